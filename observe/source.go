@@ -1,0 +1,86 @@
+// Package observe defines the one interface through which redline watches a
+// run, and the schedule on which sources sample. Each source lives in a folder
+// of its own and owns its heavy dependency.
+//
+// A source that lacks a privilege or a feature says what would enable it and
+// the run goes on; it never delivers a made-up figure.
+package observe
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Source watches one part of the world during a run.
+type Source interface {
+	// Describe returns what the source is. It is constant.
+	Describe() Description
+	// Open attaches to the subject. An *Unsupported error means that the
+	// source cannot see here and says what would enable it.
+	Open(ctx context.Context, subject Subject) error
+	// Run delivers to sink until ctx is done, delivers what is pending, and
+	// releases all that Open took. It is called once, after a successful Open.
+	Run(ctx context.Context, sink Sink) error
+}
+
+// Description is a source's metadata; help and the report render it.
+type Description struct {
+	Name  string // as in summary.json, unique in a run
+	Doc   string // one sentence
+	Needs string // what it needs of the target or the host
+	Cost  string // what it costs the target
+}
+
+// Subject is what a run watches.
+type Subject struct {
+	Clock  record.Clock
+	Window time.Duration
+	// Steady is the planned steady span; sources that take snapshots place
+	// them in it. It is known before the load starts.
+	Steady record.Span
+	PID    int    // 0 when the target's process is not known or not local
+	Ring   string // path of the probe's shared memory; empty without probe
+	Socket string // path of the probe's control socket; empty without probe
+	Pprof  string // base URL of net/http/pprof; empty without it
+	DSN    string // PostgreSQL; empty without it
+}
+
+// Sink takes what sources deliver. Its methods may be called concurrently. An
+// error (a full disk) is sticky and the source may go on regardless.
+type Sink interface {
+	Add(points ...record.Point) error
+	Profile(p record.Profile) error
+	Trace(t record.Trace) error
+}
+
+// Reporter is what a source may implement to tell of its health after Run:
+// samples taken, alignment error, partial blindness. The zero SourceHealth's
+// Name and CPU are filled by the run.
+type Reporter interface {
+	Health() record.SourceHealth
+}
+
+// Storer is what a source may implement to leave a JSON file of its own in
+// the bundle after Run.
+type Storer interface {
+	Store() (file string, value any, err error)
+}
+
+// Unsupported says what a source cannot do here and what would enable it.
+type Unsupported struct {
+	What   string // "pg_stat_statements is not installed"
+	Enable string // "add it to shared_preload_libraries and run CREATE EXTENSION"
+	Err    error  // may be nil
+}
+
+func (e *Unsupported) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%s: %v (to enable: %s)", e.What, e.Err, e.Enable)
+	}
+	return fmt.Sprintf("%s (to enable: %s)", e.What, e.Enable)
+}
+
+func (e *Unsupported) Unwrap() error { return e.Err }

@@ -1,0 +1,105 @@
+package record
+
+import "time"
+
+// ReqState is what a request's goroutine was doing.
+type ReqState string
+
+// States of a request's goroutine. The wait states carry the stack that
+// blocked; running, runnable, gc-assist and stop-the-world have no site.
+const (
+	StateRunning  ReqState = "running"
+	StateRunnable ReqState = "runnable" // ready, waiting for a P
+	StateAssist   ReqState = "gc-assist"
+	StateSTW      ReqState = "stop-the-world"
+	StateLock     ReqState = "lock"    // sync.Mutex, RWMutex
+	StateSync     ReqState = "sync"    // Cond, WaitGroup, Once and other semaphores
+	StateChannel  ReqState = "channel" // send or receive
+	StateSelect   ReqState = "select"
+	StateSleep    ReqState = "sleep"
+	StateNetwork  ReqState = "network" // netpoller
+	StateSyscall  ReqState = "syscall" // long enough to be seen
+	StateOther    ReqState = "other"
+)
+
+// Frame is one frame of a stack.
+type Frame struct {
+	Function string `json:"function"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+}
+
+// Anatomy is anatomy.json: where the requests inside the execution traces
+// spent their time.
+type Anatomy struct {
+	AnatomySummary
+	// All is the mean request, over every whole request.
+	All []Part `json:"all"`
+	// MeanNS, MedianNS and TailNS are the mean durations of all requests, of
+	// the median band (p40 to p60) and of the tail (p99 and above; the slowest
+	// request at least).
+	MeanNS   time.Duration `json:"mean_ns"`
+	MedianNS time.Duration `json:"median_ns"`
+	TailNS   time.Duration `json:"tail_ns"`
+	// P50NS and P99NS are percentiles of request duration inside the trace.
+	P50NS time.Duration `json:"p50_ns"`
+	P99NS time.Duration `json:"p99_ns"`
+	// Coverage is requests taken apart over those whose end was seen inside
+	// the trace and whose begin was too; Merged counts those that look like
+	// several requests in one.
+	Coverage float64 `json:"coverage"`
+	Merged   int     `json:"merged"`
+	// Traced is the time the traces cover, all together.
+	Traced time.Duration `json:"traced_ns"`
+	// Spawned is the number of goroutines a request creates besides the
+	// server's own, on average.
+	Spawned float64 `json:"spawned"`
+	// Slowest are the timelines of the slowest requests, slowest first.
+	Slowest []Timeline `json:"slowest"`
+	// Align is the disagreement of the trace's own clock snapshots with the
+	// run's clock.
+	Align    Align    `json:"align_error_ns"`
+	Warnings []string `json:"warnings"`
+}
+
+// AnatomySummary is the anatomy as summary.json carries it.
+type AnatomySummary struct {
+	Requests int    `json:"requests"` // whole requests found
+	Cut      int    `json:"cut"`      // left out: an edge of a trace cuts them
+	Median   []Part `json:"median"`
+	Tail     []Part `json:"tail"`
+}
+
+// Part is the time that the mean request of a band spent in one state at one
+// site. Parts are sorted by NS, largest first, and sum to the band's mean
+// duration; what is below the list's bound is merged into a part without stack
+// and with site "(other sites)".
+type Part struct {
+	State ReqState `json:"state"`
+	// Site is the function that a reader would name: the innermost frame
+	// outside the runtime and package sync, with the innermost frame of the
+	// target's own module appended when it is another ("A < B file.go:12").
+	Site  string  `json:"site"`
+	NS    int64   `json:"ns"`
+	Share float64 `json:"share"` // of the band's mean duration
+	// Times is how often the state was entered there, per request.
+	Times float64 `json:"times"`
+	// Stack is innermost first, at most 48 frames; nil for states without site.
+	Stack []Frame `json:"stack,omitempty"`
+}
+
+// Timeline is one request, from begin to end, in run time. Segments are
+// contiguous.
+type Timeline struct {
+	Span
+	Goroutine int64     `json:"goroutine"`
+	Segments  []Segment `json:"segments"`
+}
+
+// Segment is a stretch of one state within a Timeline.
+type Segment struct {
+	State ReqState      `json:"state"`
+	Site  string        `json:"site"`
+	From  time.Duration `json:"from_ns"`
+	NS    int64         `json:"ns"`
+}

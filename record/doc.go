@@ -1,0 +1,31 @@
+// Package record owns the run bundle: the directory that one run of redline
+// leaves behind and that every later stage (anatomy, diagnosis, verdicts,
+// reports) reads instead of the world.
+//
+// It defines the clock, the windows, the catalogue of series, and the schema of
+// every file in the bundle, and it reads and writes them. It refuses to
+// interpret: no threshold, percentile choice or cause lives here, and it imports
+// no other package of redline, so that a bundle can be opened anywhere.
+//
+// Layout of a bundle:
+//
+//	run.json         schema, state, scenario, environment, target, sources, warnings
+//	windows.parquet  one row per (window, series)
+//	latency.hlog     HdrHistogram interval log, tagged step/kind
+//	slow.jsonl       bounded sample of the slowest requests
+//	profiles/        pprof files, named by type and window range
+//	traces/          Go execution traces, named by window range
+//	statements.json  SQL statements seen, by query id, with plans
+//	anatomy.json     request anatomy
+//	findings.json    findings, ranked
+//	summary.json     the command line's JSON contract
+//	report.html      one file, opens offline
+//
+// While a run goes on, windows are appended to a journal (windows.journal) once
+// a second and become Parquet at the close. A bundle whose run was killed has
+// state "running" and only a journal; Open reads it and calls it aborted.
+//
+// Designs tried and rejected: one SQLite file (other tools of the field read
+// Parquet, pprof and hlog, none reads our tables), and keeping raw samples per
+// request (memory grows with the run).
+package record

@@ -1,0 +1,67 @@
+package record
+
+// Confidence of a finding.
+type Confidence string
+
+// Levels of confidence: high when independent sources agree, medium when one
+// source shows it and nothing speaks against it, low when it is a hint.
+const (
+	High   Confidence = "high"
+	Medium Confidence = "medium"
+	Low    Confidence = "low"
+)
+
+// Finding names one cause of the shared vocabulary (docs/causes), where it is,
+// how much it explains, and why we say so.
+type Finding struct {
+	Rank  int    `json:"rank"` // from 1
+	Cause string `json:"cause"`
+	Title string `json:"title"` // one line a person reads first
+	// Share is the part explained, 0 to 1, of what ShareOf names.
+	Share   float64 `json:"share"`
+	ShareOf string  `json:"share_of"` // "request time", "tail latency", "cpu", "capacity"
+	Where   Where   `json:"where"`
+	// Evidence holds the figures, strongest first.
+	Evidence []Evidence `json:"evidence"`
+	Remedy   string     `json:"remedy"`
+	// GainCeiling is the factor by which throughput (or, for a tail, latency)
+	// could improve if the cause vanished: Amdahl's 1/(1-share). 1 is no gain.
+	GainCeiling float64    `json:"gain_ceiling"`
+	Confidence  Confidence `json:"confidence"`
+	Rejected    []Rejected `json:"rejected"`
+}
+
+// Where is the place to change. Fields that do not apply are empty.
+type Where struct {
+	Function string `json:"function"` // full name, as in a profile
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	SQL      string `json:"sql"`    // normalised statement
+	Detail   string `json:"detail"` // socket, sysctl, dependency, setting
+}
+
+// Evidence is one figure with its source.
+type Evidence struct {
+	Text   string  `json:"text"`
+	Source string  `json:"source"` // trace, profile, postgres, probe, process, load
+	Value  float64 `json:"value"`
+	Unit   string  `json:"unit"`
+}
+
+// Rejected is an alternative that was considered, and why it is not named.
+type Rejected struct {
+	Cause string `json:"cause"`
+	Why   string `json:"why"`
+}
+
+// NotJudged is a cause that could not be judged for want of data.
+type NotJudged struct {
+	Cause string `json:"cause"`
+	Why   string `json:"why"`
+}
+
+// Findings is findings.json.
+type Findings struct {
+	Findings  []Finding   `json:"findings"`
+	NotJudged []NotJudged `json:"not_judged"`
+}

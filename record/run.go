@@ -1,0 +1,146 @@
+package record
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Schema names of the files that others parse.
+const (
+	RunSchema     = "redline.run/1"
+	SummarySchema = "redline.summary/1"
+	LadderSchema  = "redline.ladder/1"
+)
+
+// State tells how a run ended.
+type State string
+
+// States of a run. A bundle on disk that still says running was killed; Open
+// turns that into aborted.
+const (
+	Running  State = "running"
+	Complete State = "complete"
+	Aborted  State = "aborted"
+)
+
+// Run is run.json: what was done, on what, and how well it was seen.
+type Run struct {
+	Schema  string        `json:"schema"`
+	ID      string        `json:"id"` // the bundle's directory name
+	State   State         `json:"state"`
+	Why     string        `json:"why,omitempty"` // why it was aborted
+	Redline string        `json:"redline"`       // version of the tool
+	Clock   Clock         `json:"clock"`
+	Window  time.Duration `json:"window_ns"`
+	// Steady is the span that findings speak of: after warm-up, up to the end
+	// of load. Zero while the run has not got there.
+	Steady   Span            `json:"steady"`
+	Scenario json.RawMessage `json:"scenario"` // the plan, redacted
+	Host     Host            `json:"host"`
+	Target   Target          `json:"target"`
+	Sources  []SourceHealth  `json:"sources"`
+	Warnings []string        `json:"warnings"`
+}
+
+// Host is the fingerprint of the machine that ran the load and the target.
+type Host struct {
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+	Kernel   string `json:"kernel"`
+	CPUModel string `json:"cpu_model"`
+	CPUs     int    `json:"cpus"`
+	Memory   int64  `json:"memory_bytes"`
+}
+
+// Target describes the service under test.
+type Target struct {
+	How        string   `json:"how"` // url, exec, build or pid
+	URL        string   `json:"url"`
+	Command    []string `json:"command,omitempty"` // redacted
+	PID        int      `json:"pid,omitempty"`
+	GoVersion  string   `json:"go_version,omitempty"`
+	Module     string   `json:"module,omitempty"`       // main module path, as in build info
+	MainPkg    string   `json:"main_package,omitempty"` // its main package
+	Revision   string   `json:"revision,omitempty"`     // vcs.revision of the build
+	GOMAXPROCS int      `json:"gomaxprocs,omitempty"`
+	Probe      bool     `json:"probe"` // whether redline's probe is linked in
+	// Exit is how the target ended when it ended by itself during the run.
+	Exit *Exit `json:"exit,omitempty"`
+}
+
+// Exit is the end of a target that died during the run.
+type Exit struct {
+	At     time.Duration `json:"at_ns"`
+	Status string        `json:"status"`      // "exit status 2", "signal: killed"
+	Stderr []string      `json:"stderr_tail"` // its last lines, redacted
+}
+
+// SourceHealth tells how well one source saw.
+type SourceHealth struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	// Why says what is missing and what would enable it, when not OK or only
+	// partly.
+	Why     string `json:"why"`
+	Samples int64  `json:"samples"`
+	// Align is the measured bound on the error of its timestamps: half the
+	// width of the bracket of clock readings around each sample.
+	Align Align `json:"align_error_ns"`
+	// CPU is what the source cost redline's own process, in ns; 0 if unknown.
+	CPU time.Duration `json:"cpu_ns"`
+}
+
+// Align is a distribution of alignment errors.
+type Align struct {
+	P50 time.Duration `json:"p50"`
+	P99 time.Duration `json:"p99"`
+}
+
+// Profile is one pprof file of the run. From and To are the instants that a
+// delta profile lies between; for a profile of state (heap, goroutine) they are
+// equal.
+type Profile struct {
+	Type string // cpu, allocs, heap, mutex, block or goroutine
+	Span Span
+	Data []byte // gzipped protobuf, as the runtime writes it
+}
+
+// Trace is one Go execution trace of the run.
+type Trace struct {
+	Span Span
+	Data []byte
+}
+
+// SlowRequest is a line of slow.jsonl. Instants are run time.
+type SlowRequest struct {
+	Intended   time.Duration `json:"intended_ns"`
+	Sent       time.Duration `json:"sent_ns"`
+	FirstByte  time.Duration `json:"first_byte_ns"`
+	Done       time.Duration `json:"done_ns"`
+	Request    string        `json:"request"` // name in the mix
+	Connection int           `json:"connection"`
+	ID         int64         `json:"id"`
+	Status     int           `json:"status"`
+	Error      string        `json:"error,omitempty"` // error kind
+}
+
+// Statements is statements.json: what is known of the SQL that the run saw.
+type Statements struct {
+	Database   string      `json:"database"`
+	Server     string      `json:"server"` // version
+	Statements []Statement `json:"statements"`
+}
+
+// Statement is one normalised statement with its totals over the steady span.
+type Statement struct {
+	QueryID string        `json:"queryid"`
+	Text    string        `json:"text"`
+	Calls   int64         `json:"calls"`
+	Time    time.Duration `json:"time_ns"`
+	Rows    int64         `json:"rows"`
+	// Plan is EXPLAIN (FORMAT JSON) of the statement, nil if it could not be
+	// had; PlanError says why. It is a generic plan where the parameters are
+	// unknown.
+	Plan      json.RawMessage `json:"plan,omitempty"`
+	PlanError string          `json:"plan_error,omitempty"`
+}

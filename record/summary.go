@@ -1,0 +1,78 @@
+package record
+
+// Summary is summary.json, and all that --json prints: the contract of design
+// section 9. Times are ns, sizes bytes, rates 1/s.
+type Summary struct {
+	Schema     string            `json:"schema"`
+	Run        string            `json:"run"` // path of the bundle
+	State      State             `json:"state"`
+	Target     Target            `json:"target"`
+	Load       LoadSummary       `json:"load"`
+	Generator  Generator         `json:"generator"`
+	Sources    []SourceHealth    `json:"sources"`
+	Anatomy    AnatomySummary    `json:"anatomy"`
+	Findings   []Finding         `json:"findings"`
+	NotJudged  []NotJudged       `json:"not_judged"`
+	Overhead   *Overhead         `json:"overhead,omitempty"`
+	Thresholds []ThresholdResult `json:"thresholds"`
+	Warnings   []string          `json:"warnings"`
+}
+
+// LoadSummary is what the load half measured over the steady span.
+type LoadSummary struct {
+	Model        string           `json:"model"` // open or closed
+	Connections  int              `json:"connections"`
+	Duration     int64            `json:"duration_ns"`
+	Requests     int64            `json:"requests"` // ended: successes and failures
+	Errors       int64            `json:"errors"`
+	Rate         float64          `json:"rate"`          // successes per second
+	IntendedRate float64          `json:"intended_rate"` // 0 in a closed loop
+	Latency      Quantiles        `json:"latency_ns"`
+	Service      Quantiles        `json:"service_ns"`
+	FirstByte    Quantiles        `json:"first_byte_ns"`
+	Lag          Quantiles        `json:"lag_ns"`
+	ErrorLatency Quantiles        `json:"error_latency_ns"`
+	Status       map[string]int64 `json:"status"`
+	ErrorKinds   map[string]int64 `json:"error_kinds"`
+	BytesIn      int64            `json:"bytes_in"`
+	BytesOut     int64            `json:"bytes_out"`
+	InFlight     int64            `json:"in_flight_at_end"` // unfinished after the grace time
+}
+
+// Quantiles of a histogram, in ns; all zero when it is empty.
+type Quantiles struct {
+	Min  int64 `json:"min"`
+	Mean int64 `json:"mean"`
+	P50  int64 `json:"p50"`
+	P90  int64 `json:"p90"`
+	P95  int64 `json:"p95"`
+	P99  int64 `json:"p99"`
+	P999 int64 `json:"p99_9"`
+	Max  int64 `json:"max"`
+}
+
+// Generator is the generator's judgement of itself.
+type Generator struct {
+	CPU            int64    `json:"cpu_ns"`
+	RequestsPerCPU float64  `json:"requests_per_cpu_s"`
+	Valid          bool     `json:"valid"`
+	WhyInvalid     []string `json:"why_invalid"`
+}
+
+// ThresholdResult is one pass/fail expression of the scenario. OK is false
+// when the metric is missing.
+type ThresholdResult struct {
+	Expr  string   `json:"expr"`
+	OK    bool     `json:"ok"`
+	Value *float64 `json:"value"` // in the metric's base unit; null when missing
+}
+
+// Overhead is what observation cost the target: the relative change of
+// throughput, + is slower, with its confidence interval.
+type Overhead struct {
+	Estimate   float64 `json:"estimate"`
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	Confidence float64 `json:"confidence"`
+	Pairs      int     `json:"pairs"`
+}
