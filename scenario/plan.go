@@ -7,7 +7,10 @@
 // where one is known. Unknown keys and wrong units are errors, never warnings.
 package scenario
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // Plan is a validated scenario. The zero Plan is not valid.
 type Plan struct {
@@ -95,7 +98,22 @@ type Threshold struct {
 }
 
 // Table is a feeder: rows of named columns, taken in turn by each connection.
+//
+// A feeder of numbers has Sequence or Random set instead of Rows, and one
+// column. A Table is used by pointer only.
 type Table struct {
 	Columns []string
 	Rows    [][]string
+	// Sequence gives each number of the range once, over all connections, and
+	// then begins again; nil for none.
+	Sequence *Range
+	// Random gives evenly distributed numbers of the range; nil for none.
+	Random *Range
+
+	taken atomic.Uint64 // numbers of Sequence taken so far
+}
+
+// Range is a range of integers, both ends included.
+type Range struct {
+	From, To int64
 }

@@ -1,0 +1,83 @@
+package scenario
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// Cursor is one connection's place in every feeder of a plan. Next moves all
+// of them at once, so that places of one request, {{user.uid}} in the URL and
+// {{user.token}} in a header, come from the same row.
+//
+// Rows are taken in turn, from a start that the seed chooses, so that
+// connections do not ask for the same row in step. Random numbers follow the
+// seed alone. A sequence is shared by all connections: it gives each of its
+// numbers once before it begins again.
+//
+// A Cursor is not safe for concurrent use; many cursors of one plan are.
+type Cursor struct {
+	feeders []position
+}
+
+// position is a cursor's place in one feeder.
+type position struct {
+	table  *Table
+	row    int   // current row of a table of rows
+	number int64 // current number of a sequence or random feeder
+	rng    *rand.PCG
+}
+
+// NewCursor makes a cursor that stands on a first row: Append may follow at
+// once. The same seed gives the same rows and random numbers.
+func NewCursor(p *Plan, seed uint64) *Cursor {
+	c := &Cursor{}
+	for i, name := range feederNames(p) {
+		f := position{table: p.Data[name], rng: rand.NewPCG(seed, uint64(i))}
+		if n := len(f.table.Rows); n > 0 {
+			f.row = int(f.rng.Uint64() % uint64(n))
+		}
+		f.draw()
+		c.feeders = append(c.feeders, f)
+	}
+	return c
+}
+
+// Next moves every feeder to its next row. It allocates nothing.
+func (c *Cursor) Next() {
+	for i := range c.feeders {
+		f := &c.feeders[i]
+		if f.row++; f.row >= len(f.table.Rows) {
+			f.row = 0
+		}
+		f.draw()
+	}
+}
+
+// draw takes the next number of a feeder of numbers.
+func (f *position) draw() {
+	switch {
+	case f.table.Sequence != nil:
+		f.number = f.table.Sequence.at(f.table.taken.Add(1) - 1)
+	case f.table.Random != nil:
+		f.number = f.table.Random.at(f.rng.Uint64())
+	}
+}
+
+// at maps any number into the range. The modulo's bias is below range/2^64.
+func (r *Range) at(n uint64) int64 {
+	size := uint64(r.To) - uint64(r.From) + 1 // 0 when the range is all of int64
+	if size == 0 {
+		return int64(n)
+	}
+	return int64(uint64(r.From) + n%size)
+}
+
+// feederNames returns the feeders in the order of Cursor.feeders.
+func feederNames(p *Plan) []string {
+	names := make([]string, 0, len(p.Data))
+	for name := range p.Data {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
