@@ -1,0 +1,82 @@
+package observe
+
+import (
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go" // quantiles of any number of readings in bounded memory
+
+	"github.com/redline-go/redline/record"
+)
+
+// maxError is the largest alignment error told apart; larger ones count as it.
+const maxError = time.Minute
+
+// Bracket dates readings and measures how well: the clock is read before and
+// after, the reading's instant is the middle, and half the width bounds its
+// error. It keeps a histogram of the bounds, about 30 KB however long the run.
+//
+// The zero Bracket is ready; it may be used concurrently.
+type Bracket struct {
+	// Limit is the error above which Read takes a reading again, at most twice:
+	// a preemption inside the bracket is rarely followed by another. Zero
+	// takes every reading once.
+	Limit time.Duration
+
+	mu     sync.Mutex
+	errors *hdrhistogram.Histogram // ns
+}
+
+// Read calls f between two readings of the clock and returns the instant that
+// f's figures tell of. f may run several times (see Limit); its last run
+// counts. When f fails, its error is returned and the reading not counted.
+func (b *Bracket) Read(clock record.Clock, f func() error) (at time.Duration, err error) {
+	for try := 0; ; try++ {
+		before := clock.Now()
+		if err := f(); err != nil {
+			return 0, err
+		}
+		after := clock.Now()
+		if b.Limit <= 0 || (after-before)/2 <= b.Limit || try == 2 {
+			return b.Add(before, after), nil
+		}
+	}
+}
+
+// Add counts a reading that was taken between two instants of run time and
+// returns the instant to date it with, their middle.
+func (b *Bracket) Add(before, after time.Duration) (at time.Duration) {
+	half := max(0, (after-before)/2)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.errors == nil {
+		b.errors = hdrhistogram.New(1, int64(maxError), 2)
+	}
+	// The value is clamped to the histogram's range, so that recording cannot
+	// fail; below 1 ns it counts as 1.
+	_ = b.errors.RecordValue(int64(min(max(half, 1), maxError)))
+	return before + half
+}
+
+// Samples returns the number of readings.
+func (b *Bracket) Samples() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.errors == nil {
+		return 0
+	}
+	return b.errors.TotalCount()
+}
+
+// Align returns the distribution of the error bounds, zero without readings.
+func (b *Bracket) Align() record.Align {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.errors == nil {
+		return record.Align{}
+	}
+	return record.Align{
+		P50: time.Duration(b.errors.ValueAtQuantile(50)),
+		P99: time.Duration(b.errors.ValueAtQuantile(99)),
+	}
+}

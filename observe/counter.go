@@ -1,0 +1,94 @@
+package observe
+
+import (
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// minCover is the share of a window that readings must cover for its amount to
+// be delivered. A window at the start, at the end or beside a gap is covered in
+// part only, and the part would read as a dip that never was. It is below one
+// because the first reading comes a little after its edge, by as much as the
+// host kept us waiting.
+const minCover = 0.9
+
+// Counter turns cumulative readings, taken at uneven instants, into the amount
+// of each window: what accrued between two readings is split over the windows
+// between them (record.Split), and a window is delivered once, when a reading
+// at or past its end has come.
+//
+// The first reading only sets the base. A reading below the last one means that
+// the counter was reset somewhere in between; what accrued then is unknown, so
+// the interval stays absent and the reading is the new base.
+//
+// Amounts are float64: exact up to 2^53, which for ns is 104 days of CPU.
+//
+// The zero Counter, with Width set, is ready. It is not safe for concurrent use.
+type Counter struct {
+	Width time.Duration // of a window; zero means record.DefaultWindow
+
+	based  bool
+	at     time.Duration
+	value  float64
+	resets int64
+
+	window  int64         // still open
+	amount  float64       // accrued in it
+	covered time.Duration // of it
+}
+
+// Read takes the cumulative value read at the run time at, and calls deliver
+// for each window that it closes, in order. A reading not later than the last
+// one is ignored.
+func (c *Counter) Read(at time.Duration, value float64, deliver func(window int64, amount float64)) {
+	if c.Width <= 0 {
+		c.Width = record.DefaultWindow
+	}
+	if c.based && at <= c.at {
+		return
+	}
+	if c.based && value < c.value {
+		c.resets++
+		c.Break()
+	}
+	if c.based {
+		between := record.Span{From: c.at, To: at}
+		record.Split(between, c.Width, value-c.value, func(w int64, part float64) {
+			c.accrue(w, overlap(between, record.WindowSpan(w, c.Width)), part, deliver)
+		})
+		// Subtle: a reading exactly on an edge touches no part of the window
+		// it opens, so the one it closes is delivered here.
+		if w := record.Window(at, c.Width); w != c.window {
+			c.accrue(w, 0, 0, deliver)
+		}
+	} else {
+		c.window = record.Window(at, c.Width)
+	}
+	c.based, c.at, c.value = true, at, value
+}
+
+// Break forgets the last reading and the open window: the next reading is a new
+// base, and what accrued until then stays absent. It is for gaps in which the
+// source was blind.
+func (c *Counter) Break() {
+	c.based, c.amount, c.covered = false, 0, 0
+}
+
+// Resets returns how often the counter went backwards.
+func (c *Counter) Resets() int64 { return c.resets }
+
+func (c *Counter) accrue(w int64, cover time.Duration, part float64, deliver func(int64, float64)) {
+	if w != c.window {
+		if float64(c.covered) >= minCover*float64(c.Width) {
+			deliver(c.window, c.amount)
+		}
+		c.window, c.amount, c.covered = w, 0, 0
+	}
+	c.amount += part
+	c.covered += cover
+}
+
+func overlap(a, b record.Span) time.Duration {
+	return max(0, min(a.To, b.To)-max(a.From, b.From))
+}
