@@ -1,0 +1,61 @@
+package record
+
+import "strings"
+
+// Info is what is fixed about a series of the catalogue.
+type Info struct {
+	Unit    string // ns, bytes, 1 or 1/s
+	Counter bool   // an amount per window that is never negative; else a gauge
+	Labels  string // names of the labels it may carry, comma separated
+}
+
+// Known returns what is fixed about a series name, and whether the name is one
+// that a bundle may hold: one of names.go, or one of runtime/metrics, whose
+// unit is told by its name and whose kind is not known here.
+func Known(name string) (Info, bool) {
+	if strings.HasPrefix(name, "/") {
+		_, unit, ok := strings.Cut(name, ":")
+		return Info{Unit: runtimeUnit(unit), Labels: "q"}, ok
+	}
+	info, ok := catalogue()[name]
+	return info, ok
+}
+
+// runtimeUnit maps the unit in a runtime/metrics name to the catalogue's.
+func runtimeUnit(unit string) string {
+	switch {
+	case strings.Contains(unit, "seconds"):
+		return "ns"
+	case unit == "bytes":
+		return "bytes"
+	default:
+		return "1"
+	}
+}
+
+func catalogue() map[string]Info {
+	count, gauge := Info{Unit: "1", Counter: true}, Info{Unit: "1"}
+	ns := Info{Unit: "ns", Counter: true}
+	size, volume := Info{Unit: "bytes"}, Info{Unit: "bytes", Counter: true}
+	quantile := Info{Unit: "ns", Labels: "q"}
+	statement := func(i Info) Info { i.Labels = "queryid"; return i }
+	return map[string]Info{
+		LoadRequests: count, LoadErrors: {Unit: "1", Counter: true, Labels: "kind"}, LoadSent: count,
+		LoadInFlight: gauge, LoadQueued: gauge, LoadConnections: gauge, LoadDials: count,
+		LoadLatency: quantile, LoadService: quantile, LoadLag: quantile,
+		LoadBytesIn: volume, LoadBytesOut: volume, GeneratorCPU: ns, GeneratorDelay: ns,
+
+		ProcessUser: ns, ProcessSystem: ns, ProcessRunDelay: ns, ProcessRSS: size, ProcessThreads: gauge,
+		ProcessFDs: gauge, ProcessFDLimit: gauge, ProcessMajorFaults: count, ProcessMinorFaults: count,
+		ProcessVoluntary: count, ProcessInvoluntary: count, ProcessReadBytes: volume, ProcessWriteBytes: volume,
+
+		CgroupThrottled: ns, CgroupThrottles: count, CgroupQuota: gauge, CgroupMemory: size, CgroupMemoryLimit: size,
+		PressureCPU: ns, PressureMemory: ns, PressureIO: ns, HostBusy: ns, HostSteal: ns, HostCPUs: gauge,
+
+		StatementCalls: statement(count), StatementTime: statement(ns), StatementRows: statement(count),
+		StatementPlan: statement(ns), StatementReads: statement(count), StatementHits: statement(count),
+		DBSessions: count, DBCommits: count, DBRollbacks: count,
+		DBBackends: {Unit: "1", Labels: "state"}, DBWaits: {Unit: "1", Labels: "event"}, DBBlocked: gauge,
+		DBCPU: ns, DBMax: gauge, PoolInUse: gauge, PoolMax: gauge,
+	}
+}
