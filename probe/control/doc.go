@@ -1,0 +1,2 @@
+// Package control is part of redline's probe.
+package control

@@ -1,0 +1,2 @@
+// Package env is part of redline's probe.
+package env

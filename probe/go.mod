@@ -1,0 +1,3 @@
+module github.com/redline-go/redline/probe
+
+go 1.24

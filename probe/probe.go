@@ -1,0 +1,34 @@
+// Package probe carries the source of redline's probe, so that redline can
+// build it into a program that never heard of it, and hands it out rewritten
+// for that program's module.
+//
+// The probe itself lives in the packages below. A program that wants it without
+// redline's build imports one of them for its effect:
+//
+//	import _ "github.com/redline-go/redline/probe/auto"
+//
+// The packages and what each is for:
+//
+//	env      what redline tells the probe, through the environment
+//	ring     the shared memory: its layout, its writer, its reader
+//	sampler  runtime/metrics and process figures into the ring, each window
+//	control  profiles and traces on demand over a Unix socket
+//	auto     starts the two in a program that was started by redline
+//
+// Everything here is standard library only, since it is linked into other
+// people's services, and is written in the Go of 2021 (no type parameters, no
+// range over integers, no min and max): injected files are compiled with the
+// language version of the module that they land in.
+//
+// Rejected: one generated file. Import cycles and name clashes vanish just as
+// well when the packages keep their shape below an internal directory, and
+// what runs in the target is then the code that the tests here exercise.
+package probe
+
+import "embed"
+
+// Source holds the Go files of the packages that are injected. Test files are
+// in it too, since embed patterns cannot leave them out; Files does.
+//
+//go:embed auto/*.go control/*.go env/*.go ring/*.go sampler/*.go
+var Source embed.FS

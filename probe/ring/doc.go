@@ -1,0 +1,2 @@
+// Package ring is part of redline's probe.
+package ring

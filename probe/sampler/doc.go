@@ -1,0 +1,2 @@
+// Package sampler is part of redline's probe.
+package sampler
