@@ -1,4 +1,199 @@
 // Package target gets the service under test: builds it with the probe
-// injected, starts it, waits until it is ready, watches it, and ends it. It
-// ends only what it started.
+// injected, starts it, waits until it is ready, watches it, and ends it.
+//
+// It ends only what it started: a target that ran already is left running. What
+// it started dies with redline, however redline dies (Linux: parent-death
+// signal).
+//
+// The probe is injected with `go build -overlay`: virtual packages inside the
+// user's module and one virtual file in the main package, so the source tree is
+// not touched. Rewriting the source, a toolchain wrapper and LD_PRELOAD were
+// rejected: the first two break caches and vendoring, the last sees no Go.
 package target
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
+)
+
+// Environment variables through which a probe in the target learns where to
+// write; see the probe module.
+const (
+	envRing   = "REDLINE_PROBE_RING"
+	envSocket = "REDLINE_PROBE_SOCKET"
+	envEpoch  = "REDLINE_PROBE_EPOCH"
+	envWindow = "REDLINE_PROBE_WINDOW"
+)
+
+// Options says which target to get and how.
+type Options struct {
+	Target scenario.Target
+	// URL is where the load will go; its host and port tell readiness and the
+	// listening process when Target says nothing better.
+	URL    string
+	Clock  record.Clock
+	Window time.Duration
+	// Blind starts the target without telling a probe where to write: the
+	// probe then does nothing at all. Overhead is measured against it.
+	Blind bool
+	// Binary is a binary that an earlier Build made of Target.Build; empty
+	// means to build.
+	Binary string
+	// Stdout and Stderr take the target's output; nil discards it (its last
+	// lines are kept in any case).
+	Stdout, Stderr io.Writer
+	// Phase, if set, is told what is going on: "building ./cmd/svc".
+	Phase func(string)
+}
+
+// Target is a service under test that is ready.
+type Target struct {
+	info   record.Target
+	ring   string
+	socket string
+	dir    string   // scratch directory, removed by End
+	proc   *process // nil when it ran already
+}
+
+// Start gets the target ready. On error nothing that it started is left.
+func Start(ctx context.Context, o Options) (*Target, error) {
+	dir, err := os.MkdirTemp("", "redline-target-")
+	if err != nil {
+		return nil, fmt.Errorf("scratch directory: %w", err)
+	}
+	t := &Target{dir: dir, info: record.Target{URL: scenario.RedactURL(o.URL)}}
+	if err := t.start(ctx, o); err != nil {
+		t.End()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *Target) start(ctx context.Context, o Options) error {
+	command, err := t.command(ctx, o)
+	if err != nil {
+		return err
+	}
+	if command != nil {
+		env := environment(o.Target.Env)
+		if !o.Blind {
+			env = append(env, t.probeEnvironment(o)...)
+		}
+		o.phase("starting " + filepath.Base(command[0]))
+		t.proc, err = startProcess(command, env, o.Target.Env, o.Stdout, o.Stderr)
+		if err != nil {
+			return fmt.Errorf("start target: %w", err)
+		}
+		t.info.Command = redactCommand(command, t.proc.secrets)
+	}
+	o.phase("waiting until the target is ready")
+	if err := waitReady(ctx, o, t.proc); err != nil {
+		return err
+	}
+	t.identify(o)
+	return nil
+}
+
+// command returns the command line to start, nil when the target runs already.
+func (t *Target) command(ctx context.Context, o Options) ([]string, error) {
+	switch {
+	case o.Target.Build != "":
+		t.info.How = "build"
+		binary := o.Binary
+		if binary == "" {
+			o.phase("building " + o.Target.Build)
+			binary = filepath.Join(t.dir, "target")
+			if err := Build(ctx, o.Target.Build, binary); err != nil {
+				return nil, err
+			}
+		}
+		return append([]string{binary}, o.Target.Args...), nil
+	case len(o.Target.Exec) > 0:
+		t.info.How = "exec"
+		return append(append([]string{}, o.Target.Exec...), o.Target.Args...), nil
+	case o.Target.PID != 0:
+		t.info.How, t.info.PID = "pid", o.Target.PID
+	default:
+		t.info.How = "url"
+	}
+	return nil, nil
+}
+
+func (t *Target) probeEnvironment(o Options) []string {
+	ring := filepath.Join(t.dir, "ring")
+	socket := filepath.Join(t.dir, "probe.sock")
+	t.ring, t.socket = ring, socket
+	return []string{
+		envRing + "=" + ring,
+		envSocket + "=" + socket,
+		envEpoch + "=" + strconv.FormatInt(o.Clock.EpochMonotonic, 10),
+		envWindow + "=" + strconv.FormatInt(int64(o.Window), 10),
+	}
+}
+
+// identify finds out which process serves and what Go program it is. What
+// cannot be found stays empty: not every target is local, ours or Go.
+func (t *Target) identify(o Options) {
+	if t.proc != nil {
+		t.info.PID = t.proc.pid()
+	}
+	if pid, err := listener(o.URL, t.info.PID); err == nil {
+		t.info.PID = pid
+	}
+	describeBinary(&t.info)
+	if _, err := os.Stat(t.ring); t.ring != "" && err == nil {
+		t.info.Probe = true
+	} else {
+		t.ring, t.socket = "", ""
+	}
+}
+
+// Info describes the target for the record.
+func (t *Target) Info() record.Target { return t.info }
+
+// Ring returns the path of the probe's shared memory, "" without a probe.
+func (t *Target) Ring() string { return t.ring }
+
+// Socket returns the path of the probe's control socket, "" without a probe.
+func (t *Target) Socket() string { return t.socket }
+
+// Exited is closed when a target that we started ends; it is nil, and so never
+// ready, for one that we did not start.
+func (t *Target) Exited() <-chan struct{} {
+	if t.proc == nil {
+		return nil
+	}
+	return t.proc.done
+}
+
+// Exit tells how the target ended, nil while it runs or when we did not start
+// it. The time is on the given clock.
+func (t *Target) Exit(c record.Clock) *record.Exit {
+	if t.proc == nil {
+		return nil
+	}
+	return t.proc.exit(c)
+}
+
+// End ends the target if we started it, politely first, and removes scratch
+// files. It may be called more than once.
+func (t *Target) End() {
+	if t.proc != nil {
+		t.proc.end()
+	}
+	os.RemoveAll(t.dir)
+}
+
+func (o Options) phase(text string) {
+	if o.Phase != nil {
+		o.Phase(text)
+	}
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/judge"
+)
+
+func diagnoseCommand() *cobra.Command {
+	var asJSON, all bool
+	cmd := &cobra.Command{
+		Use:   "diagnose RUN",
+		Short: "Judge a recorded run again, from its bundle alone",
+		Long: `diagnose takes the requests of a recorded run apart and judges it again, without
+the target and on any machine. It rewrites anatomy.json, findings.json,
+summary.json and report.html in the bundle; what was measured is not touched.`,
+		Example: "  redline diagnose runs/20260102-150405-gateway --all",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			rec, summary, err := judge.Bundle(args[0])
+			if err != nil {
+				return err
+			}
+			if err := writeHTML(rec); err != nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "redline: report.html: %v\n", err)
+			}
+			if err := printSummary(cmd.OutOrStdout(), summary, asJSON, all); err != nil {
+				return err
+			}
+			return outcome(summary, nil)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print summary.json alone on stdout")
+	cmd.Flags().BoolVar(&all, "all", false, "print every finding, not the first three")
+	return cmd
+}

@@ -1,0 +1,38 @@
+// Command redline tells what stops a Go service from going faster, where and
+// by how much, and proves whether a change helped.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second Ctrl-C ends the process at once; what was started dies with it.
+	go func() { <-ctx.Done(); stop() }()
+	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// execute runs the command line and returns the process's exit code.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := rootCommand(stdout, stderr)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var coded *exitError
+	if !errors.As(err, &coded) {
+		coded = &exitError{code: exitUsage, err: err}
+	}
+	if coded.err != nil {
+		fmt.Fprintf(stderr, "redline: %v\n", coded.err)
+	}
+	return coded.code
+}

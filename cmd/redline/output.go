@@ -1,0 +1,45 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report"
+)
+
+// printSummary prints a summary for people, or as JSON.
+func printSummary(w io.Writer, s *record.Summary, asJSON, all bool) error {
+	if asJSON {
+		return report.JSON(w, s)
+	}
+	return report.Text(w, s, report.TextOptions{Color: colour(w), All: all, Width: width(w)})
+}
+
+// writeHTML writes report.html into the bundle, whole or not at all.
+func writeHTML(rec *record.Record) error {
+	return writeFile(filepath.Join(rec.Dir, "report.html"), func(w io.Writer) error { return report.HTML(w, rec) })
+}
+
+func writeFile(path string, write func(io.Writer) error) error {
+	temp, err := os.CreateTemp(filepath.Dir(path), ".report-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name()) // gone already when the rename went well
+	buffered := bufio.NewWriter(temp)
+	err = write(buffered)
+	if err == nil {
+		err = buffered.Flush()
+	}
+	if closeErr := temp.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return os.Rename(temp.Name(), path)
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/judge"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report"
+)
+
+func reportCommand() *cobra.Command {
+	var format, out string
+	cmd := &cobra.Command{
+		Use:   "report RUN",
+		Short: "Write the report of a recorded run",
+		Example: `  redline report runs/20260102-150405-gateway                  # text
+  redline report runs/20260102-150405-gateway --format html -o report.html
+  redline report runs/20260102-150405-gateway --format json | jq .findings`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			rec, summary, err := judged(args[0])
+			if err != nil {
+				return err
+			}
+			write, err := writer(rec, summary, format, out == "" && colour(cmd.OutOrStdout()))
+			if err != nil {
+				return err
+			}
+			if out != "" {
+				return writeFile(out, write)
+			}
+			return write(cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "text, md, json or html")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "write to this `file` (default stdout)")
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "md", "json", "html"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// judged opens a bundle with its stored judgement, and judges it first when it
+// has none yet.
+func judged(dir string) (*record.Record, *record.Summary, error) {
+	rec, err := record.Open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	var findings record.Findings
+	if err := rec.ReadJSON(record.FindingsFile, &findings); errors.Is(err, fs.ErrNotExist) {
+		return judge.Bundle(dir)
+	}
+	summary := &record.Summary{}
+	if err := rec.ReadJSON(record.SummaryFile, summary); err != nil {
+		return nil, nil, err
+	}
+	return rec, summary, nil
+}
+
+func writer(rec *record.Record, s *record.Summary, format string, color bool) (func(io.Writer) error, error) {
+	switch format {
+	case "text":
+		return func(w io.Writer) error {
+			return report.Text(w, s, report.TextOptions{Color: color, All: true, Width: width(w)})
+		}, nil
+	case "md":
+		return func(w io.Writer) error { return report.Markdown(w, s) }, nil
+	case "json":
+		return func(w io.Writer) error { return report.JSON(w, s) }, nil
+	case "html":
+		return func(w io.Writer) error { return report.HTML(w, rec) }, nil
+	}
+	return nil, fmt.Errorf("unknown format %q (hint: text, md, json or html)", format)
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra" // command line: flags, help and completion in one
+	"golang.org/x/term"      // is there a person at the other end
+)
+
+func rootCommand(stdout, stderr io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "redline",
+		Short: "What stops a Go service from going faster: where, and by how much",
+		Long: `redline puts load on a service, watches load, Go runtime, kernel and database on
+one clock in 100 ms windows, takes requests apart from the execution trace, and
+names what stops it, where and by how much, with evidence and a remedy.
+
+Exit codes: 0 fine; 1 a threshold failed; 2 usage or input error; 3 could not
+decide (the measurement is invalid); 130 interrupted (the bundle is kept).`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.AddCommand(runCommand(), diagnoseCommand(), reportCommand(), demoCommand())
+	return root
+}
+
+// version is the module's version, or the revision that it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return "devel-" + s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return "devel"
+}
+
+// terminal reports whether w is a terminal that a person looks at.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// colour reports whether to colour what goes to w: see https://no-color.org.
+func colour(w io.Writer) bool {
+	_, no := os.LookupEnv("NO_COLOR")
+	return terminal(w) && !no && os.Getenv("TERM") != "dumb"
+}
+
+// width returns the terminal's width, 0 (the default) where there is none.
+func width(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return columns
+		}
+	}
+	return 0
+}

@@ -1,0 +1,273 @@
+package redline_test
+
+// The rules of the house, as tests: which way imports run, that packages and
+// exported names are documented, and that no file outgrows a reader.
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/redline-go/redline/"
+
+// floors gives each room its floor. A room imports only from lower floors;
+// folders inside a room may import the room and each other.
+var floors = map[string]int{
+	"record": 1, "scenario": 1, "stat": 1,
+	"load": 2, "observe": 2, "anatomy": 2, "target": 2,
+	"run": 3, "diagnose": 3,
+	"judge": 4, "report": 4,
+	"demo": 5,
+	"cmd":  6,
+	// The probe is what a target may link: a module of its own, below all.
+	"probe": 0,
+}
+
+// bans are imports that the floors alone would allow, each with its reason. A
+// room or import ending in "/" stands for everything below it.
+var bans = []struct{ room, imports, reason string }{
+	{"record/", module + "scenario", "the artefact imports no sibling: a bundle opens anywhere"},
+	{"record/", module + "stat", "the artefact does not interpret"},
+	{"record/", "net/", "the artefact is files, not the network"},
+	{"scenario/", module + "record", "what to do does not depend on what was done"},
+	{"scenario/", "net/http", "a plan is pure: it talks to nobody"},
+	{"scenario/", "os/exec", "a plan is pure: it starts nothing"},
+	{"stat/", "os", "statistics are pure"},
+	{"stat/", module, "statistics know nothing of redline"},
+	{"anatomy/", "net/http", "anatomy replays from a trace"},
+	{"anatomy/", "os", "anatomy takes readers, not paths"},
+	{"diagnose/", "net/", "diagnosis replays from a record"},
+	{"diagnose/", "os/exec", "diagnosis replays from a record"},
+	{"diagnose/", module + "load", "diagnosis replays from a record"},
+	{"diagnose/", module + "observe/", "diagnosis replays from a record"},
+	{"diagnose/", module + "target/", "diagnosis replays from a record"},
+	{"judge/", module + "load", "judging needs the bundle alone"},
+	{"judge/", module + "observe/", "judging needs the bundle alone"},
+	{"judge/", module + "target/", "judging needs the bundle alone"},
+	{"report/", module + "run", "reports are drawn from the record, the live view from its own events"},
+	{"report/", module + "load", "reports are drawn from the record"},
+	{"report/", "os/exec", "reports start nothing"},
+	{"cmd/", module + "load", "verbs speak to run, judge, report and demo"},
+	{"cmd/", module + "observe/", "verbs speak to run, judge, report and demo"},
+	{"cmd/", module + "anatomy", "verbs speak to run, judge, report and demo"},
+	{"cmd/", module + "diagnose/", "verbs speak to judge"},
+	{"cmd/", module + "lab/", "heavy dependencies of the lab stay in its module"},
+	{"load/", module + "observe/", "the two halves meet in the record"},
+	{"observe/", module + "load", "the two halves meet in the record"},
+}
+
+// source is one parsed file of the repository.
+type source struct {
+	path string // relative, with slashes
+	file *ast.File
+	set  *token.FileSet
+}
+
+func (s source) dir() string  { return filepath.ToSlash(filepath.Dir(s.path)) }
+func (s source) test() bool   { return strings.HasSuffix(s.path, "_test.go") }
+func (s source) room() string { room, _, _ := strings.Cut(s.path, "/"); return room }
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	var all []source
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			switch d.Name() {
+			case ".git", "bin", "runs", "node_modules", "testdata":
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		all = append(all, source{filepath.ToSlash(path), file, set})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func (s source) imports() []string {
+	var paths []string
+	for _, i := range s.file.Imports {
+		paths = append(paths, strings.Trim(i.Path.Value, `"`))
+	}
+	return paths
+}
+
+func TestImportsRunDownwards(t *testing.T) {
+	for _, s := range sources(t) {
+		from, known := floors[s.room()]
+		if s.room() == "lab" || !strings.Contains(s.path, "/") {
+			continue // the lab is a module of its own, above the house
+		}
+		if !known {
+			t.Errorf("%s: room %q has no floor: add it to floors", s.path, s.room())
+			continue
+		}
+		for _, path := range s.imports() {
+			rest, ours := strings.CutPrefix(path, module)
+			room, _, _ := strings.Cut(rest, "/")
+			if !ours || room == s.room() {
+				continue
+			}
+			to, known := floors[room]
+			// A test may reach across its own floor for a real counterpart.
+			if !known || to > from || to == from && !s.test() {
+				t.Errorf("%s (floor %d) imports %s (floor %d): imports run downwards", s.path, from, path, to)
+			}
+		}
+	}
+}
+
+func TestBans(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test() || strings.HasSuffix(s.dir(), "test") {
+			continue
+		}
+		for _, ban := range bans {
+			if !strings.HasPrefix(s.dir()+"/", ban.room) {
+				continue
+			}
+			for _, path := range s.imports() {
+				if path == strings.TrimSuffix(ban.imports, "/") || strings.HasSuffix(ban.imports, "/") && strings.HasPrefix(path, ban.imports) {
+					t.Errorf("%s imports %s: %s", s.path, path, ban.reason)
+				}
+			}
+		}
+	}
+}
+
+// TestProbeIsStandardLibraryOnly guards the promise to whoever links it.
+func TestProbeIsStandardLibraryOnly(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.room() != "probe" || s.test() {
+			continue
+		}
+		for _, path := range s.imports() {
+			first, _, _ := strings.Cut(path, "/")
+			if strings.Contains(first, ".") && !strings.HasPrefix(path, module+"probe/") {
+				t.Errorf("%s imports %s: a target may link only the standard library", s.path, path)
+			}
+		}
+	}
+}
+
+func TestPackagesAreDocumented(t *testing.T) {
+	documented := map[string]bool{}
+	for _, s := range sources(t) {
+		if s.test() {
+			continue
+		}
+		documented[s.dir()] = documented[s.dir()] || s.file.Doc.Text() != ""
+	}
+	for dir, ok := range documented {
+		if !ok {
+			t.Errorf("package in %s has no doc comment", dir)
+		}
+	}
+}
+
+func TestExportedNamesAreDocumented(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test() || s.file.Name.Name == "main" {
+			continue
+		}
+		for _, missing := range undocumented(s.file) {
+			t.Errorf("%s: exported %s has no doc comment", s.set.Position(missing.Pos()), missing.Name)
+		}
+	}
+}
+
+// undocumented returns the exported top-level names without a doc comment.
+func undocumented(file *ast.File) []*ast.Ident {
+	var missing []*ast.Ident
+	for _, decl := range file.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && !interfaceMethod[d.Name.Name] {
+				missing = append(missing, d.Name)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					if spec.Name.IsExported() && d.Doc == nil && spec.Doc == nil {
+						missing = append(missing, spec.Name)
+					}
+				case *ast.ValueSpec:
+					if spec.Names[0].IsExported() && d.Doc == nil && spec.Doc == nil && spec.Comment == nil {
+						missing = append(missing, spec.Names[0])
+					}
+				}
+			}
+		}
+	}
+	return missing
+}
+
+// interfaceMethod holds methods whose meaning a well-known interface gives.
+var interfaceMethod = map[string]bool{
+	"Error": true, "Unwrap": true, "String": true, "Write": true, "Read": true, "Close": true,
+	"Len": true, "Less": true, "Swap": true, "MarshalJSON": true, "UnmarshalJSON": true,
+	// observe.Source, Reporter and Storer.
+	"Describe": true, "Open": true, "Run": true, "Health": true, "Store": true,
+}
+
+func exportedReceiver(f *ast.FuncDecl) bool {
+	if f.Recv == nil {
+		return true
+	}
+	typ := f.Recv.List[0].Type
+	if star, ok := typ.(*ast.StarExpr); ok {
+		typ = star.X
+	}
+	if index, ok := typ.(*ast.IndexExpr); ok {
+		typ = index.X
+	}
+	name, ok := typ.(*ast.Ident)
+	return ok && name.IsExported()
+}
+
+func TestNoLeftovers(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.path == "house_test.go" {
+			continue
+		}
+		for _, group := range s.file.Comments {
+			for _, word := range []string{"TODO", "FIXME", "XXX", "HACK"} {
+				if strings.Contains(group.Text(), word) {
+					t.Errorf("%s: a leftover %s: do it, or file it", s.set.Position(group.Pos()), word)
+				}
+			}
+		}
+	}
+}
+
+// mostLines is where a file has long taken on a second noun.
+const mostLines = 600
+
+func TestFilesStaySmall(t *testing.T) {
+	for _, s := range sources(t) {
+		if lines := s.set.File(s.file.Pos()).LineCount(); lines > mostLines && !s.test() {
+			t.Errorf("%s has %d lines: split it (%s)", s.path, lines, fmt.Sprintf("at most %d", mostLines))
+		}
+	}
+}

@@ -1,0 +1,149 @@
+// Package judge turns a bundle into what a reader wants of it: it takes the
+// requests of its traces apart, runs the analyzers, checks the thresholds, and
+// writes anatomy.json, findings.json and summary.json beside the measurements.
+//
+// It needs the bundle alone: judging twice, or on another machine, gives the
+// same answer. It never changes what was measured.
+package judge
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/redline-go/redline/anatomy"
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/suite"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
+)
+
+// Bundle judges the bundle in dir, writes the judgement into it, and returns
+// the record and its summary. A bundle whose run was killed is judged on what
+// it holds.
+func Bundle(dir string) (*record.Record, *record.Summary, error) {
+	rec, err := record.Open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	summary, err := measured(rec)
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := dissect(rec, summary)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := diagnose.Run(rec, body, suite.All())
+	if err != nil {
+		return nil, nil, fmt.Errorf("diagnose %s: %w", dir, err)
+	}
+	if body != nil {
+		summary.Anatomy = body.AnatomySummary
+	}
+	summary.Findings, summary.NotJudged = found.Findings, found.NotJudged
+	summary.Thresholds = thresholds(rec, summary)
+	for file, value := range map[string]any{
+		record.AnatomyFile: body, record.FindingsFile: found, record.SummaryFile: summary,
+	} {
+		if body == nil && file == record.AnatomyFile {
+			continue
+		}
+		if err := record.WriteJSON(dir, file, value); err != nil {
+			return nil, nil, err
+		}
+	}
+	return rec, summary, nil
+}
+
+// measured returns the summary's measured half: as the run left it, or put
+// together from the record when the run was killed before it could.
+func measured(rec *record.Record) (*record.Summary, error) {
+	summary := &record.Summary{}
+	err := rec.ReadJSON(record.SummaryFile, summary)
+	if errors.Is(err, fs.ErrNotExist) {
+		summary, err = salvage(rec)
+	}
+	if err != nil {
+		return nil, err
+	}
+	summary.Schema, summary.Run, summary.State = record.SummarySchema, rec.Dir, rec.Run.State
+	summary.Target, summary.Sources = rec.Run.Target, rec.Run.Sources
+	summary.Warnings = append([]string{}, rec.Run.Warnings...)
+	if rec.Run.State == record.Aborted {
+		summary.Warnings = append(summary.Warnings, "the run was aborted: "+rec.Run.Why)
+	}
+	return summary, nil
+}
+
+// dissect takes the requests of all traces apart; nil without a trace. A trace
+// that cannot be read is a warning, not an error: the rest still counts.
+func dissect(rec *record.Record, summary *record.Summary) (*record.Anatomy, error) {
+	var inputs []anatomy.Input
+	for _, t := range rec.Traces() {
+		data, err := rec.ReadTrace(t)
+		if err != nil {
+			summary.Warnings = append(summary.Warnings, fmt.Sprintf("execution trace left out: %v", err))
+			continue
+		}
+		inputs = append(inputs, anatomy.Input{Trace: bytes.NewReader(data), Span: t.Span})
+	}
+	if len(inputs) == 0 {
+		return nil, nil
+	}
+	body, err := anatomy.AnalyzeAll(inputs, anatomy.Options{Clock: rec.Run.Clock, Module: rec.Run.Target.Module})
+	if err != nil {
+		summary.Warnings = append(summary.Warnings, fmt.Sprintf("no anatomy: %v", err))
+		return nil, nil
+	}
+	summary.Warnings = append(summary.Warnings, body.Warnings...)
+	return body, nil
+}
+
+// thresholds checks the scenario's pass/fail expressions. A metric that is
+// missing or cannot be trusted fails.
+func thresholds(rec *record.Record, s *record.Summary) []record.ThresholdResult {
+	var plan struct {
+		Thresholds []scenario.Threshold `json:"thresholds"`
+	}
+	results := []record.ThresholdResult{}
+	if err := json.Unmarshal(rec.Run.Scenario, &plan); err != nil {
+		return results
+	}
+	for _, t := range plan.Thresholds {
+		result := record.ThresholdResult{Expr: t.Expr}
+		if value, ok := metric(s, t.Metric); ok {
+			result.Value, result.OK = &value, t.Check(func(string) (float64, bool) { return value, true })
+		}
+		results = append(results, result)
+	}
+	return results
+}
+
+// metric returns a threshold's metric from the summary, in its base unit.
+func metric(s *record.Summary, name string) (float64, bool) {
+	l := s.Load
+	if name == "requests" {
+		return float64(l.Requests), true
+	}
+	if l.Requests == 0 {
+		return 0, false
+	}
+	switch name {
+	case "errors":
+		return float64(l.Errors) / float64(l.Requests), true
+	case "rate":
+		return l.Rate, true
+	}
+	if l.Errors == l.Requests {
+		return 0, false // latency of successes: there is none
+	}
+	q := map[string]int64{
+		"mean": l.Latency.Mean, "p50": l.Latency.P50, "p90": l.Latency.P90, "p95": l.Latency.P95,
+		"p99": l.Latency.P99, "p99_9": l.Latency.P999, "max": l.Latency.Max,
+	}
+	value, ok := q[name]
+	return float64(value), ok
+}

@@ -1,0 +1,78 @@
+package judge
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
+)
+
+// salvage puts the measured half of a summary together from windows and
+// histograms: the run was killed before it could write one. The steady span is
+// then the planned one, as far as windows reach.
+func salvage(rec *record.Record) (*record.Summary, error) {
+	var plan struct {
+		Load scenario.Load `json:"load"`
+	}
+	if err := json.Unmarshal(rec.Run.Scenario, &plan); err != nil {
+		return nil, err
+	}
+	s := &record.Summary{Generator: record.Generator{
+		WhyInvalid: []string{"the run was killed: the generator could not judge itself"},
+	}}
+	span := steady(rec, plan.Load)
+	rec.Run.Steady = span
+	l := &s.Load
+	l.Model, l.Connections, l.IntendedRate = "closed", plan.Load.Connections, plan.Load.Rate
+	if plan.Load.Open() {
+		l.Model = "open"
+	}
+	l.Duration = int64(span.Len())
+	l.Requests = total(rec, record.LoadRequests, span)
+	l.ErrorKinds = map[string]int64{}
+	for _, labels := range rec.Labels(record.LoadErrors) {
+		count, _ := record.Sum(rec.Series(record.LoadErrors, labels, span))
+		l.ErrorKinds[record.Label(labels, "kind")] += int64(count)
+		l.Errors += int64(count)
+	}
+	l.Rate = record.PerSecond(float64(l.Requests-l.Errors), span.Len())
+	for kind, into := range map[record.Kind]*record.Quantiles{
+		record.Latency: &l.Latency, record.Service: &l.Service, record.FirstByte: &l.FirstByte,
+		record.Lag: &l.Lag, record.ErrorLatency: &l.ErrorLatency,
+	} {
+		h, err := rec.Histogram("", kind, span)
+		if err != nil {
+			return nil, err
+		}
+		*into = record.QuantilesOf(h)
+	}
+	l.BytesIn, l.BytesOut = total(rec, record.LoadBytesIn, span), total(rec, record.LoadBytesOut, span)
+	return s, nil
+}
+
+// steady is the span to speak of: the recorded one, else from the first window
+// with requests plus the warm-up to the last window.
+func steady(rec *record.Record, l scenario.Load) record.Span {
+	if rec.Run.Steady.Len() > 0 {
+		return rec.Run.Steady
+	}
+	from, to := rec.Windows()
+	all := record.Span{From: time.Duration(from) * rec.Run.Window, To: time.Duration(to) * rec.Run.Window}
+	for i, v := range rec.Series(record.LoadRequests, "", all) {
+		if v > 0 {
+			begin := all.From + time.Duration(i)*rec.Run.Window + l.Warmup
+			return record.Span{From: min(begin, all.To), To: all.To}
+		}
+	}
+	return record.Span{}
+}
+
+func total(rec *record.Record, name string, s record.Span) int64 {
+	var sum float64
+	for _, labels := range rec.Labels(name) {
+		part, _ := record.Sum(rec.Series(name, labels, s))
+		sum += part
+	}
+	return int64(sum)
+}

@@ -1,0 +1,202 @@
+// Package run conducts one run: target up, sources open, load driven, record
+// closed. It leaves a bundle behind whatever happens after the bundle was
+// created, and ends what it started.
+//
+// It does not judge: anatomy and findings are made from the bundle by package
+// judge, here or on another machine.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/http1"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/target"
+)
+
+// settle is the pause between readiness and the first request, in which the
+// sources take their first samples.
+const settle = 300 * time.Millisecond
+
+// Options says what to run. Plan, Dir and Version are required.
+type Options struct {
+	Plan    *scenario.Plan
+	Dir     string // of the bundle; must not exist or be empty
+	Version string // of redline
+	// Binary is a target that target.Build made earlier; empty builds anew.
+	Binary string
+	// Blind opens no source and leaves the target's probe asleep; overhead is
+	// measured against such a run.
+	Blind bool
+	// Output takes the target's standard output and error; nil discards them.
+	Output io.Writer
+	// OnEvent, if set, is told how the run goes. It must not block.
+	OnEvent func(Event)
+}
+
+// Event is one step or window of a run as it goes.
+type Event struct {
+	Phase   string         // "building ./cmd/svc", "warm-up", "measuring"; empty to keep
+	Load    *load.Progress // set once per window while load is driven
+	Warning string
+}
+
+// Ended is a target that ended by itself in the middle of a run.
+type Ended struct{ Exit record.Exit }
+
+func (e *Ended) Error() string {
+	text := fmt.Sprintf("the target ended %.1f s into the run: %s", e.Exit.At.Seconds(), e.Exit.Status)
+	for _, line := range e.Exit.Stderr {
+		text += "\n  | " + line
+	}
+	return text
+}
+
+// Run conducts a run and returns when its bundle is closed. When the error is
+// not nil the bundle may still be there: Dir holds one as soon as the target
+// was ready, with state aborted and the reason. A context that ends is an
+// orderly end: what was measured is kept.
+func Run(ctx context.Context, o Options) error {
+	clock, err := record.StartClock()
+	if err != nil {
+		return err
+	}
+	c := &conductor{Options: o, clock: clock}
+	svc, err := target.Start(ctx, target.Options{
+		Target: o.Plan.Target, URL: string(o.Plan.Requests[0].URL), Clock: clock, Window: record.DefaultWindow,
+		Blind: o.Blind, Binary: o.Binary, Stdout: o.Output, Stderr: o.Output,
+		Phase: func(text string) { c.event(Event{Phase: text}) },
+	})
+	if err != nil {
+		return err
+	}
+	defer svc.End()
+	c.target = svc
+	c.bundle, err = record.Create(o.Dir, c.opening())
+	if err != nil {
+		return err
+	}
+	err = c.conduct(ctx)
+	state, why := record.Complete, ""
+	if err != nil {
+		state, why = record.Aborted, reason(err)
+	}
+	return errors.Join(err, c.bundle.Close(state, why))
+}
+
+// conductor holds what the steps of one run share.
+type conductor struct {
+	Options
+	clock  record.Clock
+	target *target.Target
+	bundle *record.Writer
+}
+
+// opening is run.json as the run begins.
+func (c *conductor) opening() record.Run {
+	return record.Run{
+		Redline: c.Version, Clock: c.clock, Window: record.DefaultWindow,
+		Scenario: c.Plan.Redacted(), Host: record.HostInfo(), Target: c.target.Info(),
+	}
+}
+
+// conduct drives load between opened sources and stores what they told.
+func (c *conductor) conduct(ctx context.Context) error {
+	loadStart := c.clock.Now() + settle
+	begin := loadStart + c.Plan.Load.Warmup
+	steady := record.Span{From: begin, To: begin + c.Plan.Load.Duration}
+	watch := c.watch(ctx, steady)
+
+	loadCtx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go c.stopWhenTargetEnds(loadCtx, stop)
+	wait(loadCtx, c.clock, loadStart)
+	result, err := load.Run(loadCtx, load.Config{
+		Plan: c.Plan, Clock: c.clock, Dial: http1.NewDialer(c.Plan), Record: c.bundle,
+		OnWindow: c.window,
+	})
+	if cause := context.Cause(loadCtx); cause != nil && err != nil {
+		err = cause
+	}
+	c.event(Event{Phase: "closing the record"})
+	sources := watch.close()
+	return errors.Join(err, c.store(result, sources))
+}
+
+// stopWhenTargetEnds cuts the load short when there is nothing left to load.
+func (c *conductor) stopWhenTargetEnds(ctx context.Context, stop context.CancelCauseFunc) {
+	select {
+	case <-ctx.Done():
+	case <-c.target.Exited():
+		if exit := c.target.Exit(c.clock); exit != nil {
+			stop(&Ended{Exit: *exit})
+		}
+	}
+}
+
+// store writes what the run knows at its end.
+func (c *conductor) store(result *load.Result, w watched) error {
+	info := c.target.Info()
+	info.Exit = c.target.Exit(c.clock)
+	err := c.bundle.Update(func(r *record.Run) {
+		r.Target, r.Sources = info, w.health
+		r.Warnings = append(r.Warnings, w.warnings...)
+		if result != nil {
+			r.Steady = result.Steady
+			r.Warnings = append(r.Warnings, result.Warnings...)
+		}
+	})
+	for file, value := range w.files {
+		err = errors.Join(err, record.WriteJSON(c.bundle.Dir(), file, value))
+	}
+	if result != nil {
+		summary := record.Summary{
+			Schema: record.SummarySchema, Target: info, Sources: w.health,
+			Load: result.Load, Generator: result.Generator,
+		}
+		err = errors.Join(err, record.WriteJSON(c.bundle.Dir(), record.SummaryFile, summary))
+	}
+	return err
+}
+
+func (c *conductor) event(e Event) {
+	if c.OnEvent != nil {
+		c.OnEvent(e)
+	}
+}
+
+func (c *conductor) window(p load.Progress) {
+	phase := "measuring"
+	if p.Warmup {
+		phase = "warm-up"
+	}
+	c.event(Event{Phase: phase, Load: &p})
+}
+
+// reason is the first line of why a run was aborted, for run.json.
+func reason(err error) string {
+	var ended *Ended
+	switch {
+	case errors.As(err, &ended):
+		return fmt.Sprintf("the target ended %.1f s into the run: %s", ended.Exit.At.Seconds(), ended.Exit.Status)
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	}
+	return err.Error()
+}
+
+// wait returns at run time t or when ctx ends.
+func wait(ctx context.Context, clock record.Clock, t time.Duration) {
+	timer := time.NewTimer(t - clock.Now())
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

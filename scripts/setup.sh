@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Installs what the demo and the tests need besides Go and make, when root on
+# Debian or Ubuntu; otherwise says exactly what to install. PostgreSQL is not
+# required: without it redline fetches pinned binaries.
+set -euo pipefail
+
+missing=()
+command -v git >/dev/null || missing+=(git)
+ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v postgres >/dev/null || missing+=(postgresql)
+if [ "${REDLINE_SETUP:-demo}" = test ]; then
+  command -v gcc >/dev/null || missing+=(gcc libc6-dev) # the race detector needs cgo
+  command -v chromium >/dev/null || missing+=(chromium)
+  command -v npm >/dev/null || missing+=(npm)
+fi
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  echo "installing: ${missing[*]}" >&2
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq >&2
+  apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+else
+  echo "setup: not root, so not installed: ${missing[*]}" >&2
+  echo "setup: on Debian or Ubuntu: sudo apt-get install --no-install-recommends ${missing[*]}" >&2
+fi

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Runs every test of every module with the race detector, and checks that the
+# portable parts build for macOS.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+REDLINE_SETUP=test ./scripts/setup.sh
+
+(cd report/html && [ -d node_modules ] || npm ci --silent --no-audit --no-fund)
+./scripts/lint.sh
+GOOS=darwin GOARCH=arm64 go vet ./...
+(cd probe && GOOS=darwin GOARCH=arm64 go vet ./...)
+
+go build -o bin/redline ./cmd/redline
+# One package at a time: several start servers and put load on them, and two
+# cores have to do for all of it.
+go test -race -p 1 ./...
+(cd probe && go test -race -p 1 ./...)
+(cd lab && go test -race -p 1 ./...)

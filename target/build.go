@@ -1,0 +1,138 @@
+package target
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/redline-go/redline/probe"
+)
+
+// Build builds the main package pkg (a directory, an import path, or a pattern
+// that matches one main package) into the file binary, with the probe injected.
+// The user's files are not touched.
+func Build(ctx context.Context, pkg, binary string) error {
+	main, err := findMain(ctx, pkg)
+	if err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "redline-build-")
+	if err != nil {
+		return fmt.Errorf("scratch directory: %w", err)
+	}
+	defer os.RemoveAll(scratch)
+	overlay, err := writeOverlay(scratch, main)
+	if err != nil {
+		return fmt.Errorf("inject probe: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-o", binary, ".")
+	cmd.Dir = main.Dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return buildError(pkg, out, err)
+	}
+	return nil
+}
+
+// mainPackage is what `go list` tells of the package to build.
+type mainPackage struct {
+	Dir        string
+	ImportPath string
+	Name       string
+	Module     *struct{ Path, Dir, GoVersion string }
+}
+
+func findMain(ctx context.Context, pkg string) (mainPackage, error) {
+	// A directory that is not under the current module is its own module: go
+	// list must be run inside it.
+	cmd := exec.CommandContext(ctx, "go", "list", "-find", "-json=Dir,ImportPath,Name,Module", pkg)
+	if info, err := os.Stat(pkg); err == nil && info.IsDir() {
+		cmd.Dir, cmd.Args[len(cmd.Args)-1] = pkg, "."
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			return mainPackage{}, fmt.Errorf("build %s: the go command is not on PATH: %w", pkg, err)
+		}
+		return mainPackage{}, buildError(pkg, stderr.Bytes(), err)
+	}
+	var mains []mainPackage
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+		var p mainPackage
+		if err := dec.Decode(&p); err != nil {
+			return mainPackage{}, fmt.Errorf("read go list: %w", err)
+		}
+		if p.Name == "main" {
+			mains = append(mains, p)
+		}
+	}
+	switch {
+	case len(mains) == 0:
+		return mainPackage{}, fmt.Errorf("build %s: not a main package (hint: name the folder that holds func main)", pkg)
+	case len(mains) > 1:
+		return mainPackage{}, fmt.Errorf("build %s: matches %d main packages (hint: name one of them)", pkg, len(mains))
+	case mains[0].Module == nil:
+		return mainPackage{}, fmt.Errorf("build %s: not inside a module (hint: go mod init)", pkg)
+	}
+	return mains[0], nil
+}
+
+// writeOverlay writes the probe's files and the overlay that maps them into
+// the module, and returns the overlay's path.
+func writeOverlay(scratch string, main mainPackage) (string, error) {
+	files, err := probe.Files(main.Module.Path)
+	if err != nil {
+		return "", err
+	}
+	replace := map[string]string{}
+	place := func(virtual string, content []byte) error {
+		real := filepath.Join(scratch, fmt.Sprintf("%d.go", len(replace)))
+		replace[virtual] = real
+		return os.WriteFile(real, content, 0o600)
+	}
+	for name, content := range files {
+		if err := place(filepath.Join(main.Module.Dir, filepath.FromSlash(name)), content); err != nil {
+			return "", err
+		}
+	}
+	hook := fmt.Sprintf("package main\n\nimport _ %q\n", main.Module.Path+"/"+probe.AutoDir)
+	if err := place(filepath.Join(main.Dir, "zz_redline_probe.go"), []byte(hook)); err != nil {
+		return "", err
+	}
+	data, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(scratch, "overlay.json")
+	return path, os.WriteFile(path, data, 0o600)
+}
+
+// BuildError is a target that does not compile; Output is what the go command
+// said, bounded.
+type BuildError struct {
+	Package string
+	Output  string
+	Err     error
+}
+
+func (e *BuildError) Error() string {
+	return fmt.Sprintf("build %s: %v\n%s", e.Package, e.Err, e.Output)
+}
+
+func (e *BuildError) Unwrap() error { return e.Err }
+
+func buildError(pkg string, output []byte, err error) error {
+	const most = 20
+	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
+	if len(lines) > most {
+		lines = append(lines[:most:most], fmt.Sprintf("... and %d more lines", len(lines)-most))
+	}
+	return &BuildError{Package: pkg, Output: "  " + strings.Join(lines, "\n  "), Err: err}
+}

@@ -1,0 +1,132 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
+)
+
+const (
+	defaultReadyTimeout = 30 * time.Second
+	readyInterval       = 50 * time.Millisecond
+)
+
+// NotReady is a target that never became ready.
+type NotReady struct {
+	What string       // what was waited for
+	Last error        // the last attempt's error
+	Exit *record.Exit // how it ended, when it did
+}
+
+func (e *NotReady) Error() string {
+	var b strings.Builder
+	if e.Exit != nil {
+		fmt.Fprintf(&b, "the target ended before it was ready: %s", e.Exit.Status)
+		for _, line := range e.Exit.Stderr {
+			fmt.Fprintf(&b, "\n  | %s", line)
+		}
+		return b.String()
+	}
+	fmt.Fprintf(&b, "the target did not become ready: %s: %v", e.What, e.Last)
+	return b.String()
+}
+
+func (e *NotReady) Unwrap() error { return e.Last }
+
+// waitReady polls until the target answers. A target that runs already gets
+// one second: it is either there or the address is wrong.
+func waitReady(ctx context.Context, o Options, p *process) error {
+	limit := o.Target.ReadyTimeout
+	if limit == 0 {
+		limit = defaultReadyTimeout
+	}
+	var exited <-chan struct{}
+	if p != nil {
+		exited = p.done
+	} else if o.Target.Ready == "" {
+		limit = time.Second
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	what, attempt := readiness(o)
+	tick := time.NewTicker(readyInterval)
+	defer tick.Stop()
+	for {
+		err := attempt(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-exited:
+			return &NotReady{What: what, Last: err, Exit: p.exit(o.Clock)}
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return ctx.Err()
+			}
+			return &NotReady{What: fmt.Sprintf("%s for %v", what, limit), Last: err}
+		case <-tick.C:
+		}
+	}
+}
+
+// readiness returns what is waited for and one attempt at it.
+func readiness(o Options) (what string, attempt func(context.Context) error) {
+	if o.Target.Ready != "" {
+		client := &http.Client{
+			Timeout:       2 * time.Second,
+			Transport:     &http.Transport{DisableKeepAlives: true},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+		return "GET " + scenario.RedactURL(o.Target.Ready), func(ctx context.Context) error {
+			return getReady(ctx, client, o.Target.Ready)
+		}
+	}
+	address := dialAddress(o.URL)
+	return "connect to " + address, func(ctx context.Context) error {
+		dialer := net.Dialer{Timeout: 2 * time.Second}
+		conn, err := dialer.DialContext(ctx, "tcp", address)
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	}
+}
+
+func getReady(ctx context.Context, client *http.Client, target string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	response.Body.Close()
+	if response.StatusCode >= 500 {
+		return fmt.Errorf("answers %s", response.Status)
+	}
+	return nil
+}
+
+// dialAddress returns host:port of a URL, with the scheme's port by default.
+func dialAddress(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return raw
+	}
+	if u.Port() != "" {
+		return u.Host
+	}
+	if u.Scheme == "https" {
+		return net.JoinHostPort(u.Hostname(), "443")
+	}
+	return net.JoinHostPort(u.Hostname(), "80")
+}
