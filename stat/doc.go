@@ -1,0 +1,20 @@
+// Package stat holds the statistics by which redline decides: location of paired
+// differences with an exact interval, the bootstrap, change points and serial
+// correlation. Every function is pure; those that draw random numbers take the
+// source, so that a verdict can be replayed.
+//
+// It refuses to decide: margins, multiple comparisons and what an interval means
+// belong to the caller. It makes no normality assumption about measurements,
+// since run times are skewed and have outliers; the t interval was tried and
+// rejected for that reason: one stalled run moves it beyond use.
+//
+// Methods are taken from
+//
+//   - M. Hollander, D. A. Wolfe, E. Chicken, Nonparametric Statistical Methods,
+//     3rd ed., Wiley 2014 (HWC below): signed rank, Hodges-Lehmann, Walsh averages;
+//   - B. Efron, R. Tibshirani, An Introduction to the Bootstrap, Chapman & Hall 1993;
+//   - A. N. Pettitt, A non-parametric approach to the change-point problem,
+//     Applied Statistics 28 (1979), 126-135;
+//   - R. J. Hyndman, Y. Fan, Sample quantiles in statistical packages,
+//     The American Statistician 50 (1996), 361-365.
+package stat
