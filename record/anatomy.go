@@ -86,7 +86,16 @@ type Part struct {
 	Times float64 `json:"times"`
 	// Stack is innermost first, at most 48 frames; nil for states without site.
 	Stack []Frame `json:"stack,omitempty"`
+	// Waker is the stack, innermost first, of the goroutine that most often
+	// ended this wait, where the trace shows it: who released the semaphore,
+	// who took from the channel. A single frame whose function is WakerTimer
+	// means that a timer did; nil means unknown.
+	Waker []Frame `json:"waker,omitempty"`
 }
+
+// WakerTimer is the function of Part.Waker's only frame when a timer, not a
+// goroutine, ended the wait.
+const WakerTimer = "(timer)"
 
 // Timeline is one request, from begin to end, in run time. Segments are
 // contiguous.

@@ -64,4 +64,7 @@ type NotJudged struct {
 type Findings struct {
 	Findings  []Finding   `json:"findings"`
 	NotJudged []NotJudged `json:"not_judged"`
+	// Rejected are the causes that were looked at and found not to limit the
+	// service, with the figure that speaks against them.
+	Rejected []Rejected `json:"rejected,omitempty"`
 }
