@@ -1,0 +1,125 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Ladder is what `redline demo` proves: a service taken up step by step, each
+// step called for by a finding of the run before it.
+type Ladder struct {
+	Schema string `json:"schema"` // record.LadderSchema
+	Steps  []Step `json:"steps"`
+	Report string `json:"report"` // path of the last run's page
+}
+
+// Step is one measured state of the service.
+type Step struct {
+	Step string `json:"step"` // name of the remedy taken; the first is the service as found
+	// Finding is the cause that called for the step; empty for the first.
+	Finding string  `json:"finding"`
+	QPS     float64 `json:"qps"` // successes per second
+	P50     int64   `json:"p50_ns"`
+	P95     int64   `json:"p95_ns"`
+	P99     int64   `json:"p99_ns"`
+	// Gain and Cumulative are factors of QPS, against the step before and
+	// against the first; 1 for the first step.
+	Gain       float64 `json:"gain"`
+	Cumulative float64 `json:"cumulative"`
+}
+
+// NewLadder returns a ladder with Gain and Cumulative computed from the steps'
+// QPS. A step after or at zero QPS gets a gain of 0, since there is no factor.
+func NewLadder(report string, steps ...Step) *Ladder {
+	l := &Ladder{Schema: record.LadderSchema, Steps: list(steps), Report: report}
+	for i := range l.Steps {
+		l.Steps[i].Gain, l.Steps[i].Cumulative = 1, 1
+		if i > 0 {
+			l.Steps[i].Gain = over(l.Steps[i].QPS, l.Steps[i-1].QPS)
+			l.Steps[i].Cumulative = over(l.Steps[i].QPS, l.Steps[0].QPS)
+		}
+	}
+	return l
+}
+
+func over(a, b float64) float64 {
+	if b <= 0 {
+		return 0
+	}
+	return a / b
+}
+
+// JSON writes the ladder as indented JSON.
+func (l *Ladder) JSON(w io.Writer) error {
+	out := *l
+	out.Steps = list(out.Steps)
+	return writeJSON(w, &out, "ladder")
+}
+
+// Text writes the ladder as a table, one row per step, with a bar of QPS on a
+// logarithmic scale (a linear one would show only the last step of a ladder
+// that gains an order of magnitude), and then the report's path.
+func (l *Ladder) Text(w io.Writer, o TextOptions) error {
+	p := paint(o.Color)
+	head := []string{"step", "finding", "QPS", "P50", "P95", "P99", "gain", "cumulative", ""}
+	for i := range head {
+		head[i] = p.dim(head[i])
+	}
+	rows := [][]string{head}
+	for i, s := range l.Steps {
+		row := []string{clean(s.Step), clean(s.Finding), rate(s.QPS), latency(s.P50), latency(s.P95), latency(s.P99), "", "", p.green(l.bar(i, 16))}
+		if i > 0 {
+			row[6], row[7] = factor(s.Gain), p.bold(factor(s.Cumulative))
+		}
+		rows = append(rows, row)
+	}
+	var b strings.Builder
+	for _, line := range table(rows, 2, 3, 4, 5, 6, 7) {
+		b.WriteString(line + "\n")
+	}
+	if l.Report != "" {
+		fmt.Fprintf(&b, "\n%s %s\n", p.dim("report"), clean(l.Report))
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write ladder: %w", err)
+	}
+	return nil
+}
+
+// latency formats a percentile; one that was not measured is no data.
+func latency(ns int64) string {
+	if ns <= 0 {
+		return "no data"
+	}
+	return duration(ns)
+}
+
+// bar draws the QPS of step i: the slowest step gets one cell, the fastest all
+// of them.
+func (l *Ladder) bar(i, cells int) string {
+	low, high := math.Inf(1), 0.0
+	for _, s := range l.Steps {
+		if s.QPS > 0 {
+			low, high = min(low, s.QPS), max(high, s.QPS)
+		}
+	}
+	qps := l.Steps[i].QPS
+	if qps <= 0 {
+		return ""
+	}
+	part := 1.0
+	if high > low {
+		part = math.Log(qps/low) / math.Log(high/low)
+	}
+	return strings.Repeat("█", 1+int(math.Round(part*float64(cells-1))))
+}
+
+// StepOf returns the step that a run's summary stands for.
+func StepOf(name, finding string, s *record.Summary) Step {
+	return Step{Step: name, Finding: finding, QPS: s.Load.Rate,
+		P50: s.Load.Latency.P50, P95: s.Load.Latency.P95, P99: s.Load.Latency.P99}
+}

@@ -1,0 +1,166 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Markdown writes the summary as GitHub-flavoured Markdown with all findings,
+// for an issue or a pull request. The only errors are those of w.
+func Markdown(w io.Writer, s *record.Summary) error {
+	m := &markdownWriter{s: s}
+	m.head()
+	m.findings()
+	m.load()
+	m.thresholds()
+	m.sources()
+	for _, warning := range s.Warnings {
+		m.line("- warning: %s", escape(warning))
+	}
+	if s.Run != "" {
+		m.line("\nBundle: %s", code(s.Run))
+	}
+	if _, err := io.WriteString(w, m.b.String()); err != nil {
+		return fmt.Errorf("write summary as Markdown: %w", err)
+	}
+	return nil
+}
+
+type markdownWriter struct {
+	s *record.Summary
+	b strings.Builder
+}
+
+func (m *markdownWriter) line(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", args...) }
+
+func (m *markdownWriter) head() {
+	if why := invalid(m.s); why != "" {
+		m.line("> **INVALID**: %s\n", escape(why))
+	}
+	if m.s.State != record.Complete {
+		m.line("> %s\n", escape(stateLine(m.s.State)))
+	}
+	if len(m.s.Findings) == 0 {
+		headline, limit := nothing(m.s)
+		m.line("## %s\n\n%s\n", headline, escape(limit))
+		return
+	}
+	m.line("## What stops it: %s\n", escape(m.s.Findings[0].Title))
+}
+
+func (m *markdownWriter) findings() {
+	for i := range m.s.Findings {
+		f := &m.s.Findings[i]
+		m.line("### %d. %s (%s)\n", i+1, escape(f.Title), code(f.Cause))
+		m.item("where", code(place(f.Where)))
+		m.item("share", escape(weight(f)))
+		m.item("do", escape(f.Remedy))
+		for _, e := range f.Evidence {
+			m.item("seen", escape(evidence([]record.Evidence{e})))
+		}
+		for _, r := range f.Rejected {
+			m.item("not", code(r.Cause)+": "+escape(r.Why))
+		}
+		m.line("")
+	}
+	if len(m.s.NotJudged) > 0 {
+		m.line("Not judged: %s\n", escape(notJudged(m.s.NotJudged)))
+	}
+}
+
+func (m *markdownWriter) item(label, text string) {
+	if text != "" {
+		m.line("- **%s** %s", label, text)
+	}
+}
+
+func (m *markdownWriter) load() {
+	l := &m.s.Load
+	m.line("### Load\n\n%s: %s requests, **%s requests/s**, %s errors (%s)\n", escape(loadHead(m.s)), count(l.Requests), rate(l.Rate), count(l.Errors), percent(ratio(l.Errors, l.Requests)))
+	if l.Latency.Max > 0 {
+		rows := [][]string{}
+		for _, q := range quantiles(l) {
+			rows = append(rows, []string{q.name, duration(q.latency), duration(q.service)})
+		}
+		m.table("lrr", []string{"percentile", "latency", "service"}, rows)
+	}
+	if len(l.ErrorKinds) > 0 {
+		m.line("Errors: %s\n", escape(tally(l.ErrorKinds)))
+	}
+	if len(l.Status) > 0 {
+		m.line("Status: %s\n", escape(tally(l.Status)))
+	}
+	if m.s.Overhead != nil {
+		m.line("%s\n", overhead(m.s.Overhead))
+	}
+}
+
+func (m *markdownWriter) thresholds() {
+	for _, t := range m.s.Thresholds {
+		m.line("- %s %s: %s", paint(false).mark(t.OK), code(t.Expr), thresholdValue(t))
+	}
+	if len(m.s.Thresholds) > 0 {
+		m.line("")
+	}
+}
+
+func (m *markdownWriter) sources() {
+	rows := [][]string{}
+	for _, s := range m.s.Sources {
+		row := []string{paint(false).mark(s.OK), escape(s.Name), count(s.Samples), "", "", escape(s.Why)}
+		if s.Samples > 0 {
+			row[3], row[4] = duration(int64(s.Align.P50)), duration(int64(s.Align.P99))
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) > 0 {
+		m.line("### Sources\n")
+		m.table("llrrrl", []string{"", "source", "samples", "aligned within p50", "p99", "note"}, rows)
+	}
+}
+
+// table writes a table; align holds l or r per column.
+func (m *markdownWriter) table(align string, head []string, rows [][]string) {
+	m.line("| %s |", strings.Join(head, " | "))
+	marks := make([]string, len(align))
+	for i, a := range align {
+		marks[i] = map[rune]string{'l': "---", 'r': "--:"}[a]
+	}
+	m.line("| %s |", strings.Join(marks, " | "))
+	for _, row := range rows {
+		m.line("| %s |", strings.Join(row, " | "))
+	}
+	m.line("")
+}
+
+// escape makes text of unknown origin plain text in Markdown, HTML included.
+func escape(s string) string { return markdownEscapes.Replace(clean(s)) }
+
+var markdownEscapes = strings.NewReplacer(
+	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "#", `\#`,
+	"<", "&lt;", ">", "&gt;", "&", "&amp;", "@", "&#64;", "~", `\~`,
+)
+
+// code returns s as a code span, its fence longer than any run of backticks in
+// it. The pipe is replaced: a table cell would end at it even in a span.
+func code(s string) string {
+	s = strings.ReplaceAll(clean(s), "|", "¦")
+	if s == "" {
+		return ""
+	}
+	longest, run := 0, 0
+	for _, r := range s {
+		if run++; r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	fence := strings.Repeat("`", longest+1)
+	if longest > 0 {
+		return fence + " " + s + " " + fence
+	}
+	return fence + s + fence
+}

@@ -1,0 +1,259 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// pageData is what the page's script reads; report/html/src/data.ts mirrors it.
+type pageData struct {
+	Schema     string               `json:"schema"` // "redline.page/1"
+	Headline   headline             `json:"headline"`
+	Summary    *record.Summary      `json:"summary"`
+	Weights    []string             `json:"weights"` // how much each finding weighs, in words
+	Places     []string             `json:"places"`  // where each is, in one line
+	Run        record.Run           `json:"run"`
+	Anatomy    *record.Anatomy      `json:"anatomy"` // null without one
+	Axis       axis                 `json:"axis"`
+	Charts     []chart              `json:"charts"`
+	Others     []otherSeries        `json:"others"`
+	Heat       *heat                `json:"heat"`
+	Spectrum   []spectrum           `json:"spectrum"`
+	Spans      []markedSpan         `json:"spans"`
+	Slow       []record.SlowRequest `json:"slow"`
+	Statements *record.Statements   `json:"statements"`
+	// Missing names the parts of the bundle that could not be shown, and why.
+	Missing []string `json:"missing"`
+}
+
+// headline is the answer to "what stops it".
+type headline struct {
+	Invalid string `json:"invalid"` // why the run is invalid; empty when it is not
+	State   string `json:"state"`   // what became of it; empty when it is complete
+	Title   string `json:"title"`
+	Lead    string `json:"lead"`
+	Found   bool   `json:"found"`
+}
+
+// markedSpan is a stretch of the time axis that the charts shade.
+type markedSpan struct {
+	Kind string  `json:"kind"` // warm-up, trace
+	From float64 `json:"from"` // s
+	To   float64 `json:"to"`
+}
+
+// Bounds on what is inlined, so that no bundle makes a page that cannot be
+// opened. They are far above what a run of redline leaves.
+const (
+	maxParts     = 80
+	maxFrames    = 24
+	maxTimelines = 20
+	maxSegments  = 400
+	maxSlow      = 50
+	maxStatement = 4 << 10  // bytes of one statement's text
+	maxPlan      = 64 << 10 // bytes of one plan
+	maxListed    = 30       // statements
+)
+
+func collect(rec *record.Record) (*pageData, error) {
+	s, missing := SummaryOf(rec)
+	if len(s.Findings) == 0 {
+		var f record.Findings
+		if err := rec.ReadJSON(record.FindingsFile, &f); err == nil {
+			s.Findings, s.NotJudged = f.Findings, f.NotJudged
+		}
+	}
+	d := &pageData{Schema: "redline.page/1", Summary: s, Run: rec.Run, Missing: missing, Headline: headlineOf(s)}
+	for i := range s.Findings {
+		d.Weights = append(d.Weights, weight(&s.Findings[i]))
+		d.Places = append(d.Places, place(s.Findings[i].Where))
+	}
+	d.readAnatomy(rec)
+	d.readStatements(rec)
+	if slow, err := rec.SlowRequests(); err == nil {
+		d.Slow = slow[:min(len(slow), maxSlow)]
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		d.miss("slow requests", err)
+	}
+	b, err := newChartBuilder(rec)
+	if err != nil {
+		d.miss("time series", err)
+		return d, nil
+	}
+	d.Axis, d.Charts = b.axis(), b.charts(d.Statements)
+	d.Others = b.others()
+	d.Spans = spansOf(rec, b.span)
+	if d.Heat, err = heatOf(rec, b.span); err != nil {
+		d.miss("latency heat map", err)
+	}
+	if d.Spectrum, err = spectra(rec, spanOf(rec, b.span)); err != nil {
+		d.miss("latency spectrum", err)
+	}
+	return d, nil
+}
+
+func (d *pageData) miss(what string, err error) {
+	d.Missing = append(d.Missing, clean(what+": "+err.Error()))
+}
+
+func headlineOf(s *record.Summary) headline {
+	h := headline{Invalid: invalid(s), Found: len(s.Findings) > 0}
+	if s.State != record.Complete {
+		h.State = stateLine(s.State)
+	}
+	if !h.Found {
+		h.Title, h.Lead = nothing(s)
+		return h
+	}
+	h.Title, h.Lead = clean(s.Findings[0].Title), weight(&s.Findings[0])
+	return h
+}
+
+func (d *pageData) readAnatomy(rec *record.Record) {
+	var a record.Anatomy
+	if err := rec.ReadJSON(record.AnatomyFile, &a); err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			d.miss("anatomy", err)
+		}
+		return
+	}
+	for _, band := range []*[]record.Part{&a.All, &a.Median, &a.Tail} {
+		*band = list((*band)[:min(len(*band), maxParts)])
+		for i := range *band {
+			p := &(*band)[i]
+			p.Stack = p.Stack[:min(len(p.Stack), maxFrames)]
+		}
+	}
+	a.Slowest = list(a.Slowest[:min(len(a.Slowest), maxTimelines)])
+	for i := range a.Slowest {
+		a.Slowest[i].Segments = shorten(a.Slowest[i].Segments, maxSegments)
+	}
+	a.Warnings = list(a.Warnings)
+	d.Anatomy = &a
+}
+
+// shorten brings a timeline down to about limit segments by joining neighbours
+// that are too short to be seen into one of state other; the sum stays.
+func shorten(segments []record.Segment, limit int) []record.Segment {
+	if len(segments) <= limit {
+		return list(segments)
+	}
+	var total int64
+	for _, s := range segments {
+		total += s.NS
+	}
+	short := total / int64(limit) * 2
+	var out []record.Segment
+	for _, s := range segments {
+		last := len(out) - 1
+		if s.NS < short && last >= 0 && out[last].Site == "(short stretches)" && out[last].NS < short {
+			out[last].NS += s.NS
+			continue
+		}
+		if s.NS < short {
+			s.State, s.Site = record.StateOther, "(short stretches)"
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func (d *pageData) readStatements(rec *record.Record) {
+	var s record.Statements
+	if err := rec.ReadJSON(record.StatementsFile, &s); err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			d.miss("statements", err)
+		}
+		return
+	}
+	sortByTime(s.Statements)
+	s.Statements = list(s.Statements[:min(len(s.Statements), maxListed)])
+	for i := range s.Statements {
+		st := &s.Statements[i]
+		if len(st.Text) > maxStatement {
+			st.Text = st.Text[:maxStatement] + " ..."
+		}
+		if len(st.Plan) > maxPlan {
+			st.Plan, st.PlanError = nil, "the plan is too large to be shown here; see statements.json"
+		}
+	}
+	d.Statements = &s
+}
+
+// spansOf lists the stretches that the charts shade.
+func spansOf(rec *record.Record, whole record.Span) []markedSpan {
+	spans := []markedSpan{}
+	add := func(kind string, s record.Span) {
+		s.From, s.To = max(s.From, whole.From), min(s.To, whole.To)
+		if s.To > s.From {
+			spans = append(spans, markedSpan{Kind: kind, From: s.From.Seconds(), To: s.To.Seconds()})
+		}
+	}
+	if steady := rec.Run.Steady; steady.Len() > 0 {
+		add("warm-up", record.Span{From: whole.From, To: steady.From})
+		add("after the load", record.Span{From: steady.To, To: whole.To})
+	}
+	for _, t := range rec.Traces() {
+		add("trace", t.Span)
+	}
+	return spans
+}
+
+// spanOf returns the steady span, or everything when the run did not get
+// there.
+func spanOf(rec *record.Record, whole record.Span) record.Span {
+	if rec.Run.Steady.Len() > 0 {
+		return rec.Run.Steady
+	}
+	return whole
+}
+
+// values are the values of a line; NaN is written as null. Five digits are
+// more than a chart shows.
+type values []float64
+
+func (v values) MarshalJSON() ([]byte, error) {
+	b := make([]byte, 0, 8*len(v)+2)
+	b = append(b, '[')
+	for i, x := range v {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		switch {
+		case math.IsNaN(x) || math.IsInf(x, 0):
+			b = append(b, "null"...)
+		case x == math.Trunc(x) && math.Abs(x) < 1e5:
+			b = strconv.AppendInt(b, int64(x), 10)
+		default:
+			b = strconv.AppendFloat(b, x, 'g', 5, 64)
+		}
+	}
+	return append(b, ']'), nil
+}
+
+var errNoWindows = errors.New("the bundle holds no windows")
+
+// wholeSpan returns the span of all windows of a record.
+func wholeSpan(rec *record.Record) (record.Span, time.Duration, error) {
+	width := rec.Run.Window
+	if width <= 0 {
+		width = record.DefaultWindow
+	}
+	from, to := rec.Windows()
+	if to <= from {
+		return record.Span{}, 0, errNoWindows
+	}
+	if n := to - from; n > maxWindows || n < 0 {
+		return record.Span{}, 0, fmt.Errorf("%d windows are more than the page can hold (%d)", n, maxWindows)
+	}
+	return record.Span{From: time.Duration(from) * width, To: time.Duration(to) * width}, width, nil
+}
+
+// maxWindows bounds the memory of a page's making: a day at 100 ms is 864,000.
+const maxWindows = 4_000_000

@@ -1,0 +1,116 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+// findingsShown is how many findings a reader gets without asking for all.
+const findingsShown = 3
+
+// TextOptions says how the text summary is laid out. The zero value is plain
+// text, 80 cells wide, with at most three findings.
+type TextOptions struct {
+	// Color adds ANSI colours. The caller decides: a terminal, and no NO_COLOR.
+	Color bool
+	// All shows every finding in full length, and what limits nothing.
+	All bool
+	// Width is the width of the terminal in cells; zero means 80, and less
+	// than 60 is taken as 60.
+	Width int
+	// More is the command that shows what was left out; empty names none.
+	More string
+}
+
+// Text writes the final summary of a run. Its first lines say what stops the
+// service, or, when the generator was the limit, that the run is INVALID. The
+// only errors are those of w.
+func Text(w io.Writer, s *record.Summary, o TextOptions) error {
+	if o.Width == 0 {
+		o.Width = 80
+	}
+	t := &textWriter{s: s, o: o, paint: paint(o.Color), width: max(o.Width, 60)}
+	t.validity()
+	t.findings()
+	t.notJudged()
+	t.load()
+	t.thresholds()
+	t.sources()
+	t.warnings()
+	t.closing()
+	_, err := io.WriteString(w, t.b.String())
+	if err != nil {
+		return fmt.Errorf("write summary: %w", err)
+	}
+	return nil
+}
+
+// textWriter collects the summary; it goes to the outside in one write, so
+// that a broken pipe cannot leave half a line among others' output.
+type textWriter struct {
+	paint
+	s     *record.Summary
+	o     TextOptions
+	width int
+	b     strings.Builder
+}
+
+func (t *textWriter) line(format string, args ...any) {
+	fmt.Fprintf(&t.b, format+"\n", args...)
+}
+
+// section starts a part of the summary, apart from what stands before it.
+func (t *textWriter) section() {
+	if t.b.Len() > 0 {
+		t.b.WriteByte('\n')
+	}
+}
+
+// validity says first of all when the figures are not the service's own.
+func (t *textWriter) validity() {
+	if why := invalid(t.s); why != "" {
+		for _, l := range wrap("INVALID: "+why, t.width, 0) {
+			t.line("%s", t.red(l))
+		}
+	}
+	if t.s.State != record.Complete {
+		t.line("%s", t.amber(stateLine(t.s.State)))
+	}
+}
+
+func (t *textWriter) notJudged() {
+	if len(t.s.NotJudged) == 0 {
+		return
+	}
+	t.section()
+	limit := 3
+	if t.o.All {
+		limit = 0
+	}
+	for _, l := range wrap("not judged: "+notJudged(t.s.NotJudged), t.width, limit) {
+		t.line("%s", t.dim(l))
+	}
+}
+
+func (t *textWriter) warnings() {
+	if len(t.s.Warnings) == 0 {
+		return
+	}
+	t.section()
+	for _, warning := range t.s.Warnings {
+		for i, l := range wrap(clean(warning), t.width-9, 0) {
+			t.line("%s%s", t.amber(left([]string{"warning: ", ""}[min(i, 1)], 9)), l)
+		}
+	}
+}
+
+func (t *textWriter) closing() {
+	if t.s.Run == "" {
+		return
+	}
+	t.section()
+	t.line("%s %s", t.dim("bundle"), clean(t.s.Run))
+}

@@ -1,0 +1,149 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// load prints the block that users of wrk know, with service time beside
+// latency: their difference is what coordinated omission would have hidden.
+func (t *textWriter) load() {
+	l := &t.s.Load
+	t.section()
+	t.line("%s", t.bold(loadHead(t.s)))
+	if l.Latency.Max > 0 {
+		rows := [][]string{{"Latency distribution", "latency", "service"}}
+		for _, q := range quantiles(l) {
+			rows = append(rows, []string{right(q.name, 20), duration(q.latency), duration(q.service)})
+		}
+		for i, row := range table(rows, 1, 2) {
+			if i == 0 {
+				row = t.dim(row)
+			}
+			t.line("  %s", row)
+		}
+	}
+	t.line("  %s requests in %s, %s read, %s written", count(l.Requests), duration(l.Duration), size(float64(l.BytesIn)), size(float64(l.BytesOut)))
+	if l.Errors > 0 {
+		text := fmt.Sprintf("Errors: %s of %s (%s): %s", count(l.Errors), count(l.Requests), percent(ratio(l.Errors, l.Requests)), tally(l.ErrorKinds))
+		for _, line := range wrap(text, t.width-2, 0) {
+			t.line("  %s", t.red(line))
+		}
+	}
+	if len(l.Status) > 0 {
+		t.line("  Status: %s", fit(tally(l.Status), t.width-10))
+	}
+	if l.InFlight > 0 {
+		t.line("  %s still in flight after the grace time", count(l.InFlight))
+	}
+	t.line("Requests/sec: %s", right(strconv.FormatFloat(l.Rate, 'f', 2, 64), 12)) // scripts read wrk's line
+	if l.Duration > 0 {
+		t.line("Transfer/sec: %s", right(size(record.PerSecond(float64(l.BytesIn), time.Duration(l.Duration))), 12))
+	}
+	if o := t.s.Overhead; o != nil {
+		for _, line := range wrap(overhead(o), t.width, 0) {
+			t.line("%s", line)
+		}
+	}
+}
+
+// loadHead says what the load was, in the words of its model.
+func loadHead(s *record.Summary) string {
+	l := &s.Load
+	head := fmt.Sprintf("%s, %s connections", duration(l.Duration), count(int64(l.Connections)))
+	switch {
+	case l.IntendedRate > 0:
+		head += fmt.Sprintf(", open loop at %s/s", rate(l.IntendedRate))
+	case l.Model != "":
+		head += ", " + clean(l.Model) + " loop"
+	}
+	if url := clean(s.Target.URL); url != "" {
+		head += " @ " + url
+	}
+	return head
+}
+
+type quantileRow struct {
+	name             string
+	latency, service int64
+}
+
+func quantiles(l *record.LoadSummary) []quantileRow {
+	return []quantileRow{
+		{"50 %", l.Latency.P50, l.Service.P50},
+		{"90 %", l.Latency.P90, l.Service.P90},
+		{"95 %", l.Latency.P95, l.Service.P95},
+		{"99 %", l.Latency.P99, l.Service.P99},
+		{"99.9 %", l.Latency.P999, l.Service.P999},
+		{"max", l.Latency.Max, l.Service.Max},
+	}
+}
+
+// overhead says what observing cost; + is slower.
+func overhead(o *record.Overhead) string {
+	return fmt.Sprintf("Observation cost %+.1f %% of throughput (%+.1f to %+.1f %%, %s confidence, %d pairs)",
+		o.Estimate*100, o.Low*100, o.High*100, percent(o.Confidence), o.Pairs)
+}
+
+func ratio(part, whole int64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+// thresholds prints k6's check marks.
+func (t *textWriter) thresholds() {
+	if len(t.s.Thresholds) == 0 {
+		return
+	}
+	t.section()
+	rows := make([][]string, 0, len(t.s.Thresholds))
+	for _, th := range t.s.Thresholds {
+		rows = append(rows, []string{t.mark(th.OK), clean(th.Expr), thresholdValue(th)})
+	}
+	for _, row := range table(rows, 2) {
+		t.line("%s", row)
+	}
+}
+
+func (p paint) mark(ok bool) string {
+	if ok {
+		return p.green("✓")
+	}
+	return p.red("✗")
+}
+
+// sources prints who watched, how well, and how far off its clock may be. What
+// could not be seen is said once, in full, since it tells how to enable it.
+func (t *textWriter) sources() {
+	if len(t.s.Sources) == 0 {
+		return
+	}
+	t.section()
+	rows := [][]string{{" ", t.dim("source"), t.dim("samples"), t.dim("aligned within p50"), t.dim("p99"), t.dim("own CPU")}}
+	for _, src := range t.s.Sources {
+		row := []string{t.mark(src.OK), clean(src.Name), count(src.Samples), "", "", ""}
+		if src.Samples > 0 {
+			row[3], row[4] = duration(int64(src.Align.P50)), duration(int64(src.Align.P99))
+		}
+		if src.CPU > 0 {
+			row[5] = duration(int64(src.CPU))
+		}
+		rows = append(rows, row)
+	}
+	for _, row := range table(rows, 2, 3, 4, 5) {
+		t.line("%s", row)
+	}
+	for _, src := range t.s.Sources {
+		if src.Why == "" {
+			continue
+		}
+		for i, l := range wrap(clean(src.Name)+": "+clean(src.Why), t.width-4, 0) {
+			t.line("%s%s", spaces(2+2*min(i, 1)), l)
+		}
+	}
+}

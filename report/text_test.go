@@ -1,0 +1,183 @@
+package report_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs (go test ./report -update rewrites it)\ngot:\n%s\nwant:\n%s", path, got, want)
+	}
+}
+
+func variants() map[string]*record.Summary {
+	saturated := sick()
+	saturated.Generator.Valid = false
+	saturated.Generator.WhyInvalid = []string{"schedule lag p99 41 ms", "its CPU was used up (1.97 of 2)"}
+	saturated.Load.Model, saturated.Load.IntendedRate = "open", 5000
+	aborted := healthy()
+	aborted.State = record.Aborted
+	aborted.NotJudged = []record.NotJudged{{Cause: "sleep", Why: "no trace"}}
+	dead := &record.Summary{State: record.Aborted, Run: "runs/x", Load: record.LoadSummary{Errors: 0}}
+	return map[string]*record.Summary{"sick": sick(), "healthy": healthy(), "saturated": saturated, "aborted": aborted, "dead": dead}
+}
+
+func TestText(t *testing.T) {
+	for name, s := range variants() {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := report.Text(&out, s, report.TextOptions{More: "redline report " + s.Run}); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+".txt", out.Bytes())
+		})
+	}
+}
+
+func TestTextAll(t *testing.T) {
+	var out bytes.Buffer
+	if err := report.Text(&out, sick(), report.TextOptions{All: true, Width: 100, Color: true}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "all.txt", out.Bytes())
+}
+
+func TestMarkdown(t *testing.T) {
+	for name, s := range variants() {
+		var out bytes.Buffer
+		if err := report.Markdown(&out, s); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+".md", out.Bytes())
+	}
+}
+
+func TestJSON(t *testing.T) {
+	var out bytes.Buffer
+	if err := report.JSON(&out, sick()); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "sick.json", out.Bytes())
+	out.Reset()
+	if err := report.JSON(&out, &record.Summary{}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), "null") {
+		t.Errorf("an empty summary has a null list:\n%s", out.String())
+	}
+}
+
+func TestFindingsAreAtMostSixLines(t *testing.T) {
+	s := sick()
+	long := strings.Repeat("a long remark of many words ", 40)
+	for i := range s.Findings {
+		f := &s.Findings[i]
+		f.Title, f.Remedy, f.Where.Detail = long, long, long
+		f.Evidence = []record.Evidence{{Text: long}, {Text: long}}
+		f.Rejected = []record.Rejected{{Cause: "sleep", Why: long}}
+	}
+	var out bytes.Buffer
+	if err := report.Text(&out, s, report.TextOptions{Width: 70}); err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(out.String(), "What stops it\n")
+	blocks := strings.Split(rest, "\n\n")
+	for i, block := range blocks[:3] {
+		if n := strings.Count(block, "\n") + 1; n != 6 {
+			t.Errorf("finding %d takes %d lines:\n%s", i+1, n, block)
+		}
+	}
+	for line := range strings.SplitSeq(out.String(), "\n") {
+		if ansi.StringWidth(line) > 70 && !strings.Contains(line, "http://") {
+			t.Errorf("line is %d cells wide: %q", ansi.StringWidth(line), line)
+		}
+	}
+}
+
+func TestTextIsSafeForTerminals(t *testing.T) {
+	s := sick()
+	evil := "x\x1b]0;owned\x07\u202e\r\nfake: line\x9b31m\xff"
+	s.Findings[0] = record.Finding{Cause: evil, Title: evil, ShareOf: evil, Share: 1, Remedy: evil, Confidence: record.Confidence(evil),
+		Where:    record.Where{Function: evil, File: evil, SQL: evil, Detail: evil},
+		Evidence: []record.Evidence{{Text: evil, Source: evil}}, Rejected: []record.Rejected{{Cause: evil, Why: evil}}}
+	s.Run, s.State, s.Target.URL = evil, record.State(evil), evil
+	s.Sources[0].Name, s.Sources[0].Why, s.Warnings[0] = evil, evil, evil
+	s.Thresholds[0].Expr, s.Load.ErrorKinds[evil], s.Load.Status[evil] = evil, 1, 1
+	s.NotJudged[0] = record.NotJudged{Cause: evil, Why: evil}
+	s.Generator.Valid, s.Generator.WhyInvalid = false, []string{evil}
+	for _, write := range []func(*bytes.Buffer) error{
+		func(b *bytes.Buffer) error { return report.Text(b, s, report.TextOptions{All: true}) },
+		func(b *bytes.Buffer) error { return report.Markdown(b, s) },
+	} {
+		var out bytes.Buffer
+		if err := write(&out); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range out.String() {
+			if r < ' ' && r != '\n' || r >= 0x7f && r < 0xa0 || r == '\u202e' || r == '\ufffd' {
+				t.Fatalf("control character %q in output", r)
+			}
+		}
+		if strings.Contains(out.String(), "\nfake:") {
+			t.Error("untrusted text started a line of its own")
+		}
+	}
+}
+
+func TestWriteErrors(t *testing.T) {
+	full := errors.New("disk full")
+	for name, err := range map[string]error{
+		"text":     report.Text(broken{full}, sick(), report.TextOptions{}),
+		"markdown": report.Markdown(broken{full}, sick()),
+		"json":     report.JSON(broken{full}, sick()),
+		"ladder":   report.NewLadder("x").Text(broken{full}, report.TextOptions{}),
+	} {
+		if !errors.Is(err, full) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+type broken struct{ err error }
+
+func (b broken) Write([]byte) (int, error) { return 0, b.err }
+
+func TestLadder(t *testing.T) {
+	l := report.NewLadder("runs/demo/report.html",
+		report.StepOf("as found", "", sick()),
+		report.Step{Step: "index on orders(uid)", Finding: "db-slow-query", QPS: 5100, P50: 9e6, P95: 21e6, P99: 40e6},
+		report.Step{Step: "keep connections", Finding: "db-pool-churn", QPS: 9800.5, P50: 5e6, P95: 11e6, P99: 14e6},
+		report.Step{Step: "died", Finding: "cpu-json"})
+	var text, js bytes.Buffer
+	if err := l.Text(&text, report.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "ladder.txt", text.Bytes())
+	if err := l.JSON(&js); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "ladder.json", js.Bytes())
+}

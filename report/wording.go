@@ -1,0 +1,224 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+// This file holds the sentences that text, Markdown and the page share, so
+// that one run never reads differently in two of them.
+
+// invalid returns why the figures do not speak of the service, or "".
+func invalid(s *record.Summary) string {
+	if s.Generator.Valid || len(s.Generator.WhyInvalid) == 0 && s.Load.Requests == 0 {
+		return "" // nothing was measured: the state line and the errors say why
+	}
+	if len(s.Generator.WhyInvalid) == 0 {
+		return "the load generator was the limit, not the service"
+	}
+	return cleanJoin(s.Generator.WhyInvalid, "; ")
+}
+
+// stateLine says what became of a run that is not complete.
+func stateLine(state record.State) string {
+	if state == record.Running {
+		return "The run is still going on; these are figures of the part so far."
+	}
+	return "The run was " + clean(string(state)) + "; these are figures of the part that was seen."
+}
+
+// nothing is the headline of a run without findings, and what limited its load
+// instead.
+func nothing(s *record.Summary) (headline, limit string) {
+	l := &s.Load
+	switch n := len(s.NotJudged); {
+	case l.Requests == 0:
+		return "What stops it cannot be said.", "No request ended in the measured span."
+	case l.Errors >= l.Requests:
+		return "Every request failed.", fmt.Sprintf("%s requests: %s.", count(l.Requests), tally(l.ErrorKinds))
+	case n == 0:
+		headline = "Nothing found that stops it."
+	case n == 1:
+		headline = "Nothing found that stops it, but 1 cause was not judged."
+	default:
+		headline = fmt.Sprintf("Nothing found that stops it, but %d causes were not judged.", n)
+	}
+	return headline, limitedBy(l)
+}
+
+// limitedBy says what kept the load from being higher when nothing in the
+// service did. For a closed loop that is Little's law: each connection waits
+// for its answer.
+func limitedBy(l *record.LoadSummary) string {
+	switch {
+	case l.IntendedRate > 0 && l.Rate >= 0.99*l.IntendedRate:
+		return fmt.Sprintf("The load was limited by its schedule: %s of %s requests/s intended.", rate(l.Rate), rate(l.IntendedRate))
+	case l.IntendedRate > 0:
+		return fmt.Sprintf("The schedule was not met: %s of %s requests/s intended succeeded.", rate(l.Rate), rate(l.IntendedRate))
+	case l.Service.Mean > 0:
+		return fmt.Sprintf("The load was limited by its %s connections, each waiting %s for an answer on average.",
+			count(int64(l.Connections)), duration(l.Service.Mean))
+	}
+	return fmt.Sprintf("The load was limited by its %s connections.", count(int64(l.Connections)))
+}
+
+// place says where a finding is in one line, or "" when it names no place.
+func place(w record.Where) string {
+	var parts []string
+	if w.Function != "" {
+		parts = append(parts, shortFunction(w.Function))
+	}
+	if w.File != "" {
+		file := shortFile(w.File)
+		if w.Line > 0 {
+			file = fmt.Sprintf("%s:%d", file, w.Line)
+		}
+		parts = append(parts, file)
+	}
+	if w.Detail != "" {
+		parts = append(parts, w.Detail)
+	}
+	if w.SQL != "" {
+		parts = append(parts, w.SQL)
+	}
+	return cleanJoin(parts, "  ")
+}
+
+// shortFunction drops the directories of a function's import path.
+func shortFunction(name string) string {
+	if i := strings.LastIndexByte(name, '/'); i >= 0 && !strings.ContainsAny(name[:i], "([{ ") {
+		return name[i+1:]
+	}
+	return name
+}
+
+// shortFile keeps a file's last two elements, which tell files of one service
+// apart.
+func shortFile(name string) string {
+	dir, file := path.Split(name)
+	return path.Join(path.Base(path.Clean(dir)), file)
+}
+
+// weight says how much a finding explains and what it could give.
+func weight(f *record.Finding) string {
+	var parts []string
+	if f.Share > 0 {
+		of := clean(f.ShareOf)
+		if of == "" {
+			of = "the whole"
+		}
+		parts = append(parts, percent(f.Share)+" of "+of)
+	}
+	if g := f.GainCeiling; g > 1.005 && !math.IsInf(g, 0) {
+		gain := "gain at most " + factor(g)
+		if f.ShareOf == "tail latency" {
+			gain = "tail at most " + factor(g) + " shorter"
+		}
+		parts = append(parts, gain)
+	}
+	if f.Confidence != "" {
+		parts = append(parts, clean(string(f.Confidence))+" confidence")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func evidence(all []record.Evidence) string {
+	parts := make([]string, 0, len(all))
+	for _, e := range all {
+		text := clean(e.Text)
+		if e.Source != "" {
+			text += " (" + clean(e.Source) + ")"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func rejected(all []record.Rejected) string {
+	parts := make([]string, 0, len(all))
+	for _, r := range all {
+		parts = append(parts, clean(r.Cause)+": "+clean(r.Why))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// notJudged groups causes by the reason they were not judged for: "a, b (no
+// trace); c (no database)", in the order in which the reasons come.
+func notJudged(all []record.NotJudged) string {
+	var order []string
+	causes := map[string][]string{}
+	for _, n := range all {
+		why := clean(n.Why)
+		if causes[why] == nil {
+			order = append(order, why)
+		}
+		if c := clean(n.Cause); !slices.Contains(causes[why], c) {
+			causes[why] = append(causes[why], c)
+		}
+	}
+	parts := make([]string, 0, len(order))
+	for _, why := range order {
+		text := strings.Join(causes[why], ", ")
+		if why != "" {
+			text += " (" + why + ")"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// tally lists counts by name, the largest first: "timeout 10, connect 2".
+func tally(counts map[string]int64) string {
+	names := make([]string, 0, len(counts))
+	for name := range counts {
+		names = append(names, name)
+	}
+	sort.Slice(names, func(i, j int) bool {
+		if counts[names[i]] != counts[names[j]] {
+			return counts[names[i]] > counts[names[j]]
+		}
+		return names[i] < names[j]
+	})
+	parts := make([]string, 0, len(names))
+	for _, name := range names {
+		parts = append(parts, clean(name)+" "+count(counts[name]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// thresholdValue formats a threshold's value in the unit of its metric, which
+// is the expression's first word.
+func thresholdValue(t record.ThresholdResult) string {
+	if t.Value == nil {
+		return "no data"
+	}
+	metric, _, _ := strings.Cut(strings.TrimSpace(t.Expr), " ")
+	if i := strings.IndexAny(metric, "<>="); i >= 0 {
+		metric = metric[:i]
+	}
+	switch metric {
+	case "errors":
+		return percent(*t.Value)
+	case "rate":
+		return rate(*t.Value) + "/s"
+	case "requests":
+		return count(int64(*t.Value))
+	}
+	return duration(int64(*t.Value))
+}
+
+func cleanJoin(parts []string, sep string) string {
+	cleaned := make([]string, 0, len(parts))
+	for _, p := range parts {
+		if c := clean(p); c != "" {
+			cleaned = append(cleaned, c)
+		}
+	}
+	return strings.Join(cleaned, sep)
+}
