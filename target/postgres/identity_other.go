@@ -1,0 +1,24 @@
+//go:build !linux
+
+package postgres
+
+import (
+	"os"
+	"syscall"
+)
+
+// nobodyID is the user that owns nothing on the BSDs and macOS.
+const nobodyID = 65534
+
+// identities lists who the server can run as. Only Linux has a parent-death
+// signal, so here a server survives a parent that is killed; the next Start
+// does not touch it while it lives.
+func identities() []identity {
+	if os.Geteuid() != 0 {
+		return []identity{{name: "this user", uid: -1, gid: -1, attr: &syscall.SysProcAttr{}}}
+	}
+	return []identity{{
+		name: "nobody", uid: nobodyID, gid: nobodyID,
+		attr: &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobodyID, Gid: nobodyID}},
+	}}
+}

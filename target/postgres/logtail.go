@@ -1,0 +1,81 @@
+package postgres
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+)
+
+const (
+	tailLines = 30
+	lineLimit = 2 << 10 // bytes kept of one line
+	readyLine = "database system is ready to accept connections"
+)
+
+// logTail keeps the last lines of a server's log and announces readiness. It is
+// an io.Writer for a child's standard error.
+type logTail struct {
+	ready chan struct{} // closed at the first readyLine
+
+	mu      sync.Mutex
+	tee     io.Writer // nil: none
+	partial []byte    // an unfinished line, at most lineLimit bytes
+	last    []string
+	isReady bool
+}
+
+func newLogTail(tee io.Writer) *logTail {
+	return &logTail{tee: tee, ready: make(chan struct{})}
+}
+
+func (t *logTail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.tee != nil {
+		// The server must not block or fail on a reader's account.
+		if _, err := t.tee.Write(p); err != nil {
+			t.tee = nil
+		}
+	}
+	for rest := p; ; {
+		line, after, ended := bytes.Cut(rest, []byte{'\n'})
+		t.partial = append(t.partial, line[:min(len(line), lineLimit-len(t.partial))]...)
+		if !ended {
+			return len(p), nil
+		}
+		t.add(string(t.partial))
+		t.partial, rest = t.partial[:0], after
+	}
+}
+
+func (t *logTail) add(line string) {
+	if len(t.last) == tailLines {
+		t.last = append(t.last[:0], t.last[1:]...)
+	}
+	t.last = append(t.last, line)
+	if !t.isReady && strings.Contains(line, readyLine) {
+		t.isReady = true
+		close(t.ready)
+	}
+}
+
+// lines returns what is kept, an unfinished line included.
+func (t *logTail) lines() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := append([]string(nil), t.last...)
+	if len(t.partial) > 0 {
+		out = append(out, string(t.partial))
+	}
+	return out
+}
+
+// String joins the lines for an error message.
+func (t *logTail) String() string {
+	lines := t.lines()
+	if len(lines) == 0 {
+		return "(nothing was logged)"
+	}
+	return strings.Join(lines, "\n")
+}

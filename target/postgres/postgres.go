@@ -1,0 +1,168 @@
+// Package postgres runs a throwaway PostgreSQL for a measurement: no container,
+// no system service, as root or not, gone when its parent dies however it dies.
+//
+// Start looks for a server in this order: the DSN it is given (then nothing is
+// started and nothing is stopped), server binaries of the machine (the newest
+// below /usr/lib/postgresql, else PATH), and the binaries that the zonky project
+// publishes on Maven Central, whose checksum is pinned here. A server that is
+// started gets a fresh cluster in a temporary directory, one TCP port on
+// 127.0.0.1, SCRAM authentication with a random password, and
+// pg_stat_statements.
+//
+// The package refuses to keep data: every cluster dies with its Server, so it
+// runs with fsync off unless Options.Durable asks otherwise (see settings.go).
+// It never changes a database that it was given by DSN.
+//
+// Designs that were tried and rejected: the embedded-postgres module (it fails
+// as root and leaves the postmaster running when its parent is killed); pg_ctl
+// (it daemonises, and with that loses the death signal); a Unix socket (its path
+// is limited to 107 bytes and a run directory can be deeper); a watchdog process
+// (one more thing that can be killed first).
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"sync"
+	"time"
+
+	// pgx speaks the protocol; nothing else here needs a client library.
+	"github.com/jackc/pgx/v5"
+)
+
+// Options says which server to use. The zero value finds one and runs it.
+type Options struct {
+	// DSN of a server that runs already. It is used as it is; Stop leaves it
+	// alone. Empty means that a server is started.
+	DSN string
+	// BinDir holds initdb and postgres. Empty means to search.
+	BinDir string
+	// CacheDir keeps downloaded binaries; empty means redline/postgres below
+	// os.UserCacheDir.
+	CacheDir string
+	// NoDownload makes it an error when the machine has no server binaries.
+	NoDownload bool
+	// Durable switches on fsync, synchronous_commit and full_page_writes, for
+	// measurements of what a commit costs.
+	Durable bool
+	// Settings overrides or adds configuration parameters, by name.
+	Settings map[string]string
+	// ReadyTimeout bounds the time from launch to the first connection; zero
+	// means 30 s.
+	ReadyTimeout time.Duration
+	// Log gets what initdb and the server write; nil keeps only the last
+	// lines, for errors.
+	Log io.Writer
+}
+
+// Server is a PostgreSQL that can be used until Stop.
+type Server struct {
+	// DSN is a URL with the password in it: a secret, see Redacted.
+	DSN string
+	// Origin tells where the server came from, for people.
+	Origin string
+	// Version is what `postgres --version` says, empty for a given DSN.
+	Version string
+
+	cluster *cluster // nil for a given DSN
+	stop    sync.Once
+	stopErr error
+}
+
+// Start finds or starts a server and returns once it answers. The server lives
+// until Stop or until this process ends; ctx bounds only the start. Errors
+// carry the last lines of the server's log.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	if o.DSN != "" {
+		return attach(ctx, o.DSN)
+	}
+	removeStale(os.TempDir())
+	bin, err := find(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	// The port is picked by closing a listener on it, so another process can
+	// take it in between; a few fresh ports make that harmless.
+	const attempts = 4
+	for try := 1; ; try++ {
+		c, err := startCluster(ctx, bin, o)
+		if err == nil {
+			return &Server{DSN: c.dsn(), Origin: bin.origin, Version: c.version, cluster: c}, nil
+		}
+		if try == attempts || !errors.Is(err, errPortTaken) {
+			return nil, fmt.Errorf("postgres: %w", err)
+		}
+	}
+}
+
+// attach uses a server that runs already, after one round trip.
+func attach(ctx context.Context, dsn string) (*Server, error) {
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		// pgx leaves the password out of its connect and parse errors.
+		return nil, fmt.Errorf("postgres: the given DSN: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if err := conn.Ping(ctx); err != nil {
+		return nil, fmt.Errorf("postgres: the given DSN: %w", err)
+	}
+	return &Server{DSN: dsn, Origin: "given DSN"}, nil
+}
+
+// PID is the postmaster's process, 0 for a given DSN.
+func (s *Server) PID() int {
+	if s.cluster == nil {
+		return 0
+	}
+	return s.cluster.server.pid()
+}
+
+// Done is closed when the server has ended, wanted or not; for a given DSN it
+// never is.
+func (s *Server) Done() <-chan struct{} {
+	if s.cluster == nil {
+		return nil
+	}
+	return s.cluster.server.done
+}
+
+// LastLog returns the last lines that the server logged, oldest first.
+func (s *Server) LastLog() []string {
+	if s.cluster == nil {
+		return nil
+	}
+	return s.cluster.log.lines()
+}
+
+// Stop ends the server at once, without a checkpoint since its data goes with
+// it, and removes its directory. It may be called more than once. When ctx ends
+// first the server is killed. For a given DSN it does nothing.
+func (s *Server) Stop(ctx context.Context) error {
+	s.stop.Do(func() {
+		if s.cluster != nil {
+			s.stopErr = s.cluster.close(ctx)
+		}
+	})
+	return s.stopErr
+}
+
+// Redacted returns the DSN without its password, fit for output. A DSN that is
+// not a URL becomes "postgres://...", since its keywords may hold secrets.
+func (s *Server) Redacted() string {
+	u, err := url.Parse(s.DSN)
+	if err != nil || u.Host == "" {
+		return "postgres://..."
+	}
+	q := u.Query()
+	for _, secret := range []string{"password", "sslpassword"} {
+		if q.Has(secret) {
+			q.Set(secret, "xxxxx")
+		}
+	}
+	u.RawQuery = q.Encode()
+	return u.Redacted()
+}
