@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report/notation"
 )
 
 // Ladder is what `redline demo` proves: a service taken up step by step, each
@@ -71,9 +72,9 @@ func (l *Ladder) Text(w io.Writer, o TextOptions) error {
 	}
 	rows := [][]string{head}
 	for i, s := range l.Steps {
-		row := []string{clean(s.Step), clean(s.Finding), rate(s.QPS), latency(s.P50), latency(s.P95), latency(s.P99), "", "", p.green(l.bar(i, 16))}
+		row := []string{notation.Clean(s.Step), notation.Clean(s.Finding), notation.Rate(s.QPS), latency(s.P50), latency(s.P95), latency(s.P99), "", "", p.green(l.bar(i, 16))}
 		if i > 0 {
-			row[6], row[7] = factor(s.Gain), p.bold(factor(s.Cumulative))
+			row[6], row[7] = notation.Factor(s.Gain), p.bold(notation.Factor(s.Cumulative))
 		}
 		rows = append(rows, row)
 	}
@@ -82,7 +83,7 @@ func (l *Ladder) Text(w io.Writer, o TextOptions) error {
 		b.WriteString(line + "\n")
 	}
 	if l.Report != "" {
-		fmt.Fprintf(&b, "\n%s %s\n", p.dim("report"), clean(l.Report))
+		fmt.Fprintf(&b, "\n%s %s\n", p.dim("report"), notation.Clean(l.Report))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write ladder: %w", err)
@@ -95,7 +96,7 @@ func latency(ns int64) string {
 	if ns <= 0 {
 		return "no data"
 	}
-	return duration(ns)
+	return notation.Duration(ns)
 }
 
 // bar draws the QPS of step i: the slowest step gets one cell, the fastest all

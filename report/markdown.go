@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report/notation"
 )
 
 // Markdown writes the summary as GitHub-flavoured Markdown with all findings,
@@ -79,11 +80,11 @@ func (m *markdownWriter) item(label, text string) {
 
 func (m *markdownWriter) load() {
 	l := &m.s.Load
-	m.line("### Load\n\n%s: %s requests, **%s requests/s**, %s errors (%s)\n", escape(loadHead(m.s)), count(l.Requests), rate(l.Rate), count(l.Errors), percent(ratio(l.Errors, l.Requests)))
+	m.line("### Load\n\n%s: %s requests, **%s requests/s**, %s errors (%s)\n", escape(loadHead(m.s)), notation.Count(l.Requests), notation.Rate(l.Rate), notation.Count(l.Errors), notation.Percent(ratio(l.Errors, l.Requests)))
 	if l.Latency.Max > 0 {
 		rows := [][]string{}
 		for _, q := range quantiles(l) {
-			rows = append(rows, []string{q.name, duration(q.latency), duration(q.service)})
+			rows = append(rows, []string{q.name, notation.Duration(q.latency), notation.Duration(q.service)})
 		}
 		m.table("lrr", []string{"percentile", "latency", "service"}, rows)
 	}
@@ -110,9 +111,9 @@ func (m *markdownWriter) thresholds() {
 func (m *markdownWriter) sources() {
 	rows := [][]string{}
 	for _, s := range m.s.Sources {
-		row := []string{paint(false).mark(s.OK), escape(s.Name), count(s.Samples), "", "", escape(s.Why)}
+		row := []string{paint(false).mark(s.OK), escape(s.Name), notation.Count(s.Samples), "", "", escape(s.Why)}
 		if s.Samples > 0 {
-			row[3], row[4] = duration(int64(s.Align.P50)), duration(int64(s.Align.P99))
+			row[3], row[4] = notation.Duration(int64(s.Align.P50)), notation.Duration(int64(s.Align.P99))
 		}
 		rows = append(rows, row)
 	}
@@ -137,7 +138,7 @@ func (m *markdownWriter) table(align string, head []string, rows [][]string) {
 }
 
 // escape makes text of unknown origin plain text in Markdown, HTML included.
-func escape(s string) string { return markdownEscapes.Replace(clean(s)) }
+func escape(s string) string { return markdownEscapes.Replace(notation.Clean(s)) }
 
 var markdownEscapes = strings.NewReplacer(
 	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "#", `\#`,
@@ -147,7 +148,7 @@ var markdownEscapes = strings.NewReplacer(
 // code returns s as a code span, its fence longer than any run of backticks in
 // it. The pipe is replaced: a table cell would end at it even in a span.
 func code(s string) string {
-	s = strings.ReplaceAll(clean(s), "|", "¦")
+	s = strings.ReplaceAll(notation.Clean(s), "|", "¦")
 	if s == "" {
 		return ""
 	}

@@ -12,6 +12,7 @@ import (
 	"io"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report/notation"
 )
 
 // The page's script and style are built from report/html/src by
@@ -40,7 +41,7 @@ func HTML(w io.Writer, rec *record.Record) error {
 		return err
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, pageHead, hashOf(pageScript), hashOf(pageStyle), html.EscapeString(clean(data.Run.ID)), pageStyle)
+	fmt.Fprintf(&b, pageHead, hashOf(pageScript), hashOf(pageStyle), html.EscapeString(notation.Clean(data.Run.ID)), pageStyle)
 	if err := fallback(&b, data.Summary); err != nil {
 		return err
 	}

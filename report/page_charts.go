@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report/notation"
 )
 
 // chart is one chart of the page, all its lines in one unit.
@@ -162,12 +163,12 @@ func (b *chartBuilder) statementLines(statements *record.Statements) []line {
 	}
 	return b.largest(record.StatementTime, topStatements, b.cpus, func(labels string) string {
 		id := record.Label(labels, "queryid")
-		return fit(clean(cmp.Or(texts[id], "query "+id)), 60)
+		return fit(notation.Clean(cmp.Or(texts[id], "query "+id)), 60)
 	})
 }
 
 func (b *chartBuilder) byLabel(name, label string) []line {
-	return b.largest(name, 7, b.raw, func(labels string) string { return cmp.Or(clean(record.Label(labels, label)), "none") })
+	return b.largest(name, 7, b.raw, func(labels string) string { return cmp.Or(notation.Clean(record.Label(labels, label)), "none") })
 }
 
 // largest returns the n largest of a series' labels as lines, and the sum of

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report/notation"
 )
 
 // pageData is what the page's script reads; report/html/src/data.ts mirrors it.
@@ -99,7 +100,7 @@ func collect(rec *record.Record) (*pageData, error) {
 }
 
 func (d *pageData) miss(what string, err error) {
-	d.Missing = append(d.Missing, clean(what+": "+err.Error()))
+	d.Missing = append(d.Missing, notation.Clean(what+": "+err.Error()))
 }
 
 func headlineOf(s *record.Summary) headline {
@@ -111,7 +112,7 @@ func headlineOf(s *record.Summary) headline {
 		h.Title, h.Lead = nothing(s)
 		return h
 	}
-	h.Title, h.Lead = clean(s.Findings[0].Title), weight(&s.Findings[0])
+	h.Title, h.Lead = notation.Clean(s.Findings[0].Title), weight(&s.Findings[0])
 	return h
 }
 

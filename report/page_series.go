@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report/notation"
 )
 
 // maxPoints is the most points a line is inlined with; what is longer is
@@ -177,7 +178,7 @@ func (b *chartBuilder) others() []otherSeries {
 		if b.used[key] || len(out) == maxOthers {
 			continue
 		}
-		o := otherSeries{Name: clean(s.Name), Labels: clean(s.Labels), Unit: s.Unit}
+		o := otherSeries{Name: notation.Clean(s.Name), Labels: notation.Clean(s.Labels), Unit: s.Unit}
 		info, _ := record.Known(s.Name)
 		v := b.raw(s.Name, s.Labels)
 		if info.Counter || counters[s.Name] && s.Labels == "" {

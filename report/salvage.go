@@ -8,6 +8,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go" // the record's histograms
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report/notation"
 )
 
 // SummaryOf returns the summary of a bundle. A bundle whose run was killed has
@@ -24,7 +25,7 @@ func SummaryOf(rec *record.Record) (*record.Summary, []string) {
 	}
 	missing := []string{"summary.json: the run did not get so far; figures are of all that was recorded"}
 	if !errors.Is(err, fs.ErrNotExist) {
-		missing[0] = clean("summary.json: " + err.Error())
+		missing[0] = notation.Clean("summary.json: " + err.Error())
 	}
 	s = record.Summary{Schema: record.SummarySchema, Run: rec.Dir, State: rec.Run.State, Target: rec.Run.Target,
 		Sources: rec.Run.Sources, Warnings: slices.Clone(rec.Run.Warnings)}
@@ -36,7 +37,7 @@ func SummaryOf(rec *record.Record) (*record.Summary, []string) {
 	}
 	whole, _, err := wholeSpan(rec)
 	if err != nil {
-		return &s, append(missing, clean("windows.parquet: "+err.Error()))
+		return &s, append(missing, notation.Clean("windows.parquet: "+err.Error()))
 	}
 	salvageLoad(rec, spanOf(rec, whole), &s.Load)
 	return &s, missing

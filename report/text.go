@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report/notation"
 )
 
 // findingsShown is how many findings a reader gets without asking for all.
@@ -101,7 +102,7 @@ func (t *textWriter) warnings() {
 	}
 	t.section()
 	for _, warning := range t.s.Warnings {
-		for i, l := range wrap(clean(warning), t.width-9, 0) {
+		for i, l := range wrap(notation.Clean(warning), t.width-9, 0) {
 			t.line("%s%s", t.amber(left([]string{"warning: ", ""}[min(i, 1)], 9)), l)
 		}
 	}
@@ -112,5 +113,5 @@ func (t *textWriter) closing() {
 		return
 	}
 	t.section()
-	t.line("%s %s", t.dim("bundle"), clean(t.s.Run))
+	t.line("%s %s", t.dim("bundle"), notation.Clean(t.s.Run))
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report/notation"
 )
 
 // findingLines is the most lines a finding takes unless all is asked for.
@@ -46,8 +47,8 @@ func (t *textWriter) findings() {
 func (t *textWriter) finding(rank int, f *record.Finding) {
 	const indent = 11 // " 1  where  "
 	room := t.width - indent
-	title := fit(clean(f.Title), t.width-4-len(f.Cause)-3)
-	t.line("%s  %s %s", t.bold(right(fmt.Sprint(rank), 2)), t.bold(title), t.dim("["+clean(f.Cause)+"]"))
+	title := fit(notation.Clean(f.Title), t.width-4-len(f.Cause)-3)
+	t.line("%s  %s %s", t.bold(right(fmt.Sprint(rank), 2)), t.bold(title), t.dim("["+notation.Clean(f.Cause)+"]"))
 	budget := findingLines - 1
 	if t.o.All {
 		budget = math.MaxInt
@@ -68,7 +69,7 @@ func (t *textWriter) finding(rank int, f *record.Finding) {
 	}
 	field("where", place(f.Where), 1)
 	field("share", weight(f), 1)
-	field("do", clean(f.Remedy), 2)
+	field("do", notation.Clean(f.Remedy), 2)
 	field("seen", evidence(f.Evidence), max(1, budget-min(1, len(f.Rejected))))
 	field("not", rejected(f.Rejected), 1)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report/notation"
 )
 
 // load prints the block that users of wrk know, with service time beside
@@ -17,7 +18,7 @@ func (t *textWriter) load() {
 	if l.Latency.Max > 0 {
 		rows := [][]string{{"Latency distribution", "latency", "service"}}
 		for _, q := range quantiles(l) {
-			rows = append(rows, []string{right(q.name, 20), duration(q.latency), duration(q.service)})
+			rows = append(rows, []string{right(q.name, 20), notation.Duration(q.latency), notation.Duration(q.service)})
 		}
 		for i, row := range table(rows, 1, 2) {
 			if i == 0 {
@@ -26,9 +27,9 @@ func (t *textWriter) load() {
 			t.line("  %s", row)
 		}
 	}
-	t.line("  %s requests in %s, %s read, %s written", count(l.Requests), duration(l.Duration), size(float64(l.BytesIn)), size(float64(l.BytesOut)))
+	t.line("  %s requests in %s, %s read, %s written", notation.Count(l.Requests), notation.Duration(l.Duration), notation.Size(float64(l.BytesIn)), notation.Size(float64(l.BytesOut)))
 	if l.Errors > 0 {
-		text := fmt.Sprintf("Errors: %s of %s (%s): %s", count(l.Errors), count(l.Requests), percent(ratio(l.Errors, l.Requests)), tally(l.ErrorKinds))
+		text := fmt.Sprintf("Errors: %s of %s (%s): %s", notation.Count(l.Errors), notation.Count(l.Requests), notation.Percent(ratio(l.Errors, l.Requests)), tally(l.ErrorKinds))
 		for _, line := range wrap(text, t.width-2, 0) {
 			t.line("  %s", t.red(line))
 		}
@@ -37,11 +38,11 @@ func (t *textWriter) load() {
 		t.line("  Status: %s", fit(tally(l.Status), t.width-10))
 	}
 	if l.InFlight > 0 {
-		t.line("  %s still in flight after the grace time", count(l.InFlight))
+		t.line("  %s still in flight after the grace time", notation.Count(l.InFlight))
 	}
 	t.line("Requests/sec: %s", right(strconv.FormatFloat(l.Rate, 'f', 2, 64), 12)) // scripts read wrk's line
 	if l.Duration > 0 {
-		t.line("Transfer/sec: %s", right(size(record.PerSecond(float64(l.BytesIn), time.Duration(l.Duration))), 12))
+		t.line("Transfer/sec: %s", right(notation.Size(record.PerSecond(float64(l.BytesIn), time.Duration(l.Duration))), 12))
 	}
 	if o := t.s.Overhead; o != nil {
 		for _, line := range wrap(overhead(o), t.width, 0) {
@@ -53,14 +54,14 @@ func (t *textWriter) load() {
 // loadHead says what the load was, in the words of its model.
 func loadHead(s *record.Summary) string {
 	l := &s.Load
-	head := fmt.Sprintf("%s, %s connections", duration(l.Duration), count(int64(l.Connections)))
+	head := fmt.Sprintf("%s, %s connections", notation.Duration(l.Duration), notation.Count(int64(l.Connections)))
 	switch {
 	case l.IntendedRate > 0:
-		head += fmt.Sprintf(", open loop at %s/s", rate(l.IntendedRate))
+		head += fmt.Sprintf(", open loop at %s/s", notation.Rate(l.IntendedRate))
 	case l.Model != "":
-		head += ", " + clean(l.Model) + " loop"
+		head += ", " + notation.Clean(l.Model) + " loop"
 	}
-	if url := clean(s.Target.URL); url != "" {
+	if url := notation.Clean(s.Target.URL); url != "" {
 		head += " @ " + url
 	}
 	return head
@@ -85,7 +86,7 @@ func quantiles(l *record.LoadSummary) []quantileRow {
 // overhead says what observing cost; + is slower.
 func overhead(o *record.Overhead) string {
 	return fmt.Sprintf("Observation cost %+.1f %% of throughput (%+.1f to %+.1f %%, %s confidence, %d pairs)",
-		o.Estimate*100, o.Low*100, o.High*100, percent(o.Confidence), o.Pairs)
+		o.Estimate*100, o.Low*100, o.High*100, notation.Percent(o.Confidence), o.Pairs)
 }
 
 func ratio(part, whole int64) float64 {
@@ -103,7 +104,7 @@ func (t *textWriter) thresholds() {
 	t.section()
 	rows := make([][]string, 0, len(t.s.Thresholds))
 	for _, th := range t.s.Thresholds {
-		rows = append(rows, []string{t.mark(th.OK), clean(th.Expr), thresholdValue(th)})
+		rows = append(rows, []string{t.mark(th.OK), notation.Clean(th.Expr), thresholdValue(th)})
 	}
 	for _, row := range table(rows, 2) {
 		t.line("%s", row)
@@ -126,12 +127,12 @@ func (t *textWriter) sources() {
 	t.section()
 	rows := [][]string{{" ", t.dim("source"), t.dim("samples"), t.dim("aligned within p50"), t.dim("p99"), t.dim("own CPU")}}
 	for _, src := range t.s.Sources {
-		row := []string{t.mark(src.OK), clean(src.Name), count(src.Samples), "", "", ""}
+		row := []string{t.mark(src.OK), notation.Clean(src.Name), notation.Count(src.Samples), "", "", ""}
 		if src.Samples > 0 {
-			row[3], row[4] = duration(int64(src.Align.P50)), duration(int64(src.Align.P99))
+			row[3], row[4] = notation.Duration(int64(src.Align.P50)), notation.Duration(int64(src.Align.P99))
 		}
 		if src.CPU > 0 {
-			row[5] = duration(int64(src.CPU))
+			row[5] = notation.Duration(int64(src.CPU))
 		}
 		rows = append(rows, row)
 	}
@@ -142,7 +143,7 @@ func (t *textWriter) sources() {
 		if src.Why == "" {
 			continue
 		}
-		for i, l := range wrap(clean(src.Name)+": "+clean(src.Why), t.width-4, 0) {
+		for i, l := range wrap(notation.Clean(src.Name)+": "+notation.Clean(src.Why), t.width-4, 0) {
 			t.line("%s%s", spaces(2+2*min(i, 1)), l)
 		}
 	}

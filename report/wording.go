@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report/notation"
 )
 
 // This file holds the sentences that text, Markdown and the page share, so
@@ -30,7 +31,7 @@ func stateLine(state record.State) string {
 	if state == record.Running {
 		return "The run is still going on; these are figures of the part so far."
 	}
-	return "The run was " + clean(string(state)) + "; these are figures of the part that was seen."
+	return "The run was " + notation.Clean(string(state)) + "; these are figures of the part that was seen."
 }
 
 // nothing is the headline of a run without findings, and what limited its load
@@ -41,7 +42,7 @@ func nothing(s *record.Summary) (headline, limit string) {
 	case l.Requests == 0:
 		return "What stops it cannot be said.", "No request ended in the measured span."
 	case l.Errors >= l.Requests:
-		return "Every request failed.", fmt.Sprintf("%s requests: %s.", count(l.Requests), tally(l.ErrorKinds))
+		return "Every request failed.", fmt.Sprintf("%s requests: %s.", notation.Count(l.Requests), tally(l.ErrorKinds))
 	case n == 0:
 		headline = "Nothing found that stops it."
 	case n == 1:
@@ -58,14 +59,14 @@ func nothing(s *record.Summary) (headline, limit string) {
 func limitedBy(l *record.LoadSummary) string {
 	switch {
 	case l.IntendedRate > 0 && l.Rate >= 0.99*l.IntendedRate:
-		return fmt.Sprintf("The load was limited by its schedule: %s of %s requests/s intended.", rate(l.Rate), rate(l.IntendedRate))
+		return fmt.Sprintf("The load was limited by its schedule: %s of %s requests/s intended.", notation.Rate(l.Rate), notation.Rate(l.IntendedRate))
 	case l.IntendedRate > 0:
-		return fmt.Sprintf("The schedule was not met: %s of %s requests/s intended succeeded.", rate(l.Rate), rate(l.IntendedRate))
+		return fmt.Sprintf("The schedule was not met: %s of %s requests/s intended succeeded.", notation.Rate(l.Rate), notation.Rate(l.IntendedRate))
 	case l.Service.Mean > 0:
 		return fmt.Sprintf("The load was limited by its %s connections, each waiting %s for an answer on average.",
-			count(int64(l.Connections)), duration(l.Service.Mean))
+			notation.Count(int64(l.Connections)), notation.Duration(l.Service.Mean))
 	}
-	return fmt.Sprintf("The load was limited by its %s connections.", count(int64(l.Connections)))
+	return fmt.Sprintf("The load was limited by its %s connections.", notation.Count(int64(l.Connections)))
 }
 
 // place says where a finding is in one line, or "" when it names no place.
@@ -109,21 +110,21 @@ func shortFile(name string) string {
 func weight(f *record.Finding) string {
 	var parts []string
 	if f.Share > 0 {
-		of := clean(f.ShareOf)
+		of := notation.Clean(f.ShareOf)
 		if of == "" {
 			of = "the whole"
 		}
-		parts = append(parts, percent(f.Share)+" of "+of)
+		parts = append(parts, notation.Percent(f.Share)+" of "+of)
 	}
 	if g := f.GainCeiling; g > 1.005 && !math.IsInf(g, 0) {
-		gain := "gain at most " + factor(g)
+		gain := "gain at most " + notation.Factor(g)
 		if f.ShareOf == "tail latency" {
-			gain = "tail at most " + factor(g) + " shorter"
+			gain = "tail at most " + notation.Factor(g) + " shorter"
 		}
 		parts = append(parts, gain)
 	}
 	if f.Confidence != "" {
-		parts = append(parts, clean(string(f.Confidence))+" confidence")
+		parts = append(parts, notation.Clean(string(f.Confidence))+" confidence")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -131,9 +132,9 @@ func weight(f *record.Finding) string {
 func evidence(all []record.Evidence) string {
 	parts := make([]string, 0, len(all))
 	for _, e := range all {
-		text := clean(e.Text)
+		text := notation.Clean(e.Text)
 		if e.Source != "" {
-			text += " (" + clean(e.Source) + ")"
+			text += " (" + notation.Clean(e.Source) + ")"
 		}
 		parts = append(parts, text)
 	}
@@ -143,7 +144,7 @@ func evidence(all []record.Evidence) string {
 func rejected(all []record.Rejected) string {
 	parts := make([]string, 0, len(all))
 	for _, r := range all {
-		parts = append(parts, clean(r.Cause)+": "+clean(r.Why))
+		parts = append(parts, notation.Clean(r.Cause)+": "+notation.Clean(r.Why))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -154,11 +155,11 @@ func notJudged(all []record.NotJudged) string {
 	var order []string
 	causes := map[string][]string{}
 	for _, n := range all {
-		why := clean(n.Why)
+		why := notation.Clean(n.Why)
 		if causes[why] == nil {
 			order = append(order, why)
 		}
-		if c := clean(n.Cause); !slices.Contains(causes[why], c) {
+		if c := notation.Clean(n.Cause); !slices.Contains(causes[why], c) {
 			causes[why] = append(causes[why], c)
 		}
 	}
@@ -187,7 +188,7 @@ func tally(counts map[string]int64) string {
 	})
 	parts := make([]string, 0, len(names))
 	for _, name := range names {
-		parts = append(parts, clean(name)+" "+count(counts[name]))
+		parts = append(parts, notation.Clean(name)+" "+notation.Count(counts[name]))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -204,19 +205,19 @@ func thresholdValue(t record.ThresholdResult) string {
 	}
 	switch metric {
 	case "errors":
-		return percent(*t.Value)
+		return notation.Percent(*t.Value)
 	case "rate":
-		return rate(*t.Value) + "/s"
+		return notation.Rate(*t.Value) + "/s"
 	case "requests":
-		return count(int64(*t.Value))
+		return notation.Count(int64(*t.Value))
 	}
-	return duration(int64(*t.Value))
+	return notation.Duration(int64(*t.Value))
 }
 
 func cleanJoin(parts []string, sep string) string {
 	cleaned := make([]string, 0, len(parts))
 	for _, p := range parts {
-		if c := clean(p); c != "" {
+		if c := notation.Clean(p); c != "" {
 			cleaned = append(cleaned, c)
 		}
 	}

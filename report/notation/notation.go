@@ -1,4 +1,11 @@
-package report
+// Package notation fixes how figures are written everywhere redline prints
+// them, and makes text of unknown origin safe to print.
+//
+// It knows units, not meanings: which figure is shown where is its callers'
+// business. Times keep three significant digits, since a fourth is noise in any
+// measurement this tool makes. SI words (ms, us) are ASCII so that they align in
+// every terminal.
+package notation
 
 import (
 	"fmt"
@@ -10,12 +17,12 @@ import (
 	"unicode/utf8"
 )
 
-// duration formats ns with three significant digits and the unit that a person
+// Duration formats ns with three significant digits and the unit that a person
 // would say: "850 ns", "3.10 ms", "12.4 s", "3 min 05 s".
-func duration(ns int64) string {
+func Duration(ns int64) string {
 	d := time.Duration(ns)
 	if d < 0 {
-		return "-" + duration(-ns)
+		return "-" + Duration(-ns)
 	}
 	switch {
 	case d < time.Microsecond:
@@ -46,8 +53,8 @@ func three(v float64) string {
 	}
 }
 
-// count formats an integer with thousands separators.
-func count(n int64) string {
+// Count formats an integer with thousands separators.
+func Count(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	sign := ""
 	if n < 0 {
@@ -63,8 +70,8 @@ func count(n int64) string {
 	return sign + b.String()
 }
 
-// size formats bytes in binary units, as "1.46 MiB".
-func size(bytes float64) string {
+// Size formats bytes in binary units, as "1.46 MiB".
+func Size(bytes float64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
 	i := 0
 	for math.Abs(bytes) >= 1023.5 && i < len(units)-1 {
@@ -77,18 +84,18 @@ func size(bytes float64) string {
 	return three(bytes) + " " + units[i]
 }
 
-// rate formats a rate per second: whole numbers from 1,000 on, two decimals
+// Rate formats a rate per second: whole numbers from 1,000 on, two decimals
 // below.
-func rate(v float64) string {
+func Rate(v float64) string {
 	if math.Abs(v) >= 1000 {
-		return count(int64(math.Round(v)))
+		return Count(int64(math.Round(v)))
 	}
 	return strconv.FormatFloat(v, 'f', 2, 64)
 }
 
-// percent formats a share; what is not zero is never printed as 0 %, nor what
+// Percent formats a share; what is not zero is never printed as 0 %, nor what
 // is not all as 100 %.
-func percent(share float64) string {
+func Percent(share float64) string {
 	p := share * 100
 	switch {
 	case p == 0 || p == 100:
@@ -105,10 +112,10 @@ func percent(share float64) string {
 	return strconv.FormatFloat(p, 'f', 0, 64) + " %"
 }
 
-// factor formats a ratio as "7.7x".
-func factor(v float64) string {
+// Factor formats a ratio as "7.7x".
+func Factor(v float64) string {
 	if v >= 99.5 {
-		return count(int64(math.Round(v))) + "x"
+		return Count(int64(math.Round(v))) + "x"
 	}
 	if v >= 9.95 {
 		return strconv.FormatFloat(v, 'f', 1, 64) + "x"
@@ -116,28 +123,28 @@ func factor(v float64) string {
 	return strconv.FormatFloat(v, 'f', 2, 64) + "x"
 }
 
-// quantity formats a value of one of the record's units.
-func quantity(v float64, unit string) string {
+// Quantity formats a value of one of the record's units.
+func Quantity(v float64, unit string) string {
 	switch unit {
 	case "ns":
-		return duration(int64(v))
+		return Duration(int64(v))
 	case "bytes":
-		return size(v)
+		return Size(v)
 	case "1/s":
-		return rate(v) + "/s"
+		return Rate(v) + "/s"
 	case "", "1":
 		if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-			return count(int64(v))
+			return Count(int64(v))
 		}
 		return three(v)
 	}
-	return three(v) + " " + clean(unit)
+	return three(v) + " " + Clean(unit)
 }
 
-// clean makes text of unknown origin safe for a terminal and for one line:
+// Clean makes text of unknown origin safe for a terminal and for one line:
 // runs of white space become one space, and control, format and invalid
 // characters (escape sequences, bidirectional overrides) become '?'.
-func clean(s string) string {
+func Clean(s string) string {
 	var b strings.Builder
 	space := false
 	for i := 0; i < len(s); {
