@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/demo"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report"
+)
+
+func demoCommand() *cobra.Command {
+	var asJSON, plain bool
+	o := demo.Options{Version: version()}
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Find what stops a real order gateway, fix it step by step, and measure each gain",
+		Long: `demo starts a PostgreSQL of its own and the lab's order gateway as such services
+are found, says what stops it, takes the remedy that the first finding calls
+for, runs again, and prints the ladder. It needs a checkout of redline and takes
+a few minutes on two cores.`,
+		Example: "  redline demo\n  redline demo --json > ladder.json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return climb(cmd, o, asJSON, plain)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.Checkout, "checkout", ".", "a `directory` inside redline's checkout")
+	flags.StringVarP(&o.Dir, "out", "o", "", "`directory` for the bundles (default runs/<time>-demo)")
+	flags.StringVar(&o.DSN, "postgres", "", "`DSN` of a throwaway PostgreSQL to use instead of starting one")
+	flags.DurationVarP(&o.Duration, "duration", "d", 10*time.Second, "measured time of each step")
+	flags.DurationVar(&o.Warmup, "warmup", 2*time.Second, "warm-up of each step")
+	flags.IntVar(&o.MaxSteps, "max-steps", 0, "stop after this many steps (default: when no finding calls for more)")
+	flags.BoolVar(&asJSON, "json", false, "print the ladder alone as JSON on stdout")
+	flags.BoolVar(&plain, "plain", false, "plain progress lines even on a terminal")
+	return cmd
+}
+
+func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
+	checkout, err := demo.FindCheckout(o.Checkout)
+	if err != nil {
+		return err
+	}
+	o.Checkout = checkout
+	if o.Dir == "" {
+		o.Dir = filepath.Join("runs", time.Now().Format("20060102-150405")+"-demo")
+	}
+	view := newView(cmd.ErrOrStderr(), plain)
+	defer view.Close()
+	told := cmd.OutOrStdout()
+	if asJSON {
+		told = cmd.ErrOrStderr()
+	}
+	o.OnEvent = view.event
+	o.OnStep = func(s demo.Step) {
+		view.pause(func() { tellStep(told, s) })
+	}
+	steps, climbErr := demo.Run(cmd.Context(), o)
+	view.Close()
+	if len(steps) == 0 {
+		return usageOrInterrupt(climbErr)
+	}
+	page, err := ladderPage(steps)
+	if err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "redline: report.html: %v\n", err)
+	}
+	ladder := report.NewLadder(page, rungs(steps)...)
+	if asJSON {
+		err = ladder.JSON(cmd.OutOrStdout())
+	} else {
+		fmt.Fprintln(told)
+		err = ladder.Text(told, report.TextOptions{Color: colour(told)})
+	}
+	switch {
+	case errors.Is(climbErr, context.Canceled):
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted; what was measured is kept in %s", o.Dir)}
+	case climbErr != nil:
+		return &exitError{exitUndecided, climbErr}
+	}
+	return err
+}
+
+// tellStep prints what a step reached and what was found to stop it then.
+func tellStep(w io.Writer, s demo.Step) {
+	fmt.Fprintf(w, "\n== %s: %s\n", s.Step.Step, s.Title)
+	report.Head(w, s.Summary, report.TextOptions{Color: colour(w), Width: width(w)})
+}
+
+// ladderPage writes the page of every step and returns the path of the first:
+// what stopped the service as it was found.
+func ladderPage(steps []demo.Step) (string, error) {
+	for _, s := range steps {
+		rec, err := record.Open(s.Dir)
+		if err != nil {
+			return "", err
+		}
+		if err := writeHTML(rec); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(steps[0].Dir, "report.html"), nil
+}
+
+func rungs(steps []demo.Step) []report.Step {
+	var out []report.Step
+	for _, s := range steps {
+		out = append(out, s.Step)
+	}
+	return out
+}
+

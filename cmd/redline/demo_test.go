@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report"
+	"github.com/redline-go/redline/target/postgres"
+)
+
+// checkout is the repository, seen from this package.
+const checkout = "../.."
+
+// TestDemoShortened climbs the first steps of the ladder for real.
+func TestDemoShortened(t *testing.T) {
+	root, err := filepath.Abs(checkout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := invoke(t, "demo", "--checkout", root, "--max-steps", "3", "-d", "3s", "--warmup", "1s", "--json")
+	if r.code != exitOK {
+		t.Fatalf("exit %d\n%s", r.code, r.stderr)
+	}
+	var ladder report.Ladder
+	if err := json.Unmarshal([]byte(r.stdout), &ladder); err != nil {
+		t.Fatalf("stdout is not the ladder alone: %v\n%.500s", err, r.stdout)
+	}
+	if ladder.Schema != record.LadderSchema || len(ladder.Steps) < 2 {
+		t.Fatalf("ladder = %+v\n%s", ladder, r.stderr)
+	}
+	for i, s := range ladder.Steps {
+		if s.QPS <= 0 || s.P50 <= 0 || s.P50 > s.P95 || s.P95 > s.P99 {
+			t.Errorf("step %d: %+v", i, s)
+		}
+		if i > 0 && s.Finding == "" {
+			t.Errorf("step %d (%s) was called for by no finding", i, s.Step)
+		}
+	}
+	first := ladder.Steps[1].Finding
+	if !slices.Contains([]string{"db-slow-query", "db-pool-churn", "db-pool-wait"}, first) {
+		t.Errorf("the naive gateway's top finding is %s", first)
+	}
+}
+
+// fault is a setting of the gateway that is healthy but for one thing.
+type fault struct {
+	Name  string            `json:"name"`
+	Env   map[string]string `json:"env"`
+	Cause string            `json:"cause"`
+	Where string            `json:"where"`
+	Load  struct {
+		Connections int     `json:"connections"`
+		Rate        float64 `json:"rate"`
+	} `json:"load"`
+	Get string `json:"get"` // path with query; empty is the order query
+}
+
+// TestSingleFaultsAreNamed switches on one bad setting of the gateway at a
+// time: the first finding must name it, and the healthy gateway gets none.
+func TestSingleFaultsAreNamed(t *testing.T) {
+	lab := startLab(t)
+	var faults []fault
+	if err := json.Unmarshal(lab.gateway(t, "faults", "--json"), &faults); err != nil {
+		t.Fatal(err)
+	}
+	if len(faults) < 9 {
+		t.Fatalf("%d faults: the healthy setting and at least 8 faults are wanted", len(faults))
+	}
+	for _, f := range faults {
+		t.Run(f.Name, func(t *testing.T) {
+			s := summaryOf(t, lab.run(t, f))
+			if f.Cause == "" {
+				for _, got := range s.Findings {
+					if got.Confidence != record.Low {
+						t.Errorf("the healthy gateway got %s (%s): %s", got.Cause, got.Confidence, got.Title)
+					}
+				}
+				return
+			}
+			if len(s.Findings) == 0 || s.Findings[0].Cause != f.Cause {
+				t.Fatalf("want %s first, got %s", f.Cause, brief(s))
+			}
+			where := s.Findings[0].Where
+			place := strings.Join([]string{where.Function, where.File, where.SQL, where.Detail}, "\n")
+			if !strings.Contains(place, f.Where) {
+				t.Errorf("where = %+v, want %q in it", where, f.Where)
+			}
+		})
+	}
+}
+
+// brief lists the findings and, for want of one, what the anatomy saw.
+func brief(s record.Summary) string {
+	var b strings.Builder
+	for _, f := range s.Findings {
+		fmt.Fprintf(&b, "\n  %s (%s) %.2f of %s: %s", f.Cause, f.Confidence, f.Share, f.ShareOf, f.Title)
+	}
+	for i, p := range s.Anatomy.Median {
+		if i < 6 {
+			fmt.Fprintf(&b, "\n  %.2f %s %s", p.Share, p.State, p.Site)
+		}
+	}
+	return b.String()
+}
+
+// lab is a PostgreSQL with seeded orders, and the built gateway.
+type lab struct {
+	dir, dsn, binary string
+}
+
+func startLab(t *testing.T) *lab {
+	t.Helper()
+	db, err := postgres.Start(t.Context(), postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Stop(context.Background()) })
+	l := &lab{dir: t.TempDir(), dsn: db.DSN}
+	l.binary = filepath.Join(l.dir, "gateway")
+	build := exec.Command("go", "build", "-o", l.binary, ".")
+	build.Dir = filepath.Join(checkout, "lab", "gateway")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build gateway: %v\n%s", err, out)
+	}
+	l.gateway(t, "seed")
+	if err := os.WriteFile(filepath.Join(l.dir, "users.csv"), l.gateway(t, "tokens", "--n", "2000"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// gateway runs one of the gateway's commands.
+func (l *lab) gateway(t *testing.T, args ...string) []byte {
+	t.Helper()
+	cmd := exec.Command(l.binary, args...)
+	cmd.Env = append(os.Environ(), "GATEWAY_DSN="+l.dsn)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("gateway %v: %v\n%s", args, err, stderr.String())
+	}
+	return out
+}
+
+// run puts the load of a fault on the gateway in that setting.
+func (l *lab) run(t *testing.T, f fault) result {
+	t.Helper()
+	address := freePort(t)
+	leads := fmt.Sprintf("connections: %d", max(f.Load.Connections, 16))
+	if f.Load.Rate > 0 {
+		leads = fmt.Sprintf("rate: %g/s", f.Load.Rate)
+	}
+	if f.Get == "" {
+		f.Get = "/api/v1/order?uid={{users.uid}}"
+	}
+	env := []string{fmt.Sprintf("GATEWAY_DSN: %q", l.dsn)}
+	for name, value := range f.Env {
+		env = append(env, fmt.Sprintf("%s: %q", name, value))
+	}
+	pkg, err := filepath.Abs(filepath.Join(checkout, "lab", "gateway"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf(`target:
+  build: %s
+  args: ["--addr", "%s"]
+  ready: http://%[2]s/healthz
+  env: {%s}
+load: {%s, duration: 5s, warmup: 1500ms}
+requests:
+  - name: query
+    get: "http://%[2]s%s"
+    headers: {Authorization: "Bearer {{users.token}}"}
+data:
+  users: {file: users.csv}
+observe: {postgres: "%s"}
+`, pkg, address, strings.Join(env, ", "), leads, f.Get, l.dsn)
+	path := filepath.Join(l.dir, f.Name+".yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return invoke(t, "run", path, "--json")
+}

@@ -1,0 +1,39 @@
+package demo
+
+import (
+	"testing"
+
+	"github.com/redline-go/redline/record"
+)
+
+func TestChooseFollowsTheRankOfFindings(t *testing.T) {
+	remedies := []Remedy{
+		{Name: "pool", Cures: []string{"db-pool-churn", "db-pool-wait"}},
+		{Name: "index", Cures: []string{"db-slow-query"}, Match: []string{"FROM \"orders\""}},
+		{Name: "history", Cures: []string{"db-slow-query"}, Match: []string{"events"}},
+	}
+	slow := func(sql string) record.Finding {
+		return record.Finding{Cause: "db-slow-query", Where: record.Where{SQL: sql}}
+	}
+	churn := record.Finding{Cause: "db-pool-churn"}
+	for name, c := range map[string]struct {
+		findings []record.Finding
+		taken    map[string]bool
+		want     string
+	}{
+		"best rank first":           {[]record.Finding{churn, slow(`select * from "orders"`)}, nil, "pool"},
+		"the other way round":       {[]record.Finding{slow(`select * from "orders"`), churn}, nil, "index"},
+		"the place decides":         {[]record.Finding{slow(`select * from order_events`)}, nil, "history"},
+		"taken ones are passed":     {[]record.Finding{churn, slow(`select * from "orders"`)}, map[string]bool{"pool": true}, "index"},
+		"no finding, no remedy":     {nil, nil, ""},
+		"a cause nobody here cures": {[]record.Finding{{Cause: "gc-assist"}}, nil, ""},
+		"a place nobody here cures": {[]record.Finding{slow("select 1")}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, ok := choose(c.findings, remedies, c.taken)
+			if got.remedy.Name != c.want || ok != (c.want != "") {
+				t.Errorf("chose %q, want %q", got.remedy.Name, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,97 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/stat"
+	"github.com/redline-go/redline/target"
+)
+
+// Length of one block of Overhead. Snapshots are sized by the steady span, so
+// a short block carries the same share of tracing as a long run.
+const (
+	overheadBlock  = 4 * time.Second
+	overheadWarmup = 1500 * time.Millisecond
+)
+
+// overheadConfidence is the level of the interval that Overhead reports.
+const overheadConfidence = 0.95
+
+// Overhead measures what observation costs the target: pairs of short runs of
+// the same plan, one observed and one blind, in random order within each pair,
+// with the target started anew for every run that redline starts it for. The
+// effect is the Hodges-Lehmann estimate of ln(blind/observed) over the pairs
+// with its signed-rank interval (Hollander, Wolfe and Chicken, Nonparametric
+// Statistical Methods, 3rd ed., sections 3.2 and 3.3), of throughput in a
+// closed loop and of the target's CPU per request in an open one.
+func Overhead(ctx context.Context, o Options, pairs int) (*record.Overhead, error) {
+	if o.Plan.Load.Open() {
+		return nil, errors.New("--measure-overhead compares throughput and so needs a closed loop (hint: -c instead of --rate)")
+	}
+	scratch, err := os.MkdirTemp("", "redline-overhead-")
+	if err != nil {
+		return nil, fmt.Errorf("scratch directory: %w", err)
+	}
+	defer os.RemoveAll(scratch)
+	plan := *o.Plan
+	plan.Load.Duration, plan.Load.Warmup, plan.Load.Stages = overheadBlock, overheadWarmup, nil
+	if plan.Target.Build != "" && o.Binary == "" {
+		o.Binary = filepath.Join(scratch, "target")
+		if err := target.Build(ctx, plan.Target.Build, o.Binary); err != nil {
+			return nil, err
+		}
+	}
+	block := func(blind bool, name string) (float64, error) {
+		b := Options{Plan: &plan, Dir: filepath.Join(scratch, name), Version: o.Version, Binary: o.Binary, Blind: blind}
+		return rateOf(ctx, b)
+	}
+	var cost []float64
+	for i := range pairs {
+		if o.OnEvent != nil {
+			o.OnEvent(Event{Phase: fmt.Sprintf("measuring the cost of observation, pair %d of %d", i+1, pairs)})
+		}
+		var rate [2]float64 // observed, blind
+		first := rand.IntN(2)
+		for _, side := range []int{first, 1 - first} {
+			if rate[side], err = block(side == 1, fmt.Sprintf("%d-%d", i, side)); err != nil {
+				return nil, fmt.Errorf("measure overhead: %w", err)
+			}
+		}
+		cost = append(cost, math.Log(rate[1]/rate[0]))
+	}
+	estimate, low, high, ok := stat.SignedRankInterval(cost, overheadConfidence)
+	if !ok {
+		return nil, fmt.Errorf("%d pairs are too few for an interval at %.0f %% (hint: --overhead-pairs 6 or more)", pairs, 100*overheadConfidence)
+	}
+	return &record.Overhead{
+		Estimate: math.Expm1(estimate), Low: math.Expm1(low), High: math.Expm1(high),
+		Confidence: overheadConfidence, Pairs: pairs,
+	}, nil
+}
+
+// rateOf makes one run and returns its rate of successes.
+func rateOf(ctx context.Context, o Options) (float64, error) {
+	if err := Run(ctx, o); err != nil {
+		return 0, err
+	}
+	rec, err := record.Open(o.Dir)
+	if err != nil {
+		return 0, err
+	}
+	var s record.Summary
+	if err := rec.ReadJSON(record.SummaryFile, &s); err != nil {
+		return 0, err
+	}
+	if s.Load.Rate <= 0 {
+		return 0, errors.New("no request succeeded")
+	}
+	return s.Load.Rate, nil
+}
