@@ -13,6 +13,9 @@ import (
 // main package of it may import them and nothing else may.
 const Dir = "internal/redlineprobe"
 
+// AutoDir is the package below the module's root whose import starts the probe.
+const AutoDir = Dir + "/auto"
+
 // MainFile is the name of the file that Main returns the content of. It sorts
 // last, so the target's own package documentation stays first.
 const MainFile = "zz_redline_probe.go"
@@ -52,7 +55,7 @@ func Main(modulePath string) ([]byte, error) {
 	if err := checkModulePath(modulePath); err != nil {
 		return nil, err
 	}
-	return []byte("package main\n\nimport _ \"" + modulePath + "/" + Dir + "/auto\"\n"), nil
+	return []byte("package main\n\nimport _ \"" + modulePath + "/" + AutoDir + "\"\n"), nil
 }
 
 // checkModulePath refuses what would not stay inside an import's quotes.

@@ -1,2 +1,102 @@
-// Package auto starts redline's probe in the program that imports it.
+// Package auto starts redline's probe in the program that imports it, if
+// redline started that program. It is imported for this effect alone:
+//
+//	import _ "github.com/redline-go/redline/probe/auto"
+//
+// It works in init. That is wrong almost anywhere, and right here: redline
+// injects this package into programs whose source it must not touch, so there
+// is no main to call it from, and a program that imports it by hand should be
+// able to drop the one line again. Without redline's environment variables
+// init finds nothing and returns; no goroutine, file or socket is made, and the
+// program runs as if the probe were not there. The probe writes nothing to the
+// program's outputs, and no panic of its own leaves its goroutines.
 package auto
+
+import (
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/redline-go/redline/probe/control"
+	"github.com/redline-go/redline/probe/env"
+	"github.com/redline-go/redline/probe/ring"
+	"github.com/redline-go/redline/probe/sampler"
+)
+
+func init() {
+	config, told, err := env.Take()
+	if !told || err != nil {
+		return // a malformed environment is redline's fault, not the target's
+	}
+	// Not waited for: what the probe needs from the file system must not delay
+	// the program's start.
+	go run(config)
+}
+
+// aliveEvery is how often the probe looks whether redline is still there.
+const aliveEvery = time.Second
+
+// run serves until redline is gone. A program that outlives redline is rid of
+// the probe a second later.
+func run(c env.Config) {
+	defer func() { _ = recover() }()
+	clock := sampler.StartClock(c.EpochMonotonic, c.EpochWall)
+	stop := make(chan struct{})
+	defer close(stop)
+
+	// place is what vanishes when redline clears its directory.
+	note, place := "", ""
+	if c.Socket != "" {
+		server, err := control.Listen(c.Socket, clock.Now)
+		if err != nil {
+			note = err.Error()
+		} else {
+			defer server.Close()
+			go server.Serve()
+			place = c.Socket
+		}
+	}
+	if c.Ring != "" {
+		s := sampler.New()
+		w, err := ring.Create(c.Ring, header(c, clock, note), s.Columns(), 0)
+		if err == nil {
+			loop := &sampler.Loop{Clock: clock, Epoch: c.EpochMonotonic, Window: c.Window, Sampler: s, Ring: w}
+			go loop.Run(stop)
+			place = c.Ring
+		}
+	}
+	if place == "" {
+		return
+	}
+	ticker := time.NewTicker(aliveEvery)
+	defer ticker.Stop()
+	for range ticker.C {
+		if !alive(c.Agent, place) {
+			return
+		}
+	}
+}
+
+func header(c env.Config, clock sampler.Clock, note string) ring.Header {
+	return ring.Header{
+		PID:            os.Getpid(),
+		EpochMonotonic: c.EpochMonotonic,
+		Window:         c.Window,
+		StartMonotonic: clock.Now(),
+		ClockError:     clock.Error,
+		GOMAXPROCS:     runtime.GOMAXPROCS(0),
+		NumCPU:         runtime.NumCPU(),
+		GoVersion:      runtime.Version(),
+		Note:           note,
+	}
+}
+
+// alive reports whether redline still is there: its process runs, and what we
+// made in its directory was not removed.
+func alive(agent int, place string) bool {
+	if agent != 0 && !running(agent) {
+		return false
+	}
+	_, err := os.Lstat(place)
+	return !os.IsNotExist(err)
+}

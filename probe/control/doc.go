@@ -1,2 +1,0 @@
-// Package control is part of redline's probe.
-package control

@@ -1,0 +1,177 @@
+package control
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Bounds of a server, so that nobody can use it against the target.
+const (
+	maxConnections = 8
+	lineTimeout    = 5 * time.Second
+	writeTimeout   = 5 * time.Second
+	maxProfile     = 256 << 20
+)
+
+// Server answers requests on a Unix socket.
+type Server struct {
+	listener net.Listener
+	now      func() int64 // CLOCK_MONOTONIC, ns
+	stop     chan struct{}
+	slots    chan struct{}
+	once     sync.Once
+	rates    rates
+}
+
+// Listen makes the socket at path, for its owner alone, in place of one that a
+// process before us left there. now reads CLOCK_MONOTONIC in ns.
+//
+// Between its making and its chmod the socket has the permissions that the
+// process's umask leaves; the directory, which redline makes for its user
+// alone, keeps others out. The umask itself is the target's and stays as it is.
+func Listen(path string, now func() int64) (*Server, error) {
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode()&os.ModeSocket == 0 {
+			return nil, fmt.Errorf("listen for redline: %s exists and is no socket", path)
+		}
+		_ = os.Remove(path) // Listen tells if it is still there
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen for redline: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		listener.Close()
+		return nil, fmt.Errorf("listen for redline: %w", err)
+	}
+	return &Server{
+		listener: listener,
+		now:      now,
+		stop:     make(chan struct{}),
+		slots:    make(chan struct{}, maxConnections),
+	}, nil
+}
+
+// Serve answers until Close. It never panics.
+func (s *Server) Serve() {
+	defer func() { _ = recover() }()
+	for {
+		conn, err := s.listener.Accept()
+		if err != nil {
+			select {
+			case <-s.stop:
+				return
+			case <-time.After(100 * time.Millisecond):
+				continue // the target is out of descriptors: not our end
+			}
+		}
+		select {
+		case s.slots <- struct{}{}:
+			go s.serve(conn)
+		default:
+			conn.Close()
+		}
+	}
+}
+
+// Close ends the server and what it still profiles, gives the sampling rates
+// back, and removes the socket.
+func (s *Server) Close() {
+	s.once.Do(func() {
+		close(s.stop)
+		s.listener.Close() // removes the socket
+		s.rates.restore()
+	})
+}
+
+func (s *Server) serve(conn net.Conn) {
+	defer func() {
+		_ = recover() // whatever happens here is no reason to end the target
+		conn.Close()
+		<-s.slots
+	}()
+	_ = conn.SetReadDeadline(time.Now().Add(lineTimeout))
+	in := bufio.NewReaderSize(io.LimitReader(conn, 2*maxLine), 2*maxLine)
+	line, err := in.ReadString('\n')
+	if err != nil {
+		return
+	}
+	request, err := Parse(line)
+	if err != nil {
+		_, _ = writeFrame(deadlined{conn}, nil, frameError, []byte(err.Error()))
+		return
+	}
+	_ = conn.SetReadDeadline(time.Time{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		// The client sends nothing more: any end of this read, also that of
+		// the connection's close above, means that it wants no more.
+		_, _ = in.ReadByte()
+	}()
+	out := &answer{w: deadlined{conn}}
+	outcome, err := s.do(request, out, ended)
+	switch {
+	case out.failed() != nil: // cut within a frame: nothing more can be said
+	case err != nil:
+		_, _ = writeFrame(out.w, nil, frameError, []byte(clean([]byte(err.Error()))))
+	default:
+		_, _ = writeFrame(out.w, nil, frameEnd, []byte(outcome.String()))
+	}
+}
+
+func (s *Server) do(r Request, out *answer, ended <-chan struct{}) (Outcome, error) {
+	switch r.Op {
+	case Info:
+		return s.info(out)
+	case Profile:
+		return s.snapshot(r.Kind, out)
+	case CPU:
+		return s.cpu(r.Length, out, ended)
+	case Trace:
+		return s.trace(r, out, ended)
+	case Rate:
+		now := s.now()
+		return Outcome{From: now, To: now, Previous: s.rates.set(r.Kind, r.Rate)}, nil
+	}
+	return Outcome{}, errors.New("unknown request")
+}
+
+func (s *Server) info(out *answer) (Outcome, error) {
+	from := s.now()
+	_, err := fmt.Fprintf(out, "pid=%d\ngo=%s\nos=%s\narch=%s\ngomaxprocs=%d\ncpus=%d\ngoroutines=%d\n",
+		os.Getpid(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		runtime.GOMAXPROCS(0), runtime.NumCPU(), runtime.NumGoroutine())
+	return Outcome{From: from, To: s.now(), Previous: -1}, err
+}
+
+// wait returns when length is over, or earlier when the client or the server
+// ends or limit fires, and reports whether it was earlier.
+func (s *Server) wait(length time.Duration, ended, limit <-chan struct{}) (cut bool) {
+	timer := time.NewTimer(length)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return false
+	case <-ended:
+	case <-limit:
+	case <-s.stop:
+	}
+	return true
+}
+
+// deadlined gives each write its own deadline: a client that stops reading
+// holds nothing of the target for longer.
+type deadlined struct{ net.Conn }
+
+func (d deadlined) Write(p []byte) (int, error) {
+	_ = d.SetWriteDeadline(time.Now().Add(writeTimeout))
+	return d.Conn.Write(p)
+}

@@ -1,2 +1,0 @@
-// Package env is part of redline's probe.
-package env

@@ -1,2 +1,0 @@
-// Package ring is part of redline's probe.
-package ring

@@ -1,2 +1,0 @@
-// Package sampler is part of redline's probe.
-package sampler

@@ -1,0 +1,97 @@
+package sampler
+
+import (
+	"math"
+	"runtime/metrics"
+
+	"github.com/redline-go/redline/probe/ring"
+)
+
+// histogram summarises what was added to one of the runtime's cumulative
+// histograms since the last reading.
+type histogram struct {
+	last  []uint64
+	delta []uint64
+}
+
+func histogramColumns(name string, unit ring.Unit) []ring.Column {
+	return []ring.Column{
+		{Name: name, Labels: "q=count", Kind: ring.Cumulative, Unit: ring.One},
+		{Name: name, Labels: "q=p50", Kind: ring.Gauge, Unit: unit},
+		{Name: name, Labels: "q=p99", Kind: ring.Gauge, Unit: unit},
+		{Name: name, Labels: "q=max", Kind: ring.Gauge, Unit: unit},
+	}
+}
+
+// read puts the cumulative count and the quantiles of what was added into the
+// first four entries of into. Without any event there are no quantiles.
+func (h *histogram) read(now *metrics.Float64Histogram, scale float64, into []float64) {
+	if len(h.last) != len(now.Counts) { // the first reading
+		h.last = make([]uint64, len(now.Counts))
+		h.delta = make([]uint64, len(now.Counts))
+		copy(h.last, now.Counts)
+	}
+	var count, added uint64
+	for i, n := range now.Counts {
+		count += n
+		// Subtle: the runtime reads its buckets one by one while they are
+		// counted up, so a bucket is monotonic but the set is no snapshot.
+		h.delta[i] = 0
+		if n > h.last[i] {
+			h.delta[i] = n - h.last[i]
+			h.last[i] = n
+		}
+		added += h.delta[i]
+	}
+	into[0] = float64(count)
+	into[1] = h.quantile(now.Buckets, added, 0.50) * scale
+	into[2] = h.quantile(now.Buckets, added, 0.99) * scale
+	into[3] = h.max(now.Buckets) * scale
+}
+
+// quantile interpolates within the bucket that holds the quantile, as if its
+// events were spread evenly; the runtime's time buckets are at most 25 % wide.
+func (h *histogram) quantile(edges []float64, added uint64, q float64) float64 {
+	if added == 0 {
+		return none
+	}
+	rank := q * float64(added)
+	var below float64
+	for i, n := range h.delta {
+		if n == 0 {
+			continue
+		}
+		if below+float64(n) >= rank {
+			low, high := finite(edges, i)
+			return low + (high-low)*(rank-below)/float64(n)
+		}
+		below += float64(n)
+	}
+	return h.max(edges)
+}
+
+// max returns the upper edge of the highest bucket that got an event: the
+// largest event was at most this, unless it fell in the open-ended bucket,
+// whose lower edge is returned.
+func (h *histogram) max(edges []float64) float64 {
+	for i := len(h.delta) - 1; i >= 0; i-- {
+		if h.delta[i] > 0 {
+			_, high := finite(edges, i)
+			return high
+		}
+	}
+	return none
+}
+
+// finite returns the edges of bucket i, the finite one for both when the other
+// is not.
+func finite(edges []float64, i int) (low, high float64) {
+	low, high = edges[i], edges[i+1]
+	if math.IsInf(low, 0) {
+		low = high
+	}
+	if math.IsInf(high, 0) {
+		high = low
+	}
+	return low, high
+}

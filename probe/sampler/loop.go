@@ -1,0 +1,71 @@
+package sampler
+
+import (
+	"runtime/debug"
+	"time"
+
+	"github.com/redline-go/redline/probe/ring"
+)
+
+// Loop samples into a ring until it is told to stop.
+type Loop struct {
+	Clock   Clock
+	Epoch   int64         // CLOCK_MONOTONIC ns; samples are taken at Epoch + k*Window
+	Window  time.Duration // above zero
+	Sampler *Sampler
+	Ring    *ring.Writer
+}
+
+// Run samples until stop is closed or the memory is gone, and closes the ring.
+// It never panics.
+//
+// Sampling comes at each window's edge. When the target is so busy that an edge
+// passes unsampled it is left out, not made up for.
+func (l *Loop) Run(stop <-chan struct{}) {
+	// A store into a mapping whose file was truncated faults. The fault becomes
+	// a panic of this goroutine alone, and ends the sampling, not the target.
+	debug.SetPanicOnFault(true)
+	defer func() { _ = recover() }()
+	defer l.Ring.Close()
+
+	timer := time.NewTimer(l.untilEdge())
+	defer timer.Stop()
+	since := l.Clock.Now()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-timer.C:
+		}
+		before := l.Clock.Now()
+		values := l.Sampler.Read()
+		after := l.Clock.Now()
+		if l.Ring.Write(since, before, after, values) != nil {
+			return
+		}
+		since = before + (after-before)/2
+		timer.Reset(l.untilEdge())
+	}
+}
+
+// untilEdge returns the time to the next edge; never zero, so that a clock
+// that stands still cannot make the loop spin.
+func (l *Loop) untilEdge() time.Duration {
+	return edgeAfter(l.Clock.Now()-l.Epoch, l.Window)
+}
+
+// edgeAfter returns how long after elapsed (ns since the epoch) the next edge
+// comes. An edge less than a quarter window away is passed over: the sample
+// that was just taken came late and stands for it.
+func edgeAfter(elapsed int64, window time.Duration) time.Duration {
+	width := int64(window)
+	past := elapsed % width
+	if past < 0 {
+		past += width
+	}
+	rest := width - past
+	if rest < width/4 {
+		rest += width
+	}
+	return time.Duration(rest)
+}
