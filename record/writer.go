@@ -1,148 +1,290 @@
 package record
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go" // the field's histogram and its log format
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Kind says what a histogram of the latency log measures.
-type Kind string
+// ErrClosed is returned by the methods of a Writer after Close.
+var ErrClosed = errors.New("the bundle is closed")
 
-// Kinds of histogram: time from the intended start, from sending, to the first
-// byte, the lag between intended start and sending, and the time failures took.
-const (
-	Latency      Kind = "latency"
-	Service      Kind = "service"
-	FirstByte    Kind = "firstbyte"
-	Lag          Kind = "lag"
-	ErrorLatency Kind = "error"
-)
-
-var errUnbuilt = errors.New("record: not built yet")
+// flushAfter is how long a point may wait in memory: half of the second that a
+// killed run may lose.
+const flushAfter = 500 * time.Millisecond
 
 // Writer writes a bundle as the run goes on. Its methods may be called
 // concurrently. A failed write (a full disk) is returned by the call that met
-// it and by Close; later writes are still tried.
+// it and by Close; later writes are still tried. A write that a timer made is
+// returned by the next Add.
+//
+// A Writer holds less than a second of points, and none of the other data, in
+// memory. It takes what it is given: secrets must be gone before.
 type Writer struct {
-	// filled by the implementation
+	dir string
+
+	mu     sync.Mutex // of all below
+	run    Run
+	closed bool
+
+	journal *appendFile
+	points  *encoder
+	timer   *time.Timer
+	armed   bool
+	failed  error // met by the timer, not yet returned
+	lost    int   // points that could not be written
+
+	hlog  *appendFile
+	slow  *appendFile
+	files map[string]bool // profiles and traces by path in the bundle
+
+	errs   []error         // for Close: the first error of each file
+	broken map[string]bool // files with an error in errs
 }
 
 // Create makes the bundle directory dir (which must not exist or be empty) and
 // writes run.json with state running.
-func Create(dir string, run Run) (*Writer, error) { return nil, errUnbuilt }
-
-// Dir returns the bundle's directory.
-func (w *Writer) Dir() string { return "" }
-
-// Add journals points. Points of one (window, series) that arrive more than
-// once are summed at the close (counters split over windows do that).
-func (w *Writer) Add(points ...Point) error { return errUnbuilt }
-
-// Histogram appends one interval to latency.hlog. Values are ns.
-func (w *Writer) Histogram(step string, kind Kind, s Span, h *hdrhistogram.Histogram) error {
-	return errUnbuilt
-}
-
-// Slow appends requests to slow.jsonl.
-func (w *Writer) Slow(requests ...SlowRequest) error { return errUnbuilt }
-
-// Profile stores one pprof file.
-func (w *Writer) Profile(p Profile) error { return errUnbuilt }
-
-// Trace stores one execution trace.
-func (w *Writer) Trace(t Trace) error { return errUnbuilt }
-
-// Update changes run.json through f and writes it atomically.
-func (w *Writer) Update(f func(*Run)) error { return errUnbuilt }
-
-// Close turns the journal into windows.parquet and writes run.json with the
-// given state and reason.
-func (w *Writer) Close(state State, why string) error { return errUnbuilt }
-
-// Record is an opened bundle. Profiles and traces are read when asked for.
-type Record struct {
-	Dir string
-	Run Run
-	// filled by the implementation
-}
-
-// Open opens a bundle, complete or killed. Sizes are bounded: a file larger
-// than its bound is an error that names it.
-func Open(dir string) (*Record, error) { return nil, errUnbuilt }
-
-// Windows returns the first and one past the last window that hold data.
-func (r *Record) Windows() (from, to int64) { return 0, 0 }
-
-// Series returns one value per window of s, NaN where there is none, for the
-// series with exactly this name and these labels; nil if there is no such
-// series.
-func (r *Record) Series(name, labels string, s Span) []float64 { return nil }
-
-// Labels returns the label texts under which a series name occurs, sorted.
-func (r *Record) Labels(name string) []string { return nil }
-
-// Names returns all series, sorted by name and labels.
-func (r *Record) Names() []Series { return nil }
-
-// Histogram returns the merged histogram of a step and kind over s; step ""
-// merges all steps. It is empty, never nil, when nothing was recorded.
-func (r *Record) Histogram(step string, kind Kind, s Span) (*hdrhistogram.Histogram, error) {
-	return nil, errUnbuilt
-}
-
-// Intervals calls yield for every interval of a kind, in order of time.
-func (r *Record) Intervals(kind Kind, yield func(step string, s Span, h *hdrhistogram.Histogram) bool) error {
-	return errUnbuilt
-}
-
-// Profiles lists the stored profiles of a type, without data, in time order.
-func (r *Record) Profiles(typ string) []Profile { return nil }
-
-// ReadProfile returns the bytes of a listed profile.
-func (r *Record) ReadProfile(p Profile) ([]byte, error) { return nil, errUnbuilt }
-
-// Traces lists the stored execution traces, without data.
-func (r *Record) Traces() []Trace { return nil }
-
-// ReadTrace returns the bytes of a listed trace.
-func (r *Record) ReadTrace(t Trace) ([]byte, error) { return nil, errUnbuilt }
-
-// SlowRequests returns the stored slow requests, slowest first.
-func (r *Record) SlowRequests() ([]SlowRequest, error) { return nil, errUnbuilt }
-
-// The JSON files of a bundle, by name, for ReadJSON and WriteJSON.
-const (
-	StatementsFile = "statements.json"
-	AnatomyFile    = "anatomy.json"
-	FindingsFile   = "findings.json"
-	SummaryFile    = "summary.json"
-)
-
-// ReadJSON reads one of the bundle's JSON files into v. An absent file is an
-// error that wraps fs.ErrNotExist.
-func (r *Record) ReadJSON(file string, v any) error { return errUnbuilt }
-
-// WriteJSON writes one of a bundle's JSON files atomically.
-func WriteJSON(dir, file string, v any) error { return errUnbuilt }
-
-// Sum returns the sum of the values that are present, the number of windows
-// that hold one, and the mean per window (0 when none does).
-func Sum(values []float64) (sum float64, present int) {
-	for _, v := range values {
-		if v == v {
-			sum += v
-			present++
+func Create(dir string, run Run) (w *Writer, err error) {
+	if run.Window <= 0 || run.Window > MaxWindowWidth {
+		return nil, fmt.Errorf("create bundle %s: window of %v is not within (0, %v]", dir, run.Window, MaxWindowWidth)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("create bundle: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("create bundle: %w", err)
+	}
+	if len(entries) > 0 {
+		return nil, fmt.Errorf("create bundle %s: the directory is not empty", dir)
+	}
+	w = &Writer{dir: dir, run: run, points: newEncoder(), files: map[string]bool{}, broken: map[string]bool{}}
+	w.run.Schema, w.run.State, w.run.Why = RunSchema, Running, ""
+	if w.run.ID == "" {
+		if abs, err := filepath.Abs(dir); err == nil {
+			w.run.ID = filepath.Base(abs)
 		}
 	}
-	return sum, present
+	defer func() {
+		if err != nil {
+			w.closeFiles()
+			err = fmt.Errorf("create bundle: %w", err)
+		}
+	}()
+	// The journal is made first and exclusively: of two writers that found the
+	// directory empty, one fails here.
+	if w.journal, err = createAppend(filepath.Join(dir, journalFile)); err != nil {
+		return nil, err
+	}
+	if err := w.journal.append([]byte(journalMagic)); err != nil {
+		return nil, err
+	}
+	if w.hlog, err = createAppend(filepath.Join(dir, hlogFile)); err != nil {
+		return nil, err
+	}
+	if err := w.hlog.append(hlogHeader(run.Clock.EpochWall)); err != nil {
+		return nil, err
+	}
+	if w.slow, err = createAppend(filepath.Join(dir, slowFile)); err != nil {
+		return nil, err
+	}
+	for _, sub := range []string{profilesDir, tracesDir} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.writeRun(); err != nil {
+		return nil, err
+	}
+	w.timer = time.AfterFunc(time.Hour, w.onTimer)
+	w.timer.Stop()
+	return w, nil
 }
 
-// PerSecond converts an amount over a span to a rate; 0 for an empty span.
-func PerSecond(amount float64, over time.Duration) float64 {
-	if over <= 0 {
-		return 0
+// Dir returns the bundle's directory.
+func (w *Writer) Dir() string { return w.dir }
+
+// Add journals points. Points of one (window, series) that arrive more than
+// once are summed at the close (counters split over windows do that). A NaN
+// value is absent data and is not stored. A point that cannot be stored (an
+// infinite value, one series too many) is an error; the others are stored.
+func (w *Writer) Add(points ...Point) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return ErrClosed
 	}
-	return amount / over.Seconds()
+	err := w.failed
+	w.failed = nil
+	for _, p := range points {
+		if e := w.points.add(p); e != nil && err == nil {
+			err = w.keep(journalFile, fmt.Errorf("add to %s: %w", filepath.Join(w.dir, journalFile), e))
+		}
+		if len(w.points.frame) >= frameFull {
+			if e := w.flush(); e != nil && err == nil {
+				err = e
+			}
+		}
+	}
+	if !w.armed && len(w.points.frame) > 0 {
+		w.timer.Reset(flushAfter)
+		w.armed = true
+	}
+	return err
+}
+
+func (w *Writer) onTimer() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.armed = false
+	if w.closed {
+		return
+	}
+	if err := w.flush(); err != nil {
+		w.failed = err
+	}
+}
+
+// flush writes the pending frame. Points that cannot be written are dropped
+// and counted: keeping them would take ever more memory on a full disk.
+func (w *Writer) flush() error {
+	frame := w.points.seal()
+	if frame == nil {
+		return nil
+	}
+	err := w.journal.append(frame)
+	if err != nil {
+		w.lost += w.points.points
+		w.keep(journalFile, err)
+	}
+	w.points.done(err == nil)
+	return err
+}
+
+// Histogram appends one interval to latency.hlog. Values are ns. An empty
+// histogram takes no line.
+func (w *Writer) Histogram(step string, kind Kind, s Span, h *hdrhistogram.Histogram) error {
+	if h == nil || h.TotalCount() == 0 {
+		return nil
+	}
+	if s.To < s.From {
+		return fmt.Errorf("write %s: the span %v to %v ends before it begins", hlogFile, s.From, s.To)
+	}
+	line, err := hlogLine(step, kind, s, h)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Join(w.dir, hlogFile), err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return ErrClosed
+	}
+	return w.keep(hlogFile, w.hlog.append(line))
+}
+
+// Slow appends requests to slow.jsonl. Its size is bounded by MaxSlow.
+func (w *Writer) Slow(requests ...SlowRequest) error {
+	var lines []byte
+	for _, r := range requests {
+		line, err := json.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("write %s: %w", slowFile, err)
+		}
+		lines = append(append(lines, line...), '\n')
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return ErrClosed
+	}
+	if w.slow.size+int64(len(lines)) > MaxSlow {
+		return w.keep(slowFile, fmt.Errorf("write %s: it would be over %d bytes", w.slow.path, MaxSlow))
+	}
+	return w.keep(slowFile, w.slow.append(lines))
+}
+
+// Update changes run.json through f and writes it atomically. f must not call
+// the Writer. Schema, state and reason stay what they are: Close sets them.
+func (w *Writer) Update(f func(*Run)) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return ErrClosed
+	}
+	schema, state, why := w.run.Schema, w.run.State, w.run.Why
+	f(&w.run)
+	w.run.Schema, w.run.State, w.run.Why = schema, state, why
+	return w.keep(runFile, w.writeRun())
+}
+
+// Close turns the journal into windows.parquet and writes run.json with the
+// given state and reason. It returns every kind of error that the Writer met.
+// When Parquet cannot be written the journal stays, and Open reads that.
+// A second Close does nothing.
+func (w *Writer) Close(state State, why string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil
+	}
+	w.flush()
+	w.closed = true
+	w.timer.Stop()
+	w.closeFiles()
+	if err := w.keep(parquetFile, w.convert()); err == nil {
+		// The journal goes before run.json is written: its space may be what
+		// run.json needs, and Parquet is there already.
+		w.keep(journalFile, os.Remove(filepath.Join(w.dir, journalFile)))
+	}
+	w.run.State, w.run.Why = state, why
+	if w.lost > 0 {
+		w.run.Warnings = append(w.run.Warnings, fmt.Sprintf("%d values of series could not be written and are missing", w.lost))
+	}
+	w.keep(runFile, w.writeRun())
+	return errors.Join(w.errs...)
+}
+
+// convert writes windows.parquet from the journal.
+func (w *Writer) convert() error {
+	t, err := openJournal(w.dir)
+	if err != nil {
+		return err
+	}
+	return writeParquet(w.dir, t, w.run.Window)
+}
+
+// keep remembers err for Close, the first for each file, and returns it.
+func (w *Writer) keep(file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if !w.broken[file] {
+		w.broken[file] = true
+		w.errs = append(w.errs, err)
+	}
+	return err
+}
+
+func (w *Writer) writeRun() error {
+	if w.run.Sources == nil {
+		w.run.Sources = []SourceHealth{}
+	}
+	if w.run.Warnings == nil {
+		w.run.Warnings = []string{}
+	}
+	return WriteJSON(w.dir, runFile, w.run)
+}
+
+func (w *Writer) closeFiles() {
+	for _, f := range []*appendFile{w.journal, w.hlog, w.slow} {
+		if f != nil {
+			w.keep(filepath.Base(f.path), f.close())
+		}
+	}
 }

@@ -1,0 +1,135 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The JSON files of a bundle, by name, for ReadJSON and WriteJSON.
+const (
+	StatementsFile = "statements.json"
+	AnatomyFile    = "anatomy.json"
+	FindingsFile   = "findings.json"
+	SummaryFile    = "summary.json"
+
+	runFile = "run.json"
+)
+
+// WriteJSON writes one of a bundle's JSON files atomically: a reader sees the
+// old file or the whole new one.
+func WriteJSON(dir, file string, v any) error {
+	if filepath.Base(file) != file || !strings.HasSuffix(file, ".json") {
+		return fmt.Errorf("%q is not the name of a JSON file in a bundle", file)
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // people read these files, and no browser parses them as HTML
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(dir, file), err)
+	}
+	return writeAtomic(dir, file, b.Bytes())
+}
+
+// writeAtomic writes dir/file through a temporary file beside it.
+func writeAtomic(dir, file string, data []byte) error {
+	return writeAtomicFunc(dir, file, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// writeAtomicFunc does the same for a file that is written in parts. On any
+// error the old file stands and the temporary one is gone, so that a full disk
+// gets its space back.
+func writeAtomicFunc(dir, file string, write func(io.Writer) error) (err error) {
+	path := filepath.Join(dir, file)
+	// The name ends in .tmp, so that a reader of the folder that matches by
+	// extension never takes a torn file for a whole one.
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write %s: %w", path, withoutPath(err))
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if err := write(f); err != nil {
+		return err
+	}
+	// CreateTemp makes the file for its owner only; a bundle is to be shared.
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	// Some file systems report a full disk only here.
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// withoutPath strips the temporary file's name from an error; the file that
+// was meant is named by the caller.
+func withoutPath(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// appendFile appends whole entries to a file. A write that fails half way (a
+// full disk) is taken back, so that what stands in the file is always a run of
+// whole entries, and later ones can follow when there is room again.
+type appendFile struct {
+	path string
+	f    *os.File
+	size int64 // of the whole entries
+	torn bool  // bytes past size could not be taken back yet
+}
+
+func createAppend(path string) (*appendFile, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return &appendFile{path: path, f: f}, nil
+}
+
+func (a *appendFile) append(entry []byte) error {
+	if a.torn {
+		if err := a.f.Truncate(a.size); err != nil {
+			return fmt.Errorf("write %s: take back a torn entry: %w", a.path, withoutPath(err))
+		}
+		a.torn = false
+	}
+	n, err := a.f.WriteAt(entry, a.size)
+	if err != nil {
+		if n > 0 {
+			a.torn = a.f.Truncate(a.size) != nil
+		}
+		return fmt.Errorf("write %s: %w", a.path, withoutPath(err))
+	}
+	a.size += int64(n)
+	return nil
+}
+
+func (a *appendFile) close() error {
+	if err := a.f.Close(); err != nil {
+		return fmt.Errorf("close %s: %w", a.path, withoutPath(err))
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Profiles and traces are files of their own, named by type and window range
+// for people and by their exact span in ns of run time for the reader:
+//
+//	profiles/cpu-w50-w149_5000000000-14999000000.pprof
+//	traces/trace-w80-w99_8000123456-9999870000.trace
+//
+// The second window is the last that the span touches. The span lies in the
+// name and not in an index beside it, since a run may be killed between two
+// writes and names cannot disagree with themselves.
+const (
+	profilesDir = "profiles"
+	tracesDir   = "traces"
+	traceType   = "trace"
+)
+
+var (
+	fileType = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
+	fileName = regexp.MustCompile(`^([a-z][a-z0-9_]{0,31})-w-?\d{1,19}-w-?\d{1,19}_(-?\d{1,19})-(-?\d{1,19})\.(pprof|trace)$`)
+)
+
+// spanName returns the file name of a profile or trace.
+func spanName(typ string, s Span, width time.Duration, ext string) string {
+	last := max(s.From, s.To-1)
+	return fmt.Sprintf("%s-w%d-w%d_%d-%d.%s", typ, Window(s.From, width), Window(last, width), int64(s.From), int64(s.To), ext)
+}
+
+// parseSpanName is its inverse.
+func parseSpanName(name string) (typ, ext string, s Span, ok bool) {
+	m := fileName.FindStringSubmatch(name)
+	if m == nil {
+		return "", "", Span{}, false
+	}
+	from, err1 := strconv.ParseInt(m[2], 10, 64)
+	to, err2 := strconv.ParseInt(m[3], 10, 64)
+	if err1 != nil || err2 != nil || to < from {
+		return "", "", Span{}, false
+	}
+	return m[1], m[4], Span{From: time.Duration(from), To: time.Duration(to)}, true
+}
+
+// Profile stores one pprof file. Type and span together must be new.
+func (w *Writer) Profile(p Profile) error {
+	if !fileType.MatchString(p.Type) || p.Type == traceType {
+		return fmt.Errorf("write profile: %.40q is not a type of profile", p.Type)
+	}
+	return w.store(profilesDir, p.Type, "pprof", p.Span, p.Data, MaxProfile)
+}
+
+// Trace stores one execution trace. Its span must be new.
+func (w *Writer) Trace(t Trace) error {
+	return w.store(tracesDir, traceType, "trace", t.Span, t.Data, MaxTrace)
+}
+
+func (w *Writer) store(dir, typ, ext string, s Span, data []byte, bound int) error {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return ErrClosed
+	}
+	name := path.Join(dir, spanName(typ, s, w.run.Window, ext))
+	taken := w.files[name]
+	w.files[name] = true
+	full := len(w.files) > MaxFiles
+	w.mu.Unlock()
+
+	full = full && !taken
+	// The file is written without the lock: a trace takes its time, and the
+	// points of the windows must not wait for it.
+	var err error
+	switch {
+	case s.To < s.From:
+		err = fmt.Errorf("the span %v to %v ends before it begins", s.From, s.To)
+	case taken:
+		err = fmt.Errorf("there is one of this span already")
+	case full:
+		err = fmt.Errorf("there are %d files already", MaxFiles)
+	case len(data) > bound:
+		err = fmt.Errorf("%d bytes, %d are allowed", len(data), bound)
+	default:
+		if err = writeAtomic(w.dir, name, data); err == nil {
+			return nil
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.files, name)
+		return w.keep(dir, err)
+	}
+	return fmt.Errorf("write %s: %w", filepath.Join(w.dir, name), err)
+}
+
+// stored is a profile or trace of an opened bundle.
+type stored struct {
+	typ string
+	Span
+	path string // in the bundle
+}
+
+// listStored lists a folder of profiles or traces in order of time. Other
+// files in it are none of ours and are left out.
+func listStored(dir, sub, ext string) ([]stored, error) {
+	f, err := os.OpenInRoot(dir, sub)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", filepath.Join(dir, sub), withoutPath(err))
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(MaxFiles + 1)
+	if err != nil && len(names) == 0 {
+		names = nil // io.EOF: the folder is empty
+	}
+	if len(names) > MaxFiles {
+		return nil, fmt.Errorf("open %s: more than %d files", filepath.Join(dir, sub), MaxFiles)
+	}
+	var all []stored
+	for _, name := range names {
+		if typ, e, span, ok := parseSpanName(name); ok && e == ext {
+			all = append(all, stored{typ: typ, Span: span, path: path.Join(sub, name)})
+		}
+	}
+	slices.SortFunc(all, func(a, b stored) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.path, b.path))
+	})
+	return all, nil
+}

@@ -1,0 +1,174 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// latency.hlog is a HdrHistogram interval log, version 1.3: a header, then one
+// line per interval,
+//
+//	Tag=<step>.<kind>,<start s>,<length s>,<max ms>,<compressed histogram>
+//
+// with times since BaseTime, which is the run's epoch. Values are ns and the
+// maximum is in ms, the ratio that log tools expect by default. Start and
+// length have nine decimals where other writers print three, so that spans
+// come back exactly.
+const hlogFile = "latency.hlog"
+
+// hlogHeader returns the lines above the first interval.
+func hlogHeader(epoch time.Time) []byte {
+	seconds := float64(epoch.UnixMilli()) / 1000
+	return fmt.Appendf(nil, "#[Histogram log format version 1.3]\n"+
+		"#[BaseTime: %.3f (seconds since epoch)]\n"+
+		"#[StartTime: %.3f (seconds since epoch), %s]\n"+
+		"\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
+		seconds, seconds, epoch.UTC().Format(time.RFC3339))
+}
+
+// hlogLine returns one interval's line. Characters that the format gives a
+// meaning to are replaced in the step's name, as in labels.
+func hlogLine(step string, kind Kind, s Span, h *hdrhistogram.Histogram) ([]byte, error) {
+	payload, err := h.EncodeV2()
+	if err != nil {
+		return nil, err
+	}
+	line := fmt.Appendf(nil, "Tag=%s.%s,%s,%s,%.3f,", tagStep(step), kind,
+		seconds(s.From), seconds(s.Len()), float64(h.Max())/float64(time.Millisecond))
+	line = append(append(line, payload...), '\n')
+	if len(line) > MaxHlogRow {
+		return nil, fmt.Errorf("an interval of %d bytes, %d are allowed", len(line), MaxHlogRow)
+	}
+	return line, nil
+}
+
+// tagStep makes a step's name fit for a tag: no commas, blanks or breaks.
+func tagStep(step string) string {
+	return strings.Map(func(r rune) rune {
+		if r == ' ' {
+			return '_'
+		}
+		return labelRune(r)
+	}, step)
+}
+
+// seconds prints a duration in s with all of its ns.
+func seconds(d time.Duration) string {
+	sign := ""
+	if d < 0 {
+		sign, d = "-", -d
+	}
+	return fmt.Sprintf("%s%d.%09d", sign, d/time.Second, d%time.Second)
+}
+
+// interval is one line of the log: where it is and what it is of.
+type interval struct {
+	Span
+	step    string
+	kind    Kind
+	offset  int64 // of the payload in the file
+	payload int   // its length in bytes
+}
+
+var errHlogLine = errors.New("no interval line")
+
+// readHlog returns the log's intervals in the file's order, without their
+// histograms. A last line without its end is dropped: a killed writer leaves
+// one.
+func readHlog(r io.Reader) ([]interval, error) {
+	br := bufio.NewReaderSize(r, MaxHlogRow)
+	var all []interval
+	tags := map[string]string{} // one copy of each tag
+	for offset, number := int64(0), 1; ; number++ {
+		line, err := br.ReadSlice('\n')
+		switch {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+			return nil, fmt.Errorf("line %d is over %d bytes", number, MaxHlogRow)
+		case err != nil:
+			return nil, err
+		}
+		if line[0] != '#' && line[0] != '"' {
+			i, err := parseHlogLine(line, tags)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", number, err)
+			}
+			i.offset += offset
+			all = append(all, i)
+		}
+		offset += int64(len(line))
+	}
+}
+
+// parseHlogLine parses a line up to its payload, whose offset is counted from
+// the line's begin.
+func parseHlogLine(line []byte, tags map[string]string) (interval, error) {
+	var fields [5][]byte
+	rest := bytes.TrimRight(line, "\r\n")
+	for i := range 4 {
+		var ok bool
+		if fields[i], rest, ok = bytes.Cut(rest, []byte{','}); !ok {
+			return interval{}, errHlogLine
+		}
+	}
+	tag, ok := bytes.CutPrefix(fields[0], []byte("Tag="))
+	if !ok {
+		return interval{}, errHlogLine
+	}
+	text, seen := tags[string(tag)]
+	if !seen {
+		if len(tags) >= MaxSeries {
+			return interval{}, fmt.Errorf("more than %d tags", MaxSeries)
+		}
+		text = string(tag)
+		tags[text] = text
+	}
+	dot := strings.LastIndexByte(text, '.')
+	if dot < 0 {
+		return interval{}, fmt.Errorf("tag %.80q is not step.kind", text)
+	}
+	start, err1 := parseSeconds(fields[1])
+	length, err2 := parseSeconds(fields[2])
+	if err := errors.Join(err1, err2); err != nil || length < 0 || start > math.MaxInt64-length {
+		return interval{}, fmt.Errorf("start %.40q and length %.40q are no times in seconds", fields[1], fields[2])
+	}
+	return interval{
+		Span: Span{From: start, To: start + length},
+		step: text[:dot], kind: Kind(text[dot+1:]),
+		offset:  int64(bytes.LastIndexByte(line, ',') + 1),
+		payload: len(rest),
+	}, nil
+}
+
+// parseSeconds is the inverse of seconds. It reads fewer decimals too, and is
+// exact where a float would not be.
+func parseSeconds(b []byte) (time.Duration, error) {
+	text, negative := strings.CutPrefix(string(b), "-")
+	whole, fraction, _ := strings.Cut(text, ".")
+	if len(fraction) > 9 {
+		return 0, errHlogLine
+	}
+	s, err := strconv.ParseUint(whole, 10, 33) // 2^33 s fit in a Duration
+	if err != nil {
+		return 0, err
+	}
+	ns, err := strconv.ParseUint((fraction + "000000000")[:9], 10, 32)
+	if err != nil {
+		return 0, err
+	}
+	d := time.Duration(s)*time.Second + time.Duration(ns)
+	if negative {
+		d = -d
+	}
+	return d, nil
+}

@@ -1,0 +1,230 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+)
+
+// The journal is a magic line followed by frames, each one a batch of points:
+//
+//	length   uint32, little endian: bytes of the payload
+//	checksum uint32, little endian: CRC-32C of the payload
+//	payload  entries, one after the other
+//
+// An entry begins with a uvarint. 0 defines the next series (ids count from 1
+// in order of definition): name, labels and unit, each a uvarint length and
+// bytes. Any other number is the id of a series and a point follows: the window
+// as a varint difference to the entry before it in the frame, the value as 8
+// bytes of a little-endian float64.
+//
+// A process may be killed inside a write, so a last frame that is short or
+// whose checksum is wrong is dropped. Text lines were tried first; they are
+// twice the size, and a torn number can read as another number.
+const (
+	journalFile  = "windows.journal"
+	journalMagic = "redline journal 1\n"
+
+	frameHeader = 8
+	// frameFull is when a batch is written without waiting for the timer.
+	frameFull = 64 << 10
+	maxFrame  = 4 << 20
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// encoder packs points into frames.
+type encoder struct {
+	ids     map[Series]uint64
+	units   map[seriesKey]string
+	frame   []byte // header and payload so far; empty when there is no entry
+	points  int    // in frame
+	window  int64  // of the entry before
+	pending []Series
+}
+
+// seriesKey is what a series is looked up by.
+type seriesKey struct{ name, labels string }
+
+func newEncoder() *encoder {
+	return &encoder{ids: map[Series]uint64{}, units: map[seriesKey]string{}}
+}
+
+// add appends a point to the frame. NaN is absent data and takes no entry.
+func (e *encoder) add(p Point) error {
+	if math.IsNaN(p.Value) {
+		return nil
+	}
+	if math.IsInf(p.Value, 0) || p.Window > MaxWindow || p.Window < -MaxWindow {
+		return fmt.Errorf("series %s: value %g in window %d is out of range", seriesText(p.Series), p.Value, p.Window)
+	}
+	if len(e.frame) == 0 {
+		e.frame = append(e.frame, make([]byte, frameHeader)...)
+		e.window = 0
+	}
+	id, err := e.id(p.Series)
+	if err != nil {
+		return err
+	}
+	e.frame = binary.AppendUvarint(e.frame, id)
+	e.frame = binary.AppendVarint(e.frame, p.Window-e.window)
+	e.frame = binary.LittleEndian.AppendUint64(e.frame, math.Float64bits(p.Value))
+	e.window = p.Window
+	e.points++
+	return nil
+}
+
+// id returns the number of a series, which it defines when it is new.
+func (e *encoder) id(s Series) (uint64, error) {
+	if id, ok := e.ids[s]; ok {
+		return id, nil
+	}
+	if s.Name == "" || max(len(s.Name), len(s.Labels), len(s.Unit)) > MaxSeriesText {
+		return 0, fmt.Errorf("series %.80q: the name is empty or a text is over %d bytes", s.Name, MaxSeriesText)
+	}
+	key := seriesKey{s.Name, s.Labels}
+	if unit, ok := e.units[key]; ok {
+		return 0, fmt.Errorf("series %s has unit %q and now comes in %q", seriesText(s), unit, s.Unit)
+	}
+	if len(e.ids) >= MaxSeries {
+		return 0, fmt.Errorf("series %s: there are %d series already", seriesText(s), MaxSeries)
+	}
+	id := uint64(len(e.ids)) + 1
+	e.ids[s], e.units[key] = id, s.Unit
+	e.pending = append(e.pending, s)
+	e.frame = binary.AppendUvarint(e.frame, 0)
+	for _, text := range []string{s.Name, s.Labels, s.Unit} {
+		e.frame = binary.AppendUvarint(e.frame, uint64(len(text)))
+		e.frame = append(e.frame, text...)
+	}
+	return id, nil
+}
+
+// seal completes the frame and returns it; nil when it is empty. The frame is
+// valid until done is called.
+func (e *encoder) seal() []byte {
+	if len(e.frame) == 0 {
+		return nil
+	}
+	payload := e.frame[frameHeader:]
+	binary.LittleEndian.PutUint32(e.frame, uint32(len(payload)))
+	binary.LittleEndian.PutUint32(e.frame[4:], crc32.Checksum(payload, castagnoli))
+	return e.frame
+}
+
+// done drops the frame. When it was not written, the series that it defined
+// are undefined again, or the points of later frames would belong to nobody.
+func (e *encoder) done(written bool) {
+	if !written {
+		for _, s := range e.pending {
+			delete(e.ids, s)
+			delete(e.units, seriesKey{s.Name, s.Labels})
+		}
+	}
+	e.pending, e.frame, e.points = e.pending[:0], e.frame[:0], 0
+}
+
+// readJournal reads a journal into t. It returns how many bytes at the end
+// were dropped as torn.
+func readJournal(r io.Reader, t *table) (torn int64, err error) {
+	br := bufio.NewReaderSize(r, 256<<10)
+	magic := make([]byte, len(journalMagic))
+	n, err := io.ReadFull(br, magic)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, err
+	}
+	if !bytes.HasPrefix([]byte(journalMagic), magic[:n]) {
+		return 0, errors.New("not a journal of windows")
+	}
+	if n < len(magic) {
+		return int64(n), nil // killed before the first write was whole
+	}
+	var header [frameHeader]byte
+	var payload []byte
+	var series []int // id-1 to index in t
+	for {
+		n, err := io.ReadFull(br, header[:])
+		if err != nil {
+			return int64(n), dropEOF(err)
+		}
+		length := binary.LittleEndian.Uint32(header[:])
+		if length > maxFrame {
+			return 0, fmt.Errorf("a frame claims %d bytes, %d are allowed", length, maxFrame)
+		}
+		if int(length) > cap(payload) {
+			payload = make([]byte, length)
+		}
+		payload = payload[:length]
+		if k, err := io.ReadFull(br, payload); err != nil {
+			return int64(n + k), dropEOF(err)
+		}
+		if crc32.Checksum(payload, castagnoli) != binary.LittleEndian.Uint32(header[4:]) {
+			if _, err := br.Peek(1); errors.Is(err, io.EOF) {
+				return int64(n) + int64(length), nil
+			}
+			return 0, errors.New("a frame in the middle has a wrong checksum")
+		}
+		if series, err = decodeFrame(payload, series, t); err != nil {
+			return 0, err
+		}
+	}
+}
+
+func dropEOF(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
+}
+
+var errFrame = errors.New("a frame holds what is no entry")
+
+// decodeFrame adds a frame's points to t. series is extended by the series
+// that the frame defines.
+func decodeFrame(b []byte, series []int, t *table) ([]int, error) {
+	window := int64(0)
+	for len(b) > 0 {
+		id, n := binary.Uvarint(b)
+		if n <= 0 {
+			return nil, errFrame
+		}
+		b = b[n:]
+		if id == 0 {
+			var texts [3]string
+			for i := range texts {
+				length, n := binary.Uvarint(b)
+				if n <= 0 || length > MaxSeriesText || length > uint64(len(b)-n) {
+					return nil, errFrame
+				}
+				texts[i] = string(b[n : n+int(length)])
+				b = b[n+int(length):]
+			}
+			index, err := t.define(Series{Name: texts[0], Labels: texts[1], Unit: texts[2]})
+			if err != nil {
+				return nil, err
+			}
+			series = append(series, index)
+			continue
+		}
+		delta, n := binary.Varint(b)
+		if n <= 0 || len(b) < n+8 || id > uint64(len(series)) {
+			return nil, errFrame
+		}
+		value := math.Float64frombits(binary.LittleEndian.Uint64(b[n:]))
+		b = b[n+8:]
+		// delta may be anything; keep the sum in the range before it is used.
+		if delta > 2*MaxWindow || delta < -2*MaxWindow {
+			return nil, errFrame
+		}
+		window += delta
+		if err := t.add(series[id-1], window, value); err != nil {
+			return nil, err
+		}
+	}
+	return series, nil
+}

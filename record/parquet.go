@@ -1,0 +1,84 @@
+package record
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/parquet-go/parquet-go" // the columns that DuckDB and pandas open
+	"github.com/parquet-go/parquet-go/compress/zstd"
+)
+
+// windows.parquet has one row per (window, series), sorted by series, labels
+// and window, so that each series is one stretch of the file:
+//
+//	window    int64   index of the window
+//	start_ns  int64   its begin in run time
+//	series    string  name
+//	labels    string  canonical label text, "" for none
+//	unit      string
+//	value     double
+//
+// All but the value are dictionary encoded. A long format was chosen over one
+// column per series because labels come and go during a run.
+const (
+	parquetFile = "windows.parquet"
+
+	rowsPerGroup = 128 << 10
+	rowsPerWrite = 1 << 10
+)
+
+// parquetRow is a row; its tags are the schema.
+type parquetRow struct {
+	Window  int64   `parquet:"window,dict"`
+	StartNS int64   `parquet:"start_ns,dict"`
+	Series  string  `parquet:"series,dict"`
+	Labels  string  `parquet:"labels,dict"`
+	Unit    string  `parquet:"unit,dict"`
+	Value   float64 `parquet:"value"`
+}
+
+// writeParquet writes a finished table atomically.
+func writeParquet(dir string, t *table, width time.Duration) error {
+	return writeAtomicFunc(dir, parquetFile, func(w io.Writer) error { return encodeParquet(w, t, width) })
+}
+
+func encodeParquet(out io.Writer, t *table, width time.Duration) (err error) {
+	// The library panics on some write errors of its buffers; an error is what
+	// the caller can handle.
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("encode parquet: %v", p)
+		}
+	}()
+	w := parquet.NewGenericWriter[parquetRow](out,
+		parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}),
+		parquet.DataPageVersion(1), // the version that readParquet knows
+		parquet.MaxRowsPerRowGroup(rowsPerGroup),
+		parquet.CreatedBy("redline", "1", ""),
+		parquet.KeyValueMetadata("redline.window_ns", fmt.Sprint(int64(width))),
+	)
+	rows := make([]parquetRow, 0, rowsPerWrite)
+	write := func() error {
+		_, err := w.Write(rows)
+		rows = rows[:0]
+		return err
+	}
+	for _, c := range t.sorted() {
+		for i, window := range c.windows {
+			rows = append(rows, parquetRow{
+				Window: int64(window), StartNS: int64(WindowSpan(int64(window), width).From),
+				Series: c.Name, Labels: c.Labels, Unit: c.Unit, Value: c.values[i],
+			})
+			if len(rows) == cap(rows) {
+				if err := write(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if err := write(); err != nil {
+		return err
+	}
+	return w.Close()
+}

@@ -1,0 +1,148 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+)
+
+// table holds the windows of a run in memory, one column per series.
+type table struct {
+	series []column
+	index  map[seriesKey]int
+	points int
+}
+
+// column is one series: its values in order of windows, absent ones left out.
+type column struct {
+	Series
+	windows []int32
+	values  []float64
+	// unsorted is set when a point came that does not follow the last.
+	unsorted bool
+}
+
+func newTable() *table { return &table{index: map[seriesKey]int{}} }
+
+// define returns the index of a series, which it adds when it is new.
+func (t *table) define(s Series) (int, error) {
+	key := seriesKey{s.Name, s.Labels}
+	if i, ok := t.index[key]; ok {
+		if t.series[i].Unit != s.Unit {
+			return 0, fmt.Errorf("series %s has units %q and %q", seriesText(s), t.series[i].Unit, s.Unit)
+		}
+		return i, nil
+	}
+	if len(t.series) >= MaxSeries {
+		return 0, fmt.Errorf("more than %d series", MaxSeries)
+	}
+	t.index[key] = len(t.series)
+	t.series = append(t.series, column{Series: s})
+	return len(t.series) - 1, nil
+}
+
+// add adds a value. Values of one window are summed.
+func (t *table) add(series int, window int64, value float64) error {
+	c := &t.series[series]
+	if window > MaxWindow || window < -MaxWindow || math.IsNaN(value) || math.IsInf(value, 0) {
+		return fmt.Errorf("series %s: value %g in window %d is out of range", seriesText(c.Series), value, window)
+	}
+	w, n := int32(window), len(c.windows)
+	if n > 0 && c.windows[n-1] == w {
+		c.values[n-1] += value
+		return nil
+	}
+	if t.points >= MaxPoints {
+		return fmt.Errorf("more than %d values", MaxPoints)
+	}
+	t.points++
+	c.unsorted = c.unsorted || n > 0 && c.windows[n-1] > w
+	c.windows = append(c.windows, w)
+	c.values = append(c.values, value)
+	return nil
+}
+
+// finish puts every column in order and merges the parts of one window.
+func (t *table) finish() {
+	for i := range t.series {
+		c := &t.series[i]
+		if !c.unsorted {
+			continue
+		}
+		sort.Stable((*byWindow)(c))
+		kept := 0
+		for j := range c.windows {
+			if kept > 0 && c.windows[kept-1] == c.windows[j] {
+				c.values[kept-1] += c.values[j]
+				continue
+			}
+			c.windows[kept], c.values[kept] = c.windows[j], c.values[j]
+			kept++
+		}
+		t.points -= len(c.windows) - kept
+		c.windows, c.values, c.unsorted = c.windows[:kept], c.values[:kept], false
+	}
+}
+
+// sorted returns the columns by name and labels.
+func (t *table) sorted() []*column {
+	all := make([]*column, len(t.series))
+	for i := range t.series {
+		all[i] = &t.series[i]
+	}
+	slices.SortFunc(all, func(a, b *column) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Labels, b.Labels))
+	})
+	return all
+}
+
+// span returns the first and one past the last window with a value.
+func (t *table) span() (from, to int64) {
+	first := true
+	for i := range t.series {
+		c := &t.series[i]
+		n := len(c.windows)
+		if n == 0 {
+			continue
+		}
+		a, b := int64(c.windows[0]), int64(c.windows[n-1])+1
+		if first {
+			from, to, first = a, b, false
+			continue
+		}
+		from, to = min(from, a), max(to, b)
+	}
+	return from, to
+}
+
+// fill writes the values of windows [from, from+len(out)) to out and leaves
+// the others as they are.
+func (c *column) fill(out []float64, from int64) {
+	i := sort.Search(len(c.windows), func(i int) bool { return int64(c.windows[i]) >= from })
+	for ; i < len(c.windows); i++ {
+		at := int64(c.windows[i]) - from
+		if at >= int64(len(out)) {
+			return
+		}
+		out[at] = c.values[i]
+	}
+}
+
+// byWindow sorts the two slices of a column together.
+type byWindow column
+
+func (c *byWindow) Len() int           { return len(c.windows) }
+func (c *byWindow) Less(i, j int) bool { return c.windows[i] < c.windows[j] }
+func (c *byWindow) Swap(i, j int) {
+	c.windows[i], c.windows[j] = c.windows[j], c.windows[i]
+	c.values[i], c.values[j] = c.values[j], c.values[i]
+}
+
+func seriesText(s Series) string {
+	if s.Labels == "" {
+		return s.Name
+	}
+	return s.Name + "{" + s.Labels + "}"
+}
