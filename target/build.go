@@ -102,8 +102,11 @@ func writeOverlay(scratch string, main mainPackage) (string, error) {
 			return "", err
 		}
 	}
-	hook := fmt.Sprintf("package main\n\nimport _ %q\n", main.Module.Path+"/"+probe.AutoDir)
-	if err := place(filepath.Join(main.Dir, "zz_redline_probe.go"), []byte(hook)); err != nil {
+	hook, err := probe.Main(main.Module.Path)
+	if err != nil {
+		return "", err
+	}
+	if err := place(filepath.Join(main.Dir, probe.MainFile), hook); err != nil {
 		return "", err
 	}
 	data, err := json.Marshal(map[string]any{"Replace": replace})

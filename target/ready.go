@@ -10,9 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/scenario"
-)
+	"github.com/redline-go/redline/record")
 
 const (
 	defaultReadyTimeout = 30 * time.Second
@@ -85,7 +83,7 @@ func readiness(o Options) (what string, attempt func(context.Context) error) {
 			Transport:     &http.Transport{DisableKeepAlives: true},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
-		return "GET " + scenario.RedactURL(o.Target.Ready), func(ctx context.Context) error {
+		return "GET " + redactURL(o.Target.Ready), func(ctx context.Context) error {
 			return getReady(ctx, client, o.Target.Ready)
 		}
 	}
@@ -129,4 +127,20 @@ func dialAddress(raw string) string {
 		return net.JoinHostPort(u.Hostname(), "443")
 	}
 	return net.JoinHostPort(u.Hostname(), "80")
+}
+
+// checkFree refuses a target whose address somebody serves already: the target
+// could not bind it, and the load would hit a stranger.
+func checkFree(rawURL string) error {
+	address := dialAddress(rawURL)
+	conn, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return nil // nobody there: as it should be
+	}
+	conn.Close()
+	by := ""
+	if pid, err := listener(rawURL, 0); err == nil {
+		by = fmt.Sprintf(" by process %d", pid)
+	}
+	return fmt.Errorf("%s is served already%s, so the target cannot be started there (hint: end it, or leave out --exec and --build to load it)", address, by)
 }

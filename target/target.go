@@ -69,7 +69,7 @@ func Start(ctx context.Context, o Options) (*Target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scratch directory: %w", err)
 	}
-	t := &Target{dir: dir, info: record.Target{URL: scenario.RedactURL(o.URL)}}
+	t := &Target{dir: dir, info: record.Target{URL: redactURL(o.URL)}}
 	if err := t.start(ctx, o); err != nil {
 		t.End()
 		return nil, err
@@ -83,6 +83,9 @@ func (t *Target) start(ctx context.Context, o Options) error {
 		return err
 	}
 	if command != nil {
+		if err := checkFree(o.URL); err != nil {
+			return err
+		}
 		env := environment(o.Target.Env)
 		if !o.Blind {
 			env = append(env, t.probeEnvironment(o)...)
