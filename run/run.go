@@ -22,7 +22,7 @@ import (
 
 // settle is the pause between readiness and the first request, in which the
 // sources take their first samples.
-const settle = 300 * time.Millisecond
+const settle = 500 * time.Millisecond
 
 // Options says what to run. Plan, Dir and Version are required.
 type Options struct {
@@ -109,17 +109,14 @@ func (c *conductor) opening() record.Run {
 // conduct drives load between opened sources and stores what they told.
 func (c *conductor) conduct(ctx context.Context) error {
 	loadStart := c.clock.Now() + settle
-	begin := loadStart + c.Plan.Load.Warmup
-	steady := record.Span{From: begin, To: begin + c.Plan.Load.Duration}
-	watch := c.watch(ctx, steady)
+	watch := c.watch(ctx, load.Steady(c.Plan.Load, loadStart))
 
 	loadCtx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go c.stopWhenTargetEnds(loadCtx, stop)
-	wait(loadCtx, c.clock, loadStart)
 	result, err := load.Run(loadCtx, load.Config{
 		Plan: c.Plan, Clock: c.clock, Dial: http1.NewDialer(c.Plan), Record: c.bundle,
-		OnWindow: c.window,
+		Start: loadStart, OnWindow: c.window,
 	})
 	if cause := context.Cause(loadCtx); cause != nil && err != nil {
 		err = cause
@@ -189,14 +186,4 @@ func reason(err error) string {
 		return "interrupted"
 	}
 	return err.Error()
-}
-
-// wait returns at run time t or when ctx ends.
-func wait(ctx context.Context, clock record.Clock, t time.Duration) {
-	timer := time.NewTimer(t - clock.Now())
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

@@ -17,20 +17,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
+	"github.com/redline-go/redline/probe/env"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
-)
-
-// Environment variables through which a probe in the target learns where to
-// write; see the probe module.
-const (
-	envRing   = "REDLINE_PROBE_RING"
-	envSocket = "REDLINE_PROBE_SOCKET"
-	envEpoch  = "REDLINE_PROBE_EPOCH"
-	envWindow = "REDLINE_PROBE_WINDOW"
 )
 
 // Options says which target to get and how.
@@ -86,12 +77,12 @@ func (t *Target) start(ctx context.Context, o Options) error {
 		if err := checkFree(o.URL); err != nil {
 			return err
 		}
-		env := environment(o.Target.Env)
+		added := environment(o.Target.Env)
 		if !o.Blind {
-			env = append(env, t.probeEnvironment(o)...)
+			added = append(added, t.probeEnvironment(o)...)
 		}
 		o.phase("starting " + filepath.Base(command[0]))
-		t.proc, err = startProcess(command, env, o.Target.Env, o.Stdout, o.Stderr)
+		t.proc, err = startProcess(command, added, o.Target.Env, o.Stdout, o.Stderr)
 		if err != nil {
 			return fmt.Errorf("start target: %w", err)
 		}
@@ -134,12 +125,10 @@ func (t *Target) probeEnvironment(o Options) []string {
 	ring := filepath.Join(t.dir, "ring")
 	socket := filepath.Join(t.dir, "probe.sock")
 	t.ring, t.socket = ring, socket
-	return []string{
-		envRing + "=" + ring,
-		envSocket + "=" + socket,
-		envEpoch + "=" + strconv.FormatInt(o.Clock.EpochMonotonic, 10),
-		envWindow + "=" + strconv.FormatInt(int64(o.Window), 10),
-	}
+	return env.Config{
+		Ring: ring, Socket: socket, EpochMonotonic: o.Clock.EpochMonotonic,
+		EpochWall: o.Clock.EpochWall.UnixNano(), Window: o.Window, Agent: os.Getpid(),
+	}.Environ()
 }
 
 // identify finds out which process serves and what Go program it is. What

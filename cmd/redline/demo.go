@@ -52,7 +52,7 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 	if o.Dir == "" {
 		o.Dir = filepath.Join("runs", time.Now().Format("20060102-150405")+"-demo")
 	}
-	view := newView(cmd.ErrOrStderr(), plain)
+	view := newView(cmd.ErrOrStderr(), "the order gateway", plain)
 	defer view.Close()
 	told := cmd.OutOrStdout()
 	if asJSON {
@@ -115,4 +115,3 @@ func rungs(steps []demo.Step) []report.Step {
 	}
 	return out
 }
-

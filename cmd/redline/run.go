@@ -84,7 +84,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	if dir == "" {
 		dir = filepath.Join("runs", time.Now().Format("20060102-150405")+"-"+plan.Name)
 	}
-	view := newView(cmd.ErrOrStderr(), f.plain || f.json && !terminal(cmd.ErrOrStderr()))
+	view := newView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain)
 	defer view.Close()
 	o := run.Options{Plan: plan, Dir: dir, Version: version(), OnEvent: view.event}
 	if f.verbose {
