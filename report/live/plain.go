@@ -1,0 +1,64 @@
+package live
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redline-go/redline/report/notation"
+)
+
+// Plain returns a view that writes lines: one for each second of load, change of
+// phase and message. It is for logs and pipes. Errors of w are ignored: what it
+// prints is progress, and the run goes on without.
+func Plain(w io.Writer) View { return &plain{w: w, second: -1} }
+
+type plain struct {
+	mu     sync.Mutex
+	w      io.Writer
+	phase  string
+	second int64
+}
+
+func (p *plain) Event(e Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.Message != "" {
+		fmt.Fprintf(p.w, "%s\n", notation.Clean(e.Message))
+	}
+	changed := e.Phase != "" && e.Phase != p.phase
+	if changed {
+		p.phase = e.Phase
+	}
+	second := int64(e.Done / time.Second)
+	switch {
+	case e.Done > 0 && (changed || second != p.second):
+		p.second = second
+		fmt.Fprintf(p.w, "%-10s %s\n", notation.Clean(p.phase), strings.Join(figures(e), "  "))
+	case changed:
+		fmt.Fprintf(p.w, "%s\n", notation.Clean(p.phase))
+	}
+}
+
+func (p *plain) Close() {}
+
+// figures are the words of a plain line.
+func figures(e Event) []string {
+	parts := []string{fmt.Sprintf("%3.0f s", e.Done.Seconds())}
+	if e.Total > 0 {
+		parts[0] = fmt.Sprintf("%3.0f of %.0f s", e.Done.Seconds(), e.Total.Seconds())
+	}
+	parts = append(parts, fmt.Sprintf("%8s/s", notation.Rate(e.Rate)))
+	if e.Max > 0 {
+		parts = append(parts, "p50 "+notation.Duration(int64(e.P50)), "p99 "+notation.Duration(int64(e.P99)))
+	}
+	if e.Errors > 0 {
+		parts = append(parts, notation.Count(e.Errors)+" errors")
+	}
+	if e.Unhealthy != "" {
+		parts = append(parts, "generator: "+notation.Clean(e.Unhealthy))
+	}
+	return parts
+}
