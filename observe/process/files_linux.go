@@ -1,0 +1,77 @@
+package process
+
+import (
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// privilege ends a sentence about a file that only its owner may read.
+const privilege = "run redline as the target's user or as root"
+
+// io reads /proc/<pid>/io (proc_pid_io(5)): read_bytes and write_bytes are what
+// reached storage; rchar and wchar, which count sockets too, are not used.
+func (s *state) io() {
+	t := &s.tree
+	ok := false
+	at, _ := s.bracket.Read(s.clock, func() error {
+		for _, m := range t.members {
+			text, err := s.files.read(s.path(m.pid, "/io"))
+			switch {
+			case errors.Is(err, fs.ErrPermission):
+				s.say("storage I/O of process %d: permission denied (%s)", m.pid, privilege)
+			case gone(err):
+			case err != nil:
+				s.say("storage I/O of process %d: %v", m.pid, err)
+			default:
+				read, fine := keyed(text, "read_bytes")
+				written, alsoFine := keyed(text, "write_bytes")
+				if fine && alsoFine {
+					t.read.add(m.pid, read, false)
+					t.write.add(m.pid, written, false)
+					ok = true
+				}
+			}
+		}
+		return nil
+	})
+	if !ok {
+		return
+	}
+	t.read.next()
+	t.write.next()
+	s.meter.Count(record.ProcessReadBytes, "", at, float64(t.read.total))
+	s.meter.Count(record.ProcessWriteBytes, "", at, float64(t.write.total))
+}
+
+// descriptors tells of the process that is nearest its limit of open files.
+func (s *state) descriptors(edge time.Duration) {
+	var open, limit uint64
+	known := false
+	for _, m := range s.tree.members {
+		p, err := s.fs.Proc(m.pid)
+		if err != nil {
+			continue // ended since
+		}
+		n, err := p.FileDescriptorsLen()
+		if errors.Is(err, fs.ErrPermission) {
+			s.say("descriptors of process %d: permission denied (%s)", m.pid, privilege)
+		}
+		if err != nil {
+			continue
+		}
+		limits, err := p.Limits()
+		if err != nil || limits.OpenFiles == 0 {
+			continue
+		}
+		if !known || float64(n)/float64(limits.OpenFiles) > float64(open)/float64(limit) {
+			open, limit, known = uint64(n), limits.OpenFiles, true
+		}
+	}
+	if known {
+		s.meter.Gauge(record.ProcessFDs, "", edge, float64(open))
+		s.meter.Gauge(record.ProcessFDLimit, "", edge, float64(limit))
+	}
+}

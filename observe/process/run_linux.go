@@ -1,0 +1,123 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/record"
+)
+
+// seldom is how often what is costly or slow to change is read: the tree of
+// processes, descriptors, limits, memory of the group.
+const seldom = time.Second
+
+// state is what Open takes and Run uses.
+type state struct {
+	*Source
+	clock record.Clock
+	meter observe.Meter
+	files reader
+	fs    procfs.FS
+	proc  string // mount point of procfs
+
+	tree      tree
+	cpu       cpuFrom
+	container container
+	// pressure is the path up to the resource's name, empty when there is none.
+	pressure, pressureSuffix string
+
+	seldomAt, threadsAt, switchesAt time.Duration // next reading of each
+}
+
+// Open implements observe.Source.
+func (s *Source) Open(_ context.Context, subject observe.Subject) error {
+	if subject.PID <= 0 {
+		return &observe.Unsupported{
+			What:   "the target's process is not known",
+			Enable: "start it with --exec or --build, or name it with --pid, on the host that runs redline",
+		}
+	}
+	st := &state{Source: s, clock: subject.Clock, proc: s.options.Root + "/proc"}
+	st.meter.Width = subject.Window
+	text, err := st.files.read(st.proc + "/" + strconv.Itoa(subject.PID) + "/stat")
+	if err != nil {
+		return &observe.Unsupported{
+			What:   fmt.Sprintf("process %d cannot be read", subject.PID),
+			Enable: "name a process that runs on this host, in a PID namespace that redline sees",
+			Err:    err,
+		}
+	}
+	root, err := parseStat(text)
+	if err != nil || root.ended() {
+		return &observe.Unsupported{
+			What:   fmt.Sprintf("process %d has ended", subject.PID),
+			Enable: "name a process that runs",
+			Err:    err,
+		}
+	}
+	if st.fs, err = procfs.NewFS(st.proc); err != nil {
+		return &observe.Unsupported{What: "/proc cannot be read", Enable: "mount procfs", Err: err}
+	}
+	st.tree.members = []*member{{pid: subject.PID, start: root.start}}
+	st.chooseCPU(subject.PID)
+	if st.container, err = findContainer(st.fs, s.options.Root, subject.PID); err != nil {
+		st.say("no cgroup figures: %v", err)
+	}
+	st.findPressure()
+	s.subject, s.state = subject, st
+	return nil
+}
+
+// Run implements observe.Source.
+func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
+	st := s.state
+	s.state = nil
+	edges := &observe.Edges{Clock: st.clock, Width: s.subject.Window}
+	err := edges.Each(ctx, func(edge time.Duration) error {
+		st.sample(edge)
+		s.samples++
+		// A full disk is the conductor's to report; the next window may fit.
+		_ = st.meter.Flush(sink)
+		return nil
+	})
+	s.missed = edges.Missed()
+	return err
+}
+
+// sample reads what is due at an edge. What moves fastest comes first, nearest
+// the edge.
+func (s *state) sample(edge time.Duration) {
+	due := edge >= s.seldomAt
+	if due {
+		s.seldomAt = edge + seldom
+	}
+	if len(s.tree.members) > 0 {
+		s.processes(edge)
+		if due {
+			s.findChildren()
+			s.descriptors(edge)
+		}
+		if len(s.tree.members) == 0 {
+			s.ended = s.clock.Now()
+		}
+	}
+	if due {
+		s.limits(edge)
+	}
+	s.throttle()
+	s.pressures()
+	s.host(edge)
+}
+
+// say notes a blindness once.
+func (s *Source) say(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(s.blind, text) && len(s.blind) < 16 {
+		s.blind = append(s.blind, text)
+	}
+}

@@ -1,0 +1,103 @@
+package process
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// manyThreads is the number above which the files of each thread are read
+	// every threadWindows windows only: 64 threads take about 0.4 ms.
+	manyThreads   = 64
+	threadWindows = 5
+	// switchesEvery is the time between readings of context switches, whose
+	// file is the costliest of a thread (25 us); their amounts are spread
+	// evenly over the windows between.
+	switchesEvery = 500 * time.Millisecond
+)
+
+// threads reads what the kernel keeps per thread only, when due.
+func (s *state) threads(edge time.Duration) {
+	t := &s.tree
+	many := t.threads > manyThreads
+	if edge >= s.threadsAt {
+		if many {
+			s.threadsAt = edge + threadWindows*s.subject.Window
+		}
+		var ok bool
+		at, _ := s.bracket.Read(s.clock, func() error { ok = s.readSchedstats(); return nil })
+		t.delay.next()
+		if s.cpu == cpuSchedstat {
+			t.cpu.next()
+			s.countCPU(at)
+		}
+		if ok {
+			s.meter.Count(record.ProcessRunDelay, "", at, float64(t.delay.total))
+		}
+	}
+	if edge >= s.switchesAt {
+		s.switchesAt = edge + switchesEvery
+		if many {
+			s.switchesAt += (threadWindows - 1) * switchesEvery
+		}
+		at, _ := s.bracket.Read(s.clock, func() error { s.readSwitches(); return nil })
+		t.voluntary.next()
+		t.involuntary.next()
+		s.meter.Count(record.ProcessVoluntary, "", at, float64(t.voluntary.total))
+		s.meter.Count(record.ProcessInvoluntary, "", at, float64(t.involuntary.total))
+		s.io()
+	}
+}
+
+// readSchedstats adds up the threads' schedstat; ok is false when the kernel
+// keeps none.
+func (s *state) readSchedstats() (ok bool) {
+	for _, m := range s.tree.members {
+		s.eachThread(m, "/schedstat", func(tid int, text []byte) {
+			onCPU, delay, fine := parseSchedstat(text)
+			if !fine {
+				return
+			}
+			ok = true
+			s.tree.delay.add(tid, delay, m.scheduled)
+			if s.cpu == cpuSchedstat {
+				s.tree.cpu.add(tid, onCPU, m.scheduled)
+			}
+		})
+		m.scheduled = true
+	}
+	if !ok {
+		s.say("no run delay: it needs a kernel built with CONFIG_SCHED_INFO")
+	}
+	return ok
+}
+
+func (s *state) readSwitches() {
+	for _, m := range s.tree.members {
+		s.eachThread(m, "/status", func(tid int, text []byte) {
+			if n, ok := keyed(text, "voluntary_ctxt_switches"); ok {
+				s.tree.voluntary.add(tid, n, m.switched)
+			}
+			if n, ok := keyed(text, "nonvoluntary_ctxt_switches"); ok {
+				s.tree.involuntary.add(tid, n, m.switched)
+			}
+		})
+		m.switched = true
+	}
+}
+
+// eachThread calls f with the file of each thread that still lives.
+func (s *state) eachThread(m *member, file string, f func(tid int, text []byte)) {
+	dir := s.path(m.pid, "/task")
+	tids, err := numbered(dir)
+	if err != nil && !gone(err) {
+		s.say("threads of process %d: %v", m.pid, err)
+	}
+	for _, tid := range tids {
+		if text, err := s.files.read(dir + "/" + strconv.Itoa(tid) + file); err == nil {
+			f(tid, text)
+		}
+	}
+}

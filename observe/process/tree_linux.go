@@ -1,0 +1,181 @@
+package process
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// maxMembers bounds the tree of processes that is followed.
+const maxMembers = 256
+
+// cpuFrom says where the total of CPU time comes from, best first.
+type cpuFrom int
+
+const (
+	cpuClock     cpuFrom = iota // ns
+	cpuSchedstat                // ns, of living threads
+	cpuTicks                    // 10 ms
+)
+
+// member is one process of the target.
+type member struct {
+	pid     int
+	start   uint64 // tells a later process with the same pid apart
+	ended   bool
+	threads int
+	// scheduled and switched tell that its threads' schedstat and status were
+	// read before, so that a thread new there is newborn.
+	scheduled, switched bool
+}
+
+// tree is the target: a process and its descendants, with sums that do not fall
+// when one of them ends.
+type tree struct {
+	members []*member // parents before children
+
+	cpu, delay             tally // ns
+	user, system           tally // ticks
+	minor, major           tally
+	voluntary, involuntary tally
+	read, write            tally // bytes
+
+	ratio   ratio
+	rss     uint64 // pages
+	threads int
+}
+
+func (s *state) chooseCPU(pid int) {
+	if s.options.Root == "" {
+		if _, err := cpuTime(pid); err == nil {
+			return
+		}
+	}
+	s.cpu = cpuTicks
+	if text, err := s.files.read(s.path(pid, "/schedstat")); err == nil {
+		if _, _, ok := parseSchedstat(text); ok {
+			s.cpu = cpuSchedstat
+		}
+	}
+}
+
+func (s *state) path(pid int, file string) string {
+	return s.proc + "/" + strconv.Itoa(pid) + file
+}
+
+// processes reads what each process tells of itself, then of its threads.
+func (s *state) processes(edge time.Duration) {
+	t := &s.tree
+	at, _ := s.bracket.Read(s.clock, func() error { s.readStats(); return nil })
+	t.members = slices.DeleteFunc(t.members, func(m *member) bool { return m.ended })
+	if len(t.members) == 0 {
+		return
+	}
+	for _, tally := range []*tally{&t.user, &t.system, &t.minor, &t.major} {
+		tally.next()
+	}
+	switch s.cpu {
+	case cpuClock:
+		t.cpu.next()
+		s.countCPU(at)
+	case cpuTicks:
+		t.cpu.total = (t.user.total + t.system.total) * tick
+		s.countCPU(at)
+	}
+	s.meter.Count(record.ProcessMinorFaults, "", at, float64(t.minor.total))
+	s.meter.Count(record.ProcessMajorFaults, "", at, float64(t.major.total))
+	s.meter.Gauge(record.ProcessRSS, "", edge, float64(t.rss)*float64(os.Getpagesize()))
+	s.meter.Gauge(record.ProcessThreads, "", edge, float64(t.threads))
+	s.threads(edge)
+}
+
+// readStats reads clock and stat of every process. A bracket may run it twice
+// for one edge, which the tallies do not mind.
+func (s *state) readStats() {
+	t := &s.tree
+	t.rss, t.threads = 0, 0
+	for _, m := range t.members {
+		st, onCPU, err := s.readStat(m)
+		if gone(err) || (err == nil && (st.start != m.start || st.ended())) {
+			m.ended = true
+			continue
+		}
+		if err != nil {
+			s.say("process %d: %v", m.pid, err)
+			continue
+		}
+		if s.cpu == cpuClock {
+			t.cpu.add(m.pid, onCPU, false)
+		}
+		t.user.add(m.pid, st.user, false)
+		t.system.add(m.pid, st.system, false)
+		t.minor.add(m.pid, st.minor, false)
+		t.major.add(m.pid, st.major, false)
+		t.rss += st.rss
+		t.threads += int(st.threads)
+		m.threads = int(st.threads)
+	}
+}
+
+func (s *state) readStat(m *member) (st stat, onCPU uint64, err error) {
+	if s.cpu == cpuClock {
+		if onCPU, err = cpuTime(m.pid); err != nil {
+			return st, 0, err
+		}
+	}
+	text, err := s.files.read(s.path(m.pid, "/stat"))
+	if err != nil {
+		return st, 0, err
+	}
+	st, err = parseStat(text)
+	return st, onCPU, err
+}
+
+// countCPU divides the CPU time so far into user and system.
+func (s *state) countCPU(at time.Duration) {
+	t := &s.tree
+	t.ratio.add(at, t.cpu.total, t.user.total, t.system.total)
+	s.meter.Count(record.ProcessUser, "", at, t.ratio.user)
+	s.meter.Count(record.ProcessSystem, "", at, t.ratio.system)
+}
+
+// findChildren looks for descendants that are not followed yet. The kernel
+// lists a task's children only where built with CONFIG_PROC_CHILDREN, so every
+// process is asked for its parent: 1 to 2 ms a second on a host with 200.
+func (s *state) findChildren() {
+	pids, err := numbered(s.proc)
+	if err != nil {
+		s.say("children of the target are not seen: %v", err)
+		return
+	}
+	followed := map[int]bool{}
+	for _, m := range s.tree.members {
+		followed[m.pid] = true
+	}
+	strangers := map[int]stat{}
+	for _, pid := range pids {
+		text, err := s.files.read(s.path(pid, "/stat"))
+		if err != nil {
+			continue // ended since it was listed
+		}
+		if st, err := parseStat(text); err == nil && !st.ended() && !followed[pid] {
+			strangers[pid] = st
+		}
+	}
+	for found := true; found; { // once per generation
+		found = false
+		for pid, st := range strangers {
+			if followed[st.parent] && len(s.tree.members) < maxMembers {
+				s.tree.members = append(s.tree.members, &member{pid: pid, start: st.start, threads: int(st.threads)})
+				delete(strangers, pid)
+				followed[pid], found = true, true
+			}
+		}
+	}
+	if len(s.tree.members) == maxMembers {
+		s.say("only the first %d processes of the target are seen", maxMembers)
+	}
+}
