@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"sync/atomic"
 	"unsafe"
@@ -56,9 +57,13 @@ func Create(path string, h Header, columns []Column, slots int) (*Writer, error)
 	return w, nil
 }
 
+// errGone is a mapping whose file was truncated by somebody.
+var errGone = errors.New("write ring: its memory is gone")
+
 // Write stores one sample: values has one entry per column. It allocates
 // nothing and never waits.
-func (w *Writer) Write(since, before, after int64, values []float64) error {
+func (w *Writer) Write(since, before, after int64, values []float64) (err error) {
+	defer guard(debug.SetPanicOnFault(true), &err)
 	if len(values) != w.columns {
 		return errors.New("write sample: wrong number of values")
 	}
@@ -89,19 +94,38 @@ func (w *Writer) Write(since, before, after int64, values []float64) error {
 
 // Close marks the ring as ended and unmaps it. The file stays: it belongs to
 // the directory that redline made, and its last samples are still to be read.
-func (w *Writer) Close() error {
+func (w *Writer) Close() (err error) {
+	defer guard(debug.SetPanicOnFault(true), &err)
 	if w.mem == nil {
 		return nil
 	}
-	w.store(atEnd, 1)
 	mem := w.mem
 	w.mem = nil
-	return unmap(mem)
+	defer func() {
+		if e := unmap(mem); err == nil {
+			err = e
+		}
+	}()
+	store(mem, atEnd, 1)
+	return nil
 }
 
-func (w *Writer) store(offset int, word uint64) {
+// guard turns the fault of a store into an error. A store into a mapping whose
+// file was truncated is a SIGBUS, and the runtime ends the process for it unless
+// the goroutine asked for a panic: the target must not die of what happens to
+// redline's file. (The race detector stores from code where even that ends it.)
+func guard(before bool, err *error) {
+	debug.SetPanicOnFault(before)
+	if recover() != nil {
+		*err = errGone
+	}
+}
+
+func (w *Writer) store(offset int, word uint64) { store(w.mem, offset, word) }
+
+func store(mem []byte, offset int, word uint64) {
 	// Offsets are multiples of 8 within a page-aligned mapping.
-	atomic.StoreUint64((*uint64)(unsafe.Pointer(&w.mem[offset])), word)
+	atomic.StoreUint64((*uint64)(unsafe.Pointer(&mem[offset])), word)
 }
 
 func (w *Writer) encodeHeader(b []byte, h Header, table int) {

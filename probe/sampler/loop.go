@@ -1,7 +1,6 @@
 package sampler
 
 import (
-	"runtime/debug"
 	"time"
 
 	"github.com/redline-go/redline/probe/ring"
@@ -22,9 +21,6 @@ type Loop struct {
 // Sampling comes at each window's edge. When the target is so busy that an edge
 // passes unsampled it is left out, not made up for.
 func (l *Loop) Run(stop <-chan struct{}) {
-	// A store into a mapping whose file was truncated faults. The fault becomes
-	// a panic of this goroutine alone, and ends the sampling, not the target.
-	debug.SetPanicOnFault(true)
 	defer func() { _ = recover() }()
 	defer l.Ring.Close()
 
