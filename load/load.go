@@ -5,34 +5,107 @@
 // In an open loop a request is due at its intended time whether or not earlier
 // ones returned, and its latency counts from then; in a closed loop each
 // connection sends its next request when the last one ended.
+//
+// # What is counted
+//
+// A request belongs to the measured (steady) span when its intended time does.
+// Requests of the warm-up are left out of the totals, and those of the span
+// that end in the grace time are in. Every request of the span is a success, a
+// failure, or unfinished at the end of the grace time (sent and not answered,
+// or due and never sent); Run checks that these add up, and returns an error
+// with the figures when they do not. The rate alone is counted by when requests
+// ended: successes that ended within the span over its length, since an
+// overloaded target would otherwise be credited with what it did afterwards.
+//
+// Latency holds successes and timeouts, a timeout at the time it took: leaving
+// out the slowest requests would flatter the tail. Service time and first byte
+// likewise. The time that failures took, timeouts included, stands apart.
+//
+// # How samples travel
+//
+// A connection writes each ended request into a ring of its own, without a
+// lock. At every window's edge one goroutine empties the rings into histograms
+// and series; a connection whose ring is full empties it itself. Memory is thus
+// bounded whatever the duration.
+//
+// Designs tried and rejected: time.Sleep for pacing (the runtime's poller waits
+// in whole milliseconds on Linux: 0.8 ms late at the median, against 0.02 ms
+// with a timerfd); a dispatcher that hands tickets to connections round-robin
+// (it opens every connection that the cap allows, and the idle ones then meet
+// the target's keep-alive timeout); histograms of 100 ms in the latency log
+// (0.7 ms of CPU and 1.1 KB each, five per kind of request: 3.5 % of a CPU, so
+// the log has intervals of a second and windows have quantiles as series).
 package load
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go" // the field's histogram, as package record stores it
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 )
 
-// Config is what Run needs. All fields but OnWindow are required.
+// Config is what Run needs. Plan, Clock, Dial and Record are required.
 type Config struct {
 	Plan  *scenario.Plan
 	Clock record.Clock
-	// Dial opens one connection of the plan's protocol (http1.New(...)).
+	// Dial makes the connections of the plan's protocol (http1.NewDialer).
 	Dial Dialer
 	// Record takes windows, histograms and slow requests.
-	Record *record.Writer
+	Record Sink
+	// Start is the run time at which the first request is due; Steady tells
+	// what follows from it. A time that has passed, as zero has, means at once.
+	Start time.Duration
+	// Window is the width of a window; zero means record.DefaultWindow.
+	Window time.Duration
 	// OnWindow, if set, is called after each window with what ended in it and
 	// must not block: the live view hangs on it.
 	OnWindow func(Progress)
 }
 
+// Sink takes what a run of load measures; *record.Writer is one. An error that
+// it returns does not end the load: the first one is returned at the end.
+type Sink interface {
+	Add(points ...record.Point) error
+	Histogram(step string, kind record.Kind, s record.Span, h *hdrhistogram.Histogram) error
+	Slow(requests ...record.SlowRequest) error
+}
+
+// Steady returns the span that a run of l which starts at start measures, if
+// nothing cuts it short.
+func Steady(l scenario.Load, start time.Duration) record.Span {
+	l = defaults(l)
+	return record.Span{From: start + l.Warmup, To: start + l.Warmup + l.Duration}
+}
+
 // Run drives the plan: warm-up, then the measured span, then the grace time.
 // When ctx ends first it stops at once and returns what was measured with
-// ctx's error. The summary speaks of the steady span only.
+// ctx's error. The summary speaks of the steady span only. Requests that fail
+// are figures, not errors; an error that comes with a nil Result means that
+// nothing was driven.
 func Run(ctx context.Context, c Config) (*Result, error) {
-	return nil, errors.New("load: not built yet")
+	if c.Plan == nil || len(c.Plan.Requests) == 0 {
+		return nil, errors.New("load: the plan has no request")
+	}
+	if c.Dial == nil || c.Record == nil {
+		return nil, errors.New("load: Dial and Record are required")
+	}
+	if c.Window <= 0 {
+		c.Window = record.DefaultWindow
+	}
+	plan := defaults(c.Plan.Load)
+	if plan.Duration <= 0 || plan.Warmup < 0 {
+		return nil, fmt.Errorf("load: a duration of %v after a warm-up of %v cannot be driven", plan.Duration, plan.Warmup)
+	}
+	r, err := newRun(ctx, c, plan)
+	if err != nil {
+		return nil, fmt.Errorf("load: %w", err)
+	}
+	return r.drive()
 }
 
 // Result is what a run of load measured.
@@ -42,9 +115,6 @@ type Result struct {
 	Generator record.Generator
 	Warnings  []string
 }
-
-// Dialer makes connections; see package http1.
-type Dialer interface{}
 
 // Progress is one window as the live view shows it.
 type Progress struct {
@@ -57,5 +127,34 @@ type Progress struct {
 	Requests    int64
 	InFlight    int64
 	LagP99      int64   // ns
-	CPU         float64 // generator's CPUs in use
+	CPU         float64 // generator's CPUs in use; NaN where it is not known
+}
+
+// Defaults of a plan's load, as scenario.Load documents them.
+const (
+	defaultConnections     = 64
+	defaultOpenConnections = 512
+	defaultDuration        = 30 * time.Second
+	defaultTimeout         = 10 * time.Second
+	defaultGrace           = 2 * time.Second
+)
+
+// defaults fills in what zero means.
+func defaults(l scenario.Load) scenario.Load {
+	if l.Connections <= 0 {
+		l.Connections = defaultConnections
+		if l.Open() {
+			l.Connections = defaultOpenConnections
+		}
+	}
+	if l.Duration == 0 {
+		l.Duration = defaultDuration
+	}
+	if l.Timeout <= 0 {
+		l.Timeout = defaultTimeout
+	}
+	if l.Grace <= 0 {
+		l.Grace = defaultGrace
+	}
+	return l
 }

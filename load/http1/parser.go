@@ -1,0 +1,315 @@
+package http1
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/redline-go/redline/load"
+)
+
+// Bounds of what an answer may hold besides its body, in bytes.
+const (
+	maxHead      = 64 << 10 // status lines and headers, interim answers included; and trailers
+	maxChunkLine = 4 << 10  // a chunk's size with its extensions
+)
+
+type state uint8
+
+// States of the parser: what comes next.
+const (
+	statusLine state = iota
+	headerLine
+	body      // of known length
+	untilEOF  // the rest of the connection is the body
+	chunkSize // a line
+	chunkData
+	chunkEnd    // the line break after a chunk's data
+	trailerLine // after the last chunk
+	complete
+)
+
+// parser reads one answer (RFC 9112) in whatever pieces it arrives; the pieces
+// make no difference to what it finds. The zero parser is not usable; reset
+// readies one for an answer.
+type parser struct {
+	state state
+	head  bool   // the answer is to a HEAD request and has no body
+	line  []byte // begin of a line whose end has not arrived
+	room  int    // bytes that lines may still take
+	left  int64  // bytes of the body or chunk that are still to come
+
+	status    int
+	keep      bool // whether the connection can carry another request
+	length    int64
+	hasLength bool
+	encoded   bool // Transfer-Encoding was given
+	chunked   bool // and ends in chunked
+}
+
+func (p *parser) reset(head bool) {
+	*p = parser{head: head, line: p.line[:0], room: maxHead}
+}
+
+// feed takes the next bytes and returns how many belong to the answer. Once
+// state is complete, the rest belongs to no request of ours.
+func (p *parser) feed(b []byte) (used int, err error) {
+	for used < len(b) && p.state != complete {
+		rest := b[used:]
+		switch p.state {
+		case body, chunkData:
+			n := int(min(p.left, int64(len(rest))))
+			used += n
+			if p.left -= int64(n); p.left > 0 {
+				break
+			}
+			if p.state == chunkData {
+				p.state, p.room = chunkEnd, maxChunkLine
+			} else {
+				p.state = complete
+			}
+		case untilEOF:
+			used = len(b)
+		default:
+			n, err := p.takeLine(rest)
+			if err != nil {
+				return used, err
+			}
+			used += n
+		}
+	}
+	return used, nil
+}
+
+// takeLine takes one line, or what there is of it.
+func (p *parser) takeLine(b []byte) (used int, err error) {
+	end := bytes.IndexByte(b, '\n')
+	if used = end + 1; end < 0 {
+		used = len(b)
+	}
+	// A line without its end needs at least one byte more.
+	if need := len(p.line) + used; need > p.room || end < 0 && need == p.room {
+		return 0, p.tooLong()
+	}
+	if end < 0 {
+		p.line = append(p.line, b...)
+		return used, nil
+	}
+	line := b[:used]
+	if len(p.line) > 0 {
+		p.line = append(p.line, line...)
+		line = p.line
+		p.line = p.line[:0]
+	}
+	p.room -= len(line)
+	line = line[:len(line)-1]
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	switch p.state {
+	case statusLine:
+		return used, p.takeStatus(line)
+	case headerLine:
+		return used, p.takeHeader(line)
+	case chunkSize:
+		return used, p.takeChunkSize(line)
+	case chunkEnd:
+		if len(line) > 0 {
+			return used, bad("a chunk's data does not end where its size says")
+		}
+		p.state, p.room = chunkSize, maxChunkLine
+	case trailerLine:
+		if len(line) == 0 {
+			p.state = complete
+		}
+	}
+	return used, nil
+}
+
+func (p *parser) tooLong() error {
+	if p.state == chunkSize || p.state == chunkEnd {
+		return bad("a chunk's size line is over %d bytes", maxChunkLine)
+	}
+	return &load.Failure{Kind: load.KindHeaderTooLarge, Err: fmt.Errorf("the answer's head is over %d bytes", maxHead)}
+}
+
+// takeStatus parses "HTTP/1.1 200 OK".
+func (p *parser) takeStatus(line []byte) error {
+	const version = "HTTP/1."
+	if len(line) < 12 || string(line[:len(version)]) != version || !digit(line[7]) || line[8] != ' ' ||
+		!digit(line[9]) || line[9] == '0' || !digit(line[10]) || !digit(line[11]) || len(line) > 12 && line[12] != ' ' {
+		return bad("%.60q is no HTTP/1 status line", line)
+	}
+	p.status = int(line[9]-'0')*100 + int(line[10]-'0')*10 + int(line[11]-'0')
+	p.keep = line[7] != '0' // HTTP/1.0 closes unless it says otherwise
+	p.length, p.hasLength, p.encoded, p.chunked = 0, false, false, false
+	p.state = headerLine
+	return nil
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// takeHeader looks at the three headers that frame an answer.
+func (p *parser) takeHeader(line []byte) error {
+	if len(line) == 0 {
+		p.endHead()
+		return nil
+	}
+	colon := bytes.IndexByte(line, ':')
+	// White space in or before the name is how answers are smuggled: no two
+	// readers agree on what it means (RFC 9112, section 5.1).
+	if colon <= 0 || line[0] == ' ' || line[0] == '\t' || line[colon-1] == ' ' || line[colon-1] == '\t' {
+		return bad("%.60q is no header line", line)
+	}
+	name, value := line[:colon], bytes.Trim(line[colon+1:], " \t")
+	switch len(name) {
+	case len("connection"):
+		if is(name, "connection") {
+			p.takeConnection(value)
+		}
+	case len("content-length"):
+		if is(name, "content-length") {
+			return p.takeLength(value)
+		}
+	case len("transfer-encoding"):
+		if is(name, "transfer-encoding") {
+			p.encoded = true
+			last := value[bytes.LastIndexByte(value, ',')+1:]
+			p.chunked = is(bytes.Trim(last, " \t"), "chunked")
+		}
+	}
+	return nil
+}
+
+// is compares ASCII text without case; want is in lower case.
+func is(b []byte, want string) bool {
+	if len(b) != len(want) {
+		return false
+	}
+	for i := range b {
+		c := b[i]
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != want[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *parser) takeConnection(value []byte) {
+	for len(value) > 0 {
+		var token []byte
+		token, value, _ = bytes.Cut(value, []byte{','})
+		switch token = bytes.Trim(token, " \t"); {
+		case is(token, "close"):
+			p.keep = false
+			return
+		case is(token, "keep-alive"):
+			p.keep = true
+		}
+	}
+}
+
+// takeLength parses a Content-Length, which may be repeated only if it stays
+// the same (RFC 9110, section 8.6).
+func (p *parser) takeLength(value []byte) error {
+	for {
+		text, rest, more := bytes.Cut(value, []byte{','})
+		n, ok := parseUint(bytes.Trim(text, " \t"), 10)
+		if !ok {
+			return bad("Content-Length %.40q is no number", text)
+		}
+		if p.hasLength && n != p.length {
+			return bad("two lengths, %d and %d", p.length, n)
+		}
+		p.length, p.hasLength = n, true
+		if value = rest; !more {
+			return nil
+		}
+	}
+}
+
+// endHead decides what follows a head (RFC 9112, section 6.3).
+func (p *parser) endHead() {
+	switch {
+	case p.status == 101:
+		// The connection speaks another protocol from here on.
+		p.state, p.keep = complete, false
+	case p.status < 200:
+		p.state = statusLine
+	case p.head, p.status == 204, p.status == 304:
+		p.state = complete
+	case p.chunked:
+		// With both framings the length is ignored, and the connection not
+		// trusted any further.
+		p.keep = p.keep && !p.hasLength
+		p.state, p.room = chunkSize, maxChunkLine
+	case p.encoded || !p.hasLength:
+		p.state, p.keep = untilEOF, false
+	case p.length == 0:
+		p.state = complete
+	default:
+		p.state, p.left = body, p.length
+	}
+}
+
+func (p *parser) takeChunkSize(line []byte) error {
+	size, _, _ := bytes.Cut(line, []byte{';'})
+	n, ok := parseUint(bytes.TrimRight(size, " \t"), 16)
+	if !ok {
+		return bad("%.40q is no chunk size", line)
+	}
+	if p.left = n; n > 0 {
+		p.state = chunkData
+	} else {
+		p.state, p.room = trailerLine, maxHead
+	}
+	return nil
+}
+
+// parseUint parses digits of a base up to 16, and nothing else.
+func parseUint(b []byte, base int64) (n int64, ok bool) {
+	for _, c := range b {
+		var d int64
+		switch {
+		case digit(c):
+			d = int64(c - '0')
+		case base == 16 && c >= 'a' && c <= 'f':
+			d = int64(c-'a') + 10
+		case base == 16 && c >= 'A' && c <= 'F':
+			d = int64(c-'A') + 10
+		default:
+			return 0, false
+		}
+		if n > (math.MaxInt64-d)/base {
+			return 0, false
+		}
+		n = n*base + d
+	}
+	return n, len(b) > 0
+}
+
+// end tells what the end of the connection means to the answer: nil when it
+// completes it.
+func (p *parser) end() error {
+	switch p.state {
+	case complete:
+		return nil
+	case untilEOF:
+		p.state = complete
+		return nil
+	case statusLine, headerLine:
+		return &load.Failure{Kind: load.KindEOF, Err: errors.New("the target closed the connection before it answered")}
+	case body:
+		return &load.Failure{Kind: load.KindShortBody, Err: fmt.Errorf("the target closed the connection %d bytes before the body's end", p.left)}
+	default:
+		return &load.Failure{Kind: load.KindShortBody, Err: errors.New("the target closed the connection before the last chunk")}
+	}
+}
+
+func bad(format string, args ...any) error {
+	return &load.Failure{Kind: load.KindBadResponse, Err: fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,101 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"syscall"
+)
+
+// ErrorKind names why a request failed, as in summary.json's error_kinds.
+type ErrorKind string
+
+// Kinds of failure.
+const (
+	KindRefused        ErrorKind = "refused"          // nobody listens
+	KindTimeout        ErrorKind = "timeout"          // the plan's timeout passed
+	KindReset          ErrorKind = "reset"            // RST or EPIPE
+	KindDNS            ErrorKind = "dns"              // the name does not resolve
+	KindUnreachable    ErrorKind = "unreachable"      // no route to host or network
+	KindEOF            ErrorKind = "eof"              // closed before the answer's head was complete
+	KindShortBody      ErrorKind = "short-body"       // closed before the body was complete
+	KindBadResponse    ErrorKind = "bad-response"     // not the protocol
+	KindHeaderTooLarge ErrorKind = "header-too-large" // head over the protocol's bound
+	KindBadRequest     ErrorKind = "bad-request"      // data that the protocol cannot carry
+	KindTooManyFDs     ErrorKind = "too-many-fds"     // the generator's descriptors are used up
+	KindNoPorts        ErrorKind = "no-free-port"     // the generator's local ports are used up
+	KindStatus         ErrorKind = "status"           // a status that the plan does not expect
+	KindOther          ErrorKind = "other"
+)
+
+// kinds gives each kind a small number, so that a sample takes one byte for
+// it. Index 0 is success.
+var kinds = [...]ErrorKind{"",
+	KindRefused, KindTimeout, KindReset, KindDNS, KindUnreachable, KindEOF, KindShortBody, KindBadResponse,
+	KindHeaderTooLarge, KindBadRequest, KindTooManyFDs, KindNoPorts, KindStatus, KindOther,
+}
+
+// index returns k's number; an unknown kind counts as other.
+func (k ErrorKind) index() uint8 {
+	for i, known := range kinds {
+		if k == known {
+			return uint8(i)
+		}
+	}
+	return uint8(len(kinds) - 1)
+}
+
+// Failure is a failed request with its kind.
+type Failure struct {
+	Kind ErrorKind
+	Err  error
+}
+
+func (f *Failure) Error() string { return string(f.Kind) + ": " + f.Err.Error() }
+
+func (f *Failure) Unwrap() error { return f.Err }
+
+// KindOf classifies an error of Client.Do or of the network; nil is "".
+func KindOf(err error) ErrorKind {
+	if err == nil {
+		return ""
+	}
+	var failure *Failure
+	if errors.As(err, &failure) {
+		return failure.Kind
+	}
+	for _, c := range errnoKinds {
+		if errors.Is(err, c.errno) {
+			return c.kind
+		}
+	}
+	// A name that takes too long to resolve is a timeout of the resolver; what
+	// to fix is still the name.
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return KindDNS
+	}
+	var timeout net.Error
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.As(err, &timeout) && timeout.Timeout() {
+		return KindTimeout
+	}
+	return KindOther
+}
+
+var errnoKinds = []struct {
+	errno syscall.Errno
+	kind  ErrorKind
+}{
+	{syscall.ECONNREFUSED, KindRefused},
+	{syscall.ECONNRESET, KindReset},
+	{syscall.EPIPE, KindReset},
+	{syscall.ECONNABORTED, KindReset},
+	{syscall.EMFILE, KindTooManyFDs},
+	{syscall.ENFILE, KindTooManyFDs},
+	{syscall.EADDRNOTAVAIL, KindNoPorts},
+	{syscall.EHOSTUNREACH, KindUnreachable},
+	{syscall.ENETUNREACH, KindUnreachable},
+	{syscall.ETIMEDOUT, KindTimeout},
+}

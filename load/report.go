@@ -1,0 +1,157 @@
+package load
+
+import (
+	"math"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// spent is what the generator's process used within the measured span.
+type spent struct {
+	cpu   time.Duration
+	delay time.Duration
+	known bool // whether delay is
+	// wait and waitP99 are how long the process's goroutines waited for a CPU.
+	wait, waitP99 time.Duration
+	open          float64 // mean established connections
+	edges         int     // that open is the mean of
+}
+
+// begin takes the readings that the first window starts from.
+func (r *run) begin() {
+	r.meter, r.sched = newUsageMeter(), newSchedMeter()
+	r.used, r.usedAt = r.meter.read(), r.clock.Now()
+}
+
+// report closes windows and intervals as their ends pass, until driven is
+// closed, and then what is left.
+func (r *run) report(driven <-chan struct{}) {
+	defer r.meter.close()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		next := record.WindowSpan(record.Window(r.clock.Now(), r.Window), r.Window).To
+		timer.Reset(next - r.clock.Now())
+		select {
+		case <-timer.C:
+			r.edge(record.Window(r.clock.Now(), r.Window))
+			r.writeEnded()
+		case <-driven:
+			// Nothing ends any more: the window under way may close early.
+			r.edge(record.Window(r.clock.Now(), r.Window) + 1)
+			r.writeLast()
+			return
+		}
+	}
+}
+
+// edge closes the windows below until.
+func (r *run) edge(until int64) {
+	r.points = r.points[:0]
+	var progress []Progress
+	var slow []record.SlowRequest
+	now, ended := r.collector.edge(until, func(w *window) {
+		r.points = r.series.points(r.points, w, &r.met)
+		if w.slow.done > 0 && r.collector.slow.window(&w.slow) {
+			slow = append(slow, r.slowRequest(&w.slow))
+		}
+		progress = append(progress, r.progress(w))
+	})
+	at := r.clock.Now()
+	now.queued = max(0, r.pace.due(at-r.start)-r.taken.Load())
+	r.points = r.series.edge(r.points, until-1, r.before, now, min(ended, now.begun), r.plan.Open())
+	used := r.meter.read()
+	r.points = r.series.consumed(r.points, record.Span{From: r.usedAt, To: at}, r.Window, r.used, used)
+	r.account(record.Span{From: r.usedAt, To: at}, used, now)
+	cpus := record.PerSecond((used.cpu - r.used.cpu).Seconds(), at-r.usedAt)
+	r.before, r.used, r.usedAt = now, used, at
+
+	r.sunk(r.Record.Add(r.points...))
+	if len(slow) > 0 {
+		r.sunk(r.Record.Slow(slow...))
+	}
+	if r.OnWindow != nil {
+		for _, p := range progress {
+			p.InFlight, p.CPU = max(0, now.begun-ended), cpus
+			r.OnWindow(p)
+		}
+	}
+}
+
+// account adds what was used between two edges, as far as it lies in the
+// measured span.
+func (r *run) account(s record.Span, used usage, g gauges) {
+	inside := min(s.To, r.steady.To) - max(s.From, r.steady.From)
+	if inside <= 0 || s.Len() <= 0 {
+		return
+	}
+	share := float64(inside) / float64(s.Len())
+	r.spent.cpu += time.Duration(share * float64(used.cpu-r.used.cpu))
+	if used.delayKnown && r.used.delayKnown {
+		r.spent.delay += time.Duration(share * float64(used.delay-r.used.delay))
+		r.spent.known = true
+	}
+	if r.spent.edges == 0 {
+		r.sched.start()
+	}
+	r.spent.wait, r.spent.waitP99 = r.sched.waited()
+	r.spent.edges++
+	r.spent.open += (float64(g.open) - r.spent.open) / float64(r.spent.edges)
+}
+
+// progress needs the collector's lock.
+func (r *run) progress(w *window) Progress {
+	span := record.WindowSpan(w.index, r.Window)
+	t := r.collector.totals
+	return Progress{
+		Window: w.index, Warmup: span.From < r.steady.From,
+		Done:    min(max(0, span.To-r.start), r.steady.To-r.start).Seconds(),
+		Total:   (r.steady.To - r.start).Seconds(),
+		Rate:    record.PerSecond(float64(w.requests-w.failed()), r.Window),
+		Latency: w.latency.quantiles(), LagP99: w.lag.quantiles().P99,
+		Errors: t.failed(), Requests: t.requests, CPU: math.NaN(),
+	}
+}
+
+// writeEnded writes the intervals whose end has passed.
+func (r *run) writeEnded() {
+	c := r.collector
+	for {
+		c.mu.Lock()
+		full := c.log.ended(r.clock.Now())
+		c.mu.Unlock()
+		if full == nil {
+			return
+		}
+		// Outside of the lock: encoding takes milliseconds, and connections
+		// with full rings would wait.
+		r.sunk(c.log.write(r.Record, full))
+		c.mu.Lock()
+		c.log.reuse(full)
+		c.mu.Unlock()
+	}
+}
+
+// writeLast writes what is left when nothing ends any more.
+func (r *run) writeLast() {
+	r.writeEnded()
+	for _, i := range r.collector.log.last(r.clock.Now()) {
+		r.sunk(r.collector.log.write(r.Record, i))
+	}
+	var slow []record.SlowRequest
+	for _, s := range r.collector.slow.rest() {
+		slow = append(slow, r.slowRequest(&s))
+	}
+	if len(slow) > 0 {
+		r.sunk(r.Record.Slow(slow...))
+	}
+}
+
+func (r *run) slowRequest(s *slowSample) record.SlowRequest {
+	return record.SlowRequest{
+		Intended: s.intended, Sent: s.sent, FirstByte: s.first, Done: s.done,
+		Request: r.names[s.request], Connection: s.connection, ID: s.id,
+		Status: int(s.status), Error: string(kinds[s.kind]),
+	}
+}

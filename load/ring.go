@@ -1,0 +1,69 @@
+package load
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// sample is one ended request as it travels from its connection to the
+// histograms: one cache line.
+type sample struct {
+	intended, sent, first, done time.Duration
+	// own is the part of the schedule lag that the generator answers for: the
+	// time until sending during which the connection was free and open.
+	own               time.Duration
+	id                int64
+	bytesIn, bytesOut uint32
+	request           int32
+	status            uint16
+	kind              uint8 // index into kinds
+}
+
+// ring carries samples from one connection to whoever empties it, without a
+// lock: the connection alone moves tail, and head moves under the collector's
+// lock. When it is full the connection empties it itself, so nothing is lost
+// and nothing grows.
+type ring struct {
+	samples []sample // length is a power of two
+	head    atomic.Uint64
+	_       [56]byte // head and tail are written by different CPUs
+	tail    atomic.Uint64
+}
+
+// Bounds of a ring's length. All rings together hold about ringBudget samples
+// (4 MiB), unless there are so many connections that the minimum tells.
+const (
+	ringBudget  = 1 << 16
+	ringLongest = 1 << 10
+	ringLeast   = 1 << 4
+)
+
+// ringLength returns the length of each of n connections' rings.
+func ringLength(n int) int {
+	length := ringLongest
+	for length > ringLeast && length*n > ringBudget {
+		length /= 2
+	}
+	return length
+}
+
+// push appends s, or returns false when the ring is full.
+func (r *ring) push(s *sample) bool {
+	tail := r.tail.Load()
+	if tail-r.head.Load() == uint64(len(r.samples)) {
+		return false
+	}
+	r.samples[tail&uint64(len(r.samples)-1)] = *s
+	r.tail.Store(tail + 1)
+	return true
+}
+
+// drain hands every sample to f, oldest first. Only one drain may run at a
+// time.
+func (r *ring) drain(f func(*sample)) {
+	head, tail := r.head.Load(), r.tail.Load()
+	for ; head < tail; head++ {
+		f(&r.samples[head&uint64(len(r.samples)-1)])
+	}
+	r.head.Store(head)
+}

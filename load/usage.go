@@ -1,0 +1,11 @@
+package load
+
+import "time"
+
+// usage is what the generator's process has consumed so far.
+type usage struct {
+	cpu   time.Duration // user and system
+	delay time.Duration // its threads stood in a kernel run queue; see delayKnown
+	// delayKnown is false where the kernel does not tell.
+	delayKnown bool
+}

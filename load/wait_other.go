@@ -1,0 +1,5 @@
+//go:build !linux
+
+package load
+
+func newWaiter() waiter { return timerWaiter{stop: make(chan struct{})} }
