@@ -1,0 +1,50 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestTrailIsCompleteAndChained(t *testing.T) {
+	for _, batched := range []bool{false, true} {
+		dir := t.TempDir()
+		trail, err := Open(dir, batched)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const writers, each = 4, 50
+		var wg sync.WaitGroup
+		for w := range writers {
+			wg.Go(func() {
+				for range each {
+					trail.Record(Record{Time: time.Unix(0, 0), RequestID: "r", Action: "GET /order", UserID: int64(w), Status: 200, Risk: -1})
+				}
+			})
+		}
+		wg.Wait()
+		if err := trail.Close(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "audit.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+		if len(lines) != writers*each {
+			t.Errorf("batched %v: %d lines, want %d", batched, len(lines), writers*each)
+		}
+		var before [sha256.Size]byte
+		for i, line := range lines {
+			if !strings.HasSuffix(line, " before="+hex.EncodeToString(before[:])) {
+				t.Fatalf("batched %v: line %d breaks the chain: %s", batched, i, line)
+			}
+			before = sha256.Sum256([]byte(line))
+		}
+	}
+}
