@@ -4,6 +4,14 @@
 // the world, so that a saved bundle gives the same findings on another machine.
 //
 // Missing data yields "not judged", never "healthy".
+//
+// What decides between causes is what their removal could give. In a closed
+// loop requests queue somewhere whatever the limit is, so the place where they
+// queue proves nothing by itself: while all CPUs are busy a queue at the pool, at
+// a lock or for a CPU is a symptom, and removing it would move the queue. A wait
+// is therefore worth at most the CPUs that are idle, and what uses CPU is worth
+// its part of all the CPU that is used; see Pass.WaitGain and Pass.CPUGain.
+// Ranking by share alone was tried and rejected: it names the queue.
 package diagnose
 
 import (
@@ -17,6 +25,7 @@ type Finding = record.Finding
 type Analyzer struct {
 	Name   string
 	Doc    string  // how it decides, with its thresholds
+	Stage  Stage   // which of two equal findings is judged first
 	Causes []Cause // the causes it may name
 	Needs  []Need  // data without which it does not run
 	// After names analyzers whose findings this one reads through
@@ -25,6 +34,21 @@ type Analyzer struct {
 	Run   func(*Pass) ([]Finding, error)
 }
 
+// Stage is the order of judgement: is the measurement valid, is the host the
+// limit, do requests wait, then memory, then CPU. It breaks ties between
+// findings that promise the same gain.
+type Stage int
+
+// Stages, in order.
+const (
+	Validity Stage = iota
+	Host
+	Database
+	Wait
+	Memory
+	CPUUse
+)
+
 // Cause is an entry of the shared vocabulary (docs/causes).
 type Cause struct {
 	ID    string // "db-pool-wait"
@@ -32,6 +56,15 @@ type Cause struct {
 	Doc   string // how it looks and how redline knows
 	// Remedy is the general advice; a finding's remedy is specific.
 	Remedy string
+	// FollowsFrom lists causes whose consequence this one may be. Where one of
+	// them is found and promises at least as much, this cause is told in its
+	// finding instead of one of its own.
+	FollowsFrom []string
+	// Voids marks a cause that voids every other finding: it ranks first.
+	Voids bool
+	// Qualifies marks a cause that speaks of the measurement or of what is left
+	// when nothing limits: it ranks last.
+	Qualifies bool
 }
 
 // Need is a kind of data that an analyzer cannot do without.

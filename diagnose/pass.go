@@ -1,9 +1,172 @@
 package diagnose
 
-import "github.com/redline-go/redline/record"
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
 
-// Pass is what an analyzer sees.
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// Pass is what an analyzer sees: a record, its anatomy, and what other analyzers
+// found. What several analyzers compute from the record is computed once and
+// kept here. A Pass is used by one goroutine.
 type Pass struct {
 	Record  *record.Record
 	Anatomy *record.Anatomy // nil when no trace was taken apart
+	// Stacks knows what functions mean and which are the user's.
+	Stacks *callstack.Index
+
+	results  map[string][]Finding
+	rejected []record.Rejected
+	unjudged []record.NotJudged
+
+	profiles   map[string]profileResult
+	statements *statementsResult
+	load       *Load
+	cpu        *CPU
+	waits      *Waits
+	use        *Use
+}
+
+func newPass(rec *record.Record, a *record.Anatomy) *Pass {
+	return &Pass{
+		Record:   rec,
+		Anatomy:  a,
+		Stacks:   callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module}),
+		results:  map[string][]Finding{},
+		profiles: map[string]profileResult{},
+	}
+}
+
+// Findings returns what an analyzer named in After found.
+func (p *Pass) Findings(analyzer string) []Finding { return p.results[analyzer] }
+
+// Reject notes a cause that was looked at and does not limit, and the figure
+// that says so.
+func (p *Pass) Reject(cause, format string, args ...any) {
+	r := record.Rejected{Cause: cause, Why: fmt.Sprintf(format, args...)}
+	if !slices.Contains(p.rejected, r) {
+		p.rejected = append(p.rejected, r)
+	}
+}
+
+// Unjudged notes a cause that could not be judged, and what was missing.
+func (p *Pass) Unjudged(cause, format string, args ...any) {
+	p.unjudged = append(p.unjudged, record.NotJudged{Cause: cause, Why: fmt.Sprintf(format, args...)})
+}
+
+// Steady returns the span that findings speak of: the run's steady span, or all
+// that was recorded when the run ended before it had one.
+func (p *Pass) Steady() record.Span {
+	if s := p.Record.Run.Steady; s.Len() > 0 {
+		return s
+	}
+	from, to := p.Record.Windows()
+	width := p.width()
+	return record.Span{From: record.WindowSpan(from, width).From, To: record.WindowSpan(to, width).From}
+}
+
+func (p *Pass) width() (w time.Duration) {
+	if w = p.Record.Run.Window; w <= 0 {
+		w = record.DefaultWindow
+	}
+	return w
+}
+
+// Series returns one value per window of the steady span, NaN where there is
+// none; nil if the series was not recorded.
+func (p *Pass) Series(name, labels string) []float64 {
+	return p.Record.Series(name, labels, p.Steady())
+}
+
+// Sum returns the amount of a counter over the steady span. ok is false when the
+// series was not recorded in it.
+func (p *Pass) Sum(name, labels string) (sum float64, ok bool) {
+	sum, present := record.Sum(p.Series(name, labels))
+	return sum, present > 0
+}
+
+// Rate returns a counter's amount per second of the windows that hold it.
+func (p *Pass) Rate(name, labels string) (perSecond float64, ok bool) {
+	sum, present := record.Sum(p.Series(name, labels))
+	if present == 0 {
+		return 0, false
+	}
+	return sum / (float64(present) * p.width().Seconds()), true
+}
+
+// Mean returns the mean of a gauge over the windows that hold it.
+func (p *Pass) Mean(name, labels string) (mean float64, ok bool) {
+	sum, present := record.Sum(p.Series(name, labels))
+	if present == 0 {
+		return 0, false
+	}
+	return sum / float64(present), true
+}
+
+// Max returns the largest value of a series in the steady span.
+func (p *Pass) Max(name, labels string) (most float64, ok bool) {
+	most = math.Inf(-1)
+	for _, v := range p.Series(name, labels) {
+		if v > most {
+			most, ok = v, true
+		}
+	}
+	return most, ok
+}
+
+// Load is the load over the steady span.
+type Load struct {
+	Open        bool
+	Connections int     // of a closed loop, or the cap of an open one
+	Intended    float64 // 1/s, of an open loop
+	Requests    float64 // ended in the span, failures included
+	Errors      float64
+	Rate        float64 // ended per second
+	// Mean, P50 and P99 are latencies in ns; 0 when nothing was recorded.
+	Mean, P50, P99 float64
+	// Service is the mean service time in ns: from sent, not from intended.
+	Service float64
+}
+
+// Load returns the load of the steady span; its Requests are 0 when no load was
+// recorded.
+func (p *Pass) Load() Load {
+	if p.load == nil {
+		l := p.readLoad()
+		p.load = &l
+	}
+	return *p.load
+}
+
+func (p *Pass) readLoad() Load {
+	var l Load
+	var plan struct {
+		Load struct {
+			Rate        float64 `json:"rate"`
+			Connections int     `json:"connections"`
+		} `json:"load"`
+	}
+	// A plan that does not parse leaves the model unknown, which reads as a
+	// closed loop without a connection count; nothing is judged from that.
+	if json.Unmarshal(p.Record.Run.Scenario, &plan) == nil {
+		l.Open, l.Intended, l.Connections = plan.Load.Rate > 0, plan.Load.Rate, plan.Load.Connections
+	}
+	l.Requests, _ = p.Sum(record.LoadRequests, "")
+	for _, labels := range p.Record.Labels(record.LoadErrors) {
+		n, _ := p.Sum(record.LoadErrors, labels)
+		l.Errors += n
+	}
+	l.Rate, _ = p.Rate(record.LoadRequests, "")
+	if h, err := p.Record.Histogram("", record.Latency, p.Steady()); err == nil && h.TotalCount() > 0 {
+		l.Mean, l.P50, l.P99 = h.Mean(), float64(h.ValueAtQuantile(50)), float64(h.ValueAtQuantile(99))
+	}
+	if h, err := p.Record.Histogram("", record.Service, p.Steady()); err == nil && h.TotalCount() > 0 {
+		l.Service = h.Mean()
+	}
+	return l
 }

@@ -1,0 +1,108 @@
+package callstack
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Code tells the user's code from the libraries it stands on.
+type Code struct {
+	// Module is the target's main module path; empty when it is not known (only
+	// net/http/pprof was reachable), and then file names decide.
+	Module string
+}
+
+// User reports whether a frame is code of the target's own: package main, the
+// main module, or, where the module is not known, a file that lies neither in
+// the standard library nor in a module cache or vendor folder. Files also decide
+// for a workspace's other modules, which have no version in their path.
+func (c Code) User(f record.Frame) bool {
+	pkg, _ := Split(f.Function)
+	switch {
+	case pkg == "":
+		return false
+	case pkg == "main" || within(pkg, c.Module):
+		// A vendored or cached file can not be in the main module, but the main
+		// module of a tool under test may be cached itself.
+		return !strings.Contains(f.File, "/vendor/")
+	case Standard(pkg) || within(pkg, probeModule):
+		return false
+	case f.File == "":
+		return false
+	}
+	if c.Module != "" && !workspace(pkg, f.File) {
+		return false
+	}
+	return !strings.Contains(f.File, "/vendor/") && !versioned(f.File)
+}
+
+// probeModule is linked into targets by redline itself and is never the user's.
+const probeModule = "github.com/redline-go/redline/probe"
+
+// workspace reports whether a package of another module is being edited rather
+// than downloaded: its absolute file path ends in a folder without "@version".
+func workspace(pkg, file string) bool {
+	return strings.HasPrefix(file, "/") && !versioned(file) && strings.Contains(pkg, ".")
+}
+
+// versioned reports whether a path runs through a module cache: an element
+// "name@v1.2.3", which trimmed paths keep.
+func versioned(file string) bool {
+	_, after, ok := strings.Cut(file, "@v")
+	return ok && after != "" && after[0] >= '0' && after[0] <= '9'
+}
+
+// Innermost returns the index of the user's innermost frame, or -1.
+func (c Code) Innermost(stack []record.Frame) int {
+	return slices.IndexFunc(stack, c.User)
+}
+
+// Place returns the frame to name for a stack: the user's innermost, else the
+// innermost outside the standard library, else the innermost outside the
+// runtime. ok is false for an empty stack.
+func (c Code) Place(stack []record.Frame) (f record.Frame, ok bool) {
+	if i := c.Innermost(stack); i >= 0 {
+		return stack[i], true
+	}
+	for _, f := range stack {
+		if pkg, _ := Split(f.Function); pkg != "" && !Standard(pkg) {
+			return f, true
+		}
+	}
+	for _, f := range stack {
+		if pkg, _ := Split(f.Function); pkg != "runtime" && !strings.HasPrefix(pkg, "internal/runtime/") {
+			return f, true
+		}
+	}
+	if len(stack) > 0 {
+		return stack[0], true
+	}
+	return record.Frame{}, false
+}
+
+// Standard reports whether an import path is of the standard library: its first
+// element has no dot and is one of the library's roots. The roots are listed
+// because a main module may be called "shop" without a dot.
+func Standard(pkg string) bool {
+	first, _, _ := strings.Cut(pkg, "/")
+	_, ok := slices.BinarySearch(standardRoots[:], first)
+	return ok
+}
+
+var standardRoots = [...]string{
+	"archive", "bufio", "bytes", "cmp", "compress", "container", "context", "crypto",
+	"database", "debug", "embed", "encoding", "errors", "expvar", "flag", "fmt", "go",
+	"hash", "html", "image", "index", "internal", "io", "iter", "log", "maps", "math",
+	"mime", "net", "os", "path", "plugin", "reflect", "regexp", "runtime", "slices",
+	"sort", "strconv", "strings", "structs", "sync", "syscall", "testing", "text",
+	"time", "type:", "unicode", "unique", "unsafe", "vendor", "weak",
+}
+
+// within reports whether a package lies in a module or folder; false for an
+// empty one.
+func within(pkg, root string) bool {
+	rest, ok := strings.CutPrefix(pkg, root)
+	return ok && root != "" && (rest == "" || rest[0] == '/')
+}

@@ -1,0 +1,112 @@
+package callstack
+
+import "strings"
+
+// Split divides a function's full name as the runtime prints it into its
+// package's import path and the rest: "net/http" and "(*conn).serve". Type
+// arguments are dropped ("Pool[...]" reads "Pool"), an escaped dot in the last
+// path element is restored, and a major version at the end of the path stays.
+func Split(function string) (pkg, name string) {
+	function = dropTypeArguments(function)
+	slash := strings.LastIndexByte(function, '/')
+	dot := strings.IndexByte(function[slash+1:], '.')
+	if dot < 0 {
+		return "", function
+	}
+	pkg, name = function[:slash+1+dot], function[slash+1+dot+1:]
+	return strings.ReplaceAll(pkg, "%2e", "."), name
+}
+
+// dropTypeArguments removes every balanced [...]: type arguments hold import
+// paths of their own, whose slashes and dots would mislead Split.
+func dropTypeArguments(function string) string {
+	if !strings.Contains(function, "[") {
+		return function
+	}
+	var b strings.Builder
+	depth := 0
+	for i := range len(function) {
+		switch c := function[i]; {
+		case c == '[':
+			depth++
+		case c == ']':
+			depth = max(0, depth-1)
+		case depth == 0:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// Short returns a function as a reader would say it: the last element of its
+// package's path and the name, "sql.(*DB).conn".
+func Short(function string) string {
+	pkg, name := Split(function)
+	if pkg == "" {
+		return name
+	}
+	elements := strings.Split(pkg, "/")
+	last := elements[len(elements)-1]
+	if len(elements) > 1 && majorVersion(last) {
+		last = elements[len(elements)-2]
+	}
+	return last + "." + name
+}
+
+// Owner returns what a function belongs to: its receiver type for a method, the
+// enclosing function for a closure, else itself. Waits at Get and Set of one
+// type are one place to a reader.
+func Owner(function string) string {
+	pkg, name := Split(function)
+	if receiver, _, ok := strings.Cut(name, ")."); ok && strings.HasPrefix(receiver, "(") {
+		return pkg + "." + receiver + ")"
+	}
+	return Enclosing(function)
+}
+
+// Enclosing returns the declared function that a closure lies in: "main.f" for
+// "main.f.func1.2" and "main.f.gowrap1", "main.(*T).m" for "main.(*T).m.func1".
+func Enclosing(function string) string {
+	pkg, name := Split(function)
+	rest := ""
+	if receiver, method, ok := strings.Cut(name, ")."); ok && strings.HasPrefix(name, "(") {
+		rest, name = receiver+").", method
+	}
+	parts := strings.Split(name, ".")
+	kept := 1
+	// A value receiver reads T.m: keep the method unless it is a closure's mark.
+	if rest == "" && len(parts) > 1 && !closureMark(parts[1]) {
+		kept = 2
+	}
+	name = rest + strings.Join(parts[:kept], ".")
+	name = strings.TrimSuffix(name, "-fm")
+	if pkg == "" {
+		return name
+	}
+	return pkg + "." + name
+}
+
+// closureMark reports whether a name element is one the compiler gives to
+// closures and wrappers.
+func closureMark(element string) bool {
+	for _, mark := range []string{"func", "gowrap", "deferwrap"} {
+		if rest, ok := strings.CutPrefix(element, mark); ok && digits(rest) {
+			return true
+		}
+	}
+	return digits(element)
+}
+
+func majorVersion(element string) bool {
+	rest, ok := strings.CutPrefix(element, "v")
+	return ok && rest != "" && digits(rest)
+}
+
+func digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}

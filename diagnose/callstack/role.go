@@ -1,0 +1,168 @@
+package callstack
+
+import (
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Role is a set of meanings that a function can have in a stack.
+type Role uint64
+
+// Roles. A function may have several.
+const (
+	Server       Role = 1 << iota // a server's goroutine that serves requests
+	ServerIO                      // a server reads a request or writes a response
+	Hop                           // a router or middleware calls the next handler
+	DBClient                      // database/sql or a database driver
+	DBPool                        // takes a connection from a pool
+	DBConnect                     // opens a database connection
+	DBPrepare                     // has the server prepare a statement
+	DBTransact                    // begins, commits or rolls back
+	HTTPClient                    // an HTTP client's exchange
+	HTTPConnect                   // an HTTP client gets or opens a connection
+	RPCClient                     // a client of another protocol: gRPC, Redis, Kafka
+	ClientPool                    // takes a connection from such a client's pool
+	Semaphore                     // a counting semaphore's acquire
+	SingleFlight                  // waits for another's computation
+	RateLimit                     // a rate limiter or back-off waits
+	ReadLock                      // RWMutex.RLock
+	WriteLock                     // RWMutex.Lock
+	FileSync                      // fsync and its kin
+	FileIO                        // reads or writes a file
+	FileWrite                     // of these, the writes
+	SocketIO                      // reads or writes a network connection
+	Cgo                           // calls C
+	Logging                       // formats or writes log records
+	LogWrapper                    // a logging middleware, which also calls the next handler
+	JSON                          // encodes or decodes JSON
+	RegexpCompile
+	RegexpMatch
+	Format   // fmt, string building, conversion
+	TLS      // crypto/tls; before Crypto, which contains it
+	Crypto   // hashes, signs, encrypts, password hashes
+	Compress // compression
+	Allocate // the runtime's allocator
+	GCAssist // marking that an allocation has to do
+	GCWork   // background marking and sweeping
+	GCIdle   // marking on a CPU that had nothing else to do
+	Spawn    // starts or ends a goroutine, or grows its stack
+	Schedule // the scheduler
+	Dial     // a network connection is opened
+)
+
+// Domains are the roles that say what CPU was spent on.
+const Domains = DBClient | HTTPClient | RPCClient | Logging | JSON | RegexpCompile | RegexpMatch |
+	Format | Crypto | TLS | Compress
+
+// Has reports whether r has any role of other.
+func (r Role) Has(other Role) bool { return r&other != 0 }
+
+// rule gives a role to the functions of a package whose name begins with one of
+// the prefixes; no prefixes means all. A package that ends in "/..." stands for
+// those below it too, and a major version after the path is ignored.
+type rule struct {
+	pkg      string
+	prefixes string // separated by spaces
+	role     Role
+}
+
+// Index looks roles up and remembers them by function. It is not safe for
+// concurrent use. NewIndex makes one.
+type Index struct {
+	Code
+	byRoot map[string][]rule
+	known  map[string]Role
+}
+
+// NewIndex returns an Index over the rules of this package.
+func NewIndex(c Code) *Index {
+	x := &Index{Code: c, byRoot: map[string][]rule{}, known: map[string]Role{}}
+	for _, group := range [][]rule{serverRules, waitRules, databaseRules, clientRules, domainRules, runtimeRules} {
+		for _, r := range group {
+			first := root(r.pkg)
+			x.byRoot[first] = append(x.byRoot[first], r)
+		}
+	}
+	return x
+}
+
+// root returns the first two path elements, by which rules are found.
+func root(pkg string) string {
+	pkg = strings.TrimSuffix(pkg, "/...")
+	first, rest, ok := strings.Cut(pkg, "/")
+	if !ok || !strings.Contains(first, ".") {
+		return first
+	}
+	second, _, _ := strings.Cut(rest, "/")
+	return first + "/" + second
+}
+
+// Role returns the roles of a function.
+func (x *Index) Role(function string) Role {
+	if role, ok := x.known[function]; ok {
+		return role
+	}
+	pkg, name := Split(function)
+	// Handlers call each other through this method, whoever declares it.
+	var role Role
+	if strings.HasSuffix(name, ".ServeHTTP") {
+		role = Hop
+	}
+	for _, r := range x.byRoot[root(pkg)] {
+		if r.matches(pkg, name) {
+			role |= r.role
+		}
+	}
+	x.known[function] = role
+	return role
+}
+
+func (r rule) matches(pkg, name string) bool {
+	path, below := strings.CutSuffix(r.pkg, "/...")
+	rest, ok := strings.CutPrefix(pkg, path)
+	if !ok || rest != "" && rest[0] != '/' {
+		return false
+	}
+	if rest != "" && !below && !majorVersion(rest[1:]) {
+		return false
+	}
+	if r.prefixes == "" {
+		return true
+	}
+	for prefix := range strings.FieldsSeq(r.prefixes) {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// Roles returns the union of the roles of a stack.
+func (x *Index) Roles(stack []record.Frame) Role {
+	var all Role
+	for _, f := range stack {
+		all |= x.Role(f.Function)
+	}
+	return all
+}
+
+// Find returns the index of the innermost frame with one of the roles, or -1.
+func (x *Index) Find(stack []record.Frame, role Role) int {
+	for i, f := range stack {
+		if x.Role(f.Function).Has(role) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Handler returns the part of a stack inside the innermost hop: what the last
+// router or middleware called. Logging middleware that encloses a handler is
+// outside it then, and its own work is inside.
+func (x *Index) Handler(stack []record.Frame) []record.Frame {
+	if i := x.Find(stack, Hop); i >= 0 {
+		return stack[:i]
+	}
+	return stack
+}

@@ -1,0 +1,130 @@
+package diagnose
+
+import (
+	"math"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Saturation is the utilisation from which CPUs count as fully used. A saturated
+// host of two cores measures 0.95 to 1.0, because of moments when a wake-up is
+// under way; services that wait for something stay below 0.9.
+const Saturation = 0.92
+
+// CPU is who used the CPUs over the steady span, in CPUs (1 is one CPU all the
+// time). NaN is unknown.
+type CPU struct {
+	CPUs      float64 // of the host
+	Busy      float64 // all that ran on the host
+	Target    float64
+	Generator float64
+	Database  float64
+	// Limit is how many CPUs the target may use: the host's, its quota, its
+	// GOMAXPROCS, whichever is least.
+	Limit float64
+	// Quota is its cgroup's limit; NaN when there is none.
+	Quota float64
+}
+
+// CPU returns the use of CPUs. Host figures count only where the target runs on
+// the same host as redline; elsewhere they would speak of the generator.
+func (p *Pass) CPU() CPU {
+	if p.cpu == nil {
+		c := p.readCPU()
+		p.cpu = &c
+	}
+	return *p.cpu
+}
+
+func (p *Pass) readCPU() CPU {
+	cpus := func(names ...string) float64 {
+		total, any := 0.0, false
+		for _, name := range names {
+			if rate, ok := p.Rate(name, ""); ok {
+				total, any = total+rate/1e9, true
+			}
+		}
+		if !any {
+			return math.NaN()
+		}
+		return total
+	}
+	gauge := func(name string) float64 {
+		if v, ok := p.Mean(name, ""); ok {
+			return v
+		}
+		return math.NaN()
+	}
+	c := CPU{
+		CPUs: gauge(record.HostCPUs), Busy: cpus(record.HostBusy),
+		Target:    cpus(record.ProcessUser, record.ProcessSystem),
+		Generator: cpus(record.GeneratorCPU), Database: cpus(record.DBCPU),
+		Quota: gauge(record.CgroupQuota),
+	}
+	if math.IsNaN(c.CPUs) && p.Record.Run.Host.CPUs > 0 {
+		c.CPUs = float64(p.Record.Run.Host.CPUs)
+	}
+	if math.IsNaN(c.Target) {
+		c.Busy, c.CPUs = math.NaN(), math.NaN()
+	}
+	c.Limit = c.CPUs
+	procs := gauge("/sched/gomaxprocs:threads")
+	if n := p.Record.Run.Target.GOMAXPROCS; math.IsNaN(procs) && n > 0 {
+		procs = float64(n)
+	}
+	for _, limit := range []float64{c.Quota, procs} {
+		if limit > 0 && !(limit >= c.Limit) {
+			c.Limit = limit
+		}
+	}
+	return c
+}
+
+// HostUse returns the host's utilisation, 0 to 1; NaN when unknown.
+func (c CPU) HostUse() float64 { return c.Busy / c.CPUs }
+
+// Use returns the utilisation of whichever is nearer its limit: the host's CPUs,
+// or what the target may use of them; NaN when both are unknown.
+func (c CPU) Use() float64 {
+	host, own := c.HostUse(), c.Target/c.Limit
+	switch {
+	case math.IsNaN(host):
+		return own
+	case math.IsNaN(own):
+		return host
+	}
+	return math.Max(host, own)
+}
+
+// Saturated reports whether CPUs are known to be fully used.
+func (c CPU) Saturated() bool { return c.Use() >= Saturation }
+
+// WaitGain bounds what removing a wait that takes a share of request time could
+// gain. Amdahl's bound holds for the latency of an open loop below saturation;
+// throughput can grow only into the CPUs that are idle.
+func (p *Pass) WaitGain(share float64) float64 {
+	gain := Ceiling(share)
+	use := p.CPU().Use()
+	if math.IsNaN(use) || p.Load().Open && use < Saturation {
+		return gain
+	}
+	return math.Max(1, math.Min(gain, 1/math.Min(1, use)))
+}
+
+// CPUGain bounds what saving a share of the target's CPU could gain. Where CPUs
+// are saturated every process on them gains, so the saving counts against all
+// that is busy; below that only the request's own time on (and queued for) a CPU
+// shrinks. It assumes saturation where neither is known.
+func (p *Pass) CPUGain(share float64) float64 {
+	c := p.CPU()
+	if own := c.Target / c.Limit; own >= Saturation {
+		return Ceiling(share)
+	}
+	if !c.Saturated() && p.Has(NeedAnatomy) {
+		return Ceiling(share * p.Waits().OnCPU())
+	}
+	if c.Busy > 0 && c.Target > 0 {
+		return Ceiling(share * math.Min(1, c.Target/c.Busy))
+	}
+	return Ceiling(share)
+}

@@ -1,0 +1,164 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// Use is what the target spent its CPU on, from its CPU profile.
+type Use struct {
+	// Samples is how many samples it rests on; a share's standard error is
+	// sqrt(share*(1-share)/Samples).
+	Samples int64
+
+	index *callstack.Index
+	list  []usage
+	total float64
+}
+
+type usage struct {
+	Sample
+	domain callstack.Role
+	roles  callstack.Role
+}
+
+// Use returns the CPU profile by domain. Marking that the collector did on CPUs
+// that had nothing else to do costs nothing and is left out.
+func (p *Pass) Use() (*Use, error) {
+	prof, err := p.Profile("cpu", "cpu")
+	if err != nil {
+		return nil, err
+	}
+	if p.use != nil {
+		return p.use, nil
+	}
+	u := &Use{index: p.Stacks}
+	for _, s := range prof.Samples {
+		domain := p.Stacks.Domain(s.Stack)
+		if domain == callstack.GCIdle {
+			continue
+		}
+		u.list = append(u.list, usage{s, domain, p.Stacks.Roles(s.Stack)})
+		u.total += float64(s.Value)
+		u.Samples += s.Count
+	}
+	p.use = u
+	return u, nil
+}
+
+// Hot is one place that uses CPU.
+type Hot struct {
+	Place record.Frame
+	User  bool
+	Share float64 // of the target's CPU, 0 to 1
+	// Callee is the outermost function called from Place that most of the
+	// samples have in common, "json.Marshal"; empty for Place's own work.
+	Callee string
+}
+
+// Share returns the part of the target's CPU booked on a domain, 0 to 1.
+func (u *Use) Share(domains callstack.Role) float64 {
+	return u.share(func(s usage) bool { return s.domain.Has(domains) })
+}
+
+// With returns the part of CPU whose stacks have any of the roles anywhere:
+// allocation happens inside every domain.
+func (u *Use) With(roles callstack.Role) float64 {
+	return u.share(func(s usage) bool { return s.roles.Has(roles) })
+}
+
+// Serving returns the part of CPU spent on servers' goroutines, so on requests.
+func (u *Use) Serving() float64 { return u.With(callstack.Server) }
+
+func (u *Use) share(in func(usage) bool) float64 {
+	if u.total == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, s := range u.list {
+		if in(s) {
+			sum += float64(s.Value)
+		}
+	}
+	return sum / u.total
+}
+
+// Places returns where a domain's CPU is used from: the user's innermost frames,
+// largest first.
+func (u *Use) Places(domains callstack.Role) []Hot {
+	return u.places(func(s usage) bool { return s.domain.Has(domains) }, callstack.Owner, domains)
+}
+
+// Own returns the service's own functions by the CPU that they and the runtime
+// on their behalf use, none of it in a domain; hottest first, each at its
+// hottest line.
+func (u *Use) Own() []Hot {
+	own := func(s usage) bool { return s.domain == 0 && u.index.Innermost(s.Stack) >= 0 }
+	return u.places(own, callstack.Enclosing, 0)
+}
+
+func (u *Use) places(in func(usage) bool, group func(string) string, domains callstack.Role) []Hot {
+	type gathered struct {
+		total  float64
+		lines  map[record.Frame]float64
+		callee map[string]float64
+	}
+	groups := map[string]*gathered{}
+	for _, s := range u.list {
+		place, ok := u.index.Place(s.Stack)
+		if !ok || !in(s) {
+			continue
+		}
+		name := group(place.Function)
+		g := groups[name]
+		if g == nil {
+			g = &gathered{lines: map[record.Frame]float64{}, callee: map[string]float64{}}
+			groups[name] = g
+		}
+		g.total += float64(s.Value)
+		g.lines[place] += float64(s.Value)
+		if callee := u.callee(s.Stack, domains); callee != "" {
+			g.callee[callee] += float64(s.Value)
+		}
+	}
+	list := make([]Hot, 0, len(groups))
+	for _, g := range groups {
+		h := Hot{Place: heaviest(g.lines, compareFrames), Share: g.total / u.total, Callee: heaviest(g.callee, cmp.Compare[string])}
+		h.User = u.index.User(h.Place)
+		list = append(list, h)
+	}
+	slices.SortFunc(list, func(a, b Hot) int {
+		return cmp.Or(cmp.Compare(b.Share, a.Share), compareFrames(a.Place, b.Place))
+	})
+	return list
+}
+
+// callee returns the outermost function with one of the domains.
+func (u *Use) callee(stack []record.Frame, domains callstack.Role) string {
+	for i := len(stack) - 1; i >= 0; i-- {
+		if u.index.Role(stack[i].Function).Has(domains) {
+			return callstack.Short(stack[i].Function)
+		}
+	}
+	return ""
+}
+
+// heaviest returns the key with the largest weight, the least of equals, so that
+// a replay names the same one.
+func heaviest[K comparable](weights map[K]float64, compare func(a, b K) int) K {
+	var best K
+	most := -1.0
+	for k, w := range weights {
+		if w > most || w == most && compare(k, best) < 0 {
+			best, most = k, w
+		}
+	}
+	return best
+}
+
+func compareFrames(a, b record.Frame) int {
+	return cmp.Or(cmp.Compare(a.Function, b.Function), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+}

@@ -1,0 +1,79 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"time"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// At words a place for a title: "orders.go:41"; the function where the file is
+// not known.
+func At(f record.Frame) string {
+	if f.File == "" {
+		return callstack.Short(f.Function)
+	}
+	return fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
+}
+
+// WhereOf turns a frame into a finding's place.
+func WhereOf(f record.Frame) record.Where {
+	return record.Where{Function: f.Function, File: f.File, Line: f.Line}
+}
+
+// Percent words a share: "87 %", "0.4 %" below one per cent.
+func Percent(share float64) string {
+	if share > 0 && share < 0.01 {
+		return fmt.Sprintf("%.1f %%", 100*share)
+	}
+	return fmt.Sprintf("%.0f %%", 100*share)
+}
+
+// Span words a duration in ns with three figures: "1.24 ms", "310 µs".
+func Span(ns float64) string {
+	switch {
+	case math.IsNaN(ns):
+		return "unknown"
+	case ns >= 1e9:
+		return fmt.Sprintf("%.3g s", ns/1e9)
+	case ns >= 1e6:
+		return fmt.Sprintf("%.3g ms", ns/1e6)
+	case ns >= 1e3:
+		return fmt.Sprintf("%.3g µs", ns/1e3)
+	}
+	return time.Duration(ns).String()
+}
+
+// Evidence sources, as findings.json names them.
+const (
+	FromTrace    = "trace"
+	FromProfile  = "profile"
+	FromPostgres = "postgres"
+	FromProbe    = "probe"
+	FromProcess  = "process"
+	FromLoad     = "load"
+)
+
+// Fact is one figure of evidence.
+func Fact(source string, value float64, unit, format string, args ...any) record.Evidence {
+	return record.Evidence{Text: fmt.Sprintf(format, args...), Source: source, Value: value, Unit: unit}
+}
+
+// Units of evidence.
+const (
+	Ratio   = "1"
+	Nanosec = "ns"
+	Bytes   = "bytes"
+	Hertz   = "1/s"
+)
+
+// What a finding's share is of.
+const (
+	OfRequest  = "request time"
+	OfTail     = "tail latency"
+	OfCPU      = "cpu"
+	OfCapacity = "capacity"
+)

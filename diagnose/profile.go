@@ -1,0 +1,144 @@
+package diagnose
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/google/pprof/profile" // the format's own reader; it merges too
+
+	"github.com/redline-go/redline/record"
+)
+
+// Bounds on profiles, which come from outside. A CPU profile of a minute of a
+// large service is below 2 MB unpacked; one with more is not ours to hold.
+const (
+	maxProfileBytes = 256 << 20
+	maxProfiles     = 512
+)
+
+// Profile is the merged profile of one type over the steady span.
+type Profile struct {
+	Samples []Sample
+	// Total is the sum of the samples' values.
+	Total int64
+	// Count is the number of events sampled: CPU samples, contentions.
+	Count int64
+}
+
+// Sample is one stack with its value.
+type Sample struct {
+	Stack []record.Frame // innermost first, inlined calls expanded
+	Value int64
+	Count int64
+}
+
+type profileResult struct {
+	profile *Profile
+	err     error
+}
+
+// Profile returns the merged profile of a type ("cpu", "allocs", "mutex",
+// "block"), with the values of one sample type ("cpu", "alloc_space", "delay").
+// Profiles that lie outside the steady span are left out. The error tells what
+// does not parse, or that there is none.
+func (p *Pass) Profile(typ, value string) (*Profile, error) {
+	key := typ + " " + value
+	if got, ok := p.profiles[key]; ok {
+		return got.profile, got.err
+	}
+	merged, err := p.merge(typ)
+	var result profileResult
+	if err != nil {
+		result.err = fmt.Errorf("%s profile: %w", typ, err)
+	} else {
+		result.profile, result.err = flatten(merged, value)
+	}
+	p.profiles[key] = result
+	return result.profile, result.err
+}
+
+func (p *Pass) merge(typ string) (*profile.Profile, error) {
+	steady := p.Steady()
+	var parsed []*profile.Profile
+	for _, listed := range p.Record.Profiles(typ) {
+		if listed.Span.To < steady.From || listed.Span.From > steady.To {
+			continue
+		}
+		if len(parsed) == maxProfiles {
+			return nil, fmt.Errorf("more than %d of them", maxProfiles)
+		}
+		data, err := p.Record.ReadProfile(listed)
+		if err != nil {
+			return nil, err
+		}
+		one, err := parse(data)
+		if err != nil {
+			return nil, err
+		}
+		parsed = append(parsed, one)
+	}
+	if len(parsed) == 0 {
+		return nil, errors.New("none in the steady span")
+	}
+	return profile.Merge(parsed)
+}
+
+// parse unpacks within the bound before it parses: profile.Parse would unpack
+// whatever size a hostile file claims.
+func parse(data []byte) (*profile.Profile, error) {
+	if len(data) > 2 && data[0] == 0x1f && data[1] == 0x8b {
+		unpacked, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, fmt.Errorf("unpack: %w", err)
+		}
+		if data, err = io.ReadAll(io.LimitReader(unpacked, maxProfileBytes+1)); err != nil {
+			return nil, fmt.Errorf("unpack: %w", err)
+		}
+	}
+	if len(data) > maxProfileBytes {
+		return nil, fmt.Errorf("larger than %d bytes unpacked", maxProfileBytes)
+	}
+	return profile.ParseUncompressed(data)
+}
+
+// flatten turns a parsed profile into stacks with one value.
+func flatten(from *profile.Profile, value string) (*Profile, error) {
+	at, count := -1, 0
+	for i, t := range from.SampleType {
+		if t.Type == value {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil, fmt.Errorf("profile: no values of type %q", value)
+	}
+	out := &Profile{Samples: make([]Sample, 0, len(from.Sample))}
+	for _, s := range from.Sample {
+		// A delta profile holds what went down as negative; that is noise here.
+		if at >= len(s.Value) || s.Value[at] <= 0 {
+			continue
+		}
+		sample := Sample{Value: s.Value[at], Count: s.Value[count], Stack: frames(s)}
+		out.Total += sample.Value
+		out.Count += sample.Count
+		out.Samples = append(out.Samples, sample)
+	}
+	return out, nil
+}
+
+// frames expands inlined calls: a location's lines are innermost first.
+func frames(s *profile.Sample) []record.Frame {
+	stack := make([]record.Frame, 0, len(s.Location))
+	for _, l := range s.Location {
+		for _, line := range l.Line {
+			if line.Function == nil {
+				continue
+			}
+			stack = append(stack, record.Frame{Function: line.Function.Name, File: line.Function.Filename, Line: int(line.Line)})
+		}
+	}
+	return stack
+}

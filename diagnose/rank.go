@@ -1,0 +1,142 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/redline-go/redline/record"
+)
+
+// MinGain is the least gain ceiling worth a finding: what an A/B comparison with
+// the default margin of 5 % could confirm. Less cannot be told from noise.
+const MinGain = 1.05
+
+// maxCeiling bounds a ceiling: beyond it the share's own error decides, since
+// 1/(1-share) has a pole at 1.
+const maxCeiling = 50
+
+// Ceiling returns Amdahl's bound on the gain when a share (0 to 1) of the whole
+// vanishes: 1/(1-share), at most 50.
+func Ceiling(share float64) float64 {
+	if !(share > 0) {
+		return 1
+	}
+	if share >= 1-1.0/maxCeiling {
+		return maxCeiling
+	}
+	return 1 / (1 - share)
+}
+
+// trust weighs a finding's gain by how sure it is, for ranking only: a hint must
+// promise much more than an observation to be told before it.
+func trust(c record.Confidence) float64 {
+	switch c {
+	case record.High:
+		return 1
+	case record.Medium:
+		return 0.8
+	}
+	return 0.4
+}
+
+// rank drops what would gain nothing, folds consequences into their roots, sorts
+// and numbers.
+func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
+	stages, causes := map[string]Stage{}, map[string]Cause{}
+	for _, a := range suite {
+		for _, c := range a.Causes {
+			stages[c.ID], causes[c.ID] = a.Stage, c
+		}
+	}
+	kept := make([]Finding, 0, len(found))
+	for _, f := range found {
+		c := causes[f.Cause]
+		if f.GainCeiling < MinGain && !c.Voids && !c.Qualifies {
+			p.Reject(f.Cause, "removing it could gain no more than %.0f %% (%s)", 100*(f.GainCeiling-1), f.Title)
+			continue
+		}
+		kept = append(kept, f)
+	}
+	kept = p.fold(kept, causes)
+	group := func(f Finding) int {
+		switch c := causes[f.Cause]; {
+		case c.Voids:
+			return 0
+		case c.Qualifies:
+			return 2
+		}
+		return 1
+	}
+	worth := func(f Finding) float64 { return (f.GainCeiling - 1) * trust(f.Confidence) }
+	slices.SortStableFunc(kept, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(group(a), group(b)),
+			cmp.Compare(worth(b), worth(a)),
+			cmp.Compare(stages[a.Cause], stages[b.Cause]),
+			cmp.Compare(b.Share, a.Share),
+			cmp.Compare(a.Cause, b.Cause),
+		)
+	})
+	for i := range kept {
+		kept[i].Rank = i + 1
+		if i == 0 {
+			kept[i].Rejected = append(kept[i].Rejected, p.rejected...)
+		}
+		if kept[i].Rejected == nil {
+			kept[i].Rejected = []record.Rejected{}
+		}
+		if kept[i].Evidence == nil {
+			kept[i].Evidence = []record.Evidence{}
+		}
+	}
+	return kept
+}
+
+// fold tells a consequence in the finding of its root, where the root promises
+// at least as much: a reader should meet one cause, not its echo in every queue.
+func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
+	root := func(f Finding) int {
+		best := -1
+		for i, r := range found {
+			if r.Cause == f.Cause || !slices.Contains(causes[f.Cause].FollowsFrom, r.Cause) || r.Confidence == record.Low {
+				continue
+			}
+			if r.GainCeiling >= f.GainCeiling && (best < 0 || r.GainCeiling > found[best].GainCeiling) {
+				best = i
+			}
+		}
+		return best
+	}
+	kept := make([]Finding, 0, len(found))
+	folded := make([]bool, len(found))
+	for i, f := range found {
+		r := root(f)
+		if r < 0 {
+			continue
+		}
+		folded[i] = true
+		to := &found[r]
+		to.Title += fmt.Sprintf("; therefore %s", p.consequence(f, causes[f.Cause]))
+		to.Evidence = append(to.Evidence, f.Evidence...)
+		to.Rejected = append(to.Rejected, record.Rejected{Cause: f.Cause, Why: "it follows from " + to.Cause + ": " + f.Title})
+	}
+	for i, f := range found {
+		if !folded[i] {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// consequence words a folded finding as the second half of a sentence.
+func (p *Pass) consequence(f Finding, c Cause) string {
+	return fmt.Sprintf("%s (%.0f %% of %s)", lowerFirst(c.Title), 100*f.Share, f.ShareOf)
+}
+
+func lowerFirst(s string) string {
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && !(s[1] >= 'A' && s[1] <= 'Z') {
+		return string(s[0]+'a'-'A') + s[1:]
+	}
+	return s
+}

@@ -1,0 +1,184 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// Waits is the anatomy by what requests waited for.
+type Waits struct {
+	all  map[callstack.Wait][]Site
+	mean float64 // ns
+	gap  float64 // tail minus median, ns
+}
+
+// Site is one place of one kind of wait.
+type Site struct {
+	Wait callstack.Wait
+	// Place is the user's innermost frame, or the nearest thing to it.
+	Place record.Frame
+	// User reports whether Place is the user's own code.
+	User bool
+	// NS and Times are per request of the mean request; Share is of its
+	// duration, 0 to 1.
+	NS, Times, Share float64
+	// Tail is the site's part of the time by which the tail exceeds the median,
+	// 0 to 1.
+	Tail float64
+	// TailNS is that time, in ns per slow request.
+	TailNS float64
+	// Part is the largest of the anatomy's parts at this place.
+	Part record.Part
+}
+
+// Waits returns the anatomy sorted into kinds of wait; it is empty without one.
+func (p *Pass) Waits() *Waits {
+	if p.waits == nil {
+		p.waits = p.readWaits()
+	}
+	return p.waits
+}
+
+func (p *Pass) readWaits() *Waits {
+	w := &Waits{all: map[callstack.Wait][]Site{}}
+	a := p.Anatomy
+	if a == nil || a.MeanNS <= 0 {
+		return w
+	}
+	w.mean, w.gap = float64(a.MeanNS), float64(a.TailNS-a.MedianNS)
+	sites := map[siteKey]*Site{}
+	site := func(part record.Part) *Site {
+		kind := p.Stacks.Wait(part)
+		place, _ := p.Stacks.Place(part.Stack)
+		key := siteKey{kind, place.Function, place.Line}
+		s := sites[key]
+		if s == nil {
+			s = &Site{Wait: kind, Place: place, User: p.Stacks.User(place), Part: part}
+			sites[key] = s
+		}
+		return s
+	}
+	for _, part := range a.All {
+		s := site(part)
+		if part.NS > s.Part.NS {
+			s.Part = part
+		}
+		s.NS += float64(part.NS)
+		s.Times += part.Times
+	}
+	for _, part := range a.Tail {
+		site(part).TailNS += float64(part.NS)
+	}
+	for _, part := range a.Median {
+		site(part).TailNS -= float64(part.NS)
+	}
+	for _, s := range sites {
+		s.Share = min(1, s.NS/w.mean)
+		if w.gap > 0 {
+			s.Tail = max(0, min(1, s.TailNS/w.gap))
+		}
+		w.all[s.Wait] = append(w.all[s.Wait], *s)
+	}
+	for _, list := range w.all {
+		slices.SortFunc(list, func(a, b Site) int {
+			return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(b.TailNS, a.TailNS),
+				cmp.Compare(a.Place.Function, b.Place.Function), cmp.Compare(a.Place.Line, b.Place.Line))
+		})
+	}
+	return w
+}
+
+type siteKey struct {
+	wait     callstack.Wait
+	function string
+	line     int
+}
+
+// Sites returns the places of one kind of wait, largest first.
+func (w *Waits) Sites(kind callstack.Wait) []Site { return w.all[kind] }
+
+// Share returns the part of request time that kinds of wait take, 0 to 1.
+func (w *Waits) Share(kinds ...callstack.Wait) float64 {
+	sum := 0.0
+	for _, kind := range kinds {
+		for _, s := range w.all[kind] {
+			sum += s.Share
+		}
+	}
+	return min(1, sum)
+}
+
+// Tail returns the part of the time above the median that kinds of wait take.
+func (w *Waits) Tail(kinds ...callstack.Wait) float64 {
+	sum := 0.0
+	for _, kind := range kinds {
+		for _, s := range w.all[kind] {
+			sum += s.Tail
+		}
+	}
+	return min(1, sum)
+}
+
+// NS returns the time per request that kinds of wait take.
+func (w *Waits) NS(kinds ...callstack.Wait) float64 {
+	sum := 0.0
+	for _, kind := range kinds {
+		for _, s := range w.all[kind] {
+			sum += s.NS
+		}
+	}
+	return sum
+}
+
+// Times returns how often per request kinds of wait were entered.
+func (w *Waits) Times(kinds ...callstack.Wait) float64 {
+	sum := 0.0
+	for _, kind := range kinds {
+		for _, s := range w.all[kind] {
+			sum += s.Times
+		}
+	}
+	return sum
+}
+
+// OnCPU returns the part of request time spent on a CPU, queued for one, or
+// helping the collector.
+func (w *Waits) OnCPU() float64 {
+	return w.Share(callstack.Busy, callstack.Queued, callstack.Collector)
+}
+
+// MeanNS returns the mean request's duration inside the trace, in ns; 0 without
+// anatomy.
+func (w *Waits) MeanNS() float64 { return w.mean }
+
+// GapNS returns by how much the tail's mean exceeds the median band's, in ns.
+func (w *Waits) GapNS() float64 { return w.gap }
+
+// ByOwner groups sites by the type or function they belong to: the waits at Get
+// and at Set of one cache are waits at one thing. Each group is led by its
+// largest site and carries the group's sums; largest group first.
+func ByOwner(sites []Site) []Site {
+	groups := map[string]*Site{}
+	var names []string
+	for _, s := range sites {
+		owner := callstack.Owner(s.Place.Function)
+		g := groups[owner]
+		if g == nil {
+			lead := s
+			groups[owner] = &lead
+			names = append(names, owner)
+			continue
+		}
+		g.NS, g.Times, g.TailNS = g.NS+s.NS, g.Times+s.Times, g.TailNS+s.TailNS
+		g.Share, g.Tail = min(1, g.Share+s.Share), min(1, g.Tail+s.Tail)
+	}
+	list := make([]Site, 0, len(names))
+	for _, name := range names {
+		list = append(list, *groups[name])
+	}
+	slices.SortStableFunc(list, func(a, b Site) int { return cmp.Compare(b.NS, a.NS) })
+	return list
+}
