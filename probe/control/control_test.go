@@ -230,7 +230,7 @@ func TestReceiveRefusesWhatIsNotWhole(t *testing.T) {
 		"unknown frame": frame('?', ""),
 		"huge frame":    {'D', 0xff, 0xff, 0xff, 0xff},
 		"no numbers":    frame(frameEnd, "all well"),
-		"ends before":   frame(frameEnd, "5 4 -1 false"),
+		"ends before":   frame(frameEnd, "5 4 0 -1 false"),
 		"too large":     append(bytes.Clone(big), end...),
 	} {
 		if _, err := Receive(bytes.NewReader(answer), io.Discard, 2*maxFrame); err == nil {
@@ -268,7 +268,7 @@ func FuzzReceive(f *testing.F) {
 		}
 	}
 	f.Add(good.Bytes())
-	f.Add([]byte("Z\x00\x00\x00\x0c1 2 -1 false"))
+	f.Add([]byte("Z\x00\x00\x00\x0e1 2 0 -1 false"))
 	f.Fuzz(func(t *testing.T, answer []byte) {
 		const limit = 1 << 20
 		var data bytes.Buffer

@@ -22,6 +22,9 @@ type Outcome struct {
 	// From and To are when the answer's subject began and ended, CLOCK_MONOTONIC
 	// ns. For a profile of state they bracket the taking of it.
 	From, To int64
+	// Error bounds the error of From, and of To, in ns: a trace begins somewhere
+	// within the call that starts it.
+	Error int64
 	// Previous is the sampling rate that Rate replaced, where the runtime tells
 	// it (mutex); else -1.
 	Previous int
@@ -74,16 +77,16 @@ func Receive(r io.Reader, w io.Writer, limit int64) (Outcome, error) {
 }
 
 func (o Outcome) String() string {
-	return fmt.Sprintf("%d %d %d %t", o.From, o.To, o.Previous, o.Cut)
+	return fmt.Sprintf("%d %d %d %d %t", o.From, o.To, o.Error, o.Previous, o.Cut)
 }
 
 func parseOutcome(text string) (Outcome, error) {
 	var o Outcome
-	if _, err := fmt.Sscanf(text, "%d %d %d %t", &o.From, &o.To, &o.Previous, &o.Cut); err != nil {
+	if _, err := fmt.Sscanf(text, "%d %d %d %d %t", &o.From, &o.To, &o.Error, &o.Previous, &o.Cut); err != nil {
 		return Outcome{}, fmt.Errorf("end of answer %q: %w", clean([]byte(text)), err)
 	}
-	if o.From < 0 || o.To < o.From {
-		return Outcome{}, fmt.Errorf("end of answer: begins at %d and ends at %d", o.From, o.To)
+	if o.From < 0 || o.To < o.From || o.Error < 0 {
+		return Outcome{}, fmt.Errorf("end of answer: from %d to %d, error %d", o.From, o.To, o.Error)
 	}
 	return o, nil
 }
