@@ -33,7 +33,7 @@ func (m *Meter) Count(name, labels string, at time.Duration, total float64) {
 		counter = &Counter{Width: m.Width}
 		m.counters[k] = counter
 	}
-	counter.Read(at, total, func(w int64, amount float64) { m.put(name, labels, w, amount) })
+	counter.Read(at, total, func(w int64, amount float64) { m.Put(name, labels, w, amount) })
 }
 
 // Gauge takes the value of a gauge, read at an edge: it belongs to the window
@@ -46,7 +46,7 @@ func (m *Meter) Gauge(name, labels string, edge time.Duration, value float64) {
 	if width <= 0 {
 		width = record.DefaultWindow
 	}
-	m.put(name, labels, Ended(edge, width), value)
+	m.Put(name, labels, Ended(edge, width), value)
 }
 
 // Forget drops a counter, so that a series that ended costs nothing more.
@@ -70,7 +70,8 @@ func (m *Meter) Flush(sink Sink) error {
 	return err
 }
 
-func (m *Meter) put(name, labels string, window int64, value float64) {
+// Put gathers one point as it is, for sources that count by themselves.
+func (m *Meter) Put(name, labels string, window int64, value float64) {
 	unit, ok := m.units[name]
 	if !ok {
 		info, known := record.Known(name)

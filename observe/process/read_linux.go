@@ -74,18 +74,3 @@ func numbered(dir string) ([]int, error) {
 func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH)
 }
-
-// cpuTime returns the CPU time of a process in ns, ended threads included, from
-// its CPU clock: the id is made from the pid as clock_getcpuclockid(3) does.
-// Threads on a CPU right now are counted up to their last scheduler tick.
-func cpuTime(pid int) (uint64, error) {
-	const scheduled = 2 // CPUCLOCK_SCHED of linux/posix-timers.h
-	var ts unix.Timespec
-	if err := unix.ClockGettime(int32(^pid<<3|scheduled), &ts); err != nil {
-		if errors.Is(err, unix.EINVAL) { // what the kernel says of a pid that is no more
-			err = unix.ESRCH
-		}
-		return 0, err
-	}
-	return uint64(ts.Nano()), nil
-}

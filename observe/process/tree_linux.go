@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
 )
 
@@ -50,7 +51,7 @@ type tree struct {
 
 func (s *state) chooseCPU(pid int) {
 	if s.options.Root == "" {
-		if _, err := cpuTime(pid); err == nil {
+		if _, err := observe.CPUTime(pid); err == nil {
 			return
 		}
 	}
@@ -122,9 +123,11 @@ func (s *state) readStats() {
 
 func (s *state) readStat(m *member) (st stat, onCPU uint64, err error) {
 	if s.cpu == cpuClock {
-		if onCPU, err = cpuTime(m.pid); err != nil {
+		used, err := observe.CPUTime(m.pid)
+		if err != nil {
 			return st, 0, err
 		}
+		onCPU = uint64(used)
 	}
 	text, err := s.files.read(s.path(m.pid, "/stat"))
 	if err != nil {
