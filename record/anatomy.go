@@ -49,6 +49,11 @@ type Anatomy struct {
 	// several requests in one.
 	Coverage float64 `json:"coverage"`
 	Merged   int     `json:"merged"`
+	// Hijacked counts requests whose handler took the connection over; they are
+	// left out.
+	Hijacked int `json:"hijacked"`
+	// Markers counts the signs by which the requests were told apart.
+	Markers Markers `json:"markers"`
 	// Traced is the time the traces cover, all together.
 	Traced time.Duration `json:"traced_ns"`
 	// Spawned is the number of goroutines a request creates besides the
@@ -60,6 +65,14 @@ type Anatomy struct {
 	// run's clock.
 	Align    Align    `json:"align_error_ns"`
 	Warnings []string `json:"warnings"`
+}
+
+// Markers counts what net/http leaves in a trace around its requests, cut ones
+// among them.
+type Markers struct {
+	Readers int `json:"readers"` // background readers started, one per request at most
+	Aborts  int `json:"aborts"`  // ends told by stopping the background reader
+	Flushes int `json:"flushes"` // ends told by the response's last flush alone
 }
 
 // AnatomySummary is the anatomy as summary.json carries it.

@@ -1,0 +1,105 @@
+package anatomy
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Options bound and steer an analysis. The zero Options is usable; its run times
+// then count from boot.
+type Options struct {
+	// Clock places the trace on the run's clock.
+	Clock record.Clock
+	// Module is the path of the target's main module, by which its own frames
+	// are known; empty means unknown, and then every package outside the
+	// standard library and the module cache counts as its own.
+	Module string
+	// Mains are path prefixes that count as the target's own beside Module:
+	// other modules of its workspace.
+	Mains []string
+	// MaxParts is the length of each list of parts; zero means 200.
+	MaxParts int
+	// MaxSlowest is the number of timelines kept; zero means 5, negative none.
+	MaxSlowest int
+	// MaxBytes and MaxEvents bound what is read of each trace; zero means
+	// record.MaxTrace and 16 million. What lies behind a bound is left out
+	// with a warning.
+	MaxBytes  int64
+	MaxEvents int
+	// Each, when not nil, is called with every whole request in the order of
+	// their ends. The Timeline is the callee's to keep.
+	Each func(record.Timeline)
+}
+
+// Input is one execution trace.
+type Input struct {
+	Trace io.Reader
+	// Span is the run time that the trace covers, as far as its taker knows.
+	// It places traces that carry no clock snapshot (before Go 1.25).
+	Span record.Span
+}
+
+// Analyze takes the requests of one trace apart.
+func Analyze(r io.Reader, o Options) (*record.Anatomy, error) {
+	return AnalyzeAll([]Input{{Trace: r}}, o)
+}
+
+// AnalyzeAll makes one anatomy of several traces of the same target. A trace
+// that breaks off counts up to where it breaks, and one that cannot be read at
+// all is left out; both leave a warning. The error is not nil when no trace gave
+// an event: it is then the reason of the first.
+func AnalyzeAll(inputs []Input, o Options) (*record.Anatomy, error) {
+	o = o.withDefaults()
+	all := newCollector(o)
+	var first error
+	read := 0
+	for i, in := range inputs {
+		events, err := readTrace(in, o, all)
+		if err != nil {
+			reason := fmt.Errorf("execution trace %d of %d: %w", i+1, len(inputs), err)
+			if first == nil {
+				first = reason
+			}
+			all.warn(fmt.Sprintf("%v (%d events read)", reason, events))
+		}
+		if events > 0 {
+			read++
+		}
+	}
+	if read == 0 {
+		if first == nil {
+			first = fmt.Errorf("no execution trace holds an event")
+		}
+		return nil, first
+	}
+	return all.anatomy(), nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxParts == 0 {
+		o.MaxParts = 200
+	}
+	if o.MaxSlowest == 0 {
+		o.MaxSlowest = 5
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = record.MaxTrace
+	}
+	if o.MaxEvents == 0 {
+		o.MaxEvents = 16 << 20
+	}
+	return o
+}
+
+// firstLine cuts a reader's error, which may dump its whole state, to what a
+// person can read.
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	if len(s) > 200 {
+		s = s[:200]
+	}
+	return strings.TrimRight(s, ": ")
+}

@@ -1,0 +1,148 @@
+package anatomy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// OtherSites is the site of the parts that lie below a list's bound.
+const OtherSites = "(other sites)"
+
+// anatomy contrasts the bands.
+func (a *collector) anatomy() *record.Anatomy {
+	slices.SortStableFunc(a.requests, func(x, y request) int { return cmp.Compare(x.took, y.took) })
+	n := len(a.requests)
+	out := &record.Anatomy{Merged: a.merged, Hijacked: a.hijacked, Markers: a.markers, Traced: a.traced}
+	out.Requests, out.Cut = n, a.cut
+	out.Slowest = slices.Concat([]record.Timeline{}, a.slowest)
+	out.Align = alignment(a.clockErrors)
+	if n == 0 {
+		a.warn("no whole request in the traces: no net/http server, no load, or requests longer than a trace")
+	} else {
+		out.Coverage = float64(n) / float64(n+a.mergedInto)
+		out.Spawned = float64(a.spawned) / float64(n)
+		out.P50NS, out.P99NS = a.percentile(50), a.percentile(99)
+	}
+	middle := a.requests[n*2/5 : max(n*3/5, min(n, n*2/5+1))]
+	out.All, out.MeanNS = a.band(a.requests)
+	out.Median, out.MedianNS = a.band(middle)
+	out.Tail, out.TailNS = a.band(a.requests[min(n*99/100, max(n-1, 0)):])
+	if a.merged > 0 {
+		a.warn(fmt.Sprintf("%d requests could not be told apart and are left out", a.mergedInto))
+	}
+	out.Warnings = slices.Concat([]string{}, a.warnings)
+	return out
+}
+
+// percentile returns the nearest rank of sorted requests, of which there is one.
+func (a *collector) percentile(p int) time.Duration {
+	rank := (len(a.requests)*p + 99) / 100
+	return a.requests[max(rank, 1)-1].took
+}
+
+// sum is what the requests of a band add up to in one state at one stack.
+type sum struct {
+	partKey
+	took   time.Duration
+	times  int64
+	wakers map[stackID]int64 // how often each ended the wait
+}
+
+// band returns the mean request of a band and its mean duration.
+func (a *collector) band(requests []request) ([]record.Part, time.Duration) {
+	if len(requests) == 0 {
+		return []record.Part{}, 0
+	}
+	byKey := map[partKey]*sum{}
+	var total time.Duration
+	for _, r := range requests {
+		total += r.took
+		for _, p := range a.parts[r.first:r.last] {
+			s := byKey[p.key]
+			if s == nil {
+				s = &sum{partKey: p.key}
+				byKey[p.key] = s
+			}
+			s.took += p.took
+			s.times += int64(p.times)
+			if p.waker != 0 {
+				if s.wakers == nil {
+					s.wakers = map[stackID]int64{}
+				}
+				s.wakers[p.waker] += int64(p.times)
+			}
+		}
+	}
+	sums := make([]*sum, 0, len(byKey))
+	for _, s := range byKey {
+		sums = append(sums, s)
+	}
+	slices.SortFunc(sums, func(x, y *sum) int {
+		return cmp.Or(cmp.Compare(y.took, x.took), cmp.Compare(x.state, y.state), cmp.Compare(x.stack, y.stack))
+	})
+	return a.list(sums, len(requests), total), total / time.Duration(len(requests))
+}
+
+// list turns sums into parts per request. What lies below the bound is merged by
+// state, so that shares by state stay exact. Each part is the difference of two
+// rounded running sums, so that the parts add up to the rounded mean.
+func (a *collector) list(sums []*sum, n int, total time.Duration) []record.Part {
+	if rest := len(sums) - a.o.MaxParts; rest > 0 {
+		var merged [len(states)]*sum
+		for _, s := range sums[a.o.MaxParts:] {
+			m := merged[s.state]
+			if m == nil {
+				m = &sum{partKey: partKey{stack: 0, state: s.state}}
+				merged[s.state] = m
+			}
+			m.took += s.took
+			m.times += s.times
+		}
+		sums = sums[:a.o.MaxParts:a.o.MaxParts]
+		for _, m := range merged {
+			if m != nil {
+				sums = append(sums, m)
+			}
+		}
+	}
+	parts := make([]record.Part, 0, len(sums))
+	var before, running time.Duration
+	for _, s := range sums {
+		running += s.took
+		after := running / time.Duration(n)
+		info := a.stacks.info(s.stack)
+		p := record.Part{State: states[s.state], Site: info.site, NS: int64(after - before), Times: float64(s.times) / float64(n), Stack: info.frames}
+		if total > 0 {
+			p.Share = float64(s.took) / float64(total)
+		}
+		if s.state.sited() && s.stack == 0 {
+			p.Site = OtherSites
+		}
+		p.Waker = a.wakerOf(s)
+		parts = append(parts, p)
+		before = after
+	}
+	slices.SortStableFunc(parts, func(x, y record.Part) int { return cmp.Compare(y.NS, x.NS) })
+	return parts
+}
+
+// wakerOf returns the stack that ended most of a part's waits.
+func (a *collector) wakerOf(s *sum) []record.Frame {
+	best, most := stackID(0), int64(0)
+	for id, times := range s.wakers {
+		if times > most || times == most && id < best {
+			best, most = id, times
+		}
+	}
+	switch best {
+	case 0:
+		return nil
+	case timerWaker:
+		return []record.Frame{{Function: record.WakerTimer}}
+	}
+	return a.stacks.info(best).frames
+}

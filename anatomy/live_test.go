@@ -1,0 +1,217 @@
+package anatomy_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"runtime/trace"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/anatomy"
+	"github.com/redline-go/redline/record"
+)
+
+// tracing guards the runtime's one execution trace.
+var tracing sync.Mutex
+
+// handled is what a handler saw of one request.
+type handled struct {
+	goroutine int64
+	from, to  time.Duration
+}
+
+// goroutine returns the caller's id, which only its stack dump tells.
+func goroutine() int64 {
+	var buf [64]byte
+	text, _, _ := bytes.Cut(bytes.TrimPrefix(buf[:runtime.Stack(buf[:], false)], []byte("goroutine ")), []byte(" "))
+	id, _ := strconv.ParseInt(string(text), 10, 64)
+	return id
+}
+
+// witness wraps a handler and writes down when it began and ended.
+type witness struct {
+	clock record.Clock
+	next  http.Handler
+	mu    sync.Mutex
+	seen  []handled
+}
+
+func (w *witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	from := w.clock.Now()
+	// Deferred, so that a panic is seen too.
+	defer func() {
+		to := w.clock.Now()
+		w.mu.Lock()
+		w.seen = append(w.seen, handled{goroutine(), from, to})
+		w.mu.Unlock()
+	}()
+	w.next.ServeHTTP(rw, r)
+}
+
+// live is a real server on loopback and what came of tracing it.
+type live struct {
+	t       *testing.T
+	server  *http.Server
+	addr    string
+	witness *witness
+	done    chan error
+}
+
+func serve(t *testing.T, h http.HandlerFunc) *live {
+	t.Helper()
+	clock, err := record.StartClock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &live{t: t, addr: l.Addr().String(), witness: &witness{clock: clock, next: h}, done: make(chan error, 1)}
+	v.server = &http.Server{Handler: v.witness, ErrorLog: quiet()}
+	go func() { v.done <- v.server.Serve(l) }()
+	t.Cleanup(func() { v.server.Close(); <-v.done })
+	return v
+}
+
+// capture traces load, with the server up before and closed (so that every
+// request ended) before the trace ends.
+func (v *live) capture(load func()) []byte {
+	v.t.Helper()
+	tracing.Lock()
+	defer tracing.Unlock()
+	var buf bytes.Buffer
+	if err := trace.Start(&buf); err != nil {
+		v.t.Fatal(err)
+	}
+	load()
+	v.server.Close()
+	trace.Stop()
+	return buf.Bytes()
+}
+
+// dissect analyzes and returns all whole requests.
+func (v *live) dissect(data []byte) (*record.Anatomy, []record.Timeline) {
+	v.t.Helper()
+	var lines []record.Timeline
+	a, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{
+		Clock: v.witness.clock,
+		Each:  func(l record.Timeline) { lines = append(lines, l) },
+	})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	checkShape(v.t, a, lines)
+	return a, lines
+}
+
+// checkShape asserts what holds of every anatomy.
+func checkShape(t *testing.T, a *record.Anatomy, lines []record.Timeline) {
+	t.Helper()
+	for _, l := range lines {
+		at := l.From
+		for _, s := range l.Segments {
+			if s.From != at || s.NS <= 0 {
+				t.Fatalf("goroutine %d: segment at %v of %d ns follows an end at %v", l.Goroutine, s.From, s.NS, at)
+			}
+			at += time.Duration(s.NS)
+		}
+		if at != l.To {
+			t.Fatalf("goroutine %d: segments end at %v, the request at %v", l.Goroutine, at, l.To)
+		}
+	}
+	for name, band := range map[string]struct {
+		parts []record.Part
+		mean  time.Duration
+	}{"all": {a.All, a.MeanNS}, "median": {a.Median, a.MedianNS}, "tail": {a.Tail, a.TailNS}} {
+		var sum time.Duration
+		for _, p := range band.parts {
+			sum += time.Duration(p.NS)
+		}
+		if sum != band.mean {
+			t.Errorf("%s: parts add up to %v, the mean is %v", name, sum, band.mean)
+		}
+	}
+}
+
+// matchHandlers asserts that the handler's runs, connection by connection, lie
+// within one request each.
+func (v *live) matchHandlers(lines []record.Timeline) {
+	v.t.Helper()
+	// The two clocks are read one after the other.
+	slack := v.witness.clock.EpochError + time.Microsecond
+	found := map[int64][]record.Timeline{}
+	for _, l := range lines {
+		found[l.Goroutine] = append(found[l.Goroutine], l)
+	}
+	for _, h := range v.witness.seen {
+		list := found[h.goroutine]
+		if len(list) == 0 {
+			v.t.Errorf("goroutine %d: no request for the handler's run from %v to %v", h.goroutine, h.from, h.to)
+			continue
+		}
+		if l := list[0]; l.From > h.from+slack || l.To < h.to-slack {
+			v.t.Errorf("goroutine %d: handler ran from %v to %v, request from %v to %v", h.goroutine, h.from, h.to, l.From, l.To)
+		}
+		found[h.goroutine] = list[1:]
+	}
+	for id, list := range found {
+		if len(list) > 0 {
+			v.t.Errorf("goroutine %d: %d requests too many", id, len(list))
+		}
+	}
+}
+
+func get(c *http.Client, url string) error {
+	resp, err := c.Get(url)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	resp.Body.Close()
+	return err
+}
+
+// closedLoop sends n requests over each of conns connections.
+func closedLoop(t *testing.T, conns, n int, send func(c *http.Client, i int) error) {
+	t.Helper()
+	tr := &http.Transport{MaxIdleConnsPerHost: conns}
+	defer tr.CloseIdleConnections()
+	client := &http.Client{Transport: tr}
+	var wg sync.WaitGroup
+	for range conns {
+		wg.Go(func() {
+			for i := range n {
+				if err := send(client, i); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestCountsEveryRequest(t *testing.T) {
+	v := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintln(w, "hello")
+	})
+	data := v.capture(func() {
+		closedLoop(t, 4, 50, func(c *http.Client, i int) error { return get(c, "http://"+v.addr) })
+	})
+	a, lines := v.dissect(data)
+	t.Logf("%d bytes: %d requests, cut %d, merged %d, markers %+v, p50 %v p99 %v, align %v, warnings %q", len(data), a.Requests, a.Cut, a.Merged, a.Markers, a.P50NS, a.P99NS, a.Align, a.Warnings)
+	for _, p := range a.All {
+		t.Logf("%-12s %8d ns x%.2f %s", p.State, p.NS, p.Times, p.Site)
+	}
+	if a.Requests != 200 || a.Cut != 0 || a.Merged != 0 || a.Coverage != 1 {
+		t.Errorf("found %d requests of 200, %d cut, %d merged, coverage %v", a.Requests, a.Cut, a.Merged, a.Coverage)
+	}
+	v.matchHandlers(lines)
+}

@@ -1,0 +1,97 @@
+package anatomy
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+// ownership tells the target's own code from that of others.
+type ownership struct{ paths []string }
+
+func newOwnership(o Options) ownership {
+	var own ownership
+	for _, p := range append([]string{o.Module}, o.Mains...) {
+		if p != "" {
+			own.paths = append(own.paths, p)
+		}
+	}
+	return own
+}
+
+// owns reports whether a frame is the target's own code.
+func (o ownership) owns(f record.Frame) bool {
+	pkg := packageOf(f.Function)
+	if pkg == "main" {
+		return true
+	}
+	for _, p := range o.paths {
+		if pkg == p || strings.HasPrefix(pkg, p+"/") {
+			return true
+		}
+	}
+	return len(o.paths) == 0 && !standard(pkg, f.File) && !strings.Contains(f.File, "@v") && !strings.Contains(f.File, "/vendor/")
+}
+
+// standard reports whether a package is of the standard library: a path without
+// a dot in its first element, from a file where GOROOT (or, with -trimpath,
+// nothing) precedes that path.
+func standard(pkg, file string) bool {
+	first, _, _ := strings.Cut(pkg, "/")
+	dir := path.Dir(file)
+	return !strings.Contains(first, ".") && (dir == pkg || strings.HasSuffix(dir, "/src/"+pkg) || file == "")
+}
+
+// plumbing reports whether a function only carries bytes or values for another
+// one that a reader would name: net.(*conn).Read below a database driver.
+func plumbing(function string) bool {
+	for _, prefix := range []string{"net/http.checkConnErrorWriter.", "net/http.(*connReader).", "net/http.(*persistConn).Read", "net/http.persistConnWriter."} {
+		if strings.HasPrefix(function, prefix) {
+			return true
+		}
+	}
+	pkg := packageOf(function)
+	switch pkg {
+	case "net", "os", "io", "bufio", "bytes", "strings", "time", "context", "crypto/tls", "net/textproto", "fmt", "log":
+		return true
+	}
+	return strings.HasPrefix(pkg, "compress/") || strings.HasPrefix(pkg, "encoding/") ||
+		strings.Contains(pkg, "/internal/") || strings.HasSuffix(pkg, "/internal")
+}
+
+// site names the place of a wait as "mechanism < caller file.go:12": the
+// innermost function that a reader would name, and the target's own frame that
+// called for it; one stands alone where the other is missing. A lock is named by
+// who took it, since the state says that it is a lock; a WaitGroup or a Cond is
+// named itself, since the state does not.
+func (o ownership) site(frames []record.Frame, kind syncKind) string {
+	mechanism, within := "", ""
+	for i, f := range frames {
+		if o.owns(f) {
+			caller := fmt.Sprintf("%s %s:%d", f.Function, path.Base(f.File), f.Line)
+			if mechanism = cmp.Or(mechanism, within); mechanism == "" {
+				return caller
+			}
+			return mechanism + " < " + caller
+		}
+		switch pkg := packageOf(f.Function); {
+		case mechanism != "":
+		case pkg == "sync" && kind == syncOther:
+			within = f.Function
+		case below(f.Function):
+		case !plumbing(f.Function):
+			mechanism = f.Function
+		// Of what only carries, the innermost package's entry: os.(*File).Write,
+		// not the formatter above it.
+		case within == "" || i > 0 && packageOf(frames[i-1].Function) == pkg && packageOf(within) == pkg:
+			within = f.Function
+		}
+	}
+	if mechanism = cmp.Or(mechanism, within); mechanism == "" && len(frames) > 0 {
+		mechanism = frames[0].Function
+	}
+	return mechanism
+}

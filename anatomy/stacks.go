@@ -1,0 +1,149 @@
+package anatomy
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/exp/trace" // reads execution traces of every Go version; the runtime's own reader is internal
+
+	"github.com/redline-go/redline/record"
+)
+
+// maxFrames is the number of frames that a part keeps of its stack, and
+// traceDepth the number that the runtime records at most: a stack of that length
+// may have lost its outermost frames.
+const (
+	maxFrames  = 48
+	traceDepth = 128
+)
+
+// stackID indexes stacks.all. The zero stackID is the absent stack.
+type stackID int32
+
+// stackInfo is what the analysis needs to know of one distinct stack.
+type stackInfo struct {
+	frames []record.Frame // innermost first, at most maxFrames
+	site   string
+	class  class
+	sync   syncKind
+	reader bool // its outermost frame is the background reader's
+	serve  bool // its outermost frame is a connection's goroutine
+}
+
+// stacks interns the stacks of all traces by content. A trace numbers its stacks
+// anew in every generation, so a table by those numbers stands before it.
+type stacks struct {
+	own     ownership
+	handles map[trace.Stack]stackID // of the trace being read
+	content map[string]stackID
+	all     []stackInfo
+	key     []byte // scratch
+}
+
+func newStacks(own ownership) *stacks {
+	return &stacks{own: own, content: map[string]stackID{}, all: []stackInfo{{class: classNone}}}
+}
+
+// nextTrace forgets the handles of the last trace and the tables they keep alive.
+func (s *stacks) nextTrace() { s.handles = map[trace.Stack]stackID{} }
+
+func (s *stacks) intern(h trace.Stack) stackID {
+	if h == trace.NoStack {
+		return 0
+	}
+	if id, ok := s.handles[h]; ok {
+		return id
+	}
+	id := s.add(h)
+	s.handles[h] = id
+	return id
+}
+
+func (s *stacks) add(h trace.Stack) stackID {
+	var frames []record.Frame
+	s.key = s.key[:0]
+	for f := range h.Frames() {
+		frames = append(frames, record.Frame{Function: f.Func, File: f.File, Line: int(f.Line)})
+		s.key = append(s.key, f.Func...)
+		s.key = append(s.key, 0)
+		s.key = strconv.AppendUint(s.key, f.Line, 36)
+		s.key = append(s.key, 0)
+	}
+	if len(frames) == 0 {
+		return 0
+	}
+	if id, ok := s.content[string(s.key)]; ok {
+		return id
+	}
+	id := stackID(len(s.all))
+	s.content[string(s.key)] = id
+	info := stackInfo{class: classify(frames), sync: syncKindOf(frames)}
+	info.site = s.own.site(frames, info.sync)
+	outermost := frames[len(frames)-1].Function
+	info.reader = outermost == backgroundRead
+	info.serve = outermost == connServe
+	info.frames = frames[:min(len(frames), maxFrames):min(len(frames), maxFrames)]
+	s.all = append(s.all, info)
+	return id
+}
+
+func (s *stacks) info(id stackID) *stackInfo { return &s.all[id] }
+
+// syncKind tells apart what the runtime calls by the one reason "sync".
+type syncKind uint8
+
+const (
+	syncOther syncKind = iota // WaitGroup, Once, an unknown semaphore
+	syncLock
+	syncWorld // the semaphores around starting a GC cycle
+)
+
+// syncKindOf looks at the innermost frames: the reason alone is not enough, and
+// further out a lock's name says nothing (a handler called by a Once waits for a
+// row, not for the Once).
+func syncKindOf(frames []record.Frame) syncKind {
+	kind := syncOther
+	for _, f := range frames {
+		switch {
+		case strings.HasPrefix(f.Function, "runtime.gcStart"), strings.HasPrefix(f.Function, "runtime.stopTheWorld"):
+			return syncWorld
+		// Concurrent writers of one file or connection queue up here.
+		case strings.HasPrefix(f.Function, "internal/poll.(*fdMutex)"):
+			return syncLock
+		case strings.HasPrefix(f.Function, "sync.(*Once)"), strings.HasPrefix(f.Function, "sync.(*WaitGroup)"):
+			return syncOther // a Once holds a Mutex within
+		case strings.HasPrefix(f.Function, "sync.(*Mutex)"), strings.HasPrefix(f.Function, "sync.(*RWMutex)"),
+			strings.HasPrefix(f.Function, "internal/sync.(*Mutex)"):
+			kind = syncLock
+		case !below(f.Function):
+			return kind
+		}
+	}
+	return kind
+}
+
+// below reports whether a function lies in the runtime or the lowest packages
+// above it, where waiting is done and never decided.
+func below(function string) bool {
+	switch pkg := packageOf(function); pkg {
+	case "runtime", "sync", "sync/atomic", "syscall", "golang.org/x/sys/unix":
+		return true
+	default:
+		return strings.HasPrefix(pkg, "runtime/") || strings.HasPrefix(pkg, "internal/")
+	}
+}
+
+// packageOf returns the import path of a function's package:
+// "net/http.(*conn).serve" is in "net/http".
+func packageOf(function string) string {
+	slash := strings.LastIndexByte(function, '/')
+	// A type argument may hold a path of its own.
+	if bracket := strings.IndexByte(function, '['); bracket >= 0 && bracket < slash {
+		slash = strings.LastIndexByte(function[:bracket], '/')
+	}
+	dot := strings.IndexByte(function[slash+1:], '.')
+	if dot < 0 {
+		return function
+	}
+	return function[:slash+1+dot]
+}

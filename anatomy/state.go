@@ -1,0 +1,78 @@
+package anatomy
+
+import (
+	"golang.org/x/exp/trace"
+
+	"github.com/redline-go/redline/record"
+)
+
+// states numbers the states, so that a segment stays small.
+var states = [...]record.ReqState{
+	record.StateRunning, record.StateRunnable, record.StateAssist, record.StateSTW, record.StateLock, record.StateSync,
+	record.StateChannel, record.StateSelect, record.StateSleep, record.StateNetwork, record.StateSyscall, record.StateOther,
+}
+
+type stateID uint8
+
+const (
+	running stateID = iota
+	runnable
+	assist
+	stopped
+	lock
+	syncing
+	channel
+	selecting
+	sleeping
+	network
+	syscalling
+	other
+)
+
+// sited reports whether parts in this state carry a stack.
+func (s stateID) sited() bool { return s > stopped }
+
+// goState is the state that a goroutine of the given scheduler state is in,
+// when it does not wait.
+func goState(s trace.GoState) stateID {
+	switch s {
+	case trace.GoRunning:
+		return running
+	case trace.GoRunnable:
+		return runnable
+	case trace.GoSyscall:
+		return syscalling
+	}
+	return other
+}
+
+// waitState names what a goroutine waits for, from the reason that the runtime
+// gives and, where that is not enough, from the stack that waited.
+func waitState(reason string, info *stackInfo) stateID {
+	if info.class == classEnd {
+		return runnable // see the package comment
+	}
+	switch reason {
+	case "network":
+		return network
+	case "select":
+		return selecting
+	case "chan send", "chan receive":
+		return channel
+	case "sleep":
+		return sleeping
+	case "sync.(*Cond).Wait":
+		return syncing
+	case "sync":
+		switch info.sync {
+		case syncLock:
+			return lock
+		case syncWorld:
+			return stopped
+		}
+		return syncing
+	case "GC mark assist wait for work":
+		return assist
+	}
+	return other
+}
