@@ -74,6 +74,10 @@ type Request struct {
 	Body    Template          `json:"body,omitempty"`
 	// Expect is the status that counts as success; zero means 200 to 399.
 	Expect int `json:"expect,omitempty"`
+
+	// fromEnv names the headers whose values hold a variable of the
+	// environment: secrets most often, so Redacted hides them.
+	fromEnv map[string]bool
 }
 
 // Template is text with {{feeder.column}} places.

@@ -35,10 +35,12 @@ func CompileTemplate(t Template, p *Plan) (*Renderer, error) {
 // and have only what a URL cannot hold escaped. Scheme and host take no
 // places, since redline loads only the hosts that a scenario names.
 func CompileURL(t Template, p *Plan) (*Renderer, error) {
+	if first := strings.Index(string(t), "{{"); first >= 0 && !hostEnds(string(t[:first])) {
+		end := max(strings.Index(string(t[first:]), "}}"), 0) + 2
+		return nil, &TemplateError{Template: t, Offset: first, Len: end, Msg: "the scheme and host of a URL cannot come from data"}
+	}
 	return compile(t, p, func(before, value string) (string, error) {
 		switch {
-		case !hostEnds(before):
-			return "", fmt.Errorf("the scheme and host of a URL cannot come from data")
 		case strings.Contains(before, "?"):
 			return url.QueryEscape(value), nil
 		default:
@@ -52,7 +54,8 @@ func CompileURL(t Template, p *Plan) (*Renderer, error) {
 func CompileHeader(t Template, p *Plan) (*Renderer, error) {
 	return compile(t, p, func(_, value string) (string, error) {
 		if i := strings.IndexFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }); i >= 0 {
-			return "", fmt.Errorf("value %.40q holds a control character, which a header cannot", value)
+			// Without the value: it may be a token.
+			return "", fmt.Errorf("a header cannot hold a control character, and this value does")
 		}
 		return "", errKeep
 	})
@@ -178,12 +181,7 @@ func resolve(place string, p *Plan, names []string) (part, error) {
 // escape fills p.values when the context changes any value of the column.
 func (p *part) escape(t *Table, before string, escape escaper) error {
 	if t.Sequence != nil || t.Random != nil {
-		// Decimal digits and a minus sign need no escaping anywhere, but the
-		// context may still refuse any place at all.
-		if _, err := escape(before, "0"); err != nil && err != errKeep {
-			return err
-		}
-		return nil
+		return nil // digits and a minus sign need no escaping anywhere
 	}
 	changed := false
 	values := make([]string, len(t.Rows))
@@ -193,7 +191,7 @@ func (p *part) escape(t *Table, before string, escape escaper) error {
 			v, err = row[p.column], nil
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("row %d: %w", i+1, err)
 		}
 		values[i] = v
 		changed = changed || v != row[p.column]
