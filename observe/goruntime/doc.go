@@ -1,1 +1,23 @@
+// Package goruntime watches the Go runtime of the target through three
+// sources: figures per window (Metrics), profiles over the steady span
+// (Profiles) and short execution traces within it (Traces).
+//
+// There are two ways in. A target that carries redline's probe writes its
+// figures into shared memory, and serves profiles and traces on a Unix socket.
+// A target that only imports net/http/pprof serves the latter over HTTP; it has
+// no figures per window, and its mutex and block profiles are what it chose to
+// sample itself. The probe wins where both exist: its answers are dated by the
+// target's own reading of the run's clock, and may be ended early.
+//
+// It refuses to interpret what it fetches beyond what makes a difference of two
+// profiles, and it never asks for a goroutine profile as text (debug=2), which
+// stops the world for milliseconds, nor for a heap profile after a forced
+// collection.
+//
+// What the target sends is not trusted: sizes are bounded before and after
+// decompression, profiles are parsed and checked before they are stored.
+//
+// Rejected: scraping figures from /debug/pprof or expvar each window (each
+// costs the target a request and allocations), and a profile per window (the
+// runtime delivers 100 samples a second: ten per window tell nothing).
 package goruntime

@@ -1,0 +1,107 @@
+package goruntime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/record"
+)
+
+// Bounds of what is taken from a target.
+const (
+	maxProfile = 32 << 20  // compressed
+	maxText    = 300       // of an error's text
+	maxInflate = 256 << 20 // a profile, decompressed
+	// overhang is what a request may take beyond the length asked for, and what
+	// the end of a profile may take once it was asked for early.
+	overhang = 8 * time.Second
+)
+
+// client fetches from the target's runtime. A context that ends makes a CPU
+// profile or trace end early where the way in allows it.
+type client interface {
+	// snapshot fetches a profile as it stands.
+	snapshot(ctx context.Context, kind string) (capture, error)
+	// cpu takes a CPU profile of about a length.
+	cpu(ctx context.Context, length time.Duration) (capture, error)
+	// trace takes an execution trace of about a length. A capture with data
+	// beside an error is a trace whose end is missing.
+	trace(ctx context.Context, length time.Duration, limit int64) (capture, error)
+}
+
+// tuner is a client that can set sampling rates. It returns the rate before, -1
+// if the target cannot tell.
+type tuner interface {
+	rate(ctx context.Context, kind string, rate int) (int, error)
+}
+
+// capture is what came back.
+type capture struct {
+	data []byte
+	// span is when the subject began and ended; for a snapshot it brackets its
+	// taking.
+	span record.Span
+	// err bounds the error of the span's instants.
+	err time.Duration
+	cut bool // ended early
+}
+
+// connect chooses the best way in and tries it.
+func connect(ctx context.Context, subject observe.Subject) (client, error) {
+	var refused error
+	if subject.Socket != "" {
+		c := &socket{path: subject.Socket, clock: subject.Clock}
+		if refused = c.check(ctx); refused == nil {
+			return c, nil
+		}
+	}
+	if subject.Pprof != "" {
+		return newPprof(ctx, subject.Pprof, subject.Clock)
+	}
+	const enable = "let redline build the target (--build), import github.com/redline-go/redline/probe/auto in it, " +
+		"or import net/http/pprof and name its URL with --pprof"
+	if refused != nil {
+		return nil, &observe.Unsupported{What: "the probe in the target does not answer", Enable: enable, Err: refused}
+	}
+	return nil, &observe.Unsupported{What: "no way into the target's Go runtime", Enable: enable}
+}
+
+// sleepUntil returns when the clock shows t, or false when ctx ends first.
+func sleepUntil(ctx context.Context, clock record.Clock, t time.Duration) bool {
+	timer := time.NewTimer(t - clock.Now())
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return ctx.Err() == nil
+	}
+}
+
+// problems gathers what went wrong, each once, for the report.
+type problems struct{ texts []string }
+
+func (p *problems) add(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	for _, t := range p.texts {
+		if t == text {
+			return
+		}
+	}
+	if len(p.texts) < 8 {
+		p.texts = append(p.texts, text)
+	}
+}
+
+// quiet reports whether an error only says that the run was ended.
+func quiet(err error) bool { return errors.Is(err, context.Canceled) }
+
+// unreachable reports whether an error says that nobody is there to ask.
+func unreachable(err error) bool {
+	var e *net.OpError
+	return errors.As(err, &e) && e.Op == "dial"
+}

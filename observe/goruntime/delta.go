@@ -1,0 +1,116 @@
+package goruntime
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/pprof/profile" // parses, checks and merges profiles; differences are merges with Scale(-1)
+
+	"github.com/redline-go/redline/record"
+)
+
+// parse parses a profile from the target: bounded before and after
+// decompression (profile.Parse bounds neither), and checked.
+func parse(data []byte) (*profile.Profile, error) {
+	if len(data) > maxProfile {
+		return nil, fmt.Errorf("profile of %d bytes: %w", len(data), errTooLarge)
+	}
+	raw := data
+	if len(data) >= 2 && data[0] == 0x1f && data[1] == 0x8b {
+		unzip, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, fmt.Errorf("profile: %w", err)
+		}
+		raw, err = io.ReadAll(io.LimitReader(unzip, maxInflate+1))
+		if err != nil {
+			return nil, fmt.Errorf("profile: %w", err)
+		}
+		if len(raw) > maxInflate {
+			return nil, fmt.Errorf("profile, decompressed: %w", errTooLarge)
+		}
+	}
+	p, err := profile.ParseUncompressed(raw)
+	if err != nil {
+		return nil, fmt.Errorf("profile: %w", err)
+	}
+	if err := p.CheckValid(); err != nil {
+		return nil, fmt.Errorf("profile: %w", err)
+	}
+	if len(p.SampleType) == 0 {
+		return nil, errors.New("profile: it has no sample type (is it a profile?)")
+	}
+	return p, nil
+}
+
+// shot is one snapshot, parsed.
+type shot struct {
+	capture
+	profile *profile.Profile
+}
+
+// take parses a snapshot and dates it more closely: the runtime gathers a
+// profile first and stamps it then, so the gathering lies between the begin of
+// the bracket and the stamp. The stamp is the target's wall clock; one that does
+// not lie in the bracket is another host's, and is not used.
+func take(c capture, clock record.Clock) (shot, error) {
+	p, err := parse(c.data)
+	if err != nil {
+		return shot{}, err
+	}
+	if stamp := clock.FromWall(time.Unix(0, p.TimeNanos)); stamp > c.span.From && stamp < c.span.To {
+		c.span.To = stamp
+		c.err = c.span.Len() / 2
+	}
+	return shot{c, p}, nil
+}
+
+// at is the instant of a snapshot.
+func (s shot) at() time.Duration { return s.span.From + s.span.Len()/2 }
+
+// date dates a CPU profile by what it says of itself, where that agrees with
+// the bracket around it.
+func date(c capture, p *profile.Profile, bracket record.Span, clock record.Clock) record.Span {
+	from := clock.FromWall(time.Unix(0, p.TimeNanos))
+	own := record.Span{From: from, To: from + time.Duration(p.DurationNanos)}
+	if p.DurationNanos > 0 && own.From >= bracket.From && own.To <= bracket.To {
+		return own
+	}
+	return c.span
+}
+
+// difference returns what was added between two snapshots of a cumulative
+// profile, encoded. It is an error when a counter fell: then the target was
+// another process.
+func difference(first, last shot, typ string) ([]byte, error) {
+	before := first.profile.Copy()
+	before.Scale(-1)
+	d, err := profile.Merge([]*profile.Profile{last.profile, before})
+	if err != nil {
+		return nil, fmt.Errorf("difference of %s profiles: %w", typ, err)
+	}
+	d.TimeNanos = first.profile.TimeNanos
+	d.DurationNanos = int64(last.at() - first.at())
+	if typ == "allocs" {
+		d.DefaultSampleType = "alloc_space"
+	}
+	for i, t := range d.SampleType {
+		// A heap profile also tells what is in use, which may well fall.
+		if strings.HasPrefix(t.Type, "inuse_") {
+			continue
+		}
+		if slices.ContainsFunc(d.Sample, func(s *profile.Sample) bool { return s.Value[i] < 0 }) {
+			return nil, fmt.Errorf("difference of %s profiles: %s fell: the target is not the same process any more", typ, t.Type)
+		}
+	}
+	var out bytes.Buffer
+	if err := d.Write(&out); err != nil {
+		return nil, fmt.Errorf("difference of %s profiles: %w", typ, err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,227 @@
+package goruntime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/probe/ring"
+	"github.com/redline-go/redline/record"
+)
+
+// Metrics delivers the probe's figures: each metric of runtime/metrics under
+// its own name, and the process's CPU time as the target itself sees it.
+//
+// Cumulative figures are split over the windows between two samples by their
+// true times, a gauge is the value at the end of its window, and a histogram
+// becomes a counter of its events (label q=count) and gauges over the events
+// since the sample before (q=p50, p99, max), absent when there were none.
+type Metrics struct {
+	subject observe.Subject
+	reader  *ring.Reader
+	opened  time.Duration
+	series  []line
+	sample  ring.Sample
+	points  []record.Point
+	bracket observe.Bracket
+	last    int64 // the last window that got gauges
+	lost    uint64
+	foreign int64 // samples whose time cannot be
+	trouble problems
+}
+
+var (
+	_ observe.Source   = (*Metrics)(nil)
+	_ observe.Reporter = (*Metrics)(nil)
+)
+
+// line is what becomes of one column.
+type line struct {
+	column  int
+	series  record.Series
+	counter *observe.Counter // nil for a gauge
+}
+
+// NewMetrics returns the source.
+func NewMetrics() *Metrics { return &Metrics{} }
+
+// Describe implements observe.Source.
+func (m *Metrics) Describe() observe.Description {
+	return observe.Description{
+		Name:  "runtime",
+		Doc:   "Figures of the Go runtime in every window: goroutines, scheduling, memory, collections, pauses.",
+		Needs: "redline's probe in the target, on the same host: --build, or an import of redline/probe/auto.",
+		Cost:  "about 5 us of CPU in the target per window, no allocation.",
+	}
+}
+
+// Open implements observe.Source.
+func (m *Metrics) Open(ctx context.Context, subject observe.Subject) error {
+	if subject.Ring == "" {
+		return &observe.Unsupported{
+			What:   "no probe in the target, so its runtime's figures per window are not seen",
+			Enable: "let redline build the target (--build), or import github.com/redline-go/redline/probe/auto in it",
+		}
+	}
+	m.subject, m.opened = subject, subject.Clock.Now()
+	m.last = record.Window(m.opened, subject.Window) - 1
+	deadline, cancel := context.WithTimeout(ctx, appear)
+	defer cancel()
+	for {
+		err := m.attach()
+		if err == nil {
+			return nil
+		}
+		if deadline.Err() != nil || !errors.Is(err, os.ErrNotExist) {
+			return &observe.Unsupported{What: "the probe's memory cannot be read", Enable: "see whether target and redline run on one host and are of one version", Err: err}
+		}
+		sleepUntil(deadline, subject.Clock, subject.Clock.Now()+20*time.Millisecond)
+	}
+}
+
+// attach opens the ring and prepares what its columns become.
+func (m *Metrics) attach() error {
+	r, err := ring.Open(m.subject.Ring)
+	if err != nil {
+		return err
+	}
+	if m.reader != nil {
+		m.lost += m.reader.Lost()
+		_ = m.reader.Close() // opened for reading only
+	}
+	m.reader, m.series = r, nil
+	seen := map[record.Series]bool{}
+	for i, c := range r.Columns {
+		// A column of a later version whose kind or name is not known here, or
+		// that comes twice, is left out: its figures would be guesses.
+		series, ok := seriesOf(c)
+		if !ok || seen[series] {
+			continue
+		}
+		seen[series] = true
+		l := line{column: i, series: series}
+		if c.Kind == ring.Cumulative {
+			l.counter = &observe.Counter{Width: m.subject.Window}
+		}
+		m.series = append(m.series, l)
+	}
+	if note := r.Header.Note; note != "" {
+		m.trouble.add("the probe says: %s", note)
+	}
+	return nil
+}
+
+func seriesOf(c ring.Column) (record.Series, bool) {
+	_, known := record.Known(c.Name)
+	unit, ok := map[ring.Unit]string{ring.One: "1", ring.Nanoseconds: "ns", ring.Bytes: "bytes"}[c.Unit]
+	labelled := c.Labels == "" || strings.HasPrefix(c.Labels, "q=") && !strings.ContainsRune(c.Labels, ',')
+	kind := c.Kind == ring.Cumulative || c.Kind == ring.Gauge
+	return record.Series{Name: c.Name, Labels: c.Labels, Unit: unit}, known && ok && labelled && kind
+}
+
+// Run implements observe.Source.
+func (m *Metrics) Run(ctx context.Context, sink observe.Sink) error {
+	defer func() { _ = m.reader.Close() }()
+	err := observe.Every(ctx, m.subject.Clock, m.subject.Window, func(time.Duration) error {
+		m.drain(sink)
+		return nil
+	})
+	m.finish(sink)
+	if h := &m.bracket; h.Samples() == 0 {
+		m.trouble.add("no sample came: the target ended, or does not get to run")
+	}
+	return err
+}
+
+// finish waits for the sample that closes the window in which the run ended,
+// which comes a moment after that window's edge.
+func (m *Metrics) finish(sink observe.Sink) {
+	before := m.bracket.Samples()
+	end := m.subject.Clock.Now() + m.subject.Window + m.subject.Window/2
+	for m.subject.Clock.Now() < end && m.bracket.Samples() == before && !m.reader.Ended() {
+		sleepUntil(context.Background(), m.subject.Clock, m.subject.Clock.Now()+m.subject.Window/8)
+		m.drain(sink)
+	}
+	m.lost += m.reader.Lost()
+}
+
+// drain delivers all samples that have come, and follows a target that
+// restarted to its new ring.
+func (m *Metrics) drain(sink observe.Sink) {
+	for {
+		ok, err := m.reader.Next(&m.sample)
+		if err != nil {
+			m.trouble.add("%v", err)
+			return
+		}
+		if !ok {
+			break
+		}
+		m.deliver(sink)
+	}
+	if !m.reader.Same(m.subject.Ring) {
+		if err := m.attach(); err != nil {
+			m.trouble.add("the target restarted: %v", err)
+			return
+		}
+		m.trouble.add("the target restarted: its counters begin anew")
+	}
+}
+
+// deliver turns one sample into points.
+func (m *Metrics) deliver(sink observe.Sink) {
+	clock, slack := m.subject.Clock, m.reader.Header.ClockError
+	before := clock.FromMonotonic(m.sample.Before)
+	after := clock.FromMonotonic(m.sample.After)
+	if before < m.opened {
+		return // it tells of the time before anybody asked
+	}
+	if after > clock.Now()+time.Second || slack < 0 || slack > time.Minute {
+		m.foreign++
+		return
+	}
+	at := m.bracket.Add(before-slack, after+slack)
+	m.points = m.points[:0]
+	// A sample comes a little after the edge that it is meant for, and tells
+	// the gauges of the window that ended there; but not of one that had ended
+	// before the source was opened.
+	window := record.Window(at-m.subject.Window/2, m.subject.Window)
+	for i := range m.series {
+		l := &m.series[i]
+		value := m.sample.Values[l.column]
+		switch {
+		case math.IsNaN(value) || math.IsInf(value, 0):
+		case l.counter != nil:
+			l.counter.Read(at, value, func(w int64, amount float64) {
+				m.points = append(m.points, record.Point{Window: w, Series: l.series, Value: amount})
+			})
+		case window > m.last:
+			m.points = append(m.points, record.Point{Window: window, Series: l.series, Value: value})
+		}
+	}
+	m.last = max(m.last, window)
+	if err := sink.Add(m.points...); err != nil {
+		m.trouble.add("store: %v", err)
+	}
+}
+
+// Health implements observe.Reporter.
+func (m *Metrics) Health() record.SourceHealth {
+	texts := m.trouble.texts
+	if m.lost > 0 {
+		texts = append(texts, fmt.Sprintf("%d samples were overwritten before they were read", m.lost))
+	}
+	if m.foreign > 0 {
+		texts = append(texts, fmt.Sprintf("%d samples are dated in the future", m.foreign))
+	}
+	n := m.bracket.Samples()
+	return record.SourceHealth{
+		Name: m.Describe().Name, OK: n > 0, Why: strings.Join(texts, "; "),
+		Samples: n, Align: m.bracket.Align(),
+	}
+}

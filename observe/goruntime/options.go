@@ -1,0 +1,51 @@
+package goruntime
+
+import "time"
+
+// Options says how much to take. The zero value is what a run does by default.
+type Options struct {
+	// CPULength is the longest single CPU profile; a longer steady span is
+	// covered by several in turn, so that an aborted run keeps the finished
+	// ones. Zero means 10 s; below zero takes none.
+	CPULength time.Duration
+	// MutexFraction samples one in so many mutex contentions. Zero means 20;
+	// below zero leaves the target's own setting. It needs the probe.
+	MutexFraction int
+	// BlockRate samples one blocking event per so much time blocked: events
+	// shorter than it are sampled in proportion to their length, and weighted.
+	// At the default, a goroutine that is always blocked costs 100 stacks a
+	// second. Zero means 10 ms; below zero leaves the target's own setting. It
+	// needs the probe.
+	BlockRate time.Duration
+
+	// Traces is how many execution traces to take, evenly spread over the
+	// steady span. Zero means one, and one more per 30 s beyond the first 30 s,
+	// up to three; below zero takes none.
+	Traces int
+	// TraceLength is the longest trace. Zero means 2 s. A trace takes a fifth of
+	// its share of the steady span at most.
+	TraceLength time.Duration
+	// TraceBytes is the size that a trace is aimed at: it is made shorter when a
+	// first slice of 200 ms shows that events come fast. Zero means 16 MB, which
+	// is about a second's analysis.
+	TraceBytes int64
+	// TraceMaxBytes is where a trace is ended whatever its length. Zero means
+	// 64 MB.
+	TraceMaxBytes int64
+}
+
+func (o Options) defaults() Options {
+	set(&o.CPULength, 10*time.Second)
+	set(&o.MutexFraction, 20)
+	set(&o.BlockRate, 10*time.Millisecond)
+	set(&o.TraceLength, 2*time.Second)
+	set(&o.TraceBytes, 16<<20)
+	set(&o.TraceMaxBytes, 64<<20)
+	return o
+}
+
+func set[T int | int64 | time.Duration](field *T, value T) {
+	if *field == 0 {
+		*field = value
+	}
+}

@@ -1,0 +1,81 @@
+package goruntime
+
+import (
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Lengths of the plan.
+const (
+	traceSlice  = 200 * time.Millisecond // taken first, to see how fast events come
+	traceShare  = 5                      // a trace takes at most 1/traceShare of its stretch
+	endMargin   = 500 * time.Millisecond // the last snapshots come so long before the load ends
+	secondTrace = 30 * time.Second       // steady time per trace
+	mostTraces  = 3
+	leastTrace  = 20 * time.Millisecond
+)
+
+// cpuSpans cuts the steady span into equal stretches of at most o.CPULength.
+func cpuSpans(steady record.Span, o Options) []record.Span {
+	if o.CPULength <= 0 || steady.Len() <= 0 {
+		return nil
+	}
+	n := int((steady.Len() + o.CPULength - 1) / o.CPULength)
+	spans := make([]record.Span, n)
+	for i := range spans {
+		spans[i] = record.Span{
+			From: steady.From + steady.Len()*time.Duration(i)/time.Duration(n),
+			To:   steady.From + steady.Len()*time.Duration(i+1)/time.Duration(n),
+		}
+	}
+	return spans
+}
+
+// traceSpans places the traces, each within one CPU profile where there are
+// any, so that the profile's samples appear in the trace with their goroutine.
+func traceSpans(steady record.Span, o Options) []record.Span {
+	n := o.Traces
+	if n == 0 {
+		n = min(mostTraces, 1+int(max(0, steady.Len()-1)/secondTrace))
+	}
+	if n < 0 || steady.Len() <= 0 {
+		return nil
+	}
+	cpu := cpuSpans(steady, o)
+	spans := make([]record.Span, 0, n)
+	for i := range n {
+		share := steady.Len() / time.Duration(n)
+		stretch := record.Span{From: steady.From + share*time.Duration(i), To: steady.From + share*time.Duration(i+1)}
+		middle := stretch.From + stretch.Len()/2
+		for _, c := range cpu {
+			if c.From <= middle && middle < c.To && c.Len() < stretch.Len() {
+				stretch = c
+			}
+		}
+		length := min(o.TraceLength, stretch.Len()/traceShare)
+		if length < leastTrace {
+			continue
+		}
+		from := stretch.From + (stretch.Len()-length)/2
+		spans = append(spans, record.Span{From: from, To: from + length})
+	}
+	return spans
+}
+
+// snapshots returns when the profiles that are told by differences are taken:
+// as the steady span begins, and a little before it ends, since a goroutine
+// profile of a service that has nothing left to do tells nothing.
+func snapshots(steady record.Span) (first, last time.Duration) {
+	return steady.From, steady.To - min(endMargin, steady.Len()/20)
+}
+
+// fit returns how long a trace may last so that it stays within target bytes,
+// judged by the size of a slice: never above length, nor below leastTrace.
+func fit(length, slice time.Duration, size, target int64) time.Duration {
+	if size <= 0 || slice <= 0 {
+		return length
+	}
+	fits := time.Duration(float64(slice) * float64(target) / float64(size))
+	return max(leastTrace, min(length, fits))
+}

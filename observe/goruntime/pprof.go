@@ -1,0 +1,178 @@
+package goruntime
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/record"
+)
+
+// pprof is the way in through net/http/pprof, at the URL where its index is.
+type pprof struct {
+	base  *url.URL
+	clock record.Clock
+	http  *http.Client
+}
+
+var _ client = (*pprof)(nil)
+
+// newPprof checks that the URL serves profiles. It fetches a heap profile,
+// which is what is wanted later: the index page, or a login page, is HTML
+// behind the same URL.
+func newPprof(ctx context.Context, base string, clock record.Clock) (*pprof, error) {
+	const enable = "import net/http/pprof in the target and give the URL of its index, as in http://127.0.0.1:6060/debug/pprof"
+	u, err := parseBase(base)
+	if err != nil {
+		return nil, &observe.Unsupported{What: "the pprof URL is not usable", Enable: enable, Err: err}
+	}
+	p := &pprof{base: u, clock: clock, http: &http.Client{
+		// No proxy: the target is near, and profiles are nobody else's business.
+		Transport: &http.Transport{
+			DisableCompression: true,
+			DisableKeepAlives:  true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	ctx, cancel := context.WithTimeout(ctx, overhang)
+	defer cancel()
+	c, err := p.snapshot(ctx, "heap")
+	if err == nil {
+		_, err = parse(c.data)
+	}
+	if err != nil {
+		return nil, &observe.Unsupported{What: "no profiles at " + u.Redacted(), Enable: enable, Err: err}
+	}
+	return p, nil
+}
+
+func parseBase(base string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimRight(base, "/"))
+	switch {
+	case err != nil:
+		var e *url.Error
+		if errors.As(err, &e) {
+			err = e.Err // without the URL, which may hold a password
+		}
+		return nil, err
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, errors.New("it begins with neither http:// nor https://")
+	case u.Host == "":
+		return nil, errors.New("it names no host")
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, errors.New("it has a query or a fragment")
+	}
+	return u, nil
+}
+
+func (p *pprof) snapshot(ctx context.Context, kind string) (capture, error) {
+	c, err := p.get(ctx, kind, url.Values{"debug": {"0"}}, 0, maxProfile)
+	c.err = c.span.Len() / 2
+	return c, err
+}
+
+// cpu takes whole seconds, since net/http/pprof knows no others.
+func (p *pprof) cpu(ctx context.Context, length time.Duration) (capture, error) {
+	seconds := int(length / time.Second)
+	if seconds < 1 {
+		return capture{}, fmt.Errorf("a CPU profile over HTTP takes a second at least, and there are %v", length.Round(time.Millisecond))
+	}
+	return p.timed(ctx, "profile", strconv.Itoa(seconds), time.Duration(seconds)*time.Second, maxProfile)
+}
+
+func (p *pprof) trace(ctx context.Context, length time.Duration, limit int64) (capture, error) {
+	return p.timed(ctx, "trace", strconv.FormatFloat(length.Seconds(), 'f', 3, 64), length, limit)
+}
+
+// timed fetches what takes a while. It began somewhere between the sending of
+// the request and its length before the end: the middle of that is taken, and
+// half of it is the error.
+func (p *pprof) timed(ctx context.Context, kind, seconds string, length time.Duration, limit int64) (capture, error) {
+	c, err := p.get(ctx, kind, url.Values{"seconds": {seconds}}, length, limit)
+	if slack := c.span.Len() - length; slack >= 0 {
+		c.err = slack / 2
+		c.span = record.Span{From: c.span.From + c.err, To: c.span.From + c.err + length}
+	} else {
+		c.cut = true
+	}
+	return c, err
+}
+
+// get fetches one of net/http/pprof's pages. What came before an error is in
+// the capture.
+func (p *pprof) get(ctx context.Context, page string, query url.Values, length time.Duration, limit int64) (capture, error) {
+	ctx, cancel := context.WithTimeout(ctx, length+overhang)
+	defer cancel()
+	u := *p.base
+	u.Path, u.RawPath = u.Path+"/"+page, ""
+	u.RawQuery = query.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return capture{}, errors.New("pprof: cannot make the request")
+	}
+	sent := p.clock.Now()
+	response, err := p.http.Do(request)
+	if err != nil {
+		return capture{}, fmt.Errorf("pprof: %s: %w", page, bare(err))
+	}
+	defer response.Body.Close()
+	if err := refused(response); err != nil {
+		return capture{}, fmt.Errorf("pprof: %s: %w", page, err)
+	}
+	var data bytes.Buffer
+	n, err := io.Copy(&data, io.LimitReader(response.Body, limit+1))
+	c := capture{data: data.Bytes(), span: record.Span{From: sent, To: p.clock.Now()}}
+	switch {
+	case err != nil:
+		return c, fmt.Errorf("pprof: %s ends early: %w", page, bare(err))
+	case n > limit:
+		c.data = c.data[:limit]
+		return c, fmt.Errorf("pprof: %s: %w of %d bytes", page, errTooLarge, limit)
+	}
+	return c, nil
+}
+
+var errTooLarge = errors.New("answer is larger than its bound")
+
+// refused explains an answer that is no profile.
+func refused(r *http.Response) error {
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	switch {
+	case r.StatusCode >= 300 && r.StatusCode < 400:
+		return fmt.Errorf("answers %d, a redirect (does it want a login?)", r.StatusCode)
+	case r.StatusCode != http.StatusOK && kind == "text/plain":
+		b, _ := io.ReadAll(io.LimitReader(r.Body, maxText))
+		return fmt.Errorf("answers %d: %s", r.StatusCode, printable(strings.TrimSpace(string(b))))
+	case r.StatusCode != http.StatusOK:
+		return fmt.Errorf("answers %d", r.StatusCode)
+	case kind == "text/html":
+		return errors.New("answers HTML, not a profile (is it the URL of net/http/pprof?)")
+	}
+	return nil
+}
+
+// bare takes the URL, which may hold a password, out of an HTTP error.
+func bare(err error) error {
+	var e *url.Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}

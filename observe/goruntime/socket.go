@@ -1,0 +1,106 @@
+package goruntime
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/redline-go/redline/probe/control"
+	"github.com/redline-go/redline/record"
+)
+
+// socket is the way in through the probe's control socket.
+type socket struct {
+	path  string
+	clock record.Clock
+}
+
+var (
+	_ client = (*socket)(nil)
+	_ tuner  = (*socket)(nil)
+)
+
+// appear is how long the socket may take to appear: the probe makes it beside
+// the program's own start.
+const appear = 2 * time.Second
+
+// check waits until the probe answers.
+func (s *socket) check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, appear)
+	defer cancel()
+	for {
+		_, err := s.ask(ctx, control.Request{Op: control.Info}, 1<<16)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func (s *socket) snapshot(ctx context.Context, kind string) (capture, error) {
+	return s.ask(ctx, control.Request{Op: control.Profile, Kind: kind}, maxProfile)
+}
+
+func (s *socket) cpu(ctx context.Context, length time.Duration) (capture, error) {
+	return s.ask(ctx, control.Request{Op: control.CPU, Length: length}, maxProfile)
+}
+
+func (s *socket) trace(ctx context.Context, length time.Duration, limit int64) (capture, error) {
+	// The probe stops at the limit and sends the trace's end after it.
+	return s.ask(ctx, control.Request{Op: control.Trace, Length: length, MaxBytes: limit}, 2*limit)
+}
+
+func (s *socket) rate(ctx context.Context, kind string, rate int) (int, error) {
+	_, outcome, err := s.exchange(ctx, control.Request{Op: control.Rate, Kind: kind, Rate: rate}, 1<<10)
+	return outcome.Previous, err
+}
+
+func (s *socket) ask(ctx context.Context, r control.Request, limit int64) (capture, error) {
+	sent := s.clock.Now()
+	data, outcome, err := s.exchange(ctx, r, limit)
+	if err != nil {
+		// Whatever came, of a trace say, came within this time.
+		span := record.Span{From: sent, To: s.clock.Now()}
+		return capture{data: data, span: span, err: span.Len() / 2, cut: true}, err
+	}
+	return capture{
+		data: data,
+		span: record.Span{From: s.clock.FromMonotonic(outcome.From), To: s.clock.FromMonotonic(outcome.To)},
+		err:  time.Duration(outcome.Error),
+		cut:  outcome.Cut,
+	}, nil
+}
+
+// exchange sends one request and receives its answer. When ctx ends before
+// that, the sending side is shut down, on which the probe ends what it is at
+// and answers with what there is.
+func (s *socket) exchange(ctx context.Context, r control.Request, limit int64) ([]byte, control.Outcome, error) {
+	var dialer net.Dialer
+	c, err := dialer.DialContext(ctx, "unix", s.path)
+	if err != nil {
+		return nil, control.Outcome{}, fmt.Errorf("probe: %w", err)
+	}
+	conn := c.(*net.UnixConn)
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(r.Length + overhang))
+	if _, err := io.WriteString(conn, r.String()+"\n"); err != nil {
+		return nil, control.Outcome{}, fmt.Errorf("probe: %w", err)
+	}
+	defer context.AfterFunc(ctx, func() {
+		_ = conn.CloseWrite()
+		_ = conn.SetReadDeadline(time.Now().Add(overhang))
+	})()
+	var data bytes.Buffer
+	outcome, err := control.Receive(conn, &data, limit)
+	if err != nil {
+		return data.Bytes(), outcome, fmt.Errorf("probe: %s: %w", r.Op, err)
+	}
+	return data.Bytes(), outcome, nil
+}
