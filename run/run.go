@@ -111,11 +111,15 @@ func (c *conductor) conduct(ctx context.Context) error {
 	loadStart := c.clock.Now() + settle
 	watch := c.watch(ctx, load.Steady(c.Plan.Load, loadStart))
 
+	dialer, err := http1.NewDialer(c.Plan, c.clock)
+	if err != nil {
+		return err
+	}
 	loadCtx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go c.stopWhenTargetEnds(loadCtx, stop)
 	result, err := load.Run(loadCtx, load.Config{
-		Plan: c.Plan, Clock: c.clock, Dial: http1.NewDialer(c.Plan), Record: c.bundle,
+		Plan: c.Plan, Clock: c.clock, Dial: dialer, Record: c.bundle,
 		Start: loadStart, OnWindow: c.window,
 	})
 	if cause := context.Cause(loadCtx); cause != nil && err != nil {

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redline-go/redline/record")
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
+)
 
 const (
 	defaultReadyTimeout = 30 * time.Second
@@ -83,7 +85,7 @@ func readiness(o Options) (what string, attempt func(context.Context) error) {
 			Transport:     &http.Transport{DisableKeepAlives: true},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
-		return "GET " + redactURL(o.Target.Ready), func(ctx context.Context) error {
+		return "GET " + scenario.RedactText(o.Target.Ready), func(ctx context.Context) error {
 			return getReady(ctx, client, o.Target.Ready)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 	"sync"
+
+	"github.com/redline-go/redline/scenario"
 )
 
 // Bounds of what is kept of a target's standard error.
@@ -65,13 +67,8 @@ type secrets []string
 // secretName matches names of environment variables whose value is secret.
 var secretName = regexp.MustCompile(`(?i)pass|secret|token|key|dsn|database_url|credential|auth`)
 
-// userinfo matches the password of a URL, and keyword matches those of a
-// libpq keyword string.
-var (
-	userinfo = regexp.MustCompile(`(://[^\s:/@]*):[^\s@]*@`)
-	keyword  = regexp.MustCompile(`(?i)(password|secret|token)=('[^']*'|[^\s&]+)`)
-	bearer   = regexp.MustCompile(`(?i)(bearer|basic) [A-Za-z0-9+/=._~-]{8,}`)
-)
+// bearer matches what follows an authentication scheme.
+var bearer = regexp.MustCompile(`(?i)(bearer|basic) [A-Za-z0-9+/=._~-]{8,}`)
 
 func newSecrets(env map[string]string) secrets {
 	var s secrets
@@ -85,18 +82,17 @@ func newSecrets(env map[string]string) secrets {
 	return s
 }
 
+// redact hides the secrets that are known, and what is one by its form.
 func (s secrets) redact(text string) string {
 	for _, secret := range s {
-		text = strings.ReplaceAll(text, secret, "[redacted]")
+		text = strings.ReplaceAll(text, secret, scenario.Redacted)
 	}
-	text = userinfo.ReplaceAllString(text, "$1:[redacted]@")
-	text = keyword.ReplaceAllString(text, "$1=[redacted]")
-	return bearer.ReplaceAllString(text, "$1 [redacted]")
+	return bearer.ReplaceAllString(scenario.RedactText(text), "$1 "+scenario.Redacted)
 }
 
 func redactCommand(command []string, s secrets) []string {
-	redacted := make([]string, len(command))
-	for i, word := range command {
+	redacted := scenario.RedactCommand(command)
+	for i, word := range redacted {
 		redacted[i] = s.redact(word)
 	}
 	return redacted

@@ -60,7 +60,7 @@ func Start(ctx context.Context, o Options) (*Target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scratch directory: %w", err)
 	}
-	t := &Target{dir: dir, info: record.Target{URL: redactURL(o.URL)}}
+	t := &Target{dir: dir, info: record.Target{URL: scenario.RedactText(o.URL)}}
 	if err := t.start(ctx, o); err != nil {
 		t.End()
 		return nil, err

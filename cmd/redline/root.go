@@ -23,6 +23,7 @@ decide (the measurement is invalid); 130 interrupted (the bundle is kept).`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand(runCommand(), diagnoseCommand(), reportCommand(), demoCommand())

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/shlex" // --exec 'CMD' split as a shell would
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/judge"
@@ -20,13 +19,8 @@ import (
 
 // runFlags are the flags of `redline run`.
 type runFlags struct {
-	load     loadFlags
-	exec     string
-	build    string
-	pid      int
-	ready    string
-	pprof    string
-	postgres string
+	scenario.Flags
+	warmup   time.Duration
 	out      string
 	json     bool
 	plain    bool
@@ -39,7 +33,7 @@ type runFlags struct {
 func runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run [URL | scenario.yaml]",
+		Use:   "run URL | scenario.yaml [-- target arguments]",
 		Short: "Load a service, watch it, and say what stops it",
 		Long: `run puts load on a service, watches it, takes slow requests apart and says what
 stops it. What it measured stays in a bundle (runs/<time>-<scenario>/) that
@@ -53,17 +47,26 @@ The more redline may see, the more it can say:
 		Example: `  redline run http://127.0.0.1:8080/ -c 64 -d 30s --build ./cmd/svc
   redline run http://127.0.0.1:8080/api --rate 2000/s --pprof http://127.0.0.1:6060/debug/pprof
   redline run scenario.yaml --postgres "$DATABASE_URL" --json > summary.json`,
-		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := cmd.Flags()
-	f.load.register(flags)
-	flags.StringVar(&f.exec, "exec", "", "start the target with this `command`")
-	flags.StringVar(&f.build, "build", "", "build this main `package` with the probe injected, and start it")
-	flags.IntVar(&f.pid, "pid", 0, "the target's process, when it runs already")
-	flags.StringVar(&f.ready, "ready", "", "`URL` that answers below 500 once the target is ready")
-	flags.StringVar(&f.pprof, "pprof", "", "base `URL` of the target's net/http/pprof (http://host:port/debug/pprof)")
-	flags.StringVar(&f.postgres, "postgres", "", "`DSN` of the target's PostgreSQL, to watch statements and sessions")
+	flags.IntVarP(&f.Connections, "connections", "c", 0, "closed loop over this many connections (default 64); with --rate, the most to open")
+	flags.StringVar(&f.Rate, "rate", "", "open loop: `requests` due per second (2000/s)")
+	flags.DurationVarP(&f.Duration, "duration", "d", 0, "measured time, after the warm-up (default 30s)")
+	flags.DurationVar(&f.warmup, "warmup", scenario.DefaultWarmup, "load that is not measured, first")
+	flags.DurationVar(&f.Timeout, "timeout", 0, "for each request (default 10s)")
+	flags.DurationVar(&f.Grace, "grace", 0, "wait for requests in flight at the end (default 2s)")
+	flags.StringVarP(&f.Method, "method", "X", "", "of the request, for a URL (default GET, or POST with --body)")
+	flags.StringVar(&f.Body, "body", "", "of the request, for a URL")
+	flags.StringArrayVarP(&f.Headers, "header", "H", nil, "`\"Name: value\"` to add to every request; may be repeated")
+	flags.StringVar(&f.Exec, "exec", "", "start the target with this `command`")
+	flags.StringVar(&f.Build, "build", "", "build this main `package` with the probe injected, and start it")
+	flags.IntVar(&f.PID, "pid", 0, "the target's process, when it runs already")
+	flags.StringVar(&f.Ready, "ready", "", "`URL` that answers below 500 once the target is ready")
+	flags.StringVar(&f.Pprof, "pprof", "", "base `URL` of the target's net/http/pprof (http://host:port/debug/pprof)")
+	flags.StringVar(&f.Postgres, "postgres", "", "`DSN` of the target's PostgreSQL, to watch statements and sessions")
+	flags.StringArrayVar(&f.Thresholds, "threshold", nil, "pass/fail `expression` (\"p99 < 42ms\"); may be repeated")
+	flags.StringArrayVar(&f.Redact, "redact", nil, "`header` whose value must not be recorded; may be repeated")
 	flags.StringVarP(&f.out, "out", "o", "", "bundle `directory` (default runs/<time>-<scenario>)")
 	flags.BoolVar(&f.json, "json", false, "print summary.json alone on stdout")
 	flags.BoolVar(&f.plain, "plain", false, "plain progress lines even on a terminal")
@@ -76,7 +79,7 @@ The more redline may see, the more it can say:
 }
 
 func (f *runFlags) run(cmd *cobra.Command, args []string) error {
-	plan, err := f.plan(args)
+	plan, err := f.plan(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -119,54 +122,26 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	return outcome(summary, runErr)
 }
 
-// plan puts the scenario together from the file or URL and the flags.
-func (f *runFlags) plan(args []string) (*scenario.Plan, error) {
-	if len(args) == 0 {
-		return nil, errors.New("what to load? give a URL or a scenario file (hint: redline run http://127.0.0.1:8080/)")
+// plan puts the scenario together from the file or URL and the flags. What
+// follows -- are the target's arguments.
+func (f *runFlags) plan(cmd *cobra.Command, args []string) (*scenario.Plan, error) {
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		args, f.Args = args[:at], args[at:]
 	}
-	plan, err := f.load.plan(args[0])
+	if len(args) != 1 {
+		return nil, errors.New("what to load? give one URL or one scenario file (hint: redline run http://127.0.0.1:8080/)")
+	}
+	if cmd.Flags().Changed("warmup") {
+		f.Warmup = &f.warmup
+	}
+	if strings.Contains(args[0], "://") {
+		return scenario.FromURL(args[0], f.Flags)
+	}
+	plan, err := scenario.ReadFile(args[0])
 	if err != nil {
 		return nil, err
 	}
-	if f.exec != "" {
-		command, err := splitCommand(f.exec)
-		if err != nil {
-			return nil, fmt.Errorf("--exec: %w", err)
-		}
-		plan.Target.Exec, plan.Target.Build, plan.Target.PID = command, "", 0
-	}
-	if f.build != "" {
-		plan.Target.Build, plan.Target.Exec, plan.Target.PID = f.build, nil, 0
-	}
-	if f.pid != 0 {
-		plan.Target.PID, plan.Target.Exec, plan.Target.Build = f.pid, nil, ""
-	}
-	if f.ready != "" {
-		plan.Target.Ready = f.ready
-	}
-	if f.pprof != "" {
-		plan.Observe.Pprof = f.pprof
-	}
-	if f.postgres != "" {
-		plan.Observe.Postgres = f.postgres
-	}
-	return plan, plan.Validate()
-}
-
-// splitCommand splits a command as a shell would; what only a shell can do
-// (pipes, variables, redirection) is given to one.
-func splitCommand(command string) ([]string, error) {
-	words, err := shlex.Split(command)
-	if err != nil {
-		return nil, err
-	}
-	if len(words) == 0 {
-		return nil, errors.New("the command is empty")
-	}
-	if strings.ContainsAny(command, "|&;<>()$`*?~\n") || strings.Contains(words[0], "=") {
-		return []string{"/bin/sh", "-c", command}, nil
-	}
-	return words, nil
+	return plan, plan.Apply(f.Flags)
 }
 
 // outcome turns a judged run into the exit code.
