@@ -1,0 +1,187 @@
+import { useState } from "preact/hooks";
+import type { Anatomy, Page, Part, Timeline } from "./data";
+import { count, duration, percent, shortFile } from "./format";
+import { stateClass } from "./theme";
+
+export function AnatomySection({ page }: { page: Page }) {
+  const a = page.anatomy;
+  const [normal, setNormal] = useState(false);
+  if (!a) return null;
+  const bands: [string, string, Part[], number][] = [
+    ["Median request", "p40 to p60", a.median, a.median_ns],
+    ["Tail", "p99 and above", a.tail, a.tail_ns],
+    ["Mean of all", "", a.all, a.mean_ns],
+  ];
+  const longest = Math.max(1, ...bands.map((b) => b[3]));
+  return (
+    <section id="anatomy" aria-labelledby="anatomy-title">
+      <div class="section-head">
+        <h2 id="anatomy-title">Where a request's time goes</h2>
+        <fieldset class="switch">
+          <legend class="vh">Scale of the bars</legend>
+          <label><input type="radio" name="scale" checked={!normal} onChange={() => setNormal(false)} /><span>one time scale</span></label>
+          <label><input type="radio" name="scale" checked={normal} onChange={() => setNormal(true)} /><span>each 100 %</span></label>
+        </fieldset>
+      </div>
+      <div class="card">
+        <p class="note">
+          {count(a.requests)} requests taken apart from {duration(a.traced_ns)} of execution trace; {count(a.cut)} cut by its edges, {count(a.merged)} merged,
+          coverage {percent(a.coverage)}.
+        </p>
+        <div class="bands">
+          {bands.filter((b) => b[2].length > 0).map(([name, note, parts, ns]) => (
+            <Band key={name} name={name} note={note} parts={parts} ns={ns} width={normal ? 1 : ns / longest} />
+          ))}
+        </div>
+        <StateKey parts={[...a.median, ...a.tail, ...a.all]} />
+        {a.warnings.length > 0 && <ul class="plain note">{a.warnings.map((w, i) => <li key={i}>{w}</li>)}</ul>}
+      </div>
+      <PartTable anatomy={a} />
+      <Timelines timelines={a.slowest} />
+    </section>
+  );
+}
+
+// thin is the share below which a part is drawn with the rest of its band.
+const thin = 0.004;
+
+function Band({ name, note, parts, ns, width }: { name: string; note: string; parts: Part[]; ns: number; width: number }) {
+  const total = parts.reduce((sum, p) => sum + p.ns, 0) || 1;
+  // By state first, so that the two bars can be compared by eye.
+  const shown = parts.filter((p) => p.ns / total >= thin).sort((x, y) => order(x.state) - order(y.state) || y.ns - x.ns);
+  const rest = total - shown.reduce((sum, p) => sum + p.ns, 0);
+  const described = parts.slice(0, 5).map((p) => `${p.state}${p.site ? " at " + p.site : ""} ${percent(p.ns / total)}`).join(", ");
+  return (
+    <div class="band">
+      <div class="band-name"><b>{name}</b> <span>{note}</span> <em>{duration(ns)}</em></div>
+      <div class="bar" role="img" aria-label={`${name}, ${duration(ns)}: ${described}`} style={{ width: `${Math.max(width * 100, 1)}%` }}>
+        {shown.map((p, i) => (
+          <i key={i} class={stateClass(p.state)} style={{ width: `${(p.ns / total) * 100}%` }} data-tip={tip(p, p.ns / total)}>
+            {p.ns / total > 0.12 && <span>{p.state} {percent(p.ns / total)}</span>}
+          </i>
+        ))}
+        {rest > 0 && <i class="state-other" style={{ width: `${(rest / total) * 100}%` }} data-tip={`the rest\n${duration(rest)}`} />}
+      </div>
+    </div>
+  );
+}
+
+function tip(p: Part, share: number): string {
+  return `${p.state}${p.site ? "\n" + p.site : ""}\n${duration(p.ns)}, ${percent(share)}`;
+}
+
+const stateOrder = [
+  "running", "syscall", "runnable", "gc-assist", "stop-the-world", "lock", "sync", "channel", "select", "sleep", "network", "other",
+];
+const order = (state: string) => (stateOrder.indexOf(state) + stateOrder.length + 1) % (stateOrder.length + 1);
+
+const meaning: Record<string, string> = {
+  running: "on a CPU", runnable: "ready, waiting for a P", "gc-assist": "helping the collector", "stop-the-world": "stopped by the collector",
+  lock: "waiting for a mutex", sync: "Cond, WaitGroup, Once", channel: "send or receive", select: "select", sleep: "time.Sleep",
+  network: "waiting for the network", syscall: "long system call", other: "other",
+};
+
+function StateKey({ parts }: { parts: { state: string }[] }) {
+  const states = [...new Set(parts.map((p) => p.state))].sort((a, b) => order(a) - order(b));
+  return (
+    <ul class="state-key" aria-label="States">
+      {states.map((s) => <li key={s} title={meaning[s]}><i class={"swatch " + stateClass(s)} />{s}</li>)}
+    </ul>
+  );
+}
+
+interface Row { state: string; site: string; median: number; tail: number; times: number; part: Part }
+
+// rows joins the two bands by state and site, what the tail has more of first.
+function rows(a: Anatomy): Row[] {
+  const found = new Map<string, Row>();
+  const add = (p: Part, band: "median" | "tail") => {
+    const key = p.state + "\n" + p.site;
+    const row = found.get(key) ?? { state: p.state, site: p.site, median: 0, tail: 0, times: 0, part: p };
+    row[band] += p.ns;
+    if (band === "tail") row.times = p.times;
+    if (p.stack) row.part = p;
+    found.set(key, row);
+  };
+  for (const p of a.median) add(p, "median");
+  for (const p of a.tail) add(p, "tail");
+  return [...found.values()].sort((x, y) => Math.abs(y.tail - y.median) - Math.abs(x.tail - x.median));
+}
+
+function PartTable({ anatomy }: { anatomy: Anatomy }) {
+  const [all, setAll] = useState(false);
+  const joined = rows(anatomy);
+  const shown = all ? joined : joined.slice(0, 8);
+  const most = Math.max(1, ...joined.map((r) => Math.abs(r.tail - r.median)));
+  if (joined.length === 0) return null;
+  return (
+    <div class="card">
+      <h3>What slow requests do that ordinary ones don't</h3>
+      <div class="scroll">
+        <table class="parts">
+          <thead>
+            <tr>
+              <th scope="col">state</th><th scope="col">where</th><th scope="col" class="num">median</th><th scope="col" class="num">tail</th>
+              <th scope="col" class="num">tail − median</th><th scope="col" class="num" title="times per tail request">times</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((r) => (
+              <tr key={r.state + r.site}>
+                <td class="nowrap"><i class={"swatch " + stateClass(r.state)} />{r.state}</td>
+                <td class="site">
+                  {r.part.stack
+                    ? <details><summary><code>{r.site || "–"}</code></summary><ol class="stack">{r.part.stack.map((f, i) => <li key={i}><code>{f.function}</code> <span title={f.file}>{shortFile(f.file, f.line)}</span></li>)}</ol></details>
+                    : <code>{r.site || "–"}</code>}
+                </td>
+                <td class="num">{duration(r.median)}</td>
+                <td class="num">{duration(r.tail)}</td>
+                <td class="num delta">
+                  <i aria-hidden="true" class={r.tail >= r.median ? "more" : "less"} style={{ width: `${(Math.abs(r.tail - r.median) / most) * 100}%` }} />
+                  <span>{r.tail >= r.median ? "+" : ""}{duration(r.tail - r.median)}</span>
+                </td>
+                <td class="num">{r.times > 0 ? r.times.toFixed(1) : ""}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {joined.length > 8 && <button type="button" onClick={() => setAll(!all)}>{all ? "Show fewer" : `Show all ${joined.length}`}</button>}
+    </div>
+  );
+}
+
+function Timelines({ timelines }: { timelines: Timeline[] }) {
+  const [all, setAll] = useState(false);
+  if (timelines.length === 0) return null;
+  const shown = all ? timelines : timelines.slice(0, 8);
+  const longest = Math.max(1, ...timelines.map((t) => t.to_ns - t.from_ns));
+  return (
+    <div class="card">
+      <h3>The slowest requests, from begin to end</h3>
+      <ol class="timelines">
+        {shown.map((t, i) => <TimelineRow key={i} timeline={t} longest={longest} />)}
+      </ol>
+      {timelines.length > 8 && <button type="button" onClick={() => setAll(!all)}>{all ? "Show fewer" : `Show all ${timelines.length}`}</button>}
+    </div>
+  );
+}
+
+function TimelineRow({ timeline, longest }: { timeline: Timeline; longest: number }) {
+  const length = timeline.to_ns - timeline.from_ns;
+  const spent = new Map<string, number>();
+  for (const s of timeline.segments) spent.set(s.state, (spent.get(s.state) ?? 0) + s.ns);
+  const most = [...spent].sort((a, b) => b[1] - a[1]).slice(0, 3).map(([state, ns]) => `${state} ${duration(ns)}`).join(", ");
+  return (
+    <li>
+      <span class="when">{(timeline.from_ns / 1e9).toFixed(3)} s</span>
+      <svg viewBox="0 0 1000 16" preserveAspectRatio="none" role="img" aria-label={`Request of ${duration(length)}: ${most}`}>
+        {timeline.segments.map((s, i) => (
+          <rect key={i} class={stateClass(s.state)} x={((s.from_ns - timeline.from_ns) / longest) * 1000} y="0" width={Math.max((s.ns / longest) * 1000, 0.4)} height="16"
+            data-tip={`${s.state}${s.site ? "\n" + s.site : ""}\n${duration(s.ns)}, ${duration(s.from_ns - timeline.from_ns)} after its begin`} />
+        ))}
+      </svg>
+      <span class="num">{duration(length)}</span>
+    </li>
+  );
+}

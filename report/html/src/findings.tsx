@@ -1,0 +1,75 @@
+import type { Finding, Page } from "./data";
+import { shortFile } from "./format";
+
+export function Findings({ page }: { page: Page }) {
+  const findings = page.summary.findings ?? [];
+  const notJudged = page.summary.not_judged ?? [];
+  const warnings = [...(page.summary.warnings ?? [])];
+  return (
+    <section id="findings" aria-labelledby="findings-title">
+      <h2 id="findings-title">Findings</h2>
+      {findings.length === 0 && <p>{page.headline.title} {page.headline.lead}</p>}
+      <ol class="findings">
+        {findings.map((f, i) => <FindingCard key={i} rank={i + 1} finding={f} weight={page.weights?.[i] ?? ""} />)}
+      </ol>
+      {notJudged.length > 0 && (
+        <details class="card quiet" open={findings.length === 0}>
+          <summary>Not judged: {notJudged.length} {notJudged.length === 1 ? "cause" : "causes"} for want of data</summary>
+          <ul class="plain">{byReason(notJudged).map(([why, causes]) => <li key={why}><b>{causes.join(", ")}</b>: {why}</li>)}</ul>
+        </details>
+      )}
+      {warnings.length > 0 && <div class="card warning"><h3>Warnings</h3><ul class="plain">{warnings.map((w, i) => <li key={i}>{w}</li>)}</ul></div>}
+      {(page.missing ?? []).length > 0 && <div class="card warning"><h3>Not in this report</h3><ul class="plain">{page.missing!.map((m, i) => <li key={i}>{m}</li>)}</ul></div>}
+    </section>
+  );
+}
+
+function byReason(all: { cause: string; why: string }[]): [string, string[]][] {
+  const groups = new Map<string, string[]>();
+  for (const n of all) groups.set(n.why, [...(groups.get(n.why) ?? []), n.cause]);
+  return [...groups];
+}
+
+function FindingCard({ rank, finding, weight }: { rank: number; finding: Finding; weight: string }) {
+  const { where } = finding;
+  const share = Math.min(Math.max(finding.share, 0), 1);
+  return (
+    <li class="card finding" id={"finding-" + rank}>
+      <div class="finding-head">
+        <span class="rank" aria-hidden="true">{rank}</span>
+        <h3>{finding.title}</h3>
+        <code class="cause">{finding.cause}</code>
+      </div>
+      <div class="weigh">
+        <div class="meter" aria-hidden="true"><i style={{ width: `${share * 100}%` }} /></div>
+        <span>{weight}</span>
+      </div>
+      <dl>
+        {(where.function || where.file || where.detail || where.sql) && (
+          <>
+            <dt>Where</dt>
+            <dd>
+              {where.function && <div><code>{where.function}</code></div>}
+              {where.file && <div><code title={where.file}>{shortFile(where.file, where.line)}</code></div>}
+              {where.detail && <div>{where.detail}</div>}
+              {where.sql && <pre>{where.sql}</pre>}
+            </dd>
+          </>
+        )}
+        {finding.remedy && <><dt>What to do</dt><dd class="remedy">{finding.remedy}</dd></>}
+        {(finding.evidence ?? []).length > 0 && (
+          <>
+            <dt>Evidence</dt>
+            <dd><ul class="plain">{finding.evidence!.map((e, i) => <li key={i}>{e.text} <span class="source">{e.source}</span></li>)}</ul></dd>
+          </>
+        )}
+      </dl>
+      {(finding.rejected ?? []).length > 0 && (
+        <details>
+          <summary>Considered and rejected ({finding.rejected!.length})</summary>
+          <ul class="plain">{finding.rejected!.map((r, i) => <li key={i}><code>{r.cause}</code>: {r.why}</li>)}</ul>
+        </details>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,51 @@
+import type { Page } from "./data";
+import { duration, percent, rate, thresholdValue } from "./format";
+
+// Headline answers the one question before anything else is said.
+export function Headline({ page }: { page: Page }) {
+  const { headline, summary } = page;
+  const load = summary.load;
+  const kind = headline.invalid ? "invalid" : headline.found ? "found" : "healthy";
+  const place = page.places?.[0];
+  return (
+    <header class={"headline " + kind}>
+      <div class="inner">
+        <p class="brand"><b>redline</b> <span>{page.run.target.url || page.run.id}</span></p>
+        {headline.invalid && <p class="banner" role="alert"><b>INVALID</b> {headline.invalid}</p>}
+        {headline.state && <p class="banner state">{headline.state}</p>}
+        {headline.found && <p class="eyebrow">What stops it</p>}
+        <h1>{headline.title}</h1>
+        {headline.found && place && <p class="place"><code>{place}</code></p>}
+        <p class="lead">{headline.lead}</p>
+        {load.requests > 0 && (
+          <dl class="figures">
+            <Figure name="requests/s" value={rate(load.rate)} note={load.intended_rate > 0 ? `of ${rate(load.intended_rate)} intended` : `${load.connections} connections`} />
+            <Figure name="p50" value={duration(load.latency_ns.p50)} />
+            <Figure name="p95" value={duration(load.latency_ns.p95)} />
+            <Figure name="p99" value={duration(load.latency_ns.p99)} />
+            <Figure name="max" value={duration(load.latency_ns.max)} />
+            <Figure name="errors" value={percent(load.errors / load.requests)} bad={load.errors > 0} />
+          </dl>
+        )}
+        {(summary.thresholds ?? []).length > 0 && (
+          <ul class="thresholds" aria-label="Thresholds">
+            {summary.thresholds!.map((t, i) => (
+              <li class={t.ok ? "ok" : "bad"} key={i}>
+                <span aria-hidden="true">{t.ok ? "✓" : "✗"}</span><span class="vh">{t.ok ? "met:" : "failed:"}</span> <code>{t.expr}</code> <span>{thresholdValue(t.expr, t.value)}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </header>
+  );
+}
+
+function Figure({ name, value, note, bad }: { name: string; value: string; note?: string; bad?: boolean }) {
+  return (
+    <div class={bad ? "bad" : ""}>
+      <dt>{name}</dt>
+      <dd>{value}{note && <small>{note}</small>}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,179 @@
+package report_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/report"
+)
+
+func page(t testing.TB, rec *record.Record) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := report.HTML(&out, rec); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// payload decodes the data of a page as its script does.
+func payload(t testing.TB, page string) map[string]any {
+	t.Helper()
+	found := regexp.MustCompile(`id="data"[^>]*>([^<]*)<`).FindStringSubmatch(page)
+	if found == nil {
+		t.Fatal("the page has no data")
+	}
+	zipped, err := base64.StdEncoding.DecodeString(found[1])
+	must(t, err)
+	zip, err := gzip.NewReader(bytes.NewReader(zipped))
+	must(t, err)
+	var v map[string]any
+	must(t, json.NewDecoder(zip).Decode(&v))
+	return v
+}
+
+func charts(v map[string]any) map[string]map[string]any {
+	all := map[string]map[string]any{}
+	for _, c := range v["charts"].([]any) {
+		chart := c.(map[string]any)
+		all[chart["id"].(string)] = chart
+	}
+	return all
+}
+
+func TestPage(t *testing.T) {
+	html := page(t, bundle(t, bundleOptions{}))
+	if path := os.Getenv("REDLINE_PAGE"); path != "" { // to look at it
+		must(t, os.WriteFile(path, []byte(html), 0o644))
+	}
+	v := payload(t, html)
+	all := charts(v)
+	for _, id := range []string{"throughput", "latency", "outstanding", "lag", "cpu", "queueing", "memory", "goroutines", "heap", "allocation", "cycles", "pauses", "statements", "pool", "backends", "waits", "sessions"} {
+		if all[id] == nil {
+			t.Errorf("no chart %s", id)
+		}
+	}
+	if lines := all["statements"]["lines"].([]any); len(lines) != 6 {
+		t.Errorf("%d lines of statements, want the top five and the others", len(lines))
+	}
+	if v["heat"] == nil || len(v["spectrum"].([]any)) != 2 || v["anatomy"] == nil {
+		t.Error("heat map, spectrum or anatomy is missing")
+	}
+	if missing := v["missing"]; missing != nil {
+		t.Errorf("missing: %v", missing)
+	}
+	if kinds := v["spans"].([]any); len(kinds) != 3 {
+		t.Errorf("spans %v, want warm-up, trace and the end", kinds)
+	}
+}
+
+// TestPageCounts follows one figure from the record to the page.
+func TestPageCounts(t *testing.T) {
+	rec := bundle(t, bundleOptions{})
+	whole := record.Span{To: 300 * record.DefaultWindow}
+	requests, _ := record.Sum(rec.Series(record.LoadRequests, "", whole))
+	errors, _ := record.Sum(rec.Series(record.LoadErrors, "kind=timeout", whole))
+	v := payload(t, page(t, rec))
+	sum := 0.0
+	for _, x := range charts(v)["throughput"]["lines"].([]any)[0].(map[string]any)["values"].([]any) {
+		sum += x.(float64) / 10
+	}
+	if want := requests - errors; sum < want*0.999 || sum > want*1.001 {
+		t.Errorf("the page's successes sum to %v, want %v", sum, want)
+	}
+	cells := v["heat"].(map[string]any)["cells"].([]any)
+	heat := 0.0
+	for i := 2; i < len(cells); i += 3 {
+		heat += cells[i].(float64)
+	}
+	if heat < 80*300*0.999 || heat > 80*300*1.001 {
+		t.Errorf("the heat map holds %v requests, want %v", heat, 80*300)
+	}
+}
+
+func TestPageJoinsWindowsAndKeepsSpikes(t *testing.T) {
+	v := payload(t, page(t, bundle(t, bundleOptions{windows: 7000, bare: true})))
+	axis := v["axis"].(map[string]any)
+	if axis["windows"].(float64) != 3 || axis["points"].(float64) != 2334 {
+		t.Fatalf("axis %v, want 2334 points of three windows", axis)
+	}
+	line := charts(v)["throughput"]["lines"].([]any)[0].(map[string]any)
+	low, mean, high := line["low"].([]any), line["values"].([]any), line["high"].([]any)
+	for i := range mean {
+		l, m, h := low[i].(float64), mean[i].(float64), high[i].(float64)
+		if l > m*1.001 || h < m*0.999 {
+			t.Fatalf("point %d: low %v, mean %v, high %v", i, l, m, h)
+		}
+	}
+}
+
+func TestPageOfKilledRun(t *testing.T) {
+	v := payload(t, page(t, bundle(t, bundleOptions{killed: true})))
+	h := v["headline"].(map[string]any)
+	if !strings.Contains(h["state"].(string), "aborted") {
+		t.Errorf("headline %v does not say that the run was aborted", h)
+	}
+	load := v["summary"].(map[string]any)["load"].(map[string]any)
+	if load["requests"].(float64) == 0 || load["latency_ns"].(map[string]any)["p50"].(float64) == 0 {
+		t.Errorf("load %v was not saved from series and histograms", load)
+	}
+	if len(v["missing"].([]any)) == 0 {
+		t.Error("the page does not say what is missing")
+	}
+}
+
+func TestPageOfNothing(t *testing.T) {
+	dir := t.TempDir() + "/run"
+	w, err := record.Create(dir, record.Run{Window: record.DefaultWindow})
+	must(t, err)
+	must(t, w.Close(record.Aborted, "interrupted"))
+	rec, err := record.Open(dir)
+	must(t, err)
+	v := payload(t, page(t, rec))
+	if title := v["headline"].(map[string]any)["title"]; title != "What stops it cannot be said." {
+		t.Errorf("title %q", title)
+	}
+}
+
+func TestPageIsSelfContainedAndSafe(t *testing.T) {
+	evil := `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">` + "\u202e"
+	html := page(t, bundle(t, bundleOptions{evil: evil}))
+	if strings.Contains(html, "<script>document.title") || strings.Contains(html, "<img") {
+		t.Error("untrusted text reached the markup")
+	}
+	if n := strings.Count(html, "</script"); n != 2 {
+		t.Errorf("%d script ends, want those of the data and of the page's own", n)
+	}
+	for _, pattern := range []string{`src\s*=\s*["']?(https?:)?//`, `<link[^>]*stylesheet`, `@import`, `url\(`, `\bfetch\(`, `XMLHttpRequest`, `\bimport\(`, `\beval\(`} {
+		if found := regexp.MustCompile(pattern).FindString(html); found != "" {
+			t.Errorf("the page holds %q", found)
+		}
+	}
+	policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(html)
+	if policy == nil || !strings.HasPrefix(policy[1], "default-src 'none'; script-src 'sha256-") || strings.Contains(policy[1], "unsafe") {
+		t.Errorf("policy %q", policy)
+	}
+}
+
+func TestPageSize(t *testing.T) {
+	html := page(t, bundle(t, bundleOptions{windows: 600, extra: 170}))
+	v := payload(t, html)
+	series := len(v["others"].([]any))
+	for _, c := range charts(v) {
+		series += len(c["lines"].([]any))
+	}
+	t.Logf("%d bytes, %d series of 600 windows", len(html), series)
+	if series < 200 {
+		t.Errorf("only %d series inlined", series)
+	}
+	if len(html) > 1_500_000 {
+		t.Errorf("the page takes %d bytes", len(html))
+	}
+}
