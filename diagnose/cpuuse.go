@@ -100,6 +100,24 @@ func (u *Use) Own() []Hot {
 	return u.places(own, callstack.Enclosing, 0)
 }
 
+// Spawners returns the user's places that goroutines are started from, by the
+// CPU that starting them takes.
+func (u *Use) Spawners() []Hot {
+	return u.places(func(s usage) bool { return s.roles.Has(callstack.Spawn) && u.index.Innermost(s.Stack) >= 0 }, callstack.Enclosing, 0)
+}
+
+// Background returns the part of CPU that the user's code spends on goroutines
+// that serve no request, and the place where most of it is spent. Goroutines
+// that a handler starts are counted here too: a sample does not tell who began it.
+func (u *Use) Background() (share float64, most record.Frame) {
+	in := func(s usage) bool { return !s.roles.Has(callstack.Server) && u.index.Innermost(s.Stack) >= 0 }
+	places := u.places(in, callstack.Enclosing, 0)
+	if len(places) > 0 {
+		most = places[0].Place
+	}
+	return u.share(in), most
+}
+
 func (u *Use) places(in func(usage) bool, group func(string) string, domains callstack.Role) []Hot {
 	type gathered struct {
 		total  float64

@@ -45,6 +45,19 @@ func newPass(rec *record.Record, a *record.Anatomy) *Pass {
 // Findings returns what an analyzer named in After found.
 func (p *Pass) Findings(analyzer string) []Finding { return p.results[analyzer] }
 
+// Found reports whether one of the analyzers named in After found a cause that is
+// worth telling.
+func (p *Pass) Found(analyzers []string) bool {
+	for _, name := range analyzers {
+		for _, f := range p.results[name] {
+			if f.GainCeiling >= MinGain {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Reject notes a cause that was looked at and does not limit, and the figure
 // that says so.
 func (p *Pass) Reject(cause, format string, args ...any) {

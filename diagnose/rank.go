@@ -40,7 +40,7 @@ func trust(c record.Confidence) float64 {
 	return 0.4
 }
 
-// rank drops what would gain nothing, folds consequences into their roots, sorts
+// rank folds consequences into their roots, drops what would gain nothing, sorts
 // and numbers.
 func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 	stages, causes := map[string]Stage{}, map[string]Cause{}
@@ -50,15 +50,14 @@ func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 		}
 	}
 	kept := make([]Finding, 0, len(found))
-	for _, f := range found {
+	for _, f := range p.fold(found, causes) {
 		c := causes[f.Cause]
 		if f.GainCeiling < MinGain && !c.Voids && !c.Qualifies {
-			p.Reject(f.Cause, "removing it could gain no more than %.0f %% (%s)", 100*(f.GainCeiling-1), f.Title)
+			p.Reject(f.Cause, "%s, but removing that could gain no more than %.0f %%%s", f.Title, 100*(f.GainCeiling-1), p.busy())
 			continue
 		}
 		kept = append(kept, f)
 	}
-	kept = p.fold(kept, causes)
 	group := func(f Finding) int {
 		switch c := causes[f.Cause]; {
 		case c.Voids:
@@ -91,6 +90,14 @@ func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 		}
 	}
 	return kept
+}
+
+// busy words why a wait is worth little, where that is the reason.
+func (p *Pass) busy() string {
+	if c := p.CPU(); c.Saturated() {
+		return fmt.Sprintf(": the CPUs are %s busy already", Percent(min(1, c.Use())))
+	}
+	return ""
 }
 
 // fold tells a consequence in the finding of its root, where the root promises

@@ -1,0 +1,87 @@
+package cpu
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// leastTargetCPU of the CPUs the service may use. Below it the CPUs are busy
+// with others (the database, the generator), and more of them would not be
+// spent on the service.
+const leastTargetCPU = 0.85
+
+// Saturated finds services that use all CPUs with no single cause.
+var Saturated = diagnose.Analyzer{
+	Name:  "saturated",
+	Stage: diagnose.CPUUse,
+	Doc: "Named only when the service itself uses 85 % of the CPUs it may use and nothing else explains where they " +
+		"go; always with low confidence, since a healthy service under a closed loop ends here.",
+	Causes: []diagnose.Cause{{
+		ID: "cpu-saturated", Title: "The CPUs are used up, and no single cost leads",
+		Doc:    "The service keeps its CPUs busy, and the cost of a request is spread over many functions.",
+		Remedy: "More CPUs, or less work per request; the cost per request is attached.",
+		FollowsFrom: []string{"cpu-json", "cpu-logging", "cpu-regexp-compile", "cpu-regexp-match", "cpu-format", "cpu-crypto",
+			"cpu-compress", "cpu-hot-function", "alloc-hot", "gc-cpu", "gc-assist", "goroutine-churn"},
+		Qualifies: true,
+	}},
+	Needs: []diagnose.Need{diagnose.NeedProcess, diagnose.NeedLoad},
+	After: explaining(),
+	Run:   runSaturated,
+}
+
+// explaining lists the analyzers that say where CPU goes.
+func explaining() []string {
+	return []string{"json", "logging", "regexp-compile", "regexp-match", "format", "crypto", "compress", "hot-function", "allocation", "collector", "spawn"}
+}
+
+func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	c := p.CPU()
+	part := c.Target / c.Limit
+	if !(part >= leastTargetCPU) || !c.Saturated() || p.Found(explaining()) {
+		return nil, nil
+	}
+	each := c.Target * 1e9 / p.Load().Rate
+	f := diagnose.Finding{
+		Cause: "cpu-saturated", Share: min(1, part), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: record.Low,
+		Title: fmt.Sprintf("The service keeps its CPUs busy (%.2f of %.0f) at %s of CPU per request, and no single cost leads", c.Target, c.Limit, diagnose.Span(each)),
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs", "the service uses %.2f of the %.0f CPUs it may use", c.Target, c.Limit),
+			diagnose.Fact(diagnose.FromProcess, each, diagnose.Nanosec, "a request costs %s of CPU", diagnose.Span(each)),
+		},
+		Remedy: "Give the service more CPUs, or do less per request: the largest costs are listed as evidence.",
+	}
+	if use, err := p.Use(); err == nil {
+		f.Evidence = append(f.Evidence, costs(use, each)...)
+	}
+	return []diagnose.Finding{f}, nil
+}
+
+// costs is the table of what a request's CPU goes into, largest domains only.
+func costs(use *diagnose.Use, each float64) []record.Evidence {
+	table := []struct {
+		name  string
+		roles callstack.Role
+	}{
+		{"the database client", callstack.DBClient}, {"JSON", callstack.JSON}, {"logging", callstack.Logging | callstack.FileWrite},
+		{"formatting", callstack.Format}, {"hashing and signing", callstack.Crypto}, {"TLS", callstack.TLS},
+		{"compression", callstack.Compress}, {"HTTP and other clients", callstack.HTTPClient | callstack.RPCClient},
+		{"garbage collection", callstack.GCWork | callstack.GCAssist}, {"the scheduler", callstack.Schedule},
+	}
+	var facts []record.Evidence
+	for _, row := range table {
+		if share := use.Share(row.roles); share >= 0.02 {
+			facts = append(facts, diagnose.Fact(diagnose.FromProfile, share*each, diagnose.Nanosec, "%s: %s per request (%s)", row.name, diagnose.Span(share*each), diagnose.Percent(share)))
+		}
+	}
+	for _, h := range use.Own() {
+		if len(facts) < 12 && h.Share >= 0.02 {
+			facts = append(facts, diagnose.Fact(diagnose.FromProfile, h.Share*each, diagnose.Nanosec, "%s: %s per request (%s)",
+				strings.TrimSpace(callstack.Short(h.Place.Function)), diagnose.Span(h.Share*each), diagnose.Percent(h.Share)))
+		}
+	}
+	return facts
+}

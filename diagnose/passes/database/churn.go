@@ -1,0 +1,81 @@
+package database
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastChurnShare of request time or of the service's CPU spent on opening
+	// connections, which a pool that keeps them spends none on.
+	leastChurnShare = 0.10
+	// leastSessions opened per request. A pool that keeps its connections opens
+	// them once; one in fifty requests is far from that.
+	leastSessions = 0.02
+)
+
+// PoolChurn finds pools that close connections and open them again.
+var PoolChurn = diagnose.Analyzer{
+	Name:  "pool-churn",
+	Stage: diagnose.Database,
+	Doc: "Compares sessions opened per request (or waits for a connection being opened) with 0.02, and the time and " +
+		"CPU that opening takes with 10 %; both must be passed.",
+	Causes: []diagnose.Cause{{
+		ID:     "db-pool-churn",
+		Title:  "Connections to the database are opened again and again",
+		Doc:    "The pool closes connections that it needs a moment later: fewer idle ones are kept than are used, or lifetimes are short.",
+		Remedy: "SetMaxIdleConns equal to SetMaxOpenConns (database/sql keeps 2), and a longer lifetime.",
+	}},
+	Needs: []diagnose.Need{diagnose.NeedAnatomy},
+	Run:   runPoolChurn,
+}
+
+func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	w := p.Waits()
+	share, opened := w.Share(callstack.ConnectWait), w.Times(callstack.ConnectWait)
+	source, counted := diagnose.FromTrace, false
+	if sessions, ok := p.Sum(record.DBSessions, ""); ok {
+		if each := perRequest(p, sessions); each >= 0 {
+			opened, source, counted = each, diagnose.FromPostgres, true
+		}
+	}
+	cpu := 0.0
+	if use, err := p.Use(); err == nil {
+		cpu = use.With(callstack.DBConnect)
+	}
+	if !(opened >= leastSessions) || max(share, cpu) < leastChurnShare {
+		return nil, nil
+	}
+	f := diagnose.Finding{
+		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.Medium,
+		// Opening a session is work for the server (a process, authentication,
+		// catalogue caches), so idle CPUs do not bound what saving it gains.
+		GainCeiling: max(diagnose.Ceiling(share), p.CPUGain(cpu)),
+		Title:       fmt.Sprintf("Requests spend %s of their time opening database connections", diagnose.Percent(share)),
+		Evidence: []record.Evidence{
+			diagnose.Fact(source, opened, diagnose.Ratio, "%.2f connections are opened per request (%.0f/s)", opened, opened*p.Load().Rate),
+			diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio, "opening them takes %s of request time", diagnose.Percent(share)),
+		},
+		Remedy: "SetMaxIdleConns to the same value as SetMaxOpenConns (database/sql keeps only 2 idle by default), and no ConnMaxLifetime or ConnMaxIdleTime below minutes.",
+	}
+	if counted {
+		f.Confidence = record.High
+	} else {
+		f.Evidence[0].Text = fmt.Sprintf("%.2f waits per request are for a connection being opened", opened)
+	}
+	if cpu > 0 {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio, "dialling and authenticating takes %s of the service's CPU", diagnose.Percent(cpu)))
+	}
+	if share < leastChurnShare {
+		f.Share, f.ShareOf = cpu, diagnose.OfCPU
+		f.Title = fmt.Sprintf("Opening database connections takes %s of the service's CPU", diagnose.Percent(cpu))
+	}
+	if sites := w.Sites(callstack.ConnectWait); len(sites) > 0 {
+		f.Where = diagnose.WhereOf(sites[0].Place)
+		f.Title += " at " + diagnose.At(sites[0].Place)
+	}
+	return []diagnose.Finding{f}, nil
+}

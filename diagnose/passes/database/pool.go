@@ -1,0 +1,107 @@
+package database
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastPoolShare of request time spent waiting for a connection.
+	leastPoolShare = 0.20
+	// leastPoolNS per request, below which a wait is a hand-over.
+	leastPoolNS = 100e3
+	// reserve of the server's max_connections that is left to others.
+	reserve = 0.2
+)
+
+// PoolWait finds pools that are too small.
+var PoolWait = diagnose.Analyzer{
+	Name:  "pool-wait",
+	Stage: diagnose.Database,
+	Doc: "Sums waits for a connection of database/sql, pgxpool and other pools, from 20 % of request time and 100 µs. " +
+		"While CPUs are saturated a queue at the pool is admission control and not named, unless the pool is no " +
+		"larger than the number of CPUs and most of the request is spent there.",
+	Causes: []diagnose.Cause{{
+		ID:          "db-pool-wait",
+		Title:       "Requests wait for a database connection",
+		Doc:         "All connections of the pool are in use and requests queue for one, while the database could do more.",
+		Remedy:      "Size the pool to the knee (Little's law gives the start), and release connections earlier.",
+		FollowsFrom: []string{"db-slow-query", "db-lock-wait", "db-n-plus-one", "db-pool-churn", "db-unprepared"},
+	}},
+	Needs: []diagnose.Need{diagnose.NeedAnatomy},
+	Run:   runPoolWait,
+}
+
+func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	w := p.Waits()
+	share, ns := w.Share(callstack.PoolWait), w.NS(callstack.PoolWait)
+	if share < leastPoolShare || ns < leastPoolNS {
+		return nil, nil
+	}
+	site := w.Sites(callstack.PoolWait)[0]
+	s := sizeOf(p)
+	f := diagnose.Finding{
+		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.WaitGain(share), Confidence: record.High,
+		Where: diagnose.WhereOf(site.Place),
+		Title: fmt.Sprintf("Requests wait %s of their time for a database connection at %s", diagnose.Percent(share), diagnose.At(site.Place)),
+	}
+	if c := p.CPU(); c.Saturated() {
+		f.Confidence = record.Medium
+		if share >= 0.5 && s.now <= c.CPUs {
+			f.GainCeiling = max(f.GainCeiling, diagnose.MinGain)
+		}
+	}
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec, "the mean request waits %s for a connection and then holds one for about %s", diagnose.Span(ns), diagnose.Span(s.hold)))
+	if use := p.CPU().Use(); !math.IsNaN(use) {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio, "CPUs are %s busy meanwhile", diagnose.Percent(min(1, use))))
+	}
+	f.Evidence = append(f.Evidence, diagnose.Fact(s.source, s.now, diagnose.Ratio, "about %.0f connections are in use at a time", s.now))
+	f.Remedy = s.remedy()
+	return []diagnose.Finding{f}, nil
+}
+
+// size is what a pool has and needs.
+type size struct {
+	hold   float64 // ns a request holds a connection
+	now    float64 // connections in use, on average
+	source string  // of now
+	wanted float64 // for no waiting at the load's concurrency
+}
+
+// sizeOf applies Little's law: connections in use are the rate times how long one
+// is held. What would be needed for no queue is the same law at the rate that the
+// load would reach without the wait.
+func sizeOf(p *diagnose.Pass) size {
+	w, load := p.Waits(), p.Load()
+	s := size{
+		hold:   w.NS(callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait),
+		source: diagnose.FromTrace,
+	}
+	s.now = max(1, math.Round(load.Rate*s.hold/1e9))
+	if inUse, ok := p.Mean(record.PoolInUse, ""); ok && inUse > 0 {
+		s.now, s.source = math.Round(inUse), diagnose.FromProbe
+	}
+	if most, ok := p.Max(record.PoolMax, ""); ok && most > 0 {
+		s.now, s.source = most, diagnose.FromProbe
+	}
+	rest := w.MeanNS() - w.NS(callstack.PoolWait)
+	inFlight := load.Rate * w.MeanNS() / 1e9
+	if rest > 0 {
+		s.wanted = math.Ceil(inFlight * s.hold / rest)
+	}
+	if limit, ok := p.Mean(record.DBMax, ""); ok && limit > 0 {
+		s.wanted = min(s.wanted, math.Floor(limit*(1-reserve)))
+	}
+	return s
+}
+
+func (s size) remedy() string {
+	if s.wanted <= s.now {
+		return "Hold connections for less: close rows and end transactions before other work; then find the pool size at the knee by experiment."
+	}
+	return fmt.Sprintf("Raise the pool (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %.0f towards %.0f: Little's law for the load's concurrency with connections held for %s. Stop where throughput stops rising.", s.now, s.wanted, diagnose.Span(s.hold))
+}

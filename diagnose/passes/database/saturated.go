@@ -1,0 +1,54 @@
+package database
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/record"
+)
+
+// leastDatabaseCPU of all CPU in use: the database, not the service, is what the
+// host works for.
+const leastDatabaseCPU = 0.70
+
+// Saturated finds databases at their limit that no statement explains.
+var Saturated = diagnose.Analyzer{
+	Name:  "db-saturated",
+	Stage: diagnose.Database,
+	Doc: "On a saturated host, names the database when it uses 70 % of the CPU that is used and neither a slow " +
+		"statement, repetition, locks nor connection churn was found.",
+	Causes: []diagnose.Cause{{
+		ID:     "db-saturated",
+		Title:  "The database is at its limit",
+		Doc:    "The database's CPU is used up and no single statement is at fault.",
+		Remedy: "A larger or replicated database, a cache for what is read often, fewer round trips.",
+	}},
+	Needs: []diagnose.Need{diagnose.NeedLoad, diagnose.NeedStatements},
+	After: atFault(),
+	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {
+		c := p.CPU()
+		if !(c.Database >= 0) {
+			p.Unjudged("db-saturated", "the CPU of the database's processes is not known (it does not run on this host)")
+			return nil, nil
+		}
+		part := c.Database / c.Busy
+		if !c.Saturated() || part < leastDatabaseCPU || p.Found(atFault()) {
+			return nil, nil
+		}
+		return []diagnose.Finding{{
+			Cause: "db-saturated", Share: part, ShareOf: diagnose.OfCapacity, GainCeiling: diagnose.Ceiling(part), Confidence: record.Low,
+			Title: fmt.Sprintf("The database uses %s of all CPU in use, and no single statement is at fault", diagnose.Percent(part)),
+			Where: record.Where{Detail: "PostgreSQL"},
+			Evidence: []record.Evidence{
+				diagnose.Fact(diagnose.FromPostgres, c.Database, "CPUs", "the database uses %.2f of %.0f CPUs", c.Database, c.CPUs),
+				diagnose.Fact(diagnose.FromProcess, c.HostUse(), diagnose.Ratio, "the host's CPUs are %s busy", diagnose.Percent(min(1, c.HostUse()))),
+			},
+			Remedy: "Ask the database less (cache what is read often, fewer round trips per request), or give it CPUs of its own.",
+		}}, nil
+	},
+}
+
+// atFault lists the analyzers that find what the database is asked to do badly.
+func atFault() []string {
+	return []string{"slow-query", "n-plus-one", "lock-wait", "pool-churn", "unprepared"}
+}

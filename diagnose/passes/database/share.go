@@ -1,0 +1,111 @@
+package database
+
+import (
+	"math"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// allWaits are the waits that end when the database does less.
+func allWaits() []callstack.Wait {
+	return []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait, callstack.PoolWait}
+}
+
+// requestShare returns the part of request time that the database takes, queue
+// for a connection included, and whether it is known. Without an anatomy it is
+// execution time per request over service time, which leaves the queue out.
+func requestShare(p *diagnose.Pass) (share float64, source string, ok bool) {
+	if p.Has(diagnose.NeedAnatomy) {
+		return p.Waits().Share(allWaits()...), diagnose.FromTrace, true
+	}
+	load, all := p.Load(), p.Statements()
+	if all == nil || load.Requests == 0 || load.Service == 0 {
+		return 0, "", false
+	}
+	var total float64
+	for _, s := range all.Statements {
+		total += float64(s.Time)
+	}
+	return min(1, total/load.Requests/load.Service), diagnose.FromPostgres, true
+}
+
+// gain bounds what could be gained when a part of the database's work vanishes.
+// Request time bounds it; on a saturated host with a local database so does the
+// CPU that the database uses of all that is used.
+func gain(p *diagnose.Pass, share, part float64) float64 {
+	bound := diagnose.Ceiling(share * part)
+	if c := p.CPU(); c.Saturated() && c.Database > 0 && c.Busy > 0 {
+		bound = min(bound, diagnose.Ceiling(part*min(1, (c.Database+clientCPU(p)*c.Target)/c.Busy)))
+	}
+	return bound
+}
+
+// clientCPU returns the part of the service's CPU spent in the database client.
+func clientCPU(p *diagnose.Pass) float64 {
+	use, err := p.Use()
+	if err != nil {
+		return 0
+	}
+	return use.Share(callstack.DBClient)
+}
+
+// caller returns the user's place that waits for the database most.
+func caller(p *diagnose.Pass) (record.Frame, bool) {
+	var best diagnose.Site
+	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait} {
+		for _, s := range p.Waits().Sites(kind) {
+			if s.User && s.NS > best.NS {
+				best = s
+			}
+		}
+	}
+	return best.Place, best.NS > 0
+}
+
+// label sums the mean of a gauge over its labels that keep accepts; ok is false
+// when none was recorded.
+func label(p *diagnose.Pass, name string, keep func(labels string) bool) (sum float64, ok bool) {
+	windows := 0
+	for _, labels := range p.Record.Labels(name) {
+		if !keep(labels) {
+			continue
+		}
+		// A label is recorded only in windows in which it was seen; it was zero
+		// in the others, so the mean is over all of them.
+		total, present := record.Sum(p.Series(name, labels))
+		sum += total
+		windows = max(windows, present)
+		ok = true
+	}
+	if n := observed(p); n > 0 {
+		windows = n
+	}
+	if windows == 0 {
+		return 0, false
+	}
+	return sum / float64(windows), ok
+}
+
+// observed returns in how many windows the database was looked at: those that
+// hold any of the gauges that every look delivers.
+func observed(p *diagnose.Pass) int {
+	most := 0
+	for _, name := range []string{record.DBBlocked, record.DBMax} {
+		_, present := record.Sum(p.Series(name, ""))
+		most = max(most, present)
+	}
+	for _, labels := range p.Record.Labels(record.DBBackends) {
+		_, present := record.Sum(p.Series(record.DBBackends, labels))
+		most = max(most, present)
+	}
+	return most
+}
+
+func perRequest(p *diagnose.Pass, amount float64) float64 {
+	if n := p.Load().Requests; n > 0 {
+		return amount / n
+	}
+	return math.NaN()
+}

@@ -1,0 +1,69 @@
+package host
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/stat"
+)
+
+const (
+	// coldPart: a start is cold when latency settles within the first third;
+	// later shifts are something else.
+	coldPart = 1.0 / 3
+	// coldFactor: before the shift the median window is this many times slower.
+	coldFactor = 1.5
+	// leastColdWindows before the shift, so that one slow window is no start.
+	leastColdWindows = 5
+	// coldChance of so large a shift without one.
+	coldChance = 0.001
+	// coldBlock windows are one value: neighbours depend on each other, which
+	// the test does not allow for.
+	coldBlock = 5
+)
+
+// Cold finds measured spans that begin before the service is warm.
+var Cold = diagnose.Analyzer{
+	Name:  "cold",
+	Stage: diagnose.Validity,
+	Doc: "Looks for a change point (Pettitt) in the median latency of half-second blocks: named when latency settles " +
+		"within the first third and was 1.5 times higher before.",
+	Causes: []diagnose.Cause{{
+		ID: "cold-start", Title: "The measured span begins before the service is warm",
+		Doc:       "The first windows are slower than the steady state: connections, caches and pools were still being filled.",
+		Remedy:    "A longer warm-up.",
+		Qualifies: true,
+	}},
+	Needs: []diagnose.Need{diagnose.NeedLoad},
+	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {
+		latency := p.Series(record.LoadLatency, record.Labels("q", "p50"))
+		var blocks []float64
+		for from := 0; from+coldBlock <= len(latency); from += coldBlock {
+			if m := stat.Median(latency[from : from+coldBlock]); !math.IsNaN(m) {
+				blocks = append(blocks, m)
+			}
+		}
+		at, chance := stat.ChangePoint(blocks)
+		if at*coldBlock < leastColdWindows || float64(at) > coldPart*float64(len(blocks)) || chance > coldChance {
+			return nil, nil
+		}
+		before, after := stat.Median(blocks[:at]), stat.Median(blocks[at:])
+		if before < coldFactor*after {
+			return nil, nil
+		}
+		width := p.Record.Run.Window
+		if width <= 0 {
+			width = record.DefaultWindow
+		}
+		settled := time.Duration(at*coldBlock) * width
+		return []diagnose.Finding{{
+			Cause: "cold-start", Share: float64(at) / float64(len(blocks)), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: record.Medium,
+			Title:    fmt.Sprintf("The first %s of the measured span are warm-up: latency then falls from %s to %s", settled, diagnose.Span(before), diagnose.Span(after)),
+			Evidence: []record.Evidence{diagnose.Fact(diagnose.FromLoad, before/after, diagnose.Ratio, "the median latency falls by a factor of %.1f after %s (chance %.1g)", before/after, settled, chance)},
+			Remedy:   fmt.Sprintf("Warm up for %s longer (--warmup).", settled.Round(time.Second)+time.Second),
+		}}, nil
+	},
+}

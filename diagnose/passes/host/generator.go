@@ -1,0 +1,138 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// littleSlack: by Little's law rate times mean latency is the requests in
+	// flight; in a closed loop that is the connections. Less than 70 % of them
+	// means that the generator spends the rest between requests.
+	littleSlack = 0.70
+	// generatorPart of all CPU in use on a saturated host, from which the run
+	// measures the generator.
+	generatorPart = 0.60
+	// leastLagNS and lagPart: the generator sends late when its lag's p99 is both.
+	leastLagNS = 10e6
+	lagPart    = 0.5
+	// idle utilisation: a closed loop that leaves more than half of the CPUs idle
+	// without any wait worth naming is limited by its connections.
+	idle = 0.5
+	// outside is the part of latency that is spent outside the service, from
+	// which connections wait for the path and not for the service.
+	outside = 0.5
+)
+
+// Generator finds runs that measured the generator.
+var Generator = diagnose.Analyzer{
+	Name:  "generator",
+	Stage: diagnose.Validity,
+	Doc: "Reads the generator's own verdict; checks Little's law in a closed loop (rate times latency must be 70 % of " +
+		"the connections), its lag in an open loop (p99 of 10 ms and half of the median latency while connections " +
+		"are free), and its part of CPU (60 % of what is used on a saturated host).",
+	Causes: []diagnose.Cause{{
+		ID: "generator-saturated", Title: "The load generator is the limit",
+		Doc:    "The generator could not send when it should have, so the figures speak of it and not of the service.",
+		Remedy: "Fewer checks, more generators or CPUs for them, or a lower rate.",
+		Voids:  true,
+	}},
+	Needs: []diagnose.Need{diagnose.NeedLoad},
+	Run:   runGenerator,
+}
+
+func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	var why []string
+	var facts []record.Evidence
+	load, c := p.Load(), p.CPU()
+	var summary record.Summary
+	if p.Record.ReadJSON(record.SummaryFile, &summary) == nil && summary.Schema != "" && !summary.Generator.Valid {
+		why = append(why, summary.Generator.WhyInvalid...)
+	}
+	if !load.Open && load.Connections > 0 && load.Service > 0 {
+		flying := load.Rate * load.Service / 1e9
+		if flying < littleSlack*float64(load.Connections) && load.Errors < 0.5*load.Requests {
+			why = append(why, "connections stand idle between requests")
+			facts = append(facts, diagnose.Fact(diagnose.FromLoad, flying, diagnose.Ratio, "%.0f/s times %s is %.1f requests in flight, on %d connections", load.Rate, diagnose.Span(load.Service), flying, load.Connections))
+		}
+	}
+	if lag, ok := p.Mean(record.LoadLag, record.Labels("q", "p99")); ok && load.Open && lag >= leastLagNS && lag >= lagPart*load.P50 && !allBusy(p) {
+		why = append(why, "requests are sent late although connections are free")
+		facts = append(facts, diagnose.Fact(diagnose.FromLoad, lag, diagnose.Nanosec, "the lag's p99 is %s", diagnose.Span(lag)))
+	}
+	if part := c.Generator / c.Busy; c.Saturated() && part >= generatorPart {
+		why = append(why, "the generator takes the CPUs from the service")
+		facts = append(facts, diagnose.Fact(diagnose.FromLoad, part, diagnose.Ratio, "the generator uses %s of all CPU in use", diagnose.Percent(part)))
+	}
+	if len(why) == 0 {
+		return nil, nil
+	}
+	return []diagnose.Finding{{
+		Cause: "generator-saturated", Share: 1, ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: record.High,
+		Title:    "The load generator is the limit: " + strings.Join(why, "; "),
+		Evidence: facts,
+		Remedy:   "Lower the rate or the checks per request, or generate the load from more CPUs or another machine; judge the service from a valid run.",
+	}}, nil
+}
+
+// allBusy reports whether all connections of an open loop were in use: then
+// requests are late because the service is slow.
+func allBusy(p *diagnose.Pass) bool {
+	queued, ok := p.Mean(record.LoadQueued, "")
+	if !ok || queued < 1 {
+		return false
+	}
+	flying, _ := p.Mean(record.LoadInFlight, "")
+	return flying >= 0.9*float64(max(1, p.Load().Connections))
+}
+
+// Connections finds closed loops with too few connections to load the service.
+var Connections = diagnose.Analyzer{
+	Name:  "connections",
+	Stage: diagnose.Validity,
+	Doc: "Named in a closed loop that leaves half of the CPUs idle when no other cause was found: connections over " +
+		"latency is then the ceiling.",
+	Causes: []diagnose.Cause{{
+		ID: "generator-limited", Title: "The number of connections is the limit",
+		Doc:       "Each connection waits for its answer and the service is idle meanwhile: more requests at a time would be served.",
+		Remedy:    "More connections, or an open loop at the rate wanted.",
+		Qualifies: true,
+	}},
+	Needs: []diagnose.Need{diagnose.NeedLoad, diagnose.NeedProcess},
+	After: limiting(),
+	Run:   runConnections,
+}
+
+// limiting lists the analyzers whose findings leave a service idle.
+func limiting() []string {
+	return []string{"generator", "throttling", "procs", "slow-query", "n-plus-one", "lock-wait", "pool-churn", "pool-wait", "unprepared",
+		"lock", "channel", "sleep", "flight", "downstream", "http-client", "sched", "syscall"}
+}
+
+func runConnections(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	load, c := p.Load(), p.CPU()
+	if load.Open || load.Connections == 0 || load.Service == 0 || !(c.HostUse() < idle) || !(c.Target/c.Limit < idle) {
+		return nil, nil
+	}
+	if load.Errors > 0.5*load.Requests || p.Found(limiting()) {
+		return nil, nil
+	}
+	ceiling := float64(load.Connections) / (load.Service / 1e9)
+	f := diagnose.Finding{
+		Cause: "generator-limited", Share: 1 - c.HostUse(), ShareOf: diagnose.OfCapacity, GainCeiling: 1 / max(c.HostUse(), 1.0/50), Confidence: record.Medium,
+		Title: fmt.Sprintf("%d connections with %s each allow %.0f requests/s, and the service is idle meanwhile", load.Connections, diagnose.Span(load.Service), ceiling),
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromLoad, ceiling, diagnose.Hertz, "%d connections over %s are %.0f/s; %.0f/s were measured", load.Connections, diagnose.Span(load.Service), ceiling, load.Rate),
+			diagnose.Fact(diagnose.FromProcess, c.HostUse(), diagnose.Ratio, "the host's CPUs are %s busy", diagnose.Percent(c.HostUse())),
+		},
+		Remedy: "Load with more connections (-c), or at a rate (--rate), to find what limits the service.",
+	}
+	if mean := p.Waits().MeanNS(); mean > 0 && mean < (1-outside)*load.Service {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, mean, diagnose.Nanosec, "the service itself takes %s of the %s", diagnose.Span(mean), diagnose.Span(load.Service)))
+		f.Confidence = record.High
+	}
+	return []diagnose.Finding{f}, nil
+}

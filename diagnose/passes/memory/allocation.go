@@ -1,0 +1,135 @@
+package memory
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastSiteShare of all bytes allocated at one place.
+	leastSiteShare = 0.40
+	// leastAllocCPU: allocating and collecting together must be worth saving.
+	leastAllocCPU = 0.15
+	// leastBytes per request at the site: below 8 KiB a site leads only because
+	// nothing else allocates.
+	leastBytes = 8 << 10
+)
+
+// Allocation finds the site that allocates most.
+var Allocation = diagnose.Analyzer{
+	Name:  "allocation",
+	Stage: diagnose.Memory,
+	Doc: "Groups allocated bytes by the user's innermost function and names one with 40 % of them and 8 KiB per " +
+		"request, when allocating and collecting take 15 % of the service's CPU.",
+	Causes: []diagnose.Cause{{
+		ID: "alloc-hot", Title: "One place allocates most of the memory",
+		Doc:    "One allocation site gives most of the bytes per request, and allocating and collecting them costs CPU.",
+		Remedy: "Preallocate, reuse a buffer (sync.Pool with a size cap), or avoid the escape.",
+	}},
+	Needs: []diagnose.Need{diagnose.NeedAllocs, diagnose.NeedCPUProfile, diagnose.NeedLoad},
+	Run:   runAllocation,
+}
+
+// site is a place that allocates.
+type site struct {
+	place          record.Frame
+	bytes, objects float64
+}
+
+func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	allocs, err := p.Profile("allocs", "alloc_space")
+	if err != nil {
+		return nil, err
+	}
+	use, err := p.Use()
+	if err != nil {
+		return nil, err
+	}
+	cost := use.With(callstack.Allocate | callstack.GCWork | callstack.GCAssist)
+	sites := sitesOf(p, allocs)
+	if len(sites) == 0 || allocs.Total == 0 {
+		return nil, nil
+	}
+	lead := sites[0]
+	share := lead.bytes / float64(allocs.Total)
+	each := perRequest(p, lead.bytes)
+	if share < leastSiteShare || each < leastBytes || cost < leastAllocCPU {
+		return nil, nil
+	}
+	f := diagnose.Finding{
+		Cause: "alloc-hot", Share: share * cost, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(lead.place),
+		GainCeiling: p.CPUGain(share * cost), Confidence: record.Medium,
+		Title: fmt.Sprintf("%s allocates %s per request, %s of all, and allocating and collecting takes %s of the CPU",
+			diagnose.At(lead.place), size(each), diagnose.Percent(share), diagnose.Percent(cost)),
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromProfile, each, diagnose.Bytes, "%s allocates %s in %.1f objects per request, %s of all bytes", callstack.Short(lead.place.Function), size(each), perRequest(p, lead.objects), diagnose.Percent(share)),
+			diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio, "allocating and collecting take %s of the service's CPU", diagnose.Percent(cost)),
+		},
+		Remedy: fmt.Sprintf("At %s give the buffer its capacity at once, reuse it (a sync.Pool that drops large ones), or write into the response as you go.", diagnose.At(lead.place)),
+	}
+	if assist := p.Waits().Share(callstack.Collector); assist >= 0.02 {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, assist, diagnose.Ratio, "requests help the collector for %s of their time", diagnose.Percent(assist)))
+	}
+	if cost >= 2*leastAllocCPU {
+		f.Confidence = record.High
+	}
+	return []diagnose.Finding{f}, nil
+}
+
+// sitesOf groups allocations by the user's function, largest first, each at its
+// line with most bytes. Library code is booked on the user's call into it.
+func sitesOf(p *diagnose.Pass, allocs *diagnose.Profile) []site {
+	type group struct {
+		site
+		lines map[record.Frame]float64
+	}
+	groups := map[string]*group{}
+	var names []string
+	for _, s := range allocs.Samples {
+		i := p.Stacks.Innermost(s.Stack)
+		if i < 0 {
+			continue
+		}
+		place := s.Stack[i]
+		name := callstack.Enclosing(place.Function)
+		g := groups[name]
+		if g == nil {
+			g = &group{lines: map[record.Frame]float64{}}
+			groups[name], names = g, append(names, name)
+		}
+		g.bytes, g.objects = g.bytes+float64(s.Value), g.objects+float64(s.Count)
+		g.lines[place] += float64(s.Value)
+		if g.lines[place] > g.lines[g.place] || g.place.Function == "" {
+			g.place = place
+		}
+	}
+	list := make([]site, 0, len(names))
+	for _, name := range names {
+		list = append(list, groups[name].site)
+	}
+	slices.SortStableFunc(list, func(a, b site) int { return cmp.Compare(b.bytes, a.bytes) })
+	return list
+}
+
+func perRequest(p *diagnose.Pass, amount float64) float64 {
+	if n := p.Load().Requests; n > 0 {
+		return amount / n
+	}
+	return 0
+}
+
+// size words bytes: "41 KiB".
+func size(bytes float64) string {
+	switch {
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", bytes/(1<<20))
+	case bytes >= 1<<10:
+		return fmt.Sprintf("%.0f KiB", bytes/(1<<10))
+	}
+	return fmt.Sprintf("%.0f B", bytes)
+}

@@ -1,0 +1,96 @@
+package wait
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// Lock finds contended mutexes and readers behind writers.
+var Lock = diagnose.Analyzer{
+	Name:  "lock",
+	Stage: diagnose.Wait,
+	Doc: "Groups lock waits of the anatomy by the type or function that locks. A group counts from 20 % of " +
+		"request time, or half of the tail's extra time. Read locks and write locks are told apart by the " +
+		"blocked frame; the mutex profile, where there is one, names who held the lock.",
+	Causes: []diagnose.Cause{{
+		ID:     "lock-contention",
+		Title:  "Requests wait for a lock",
+		Doc:    "Goroutines that serve requests are blocked in Lock at one place, while one of them holds it.",
+		Remedy: "Hold the lock for less (no I/O, encoding or allocation under it), shard it, use atomics, or copy on write.",
+		// A lock is held longer when its holder is slowed by these.
+		FollowsFrom: []string{"cpu-throttled"},
+	}, {
+		ID:          "rwlock-writer",
+		Title:       "Readers wait behind a writer",
+		Doc:         "Goroutines that serve requests are blocked in RLock: a writer holds the lock or stands before them.",
+		Remedy:      "Shorten what the writer does under the lock, or publish an immutable copy through atomic.Pointer.",
+		FollowsFrom: []string{"cpu-throttled"},
+	}},
+	Needs: []diagnose.Need{diagnose.NeedAnatomy},
+	Run:   runLock,
+}
+
+func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	var found []diagnose.Finding
+	w := p.Waits()
+	both := append(append([]diagnose.Site{}, w.Sites(callstack.LockWait)...), w.Sites(callstack.ReadLockWait)...)
+	for _, s := range diagnose.ByOwner(both) {
+		v, ok := judge(p, s, true)
+		if !ok {
+			continue
+		}
+		cause, what := "lock-contention", "a lock"
+		if s.Wait == callstack.ReadLockWait {
+			cause, what = "rwlock-writer", "a read lock behind a writer"
+		}
+		f := v.finding(p, cause, s)
+		f.Title = fmt.Sprintf("%s for %s at %s", v.requests(), what, diagnose.At(s.Place))
+		f.Remedy = remedyLock(cause, s.Place, holder(p, s.Place, &f))
+		found = append(found, f)
+	}
+	return found, nil
+}
+
+func remedyLock(cause string, waiting, holding record.Frame) string {
+	at := holding
+	if at.Function == "" {
+		at = waiting
+	}
+	if cause == "rwlock-writer" {
+		return fmt.Sprintf("Shorten the write section in %s, or build the new value outside the lock and publish it with atomic.Pointer so that readers never block.", callstack.Short(at.Function))
+	}
+	return fmt.Sprintf("Do less between Lock and Unlock in %s (move I/O, encoding and allocation out), or shard the lock by key; for counters use sync/atomic.", callstack.Short(at.Function))
+}
+
+// holder returns who released the lock most of the delay was for, and adds it as
+// evidence. The mutex profile books contention on Unlock's caller, so its stacks
+// are holders; those of the same owner as the waiting place are of this lock.
+// Nothing is returned without a profile or a match.
+func holder(p *diagnose.Pass, waiting record.Frame, f *diagnose.Finding) record.Frame {
+	prof, err := p.Profile("mutex", "delay")
+	if err != nil {
+		return record.Frame{}
+	}
+	owner := callstack.Owner(waiting.Function)
+	delay := map[record.Frame]int64{}
+	var best record.Frame
+	for _, s := range prof.Samples {
+		i := p.Stacks.Innermost(s.Stack)
+		if i < 0 || callstack.Owner(s.Stack[i].Function) != owner {
+			continue
+		}
+		frame := s.Stack[i]
+		delay[frame] += s.Value
+		if delay[frame] > delay[best] {
+			best = frame
+		}
+	}
+	if best.Function != "" {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(delay[best]), diagnose.Nanosec,
+			"the mutex profile books %s of waiting on the holder %s (%s)", diagnose.Span(float64(delay[best])), callstack.Short(best.Function), diagnose.At(best)))
+	}
+	return best
+}

@@ -1,0 +1,84 @@
+package wait
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastQueued of request time spent ready but not running.
+	leastQueued = 0.30
+	// leastBackground of the service's CPU that is not spent on requests: then
+	// requests queue behind other work, not behind each other.
+	leastBackground = 0.30
+	// leastSchedNS per request; the scheduler's hand-overs take less.
+	leastSchedNS = 500e3
+)
+
+// Sched finds requests that are ready to run and do not.
+var Sched = diagnose.Analyzer{
+	Name:  "sched",
+	Stage: diagnose.Wait,
+	Doc: "Looks at the time requests are runnable, from 30 % of request time or half of the tail's extra time. While " +
+		"requests themselves saturate the CPUs that is a symptom and not named; it is named when 30 % of the " +
+		"service's CPU goes into background work, or when CPUs are not saturated on average (bursts).",
+	Causes: []diagnose.Cause{{
+		ID:     "sched-latency",
+		Title:  "Requests are ready to run and wait for a CPU",
+		Doc:    "Goroutines that serve requests are runnable but not running: more of them than CPUs are ready at a time.",
+		Remedy: "Less CPU per request, background work bounded or moved away, admission control, more CPUs.",
+		FollowsFrom: []string{"cpu-throttled", "gomaxprocs-mismatch", "gc-cpu", "alloc-hot", "cpu-hot-function", "cpu-json",
+			"cpu-logging", "cpu-regexp-compile", "cpu-regexp-match", "cpu-format", "cpu-crypto", "cpu-compress", "goroutine-churn"},
+	}},
+	Needs: []diagnose.Need{diagnose.NeedAnatomy},
+	Run:   runSched,
+}
+
+func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	w := p.Waits()
+	share, ns, tail := w.Share(callstack.Queued), w.NS(callstack.Queued), w.Tail(callstack.Queued)
+	background, where := backgroundWork(p)
+	saturated := p.CPU().Saturated()
+	f := diagnose.Finding{Cause: "sched-latency", ShareOf: diagnose.OfRequest, Confidence: record.Medium}
+	switch {
+	case share >= leastQueued && ns >= leastSchedNS && (!saturated || background >= leastBackground):
+		f.Share = share
+		// Removing the competing work frees its CPU, which idle CPUs do not bound.
+		f.GainCeiling = max(p.WaitGain(share), p.CPUGain(background))
+	case tail >= leastTail && !saturated && w.GapNS() >= leastGapNS && 2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS):
+		f.Share, f.ShareOf = tail, diagnose.OfTail
+		f.GainCeiling = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))
+	default:
+		if share >= leastQueued && saturated {
+			p.Reject("sched-latency", "requests are runnable %s of their time because they themselves keep the CPUs busy", diagnose.Percent(share))
+		}
+		return nil, nil
+	}
+	f.Title = fmt.Sprintf("Requests are ready to run but wait for a CPU for %s of %s", diagnose.Percent(f.Share), f.ShareOf)
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec, "the mean request is runnable for %s of %s", diagnose.Span(ns), diagnose.Span(w.MeanNS())))
+	if p99, ok := p.Mean("/sched/latencies:seconds", record.Labels("q", "p99")); ok {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, p99, diagnose.Nanosec, "the scheduler's own p99 latency over all goroutines is %s", diagnose.Span(p99)))
+	}
+	f.Remedy = "Spread the work that comes in bursts, bound what runs at once, or give the service more CPUs."
+	if background >= leastBackground {
+		f.Where = diagnose.WhereOf(where)
+		f.Title += fmt.Sprintf(" behind background work at %s", diagnose.At(where))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, background, diagnose.Ratio, "%s of the service's CPU is spent outside requests", diagnose.Percent(background)))
+		f.Remedy = fmt.Sprintf("Bound or move the background work at %s: it takes CPUs from requests.", diagnose.At(where))
+	}
+	return []diagnose.Finding{f}, nil
+}
+
+// backgroundWork returns the part of CPU that the user's code spends outside
+// requests, and where most of it is. Goroutines that requests start count as
+// background here only where nothing tells them apart.
+func backgroundWork(p *diagnose.Pass) (float64, record.Frame) {
+	use, err := p.Use()
+	if err != nil {
+		return 0, record.Frame{}
+	}
+	return use.Background()
+}

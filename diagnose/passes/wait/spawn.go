@@ -1,0 +1,56 @@
+package wait
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastSpawned goroutines per request: a handful is ordinary fan-out.
+	leastSpawned = 8
+	// leastSpawnCPU of the service's CPU in starting, growing and ending
+	// goroutines, which healthy services keep below 3 %.
+	leastSpawnCPU = 0.08
+)
+
+// Spawn finds requests that start many short goroutines.
+var Spawn = diagnose.Analyzer{
+	Name:  "spawn",
+	Stage: diagnose.CPUUse,
+	Doc: "Compares goroutines created per request (from the trace) and the CPU of starting, growing and ending them " +
+		"(from the CPU profile) with 8 per request and 8 % of CPU; both must be passed.",
+	Causes: []diagnose.Cause{{
+		ID:     "goroutine-churn",
+		Title:  "Requests start many short goroutines",
+		Doc:    "Each request creates many goroutines, and creating, scheduling and growing them costs CPU.",
+		Remedy: "A bounded pool of workers, or larger pieces of work per goroutine.",
+	}},
+	Needs: []diagnose.Need{diagnose.NeedAnatomy, diagnose.NeedCPUProfile},
+	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {
+		use, err := p.Use()
+		if err != nil {
+			return nil, err
+		}
+		cost, spawned := use.With(callstack.Spawn), p.Anatomy.Spawned
+		if spawned < leastSpawned || cost < leastSpawnCPU {
+			return nil, nil
+		}
+		f := diagnose.Finding{
+			Cause: "goroutine-churn", Share: cost, ShareOf: diagnose.OfCPU, Confidence: record.Medium, GainCeiling: p.CPUGain(cost),
+			Title:  fmt.Sprintf("A request starts %.0f goroutines, which costs %s of the CPU", spawned, diagnose.Percent(cost)),
+			Remedy: "Do the pieces in a bounded pool of workers, or give each goroutine a larger piece.",
+			Evidence: []record.Evidence{
+				diagnose.Fact(diagnose.FromTrace, spawned, diagnose.Ratio, "%.1f goroutines are created per request", spawned),
+				diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio, "starting, growing and ending goroutines takes %s of the CPU", diagnose.Percent(cost)),
+			},
+		}
+		if at := use.Spawners(); len(at) > 0 {
+			f.Where = diagnose.WhereOf(at[0].Place)
+			f.Title += " at " + diagnose.At(at[0].Place)
+		}
+		return []diagnose.Finding{f}, nil
+	},
+}
