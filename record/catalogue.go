@@ -56,6 +56,7 @@ func catalogue() map[string]Info {
 		StatementPlan: statement(ns), StatementReads: statement(count), StatementHits: statement(count),
 		DBSessions: count, DBCommits: count, DBRollbacks: count,
 		DBBackends: {Unit: "1", Labels: "state"}, DBWaits: {Unit: "1", Labels: "event"}, DBBlocked: gauge,
-		DBCPU: ns, DBMax: gauge, PoolInUse: gauge, PoolMax: gauge,
+		DBBlockers: {Unit: "1", Labels: "state"},
+		DBCPU:      ns, DBMax: gauge, PoolInUse: gauge, PoolMax: gauge,
 	}
 }

@@ -63,6 +63,7 @@ const (
 	DBBackends     = "postgres.backends"        // gauge, 1 client backends of the target; label state
 	DBWaits        = "postgres.waits"           // gauge, 1 active backends that wait; label event ("Lock:tuple")
 	DBBlocked      = "postgres.blocked"         // gauge, 1 backends that wait for another backend
+	DBBlockers     = "postgres.blockers"        // gauge, 1 sessions that hold a lock others wait for; label state
 	DBCPU          = "postgres.cpu"             // counter, ns of CPU of the server's processes, when local
 	DBMax          = "postgres.max_connections" // gauge, 1
 

@@ -1,0 +1,71 @@
+package postgres
+
+import (
+	"context"
+	"time"
+)
+
+// serverCPU sums the CPU time of the server's processes on this host: the
+// postmaster, the backends that live, and, through the postmaster's account of
+// reaped children, those that have ended. Our own backend is left out.
+//
+// Living processes are counted by their CPU clocks, in ns, reaped ones in ticks
+// of 10 ms: when a backend ends, its figure moves from the one to the other and
+// is rounded down. The sum is held where it would fall by that.
+//
+// Which backends live is what pg_stat_activity says, since a look through /proc
+// costs more; the log collector is not listed there and counts when it ends.
+type serverCPU struct {
+	postmaster int
+	high       time.Duration // the largest sum so far
+	// processTime returns the CPU time of a living process; reaped that of the
+	// postmaster's children that it has waited for.
+	processTime func(pid int) (time.Duration, error)
+	reaped      func() (time.Duration, error)
+}
+
+// read returns the CPU time so far. Only differences have a meaning.
+func (c *serverCPU) read(pids []int) (time.Duration, error) {
+	before, err := c.reaped()
+	if err != nil {
+		return 0, err
+	}
+	var sum time.Duration
+	// Hazard: a backend that is reaped between being counted as living and the
+	// postmaster being asked would count twice, and one reaped before would
+	// not at all. So it is asked on both sides, and agreement is waited for.
+	for try := 0; ; try++ {
+		if sum, err = c.processTime(c.postmaster); err != nil {
+			return 0, err
+		}
+		for _, pid := range pids {
+			if used, err := c.processTime(pid); err == nil { // else it has ended
+				sum += used
+			}
+		}
+		after, err := c.reaped()
+		if err != nil {
+			return 0, err
+		}
+		if after == before || try == 2 {
+			c.high = max(c.high, sum+after)
+			return c.high, nil
+		}
+		before = after
+	}
+}
+
+// findServer returns nil, and says why in the session, when the server's
+// processes are not this host's.
+func findServer(ctx context.Context, s *session) *serverCPU {
+	var started time.Time
+	err := s.conn.QueryRow(ctx, "SELECT /* redline */ backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()").Scan(&started)
+	if err != nil {
+		return nil
+	}
+	cpu, why := sameHost(s.pid, started)
+	if cpu == nil {
+		s.blind = append(s.blind, "the CPU of the server's processes is not seen: "+why)
+	}
+	return cpu
+}

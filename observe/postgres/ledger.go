@@ -1,0 +1,190 @@
+package postgres
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/record"
+)
+
+// maxFollowed bounds the statements that get series; pg_stat_statements itself
+// keeps 5000 unless told otherwise.
+const maxFollowed = 500
+
+// figures are what pg_stat_statements counts of one statement.
+type figures struct {
+	calls, rows, read, hit float64
+	exec, plan             float64 // ms
+}
+
+func (f figures) minus(g figures) figures {
+	return figures{f.calls - g.calls, f.rows - g.rows, f.read - g.read, f.hit - g.hit, f.exec - g.exec, f.plan - g.plan}
+}
+
+func (f figures) plus(g figures) figures {
+	return figures{f.calls + g.calls, f.rows + g.rows, f.read + g.read, f.hit + g.hit, f.exec + g.exec, f.plan + g.plan}
+}
+
+// entry is a row of pg_stat_statements: it counts per user.
+type entry struct {
+	user  uint32
+	query int64
+}
+
+// ledger turns readings of pg_stat_statements into series per statement and
+// totals of the steady span. It is pure: what the server said comes in, points
+// go out.
+type ledger struct {
+	meter    observe.Meter
+	steady   record.Span // zero counts everything
+	planning bool        // planning time is tracked
+	own      map[int64]bool
+
+	last     map[entry]figures // nil before the first reading
+	lastAt   time.Duration
+	followed map[int64]*statement
+	dropped  bool // more than maxFollowed were active
+}
+
+// statement is one that was called during the run.
+type statement struct {
+	id     int64
+	label  string
+	sum    figures // since it is followed; never falls
+	counts [6]observe.Counter
+
+	calls, rows, exec float64 // in the steady span; exec in ns
+	text              string  // empty until fetched
+	plan              []byte
+	planError         string
+}
+
+// read takes all rows of one reading at the run time at.
+func (l *ledger) read(at time.Duration, rows map[entry]figures) {
+	if l.last != nil {
+		deltas := map[int64]figures{}
+		for e, now := range rows {
+			before, known := l.last[e]
+			// An entry that was not there, or counts less, began anew since.
+			if known && now.calls >= before.calls && now.exec >= before.exec {
+				now = now.minus(before)
+			}
+			if now.calls > 0 {
+				deltas[e.query] = deltas[e.query].plus(now)
+			}
+		}
+		for id, delta := range deltas {
+			if s := l.follow(id); s != nil {
+				s.sum = s.sum.plus(delta)
+			}
+		}
+	}
+	l.last, l.lastAt = rows, at
+	for _, s := range l.followed {
+		l.count(s, at)
+	}
+}
+
+// blank tells of a gap: what happened in it stays absent.
+func (l *ledger) blank() {
+	l.last = nil
+	l.meter.Break()
+	for _, s := range l.followed {
+		for i := range s.counts {
+			s.counts[i].Break()
+		}
+	}
+}
+
+// follow returns the statement, nil when it is redline's own or one too many.
+func (l *ledger) follow(id int64) *statement {
+	if l.own[id] {
+		return nil
+	}
+	if s := l.followed[id]; s != nil {
+		return s
+	}
+	if len(l.followed) >= maxFollowed {
+		l.dropped = true
+		return nil
+	}
+	if l.followed == nil {
+		l.followed = map[int64]*statement{}
+	}
+	s := &statement{id: id, label: record.Labels("queryid", strconv.FormatInt(id, 10))}
+	for i := range s.counts {
+		s.counts[i].Width = l.meter.Width
+		// It had not been called in this run at the reading before.
+		s.counts[i].Read(l.lastAt, 0, nil)
+	}
+	l.followed[id] = s
+	return s
+}
+
+// count delivers a statement's windows. Calls and time are delivered when zero
+// too, so that a chart falls to zero; of the rest zeros are left out.
+func (l *ledger) count(s *statement, at time.Duration) {
+	if l.own[s.id] {
+		return
+	}
+	const ms = float64(time.Millisecond)
+	put := func(i int, name string, sum float64, zeros bool, total *float64) {
+		s.counts[i].Read(at, sum, func(w int64, amount float64) {
+			if zeros || amount > 0 {
+				l.meter.Put(name, s.label, w, amount)
+			}
+			if total != nil && l.isSteady(w) {
+				*total += amount
+			}
+		})
+	}
+	put(0, record.StatementCalls, s.sum.calls, true, &s.calls)
+	put(1, record.StatementTime, s.sum.exec*ms, true, &s.exec)
+	put(2, record.StatementRows, s.sum.rows, false, &s.rows)
+	put(3, record.StatementReads, s.sum.read, false, nil)
+	put(4, record.StatementHits, s.sum.hit, false, nil)
+	if l.planning {
+		put(5, record.StatementPlan, s.sum.plan*ms, false, nil)
+	}
+}
+
+func (l *ledger) isSteady(w int64) bool {
+	if l.steady.Len() <= 0 {
+		return true
+	}
+	width := cmp.Or(l.meter.Width, record.DefaultWindow)
+	span := record.WindowSpan(w, width)
+	return span.From >= l.steady.From && span.To <= l.steady.To
+}
+
+// top returns the statements called in the steady span, longest total time
+// first.
+func (l *ledger) top(n int) []*statement {
+	var all []*statement
+	for _, s := range l.followed {
+		if s.calls > 0 && !l.own[s.id] {
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, func(a, b *statement) int {
+		return cmp.Or(cmp.Compare(b.exec, a.exec), cmp.Compare(a.id, b.id))
+	})
+	return all[:min(n, len(all))]
+}
+
+// record returns the statement as statements.json has it.
+func (s *statement) record() record.Statement {
+	return record.Statement{
+		QueryID:   strconv.FormatInt(s.id, 10),
+		Text:      s.text,
+		Calls:     int64(math.Round(s.calls)),
+		Time:      time.Duration(s.exec),
+		Rows:      int64(math.Round(s.rows)),
+		Plan:      s.plan,
+		PlanError: s.planError,
+	}
+}

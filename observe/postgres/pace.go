@@ -1,0 +1,43 @@
+package postgres
+
+import "time"
+
+// maxPace is the largest number of windows per reading.
+const maxPace = 32
+
+// pace decides how many windows apart readings are, so that reading never takes
+// more than about a quarter of the time, ours or the server's.
+type pace struct {
+	every   int64 // windows; zero means 1
+	slowest int64 // the largest every was
+	slow    int   // readings in a row that took too long
+	quick   int   // that would be quick enough at half the distance
+}
+
+// due tells whether the reading at the edge after this many windows is to be
+// taken.
+func (p *pace) due(edge int64) bool { return p.every <= 1 || edge%p.every == 0 }
+
+// took takes note of how long a reading lasted. One slow reading may be a
+// hiccup of the host; three in a row are the server's statistics.
+func (p *pace) took(d, window time.Duration) {
+	p.every = max(p.every, 1)
+	distance := time.Duration(p.every) * window
+	if d > distance/4 {
+		p.slow, p.quick = p.slow+1, 0
+	} else {
+		p.slow = 0
+	}
+	if d < distance/16 {
+		p.quick++
+	} else {
+		p.quick = 0
+	}
+	switch {
+	case p.slow >= 3 && p.every < maxPace:
+		p.every, p.slow = p.every*2, 0
+	case p.quick >= 20 && p.every > 1:
+		p.every, p.quick = p.every/2, 0
+	}
+	p.slowest = max(p.slowest, p.every)
+}

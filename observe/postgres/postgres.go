@@ -1,0 +1,163 @@
+// Package postgres watches a PostgreSQL server from inside, on one connection
+// of its own: statements, sessions, waits, and the CPU of the server's
+// processes when they run on this host.
+//
+// Where each figure comes from:
+//
+//	postgres.statement.*    pg_stat_statements(false), differences between two
+//	                        readings, summed over users. Only statements that a
+//	                        client sent count (toplevel), as the time of those that
+//	                        functions run is in their caller's already. A statement's
+//	                        time lands in the window in which it ended.
+//	postgres.sessions,
+//	commits, rollbacks      pg_stat_database of the DSN's database. Backends report
+//	                        there at most once a second, so these come in lumps.
+//	postgres.backends,
+//	waits, blocked          pg_stat_activity: client backends of that database at the
+//	                        window's end. Blocked are those that wait for a
+//	                        heavyweight lock.
+//	postgres.blockers       pg_blocking_pids of the blocked, once a second and for
+//	                        eight at most, since each call stops the lock manager
+//	postgres.cpu            CPU clocks of the server's processes (see cpu.go)
+//
+// A reading is dated by the server: statement_timestamp() before and
+// clock_timestamp() after bracket it, and the round trip is left out. A server
+// on this host reads the same clock; of another host the offset is estimated
+// from round trips, and its bound is part of the alignment error.
+//
+// redline's own session and statements are left out of every figure. The
+// package refuses to change the server (its session is read only), to run
+// EXPLAIN ANALYZE, and to keep the text of statements that may hold secrets. It
+// never reads faster than a quarter of the time allows.
+//
+// Rejected: pg_stat_statements(true) at each reading (it reads the file of all
+// texts, megabytes), resetting the statistics (others watch them too), and one
+// long transaction (it would hold back vacuum).
+package postgres
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/record"
+)
+
+// Source is the observe.Source of one PostgreSQL database.
+type Source struct {
+	subject observe.Subject
+	session *session // set by Open, closed by Run
+	ledger  ledger
+	bracket observe.Bracket
+	pace    pace
+	lost    outages
+	blind   []string
+
+	samples int64
+	store   record.Statements
+	evicted int64
+}
+
+var (
+	_ observe.Source   = (*Source)(nil)
+	_ observe.Reporter = (*Source)(nil)
+	_ observe.Storer   = (*Source)(nil)
+)
+
+// New returns a source that has not been opened.
+func New() *Source {
+	return &Source{bracket: observe.Bracket{Limit: 250 * time.Microsecond}}
+}
+
+// Describe implements observe.Source.
+func (*Source) Describe() observe.Description {
+	return observe.Description{
+		Name:  "postgres",
+		Doc:   "Statements with their plans, sessions, waits and CPU of the PostgreSQL database that the target uses.",
+		Needs: "a DSN, PostgreSQL 13 or later with pg_stat_statements, and a role that is a member of pg_read_all_stats.",
+		Cost:  "one session of the database and three short queries per window; plans are asked for after the load.",
+	}
+}
+
+// Health implements observe.Reporter.
+func (s *Source) Health() record.SourceHealth {
+	h := record.SourceHealth{Name: "postgres", OK: s.samples > 0 && !s.lost.now, Samples: s.samples, Align: s.bracket.Align()}
+	why := append([]string(nil), s.blind...)
+	if s.samples == 0 {
+		why = append(why, "no reading succeeded")
+	}
+	if k := s.pace.slowest; k > 1 {
+		why = append(why, fmt.Sprintf("readings took long, so that at times only every %dth window was read (amounts are spread evenly over the windows between)", k))
+	}
+	if s.evicted > 0 {
+		why = append(why, fmt.Sprintf("pg_stat_statements was full and dropped statements %d times, so that rare ones are missing: raise pg_stat_statements.max", s.evicted))
+	}
+	if text := s.lost.text(); text != "" {
+		why = append(why, text)
+	}
+	h.Why = strings.Join(why, "; ")
+	return h
+}
+
+// Store implements observe.Storer: the statements of the steady span with their
+// plans.
+func (s *Source) Store() (file string, value any, err error) {
+	return record.StatementsFile, s.store, nil
+}
+
+// say notes a blindness once.
+func (s *Source) say(text string) {
+	for _, said := range s.blind {
+		if said == text {
+			return
+		}
+	}
+	if len(s.blind) < 16 {
+		s.blind = append(s.blind, text)
+	}
+}
+
+// outages are the times without a connection.
+type outages struct {
+	now   bool
+	since time.Duration
+	all   []record.Span
+	err   string // of the first loss
+}
+
+func (o *outages) begin(at time.Duration, err error) {
+	if o.now {
+		return
+	}
+	o.now, o.since = true, at
+	if o.err == "" {
+		o.err = err.Error()
+	}
+}
+
+func (o *outages) end(at time.Duration) {
+	o.now = false
+	o.all = append(o.all, record.Span{From: o.since, To: at})
+}
+
+func (o *outages) text() string {
+	const shown = 3
+	var parts []string
+	for i, span := range o.all {
+		if i == shown {
+			parts = append(parts, fmt.Sprintf("and %d times more", len(o.all)-shown))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("from %v to %v", round(span.From), round(span.To)))
+	}
+	if o.now {
+		parts = append(parts, fmt.Sprintf("from %v to the end", round(o.since)))
+	}
+	if parts == nil {
+		return ""
+	}
+	return "the server was lost " + strings.Join(parts, ", ") + " of the run (" + o.err + ")"
+}
+
+func round(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }

@@ -1,0 +1,317 @@
+package postgres
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/redline-go/redline/observe/observetest"
+	"github.com/redline-go/redline/record"
+)
+
+const ms = time.Millisecond
+
+func TestLedger(t *testing.T) {
+	l := ledger{steady: record.Span{From: 200 * ms, To: 400 * ms}}
+	l.meter.Width = 100 * ms
+	row := func(user uint32, query int64) entry { return entry{user, query} }
+	l.read(100*ms, map[entry]figures{row(1, 7): {calls: 1000, exec: 5000}})
+	l.read(200*ms, map[entry]figures{row(1, 7): {calls: 1010, exec: 5020}})
+	// A second user of the same statement, and a statement that is new.
+	l.read(300*ms, map[entry]figures{row(1, 7): {calls: 1020, exec: 5040}, row(2, 7): {calls: 5, exec: 5}, row(1, 8): {calls: 2, exec: 1, rows: 4}})
+	// The first entry was evicted and came again.
+	l.read(400*ms, map[entry]figures{row(1, 7): {calls: 3, exec: 6}, row(2, 7): {calls: 5, exec: 5}, row(1, 8): {calls: 2, exec: 1, rows: 4}})
+	l.blank()
+	l.read(600*ms, map[entry]figures{row(1, 7): {calls: 9000, exec: 9000}})
+	l.read(700*ms, map[entry]figures{row(1, 7): {calls: 9001, exec: 9003}})
+
+	var sink observetest.Sink
+	if err := l.meter.Flush(&sink); err != nil {
+		t.Fatal(err)
+	}
+	calls := map[int64]float64{}
+	for _, p := range sink.Points() {
+		if p.Series.Name == record.StatementCalls && p.Series.Labels == "queryid=7" {
+			calls[p.Window] = p.Value
+		}
+	}
+	if want := map[int64]float64{1: 10, 2: 15, 3: 3, 6: 1}; !maps.Equal(calls, want) {
+		t.Errorf("calls by window %v, want %v: the gap stays absent", calls, want)
+	}
+	top := l.top(10)
+	if len(top) != 2 || top[0].id != 7 || top[1].id != 8 {
+		t.Fatalf("top %v", top)
+	}
+	if s := top[0].record(); s.Calls != 18 || s.Time != 31*ms {
+		t.Errorf("steady span holds %d calls of %v, want 18 of 31ms", s.Calls, s.Time)
+	}
+	if s := top[1].record(); s.Calls != 2 || s.Rows != 4 {
+		t.Errorf("%+v: the first window of a new statement is lost", s)
+	}
+	if n, _ := sink.Sum(record.StatementPlan, "*"); n != 0 {
+		t.Error("planning time although it is not tracked")
+	}
+}
+
+func TestLedgerLeavesOurOwnOut(t *testing.T) {
+	l := ledger{}
+	l.read(100*ms, map[entry]figures{})
+	l.read(200*ms, map[entry]figures{{1, 7}: {calls: 10}, {1, 8}: {calls: 1}})
+	l.named(7, "SELECT "+marker+" 1")
+	l.named(8, "SELECT 1")
+	if top := l.top(5); len(top) != 1 || top[0].id != 8 {
+		t.Errorf("top %v, want only the target's", top)
+	}
+	for id := range int64(2 * maxFollowed) {
+		l.follow(id + 100)
+	}
+	if len(l.followed) != maxFollowed || !l.dropped {
+		t.Errorf("%d statements followed", len(l.followed))
+	}
+}
+
+func TestPace(t *testing.T) {
+	var p pace
+	window := 100 * ms
+	for range 10 {
+		p.took(40*ms, window)
+	}
+	// Three slow readings: every 2nd window; then 40 ms of 200 is quick enough.
+	if p.every != 2 || p.slowest != 2 {
+		t.Errorf("every %d windows, slowest %d; want 2", p.every, p.slowest)
+	}
+	if p.due(3) || !p.due(4) {
+		t.Error("not every second edge is due")
+	}
+	p.took(500*ms, window)
+	p.took(ms, window)
+	if p.every != 2 {
+		t.Error("one hiccup changes the pace")
+	}
+	for range 30 {
+		p.took(ms, window)
+	}
+	if p.every != 1 || p.slowest != 2 {
+		t.Errorf("every %d windows, slowest %d; want 1 and 2", p.every, p.slowest)
+	}
+	for range 1000 {
+		p.took(time.Hour, window)
+	}
+	if p.every != maxPace {
+		t.Errorf("every %d windows, want the bound %d", p.every, maxPace)
+	}
+}
+
+func TestServerClock(t *testing.T) {
+	run, err := record.StartClock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.EpochError = 0
+	server := func(d time.Duration) time.Time { return run.EpochWall.Add(d) }
+
+	local := serverClock{run: run, local: true}
+	if local.sandwich(10*ms, 12*ms, server(11*ms)) {
+		t.Error("an honest local clock is doubted")
+	}
+	from, to := local.bracket(server(11*ms), server(12*ms))
+	if from != 11*ms-time.Microsecond || to != 12*ms+time.Microsecond {
+		t.Errorf("bracket %v to %v", from, to)
+	}
+	if !local.sandwich(20*ms, 22*ms, server(time.Second)) || local.local {
+		t.Error("a clock that was set is still believed")
+	}
+
+	// A server 5 s ahead, seen through round trips of 10 ms and then 2 ms.
+	remote := serverClock{run: run}
+	remote.sandwich(100*ms, 110*ms, server(5*time.Second+104*ms))
+	remote.sandwich(200*ms, 202*ms, server(5*time.Second+201*ms))
+	remote.sandwich(300*ms, 310*ms, server(5*time.Second+309*ms)) // looser: ignored
+	from, to = remote.bracket(server(5*time.Second+400*ms), server(5*time.Second+401*ms))
+	if from > 400*ms || to < 401*ms || to-from < 3*ms || to-from > 4*ms {
+		t.Errorf("bracket %v to %v, want 400 to 401 ms widened by 1 ms on each side", from, to)
+	}
+	if e := remote.error(1200 * time.Second); e < 100*ms {
+		t.Errorf("error %v after 20 minutes without a better round trip", e)
+	}
+}
+
+// CPU moves from the living to the reaped when a backend ends, in coarser
+// units, and the sum neither falls nor counts it twice.
+func TestServerCPUCarriesOver(t *testing.T) {
+	living := map[int]time.Duration{1: 100 * ms, 10: 50 * ms, 11: 33 * ms}
+	reaped := 200 * ms
+	c := serverCPU{
+		postmaster: 1,
+		processTime: func(pid int) (time.Duration, error) {
+			used, ok := living[pid]
+			if !ok {
+				return 0, errors.New("no such process")
+			}
+			return used, nil
+		},
+		reaped: func() (time.Duration, error) { return reaped, nil },
+	}
+	read := func() time.Duration {
+		t.Helper()
+		sum, err := c.read([]int{10, 11})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	if got := read(); got != 383*ms {
+		t.Errorf("sum %v, want 383ms", got)
+	}
+	delete(living, 11) // ends with 33 ms, of which 30 ms are whole ticks
+	reaped += 30 * ms
+	if got := read(); got != 383*ms {
+		t.Errorf("sum %v, want it held at 383ms", got)
+	}
+	living[10] += 20 * ms
+	if got := read(); got != 400*ms {
+		t.Errorf("sum %v, want 400ms", got)
+	}
+	// Reaped in the middle of a reading: it is taken again.
+	calls := 0
+	c.reaped = func() (time.Duration, error) {
+		if calls++; calls == 2 {
+			delete(living, 10)
+			reaped += 70 * ms
+		}
+		return reaped, nil
+	}
+	if got := read(); got != 400*ms {
+		t.Errorf("sum %v, want 400ms: counted twice or not at all", got)
+	}
+	delete(living, 1)
+	if _, err := c.read(nil); err == nil {
+		t.Error("a postmaster that is gone has a figure")
+	}
+}
+
+func TestOwnCommitsAreTakenOut(t *testing.T) {
+	var o ownCount
+	// The target commits 100 per reading; ours come in lumps of three.
+	var got []float64
+	for i, lump := range []int64{0, 0, 0, 3, 3, 3, 6} {
+		got = append(got, o.without(1000+100*int64(i)+lump))
+	}
+	for i := 1; i < len(got); i++ {
+		if got[i] < got[i-1] {
+			t.Fatalf("%v falls", got)
+		}
+	}
+	if sum := got[6] - got[0]; math.Abs(sum-600) > 3 {
+		t.Errorf("%v commits of the target, want 600", sum)
+	}
+}
+
+func TestRedact(t *testing.T) {
+	tests := map[string]string{
+		"SELECT a FROM b WHERE c = $1":                       "SELECT a FROM b WHERE c = $1",
+		"  select\n1":                                        "  select\n1",
+		"ALTER ROLE bob PASSWORD 'hunter2'":                  "ALTER ROLE (text not kept: it may hold secrets)",
+		"/* a /* b */ c */ -- d\nCREATE USER x PASSWORD 'h'": "CREATE USER (text not kept: it may hold secrets)",
+		"COPY t FROM PROGRAM 'curl -H token'":                "COPY T (text not kept: it may hold secrets)",
+		"'hunter2'":                                          "(text not kept: it may hold secrets)",
+		"":                                                   "(text not kept: it may hold secrets)",
+		"/* open":                                            "(text not kept: it may hold secrets)",
+		"UPDATE t SET p = 'hunter2' WHERE q = $1":             "UPDATE t SET p = '…' WHERE q = $1",
+		"SELECT 'it''s', b":                                   "SELECT '…', b",
+		`SELECT E'\'hunter2', 'x'`:                            "SELECT E'…'",
+		`SELECT '\', 'hunter2'`:                               "SELECT '…'",
+		`SELECT "a'b", 'hunter2', c`:                          `SELECT "a'b", '…', c`,
+		"SELECT a -- it's\n, 'hunter2', c":                    "SELECT a -- it's\n, '…', c",
+		"SELECT /* it's */ 'hunter2', c":                      "SELECT /* it's */ '…', c",
+		"SELECT $tag$hunter2$tag$, c":                         "SELECT '…'",
+		"SELECT $1, $2 FROM a$b":                              "SELECT $1, $2 FROM a$b",
+		"SELECT 'open":                                        "SELECT '…'",
+		"(SELECT a) UNION (SELECT b)":                         "(SELECT a) UNION (SELECT b)",
+		"BEGIN":                                               "BEGIN",
+		"SET app.secret = 'hunter2'":                          "SET (text not kept: it may hold secrets)",
+		"CREATE SUBSCRIPTION s CONNECTION 'password=hunter2'": "CREATE SUBSCRIPTION (text not kept: it may hold secrets)",
+	}
+	for text, want := range tests {
+		if got := redact(text); got != want {
+			t.Errorf("redact(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// FuzzRedact: a constant that follows a query's beginning is never kept,
+// wherever the beginning has left quotes and comments open.
+func FuzzRedact(f *testing.F) {
+	for _, text := range []string{"SELECT a", `SELECT "x`, "UPDATE t SET a = 'b", `SELECT E'\'`, "SELECT /* ", "SELECT $a$ ", "ALTER ROLE x ", "WITH a AS ("} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 4096 || !utf8.ValidString(text) || strings.Contains(text, "…") {
+			t.Skip("longer than needed, or no text")
+		}
+		clean, found := hideLiterals(text)
+		if !found && clean != text {
+			t.Errorf("%q became %q without a constant", text, clean)
+		}
+		if again, _ := hideLiterals(clean); strings.Count(again, "'") > strings.Count(clean, "'") {
+			t.Errorf("%q is not stable: %q", clean, again)
+		}
+		// A text whose quotes are all closed keeps no constant after it.
+		if !strings.ContainsAny(text, "'\"$/*-\\") {
+			if kept := redact(text + " 'hunter2' "); strings.Contains(kept, "hunter2") {
+				t.Errorf("%q kept the constant: %q", text, kept)
+			}
+		}
+		_ = command(text)
+	})
+}
+
+func TestStatementQueriesFitTheExtension(t *testing.T) {
+	tests := []struct {
+		columns  string
+		has, not []string
+		planning bool
+	}{
+		{"userid dbid queryid query calls total_time rows", []string{" total_time,", "0::float8"}, []string{"toplevel", "total_exec_time"}, false},
+		{"plans total_plan_time total_exec_time", []string{"total_exec_time, total_plan_time"}, []string{"toplevel"}, true},
+		{"toplevel total_plan_time total_exec_time", []string{"AND toplevel"}, nil, true},
+	}
+	for _, test := range tests {
+		q := statementQueries(`"s"."pg_stat_statements"`, strings.Fields(test.columns))
+		if q.planning != test.planning {
+			t.Errorf("%s: planning %v", test.columns, q.planning)
+		}
+		for _, want := range append(slices.Clone(test.has), marker, "(false)") {
+			if !strings.Contains(q.statements, want) {
+				t.Errorf("%s: %q is not in %q", test.columns, want, q.statements)
+			}
+		}
+		for _, not := range test.not {
+			if strings.Contains(q.statements, not) {
+				t.Errorf("%s: %q is in %q", test.columns, not, q.statements)
+			}
+		}
+	}
+	if !strings.Contains(databaseSQL(130000), "NULL::bigint") || strings.Contains(databaseSQL(140000), "NULL") {
+		t.Error("sessions are asked of version 13, or not of version 14")
+	}
+}
+
+func TestOutages(t *testing.T) {
+	var o outages
+	if o.text() != "" {
+		t.Error("an outage that never was")
+	}
+	o.begin(1200*ms, errors.New("EOF"))
+	o.begin(1300*ms, errors.New("later"))
+	o.end(2 * time.Second)
+	o.begin(5*time.Second, errors.New("again"))
+	if want := "the server was lost from 1.2s to 2s, from 5s to the end of the run (EOF)"; o.text() != want {
+		t.Errorf("%q, want %q", o.text(), want)
+	}
+}

@@ -1,0 +1,120 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// queries are the texts that depend on the server's and the extension's
+// version. All carry a comment, by which our own statements are known where
+// they cannot be kept out of pg_stat_statements.
+type queries struct {
+	statements string // empty when there is no extension
+	texts      string
+	evictions  string // empty before version 1.9 of the extension
+	planning   bool
+}
+
+// marker is in each text of ours.
+const marker = "/* redline */"
+
+// sessionsSQL reads the sessions. Background processes are read for their pids.
+const sessionsSQL = `SELECT /* redline */ pid, backend_type = 'client backend' AND datid = $1 AND application_name <> '` + application + `',
+	coalesce(state, ''), coalesce(wait_event_type, ''), coalesce(wait_event, '')
+	FROM pg_stat_activity WHERE pid <> pg_backend_pid() LIMIT 20000`
+
+// blockersSQL asks who holds up the given sessions.
+const blockersSQL = `SELECT /* redline */ coalesce(a.state, ''), count(*)
+	FROM pg_stat_activity a WHERE a.pid IN (SELECT unnest(pg_blocking_pids(b.pid)) FROM unnest($1::int[]) b(pid))
+	GROUP BY 1`
+
+// databaseSQL reads the database's own counters; version 13 counts no sessions.
+func databaseSQL(version int) string {
+	sessions := "sessions"
+	if version < 140000 {
+		sessions = "NULL::bigint"
+	}
+	return "SELECT /* redline */ statement_timestamp(), clock_timestamp(), xact_commit, xact_rollback, " + sessions +
+		" FROM pg_stat_database WHERE datid = $1"
+}
+
+// findExtension looks up where pg_stat_statements is and what it counts. That
+// it is missing is no error: sessions and waits are seen without it.
+func (s *session) findExtension(ctx context.Context) error {
+	var schema, setting string
+	var columns []string
+	err := s.conn.QueryRow(ctx, `SELECT /* redline */ n.nspname, coalesce(current_setting('pg_stat_statements.track', true), ''), p.proargnames
+		FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+		JOIN pg_proc p ON p.pronamespace = n.oid AND p.proname = 'pg_stat_statements'
+		WHERE e.extname = 'pg_stat_statements'`).Scan(&schema, &setting, &columns)
+	const create, preload = "run CREATE EXTENSION pg_stat_statements in database %s", "ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements' (append it to what is there), restart the server"
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		enable := fmt.Sprintf(create, pgx.Identifier{s.name}.Sanitize())
+		var loaded bool
+		if s.conn.QueryRow(ctx, "SELECT /* redline */ current_setting('pg_stat_statements.max', true) IS NOT NULL").Scan(&loaded) == nil && !loaded {
+			enable = "run " + preload + ", then " + enable
+		}
+		s.blind = append(s.blind, "no statement figures, since pg_stat_statements is not installed: "+enable)
+		return nil
+	case err != nil:
+		return fmt.Errorf("look for pg_stat_statements: %w", err)
+	}
+	function := pgx.Identifier{schema, "pg_stat_statements"}.Sanitize()
+	s.queries = statementQueries(function, columns)
+	if slices.Contains(columns, "toplevel") { // pg_stat_statements_info came with it
+		s.queries.evictions = "SELECT /* redline */ dealloc FROM " + pgx.Identifier{schema, "pg_stat_statements_info"}.Sanitize()
+	}
+	// The library may be missing although the extension was created.
+	if _, err := s.conn.Exec(ctx, "SELECT /* redline */ 1 FROM "+function+"(false) LIMIT 1"); err != nil {
+		s.queries = queries{}
+		var refusal *pgconn.PgError
+		if !errors.As(err, &refusal) {
+			return fmt.Errorf("read pg_stat_statements: %w", err)
+		}
+		enable := "run " + preload
+		if refusal.Code == "42501" {
+			enable = "run GRANT EXECUTE ON FUNCTION " + function + "(boolean) TO " + pgx.Identifier{s.conn.Config().User}.Sanitize()
+		}
+		s.blind = append(s.blind, fmt.Sprintf("no statement figures, since pg_stat_statements refuses (%s): %s", refusal.Message, enable))
+		return nil
+	}
+	s.queries.planning = s.queries.planning && s.setting(ctx, "pg_stat_statements.track_planning") == "on"
+	return nil
+}
+
+func (s *session) setting(ctx context.Context, name string) (value string) {
+	_ = s.conn.QueryRow(ctx, "SELECT /* redline */ coalesce(current_setting($1, true), '')", name).Scan(&value)
+	return value
+}
+
+// statementQueries writes the queries for the columns that the extension has:
+// version 1.8 (PostgreSQL 13) renamed total_time and added planning, 1.9 added
+// toplevel. A server that was upgraded may still have an older extension.
+func statementQueries(function string, columns []string) queries {
+	has := func(name string) bool { return slices.Contains(columns, name) }
+	exec, plan, toplevel := "total_time", "0::float8", ""
+	if has("total_exec_time") {
+		exec = "total_exec_time"
+	}
+	if has("total_plan_time") {
+		plan = "total_plan_time"
+	}
+	if has("toplevel") {
+		toplevel = " AND toplevel"
+	}
+	return queries{
+		statements: "SELECT /* redline */ statement_timestamp(), clock_timestamp(), userid, queryid, calls::float8, rows::float8, " +
+			"shared_blks_read::float8, shared_blks_hit::float8, " + exec + ", " + plan +
+			" FROM " + function + "(false) WHERE dbid = $1 AND queryid IS NOT NULL AND calls > 0" + toplevel,
+		// A text longer than the bound is cut, and then has no plan.
+		texts: "SELECT /* redline */ DISTINCT ON (queryid) queryid, left(query, $3) FROM " + function +
+			"(true) WHERE dbid = $1 AND queryid = ANY($2) ORDER BY queryid",
+		planning: has("total_plan_time"),
+	}
+}

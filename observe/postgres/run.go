@@ -1,0 +1,229 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/record"
+)
+
+// seldom is how often what is costly is asked for: who blocks, texts.
+const seldom = time.Second
+
+// maxBackoff bounds the time between two attempts to connect anew.
+const maxBackoff = 2 * time.Second
+
+// Open implements observe.Source.
+func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
+	if subject.DSN == "" {
+		return &observe.Unsupported{
+			What:   "the target's database is not known",
+			Enable: "name it with --postgres DSN or observe.postgres in the scenario",
+		}
+	}
+	session, err := open(ctx, subject.DSN, subject.Clock)
+	if err != nil {
+		return err
+	}
+	s.subject, s.session = subject, session
+	s.ledger.meter.Width, s.ledger.steady = subject.Window, subject.Steady
+	s.ledger.planning = session.queries.planning
+	s.store = record.Statements{Database: session.name, Server: session.server}
+	for _, text := range session.blind {
+		s.say(text)
+	}
+	return nil
+}
+
+// Run implements observe.Source.
+func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
+	w := &watch{Source: s, sink: sink}
+	defer w.disconnect()
+	// Subtle: pgx closes a connection whose context ends during a query, and
+	// the texts and plans are still to come. So queries outlive ctx, for a
+	// second at most, and a server that hangs does not hold up the end.
+	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-calls.Done():
+		case <-time.After(time.Second):
+			cancel()
+		}
+	})()
+	w.evictedBefore, _ = w.evictions(calls)
+	edges := &observe.Edges{Clock: s.subject.Clock, Width: s.subject.Window}
+	err := edges.Each(ctx, func(edge time.Duration) error {
+		w.edge(ctx, calls, edge)
+		_ = s.ledger.meter.Flush(sink) // a full disk is the conductor's to report
+		return nil
+	})
+	w.finish(ctx)
+	return err
+}
+
+// watch is the state of one Run.
+type watch struct {
+	*Source
+	sink observe.Sink
+
+	seldomAt      time.Duration
+	retryAt       time.Duration
+	backoff       time.Duration
+	seen          map[string]map[string]bool // labels met per gauge: they fall to zero, not to nothing
+	commits       ownCount
+	evictedBefore int64
+}
+
+// edge does what is due at a window's edge.
+func (w *watch) edge(ctx, calls context.Context, edge time.Duration) {
+	if w.session == nil && !w.reconnect(ctx, edge) {
+		return
+	}
+	if !w.pace.due(int64(edge / w.subject.Window)) {
+		return
+	}
+	call, cancel := context.WithTimeout(calls, callTimeout)
+	defer cancel()
+	before := w.subject.Clock.Now()
+	r, err := w.session.read(call)
+	after := w.subject.Clock.Now()
+	if err != nil {
+		w.failed(err, before)
+		return
+	}
+	w.samples++
+	w.pace.took(after-before, w.subject.Window)
+	w.deliver(r, edge, before, after)
+	if edge < w.seldomAt {
+		return
+	}
+	w.seldomAt = edge + seldom
+	if err := w.askSeldom(call, r, edge); err != nil {
+		w.failed(err, before)
+	}
+}
+
+// failed tells an error of a query from the loss of the server. An error of a
+// query (a timeout on a busy server) costs the reading and makes the next ones
+// rarer.
+func (w *watch) failed(err error, at time.Duration) {
+	if w.session.conn.IsClosed() {
+		w.lost.begin(at, err)
+		w.disconnect()
+		w.ledger.blank()
+		w.commits = ownCount{}
+		w.retryAt, w.backoff = at, 50*time.Millisecond
+		return
+	}
+	w.say(fmt.Sprintf("a reading failed %v into the run: %v", round(at), err))
+	w.pace.took(callTimeout, w.subject.Window)
+}
+
+// reconnect tries again when it is time to.
+func (w *watch) reconnect(ctx context.Context, edge time.Duration) bool {
+	if edge < w.retryAt {
+		return false
+	}
+	session, err := open(ctx, w.subject.DSN, w.subject.Clock)
+	if err != nil {
+		w.backoff = min(2*w.backoff, maxBackoff)
+		w.retryAt = edge + w.backoff
+		return false
+	}
+	w.session = session
+	w.lost.end(w.subject.Clock.Now())
+	return true
+}
+
+func (w *watch) disconnect() {
+	if w.session != nil {
+		w.session.close()
+		w.session = nil
+	}
+}
+
+// deliver dates a reading and hands its figures on.
+func (w *watch) deliver(r *reading, edge, before, after time.Duration) {
+	clock, meter := &w.session.clock, &w.ledger.meter
+	if r.database {
+		if clock.sandwich(before, after, r.countedAt.after) {
+			w.say(fmt.Sprintf("the server's clock was set %v into the run: since then it is estimated from round trips", round(after)))
+		}
+		at := w.bracket.Add(clock.bracket(r.countedAt.before, r.countedAt.after))
+		meter.Count(record.DBCommits, "", at, w.commits.without(r.commits))
+		meter.Count(record.DBRollbacks, "", at, float64(r.rollbacks))
+		if r.opened != nil {
+			meter.Count(record.DBSessions, "", at, float64(*r.opened))
+		}
+	}
+	if r.statements != nil && !r.statedAt.before.IsZero() {
+		w.ledger.read(w.bracket.Add(clock.bracket(r.statedAt.before, r.statedAt.after)), r.statements)
+	}
+	for _, state := range []string{"active", "idle", "idle in transaction"} {
+		r.states[state] += 0
+	}
+	w.gauges(record.DBBackends, "state", edge, r.states)
+	w.gauges(record.DBWaits, "event", edge, r.waits)
+	meter.Gauge(record.DBBlocked, "", edge, float64(len(r.blocked)))
+	meter.Gauge(record.DBMax, "", edge, w.session.max)
+	if w.session.cpu != nil {
+		var used time.Duration
+		at, err := w.bracket.Read(w.subject.Clock, func() (err error) { used, err = w.session.cpu.read(r.processes); return err })
+		if err == nil {
+			meter.Count(record.DBCPU, "", at, float64(used))
+		} else {
+			w.say(fmt.Sprintf("the CPU of the server's processes: %v", err))
+		}
+	}
+}
+
+// gauges delivers one gauge per label value, zero for those that were met
+// before and are not there now.
+func (w *watch) gauges(name, label string, edge time.Duration, values map[string]int) {
+	const maxLabels = 300 // wait events are some 250; a hostile server may make up more
+	if w.seen == nil {
+		w.seen = map[string]map[string]bool{}
+	}
+	if w.seen[name] == nil {
+		w.seen[name] = map[string]bool{}
+	}
+	for value := range values {
+		if len(w.seen[name]) < maxLabels {
+			w.seen[name][value] = true
+		}
+	}
+	for value := range w.seen[name] {
+		w.ledger.meter.Gauge(name, record.Labels(label, value), edge, float64(values[value]))
+	}
+}
+
+// askSeldom asks for what is too costly for every window.
+func (w *watch) askSeldom(ctx context.Context, r *reading, edge time.Duration) error {
+	if len(r.blocked) > 0 {
+		states, err := w.session.blockers(ctx, r.blocked)
+		if err != nil {
+			return fmt.Errorf("ask who blocks: %w", err)
+		}
+		w.gauges(record.DBBlockers, "state", edge, states)
+	} else {
+		w.gauges(record.DBBlockers, "state", edge, nil)
+	}
+	return w.fetchTexts(ctx)
+}
+
+// ownCount takes our own transactions out of the database's: one per reading.
+// Backends report at most once a second, so ours are in the figure in lumps,
+// and the difference is held where it would fall.
+type ownCount struct {
+	own  int64
+	last int64
+}
+
+func (o *ownCount) without(commits int64) float64 {
+	o.own++
+	o.last = max(o.last, commits-o.own)
+	return float64(o.last)
+}

@@ -1,0 +1,170 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	// pgx speaks the protocol with prepared statements and pipelining, so that
+	// the queries of a window take one round trip.
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// application is our name in pg_stat_activity, by which others can tell us.
+	application = "redline"
+	// minVersion is the oldest server_version_num understood.
+	minVersion = 130000
+	// dialTimeout bounds an attempt to connect, callTimeout a reading.
+	dialTimeout = 5 * time.Second
+	callTimeout = 2 * time.Second
+)
+
+// session is one connection and what was learnt over it.
+type session struct {
+	conn    *pgx.Conn
+	version int    // server_version_num
+	server  string // server_version
+	db      uint32
+	name    string // of the database
+	pid     int    // of our backend
+	max     float64
+	queries queries
+	clock   serverClock
+	cpu     *serverCPU // nil when the server's processes are not seen here
+	blind   []string
+}
+
+// open connects and looks around. Its errors never hold the password: pgconn
+// leaves it out, and what it says of a DSN that it cannot parse is not used.
+func open(ctx context.Context, dsn string, clock record.Clock) (*session, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, &observe.Unsupported{
+			What:   "the PostgreSQL DSN cannot be parsed",
+			Enable: "write it as postgres://user:password@host:5432/database or as host=... user=... dbname=...",
+		}
+	}
+	config.RuntimeParams["application_name"] = application
+	config.ConnectTimeout = dialTimeout
+	config.OnNotice = func(*pgconn.PgConn, *pgconn.Notice) {}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, unreachable(config, err)
+	}
+	s := &session{conn: conn, clock: serverClock{run: clock}}
+	if err := s.lookAround(ctx, config); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func unreachable(config *pgx.ConnConfig, err error) error {
+	u := &observe.Unsupported{
+		What:   fmt.Sprintf("no connection to PostgreSQL at %s:%d", config.Host, config.Port),
+		Enable: "start the server, or correct host and port of the DSN",
+		Err:    err,
+	}
+	var refusal *pgconn.PgError
+	if errors.As(err, &refusal) {
+		switch refusal.Code {
+		case "28P01", "28000":
+			u.Enable = "correct user and password of the DSN, or allow them in pg_hba.conf"
+		case "3D000":
+			u.Enable = "name the database that the target uses in the DSN"
+		case "53300":
+			u.Enable = "raise max_connections, or leave one connection for redline"
+		default:
+			u.Enable = "see the server's log"
+		}
+	}
+	return u
+}
+
+// quiet are the settings of our session; each may fail where a pooler or a lack
+// of privilege forbids it, and the others still help. The first keeps our
+// statements out of pg_stat_statements and needs a superuser.
+var quiet = [...]string{
+	"SET pg_stat_statements.track = 'none'",
+	"SET statement_timeout = '1s'",
+	"SET lock_timeout = '100ms'",
+	"SET default_transaction_read_only = on",
+	"SET jit = off",
+	"SET max_parallel_workers_per_gather = 0",
+	// Our queries name no function that a user could put before the system's.
+	"SET search_path = pg_catalog",
+}
+
+func (s *session) lookAround(ctx context.Context, config *pgx.ConnConfig) error {
+	for _, set := range quiet {
+		if _, err := s.conn.Exec(ctx, set+" /* redline */"); err != nil && s.conn.IsClosed() {
+			return fmt.Errorf("set up the session: %w", err)
+		}
+	}
+	var reads, superuser bool
+	err := s.conn.QueryRow(ctx, `SELECT /* redline */ current_setting('server_version_num')::int, current_setting('server_version'),
+		d.oid, d.datname, pg_backend_pid(), current_setting('max_connections')::float8,
+		pg_has_role(current_user, 'pg_read_all_stats', 'USAGE'), (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+		FROM pg_database d WHERE d.datname = current_database()`).
+		Scan(&s.version, &s.server, &s.db, &s.name, &s.pid, &s.max, &reads, &superuser)
+	if err != nil {
+		return fmt.Errorf("ask the server what it is: %w", err)
+	}
+	if s.version < minVersion {
+		return &observe.Unsupported{What: "PostgreSQL " + s.server + " is too old", Enable: "use PostgreSQL 13 or later"}
+	}
+	if !reads && !superuser {
+		s.blind = append(s.blind, fmt.Sprintf("statements and sessions of other roles are hidden: run GRANT pg_read_all_stats TO %s",
+			pgx.Identifier{config.User}.Sanitize()))
+	}
+	if err := s.findExtension(ctx); err != nil {
+		return err
+	}
+	s.cpu = findServer(ctx, s)
+	s.clock.local = s.cpu != nil || loopback(config.Host)
+	return s.ping(ctx)
+}
+
+// ping estimates the server's clock from a few round trips, the first of which
+// also prepares the query.
+func (s *session) ping(ctx context.Context) error {
+	for range 9 {
+		var server time.Time
+		before := s.clock.run.Now()
+		if err := s.conn.QueryRow(ctx, "SELECT /* redline */ clock_timestamp()").Scan(&server); err != nil {
+			return fmt.Errorf("read the server's clock: %w", err)
+		}
+		if s.clock.sandwich(before, s.clock.run.Now(), server) {
+			s.blind = append(s.blind, "the server's clock is not this host's: it is estimated from round trips")
+		}
+	}
+	return nil
+}
+
+// loopback reports whether the server is on this host, in a container perhaps:
+// then it has this host's clock. A tunnel to another host also looks so; that
+// its clock differs is found out by ping.
+func loopback(host string) bool {
+	if strings.HasPrefix(host, "/") || host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// close ends the connection, politely if the server still answers.
+func (s *session) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = s.conn.Close(ctx)
+}

@@ -1,0 +1,79 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// maxText is the length, in characters, up to which a statement's text is kept.
+const maxText = 64 << 10
+
+// fetchTexts asks for the texts of the statements that have none yet, if any,
+// and so once per statement. Our own are found out here, by their comment, and
+// left out from then on.
+func (w *watch) fetchTexts(ctx context.Context) error {
+	var missing []int64
+	for id, s := range w.ledger.followed {
+		if s.text == "" && !w.ledger.own[id] {
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) == 0 || w.session.queries.texts == "" {
+		return nil
+	}
+	rows, err := w.session.conn.Query(ctx, w.session.queries.texts, w.session.db, missing, maxText+1)
+	if err != nil {
+		return fmt.Errorf("read the texts of statements: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var text *string
+		if err := rows.Scan(&id, &text); err != nil {
+			return fmt.Errorf("read the texts of statements: %w", err)
+		}
+		if text != nil {
+			w.ledger.named(id, *text)
+		}
+	}
+	return rows.Err()
+}
+
+// named gives a followed statement its text.
+func (l *ledger) named(id int64, text string) {
+	if strings.Contains(text, marker) {
+		if l.own == nil {
+			l.own = map[int64]bool{}
+		}
+		l.own[id] = true
+		return
+	}
+	if s := l.followed[id]; s != nil {
+		s.text = text
+	}
+}
+
+// redact returns what may be kept of a statement's text. The server has put
+// parameters in place of the constants of queries, but not in those of utility
+// statements, whose texts may hold passwords (ALTER ROLE, CREATE SUBSCRIPTION):
+// of these only the command is kept. A query whose entry was evicted while it
+// ran keeps its constants too, so that strings are hidden in any text.
+func redact(text string) string {
+	switch command(text) {
+	case "select", "insert", "update", "delete", "merge", "with", "values", "table",
+		"begin", "start", "commit", "end", "rollback", "savepoint", "release", "fetch", "close",
+		"vacuum", "analyze", "truncate", "lock", "discard", "deallocate", "listen", "unlisten":
+		text, _ = hideLiterals(text)
+		return text
+	}
+	words := strings.Fields(withoutComments(text))
+	kept := []string{}
+	for _, word := range words[:min(2, len(words))] {
+		if strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz") != "" {
+			break
+		}
+		kept = append(kept, strings.ToUpper(word))
+	}
+	return strings.TrimSpace(strings.Join(kept, " ") + " (text not kept: it may hold secrets)")
+}
