@@ -9,7 +9,7 @@ type ReqState string
 // blocked; running, runnable, gc-assist and stop-the-world have no site.
 const (
 	StateRunning  ReqState = "running"
-	StateRunnable ReqState = "runnable" // ready, waiting for a P
+	StateRunnable ReqState = "runnable" // ready, waiting for a P; see package anatomy
 	StateAssist   ReqState = "gc-assist"
 	StateSTW      ReqState = "stop-the-world"
 	StateLock     ReqState = "lock"    // sync.Mutex, RWMutex
@@ -99,8 +99,8 @@ type Part struct {
 	Times float64 `json:"times"`
 	// Stack is innermost first, at most 48 frames; nil for states without site.
 	Stack []Frame `json:"stack,omitempty"`
-	// Waker is the stack, innermost first, of the goroutine that most often
-	// ended this wait, where the trace shows it: who released the semaphore,
+	// Waker is the stack, innermost first, of the goroutine that ended most of
+	// this wait's time, where the trace shows it: who released the semaphore,
 	// who took from the channel. A single frame whose function is WakerTimer
 	// means that a timer did; nil means unknown.
 	Waker []Frame `json:"waker,omitempty"`

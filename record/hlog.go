@@ -37,14 +37,14 @@ func hlogHeader(epoch time.Time) []byte {
 
 // hlogLine returns one interval's line. Characters that the format gives a
 // meaning to are replaced in the step's name, as in labels.
-func hlogLine(step string, kind Kind, s Span, h *hdrhistogram.Histogram) ([]byte, error) {
-	payload, err := h.EncodeV2()
+func hlogLine(e *hdrEncoder, step string, kind Kind, s Span, h *hdrhistogram.Histogram) ([]byte, error) {
+	line := fmt.Appendf(nil, "Tag=%s.%s,%s,%s,%.3f,", tagStep(step), kind,
+		seconds(s.From), seconds(s.Len()), float64(h.Max())/float64(time.Millisecond))
+	line, err := e.append(line, h)
 	if err != nil {
 		return nil, err
 	}
-	line := fmt.Appendf(nil, "Tag=%s.%s,%s,%s,%.3f,", tagStep(step), kind,
-		seconds(s.From), seconds(s.Len()), float64(h.Max())/float64(time.Millisecond))
-	line = append(append(line, payload...), '\n')
+	line = append(line, '\n')
 	if len(line) > MaxHlogRow {
 		return nil, fmt.Errorf("an interval of %d bytes, %d are allowed", len(line), MaxHlogRow)
 	}

@@ -188,13 +188,11 @@ func (r *Record) Names() []Series {
 // intervals whose begin lies in s. Step "" merges all steps. It is empty, never
 // nil, when nothing was recorded.
 func (r *Record) Histogram(step string, kind Kind, s Span) (*hdrhistogram.Histogram, error) {
-	merged := NewHistogram()
-	want := tagStep(step)
+	merged, want := NewHistogram(), tagStep(step)
 	err := r.intervals(func(i interval) bool {
 		return i.kind == kind && (step == "" || i.step == want) && i.From >= s.From && i.From < s.To
-	}, func(_ interval, h *hdrhistogram.Histogram) bool {
-		merged.Merge(h)
-		return true
+	}, func(_ interval, d *hdrDecoder, payload []byte) (bool, error) {
+		return true, d.addTo(merged, payload)
 	})
 	return merged, err
 }
@@ -202,12 +200,19 @@ func (r *Record) Histogram(step string, kind Kind, s Span) (*hdrhistogram.Histog
 // Intervals calls yield for every interval of a kind, in order of time, until
 // it returns false. The histogram is valid until yield returns.
 func (r *Record) Intervals(kind Kind, yield func(step string, s Span, h *hdrhistogram.Histogram) bool) error {
-	return r.intervals(func(i interval) bool { return i.kind == kind },
-		func(i interval, h *hdrhistogram.Histogram) bool { return yield(i.step, i.Span, h) })
+	h := NewHistogram()
+	return r.intervals(func(i interval) bool { return i.kind == kind }, func(i interval, d *hdrDecoder, payload []byte) (bool, error) {
+		h.Reset()
+		if err := d.addTo(h, payload); err != nil {
+			return false, err
+		}
+		return yield(i.step, i.Span, h), nil
+	})
 }
 
-// intervals decodes the wanted intervals of latency.hlog in order of time.
-func (r *Record) intervals(want func(interval) bool, yield func(interval, *hdrhistogram.Histogram) bool) error {
+// intervals reads the wanted intervals of latency.hlog in order of time, until
+// yield returns false.
+func (r *Record) intervals(want func(interval) bool, yield func(interval, *hdrDecoder, []byte) (bool, error)) error {
 	path := filepath.Join(r.Dir, hlogFile)
 	f, _, err := openFile(r.Dir, hlogFile, MaxHlog)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -227,6 +232,7 @@ func (r *Record) intervals(want func(interval) bool, yield func(interval, *hdrhi
 		return fmt.Errorf("open %s: %w", path, r.hlogErr)
 	}
 	var payload []byte
+	var decoder hdrDecoder
 	for _, i := range r.hlog {
 		if !want(i) {
 			continue
@@ -235,11 +241,11 @@ func (r *Record) intervals(want func(interval) bool, yield func(interval, *hdrhi
 		if _, err := f.ReadAt(payload, i.offset); err != nil {
 			return fmt.Errorf("read %s: %w", path, withoutPath(err))
 		}
-		h, err := hdrhistogram.Decode(payload)
+		more, err := yield(i, &decoder, payload)
 		if err != nil {
 			return fmt.Errorf("read %s: interval at byte %d: %w", path, i.offset, err)
 		}
-		if !yield(i, h) {
+		if !more {
 			return nil
 		}
 	}

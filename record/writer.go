@@ -27,7 +27,8 @@ const flushAfter = 500 * time.Millisecond
 // A Writer holds less than a second of points, and none of the other data, in
 // memory. It takes what it is given: secrets must be gone before.
 type Writer struct {
-	dir string
+	dir      string
+	encoders encoders
 
 	mu     sync.Mutex // of all below
 	run    Run
@@ -176,7 +177,9 @@ func (w *Writer) Histogram(step string, kind Kind, s Span, h *hdrhistogram.Histo
 	if s.To < s.From {
 		return fmt.Errorf("write %s: the span %v to %v ends before it begins", hlogFile, s.From, s.To)
 	}
-	line, err := hlogLine(step, kind, s, h)
+	e := w.encoders.get()
+	line, err := hlogLine(e, step, kind, s, h)
+	w.encoders.pool.Put(e)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Join(w.dir, hlogFile), err)
 	}

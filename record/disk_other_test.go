@@ -1,0 +1,11 @@
+//go:build !linux
+
+package record
+
+import "testing"
+
+func smallDisk(t *testing.T, _ int) string {
+	t.Helper()
+	t.Skip("mounting a small file system is known for Linux only")
+	return ""
+}
