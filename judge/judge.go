@@ -113,11 +113,8 @@ func thresholds(rec *record.Record, s *record.Summary) []record.ThresholdResult 
 		return results
 	}
 	for _, t := range plan.Thresholds {
-		result := record.ThresholdResult{Expr: t.Expr}
-		if value, ok := metric(s, t.Metric); ok {
-			result.Value, result.OK = &value, t.Check(func(string) (float64, bool) { return value, true })
-		}
-		results = append(results, result)
+		ok, value := t.Check(func(name string) (float64, bool) { return metric(s, name) })
+		results = append(results, record.ThresholdResult{Expr: t.Expr, OK: ok, Value: value})
 	}
 	return results
 }

@@ -14,6 +14,6 @@ func sources() []observe.Source {
 		goruntime.NewProfiles(goruntime.Options{}),
 		goruntime.NewTraces(goruntime.Options{}),
 		process.New(process.Options{}),
-		postgres.New(postgres.Options{}),
+		postgres.New(),
 	}
 }
