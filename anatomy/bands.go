@@ -49,7 +49,7 @@ type sum struct {
 	partKey
 	took   time.Duration
 	times  int64
-	wakers map[stackID]int64 // how often each ended the wait
+	wakers map[stackID]time.Duration // the time of the waits that each ended
 }
 
 // band returns the mean request of a band and its mean duration.
@@ -71,9 +71,9 @@ func (a *collector) band(requests []request) ([]record.Part, time.Duration) {
 			s.times += int64(p.times)
 			if p.waker != 0 {
 				if s.wakers == nil {
-					s.wakers = map[stackID]int64{}
+					s.wakers = map[stackID]time.Duration{}
 				}
-				s.wakers[p.waker] += int64(p.times)
+				s.wakers[p.waker] += p.took
 			}
 		}
 	}
@@ -130,12 +130,13 @@ func (a *collector) list(sums []*sum, n int, total time.Duration) []record.Part 
 	return parts
 }
 
-// wakerOf returns the stack that ended most of a part's waits.
+// wakerOf returns the stack that ended the longest of a part's waits, taken
+// together.
 func (a *collector) wakerOf(s *sum) []record.Frame {
-	best, most := stackID(0), int64(0)
-	for id, times := range s.wakers {
-		if times > most || times == most && id < best {
-			best, most = id, times
+	best, most := stackID(0), time.Duration(0)
+	for id, took := range s.wakers {
+		if took > most || took == most && id < best {
+			best, most = id, took
 		}
 	}
 	switch best {

@@ -119,7 +119,8 @@ func (c *conn) woken(waited class, t trace.Time) {
 }
 
 // see moves the phase on for an event of the goroutine itself at t, whose stack
-// has the given class. It returns true when a request ended, at end.
+// has the given class. It returns true when a request ended, at end; the caller
+// takes it and, unless the class is one that leaves a request, calls see again.
 func (c *conn) see(k class, t trace.Time) (end trace.Time, ended bool) {
 	switch k {
 	case classNone, classDeep:
@@ -132,11 +133,14 @@ func (c *conn) see(k class, t trace.Time) (end trace.Time, ended bool) {
 	case classHTTP2:
 		c.phase = phaseGone
 		return 0, false
-	case classBegin:
-		c.activate(c.based)
-	case classHandler:
-		c.activate(c.phase != phaseUnknown)
-		c.flushed = 0
+	case classBegin, classHandler:
+		if c.phase == phaseActive && c.flushed > 0 {
+			// The response was flushed: this is the next request, whose bytes
+			// some buffer held, so that nothing else showed the end.
+			c.phase = phaseEnded
+			return c.flushed, true
+		}
+		c.activate(c.phase != phaseUnknown || k == classBegin)
 	case classFinish:
 		if c.phase == phaseEnded {
 			return 0, false // drains the body after the end
@@ -145,7 +149,8 @@ func (c *conn) see(k class, t trace.Time) (end trace.Time, ended bool) {
 		c.flushed = t
 	case classHijack:
 		c.phase = phaseGone
-	case classIdle, classRead, classEnd, classOutside:
+	}
+	if k.leaves() {
 		return c.leave(k, t)
 	}
 	return 0, false
@@ -163,6 +168,11 @@ func (c *conn) activate(known bool) {
 	c.cut = !known || !c.based
 	c.phase = phaseActive
 	c.flushed, c.readers, c.spawned = 0, 0, 0
+}
+
+// leaves reports whether a class is seen only while no request is served.
+func (k class) leaves() bool {
+	return k == classIdle || k == classRead || k == classEnd || k == classOutside
 }
 
 // leave handles the classes that do not occur while a request is served.

@@ -38,11 +38,17 @@ func (o ownership) owns(f record.Frame) bool {
 
 // standard reports whether a package is of the standard library: a path without
 // a dot in its first element, from a file where GOROOT (or, with -trimpath,
-// nothing) precedes that path.
+// nothing) precedes that path. What other packages link from the runtime, such as
+// time.Sleep, has its file there.
 func standard(pkg, file string) bool {
 	first, _, _ := strings.Cut(pkg, "/")
 	dir := path.Dir(file)
-	return !strings.Contains(first, ".") && (dir == pkg || strings.HasSuffix(dir, "/src/"+pkg) || file == "")
+	for _, p := range []string{pkg, "runtime"} {
+		if dir == p || strings.HasSuffix(dir, "/src/"+p) {
+			return !strings.Contains(first, ".")
+		}
+	}
+	return file == ""
 }
 
 // plumbing reports whether a function only carries bytes or values for another

@@ -71,6 +71,9 @@ func (t *tracker) see(c *conn, k class, now trace.Time) {
 			t.all.markers.Flushes++
 		}
 		t.finish(c, end, now)
+		if !k.leaves() {
+			c.see(k, now)
+		}
 	}
 	if c.phase != phaseGone {
 		return
@@ -216,11 +219,12 @@ func (t *tracker) ranges(ev trace.Event) {
 	}
 }
 
-// close ends the trace: what is still being served is cut, and so is a request
-// whose first bytes arrived and were not read yet.
+// close ends the trace: what is still being served is cut. A connection that
+// became readable and was not read yet does not count: its client may have
+// closed it.
 func (t *tracker) close() {
 	for _, c := range t.conns {
-		if c.phase == phaseActive || c.begun {
+		if c.phase == phaseActive {
 			t.all.cut++
 		}
 	}
