@@ -15,7 +15,7 @@ import (
 const (
 	maxProfile = 32 << 20  // compressed
 	maxText    = 300       // of an error's text
-	maxInflate = 256 << 20 // a profile, decompressed
+	maxInflate = 128 << 20 // a profile, decompressed
 	// overhang is what a request may take beyond the length asked for, and what
 	// the end of a profile may take once it was asked for early.
 	overhang = 8 * time.Second

@@ -21,19 +21,9 @@ func parse(data []byte) (*profile.Profile, error) {
 	if len(data) > maxProfile {
 		return nil, fmt.Errorf("profile of %d bytes: %w", len(data), errTooLarge)
 	}
-	raw := data
-	if len(data) >= 2 && data[0] == 0x1f && data[1] == 0x8b {
-		unzip, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return nil, fmt.Errorf("profile: %w", err)
-		}
-		raw, err = io.ReadAll(io.LimitReader(unzip, maxInflate+1))
-		if err != nil {
-			return nil, fmt.Errorf("profile: %w", err)
-		}
-		if len(raw) > maxInflate {
-			return nil, fmt.Errorf("profile, decompressed: %w", errTooLarge)
-		}
+	raw, err := inflate(data, maxInflate)
+	if err != nil {
+		return nil, fmt.Errorf("profile: %w", err)
 	}
 	p, err := profile.ParseUncompressed(raw)
 	if err != nil {
@@ -46,6 +36,22 @@ func parse(data []byte) (*profile.Profile, error) {
 		return nil, errors.New("profile: it has no sample type (is it a profile?)")
 	}
 	return p, nil
+}
+
+// inflate decompresses data if it is compressed, up to limit bytes.
+func inflate(data []byte, limit int64) ([]byte, error) {
+	if len(data) < 2 || data[0] != 0x1f || data[1] != 0x8b {
+		return data, nil
+	}
+	unzip, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	raw, err := io.ReadAll(io.LimitReader(unzip, limit+1))
+	if err == nil && int64(len(raw)) > limit {
+		err = fmt.Errorf("decompressed: %w of %d bytes", errTooLarge, limit)
+	}
+	return raw, err
 }
 
 // shot is one snapshot, parsed.
@@ -75,19 +81,19 @@ func (s shot) at() time.Duration { return s.span.From + s.span.Len()/2 }
 
 // date dates a CPU profile by what it says of itself, where that agrees with
 // the bracket around it.
-func date(c capture, p *profile.Profile, bracket record.Span, clock record.Clock) record.Span {
+func date(c capture, p *profile.Profile, bracket record.Span, clock record.Clock) capture {
 	from := clock.FromWall(time.Unix(0, p.TimeNanos))
 	own := record.Span{From: from, To: from + time.Duration(p.DurationNanos)}
 	if p.DurationNanos > 0 && own.From >= bracket.From && own.To <= bracket.To {
-		return own
+		c.span, c.err = own, clock.EpochError
 	}
-	return c.span
+	return c
 }
 
 // difference returns what was added between two snapshots of a cumulative
-// profile, encoded. It is an error when a counter fell: then the target was
-// another process.
-func difference(first, last shot, typ string) ([]byte, error) {
+// profile. It is an error when a counter fell: then the target was another
+// process.
+func difference(first, last shot, typ string) (*profile.Profile, error) {
 	before := first.profile.Copy()
 	before.Scale(-1)
 	d, err := profile.Merge([]*profile.Profile{last.profile, before})
@@ -108,9 +114,14 @@ func difference(first, last shot, typ string) ([]byte, error) {
 			return nil, fmt.Errorf("difference of %s profiles: %s fell: the target is not the same process any more", typ, t.Type)
 		}
 	}
+	return d, nil
+}
+
+// encode returns a profile as the runtime writes it.
+func encode(p *profile.Profile) ([]byte, error) {
 	var out bytes.Buffer
-	if err := d.Write(&out); err != nil {
-		return nil, fmt.Errorf("difference of %s profiles: %w", typ, err)
+	if err := p.Write(&out); err != nil {
+		return nil, fmt.Errorf("encode profile: %w", err)
 	}
 	return out.Bytes(), nil
 }

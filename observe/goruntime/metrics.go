@@ -24,7 +24,7 @@ import (
 type Metrics struct {
 	subject observe.Subject
 	reader  *ring.Reader
-	opened  time.Duration
+	begun   time.Duration // samples from before it are not delivered
 	series  []line
 	sample  ring.Sample
 	points  []record.Point
@@ -68,8 +68,7 @@ func (m *Metrics) Open(ctx context.Context, subject observe.Subject) error {
 			Enable: "let redline build the target (--build), or import github.com/redline-go/redline/probe/auto in it",
 		}
 	}
-	m.subject, m.opened = subject, subject.Clock.Now()
-	m.last = record.Window(m.opened, subject.Window) - 1
+	m.subject = subject
 	deadline, cancel := context.WithTimeout(ctx, appear)
 	defer cancel()
 	for {
@@ -127,6 +126,8 @@ func seriesOf(c ring.Column) (record.Series, bool) {
 // Run implements observe.Source.
 func (m *Metrics) Run(ctx context.Context, sink observe.Sink) error {
 	defer func() { _ = m.reader.Close() }()
+	m.begun = m.subject.Clock.Now()
+	m.last = record.Window(m.begun, m.subject.Window) - 1
 	err := observe.Every(ctx, m.subject.Clock, m.subject.Window, func(time.Duration) error {
 		m.drain(sink)
 		return nil
@@ -178,7 +179,7 @@ func (m *Metrics) deliver(sink observe.Sink) {
 	clock, slack := m.subject.Clock, m.reader.Header.ClockError
 	before := clock.FromMonotonic(m.sample.Before)
 	after := clock.FromMonotonic(m.sample.After)
-	if before < m.opened {
+	if before < m.begun {
 		return // it tells of the time before anybody asked
 	}
 	if after > clock.Now()+time.Second || slack < 0 || slack > time.Minute {
@@ -187,10 +188,11 @@ func (m *Metrics) deliver(sink observe.Sink) {
 	}
 	at := m.bracket.Add(before-slack, after+slack)
 	m.points = m.points[:0]
-	// A sample comes a little after the edge that it is meant for, and tells
-	// the gauges of the window that ended there; but not of one that had ended
-	// before the source was opened.
-	window := record.Window(at-m.subject.Window/2, m.subject.Window)
+	// A sample comes a little after the edge that it is meant for (the probe
+	// leaves out one that would come later than three quarters of a window), and
+	// tells the gauges of the window that ended there; but not of one that had
+	// ended before the source ran.
+	window := record.Window(at-m.subject.Window*3/4, m.subject.Window)
 	for i := range m.series {
 		l := &m.series[i]
 		value := m.sample.Values[l.column]

@@ -22,6 +22,7 @@ type Profiles struct {
 	subject observe.Subject
 	client  client
 	bracket observe.Bracket
+	sampled map[string]bool // profiles whose sampling we turned on
 
 	mu      sync.Mutex
 	trouble problems
@@ -79,6 +80,7 @@ func (p *Profiles) setRates(ctx context.Context) (restore func()) {
 		rate int
 	}
 	var back []setting
+	p.sampled = map[string]bool{}
 	for _, s := range []setting{{"mutex", p.options.MutexFraction}, {"block", int(p.options.BlockRate)}} {
 		if s.rate < 0 {
 			continue
@@ -90,6 +92,7 @@ func (p *Profiles) setRates(ctx context.Context) (restore func()) {
 			}
 			continue
 		}
+		p.sampled[s.kind] = s.rate > 0
 		// The runtime does not tell what the block rate was; off is the default.
 		back = append(back, setting{s.kind, max(0, before)})
 	}
@@ -125,11 +128,8 @@ func (p *Profiles) takeCPU(ctx context.Context, sink observe.Sink) {
 			p.add("CPU %v", err)
 			continue
 		}
-		own := date(c, parsed, record.Span{From: sent, To: clock.Now()}, clock)
-		if own != c.span {
-			c.err = min(c.err, max(clock.EpochError, 1))
-		}
-		p.store(sink, "cpu", own, c.data, c.err)
+		c = date(c, parsed, record.Span{From: sent, To: clock.Now()}, clock)
+		p.store(sink, "cpu", c.span, c.data, c.err)
 	}
 }
 
@@ -154,41 +154,48 @@ func (p *Profiles) takeSnapshots(ctx context.Context, sink observe.Sink) {
 	defer cancel()
 	last := p.shots(ctx, sink)
 	for _, k := range kinds {
-		a, b := first[k.kind], last[k.kind]
-		if k.difference == "" || a.profile == nil || b.profile == nil {
-			continue
+		if a, b := first[k.kind], last[k.kind]; k.difference != "" && a.profile != nil && b.profile != nil {
+			p.subtract(sink, a, b, k.difference)
 		}
-		data, err := difference(a, b, k.difference)
-		if err != nil {
-			p.add("%v", err)
-			continue
-		}
-		if len(b.profile.Sample) == 0 && k.kind != "heap" {
-			p.add("%s", empty(k.kind, p.client))
-			continue
-		}
-		p.store(sink, k.difference, record.Span{From: a.at(), To: b.at()}, data, max(a.err, b.err))
 	}
 }
 
-// empty explains a profile without samples. With the probe it is good news.
-func empty(kind string, c client) string {
-	if _, ok := c.(tuner); ok {
-		return "nothing was sampled by the " + kind + " profile"
+// subtract stores the difference of two snapshots. An empty one means that
+// nothing waited only when we know that waits were sampled; else it is not
+// stored, which reads as "not seen".
+func (p *Profiles) subtract(sink observe.Sink, first, last shot, typ string) {
+	d, err := difference(first, last, typ)
+	if err != nil {
+		p.add("%v", err)
+		return
 	}
-	call := map[string]string{"mutex": "runtime.SetMutexProfileFraction(20)", "block": "runtime.SetBlockProfileRate(1e7)"}[kind]
-	return "the " + kind + " profile is empty: the target does not sample it (to enable: call " + call + " in it, or run it with the probe)"
+	if len(d.Sample) == 0 && !p.sampled[typ] {
+		p.add("%s", empty(typ))
+		return
+	}
+	data, err := encode(d)
+	if err != nil {
+		p.add("%v", err)
+		return
+	}
+	p.store(sink, typ, record.Span{From: first.at(), To: last.at()}, data, max(first.err, last.err))
+}
+
+// empty explains a difference without samples.
+func empty(typ string) string {
+	enable := map[string]string{
+		"allocs": "no collection published any, or runtime.MemProfileRate is 0",
+		"mutex":  "to enable: call runtime.SetMutexProfileFraction(20) in it, or run it with the probe",
+		"block":  "to enable: call runtime.SetBlockProfileRate(1e7) in it, or run it with the probe",
+	}[typ]
+	return "the " + typ + " profile is empty, and the target may not sample it (" + enable + ")"
 }
 
 // shots fetches all snapshots and stores those that are told as they stand.
 func (p *Profiles) shots(ctx context.Context, sink observe.Sink) map[string]shot {
 	got := map[string]shot{}
 	for _, k := range kinds {
-		c, err := p.client.snapshot(ctx, k.kind)
-		var s shot
-		if err == nil {
-			s, err = take(c, p.subject.Clock)
-		}
+		s, err := p.shot(ctx, k.kind)
 		if unreachable(err) {
 			p.add("the target does not answer any more: %v", err)
 			break
@@ -206,6 +213,31 @@ func (p *Profiles) shots(ctx context.Context, sink observe.Sink) map[string]shot
 	}
 	return got
 }
+
+// shot fetches one snapshot, again when a busy host let it take so long that
+// its instant is unclear, and keeps the clearest.
+func (p *Profiles) shot(ctx context.Context, kind string) (best shot, err error) {
+	for try := 0; try < 3; try++ {
+		c, e := p.client.snapshot(ctx, kind)
+		var s shot
+		if e == nil {
+			s, e = take(c, p.subject.Clock)
+		}
+		switch {
+		case e != nil && best.profile == nil:
+			return shot{}, e
+		case e == nil && (best.profile == nil || s.err < best.err):
+			best = s
+		}
+		if best.err <= maxError {
+			break
+		}
+	}
+	return best, nil
+}
+
+// maxError is the alignment error above which a snapshot is taken again.
+const maxError = 500 * time.Microsecond
 
 func (p *Profiles) store(sink observe.Sink, typ string, span record.Span, data []byte, half time.Duration) {
 	p.mu.Lock()

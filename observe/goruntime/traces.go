@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/exp/trace" // reads the clock snapshot that a trace begins with
+
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
 )
@@ -87,6 +89,7 @@ func (t *Traces) fetch(ctx context.Context, length time.Duration) (capture, bool
 	if ctx.Err() != nil {
 		return capture{}, false
 	}
+	sent := t.subject.Clock.Now()
 	c, err := t.client.trace(ctx, length, t.options.TraceMaxBytes)
 	if err != nil && ctx.Err() == nil {
 		t.trouble.add("trace: %v", err)
@@ -99,7 +102,27 @@ func (t *Traces) fetch(ctx context.Context, length time.Duration) (capture, bool
 	}
 	// What came of a trace that was cut off is kept: its whole generations, of
 	// about a second each, can be read.
-	return c, c.span.Len() > 0
+	return dateTrace(c, record.Span{From: sent, To: t.subject.Clock.Now()}, t.subject.Clock), c.span.Len() > 0
+}
+
+// dateTrace dates a trace by the reading of CLOCK_MONOTONIC that it begins with
+// since Go 1.25, where that lies in the bracket around it; elsewhere it is
+// another host's.
+func dateTrace(c capture, bracket record.Span, clock record.Clock) capture {
+	r, err := trace.NewReader(bytes.NewReader(c.data))
+	if err != nil {
+		return c // whoever reads the trace meets the error and tells it
+	}
+	event, err := r.ReadEvent()
+	if err != nil || event.Kind() != trace.EventSync || event.Sync().ClockSnapshot == nil {
+		return c
+	}
+	from := clock.FromMonotonic(int64(event.Sync().ClockSnapshot.Mono))
+	own := record.Span{From: from, To: from + c.span.Len()}
+	if own.From >= bracket.From && own.To <= bracket.To {
+		c.span, c.err = own, clock.EpochError
+	}
+	return c
 }
 
 // traceMagic begins every execution trace: "go 1.25 trace\x00\x00\x00".

@@ -1,0 +1,346 @@
+package goruntime
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/pprof/profile"
+	"golang.org/x/exp/trace"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/observetest"
+	"github.com/redline-go/redline/record"
+)
+
+// steadyFor returns the subject with a steady span that begins now.
+func steadyFor(s observe.Subject, length time.Duration) observe.Subject {
+	from := s.Clock.Now() + 100*time.Millisecond
+	s.Steady = record.Span{From: from, To: from + length}
+	return s
+}
+
+func TestProfilesOfARealTarget(t *testing.T) {
+	for _, way := range []string{"probe", "http"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			const length = 1200 * time.Millisecond
+			subject := steadyFor(startService(t, "-mutex").ways()[way], length)
+			p := NewProfiles(Options{MutexFraction: 1, BlockRate: time.Millisecond})
+			sink := watch(t, p, subject, length+200*time.Millisecond)
+			count := map[string]int{}
+			for _, got := range sink.Profiles() {
+				count[got.Type]++
+				parsed, err := profile.Parse(bytes.NewReader(got.Data))
+				if err != nil {
+					t.Fatalf("%s: %v", got.Type, err)
+				}
+				switch got.Type {
+				case "heap", "goroutine":
+					if got.Span.Len() != 0 {
+						t.Errorf("%s spans %v", got.Type, got.Span)
+					}
+				case "cpu":
+					if l := got.Span.Len(); l < time.Second || l > length+200*time.Millisecond {
+						t.Errorf("a CPU profile of %v", l)
+					}
+					wantFrame(t, got.Type, parsed, "main.work")
+				case "allocs":
+					wantFrame(t, got.Type, parsed, "main.work")
+					wantLength(t, got)
+				case "mutex":
+					wantFrame(t, got.Type, parsed, "main.work")
+					wantLength(t, got)
+				case "block":
+					wantLength(t, got)
+				}
+			}
+			want := map[string]int{"cpu": 1, "heap": 2, "goroutine": 2, "allocs": 1, "mutex": 1, "block": 1}
+			if way == "http" {
+				delete(want, "block") // the target does not sample it
+			}
+			for typ, n := range want {
+				if count[typ] != n {
+					t.Errorf("%d profiles of type %s, want %d", count[typ], typ, n)
+				}
+			}
+			h := p.Health()
+			t.Logf("%d profiles, alignment error p50 %v p99 %v", h.Samples, h.Align.P50, h.Align.P99)
+			if told := strings.Contains(h.Why, "the block profile is empty"); !h.OK || told != (way == "http") {
+				t.Errorf("%+v", h)
+			}
+		})
+	}
+}
+
+func wantFrame(t *testing.T, typ string, p *profile.Profile, function string) {
+	t.Helper()
+	for _, s := range p.Sample {
+		for _, l := range s.Location {
+			for _, line := range l.Line {
+				if line.Function.Name == function {
+					return
+				}
+			}
+		}
+	}
+	t.Errorf("the %s profile has no sample of %s", typ, function)
+}
+
+func wantLength(t *testing.T, p record.Profile) {
+	t.Helper()
+	if l := p.Span.Len(); l < time.Second || l > 3*time.Second {
+		t.Errorf("the %s profile spans %v", p.Type, l)
+	}
+}
+
+func TestTracesOfARealTarget(t *testing.T) {
+	for _, way := range []string{"probe", "http"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			const length = 1500 * time.Millisecond
+			subject := steadyFor(startService(t).ways()[way], length)
+			sampled := make(chan *observetest.Sink, 1)
+			go func() { sampled <- watch(t, NewProfiles(Options{}), subject, length+200*time.Millisecond) }()
+			s := NewTraces(Options{})
+			sink := watch(t, s, subject, length+200*time.Millisecond)
+			<-sampled
+			traces := sink.Traces()
+			if len(traces) != 1 {
+				t.Fatalf("%d traces: %+v", len(traces), s.Health())
+			}
+			got := traces[0]
+			if l := got.Span.Len(); l < 250*time.Millisecond || l > 400*time.Millisecond {
+				t.Errorf("a trace of %v", l)
+			}
+			begin, samples := readTrace(t, got.Data, subject.Clock)
+			if d := (begin - got.Span.From).Abs(); begin != 0 && d > 50*time.Millisecond {
+				t.Errorf("the span begins %v from the trace's own clock", d)
+			}
+			if samples == 0 {
+				t.Error("no CPU sample in the trace")
+			}
+			if h := s.Health(); !h.OK || h.Why != "" {
+				t.Errorf("%+v", h)
+			} else {
+				t.Logf("alignment error p99 %v", h.Align.P99)
+			}
+		})
+	}
+}
+
+// readTrace returns the run time of the trace's first clock snapshot, 0 where
+// its Go version writes none, and how many CPU samples it holds.
+func readTrace(t *testing.T, data []byte, clock record.Clock) (begin time.Duration, samples int) {
+	t.Helper()
+	r, err := trace.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		event, err := r.ReadEvent()
+		if err == io.EOF {
+			return begin, samples
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch event.Kind() {
+		case trace.EventSync:
+			if c := event.Sync().ClockSnapshot; c != nil && begin == 0 {
+				begin = clock.FromMonotonic(int64(c.Mono))
+			}
+		case trace.EventStackSample:
+			samples++
+		}
+	}
+}
+
+// TestEndedEarly ends the run in the middle of profile and trace: the probe
+// still delivers both.
+func TestEndedEarly(t *testing.T) {
+	t.Parallel()
+	target := startService(t)
+	subject := steadyFor(target.ways()["probe"], time.Minute)
+	begin := time.Now()
+	sink := watch(t, NewProfiles(Options{}), subject, 500*time.Millisecond)
+	count := map[string]int{}
+	for _, p := range sink.Profiles() {
+		count[p.Type]++
+	}
+	if count["cpu"] != 1 || count["allocs"] != 1 || count["goroutine"] != 2 {
+		t.Errorf("profiles by type: %v", count)
+	}
+	traces := NewTraces(Options{Traces: 1, TraceLength: 30 * time.Second})
+	subject = steadyFor(target.ways()["probe"], 2*time.Second)
+	sink = watch(t, traces, subject, 1050*time.Millisecond)
+	if n := len(sink.Traces()); n != 1 {
+		t.Errorf("%d traces: %+v", n, traces.Health())
+	}
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func TestTargetEndsWhileProfiled(t *testing.T) {
+	for _, way := range []string{"probe", "http"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			target := startService(t)
+			subject := steadyFor(target.ways()[way], time.Second)
+			p := NewProfiles(Options{})
+			if err := p.Open(t.Context(), subject); err != nil {
+				t.Fatal(err)
+			}
+			target.end()
+			if err := p.Run(t.Context(), &observetest.Sink{}); err != nil {
+				t.Error(err)
+			}
+			if h := p.Health(); h.OK || !strings.Contains(h.Why, "does not answer") {
+				t.Errorf("%+v", h)
+			}
+		})
+	}
+}
+
+// heapOf returns a small valid profile.
+func heapOf(t *testing.T, alloc, inuse int64) []byte {
+	t.Helper()
+	f := &profile.Function{ID: 1, Name: "main.work"}
+	l := &profile.Location{ID: 1, Line: []profile.Line{{Function: f, Line: 7}}}
+	p := &profile.Profile{
+		SampleType: []*profile.ValueType{{Type: "alloc_space", Unit: "bytes"}, {Type: "inuse_space", Unit: "bytes"}},
+		PeriodType: &profile.ValueType{Type: "space", Unit: "bytes"}, Period: 512,
+		Sample:   []*profile.Sample{{Location: []*profile.Location{l}, Value: []int64{alloc, inuse}}},
+		Location: []*profile.Location{l}, Function: []*profile.Function{f},
+	}
+	var out bytes.Buffer
+	if err := p.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestDifference(t *testing.T) {
+	shotOf := func(alloc, inuse int64, at time.Duration) shot {
+		p, err := parse(heapOf(t, alloc, inuse))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return shot{capture{span: span(at, at)}, p}
+	}
+	first := shotOf(1000, 500, time.Second)
+	d, err := difference(first, shotOf(1700, 100, 3*time.Second), "allocs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := encode(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err = parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := d.Sample[0].Value; v[0] != 700 || v[1] != -400 || d.DurationNanos != 2e9 || d.DefaultSampleType != "alloc_space" {
+		t.Errorf("%v over %d ns, shown as %s", v, d.DurationNanos, d.DefaultSampleType)
+	}
+	if first.profile.Sample[0].Value[0] != 1000 {
+		t.Error("the snapshot was changed")
+	}
+	if _, err := difference(first, shotOf(900, 500, 3*time.Second), "allocs"); err == nil {
+		t.Error("a counter that fell passes")
+	}
+}
+
+func TestHTTPThatServesNoProfiles(t *testing.T) {
+	good := heapOf(t, 1, 1)
+	tests := map[string]struct {
+		serve func(http.ResponseWriter, *http.Request)
+		says  string
+	}{
+		"HTML":      {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<!DOCTYPE html><p>hello") }, "HTML"},
+		"not found": {func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }, "404: 404 page not found"},
+		"login":     {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) }, "redirect"},
+		"text":      {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "all is well") }, "profile"},
+		"empty":     {func(http.ResponseWriter, *http.Request) {}, "profile"},
+		"truncated": {func(w http.ResponseWriter, _ *http.Request) { w.Write(good[:len(good)/2]) }, "EOF"},
+		"cut": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			w.Write(good)
+		}, "ends early"},
+		"endless": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/octet-stream")
+			for r.Context().Err() == nil {
+				if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+					return
+				}
+			}
+		}, "larger than its bound"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(test.serve))
+			defer server.Close()
+			subject := observe.Subject{Pprof: server.URL + "/debug/pprof/"}
+			err := NewProfiles(Options{}).Open(t.Context(), subject)
+			var refusal *observe.Unsupported
+			if !errors.As(err, &refusal) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%v, want one that says %q", err, test.says)
+			}
+		})
+	}
+}
+
+func TestInflateIsBounded(t *testing.T) {
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	if _, err := z.Write(make([]byte, 1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	z.Close()
+	if _, err := inflate(bomb.Bytes(), 1<<20-1); !errors.Is(err, errTooLarge) {
+		t.Errorf("%v", err)
+	}
+	if raw, err := inflate(bomb.Bytes(), 1<<20); err != nil || len(raw) != 1<<20 {
+		t.Errorf("%d bytes, %v", len(raw), err)
+	}
+}
+
+func TestPprofURL(t *testing.T) {
+	for _, base := range []string{"127.0.0.1:6060", "ftp://host/debug/pprof", "http:///debug/pprof", "http://host/debug/pprof?x=1", "http://ho st/", "http://h/\x00"} {
+		var refusal *observe.Unsupported
+		if err := NewTraces(Options{}).Open(t.Context(), observe.Subject{Pprof: base}); !errors.As(err, &refusal) {
+			t.Errorf("%q: %v", base, err)
+		}
+	}
+	refused := httptest.NewServer(nil)
+	refused.Close()
+	withPassword := strings.Replace(refused.URL, "http://", "http://me:secret@", 1)
+	err := NewTraces(Options{}).Open(t.Context(), observe.Subject{Pprof: withPassword})
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("the password is shown, or nothing is refused: %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("\x1f\x8b"))
+	f.Add([]byte("heap profile: 1: 2 [3: 4] @ heap/1048576\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 1<<16 {
+			return
+		}
+		p, err := parse(data)
+		if err != nil {
+			return
+		}
+		s := shot{capture{}, p}
+		_, _ = difference(s, s, "allocs")
+	})
+}

@@ -1,0 +1,55 @@
+// Command service is a small HTTP service that works, locks, blocks and
+// allocates, until its standard input ends. It prints its address.
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	_ "net/http/pprof"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+)
+
+var (
+	mu   sync.Mutex
+	sink []byte
+)
+
+func work() {
+	mu.Lock()
+	defer mu.Unlock()
+	for begin := time.Now(); time.Since(begin) < 200*time.Microsecond; {
+		sink = make([]byte, 4<<10)
+	}
+}
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "-mutex" {
+		runtime.SetMutexProfileFraction(1)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	go http.Serve(l, nil)
+	for i := 0; i < 4; i++ {
+		go func() {
+			for {
+				work()
+				time.Sleep(2 * time.Millisecond)
+			}
+		}()
+	}
+	go func() { // collections publish what was allocated
+		for {
+			time.Sleep(50 * time.Millisecond)
+			runtime.GC()
+		}
+	}()
+	fmt.Println(l.Addr())
+	io.Copy(io.Discard, os.Stdin)
+}
