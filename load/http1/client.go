@@ -57,6 +57,7 @@ type link struct {
 	raw   syscall.RawConn
 	look  func(fd uintptr) // made once, so that looking allocates nothing
 	alive bool             // what look found
+	peek  [1]byte
 }
 
 // errClosed is returned by Do after Close.
@@ -114,6 +115,9 @@ func (c *client) ready(ctx context.Context, l *link, host int, x *load.Exchange)
 	if l.conn != nil {
 		return nil
 	}
+	if c.isClosed() {
+		return errClosed
+	}
 	begin := c.d.clock.Now()
 	conn, err := c.d.dial(ctx, host, c.id, x.Timeout)
 	x.Opening = c.d.clock.Now() - begin
@@ -129,6 +133,12 @@ func (c *client) ready(ctx context.Context, l *link, host int, x *load.Exchange)
 	}
 	l.open(conn)
 	return nil
+}
+
+func (c *client) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
 }
 
 // exchange sends message and reads the answer.
@@ -239,8 +249,7 @@ func (l *link) open(conn net.Conn) {
 	l.raw, _ = tcp.SyscallConn()
 	if l.look == nil {
 		l.look = func(fd uintptr) {
-			var one [1]byte
-			_, _, err := unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+			_, _, err := unix.Recvfrom(int(fd), l.peek[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
 			l.alive = errors.Is(err, unix.EAGAIN)
 		}
 	}
