@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/redline-go/redline/record"
 )
 
@@ -163,7 +162,7 @@ func writeLatency(t testing.TB, w *record.Writer, o bundleOptions) {
 		}
 		span := record.WindowSpan(int64(i), record.DefaultWindow)
 		bad := slump(i, o.windows)
-		latency, service := hdrhistogram.New(1, int64(time.Minute), 2), hdrhistogram.New(1, int64(time.Minute), 2)
+		latency, service := record.NewHistogram(), record.NewHistogram()
 		for range 80 {
 			v := 26e6 * math.Exp(0.35*rng.NormFloat64()) * (1 + 5*bad*rng.Float64())
 			if rng.IntN(200) == 0 {

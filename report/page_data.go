@@ -64,12 +64,6 @@ const (
 
 func collect(rec *record.Record) (*pageData, error) {
 	s, missing := SummaryOf(rec)
-	if len(s.Findings) == 0 {
-		var f record.Findings
-		if err := rec.ReadJSON(record.FindingsFile, &f); err == nil {
-			s.Findings, s.NotJudged = f.Findings, f.NotJudged
-		}
-	}
 	d := &pageData{Schema: "redline.page/1", Summary: s, Run: rec.Run, Missing: missing, Headline: headlineOf(s)}
 	for i := range s.Findings {
 		d.Weights = append(d.Weights, weight(&s.Findings[i]))

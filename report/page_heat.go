@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/HdrHistogram/hdrhistogram-go" // the record's histograms
 	"github.com/redline-go/redline/record"
 )
 

@@ -6,10 +6,12 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/HdrHistogram/hdrhistogram-go" // the record's histograms
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/report/notation"
 )
+
+// undiagnosed stands for all causes where none was looked for.
+const undiagnosed = "every cause"
 
 // SummaryOf returns the summary of a bundle. A bundle whose run was killed has
 // none; then it is made from what is there: run.json, the series and the
@@ -34,6 +36,12 @@ func SummaryOf(rec *record.Record) (*record.Summary, []string) {
 	s.Generator.Valid = true
 	if rec.Run.Why != "" {
 		s.Warnings = append([]string{"the run was aborted: " + rec.Run.Why}, s.Warnings...)
+	}
+	var f record.Findings
+	if err := rec.ReadJSON(record.FindingsFile, &f); err == nil {
+		s.Findings, s.NotJudged = f.Findings, f.NotJudged
+	} else {
+		s.NotJudged = []record.NotJudged{{Cause: undiagnosed, Why: "the run ended before it was diagnosed"}}
 	}
 	whole, _, err := wholeSpan(rec)
 	if err != nil {
@@ -67,16 +75,9 @@ func salvageLoad(rec *record.Record, span record.Span, l *record.LoadSummary) {
 		record.Latency: &l.Latency, record.Service: &l.Service, record.FirstByte: &l.FirstByte,
 		record.Lag: &l.Lag, record.ErrorLatency: &l.ErrorLatency,
 	} {
-		if h, err := rec.Histogram("", kind, span); err == nil && h.TotalCount() > 0 {
-			*to = quantilesOf(h)
+		if h, err := rec.Histogram("", kind, span); err == nil {
+			*to = record.QuantilesOf(h)
 		}
-	}
-}
-
-func quantilesOf(h *hdrhistogram.Histogram) record.Quantiles {
-	return record.Quantiles{
-		Min: h.Min(), Mean: int64(h.Mean()), P50: h.ValueAtQuantile(50), P90: h.ValueAtQuantile(90), P95: h.ValueAtQuantile(95),
-		P99: h.ValueAtQuantile(99), P999: h.ValueAtQuantile(99.9), Max: h.Max(),
 	}
 }
 

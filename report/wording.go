@@ -43,6 +43,8 @@ func nothing(s *record.Summary) (headline, limit string) {
 		return "What stops it cannot be said.", "No request ended in the measured span."
 	case l.Errors >= l.Requests:
 		return "Every request failed.", fmt.Sprintf("%s requests: %s.", notation.Count(l.Requests), tally(l.ErrorKinds))
+	case n > 0 && s.NotJudged[0].Cause == undiagnosed:
+		return "What stops it cannot be said: the run was not diagnosed.", ""
 	case n == 0:
 		headline = "Nothing found that stops it."
 	case n == 1:
@@ -110,11 +112,7 @@ func shortFile(name string) string {
 func weight(f *record.Finding) string {
 	var parts []string
 	if f.Share > 0 {
-		of := notation.Clean(f.ShareOf)
-		if of == "" {
-			of = "the whole"
-		}
-		parts = append(parts, notation.Percent(f.Share)+" of "+of)
+		parts = append(parts, notation.Percent(f.Share)+" of "+shareOf(f.ShareOf))
 	}
 	if g := f.GainCeiling; g > 1.005 && !math.IsInf(g, 0) {
 		gain := "gain at most " + notation.Factor(g)
@@ -127,6 +125,16 @@ func weight(f *record.Finding) string {
 		parts = append(parts, notation.Clean(string(f.Confidence))+" confidence")
 	}
 	return strings.Join(parts, ", ")
+}
+
+func shareOf(whole string) string {
+	switch whole {
+	case "":
+		return "the whole"
+	case "cpu":
+		return "CPU"
+	}
+	return notation.Clean(whole)
 }
 
 func evidence(all []record.Evidence) string {

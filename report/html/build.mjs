@@ -4,8 +4,14 @@
 import { build } from "esbuild";
 import { fileURLToPath } from "node:url";
 import path from "node:path";
+import { readFileSync } from "node:fs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
+
+// The MIT licence asks that its text goes with every copy.
+const licences = ["uplot", "preact"]
+  .map((name) => `/*! ${name}\n${readFileSync(path.join(here, "node_modules", name, "LICENSE"), "utf8").trim()}\n*/`)
+  .join("\n");
 
 await build({
   absWorkingDir: here,
@@ -18,7 +24,7 @@ await build({
   jsx: "automatic",
   jsxImportSource: "preact",
   charset: "ascii",
-  banner: { js: "/* uPlot 1.6.32, (c) 2025 Leon Sorokin, MIT; Preact 11.2.0, (c) 2015-present Jason Miller, MIT */" },
+  banner: { js: licences },
   legalComments: "none",
   logLevel: "warning",
 });

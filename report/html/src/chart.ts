@@ -67,7 +67,7 @@ export function draw(host: HTMLElement, chart: Chart, around: Surroundings, onCu
   const heat = chart.heat ? around.heat : null;
   const u = new uPlot({
     width: Math.max(host.clientWidth, 200),
-    height: heat ? 260 : 150,
+    height: heat ? 270 : chart.id === "throughput" ? 170 : 150,
     legend: { show: false },
     cursor: { sync: { key: sync.key, scales: ["x", null] }, drag: { x: true, y: false }, points: { size: 5 }, y: false },
     scales: { x: { time: false }, y: chart.log ? { distr: 3, log: 10, range: (_, min, max) => logRange(min, max, heat) } : { range: linearRange } },
@@ -126,6 +126,8 @@ function yAxis(chart: Chart): uPlot.Axis {
   return {
     stroke: () => colour("soft"), font, size: 62, gap: 4, space: 28,
     grid: { stroke: () => colour("grid"), width: 1 }, ticks: { show: false },
+    // Binary units want binary steps: 16 MiB, 32 MiB.
+    ...(chart.unit.startsWith("bytes") && !chart.log ? { incrs: Array.from({ length: 50 }, (_, i) => 2 ** i) } : {}),
     ...(chart.log ? { splits: logSplits, filter: (_: uPlot, splits: number[]) => splits } : {}),
     values: (_, splits) => splits.map((v) => (v == null ? "" : tick(v, chart.unit))),
   };

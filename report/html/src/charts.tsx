@@ -7,6 +7,9 @@ import { onThemeChange } from "./theme";
 
 const groups: [string, string][] = [["load", "Load"], ["cpu", "CPU and memory"], ["runtime", "Go runtime"], ["database", "Database"]];
 
+// wide names the charts that a reader looks at first.
+const wide = ["throughput", "latency"];
+
 export function TimeSeries({ page }: { page: Page }) {
   const charts = page.charts ?? [];
   const around: Surroundings = { axis: page.axis, spans: page.spans ?? [], heat: page.heat };
@@ -64,7 +67,7 @@ function ChartCard({ chart, around }: { chart: Chart; around: Surroundings }) {
     return () => { stop(); resize.disconnect(); forget(u); };
   }, [chart]);
   return (
-    <figure class={"chart" + (chart.heat ? " wide" : "")} id={"chart-" + chart.id}>
+    <figure class={"chart" + (wide.includes(chart.id) ? " wide" : "")} id={"chart-" + chart.id}>
       <figcaption>
         <b>{chart.title}</b>
         {chart.note && <span class="note">{chart.note}</span>}
