@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix" // a look at a socket without reading from it
+	"golang.org/x/sys/unix" // poll: a look at a socket without reading from it
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/scenario"
@@ -57,7 +57,7 @@ type link struct {
 	raw   syscall.RawConn
 	look  func(fd uintptr) // made once, so that looking allocates nothing
 	alive bool             // what look found
-	peek  [1]byte
+	poll  [1]unix.PollFd
 }
 
 // errClosed is returned by Do after Close.
@@ -249,8 +249,9 @@ func (l *link) open(conn net.Conn) {
 	l.raw, _ = tcp.SyscallConn()
 	if l.look == nil {
 		l.look = func(fd uintptr) {
-			_, _, err := unix.Recvfrom(int(fd), l.peek[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-			l.alive = errors.Is(err, unix.EAGAIN)
+			l.poll[0] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
+			n, err := unix.Poll(l.poll[:], 0)
+			l.alive = n == 0 && err == nil
 		}
 	}
 }
