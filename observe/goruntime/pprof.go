@@ -79,9 +79,10 @@ func (p *pprof) snapshot(ctx context.Context, kind string) (capture, error) {
 	return c, err
 }
 
-// cpu takes whole seconds, since net/http/pprof knows no others.
+// cpu takes whole seconds, since net/http/pprof knows no others; the bit that
+// the asking itself takes off a full second is forgiven.
 func (p *pprof) cpu(ctx context.Context, length time.Duration) (capture, error) {
-	seconds := int(length / time.Second)
+	seconds := int((length + 100*time.Millisecond) / time.Second)
 	if seconds < 1 {
 		return capture{}, fmt.Errorf("a CPU profile over HTTP takes a second at least, and there are %v", length.Round(time.Millisecond))
 	}

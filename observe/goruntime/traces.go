@@ -108,7 +108,14 @@ func (t *Traces) fetch(ctx context.Context, length time.Duration) (capture, bool
 // dateTrace dates a trace by the reading of CLOCK_MONOTONIC that it begins with
 // since Go 1.25, where that lies in the bracket around it; elsewhere it is
 // another host's.
-func dateTrace(c capture, bracket record.Span, clock record.Clock) capture {
+func dateTrace(c capture, bracket record.Span, clock record.Clock) (dated capture) {
+	// The reader is experimental and the trace is not trusted: a panic in it
+	// costs the exact date, not the run.
+	defer func() {
+		if recover() != nil {
+			dated = c
+		}
+	}()
 	r, err := trace.NewReader(bytes.NewReader(c.data))
 	if err != nil {
 		return c // whoever reads the trace meets the error and tells it
