@@ -20,7 +20,7 @@
 // mapped page that vanished would kill redline with SIGBUS. pread promises no
 // memory ordering, hence the checksum beside the sequence word.
 //
-// The file must lie on a memory file system (/dev/shm, tmpfs): on a disk the
+// The file must lie on a memory file system (TempDir): on a disk the
 // kernel writes dirty pages back, and a store into a page under writeback can
 // block the target.
 //

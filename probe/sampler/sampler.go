@@ -8,7 +8,8 @@
 // What to know of the figures: /cpu/classes/* move only once per GC cycle, and
 // /sched/latencies and /sync/mutex/wait are the runtime's own samples of one
 // goroutine in eight, so the count of the former is about an eighth of the
-// goroutines that ran.
+// goroutines that ran. The probe's own goroutines, four at most while nothing is
+// asked of it, are in the count of goroutines.
 package sampler
 
 import (
