@@ -94,9 +94,12 @@ func (u *Use) Places(domains callstack.Role) []Hot {
 
 // Own returns the service's own functions by the CPU that they and the runtime
 // on their behalf use, none of it in a domain; hottest first, each at its
-// hottest line.
+// hottest line. What they cost by allocating and by starting goroutines is left
+// out: that is told by what is allocated and started.
 func (u *Use) Own() []Hot {
-	own := func(s usage) bool { return s.domain == 0 && u.index.Innermost(s.Stack) >= 0 }
+	own := func(s usage) bool {
+		return s.domain == 0 && !s.roles.Has(callstack.Allocate|callstack.Spawn) && u.index.Innermost(s.Stack) >= 0
+	}
 	return u.places(own, callstack.Enclosing, 0)
 }
 

@@ -168,6 +168,12 @@ func (p *Pass) readLoad() Load {
 	// closed loop without a connection count; nothing is judged from that.
 	if json.Unmarshal(p.Record.Run.Scenario, &plan) == nil {
 		l.Open, l.Intended, l.Connections = plan.Load.Rate > 0, plan.Load.Rate, plan.Load.Connections
+		if l.Connections == 0 && len(p.Record.Run.Scenario) > 0 {
+			l.Connections = 64 // the plan's documented defaults
+			if l.Open {
+				l.Connections = 512
+			}
+		}
 	}
 	l.Requests, _ = p.Sum(record.LoadRequests, "")
 	for _, labels := range p.Record.Labels(record.LoadErrors) {

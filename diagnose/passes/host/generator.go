@@ -49,8 +49,12 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var facts []record.Evidence
 	load, c := p.Load(), p.CPU()
 	var summary record.Summary
-	if p.Record.ReadJSON(record.SummaryFile, &summary) == nil && summary.Schema != "" && !summary.Generator.Valid {
-		why = append(why, summary.Generator.WhyInvalid...)
+	// Without a reason the verdict was not given: the run was killed before.
+	if p.Record.ReadJSON(record.SummaryFile, &summary) == nil && !summary.Generator.Valid {
+		for _, reason := range summary.Generator.WhyInvalid {
+			why = append(why, reason)
+			facts = append(facts, diagnose.Fact(diagnose.FromLoad, float64(summary.Generator.CPU), diagnose.Nanosec, "the generator's own verdict: %s", reason))
+		}
 	}
 	if !load.Open && load.Connections > 0 && load.Service > 0 {
 		flying := load.Rate * load.Service / 1e9

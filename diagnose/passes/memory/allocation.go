@@ -11,21 +11,24 @@ import (
 )
 
 const (
-	// leastSiteShare of all bytes allocated at one place.
+	// leastSiteShare of all bytes, or of all objects, allocated at one place.
 	leastSiteShare = 0.40
 	// leastAllocCPU: allocating and collecting together must be worth saving.
 	leastAllocCPU = 0.15
 	// leastBytes per request at the site: below 8 KiB a site leads only because
 	// nothing else allocates.
 	leastBytes = 8 << 10
+	// leastObjects per request at the site, likewise.
+	leastObjects = 200
 )
 
 // Allocation finds the site that allocates most.
 var Allocation = diagnose.Analyzer{
 	Name:  "allocation",
 	Stage: diagnose.Memory,
-	Doc: "Groups allocated bytes by the user's innermost function and names one with 40 % of them and 8 KiB per " +
-		"request, when allocating and collecting take 15 % of the service's CPU.",
+	Doc: "Groups allocations by the user's innermost function and names one with 40 % of the bytes and 8 KiB per " +
+		"request, or 40 % of the objects and 200 per request, when allocating and collecting take 15 % of the " +
+		"service's CPU.",
 	Causes: []diagnose.Cause{{
 		ID: "alloc-hot", Title: "One place allocates most of the memory",
 		Doc:    "One allocation site gives most of the bytes per request, and allocating and collecting them costs CPU.",
@@ -51,23 +54,18 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, err
 	}
 	cost := use.With(callstack.Allocate | callstack.GCWork | callstack.GCAssist)
-	sites := sitesOf(p, allocs)
-	if len(sites) == 0 || allocs.Total == 0 {
+	lead, share, ok := leader(p, allocs)
+	if !ok || cost < leastAllocCPU {
 		return nil, nil
 	}
-	lead := sites[0]
-	share := lead.bytes / float64(allocs.Total)
 	each := perRequest(p, lead.bytes)
-	if share < leastSiteShare || each < leastBytes || cost < leastAllocCPU {
-		return nil, nil
-	}
 	f := diagnose.Finding{
 		Cause: "alloc-hot", Share: share * cost, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(lead.place),
 		GainCeiling: p.CPUGain(share * cost), Confidence: record.Medium,
-		Title: fmt.Sprintf("%s allocates %s per request, %s of all, and allocating and collecting takes %s of the CPU",
-			diagnose.At(lead.place), size(each), diagnose.Percent(share), diagnose.Percent(cost)),
+		Title: fmt.Sprintf("%s allocates %s in %.0f objects per request, %s of all, and allocating and collecting takes %s of the CPU",
+			diagnose.At(lead.place), size(each), perRequest(p, lead.objects), diagnose.Percent(share), diagnose.Percent(cost)),
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromProfile, each, diagnose.Bytes, "%s allocates %s in %.1f objects per request, %s of all bytes", callstack.Short(lead.place.Function), size(each), perRequest(p, lead.objects), diagnose.Percent(share)),
+			diagnose.Fact(diagnose.FromProfile, each, diagnose.Bytes, "%s allocates %s in %.1f objects per request", callstack.Short(lead.place.Function), size(each), perRequest(p, lead.objects)),
 			diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio, "allocating and collecting take %s of the service's CPU", diagnose.Percent(cost)),
 		},
 		Remedy: fmt.Sprintf("At %s give the buffer its capacity at once, reuse it (a sync.Pool that drops large ones), or write into the response as you go.", diagnose.At(lead.place)),
@@ -79,6 +77,22 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Confidence = record.High
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// leader returns the place that leads by bytes, or else the one that leads by
+// objects, with its share; ok is false when neither leads by enough.
+func leader(p *diagnose.Pass, allocs *diagnose.Profile) (lead site, share float64, ok bool) {
+	sites := sitesOf(p, allocs)
+	if len(sites) == 0 || allocs.Total == 0 || allocs.Count == 0 {
+		return site{}, 0, false
+	}
+	lead = sites[0]
+	if share = lead.bytes / float64(allocs.Total); share >= leastSiteShare && perRequest(p, lead.bytes) >= leastBytes {
+		return lead, share, true
+	}
+	lead = slices.MaxFunc(sites, func(a, b site) int { return cmp.Compare(a.objects, b.objects) })
+	share = lead.objects / float64(allocs.Count)
+	return lead, share, share >= leastSiteShare && perRequest(p, lead.objects) >= leastObjects
 }
 
 // sitesOf groups allocations by the user's function, largest first, each at its

@@ -1,0 +1,98 @@
+package diagnosetest
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Wait adds to the mean, the median and the slow request a stretch of one state
+// inside a net/http handler, entered times per request.
+func (b *Builder) Wait(state record.ReqState, each time.Duration, times float64, frames ...string) *Builder {
+	part := b.part(state, each, times, frames)
+	a := b.anatomyOf()
+	a.All, a.Median, a.Tail = append(a.All, part), append(a.Median, part), append(a.Tail, part)
+	return b
+}
+
+// Slow adds a stretch to the slow requests alone, and the hundredth part of it to
+// the mean.
+func (b *Builder) Slow(state record.ReqState, each time.Duration, frames ...string) *Builder {
+	a := b.anatomyOf()
+	a.Tail = append(a.Tail, b.part(state, each, 1, frames))
+	a.All = append(a.All, b.part(state, each/100, 0.01, frames))
+	return b
+}
+
+// Waker says who ended the waits that were added last.
+func (b *Builder) Waker(frames ...string) *Builder {
+	a := b.anatomyOf()
+	for _, band := range []*[]record.Part{&a.All, &a.Median, &a.Tail} {
+		if n := len(*band); n > 0 {
+			(*band)[n-1].Waker = Stack(frames...)
+		}
+	}
+	return b
+}
+
+// WakerRequest says that another request's goroutine ended the waits added last.
+func (b *Builder) WakerRequest(frames ...string) *Builder {
+	b.Waker(frames...)
+	a := b.anatomyOf()
+	for _, band := range []*[]record.Part{&a.All, &a.Median, &a.Tail} {
+		if n := len(*band); n > 0 {
+			(*band)[n-1].Waker = append((*band)[n-1].Waker, Serving()...)
+		}
+	}
+	return b
+}
+
+// Spawned sets how many goroutines a request starts.
+func (b *Builder) Spawned(n float64) *Builder { b.anatomyOf().Spawned = n; return b }
+
+// NoAnatomy forgets the anatomy.
+func (b *Builder) NoAnatomy() *Builder { b.anatomy = nil; return b }
+
+func (b *Builder) anatomyOf() *record.Anatomy {
+	if b.anatomy == nil {
+		b.anatomy = &record.Anatomy{Coverage: 1, Traced: 2 * time.Second}
+		b.anatomy.Requests = 1000
+	}
+	return b.anatomy
+}
+
+func (b *Builder) part(state record.ReqState, each time.Duration, times float64, frames []string) record.Part {
+	part := record.Part{State: state, NS: int64(each), Times: times, Site: string(state)}
+	if len(frames) > 0 {
+		part.Stack = append(Stack(frames...), Serving()...)
+		part.Site = frames[0]
+	}
+	return part
+}
+
+// finish gives the bands their sums, shares and order.
+func (b *Builder) finish() *record.Anatomy {
+	if b.anatomy == nil {
+		return nil
+	}
+	a := *b.anatomy
+	for _, band := range []struct {
+		parts *[]record.Part
+		mean  *time.Duration
+	}{{&a.All, &a.MeanNS}, {&a.Median, &a.MedianNS}, {&a.Tail, &a.TailNS}} {
+		parts := slices.Clone(*band.parts)
+		slices.SortStableFunc(parts, func(x, y record.Part) int { return cmp.Compare(y.NS, x.NS) })
+		var sum int64
+		for _, p := range parts {
+			sum += p.NS
+		}
+		for i := range parts {
+			parts[i].Share = float64(parts[i].NS) / float64(max(1, sum))
+		}
+		*band.parts, *band.mean = parts, time.Duration(sum)
+	}
+	a.P50NS, a.P99NS = a.MedianNS, a.TailNS
+	return &a
+}

@@ -1,0 +1,222 @@
+package diagnosetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// The synthetic run: one second of warm-up and ten of steady load.
+const (
+	warmup   = time.Second
+	duration = 10 * time.Second
+)
+
+// Builder composes the record of a synthetic run. Its methods change and return
+// it. Amounts are over the steady span of ten seconds.
+type Builder struct {
+	module      string
+	connections int
+	rate        float64 // requests per second
+	intended    float64 // of an open loop; 0 is closed
+	latency     time.Duration
+	series      map[record.Series]func(window int) float64
+	profiles    map[string]*stacks
+	statements  []record.Statement
+	anatomy     *record.Anatomy
+	summary     *record.Summary
+}
+
+// New returns a run with load and nothing else observed: a closed loop of
+// connections that each wait latency for an answer.
+func New(connections int, latency time.Duration) *Builder {
+	b := &Builder{
+		module: "shop", connections: connections, latency: latency,
+		rate:     float64(connections) / latency.Seconds(),
+		series:   map[record.Series]func(int) float64{},
+		profiles: map[string]*stacks{},
+	}
+	return b
+}
+
+// Module sets the target's main module; empty means that it is not known.
+func (b *Builder) Module(path string) *Builder { b.module = path; return b }
+
+// Rate makes the load an open loop at a rate per second.
+func (b *Builder) Rate(rate float64) *Builder {
+	b.rate, b.intended = rate, rate
+	return b
+}
+
+// Achieved sets the rate that a closed loop reached, against Little's law.
+func (b *Builder) Achieved(rate float64) *Builder { b.rate = rate; return b }
+
+// Requests returns how many requests end in the steady span.
+func (b *Builder) Requests() float64 { return b.rate * duration.Seconds() }
+
+// Counter sets a series' amount over the steady span, spread evenly.
+func (b *Builder) Counter(name, labels string, amount float64) *Builder {
+	windows := float64(duration / record.DefaultWindow)
+	return b.Series(name, labels, func(int) float64 { return amount / windows })
+}
+
+// Gauge sets a series to one value in all windows.
+func (b *Builder) Gauge(name, labels string, value float64) *Builder {
+	return b.Series(name, labels, func(int) float64 { return value })
+}
+
+// Series sets a series to f of the window, counted from the steady span's first;
+// NaN leaves the window out.
+func (b *Builder) Series(name, labels string, f func(window int) float64) *Builder {
+	info, _ := record.Known(name)
+	b.series[record.Series{Name: name, Labels: labels, Unit: info.Unit}] = f
+	return b
+}
+
+// Without removes a series under all its labels.
+func (b *Builder) Without(name string) *Builder {
+	for s := range b.series {
+		if s.Name == name {
+			delete(b.series, s)
+		}
+	}
+	return b
+}
+
+// CPU sets who uses the CPUs of a host, in CPUs. A negative database is not
+// local.
+func (b *Builder) CPU(cpus, busy, target, generator, database float64) *Builder {
+	seconds := duration.Seconds() * 1e9
+	b.Gauge(record.HostCPUs, "", cpus).Counter(record.HostBusy, "", busy*seconds)
+	b.Counter(record.ProcessUser, "", 0.8*target*seconds).Counter(record.ProcessSystem, "", 0.2*target*seconds)
+	b.Counter(record.GeneratorCPU, "", generator*seconds).Gauge("/sched/gomaxprocs:threads", "", cpus)
+	if database >= 0 {
+		b.Counter(record.DBCPU, "", database*seconds)
+	}
+	return b
+}
+
+// Summary sets the measured half of summary.json.
+func (b *Builder) Summary(s record.Summary) *Builder { b.summary = &s; return b }
+
+// Statement adds a statement with its mean time, rows and blocks per call; plan
+// is EXPLAIN's JSON or empty.
+func (b *Builder) Statement(text string, calls int64, mean time.Duration, rows, blocks float64, plan string) *Builder {
+	s := record.Statement{
+		QueryID: fmt.Sprint(1000 + len(b.statements)), Text: text, Calls: calls,
+		Time: time.Duration(calls) * mean, Rows: int64(rows * float64(calls)),
+	}
+	if plan != "" {
+		s.Plan = json.RawMessage(plan)
+	}
+	b.statements = append(b.statements, s)
+	labels := record.Labels("queryid", s.QueryID)
+	b.Counter(record.StatementCalls, labels, float64(calls)).Counter(record.StatementTime, labels, float64(s.Time))
+	return b.Counter(record.StatementHits, labels, blocks*float64(calls))
+}
+
+// NoStatements forgets all statements and their series.
+func (b *Builder) NoStatements() *Builder {
+	b.statements = nil
+	for _, name := range []string{record.StatementCalls, record.StatementTime, record.StatementHits, record.StatementReads, record.StatementRows} {
+		b.Without(name)
+	}
+	return b
+}
+
+// Open writes the bundle and opens it.
+func (b *Builder) Open(t testing.TB) (*record.Record, *record.Anatomy) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	if err := b.write(dir); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := record.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec, b.finish()
+}
+
+func (b *Builder) write(dir string) error {
+	clock, err := record.StartClock()
+	if err != nil {
+		return err
+	}
+	steady := record.Span{From: warmup, To: warmup + duration}
+	w, err := record.Create(dir, record.Run{
+		Schema: record.RunSchema, ID: "run", Clock: clock, Window: record.DefaultWindow, Steady: steady,
+		Scenario: json.RawMessage(fmt.Sprintf(`{"load":{"rate":%g,"connections":%d}}`, b.intended, b.connections)),
+		Target:   record.Target{How: "build", Module: b.module},
+	})
+	if err != nil {
+		return err
+	}
+	if err := b.load(w, steady); err != nil {
+		return err
+	}
+	if err := w.Add(b.points(steady)...); err != nil {
+		return err
+	}
+	for typ, s := range b.profiles {
+		data, err := s.encode()
+		if err != nil {
+			return err
+		}
+		if err := w.Profile(record.Profile{Type: typ, Span: steady, Data: data}); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(record.Complete, ""); err != nil {
+		return err
+	}
+	if len(b.statements) > 0 {
+		if err := record.WriteJSON(dir, record.StatementsFile, record.Statements{Database: "shop", Statements: b.statements}); err != nil {
+			return err
+		}
+	}
+	if b.summary != nil {
+		return record.WriteJSON(dir, record.SummaryFile, b.summary)
+	}
+	return nil
+}
+
+// load writes histograms in which the mean is the latency and the tail three
+// times that, as queues make it.
+func (b *Builder) load(w *record.Writer, steady record.Span) error {
+	for _, kind := range []record.Kind{record.Latency, record.Service} {
+		h := record.NewHistogram()
+		n := int64(b.Requests())
+		for _, bucket := range []struct{ factor, part float64 }{{0.9, 0.85}, {1.3, 0.12}, {2.6, 0.03}} {
+			value := int64(bucket.factor * float64(b.latency))
+			if err := h.RecordValues(max(1, value), int64(bucket.part*float64(n))); err != nil {
+				return err
+			}
+		}
+		if err := w.Histogram("", kind, steady, h); err != nil {
+			return err
+		}
+	}
+	b.Counter(record.LoadRequests, "", b.Requests())
+	return nil
+}
+
+func (b *Builder) points(steady record.Span) []record.Point {
+	var points []record.Point
+	first := record.Window(steady.From, record.DefaultWindow)
+	for s, f := range b.series {
+		for i := range int(duration / record.DefaultWindow) {
+			if v := f(i); !math.IsNaN(v) {
+				points = append(points, record.Point{Window: first + int64(i), Series: s, Value: v})
+			}
+		}
+	}
+	slices.SortFunc(points, func(a, b record.Point) int { return int(a.Window - b.Window) })
+	return points
+}

@@ -1,0 +1,128 @@
+package diagnosetest
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Stack makes a stack from frames written "function" or "function@file:line",
+// innermost first.
+func Stack(frames ...string) []record.Frame {
+	stack := make([]record.Frame, len(frames))
+	for i, text := range frames {
+		function, at, _ := strings.Cut(text, "@")
+		file, line, _ := strings.Cut(at, ":")
+		n, _ := strconv.Atoi(line)
+		if file == "" {
+			file = "/usr/local/go/src/lib.go"
+			if strings.Contains(function, ".") && strings.Contains(strings.SplitN(function, "/", 2)[0], ".") && strings.Contains(function, "/") {
+				file = "/root/go/pkg/mod/lib@v1.2.3/lib.go"
+			}
+		} else if !strings.HasPrefix(file, "/") {
+			file = "/src/shop/" + file
+		}
+		stack[i] = record.Frame{Function: function, File: file, Line: n}
+	}
+	return stack
+}
+
+// Serving is the outer end of a stack of net/http's.
+func Serving() []record.Frame {
+	return Stack("net/http.HandlerFunc.ServeHTTP", "net/http.(*ServeMux).ServeHTTP", "net/http.serverHandler.ServeHTTP", "net/http.(*conn).serve")
+}
+
+// stacks collects the samples of one profile.
+type stacks struct {
+	types   []*profile.ValueType
+	samples []sample
+}
+
+type sample struct {
+	stack  []record.Frame
+	values []int64
+}
+
+func (b *Builder) sampleOf(typ string, stack []record.Frame, values ...int64) *Builder {
+	s := b.profiles[typ]
+	if s == nil {
+		s = &stacks{}
+		for _, name := range sampleTypes(typ) {
+			kind, unit, _ := strings.Cut(name, "/")
+			s.types = append(s.types, &profile.ValueType{Type: kind, Unit: unit})
+		}
+		b.profiles[typ] = s
+	}
+	s.samples = append(s.samples, sample{stack, values})
+	return b
+}
+
+func sampleTypes(typ string) []string {
+	switch typ {
+	case "cpu":
+		return []string{"samples/count", "cpu/nanoseconds"}
+	case "allocs":
+		return []string{"alloc_objects/count", "alloc_space/bytes"}
+	}
+	return []string{"contentions/count", "delay/nanoseconds"}
+}
+
+// Sample adds CPU time of a request: the frames are inside a net/http handler.
+func (b *Builder) Sample(cpu time.Duration, frames ...string) *Builder {
+	return b.sampleOf("cpu", append(Stack(frames...), Serving()...), max(1, int64(cpu/(10*time.Millisecond))), int64(cpu))
+}
+
+// Background adds CPU time of another goroutine.
+func (b *Builder) Background(cpu time.Duration, frames ...string) *Builder {
+	return b.sampleOf("cpu", Stack(frames...), max(1, int64(cpu/(10*time.Millisecond))), int64(cpu))
+}
+
+// Alloc adds allocations of a request.
+func (b *Builder) Alloc(objects, bytes int64, frames ...string) *Builder {
+	return b.sampleOf("allocs", append(Stack(frames...), Serving()...), objects, bytes)
+}
+
+// Held adds contention of the mutex profile, booked on who released the lock.
+func (b *Builder) Held(delay time.Duration, frames ...string) *Builder {
+	return b.sampleOf("mutex", Stack(frames...), 1000, int64(delay))
+}
+
+// Blocked adds a blocked goroutine outside any request to the block profile.
+func (b *Builder) Blocked(delay time.Duration, frames ...string) *Builder {
+	return b.sampleOf("block", Stack(frames...), 1000, int64(delay))
+}
+
+// NoProfile forgets the profiles of a type.
+func (b *Builder) NoProfile(typ string) *Builder { delete(b.profiles, typ); return b }
+
+func (s *stacks) encode() ([]byte, error) {
+	p := &profile.Profile{SampleType: s.types, PeriodType: s.types[len(s.types)-1], Period: 1}
+	functions := map[string]*profile.Function{}
+	for _, one := range s.samples {
+		out := &profile.Sample{Value: one.values}
+		for _, f := range one.stack {
+			fn := functions[f.Function+f.File]
+			if fn == nil {
+				fn = &profile.Function{ID: uint64(len(functions) + 1), Name: f.Function, Filename: f.File}
+				functions[f.Function+f.File] = fn
+				p.Function = append(p.Function, fn)
+			}
+			l := &profile.Location{ID: uint64(len(p.Location) + 1), Line: []profile.Line{{Function: fn, Line: int64(f.Line)}}}
+			p.Location = append(p.Location, l)
+			out.Location = append(out.Location, l)
+		}
+		p.Sample = append(p.Sample, out)
+	}
+	if err := p.CheckValid(); err != nil {
+		return nil, fmt.Errorf("synthetic profile: %w", err)
+	}
+	var buf bytes.Buffer
+	err := p.Write(&buf)
+	return buf.Bytes(), err
+}
