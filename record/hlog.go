@@ -114,7 +114,8 @@ func readHlog(r io.Reader) ([]interval, error) {
 // the line's begin.
 func parseHlogLine(line []byte, tags map[string]string) (interval, error) {
 	var fields [5][]byte
-	rest := bytes.TrimRight(line, "\r\n")
+	line = bytes.TrimRight(line, "\r\n")
+	rest := line
 	for i := range 4 {
 		var ok bool
 		if fields[i], rest, ok = bytes.Cut(rest, []byte{','}); !ok {
@@ -142,10 +143,11 @@ func parseHlogLine(line []byte, tags map[string]string) (interval, error) {
 	if err := errors.Join(err1, err2); err != nil || length < 0 || start > math.MaxInt64-length {
 		return interval{}, fmt.Errorf("start %.40q and length %.40q are no times in seconds", fields[1], fields[2])
 	}
+	payload := len(line) - len(rest)
 	return interval{
 		Span: Span{From: start, To: start + length},
 		step: text[:dot], kind: Kind(text[dot+1:]),
-		offset:  int64(bytes.LastIndexByte(line, ',') + 1),
+		offset:  int64(payload),
 		payload: len(rest),
 	}, nil
 }

@@ -87,17 +87,16 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestFlippedBytes spoils every byte of the Parquet file in turn: an error or
+// TestFlippedBytes spoils one bit of every third byte of the Parquet file: an error or
 // other values, but no panic.
 func TestFlippedBytes(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(finished(t), parquetFile))
 	must(t, err)
-	for i := range data {
-		for _, mask := range []byte{0x01, 0x80, 0xff} {
-			data[i] ^= mask
-			readParquet(bytes.NewReader(data), int64(len(data)), newTable())
-			data[i] ^= mask
-		}
+	for i := 0; i < len(data); i += 3 { // coprime to 8, so every bit has its turn
+		mask := byte(1) << (i % 8)
+		data[i] ^= mask
+		readParquet(bytes.NewReader(data), int64(len(data)), newTable())
+		data[i] ^= mask
 	}
 }
 
