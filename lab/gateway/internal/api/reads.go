@@ -110,6 +110,12 @@ func (a *API) refuse(c *gin.Context, err error) {
 			return
 		}
 	}
+	if c.Request.Context().Err() != nil {
+		// The caller hung up: nobody reads this, and it is no fault of ours.
+		// 499 is what nginx made the customary status for it.
+		a.fail(c, 499, 49901, "the caller went away")
+		return
+	}
 	a.Errors.Error("request failed", "path", c.FullPath(), "error", err)
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		a.fail(c, http.StatusServiceUnavailable, 50302, "the database did not answer in time")
