@@ -55,6 +55,7 @@ type Source struct {
 	blind   []string
 
 	samples int64
+	missed  int64 // edges
 	store   record.Statements
 	evicted int64
 }
@@ -86,6 +87,9 @@ func (s *Source) Health() record.SourceHealth {
 	why := append([]string(nil), s.blind...)
 	if s.samples == 0 {
 		why = append(why, "no reading succeeded")
+	}
+	if s.missed > 0 {
+		why = append(why, fmt.Sprintf("%d windows were skipped for want of CPU", s.missed))
 	}
 	if k := s.pace.slowest; k > 1 {
 		why = append(why, fmt.Sprintf("readings took long, so that at times only every %dth window was read (amounts are spread evenly over the windows between)", k))

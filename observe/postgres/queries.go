@@ -16,6 +16,7 @@ import (
 type queries struct {
 	statements string // empty when there is no extension
 	texts      string
+	own        string
 	evictions  string // empty before version 1.9 of the extension
 	planning   bool
 }
@@ -88,6 +89,38 @@ func (s *session) findExtension(ctx context.Context) error {
 	return nil
 }
 
+// findOwn learns the ids of our own statements where the server counts them,
+// which a superuser can forbid. Each is run once first.
+func (s *session) findOwn(ctx context.Context) error {
+	s.own = map[int64]bool{}
+	if s.queries.statements == "" || s.setting(ctx, "pg_stat_statements.track") == "none" {
+		return nil
+	}
+	if _, err := s.read(ctx); err != nil {
+		return fmt.Errorf("try the queries: %w", err)
+	}
+	if _, err := s.blockers(ctx, []int32{}); err != nil {
+		return fmt.Errorf("try the query for blockers: %w", err)
+	}
+	if s.queries.evictions != "" {
+		if _, err := s.conn.Exec(ctx, s.queries.evictions); err != nil {
+			return fmt.Errorf("try the query for evictions: %w", err)
+		}
+	}
+	if _, err := s.conn.Exec(ctx, s.queries.texts, s.db, []int64{}, 1); err != nil {
+		return fmt.Errorf("try the query for texts: %w", err)
+	}
+	rows, err := s.conn.Query(ctx, s.queries.own, s.db, "%"+marker+"%")
+	if err != nil {
+		return fmt.Errorf("look for our own statements: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	for _, id := range ids {
+		s.own[id] = true
+	}
+	return err
+}
+
 func (s *session) setting(ctx context.Context, name string) (value string) {
 	_ = s.conn.QueryRow(ctx, "SELECT /* redline */ coalesce(current_setting($1, true), '')", name).Scan(&value)
 	return value
@@ -115,6 +148,8 @@ func statementQueries(function string, columns []string) queries {
 		// A text longer than the bound is cut, and then has no plan.
 		texts: "SELECT /* redline */ DISTINCT ON (queryid) queryid, left(query, $3) FROM " + function +
 			"(true) WHERE dbid = $1 AND queryid = ANY($2) ORDER BY queryid",
+		own: "SELECT /* redline */ DISTINCT queryid FROM " + function +
+			"(true) WHERE dbid = $1 AND queryid IS NOT NULL AND query LIKE $2",
 		planning: has("total_plan_time"),
 	}
 }

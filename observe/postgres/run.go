@@ -29,7 +29,7 @@ func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
 	}
 	s.subject, s.session = subject, session
 	s.ledger.meter.Width, s.ledger.steady = subject.Window, subject.Steady
-	s.ledger.planning = session.queries.planning
+	s.ledger.planning, s.ledger.own = session.queries.planning, session.own
 	s.store = record.Statements{Database: session.name, Server: session.server}
 	for _, text := range session.blind {
 		s.say(text)
@@ -60,6 +60,7 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 		_ = s.ledger.meter.Flush(sink) // a full disk is the conductor's to report
 		return nil
 	})
+	s.missed = edges.Missed()
 	w.finish(ctx)
 	return err
 }
@@ -72,6 +73,8 @@ type watch struct {
 	seldomAt      time.Duration
 	retryAt       time.Duration
 	backoff       time.Duration
+	textsAt       time.Duration
+	textsEvery    time.Duration
 	seen          map[string]map[string]bool // labels met per gauge: they fall to zero, not to nothing
 	commits       ownCount
 	evictedBefore int64
@@ -211,6 +214,13 @@ func (w *watch) askSeldom(ctx context.Context, r *reading, edge time.Duration) e
 	} else {
 		w.gauges(record.DBBlockers, "state", edge, nil)
 	}
+	if edge < w.textsAt {
+		return nil
+	}
+	// An application whose texts keep changing must not make us read all of
+	// them every second; the last ones come after the load.
+	w.textsEvery = min(max(2*w.textsEvery, seldom), 16*seldom)
+	w.textsAt = edge + w.textsEvery
 	return w.fetchTexts(ctx)
 }
 

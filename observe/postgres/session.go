@@ -37,6 +37,7 @@ type session struct {
 	pid     int    // of our backend
 	max     float64
 	queries queries
+	own     map[int64]bool // ids of our statements, where the server counts them
 	clock   serverClock
 	cpu     *serverCPU // nil when the server's processes are not seen here
 	blind   []string
@@ -128,6 +129,9 @@ func (s *session) lookAround(ctx context.Context, config *pgx.ConnConfig) error 
 			pgx.Identifier{config.User}.Sanitize()))
 	}
 	if err := s.findExtension(ctx); err != nil {
+		return err
+	}
+	if err := s.findOwn(ctx); err != nil {
 		return err
 	}
 	s.cpu = findServer(ctx, s)
