@@ -92,6 +92,7 @@ type seen struct {
 	Title, Headline, Reading           string
 	Findings, Bands, Parts, Timelines  int
 	Injected, TableRows                int
+	Opened                             int // ms from navigation to the rendered page
 	Zoomed                             bool
 	Canvases                           []struct {
 		Chart  string
@@ -123,6 +124,7 @@ func browse(t *testing.T, html string) seen {
 	}
 	var s seen
 	must(t, json.Unmarshal([]byte(out), &s))
+	t.Logf("a page of %d bytes was rendered %d ms after its navigation began", len(html), s.Opened)
 	if len(s.Console)+len(s.Errors) > 0 {
 		t.Errorf("console: %q, errors: %q", s.Console, s.Errors)
 	}

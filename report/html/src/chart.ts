@@ -68,6 +68,7 @@ export function draw(host: HTMLElement, chart: Chart, around: Surroundings, onCu
   const u = new uPlot({
     width: Math.max(host.clientWidth, 200),
     height: heat ? 270 : chart.id === "throughput" ? 170 : 150,
+    padding: [10, 14, 0, 0], // the same for all, so that instants stand in one column
     legend: { show: false },
     cursor: { sync: { key: sync.key, scales: ["x", null] }, drag: { x: true, y: false }, points: { size: 5 }, y: false },
     scales: { x: { time: false }, y: chart.log ? { distr: 3, log: 10, range: (_, min, max) => logRange(min, max, heat) } : { range: linearRange } },
@@ -75,7 +76,8 @@ export function draw(host: HTMLElement, chart: Chart, around: Surroundings, onCu
     series: p.series,
     bands: p.bands,
     hooks: {
-      drawClear: [(u) => shade(u, around.spans), (u) => { if (heat) drawHeat(u, heat); }],
+      drawClear: [(u) => shade(u, around.spans)],
+      drawAxes: [(u) => { if (heat) drawHeat(u, heat); }], // over the grid, under the lines
       setCursor: [(u) => onCursor(u.cursor.idx ?? null)],
       setScale: [(u, key) => { if (key === "x") zoomAll(u); }],
     },
@@ -99,7 +101,7 @@ function logRange(min: number | null, max: number | null, heat: Heat | null): uP
   return [low * 0.8, Math.max(high * 1.25, low * 4)];
 }
 
-function logSplits(_: uPlot, __: number, min: number, max: number): number[] {
+export function logSplits(_: uPlot, __: number, min: number, max: number): number[] {
   const decades = Math.log10(max / min);
   const steps = decades < 1.6 ? [1, 2, 5] : decades < 3 ? [1, 3] : [1];
   const out: number[] = [];

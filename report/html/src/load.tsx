@@ -2,6 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import type { Page, Quantiles, Spectrum } from "./data";
 import { count, duration, percent, rate, size, tick } from "./format";
+import { logSplits } from "./chart";
 import { colour, onThemeChange, tone } from "./theme";
 
 export function LoadSection({ page }: { page: Page }) {
@@ -80,11 +81,11 @@ function SpectrumChart({ spectra }: { spectra: Spectrum[] }) {
     });
     const axis = { stroke: () => colour("soft"), font: "11px system-ui, sans-serif", grid: { stroke: () => colour("grid"), width: 1 }, ticks: { show: false } };
     const u = new uPlot({
-      width: host.current.clientWidth, height: 220, legend: { show: false }, cursor: { drag: { x: false, y: false }, y: false },
+      width: host.current.clientWidth, height: 220, padding: [10, 14, 0, 0], legend: { show: false }, cursor: { drag: { x: false, y: false }, y: false },
       scales: { x: { time: false, distr: 3, log: 10, range: (_, min, max) => [min, max] }, y: { distr: 3, log: 10, range: (_, min, max) => [Math.max(min, 1) * 0.8, Math.max(max, 10) * 1.25] } },
       axes: [
-        { ...axis, size: 26, values: (_, splits) => splits.map((v) => (Number.isInteger(Math.log10(v)) ? quantileName(v) : "")), filter: (_, splits) => splits },
-        { ...axis, size: 62, values: (_, splits) => splits.map((v) => (v == null ? "" : tick(v, "ns"))) },
+        { ...axis, size: 26, splits: (_, __, ___, max) => decades(max), filter: (_, splits) => splits, values: (_, splits) => splits.map(quantileName) },
+        { ...axis, size: 62, splits: logSplits, filter: (_, splits) => splits, values: (_, splits) => splits.map((v) => (v == null ? "" : tick(v, "ns"))) },
       ],
       series: [{}, ...spectra.map((_, i) => ({ stroke: () => tone(i === 0 ? "0" : "1"), width: i === 0 ? 2 : 1.5, dash: i === 0 ? undefined : [5, 4], spanGaps: true, points: { show: false } }))],
     }, [tails, ...columns] as uPlot.AlignedData, host.current);
@@ -104,6 +105,10 @@ function SpectrumChart({ spectra }: { spectra: Spectrum[] }) {
       <div class="plot" ref={host} role="img" aria-label="Latency by percentile; the table above holds the main ones" />
     </figure>
   );
+}
+
+function decades(max: number): number[] {
+  return Array.from({ length: Math.floor(Math.log10(max)) + 1 }, (_, i) => 10 ** i);
 }
 
 function quantileName(tail: number): string {

@@ -15,8 +15,8 @@ export function SlowRequests({ slow }: { slow: SlowRequest[] }) {
           <table class="slow">
             <thead>
               <tr>
-                <th scope="col">due at</th><th scope="col">request</th><th scope="col" class="num">before sending</th><th scope="col" class="num">to first byte</th>
-                <th scope="col" class="num">to the end</th><th scope="col" class="num">latency</th><th scope="col"><span class="vh">shares</span></th><th scope="col">result</th>
+                <th scope="col">due at</th><th scope="col">request</th><th scope="col" class="num"><i class="swatch slow-wait" />before sending</th>
+                <th scope="col" class="num"><i class="swatch slow-first" />to first byte</th><th scope="col" class="num"><i class="swatch slow-body" />to the end</th><th scope="col" class="num">latency</th><th scope="col"><span class="vh">shares</span></th><th scope="col">result</th>
               </tr>
             </thead>
             <tbody>{shown.map((s, i) => <SlowRow key={i} slow={s} longest={longest} />)}</tbody>
@@ -53,7 +53,7 @@ export function StatementsSection({ statements }: { statements: Statements | nul
     <section id="statements" aria-labelledby="statements-title">
       <h2 id="statements-title">SQL statements</h2>
       <div class="card">
-        <p class="note">{statements!.server} {statements!.database && `, database ${statements!.database}`}</p>
+        <p class="note">{[statements!.server, statements!.database && `database ${statements!.database}`].filter(Boolean).join(", ")}</p>
         <div class="scroll">
           <table class="statements">
             <thead><tr><th scope="col">statement</th><th scope="col" class="num">calls</th><th scope="col" class="num">time</th><th scope="col" class="num">mean</th><th scope="col" class="num">rows per call</th></tr></thead>

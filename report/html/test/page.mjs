@@ -22,6 +22,7 @@ try {
   page.on("request", (r) => { if (r.url() !== url) seen.requests.push(r.url().slice(0, 200)); });
   await page.goto(url);
   await page.waitForSelector("html[data-ready]");
+  seen.opened = Math.round(await page.evaluate(() => performance.now()));
   await page.waitForTimeout(300); // two frames, and the resize observers' first round
   Object.assign(seen, await page.evaluate(() => {
     // drawn counts the pixels of a canvas that are not transparent.
