@@ -56,7 +56,7 @@ func (m *Metrics) Describe() observe.Description {
 		Name:  "runtime",
 		Doc:   "Figures of the Go runtime in every window: goroutines, scheduling, memory, collections, pauses.",
 		Needs: "redline's probe in the target, on the same host: --build, or an import of redline/probe/auto.",
-		Cost:  "about 5 us of CPU in the target per window, no allocation.",
+		Cost:  "5 to 30 us of CPU in the target per window, and a wake-up where it is idle; no allocation.",
 	}
 }
 
