@@ -1,10 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"iter"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go" // the record's histograms
@@ -12,15 +15,13 @@ import (
 )
 
 // heat is the density of latency over time: requests per cell of a grid whose
-// rows are logarithmic.
+// rows are logarithmic and whose columns are the intervals of the latency log.
 type heat struct {
-	From float64 `json:"from"` // s, left edge of column 0
-	Step float64 `json:"step"` // s, width of a column
+	Edges values `json:"edges"` // s: from, to of column 0, from, to of column 1...
 	// A value v ns lies in row floor(log10(v) * PerDecade) - Row.
 	PerDecade int `json:"per_decade"`
 	Row       int `json:"row"`
 	Rows      int `json:"rows"`
-	Columns   int `json:"columns"`
 	// Cells holds column, row, requests; column, row, requests; ... for the
 	// cells that are not empty.
 	Cells values `json:"cells"`
@@ -31,48 +32,80 @@ const (
 	heatPerDecade = 12
 )
 
+// column is one column of a heat map in the making.
+type column struct {
+	span record.Span
+	rows map[int]float64
+}
+
 // heatOf builds the heat map from the intervals of the latency log. An interval
-// longer than a column is spread over the columns it touches, which blurs time
-// but keeps counts. It is nil when nothing was recorded.
+// is never divided, since it does not tell when in it a request ended; where
+// there are more than heatColumns, neighbours are joined. It is nil when nothing
+// was recorded.
 func heatOf(rec *record.Record, span record.Span) (*heat, error) {
-	columns := min(heatColumns, int(span.Len()/max(rec.Run.Window, time.Millisecond)))
-	if columns < 1 {
-		return nil, nil
-	}
-	step := (span.Len() + time.Duration(columns) - 1) / time.Duration(columns)
-	type cell struct{ column, row int }
-	cells := map[cell]float64{}
-	low, high := math.MaxInt, math.MinInt
+	byStart := map[time.Duration]*column{}
 	for interval, err := range intervals(rec, record.Latency) {
 		if err != nil {
 			return nil, err
 		}
+		if interval.span.From >= span.To || interval.span.To <= span.From {
+			continue
+		}
+		c := byStart[interval.span.From] // the steps of a mix log the same intervals
+		if c == nil {
+			c = &column{span: interval.span, rows: map[int]float64{}}
+			byStart[interval.span.From] = c
+		}
+		c.span.To = max(c.span.To, interval.span.To)
 		for _, bar := range interval.h.Distribution() {
-			if bar.Count == 0 {
-				continue
+			if bar.Count > 0 {
+				c.rows[int(math.Floor(math.Log10(float64(max(bar.To, 1)))*heatPerDecade))] += float64(bar.Count)
 			}
-			row := int(math.Floor(math.Log10(float64(max(bar.To, 1))) * heatPerDecade))
+		}
+	}
+	columns := slices.SortedFunc(maps.Values(byStart), func(a, b *column) int { return cmp.Compare(a.span.From, b.span.From) })
+	return newHeat(join(columns, heatColumns)), nil
+}
+
+// join brings columns down to limit by adding up neighbours.
+func join(columns []*column, limit int) []*column {
+	each := (len(columns) + limit - 1) / limit
+	if each <= 1 {
+		return columns
+	}
+	var out []*column
+	for group := range slices.Chunk(columns, each) {
+		first := group[0]
+		for _, c := range group[1:] {
+			first.span.To = max(first.span.To, c.span.To)
+			for row, n := range c.rows {
+				first.rows[row] += n
+			}
+		}
+		out = append(out, first)
+	}
+	return out
+}
+
+// newHeat writes columns as the page reads them; nil when they are all empty.
+func newHeat(columns []*column) *heat {
+	low, high := math.MaxInt, math.MinInt
+	for _, c := range columns {
+		for row := range c.rows {
 			low, high = min(low, row), max(high, row)
-			s := record.Span{From: interval.span.From - span.From, To: interval.span.To - span.From}
-			record.Split(s, step, float64(bar.Count), func(column int64, part float64) {
-				if column >= 0 && column < int64(columns) {
-					cells[cell{int(column), row}] += part
-				}
-			})
 		}
 	}
-	if len(cells) == 0 {
-		return nil, nil
+	if low > high {
+		return nil
 	}
-	h := &heat{From: span.From.Seconds(), Step: step.Seconds(), PerDecade: heatPerDecade, Row: low, Rows: high - low + 1, Columns: columns}
-	for column := range columns {
-		for row := low; row <= high; row++ {
-			if n := cells[cell{column, row}]; n > 0 {
-				h.Cells = append(h.Cells, float64(column), float64(row-low), n)
-			}
+	h := &heat{PerDecade: heatPerDecade, Row: low, Rows: high - low + 1}
+	for i, c := range columns {
+		h.Edges = append(h.Edges, c.span.From.Seconds(), c.span.To.Seconds())
+		for _, row := range slices.Sorted(maps.Keys(c.rows)) {
+			h.Cells = append(h.Cells, float64(i), float64(row-low), c.rows[row])
 		}
 	}
-	return h, nil
+	return h
 }
 
 // spectrum is the percentile curve of one kind of latency.

@@ -44,7 +44,7 @@ function plan(chart: Chart): Plan {
     p.data.push(positive(line.values));
     p.series.push({
       label: line.label, stroke: () => tone(line.tone), width: limit ? 1 : 1.5, dash: line.tone === "limit" ? [5, 4] : undefined,
-      points: { show: isolated(line.values), size: 4 },
+      ...gaps(line.values),
     });
     if (line.low && line.high) {
       p.data.push(positive(line.high), positive(line.low));
@@ -56,10 +56,15 @@ function plan(chart: Chart): Plan {
   return p;
 }
 
-// isolated reports whether a line has a value with no neighbour: it would be
-// invisible without a point.
-function isolated(v: Values): boolean {
-  return v.some((x, i) => x != null && v[i - 1] == null && v[i + 1] == null);
+// gaps says how a line with missing values is drawn. One that is read less often
+// than there are windows, at an even pace, is connected; a value without a
+// neighbour in any other line would be invisible and gets a point.
+function gaps(v: Values): Pick<uPlot.Series, "spanGaps" | "points"> {
+  const at = v.flatMap((x, i) => (x == null ? [] : [i]));
+  const steps = at.slice(1).map((x, i) => x - at[i]!);
+  const even = steps.length > 2 && Math.min(...steps) > 1 && Math.max(...steps) <= 1.5 * Math.min(...steps);
+  const lonely = !even && v.some((x, i) => x != null && v[i - 1] == null && v[i + 1] == null);
+  return { spanGaps: even, points: { show: lonely, size: 4 } };
 }
 
 export function draw(host: HTMLElement, chart: Chart, around: Surroundings, onCursor: (index: number | null) => void): uPlot {
@@ -150,8 +155,11 @@ function shade(u: uPlot, spans: MarkedSpan[]) {
 // drawHeat draws the density of latency. The darkness is logarithmic in the
 // number of requests, since a tail of ten must show beside a body of thousands.
 function drawHeat(u: uPlot, heat: Heat) {
+  const edge = (column: number, side: 0 | 1) => heat.edges[2 * column + side]!;
+  // Requests per second, so that a short interval is not paler than a long one.
+  const density = (i: number) => heat.cells[i + 2]! / Math.max(edge(heat.cells[i]!, 1) - edge(heat.cells[i]!, 0), 1e-3);
   let most = 1;
-  for (let i = 2; i < heat.cells.length; i += 3) most = Math.max(most, heat.cells[i]!);
+  for (let i = 0; i < heat.cells.length; i += 3) most = Math.max(most, density(i));
   const base = colour("heat");
   const shades = Array.from({ length: 17 }, (_, i) => fade(base, 0.05 + (0.8 * i) / 16));
   const y = (row: number) => u.valToPos(10 ** ((heat.row + row) / heat.per_decade), "y", true);
@@ -159,10 +167,10 @@ function drawHeat(u: uPlot, heat: Heat) {
     for (let i = 0; i < heat.cells.length; i += 3) {
       const column = heat.cells[i]!;
       const row = heat.cells[i + 1]!;
-      const left = u.valToPos(heat.from + column * heat.step, "x", true);
-      const right = u.valToPos(heat.from + (column + 1) * heat.step, "x", true);
+      const left = u.valToPos(edge(column, 0), "x", true);
+      const right = u.valToPos(edge(column, 1), "x", true);
       const top = y(row + 1);
-      u.ctx.fillStyle = shades[Math.round((16 * Math.log1p(heat.cells[i + 2]!)) / Math.log1p(most))]!;
+      u.ctx.fillStyle = shades[Math.round((16 * Math.log1p(density(i))) / Math.log1p(most))]!;
       u.ctx.fillRect(left, top, right - left + 0.5, y(row) - top + 0.5);
     }
   });

@@ -144,7 +144,7 @@ export interface Chart {
   lines: Line[];
 }
 export interface OtherSeries extends Line { name: string; labels: string; unit: string }
-export interface Heat { from: number; step: number; per_decade: number; row: number; rows: number; columns: number; cells: number[] }
+export interface Heat { edges: number[]; per_decade: number; row: number; rows: number; cells: number[] }
 export interface Spectrum { kind: string; tail: number[]; values: number[] }
 export interface MarkedSpan { kind: string; from: number; to: number }
 export interface SlowRequest {
