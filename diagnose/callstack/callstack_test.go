@@ -1,0 +1,169 @@
+package callstack_test
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+func TestSplit(t *testing.T) {
+	for _, c := range []struct{ function, pkg, name, short, owner, enclosing string }{
+		{"main.main", "main", "main", "main.main", "main.main", "main.main"},
+		{"net/http.(*conn).serve", "net/http", "(*conn).serve", "http.(*conn).serve", "net/http.(*conn)", "net/http.(*conn).serve"},
+		{"shop/a.(*T).M.func1", "shop/a", "(*T).M.func1", "a.(*T).M.func1", "shop/a.(*T)", "shop/a.(*T).M"},
+		{"shop/a.f.func1.2", "shop/a", "f.func1.2", "a.f.func1.2", "shop/a.f", "shop/a.f"},
+		{"shop/a.f.gowrap1", "shop/a", "f.gowrap1", "a.f.gowrap1", "shop/a.f", "shop/a.f"},
+		{"shop/a.T.M", "shop/a", "T.M", "a.T.M", "shop/a.T.M", "shop/a.T.M"},
+		{"gopkg.in/yaml%2ev3.Unmarshal", "gopkg.in/yaml.v3", "Unmarshal", "yaml.v3.Unmarshal", "gopkg.in/yaml.v3.Unmarshal", "gopkg.in/yaml.v3.Unmarshal"},
+		{"github.com/jackc/puddle/v2.(*Pool[go.shape.*github.com/jackc/pgx/v5/pgxpool.connResource]).Acquire", "github.com/jackc/puddle/v2", "(*Pool).Acquire", "puddle.(*Pool).Acquire", "github.com/jackc/puddle/v2.(*Pool)", "github.com/jackc/puddle/v2.(*Pool).Acquire"},
+		{"slices.SortFunc[...]", "slices", "SortFunc", "slices.SortFunc", "slices.SortFunc", "slices.SortFunc"},
+		{"goexit", "", "goexit", "goexit", "goexit", "goexit"},
+	} {
+		pkg, name := Split(c.function)
+		if pkg != c.pkg || name != c.name || Short(c.function) != c.short || Owner(c.function) != c.owner || Enclosing(c.function) != c.enclosing {
+			t.Errorf("%s: %q %q %q %q %q", c.function, pkg, name, Short(c.function), Owner(c.function), Enclosing(c.function))
+		}
+	}
+}
+
+// Names come from profiles and traces that others wrote.
+func FuzzSplit(f *testing.F) {
+	for _, seed := range []string{"", "main.main", "a/b.(*T[c/d.E]).m.func1", "[[[", "]].", "x/.", "a.b%2ec/d.e"} {
+		f.Add(seed)
+	}
+	x := NewIndex(Code{Module: "shop"})
+	f.Fuzz(func(t *testing.T, function string) {
+		Split(function)
+		Short(function)
+		Owner(function)
+		x.Role(function)
+		x.User(record.Frame{Function: function, File: function})
+	})
+}
+
+func TestUser(t *testing.T) {
+	for _, c := range []struct {
+		module, function, file string
+		want                   bool
+	}{
+		{"shop", "shop/orders.(*API).Query", "/src/shop/orders/api.go", true},
+		{"shop", "main.main", "/src/shop/cmd/shop/main.go", true},
+		{"shop", "shopping/x.F", "/root/go/pkg/mod/shopping@v1.0.0/x.go", false},
+		{"github.com/acme/shop", "github.com/acme/shop/orders.F", "github.com/acme/shop/orders/f.go", true},
+		{"github.com/acme/shop", "github.com/acme/shop/orders.F", "", true},
+		{"github.com/acme/shop", "github.com/gin-gonic/gin.(*Context).Next", "/root/go/pkg/mod/github.com/gin-gonic/gin@v1.10.0/context.go", false},
+		{"github.com/acme/shop", "github.com/gin-gonic/gin.(*Context).Next", "github.com/gin-gonic/gin@v1.10.0/context.go", false},
+		{"github.com/acme/shop", "github.com/acme/lib.F", "/src/acme/lib/f.go", true}, // another module of the workspace
+		{"shop", "net/http.(*conn).serve", "/usr/local/go/src/net/http/server.go", false},
+		{"shop", "github.com/lib/pq.(*conn).query", "/src/shop/vendor/github.com/lib/pq/conn.go", false},
+		{"", "github.com/acme/shop/orders.F", "/src/shop/orders/f.go", true},
+		{"", "shop/orders.F", "/src/shop/orders/f.go", true},
+		{"", "github.com/lib/pq.(*conn).query", "/root/go/pkg/mod/github.com/lib/pq@v1.10.9/conn.go", false},
+		{"", "runtime.selectgo", "/usr/local/go/src/runtime/select.go", false},
+		{"shop", "github.com/redline-go/redline/probe/sampler.run", "/src/redline/probe/sampler/s.go", false},
+		{"shop", "goexit", "", false},
+	} {
+		if got := (Code{Module: c.module}).User(record.Frame{Function: c.function, File: c.file}); got != c.want {
+			t.Errorf("module %q, %s in %q: user %v, want %v", c.module, c.function, c.file, got, c.want)
+		}
+	}
+}
+
+func stack(functions ...string) []record.Frame {
+	out := make([]record.Frame, 0, len(functions)+2)
+	for _, f := range append(functions, "net/http.HandlerFunc.ServeHTTP", "net/http.(*conn).serve") {
+		// As -trimpath leaves them: a version only where the file is of a module.
+		file := "x/x.go"
+		if first, _, _ := strings.Cut(f, "/"); strings.Contains(first, ".") {
+			file = "lib@v1.2.3/x.go"
+		}
+		out = append(out, record.Frame{Function: f, File: file, Line: 1})
+	}
+	return out
+}
+
+func TestWait(t *testing.T) {
+	x := NewIndex(Code{Module: "shop"})
+	const user = "shop/orders.Query"
+	for _, c := range []struct {
+		name  string
+		state record.ReqState
+		stack []record.Frame
+		want  Wait
+	}{
+		{"no stack", record.StateRunning, nil, Busy},
+		{"database/sql pool", record.StateSelect, stack("runtime.selectgo", "database/sql.(*DB).conn", "database/sql.(*DB).QueryContext", user), PoolWait},
+		{"a ping below the pool", record.StateNetwork, stack("net.(*conn).Read", "github.com/lib/pq.(*conn).Ping", "database/sql.(*DB).conn", user), DatabaseWait},
+		{"dial below the pool", record.StateNetwork, stack("net.(*netFD).connect", "github.com/lib/pq.(*Connector).open", "database/sql.(*DB).conn", user), ConnectWait},
+		{"mysql handshake", record.StateNetwork, stack("net.(*conn).Read", "github.com/go-sql-driver/mysql.(*connector).Connect", "database/sql.(*DB).conn", user), ConnectWait},
+		{"mysql query", record.StateNetwork, stack("net.(*conn).Read", "github.com/go-sql-driver/mysql.(*mysqlConn).readPacket", "database/sql.(*DB).queryDC", user), DatabaseWait},
+		{"pq prepares", record.StateNetwork, stack("net.(*conn).Read", "github.com/lib/pq.(*conn).prepareTo", "github.com/lib/pq.(*conn).query", "database/sql.(*DB).queryDC", user), PrepareWait},
+		{"pgxpool", record.StateSelect, stack("runtime.selectgo", "golang.org/x/sync/semaphore.(*Weighted).Acquire", "github.com/jackc/puddle/v2.(*Pool[...]).Acquire", user), PoolWait},
+		{"own semaphore", record.StateSelect, stack("runtime.selectgo", "golang.org/x/sync/semaphore.(*Weighted).Acquire", user), SemaphoreW},
+		{"redis pool", record.StateSelect, stack("runtime.selectgo", "github.com/redis/go-redis/v9/internal/pool.(*ConnPool).waitTurn", "github.com/redis/go-redis/v9.(*Client).Get", user), SemaphoreW},
+		{"redis answer", record.StateNetwork, stack("net.(*conn).Read", "github.com/redis/go-redis/v9/internal/proto.(*Reader).readLine", user), RPCWait},
+		{"HTTP/1 client", record.StateSelect, stack("runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", user), HTTPWait},
+		{"HTTP/2 client", record.StateSelect, stack("runtime.selectgo", "net/http.(*http2ClientConn).roundTrip", user), HTTPWait},
+		{"HTTP client's connection", record.StateSelect, stack("runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", user), HTTPOpen},
+		{"gRPC client", record.StateSelect, stack("runtime.selectgo", "google.golang.org/grpc/internal/transport.(*Stream).waitOnHeader", "google.golang.org/grpc.(*clientStream).RecvMsg", user), RPCWait},
+		{"a proxy's own call", record.StateSelect, stack("runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http/httputil.(*ReverseProxy).ServeHTTP"), HTTPWait},
+		{"request body", record.StateNetwork, stack("net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", user), ClientWait},
+		{"a socket of its own", record.StateNetwork, stack("net.(*conn).Read", user), NetworkWait},
+		{"rate limiter", record.StateSelect, stack("runtime.selectgo", "golang.org/x/time/rate.(*Limiter).wait", user), SleepWait},
+		{"back-off", record.StateSelect, stack("runtime.selectgo", "github.com/cenkalti/backoff/v4.RetryNotify", user), SleepWait},
+		{"logger's mutex", record.StateLock, stack("sync.(*Mutex).Lock", "go.uber.org/zap/zapcore.(*lockedWriteSyncer).Write", user), LogWait},
+		{"database's own mutex", record.StateLock, stack("sync.(*Mutex).Lock", "github.com/lib/pq.(*conn).x", user), LockWait},
+		{"read lock", record.StateLock, stack("sync.(*RWMutex).RLock", user), ReadLockWait},
+		{"write lock", record.StateLock, stack("sync.(*RWMutex).Lock", user), LockWait},
+		{"single flight", record.StateSync, stack("sync.(*WaitGroup).Wait", "golang.org/x/sync/singleflight.(*Group).Do", user), FlightWait},
+		{"join", record.StateSync, stack("sync.(*WaitGroup).Wait", user), JoinWait},
+		{"channel", record.StateChannel, stack("runtime.chanrecv1", user), ChannelWait},
+		{"fsync", record.StateSyscall, stack("syscall.Fsync", "os.(*File).Sync", user), SyncWait},
+		{"file", record.StateSyscall, stack("syscall.Read", "os.ReadFile", user), FileWait},
+		{"response", record.StateSyscall, stack("syscall.write", "net.(*conn).Write", "net/http.checkConnErrorWriter.Write"), ClientWait},
+		{"cgo", record.StateSyscall, stack("runtime.cgocall", user), SyscallWait},
+	} {
+		if got := x.Wait(record.Part{State: c.state, Stack: c.stack}); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestDomain(t *testing.T) {
+	x := NewIndex(Code{Module: "shop"})
+	const user = "shop/orders.Query"
+	for _, c := range []struct {
+		name  string
+		stack []record.Frame
+		want  Role
+	}{
+		{"own", stack("shop/orders.total", user), 0},
+		{"map access of its own", stack("runtime.mapaccess1", user), 0},
+		{"standard JSON", stack("reflect.Value.Field", "encoding/json.Marshal", user), JSON},
+		{"JSON v2", stack("encoding/json/jsontext.(*Encoder).WriteToken", "encoding/json/v2.Marshal", user), JSON},
+		{"sonic", stack("github.com/bytedance/sonic/internal/encoder.Encode", "github.com/bytedance/sonic.Marshal", user), JSON},
+		{"JSON inside a logger", stack("encoding/json.Marshal", "github.com/sirupsen/logrus.(*JSONFormatter).Format", "github.com/sirupsen/logrus.Info", user), Logging},
+		{"formatting inside JSON", stack("strconv.AppendFloat", "encoding/json.floatEncoder.encode", "encoding/json.Marshal", user), JSON},
+		{"slog", stack("log/slog.(*handleState).appendAttr", "log/slog.Info", user), Logging},
+		{"a handler below gin's logger", stack("encoding/json.Marshal", user, "github.com/gin-gonic/gin.(*Context).Next", "github.com/gin-gonic/gin.LoggerWithConfig.func1", "github.com/gin-gonic/gin.(*Context).Next"), JSON},
+		{"gin's logger itself", stack("fmt.Sprintf", "github.com/gin-gonic/gin.LoggerWithConfig.func1", "github.com/gin-gonic/gin.(*Context).Next"), Logging},
+		{"a handler below echo's logger", stack("shop/orders.total", user, "github.com/labstack/echo/v4/middleware.LoggerWithConfig.func3.1", "github.com/labstack/echo/v4.(*Echo).ServeHTTP"), 0},
+		{"echo's logger itself", stack("strconv.AppendInt", "github.com/labstack/echo/v4/middleware.LoggerWithConfig.func3.1", "github.com/labstack/echo/v4.(*Echo).ServeHTTP"), Logging},
+		{"lines written to a file", stack("syscall.write", "os.(*File).Write", "fmt.Fprintf", user), FileWrite},
+		{"regexp.MatchString compiles", stack("regexp/syntax.Parse", "regexp.compile", "regexp.Compile", "regexp.MatchString", user), RegexpCompile},
+		{"matching", stack("regexp.(*machine).match", "regexp.(*Regexp).doExecute", "regexp.(*Regexp).MatchString", user), RegexpMatch},
+		{"hashing in TLS", stack("crypto/internal/fips140/sha256.block", "crypto/tls.(*Conn).writeRecord", user), TLS},
+		{"hashing to log in to the database", stack("crypto/internal/fips140/pbkdf2.Key", "github.com/jackc/pgx/v5/pgconn.(*PgConn).scramAuth", user), DBClient},
+		{"HMAC", stack("crypto/internal/fips140/sha256.block", "crypto/hmac.(*hmac).Write", user), Crypto},
+		{"mark worker", []record.Frame{{Function: "runtime.scanobject"}, {Function: "runtime.gcDrain"}, {Function: "runtime.gcBgMarkWorker.func2"}}, GCWork},
+		{"idle mark worker", []record.Frame{{Function: "runtime.gcDrain"}, {Function: "runtime.gcDrainMarkWorkerIdle"}, {Function: "runtime.gcBgMarkWorker.func2"}}, GCIdle},
+		{"assist in JSON", stack("runtime.gcDrainN", "runtime.gcAssistAlloc", "runtime.mallocgc", "encoding/json.Marshal", user), GCAssist},
+		{"scheduler", []record.Frame{{Function: "runtime.findRunnable"}, {Function: "runtime.schedule"}, {Function: "runtime.mcall"}}, Schedule},
+	} {
+		if got := x.Domain(c.stack); got != c.want {
+			t.Errorf("%s: %b, want %b", c.name, got, c.want)
+		}
+	}
+}
