@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/trace"
 	"strconv"
@@ -55,6 +58,23 @@ func (w *witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.next.ServeHTTP(rw, r)
 }
 
+func (w *witness) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.seen)
+}
+
+// after returns when the handler ran next on the same connection, by which time
+// the request of h has ended.
+func (w *witness) after(h handled) (next time.Duration, ok bool) {
+	for _, other := range w.seen {
+		if other.goroutine == h.goroutine && other.from > h.from && (!ok || other.from < next) {
+			next, ok = other.from, true
+		}
+	}
+	return next, ok
+}
+
 // live is a real server on loopback and what came of tracing it.
 type live struct {
 	t       *testing.T
@@ -96,9 +116,7 @@ func (v *live) await(n int) {
 	v.t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
 	for {
-		v.witness.mu.Lock()
-		seen := len(v.witness.seen)
-		v.witness.mu.Unlock()
+		seen := v.witness.count()
 		if seen >= n {
 			return
 		}
@@ -213,6 +231,9 @@ func get(c *http.Client, url string) error {
 	return err
 }
 
+// errStop ends a closed loop early.
+var errStop = errors.New("enough")
+
 // closedLoop sends n requests over each of conns connections.
 func closedLoop(t *testing.T, conns, n int, send func(c *http.Client, i int) error) {
 	t.Helper()
@@ -223,7 +244,9 @@ func closedLoop(t *testing.T, conns, n int, send func(c *http.Client, i int) err
 	for range conns {
 		wg.Go(func() {
 			for i := range n {
-				if err := send(client, i); err != nil {
+				if err := send(client, i); errors.Is(err, errStop) {
+					return
+				} else if err != nil {
 					t.Error(err)
 					return
 				}
@@ -231,4 +254,13 @@ func closedLoop(t *testing.T, conns, n int, send func(c *http.Client, i int) err
 		})
 	}
 	wg.Wait()
+}
+
+func readFixture(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }

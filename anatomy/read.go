@@ -47,8 +47,10 @@ func readTrace(in Input, o Options, all *collector) (events int, err error) {
 		if err != nil {
 			return events, fmt.Errorf("breaks off: %s", firstLine(err.Error()))
 		}
-		if events++; events == 1 {
-			clock.first = ev.Time()
+		if ev.Kind() != trace.EventSync { // which the reader makes up at an end
+			if events++; events == 1 {
+				clock.first = ev.Time()
+			}
 		}
 		t.event(ev)
 	}

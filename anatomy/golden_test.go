@@ -1,0 +1,85 @@
+package anatomy_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/anatomy"
+	"github.com/redline-go/redline/record"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// render draws an anatomy as the golden files hold it.
+func render(a *record.Anatomy) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "requests %d, cut %d, merged %d, hijacked %d, coverage %.3f, spawned %.2f\n", a.Requests, a.Cut, a.Merged, a.Hijacked, a.Coverage, a.Spawned)
+	fmt.Fprintf(&b, "markers %+v\ntraced %v, align %+v\np50 %v, p99 %v\n", a.Markers, a.Traced, a.Align, a.P50NS, a.P99NS)
+	for _, w := range a.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	band := func(name string, parts []record.Part) {
+		fmt.Fprintf(&b, "\n%s\n", name)
+		for _, p := range parts {
+			fmt.Fprintf(&b, "%9d ns %5.1f %%  x%-5.2f %-14s %s", p.NS, 100*p.Share, p.Times, p.State, p.Site)
+			if len(p.Waker) > 0 {
+				fmt.Fprintf(&b, "  <- %s", p.Waker[len(p.Waker)-1].Function)
+			}
+			fmt.Fprintln(&b)
+		}
+	}
+	band(fmt.Sprintf("all: %v", a.MeanNS), a.All)
+	band(fmt.Sprintf("median: %v", a.MedianNS), a.Median)
+	band(fmt.Sprintf("tail: %v", a.TailNS), a.Tail)
+	for _, l := range a.Slowest {
+		fmt.Fprintf(&b, "\nslow: goroutine %d took %v\n", l.Goroutine, l.Len())
+		for _, s := range l.Segments {
+			fmt.Fprintf(&b, "%9d ns %-14s %s\n", s.NS, s.State, s.Site)
+		}
+	}
+	return b.String()
+}
+
+// TestGolden takes traces of several Go versions apart; testdata/server made
+// them, with 120 requests in each.
+func TestGolden(t *testing.T) {
+	traces, err := filepath.Glob("testdata/*.trace")
+	if err != nil || len(traces) == 0 {
+		t.Fatalf("no traces in testdata: %v", err)
+	}
+	for _, path := range traces {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lines []record.Timeline
+			a, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{MaxSlowest: 2, Each: func(l record.Timeline) { lines = append(lines, l) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkShape(t, a, lines)
+			if a.Requests != 120 || a.Cut != 0 || a.Coverage != 1 {
+				t.Errorf("found %d requests of 120, %d cut, coverage %v", a.Requests, a.Cut, a.Coverage)
+			}
+			golden, got := strings.TrimSuffix(path, ".trace")+".golden", render(a)
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("%s differs (-update writes it anew); got:\n%s", golden, got)
+			}
+		})
+	}
+}
