@@ -16,6 +16,9 @@ type Remedy struct {
 	// Match narrows a cure to findings whose where or title contains one of
 	// these; empty takes any place.
 	Match []string `json:"match"`
+	// Last marks a remedy that is taken only when no finding calls for another:
+	// it would hide what the others cure.
+	Last bool `json:"last"`
 }
 
 // choice is the remedy that a finding calls for.
@@ -27,10 +30,12 @@ type choice struct {
 // choose returns the remedy that the best-ranked finding calls for, among those
 // not taken yet. No remedy means that no finding calls for any of them.
 func choose(findings []record.Finding, remedies []Remedy, taken map[string]bool) (choice, bool) {
-	for _, f := range findings {
-		for _, r := range remedies {
-			if !taken[r.Name] && r.cures(f) {
-				return choice{r, f}, true
+	for _, last := range []bool{false, true} {
+		for _, f := range findings {
+			for _, r := range remedies {
+				if r.Last == last && !taken[r.Name] && r.cures(f) {
+					return choice{r, f}, true
+				}
 			}
 		}
 	}

@@ -10,6 +10,7 @@ func TestChooseFollowsTheRankOfFindings(t *testing.T) {
 	remedies := []Remedy{
 		{Name: "pool", Cures: []string{"db-pool-churn", "db-pool-wait"}},
 		{Name: "index", Cures: []string{"db-slow-query"}, Match: []string{"FROM \"orders\""}},
+		{Name: "cache", Cures: []string{"db-slow-query", "cpu-saturated"}, Last: true},
 		{Name: "history", Cures: []string{"db-slow-query"}, Match: []string{"events"}},
 	}
 	slow := func(sql string) record.Finding {
@@ -21,13 +22,14 @@ func TestChooseFollowsTheRankOfFindings(t *testing.T) {
 		taken    map[string]bool
 		want     string
 	}{
-		"best rank first":           {[]record.Finding{churn, slow(`select * from "orders"`)}, nil, "pool"},
-		"the other way round":       {[]record.Finding{slow(`select * from "orders"`), churn}, nil, "index"},
-		"the place decides":         {[]record.Finding{slow(`select * from order_events`)}, nil, "history"},
-		"taken ones are passed":     {[]record.Finding{churn, slow(`select * from "orders"`)}, map[string]bool{"pool": true}, "index"},
-		"no finding, no remedy":     {nil, nil, ""},
-		"a cause nobody here cures": {[]record.Finding{{Cause: "gc-assist"}}, nil, ""},
-		"a place nobody here cures": {[]record.Finding{slow("select 1")}, nil, ""},
+		"best rank first":             {[]record.Finding{churn, slow(`select * from "orders"`)}, nil, "pool"},
+		"the other way round":         {[]record.Finding{slow(`select * from "orders"`), churn}, nil, "index"},
+		"the place decides":           {[]record.Finding{slow(`select * from order_events`)}, nil, "history"},
+		"taken ones are passed":       {[]record.Finding{churn, slow(`select * from "orders"`)}, map[string]bool{"pool": true}, "index"},
+		"no finding, no remedy":       {nil, nil, ""},
+		"a cause nobody here cures":   {[]record.Finding{{Cause: "gc-assist"}}, nil, ""},
+		"a place only the last cures": {[]record.Finding{slow("select 1")}, nil, "cache"},
+		"the last waits for others":   {[]record.Finding{{Cause: "cpu-saturated"}, churn}, nil, "pool"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, ok := choose(c.findings, remedies, c.taken)

@@ -59,19 +59,23 @@ func waitReady(ctx context.Context, o Options, p *process) error {
 	what, attempt := readiness(o)
 	tick := time.NewTicker(readyInterval)
 	defer tick.Stop()
+	var last error
 	for {
 		err := attempt(ctx)
 		if err == nil {
 			return nil
 		}
+		if last == nil || ctx.Err() == nil {
+			last = err // the deadline cutting an attempt short says nothing of the target
+		}
 		select {
 		case <-exited:
-			return &NotReady{What: what, Last: err, Exit: p.exit(o.Clock)}
+			return &NotReady{What: what, Last: last, Exit: p.exit(o.Clock)}
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return ctx.Err()
 			}
-			return &NotReady{What: fmt.Sprintf("%s for %v", what, limit), Last: err}
+			return &NotReady{What: fmt.Sprintf("%s for %v", what, limit), Last: last}
 		case <-tick.C:
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/probe/env"
+	"github.com/redline-go/redline/probe/ring"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 )
@@ -50,7 +51,8 @@ type Target struct {
 	info   record.Target
 	ring   string
 	socket string
-	dir    string   // scratch directory, removed by End
+	dir    string   // scratch directory for the binary, removed by End
+	shared string   // directory of the probe's ring and socket, removed by End
 	proc   *process // nil when it ran already
 }
 
@@ -60,7 +62,12 @@ func Start(ctx context.Context, o Options) (*Target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scratch directory: %w", err)
 	}
-	t := &Target{dir: dir, info: record.Target{URL: scenario.RedactText(o.URL)}}
+	shared, err := ring.TempDir("redline-")
+	if err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	t := &Target{dir: dir, shared: shared, info: record.Target{URL: scenario.RedactText(o.URL)}}
 	if err := t.start(ctx, o); err != nil {
 		t.End()
 		return nil, err
@@ -122,8 +129,8 @@ func (t *Target) command(ctx context.Context, o Options) ([]string, error) {
 }
 
 func (t *Target) probeEnvironment(o Options) []string {
-	ring := filepath.Join(t.dir, "ring")
-	socket := filepath.Join(t.dir, "probe.sock")
+	ring := filepath.Join(t.shared, "ring")
+	socket := filepath.Join(t.shared, "probe.sock")
 	t.ring, t.socket = ring, socket
 	return env.Config{
 		Ring: ring, Socket: socket, EpochMonotonic: o.Clock.EpochMonotonic,
@@ -182,6 +189,7 @@ func (t *Target) End() {
 		t.proc.end()
 	}
 	os.RemoveAll(t.dir)
+	os.RemoveAll(t.shared)
 }
 
 func (o Options) phase(text string) {

@@ -391,7 +391,7 @@ func TestBadInput(t *testing.T) {
 			if r.code != exitUsage {
 				t.Errorf("exit %d, want %d", r.code, exitUsage)
 			}
-			if !strings.Contains(r.stderr, c.want) || !strings.HasPrefix(r.stderr, "redline: ") {
+			if !strings.Contains(r.stderr, c.want) || !strings.Contains("\n"+r.stderr, "\nredline: ") {
 				t.Errorf("stderr does not say %q:\n%s", c.want, r.stderr)
 			}
 			if r.stdout != "" {

@@ -33,15 +33,34 @@ func (l *Loop) Run(stop <-chan struct{}) {
 			return
 		case <-timer.C:
 		}
-		before := l.Clock.Now()
-		values := l.Sampler.Read()
-		after := l.Clock.Now()
-		if l.Ring.Write(since, before, after, values) != nil {
+		before, after := l.take()
+		if l.Ring.Write(since, before, after, l.Sampler.reading()) != nil {
 			return
 		}
 		since = before + (after-before)/2
 		timer.Reset(l.untilEdge())
 	}
+}
+
+// A reading takes some 10 us. One that took longer than wide was interrupted
+// (the kernel ran somebody else, or the collector stopped the world) and its
+// instant is uncertain by as much; it is taken again, at most tries times.
+const (
+	wide  = int64(200 * time.Microsecond)
+	tries = 4
+)
+
+// take makes a reading and returns the instants just before and after it.
+func (l *Loop) take() (before, after int64) {
+	for i := 0; i < tries; i++ {
+		before = l.Clock.Now()
+		l.Sampler.take()
+		after = l.Clock.Now()
+		if after-before < wide {
+			break
+		}
+	}
+	return before, after
 }
 
 // untilEdge returns the time to the next edge; never zero, so that a clock

@@ -75,10 +75,21 @@ func New() *Sampler {
 // Columns describes the values that Read returns.
 func (s *Sampler) Columns() []ring.Column { return s.columns }
 
-// Read reads all metrics. The slice is valid until the next call.
+// Read takes and returns a reading. The slice is valid until the next call.
 func (s *Sampler) Read() []float64 {
+	s.take()
+	return s.reading()
+}
+
+// take asks the runtime and the kernel for their figures. It may be called
+// again before reading; then the last figures count.
+func (s *Sampler) take() {
 	metrics.Read(s.samples)
 	s.usage.read(s.values)
+}
+
+// reading puts what take got into the columns.
+func (s *Sampler) reading() []float64 {
 	for i := range s.samples {
 		c, v := &s.dest[i], s.samples[i].Value
 		switch v.Kind() {
