@@ -46,6 +46,7 @@ type ledger struct {
 
 	last     map[entry]figures // nil before the first reading
 	lastAt   time.Duration
+	since    time.Duration // first reading since the beginning, or since a gap
 	followed map[int64]*statement
 	dropped  bool // more than maxFollowed were active
 }
@@ -82,6 +83,8 @@ func (l *ledger) read(at time.Duration, rows map[entry]figures) {
 				s.sum = s.sum.plus(delta)
 			}
 		}
+	} else {
+		l.since = at
 	}
 	l.last, l.lastAt = rows, at
 	for _, s := range l.followed {
@@ -118,8 +121,13 @@ func (l *ledger) follow(id int64) *statement {
 	s := &statement{id: id, label: record.Labels("queryid", strconv.FormatInt(id, 10))}
 	for i := range s.counts {
 		s.counts[i].Width = l.meter.Width
-		// It had not been called in this run at the reading before.
-		s.counts[i].Read(l.lastAt, 0, nil)
+		// At the reading before it had not been called in this run. That is
+		// told of the whole window of that reading, if we watched it from its
+		// beginning: else the window would count as seen in part and be lost.
+		if from := time.Duration(record.Window(l.lastAt, l.width())) * l.width(); from >= l.since {
+			s.counts[i].Read(from, 0, nil)
+		}
+		s.counts[i].Read(l.lastAt, 0, func(int64, float64) {})
 	}
 	l.followed[id] = s
 	return s
@@ -152,12 +160,13 @@ func (l *ledger) count(s *statement, at time.Duration) {
 	}
 }
 
+func (l *ledger) width() time.Duration { return cmp.Or(l.meter.Width, record.DefaultWindow) }
+
 func (l *ledger) isSteady(w int64) bool {
 	if l.steady.Len() <= 0 {
 		return true
 	}
-	width := cmp.Or(l.meter.Width, record.DefaultWindow)
-	span := record.WindowSpan(w, width)
+	span := record.WindowSpan(w, l.width())
 	return span.From >= l.steady.From && span.To <= l.steady.To
 }
 

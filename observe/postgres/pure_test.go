@@ -58,6 +58,24 @@ func TestLedger(t *testing.T) {
 	}
 }
 
+// Readings come late on a busy host; the first calls of a statement count all
+// the same.
+func TestLedgerCountsNewStatementsBetweenLateReadings(t *testing.T) {
+	l := ledger{}
+	l.meter.Width = 100 * ms
+	l.read(130*ms, map[entry]figures{})
+	l.read(240*ms, map[entry]figures{})
+	l.read(350*ms, map[entry]figures{{1, 7}: {calls: 11}})
+	l.read(420*ms, map[entry]figures{{1, 7}: {calls: 11}})
+	var sink observetest.Sink
+	if err := l.meter.Flush(&sink); err != nil {
+		t.Fatal(err)
+	}
+	if sum, n := sink.Sum(record.StatementCalls, "*"); math.Abs(sum-11) > 1e-9 || n != 2 {
+		t.Errorf("%v calls in %d windows, want 11 in 2", sum, n)
+	}
+}
+
 func TestLedgerLeavesOurOwnOut(t *testing.T) {
 	l := ledger{}
 	l.read(100*ms, map[entry]figures{})
