@@ -114,6 +114,7 @@ func (l *intervals) ended(now time.Duration) *interval {
 // last takes out what is left at the end of the run, cut at now.
 func (l *intervals) last(now time.Duration) []*interval {
 	l.current.span.To = max(l.current.span.From, min(l.current.span.To, now))
+	l.next.span.From = l.current.span.To
 	l.next.span.To = max(l.next.span.From, min(l.next.span.To, now))
 	return []*interval{l.current, l.next}
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -251,4 +252,234 @@ func TestCancelKeepsWhatWasMeasured(t *testing.T) {
 		}
 		cancel()
 	}
+}
+
+// TestStallIsSeenByWhatWasDue is the test for coordinated omission: while the
+// target stands still for 300 ms, requests go on falling due, and their waiting
+// must be in the latency although the target served each of them at once.
+func TestStallIsSeenByWhatWasDue(t *testing.T) {
+	const stall = 300 * time.Millisecond
+	var answered atomic.Int64
+	url := serve(t, func(c net.Conn, _ int) {
+		for r := bufio.NewReader(c); head(r); {
+			if answered.Add(1) == 100 {
+				time.Sleep(stall)
+			}
+			if _, err := io.WriteString(c, ok); err != nil {
+				return
+			}
+		}
+	})
+	// One connection: everything that falls due in the stall waits behind it.
+	r, _, err := run(t, t.Context(), url, scenario.Load{Rate: 400, Connections: 1, Duration: 1500 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.Load
+	if s.Requests != 600 || s.Errors != 0 || s.InFlight != 0 {
+		t.Fatalf("summary %+v", s)
+	}
+	// 120 of the 600 fall due in the stall and wait for half of it on average;
+	// one is served slowly.
+	if p90 := time.Duration(s.Latency.P90); p90 < stall/4 {
+		t.Errorf("latency p90 %v does not show the stall", p90)
+	}
+	if time.Duration(s.Service.Max) < stall || s.Service.P90 > s.Latency.P90/2 {
+		t.Errorf("service p90 %v and max %v: one request alone was served slowly",
+			time.Duration(s.Service.P90), time.Duration(s.Service.Max))
+	}
+	if s.Lag.P90 < int64(stall/4) {
+		t.Errorf("schedule lag p90 %v does not show the queue", time.Duration(s.Lag.P90))
+	}
+	for _, why := range r.Generator.WhyInvalid {
+		if strings.Contains(why, "in 100") {
+			t.Errorf("waiting for the target's only connection is taken for the generator's fault: %s", why)
+		}
+	}
+}
+
+func TestWhatIsNeverAnsweredIsUnfinished(t *testing.T) {
+	url := serve(t, func(c net.Conn, _ int) { io.Copy(io.Discard, c) })
+	l := scenario.Load{Connections: 3, Duration: 300 * time.Millisecond, Grace: 50 * time.Millisecond}
+	r, m, err := run(t, t.Context(), url, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := r.Load; s.Requests != 0 || s.InFlight != 3 || s.Rate != 0 {
+		t.Errorf("closed loop: %+v", s)
+	}
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "3 requests were not answered") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+	if sent := m.sum(record.LoadSent, ""); sent != 3 {
+		t.Errorf("%v sent", sent)
+	}
+	l.Rate = 100 // 30 due, 3 sent, 27 wait for a connection for ever
+	if r, _, err = run(t, t.Context(), url, l); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.Load; s.Requests != 0 || s.InFlight != 30 {
+		t.Errorf("open loop: %+v", s)
+	}
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "27 of 30 due requests were never sent") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+}
+
+func TestTimeoutsStayInTheLatency(t *testing.T) {
+	url := serve(t, func(c net.Conn, _ int) { io.Copy(io.Discard, c) })
+	r, m, err := run(t, t.Context(), url, scenario.Load{Connections: 2, Duration: 400 * time.Millisecond, Timeout: 60 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.Load
+	if s.Requests == 0 || s.ErrorKinds["timeout"] != s.Requests || s.Errors != s.Requests || s.Rate != 0 {
+		t.Errorf("summary %+v", s)
+	}
+	if least := int64(60 * time.Millisecond); s.Latency.Min < least || s.ErrorLatency.Min < least || m.log[record.Latency] == 0 {
+		t.Errorf("latency %+v, of errors %+v, log %v", s.Latency, s.ErrorLatency, m.log)
+	}
+}
+
+func TestFailuresKeepTheRunGoing(t *testing.T) {
+	var n atomic.Int64
+	url := serve(t, func(c net.Conn, _ int) {
+		for r := bufio.NewReader(c); head(r); {
+			answer := ok
+			switch n.Add(1) % 5 {
+			case 1:
+				answer = "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"
+			case 2:
+				answer = "nonsense\n"
+			case 3:
+				io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok")
+				return
+			}
+			if _, err := io.WriteString(c, answer); err != nil {
+				return
+			}
+		}
+	})
+	r, m, err := run(t, t.Context(), url, scenario.Load{Rate: 500, Duration: 500 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.Load
+	var failed int64
+	for _, kind := range []load.ErrorKind{load.KindStatus, load.KindBadResponse, load.KindShortBody} {
+		got := s.ErrorKinds[string(kind)]
+		if got < 10 {
+			t.Errorf("%d failures of kind %s in %v", got, kind, s.ErrorKinds)
+		}
+		if inWindows := m.sum(record.LoadErrors, record.Labels("kind", string(kind))); int64(inWindows) != got {
+			t.Errorf("%s: %v in windows, %d in the summary", kind, inWindows, got)
+		}
+		failed += got
+	}
+	if s.Requests != 250 || s.Errors != failed || m.log[record.ErrorLatency] != failed || m.log[record.Latency] != 250-failed {
+		t.Errorf("summary %+v, log %v", s, m.log)
+	}
+	if s.Status["500"] != s.ErrorKinds["status"] {
+		t.Errorf("status %v, kinds %v", s.Status, s.ErrorKinds)
+	}
+}
+
+func TestClosedConnectionsAreOpenedAgain(t *testing.T) {
+	url := serve(t, always("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", true))
+	r, m, err := run(t, t.Context(), url, scenario.Load{Rate: 200, Duration: 300 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Load.Requests != 60 || r.Load.Errors != 0 || m.sum(record.LoadDials, "") != 60 {
+		t.Errorf("%+v, %v dials", r.Load, m.sum(record.LoadDials, ""))
+	}
+}
+
+func TestConnectionsRamp(t *testing.T) {
+	url := serve(t, always(ok, false))
+	r, m, err := run(t, t.Context(), url, scenario.Load{Connections: 1, Duration: 600 * time.Millisecond,
+		Stages: []scenario.Stage{{To: 8, Over: 400 * time.Millisecond}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first, last float64
+	for _, p := range m.points {
+		if p.Series.Name == record.LoadConnections {
+			if first == 0 {
+				first = p.Value
+			}
+			last = p.Value
+		}
+	}
+	if r.Load.Connections != 8 || first >= 8 || last != 8 {
+		t.Errorf("%d connections, %v in the first window, %v in the last", r.Load.Connections, first, last)
+	}
+}
+
+func TestSinkFailsAtTheEnd(t *testing.T) {
+	url := serve(t, always(ok, false))
+	full := errors.New("no space left on device")
+	r, _, err := run(t, t.Context(), url, scenario.Load{Connections: 1, Duration: 200 * time.Millisecond},
+		func(c *load.Config) { c.Record.(*memory).err = full })
+	if !errors.Is(err, full) || r == nil || r.Load.Requests == 0 {
+		t.Errorf("result %+v, error %v", r, err)
+	}
+}
+
+func TestStepsAreLoggedApart(t *testing.T) {
+	url := serve(t, always(ok, false))
+	r, m, err := run(t, t.Context(), url, scenario.Load{Rate: 1000, Duration: 300 * time.Millisecond}, func(c *load.Config) {
+		c.Plan.Requests = append(c.Plan.Requests, scenario.Request{Name: "rare", Weight: 1, URL: scenario.Template(url)})
+		c.Plan.Requests[0].Weight = 9
+		dial, err := http1.NewDialer(c.Plan, c.Clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Dial = dial
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.steps["only"]+m.steps["rare"] != r.Load.Requests || m.steps["rare"] == 0 || m.steps["rare"] > r.Load.Requests/3 {
+		t.Errorf("%v of %d", m.steps, r.Load.Requests)
+	}
+}
+
+func TestPlannedSpan(t *testing.T) {
+	l := scenario.Load{Rate: 100, Duration: 200 * time.Millisecond, Warmup: 100 * time.Millisecond}
+	var start time.Duration
+	url := serve(t, always(ok, false))
+	r, m, err := run(t, t.Context(), url, l, func(c *load.Config) {
+		start = c.Clock.Now() + 150*time.Millisecond
+		c.Start = start
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := load.Steady(l, start); r.Steady != want || want.From != start+l.Warmup || want.Len() != l.Duration {
+		t.Errorf("measured %v, planned %v", r.Steady, want)
+	}
+	for _, p := range m.points {
+		if p.Window < record.Window(start, record.DefaultWindow) {
+			t.Fatalf("point %+v lies before the load", p)
+		}
+	}
+}
+
+// BenchmarkClosedLoop reports requests per CPU-second of the whole process, the
+// minimal server in it included, which takes about half.
+func BenchmarkClosedLoop(b *testing.B) {
+	url := serve(b, always(ok, false))
+	b.ReportAllocs()
+	var requests, perCPU float64
+	for b.Loop() {
+		r, _, err := run(b, context.Background(), url, scenario.Load{Connections: 16, Duration: time.Second, Warmup: 100 * time.Millisecond})
+		if err != nil {
+			b.Fatal(err)
+		}
+		requests += float64(r.Load.Requests)
+		perCPU = r.Generator.RequestsPerCPU
+	}
+	b.ReportMetric(requests/b.Elapsed().Seconds(), "requests/s")
+	b.ReportMetric(perCPU, "requests/cpu-s")
 }

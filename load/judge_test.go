@@ -1,0 +1,83 @@
+package load
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
+)
+
+func TestJudge(t *testing.T) {
+	healthy := func(open bool) *evidence {
+		e := &evidence{open: open, span: 10 * time.Second, asked: 64, cpus: 2, loopback: true,
+			summary: record.LoadSummary{Requests: 20000, Rate: 2000, Latency: record.Quantiles{P50: 5e6, P99: 20e6},
+				Service: record.Quantiles{Mean: 4e6}, ErrorKinds: map[string]int64{}},
+			spent:      spent{cpu: 2 * time.Second, delay: 20 * time.Millisecond, known: true, open: 64, edges: 100},
+			own:        record.Quantiles{P50: 30e3, P99: 200e3},
+			serviceSum: 80 * time.Second, lagSum: time.Second}
+		if open {
+			e.summary.IntendedRate = 2000
+		}
+		return e
+	}
+	tests := []struct {
+		name    string
+		open    bool
+		change  func(*evidence)
+		invalid string // part of the reason; empty for valid
+		warning string // part of a warning; empty for none at all
+	}{
+		{"healthy, open", true, func(*evidence) {}, "", ""},
+		{"healthy, closed", false, func(*evidence) {}, "", ""},
+		{"nothing measured", true, func(e *evidence) { e.summary.Requests, e.spent = 0, spent{} }, "", ""},
+		{"late though free", true, func(e *evidence) { e.own.P99 = 3e6 }, "one request in 100 at least 3 ms late", ""},
+		{"late below a tenth of the latency", true, func(e *evidence) { e.own.P99, e.summary.Latency.P50 = 3e6, 40e6 }, "", ""},
+		{"late below a millisecond", true, func(e *evidence) { e.own.P99, e.summary.Latency.P50 = 900e3, 100e3 }, "", ""},
+		{"queueing is the target's", true, func(e *evidence) { e.summary.Lag = record.Quantiles{P50: 1e9, P99: 2e9} }, "", ""},
+		{"late for want of CPU beside the target", true, func(e *evidence) { e.own.P99, e.spent.delay = 3e6, time.Second }, "", "100 ms/s in the kernel's run queue"},
+		{"late for want of CPU, target elsewhere", true, func(e *evidence) { e.own.P99, e.spent.delay, e.loopback = 3e6, time.Second, false }, "one request in 100", ""},
+		{"mostly late, whatever the reason", true, func(e *evidence) { e.own.P50, e.own.P99, e.spent.delay = 2e6, 3e6, time.Second }, "half of the requests", "run queue"},
+		{"own lag means nothing to a closed loop", false, func(e *evidence) { e.own.P99 = 1e9 }, "", ""},
+		{"Little's law", false, func(e *evidence) { e.lagSum = 20 * time.Second }, "keep 8.0 of 64 connections in service", ""},
+		{"Little's law, just kept", false, func(e *evidence) { e.lagSum = 8 * time.Second }, "", ""},
+		{"all CPUs", false, func(e *evidence) { e.spent.cpu, e.loopback = 19500*time.Millisecond, false }, "1.95 of 2 CPUs", ""},
+		{"shares the target's CPUs", false, func(e *evidence) { e.spent.cpu = 8 * time.Second }, "", "0.80 of the 2 CPUs that the target runs on"},
+		{"own CPUs", false, func(e *evidence) { e.spent.cpu, e.loopback = 8*time.Second, false }, "", ""},
+		{"descriptors", false, func(e *evidence) { e.summary.ErrorKinds["too-many-fds"] = 100 }, "100 of 20000 requests", ""},
+		{"ports", true, func(e *evidence) { e.summary.ErrorKinds["no-free-port"] = 100 }, "local ports", ""},
+		{"a port in a million", true, func(e *evidence) { e.summary.ErrorKinds["no-free-port"] = 1 }, "", ""},
+		{"never sent", true, func(e *evidence) { e.waiting = 1000 }, "", "1000 of 21000 due requests were never sent"},
+		{"not kept up", true, func(e *evidence) { e.summary.Rate = 1900 }, "", "1900 requests/s were answered of 2000/s"},
+		{"unanswered", false, func(e *evidence) { e.begun, e.oldest = 3, 4*time.Second }, "", "3 requests were not answered by the end of the grace time, the oldest for 4 s"},
+		{"connections missing", false, func(e *evidence) { e.spent.open = 12.5 }, "", "12.5 of 64 connections"},
+		{"connections ramped", false, func(e *evidence) { e.spent.open, e.ramped = 12.5, true }, "", ""},
+		{"waits inside", false, func(e *evidence) { e.spent.wait, e.spent.waitP99 = time.Millisecond, 5*time.Millisecond }, "", "waited 1 ms for a CPU on average (p99 5 ms)"},
+		{"failures quoted", false, func(e *evidence) { e.failures[KindRefused.index()] = errors.New("dial: nobody there") }, "", "kind refused: dial: nobody there"},
+	}
+	for _, test := range tests {
+		e := healthy(test.open)
+		test.change(e)
+		g, warnings := judge(e)
+		why, said := strings.Join(g.WhyInvalid, "; "), strings.Join(warnings, "; ")
+		if g.Valid != (test.invalid == "") || !strings.Contains(why, test.invalid) {
+			t.Errorf("%s: valid %v because of %q, want %q", test.name, g.Valid, why, test.invalid)
+		}
+		if (said == "") != (test.warning == "") || !strings.Contains(said, test.warning) {
+			t.Errorf("%s: warnings %q, want %q", test.name, said, test.warning)
+		}
+	}
+}
+
+func TestLoopback(t *testing.T) {
+	for url, want := range map[string]bool{
+		"http://127.0.0.1:80/x": true, "http://localhost/{{uid}}?a b": true, "http://[::1]:8080": true,
+		"http://10.0.0.1/": false, "http://example.test/127.0.0.1": false, "http://local%": false,
+	} {
+		if got := loopback(&scenario.Plan{Requests: []scenario.Request{{URL: scenario.Template(url)}}}); got != want {
+			t.Errorf("%s: %v", url, got)
+		}
+	}
+}
