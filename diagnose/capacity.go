@@ -123,8 +123,19 @@ func (p *Pass) CPUGain(share float64) float64 {
 	if !c.Saturated() && p.Has(NeedAnatomy) {
 		return Ceiling(share * p.Waits().OnCPU())
 	}
-	if c.Busy > 0 && c.Target > 0 {
-		return Ceiling(share * math.Min(1, c.Target/c.Busy))
+	if used := c.Used(); used > 0 && c.Target > 0 {
+		return Ceiling(share * math.Min(1, c.Target/used))
 	}
 	return Ceiling(share)
+}
+
+// Used returns the CPUs that serving the load took: the service's, the
+// generator's and the database's, where they are known, and all that was busy
+// where the database's are not. CPUs that other programs of the host took are
+// not the load's, and would hide what it is made of.
+func (c CPU) Used() float64 {
+	if known := c.Target + c.Generator + c.Database; known > 0 {
+		return math.Min(known, c.Busy)
+	}
+	return c.Busy
 }

@@ -10,8 +10,14 @@ import (
 
 const (
 	// manyCalls of one statement per request, on average over all kinds of
-	// request: two or three may be what a page needs.
-	manyCalls = 4
+	// request: two may be what a page needs.
+	manyCalls = 2.5
+	// manyExcess calls per request beyond the first, over all statements that are
+	// repeated: what one statement each would save.
+	manyExcess = 2
+	// repeated is when a statement counts as repeated, so that a retry or a page
+	// that asks twice does not.
+	repeated = 1.5
 	// manyWaits per request at one place, where statements are not counted: a
 	// query may wait for the network twice (prepare, a large answer).
 	manyWaits = 8
@@ -23,8 +29,9 @@ const (
 var NPlusOne = diagnose.Analyzer{
 	Name:  "n-plus-one",
 	Stage: diagnose.Database,
-	Doc: "Divides the calls of each statement by the requests; 4 per request count. Without statement statistics 8 " +
-		"database waits per request at one place of the user's code count. The calls must take 15 % of request time.",
+	Doc: "Divides the calls of each statement by the requests: one must run 2.5 times per request, and all repeated " +
+		"ones together twice more than needed. Without statement statistics 8 database waits per request at one " +
+		"place of the user's code count. The calls must take 15 % of request time.",
 	Causes: []diagnose.Cause{{
 		ID:     "db-n-plus-one",
 		Title:  "A request runs the same statement many times",
@@ -45,26 +52,16 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Unjudged("db-n-plus-one", "neither the requests' own time nor the load's service time is known")
 		return nil, nil
 	}
-	var calls, most int64
-	var lead record.Statement
-	for _, s := range all.Statements {
-		calls += s.Calls
-		if s.Calls > most {
-			lead, most = s, s.Calls
-		}
-	}
-	each := perRequest(p, float64(most))
-	// Round trips cost about the same whatever they ask, so a statement's part is
-	// the larger of its part of calls and of execution time.
-	part := max(float64(most)/float64(max(1, calls)), diagnose.StatementShare(all, lead)) * (1 - 1/max(1, each))
-	if !(each >= manyCalls) || share*part < leastRepeatShare {
+	lead, each, excess, part := repetition(p, all)
+	if each < manyCalls || excess < manyExcess || share*part < leastRepeatShare {
 		return nil, nil
 	}
 	f := diagnose.Finding{
 		Cause: "db-n-plus-one", Share: share * part, ShareOf: diagnose.OfRequest, GainCeiling: gain(p, share, part),
 		Confidence: record.Medium, Where: record.Where{SQL: lead.Text},
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromPostgres, each, diagnose.Ratio, "the statement runs %.1f times per request (%d calls, %.0f requests)", each, most, p.Load().Requests),
+			diagnose.Fact(diagnose.FromPostgres, each, diagnose.Ratio, "the statement runs %.1f times per request (%d calls, %.0f requests)", each, lead.Calls, p.Load().Requests),
+			diagnose.Fact(diagnose.FromPostgres, excess, diagnose.Ratio, "%.1f calls per request repeat a statement that it ran already", excess),
 			diagnose.Fact(source, share, diagnose.Ratio, "the database takes %s of request time", diagnose.Percent(share)),
 		},
 	}
@@ -73,13 +70,38 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Where.Function, f.Where.File, f.Where.Line = site.Place.Function, site.Place.File, site.Place.Line
 		at = " at " + diagnose.At(site.Place)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio, "a request waits %.1f times for the database%s", site.Times, at))
-		if site.Times >= manyCalls {
+		if site.Times >= 2*manyCalls {
 			f.Confidence = record.High
 		}
 	}
 	f.Title = fmt.Sprintf("A request runs one statement %.0f times%s, which takes %s of its time", each, at, diagnose.Percent(share*part))
 	f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key = ANY($1); GORM: Preload) instead of: %s", brief(lead.Text))
 	return []diagnose.Finding{f}, nil
+}
+
+// repetition returns the statement that runs most often, how often per request,
+// how many calls per request are repeats over all statements, and their part of
+// the database's work. Round trips cost about the same whatever they ask, so the
+// part is the larger of calls and execution time.
+func repetition(p *diagnose.Pass, all *record.Statements) (lead record.Statement, each, excess, part float64) {
+	var calls, repeatedCalls, repeatedTime float64
+	for _, s := range all.Statements {
+		times := perRequest(p, float64(s.Calls))
+		calls += times
+		if !(times >= repeated) {
+			continue
+		}
+		if times > each {
+			lead, each = s, times
+		}
+		excess += times - 1
+		repeatedCalls += times - 1
+		repeatedTime += diagnose.StatementShare(all, s) * (1 - 1/times)
+	}
+	if calls > 0 {
+		part = max(repeatedCalls/calls, repeatedTime)
+	}
+	return lead, each, excess, part
 }
 
 // fromWaits judges from the anatomy alone.

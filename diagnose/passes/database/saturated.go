@@ -31,7 +31,7 @@ var Saturated = diagnose.Analyzer{
 			p.Unjudged("db-saturated", "the CPU of the database's processes is not known (it does not run on this host)")
 			return nil, nil
 		}
-		part := c.Database / c.Busy
+		part := c.Database / c.Used()
 		if !c.Saturated() || part < leastDatabaseCPU || p.Found(atFault()) {
 			return nil, nil
 		}

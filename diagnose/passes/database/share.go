@@ -36,8 +36,8 @@ func requestShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 // CPU that the database uses of all that is used.
 func gain(p *diagnose.Pass, share, part float64) float64 {
 	bound := diagnose.Ceiling(share * part)
-	if c := p.CPU(); c.Saturated() && c.Database > 0 && c.Busy > 0 {
-		bound = min(bound, diagnose.Ceiling(part*min(1, (c.Database+clientCPU(p)*c.Target)/c.Busy)))
+	if c := p.CPU(); c.Saturated() && c.Database > 0 && c.Used() > 0 {
+		bound = min(bound, diagnose.Ceiling(part*min(1, (c.Database+clientCPU(p)*c.Target)/c.Used())))
 	}
 	return bound
 }
