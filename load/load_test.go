@@ -125,9 +125,10 @@ const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 // always answers every request with the same bytes, and closes the connection
 // after each if told so.
 func always(answer string, closes bool) func(net.Conn, int) {
+	bytes := []byte(answer)
 	return func(c net.Conn, _ int) {
 		for r := bufio.NewReader(c); head(r); {
-			if _, err := io.WriteString(c, answer); err != nil || closes {
+			if _, err := c.Write(bytes); err != nil || closes {
 				return
 			}
 		}
