@@ -9,8 +9,12 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// OtherSites is the site of the parts that lie below a list's bound.
-const OtherSites = "(other sites)"
+// OtherSites is the site of the parts that lie below a list's bound, and
+// UnknownSite that of waits whose stack the trace does not hold.
+const (
+	OtherSites  = "(other sites)"
+	UnknownSite = "(unknown)"
+)
 
 // anatomy contrasts the bands.
 func (a *collector) anatomy() *record.Anatomy {
@@ -49,6 +53,7 @@ type sum struct {
 	partKey
 	took   time.Duration
 	times  int64
+	merged bool // of parts below the list's bound
 	wakers map[stackID]time.Duration // the time of the waits that each ended
 }
 
@@ -96,7 +101,7 @@ func (a *collector) list(sums []*sum, n int, total time.Duration) []record.Part 
 		for _, s := range sums[a.o.MaxParts:] {
 			m := merged[s.state]
 			if m == nil {
-				m = &sum{partKey: partKey{stack: 0, state: s.state}}
+				m = &sum{partKey: partKey{state: s.state}, merged: true}
 				merged[s.state] = m
 			}
 			m.took += s.took
@@ -119,8 +124,10 @@ func (a *collector) list(sums []*sum, n int, total time.Duration) []record.Part 
 		if total > 0 {
 			p.Share = float64(s.took) / float64(total)
 		}
-		if s.state.sited() && s.stack == 0 {
+		if s.merged {
 			p.Site = OtherSites
+		} else if s.state.sited() && s.stack == 0 {
+			p.Site = UnknownSite
 		}
 		p.Waker = a.wakerOf(s)
 		parts = append(parts, p)

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"os"
@@ -37,6 +38,10 @@ func goroutine() int64 {
 	id, _ := strconv.ParseInt(string(text), 10, 64)
 	return id
 }
+
+// quiet is a server's error log that keeps the tests' output readable: handlers
+// here panic on purpose.
+func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
 // witness wraps a handler and writes down when it began and ended.
 type witness struct {

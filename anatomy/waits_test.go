@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,105 +52,178 @@ func downstream(t *testing.T) (url string) {
 	return "http://" + l.Addr().String()
 }
 
-var garbage [][]byte
+// crowd lets a test hold something until all connections' handlers are there to
+// wait for it, so that contention does not depend on luck.
+type crowd struct {
+	size    int64
+	entered atomic.Int64
+}
 
-// TestWaits injects one known wait per handler and asserts that the mean request
-// spent at least that long in the right state, at the right place, ended by the
-// right waker.
-func TestWaits(t *testing.T) {
+// gathered returns a while after the crowd's last member came.
+func (c *crowd) gathered() {
+	for c.entered.Load() < c.size {
+		time.Sleep(100 * time.Microsecond)
+	}
+	time.Sleep(hold)
+}
+
+// wait is one kind of wait to inject.
+type wait struct {
+	name    string
+	before  func(c *crowd) // called before the load; may be nil
+	handler func(c *crowd)
+	state   record.ReqState
+	site    string // contained in Site
+	frame   string // of a function in Stack
+	waker   string // of a function in Waker
+	least   time.Duration
+}
+
+// contended is the least mean of a wait in which only the first request of each
+// of four connections, of eight, is held up: hold/8, and room for a busy machine.
+const contended = hold / 32
+
+func lockWaits() []wait {
 	var mutex sync.Mutex
 	var rw sync.RWMutex
 	var once sync.Once
-	ask, answer := make(chan int), make(chan int)
-	go func() {
-		for range ask {
-			time.Sleep(hold)
-			answer <- 1
-		}
-	}()
-	defer close(ask)
 	sem := semaphore.NewWeighted(1)
-	next := downstream(t)
+	return []wait{
+		{"mutex",
+			func(c *crowd) { mutex.Lock(); go func() { c.gathered(); mutex.Unlock() }() },
+			func(*crowd) { mutex.Lock(); defer mutex.Unlock() },
+			record.StateLock, "waits_test.go:", "sync.(*Mutex).Lock", "sync.(*Mutex).Unlock", contended},
+		{"read lock",
+			func(c *crowd) { rw.Lock(); go func() { c.gathered(); rw.Unlock() }() },
+			func(*crowd) { rw.RLock(); defer rw.RUnlock() },
+			record.StateLock, "waits_test.go:", "sync.(*RWMutex).RLock", "sync.(*RWMutex).Unlock", contended},
+		{"once", nil,
+			func(c *crowd) { once.Do(c.gathered) },
+			record.StateSync, "sync.(*Once).", "sync.(*Once).doSlow", "sync.(*Once).doSlow", contended},
+		{"semaphore",
+			func(c *crowd) { sem.Acquire(context.Background(), 1); go func() { c.gathered(); sem.Release(1) }() },
+			func(*crowd) { sem.Acquire(context.Background(), 1); defer sem.Release(1) },
+			record.StateSelect, "golang.org/x/sync/semaphore.(*Weighted).Acquire < ", "semaphore.(*Weighted).Acquire", "semaphore.(*Weighted).Release", contended},
+		{"wait group", nil,
+			func(*crowd) {
+				var wg sync.WaitGroup
+				wg.Go(func() { time.Sleep(hold) })
+				wg.Wait()
+			},
+			record.StateSync, "sync.(*WaitGroup).Wait < ", "sync.(*WaitGroup).Wait", "sync.(*WaitGroup).Done", hold / 2},
+	}
+}
+
+func channelWaits() []wait {
+	queue, selected := make(chan chan int), make(chan int)
+	return []wait{
+		{"channel",
+			func(*crowd) {
+				go func() {
+					for answer := range queue {
+						time.Sleep(hold)
+						answer <- 1
+					}
+				}()
+			},
+			func(*crowd) { answer := make(chan int); queue <- answer; <-answer },
+			record.StateChannel, "waits_test.go:", "runtime.chanrecv1", "channelWaits", hold / 2},
+		{"select",
+			func(c *crowd) {
+				go func() {
+					c.gathered()
+					for range selected {
+					}
+				}()
+			},
+			func(*crowd) {
+				select {
+				case selected <- 1:
+				case <-time.After(time.Minute):
+				}
+			},
+			record.StateSelect, "waits_test.go:", "runtime.selectgo", "channelWaits", contended},
+		{"timer", nil,
+			func(*crowd) { <-time.After(hold) },
+			record.StateChannel, "waits_test.go:", "runtime.chanrecv1", record.WakerTimer, hold / 2},
+		{"sleep", nil,
+			func(*crowd) { time.Sleep(hold) },
+			record.StateSleep, "time.Sleep < ", "time.Sleep", record.WakerTimer, hold / 2},
+	}
+}
+
+func outsideWaits(t *testing.T) []wait {
+	url := downstream(t)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
-	defer client.CloseIdleConnections()
+	t.Cleanup(client.CloseIdleConnections)
 	file, err := os.CreateTemp(t.TempDir(), "log")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-
-	tests := []struct {
-		name    string
-		handler func()
-		state   record.ReqState
-		site    string // contained in Site
-		frame   string // a function of Stack
-		waker   string // a function of Waker, or empty
-		least   time.Duration
-	}{
-		{"sleep", func() { time.Sleep(hold) }, record.StateSleep, "time.Sleep < ", "time.Sleep", record.WakerTimer, hold},
-		{"mutex", func() { mutex.Lock(); time.Sleep(hold); mutex.Unlock() }, record.StateLock, "waits_test.go:", "sync.(*Mutex).Lock", "sync.(*Mutex).Unlock", hold / 2},
-		{"rwmutex", func() { rw.Lock(); time.Sleep(hold); rw.Unlock() }, record.StateLock, "waits_test.go:", "sync.(*RWMutex).Lock", "", hold / 2},
-		{"channel", func() { ask <- 1; <-answer }, record.StateChannel, "waits_test.go:", "runtime.chanrecv1", "TestWaits", hold / 2},
-		{"select", func() {
-			select {
-			case ask <- 1:
-				<-answer
-			case <-time.After(time.Minute):
-			}
-		}, record.StateSelect, "waits_test.go:", "runtime.selectgo", "TestWaits", hold / 4},
-		{"timer", func() { <-time.After(hold) }, record.StateChannel, "waits_test.go:", "runtime.chanrecv1", record.WakerTimer, hold},
-		{"semaphore", func() {
-			sem.Acquire(context.Background(), 1)
-			time.Sleep(hold)
-			sem.Release(1)
-		}, record.StateSelect, "golang.org/x/sync/semaphore.(*Weighted).Acquire < ", "golang.org/x/sync/semaphore.(*Weighted).Acquire", "semaphore.(*Weighted).Release", hold / 2},
-		{"waitgroup", func() {
-			var wg sync.WaitGroup
-			wg.Go(func() { time.Sleep(hold) })
-			wg.Wait()
-		}, record.StateSync, "sync.(*WaitGroup).Wait < ", "sync.(*WaitGroup).Wait", "sync.(*WaitGroup).Done", hold / 2},
-		{"once", func() { once.Do(func() { time.Sleep(20 * hold) }) }, record.StateSync, "sync.(*Once).", "sync.(*Once).doSlow", "", hold / 4},
-		{"downstream", func() { get(client, next) }, record.StateSelect, "net/http.(*persistConn).roundTrip < ", "net/http.(*persistConn).roundTrip", "net/http.(*persistConn).readLoop", hold},
-		{"file", func() { file.Write(make([]byte, 1<<20)); file.Sync() }, record.StateSyscall, "os.(*File).", "", "", time.Microsecond},
-		{"collector", func() {
-			for range 200 {
-				garbage = append(garbage[:min(len(garbage), 2000)], make([]byte, 16<<10))
-			}
-			runtime.GC()
-		}, record.StateOther, "", "runtime.GC", "", time.Microsecond},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			var one sync.Mutex
-			v := serve(t, func(w http.ResponseWriter, r *http.Request) {
-				if test.name == "collector" {
-					one.Lock()
-					defer one.Unlock()
+	t.Cleanup(func() { file.Close() })
+	return []wait{
+		{"downstream", nil,
+			func(*crowd) { get(client, url) },
+			record.StateSelect, "net/http.(*persistConn).roundTrip < ", "net/http.(*persistConn).roundTrip", "net/http.(*persistConn).readLoop", hold / 2},
+		{"own connection", nil,
+			func(*crowd) {
+				conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+				if err != nil {
+					return
 				}
-				test.handler()
+				defer conn.Close()
+				io.WriteString(conn, bare)
+				conn.Read(make([]byte, 1))
+			},
+			record.StateNetwork, "net.(*conn).Read < ", "net.(*conn).Read", "", hold / 2},
+		{"file", nil,
+			func(*crowd) { file.Write(make([]byte, 1<<20)) },
+			record.StateSyscall, "os.(*File).Write < ", "os.(*File).Write", "", time.Microsecond},
+		{"collection", nil,
+			func(*crowd) { runtime.GC() },
+			record.StateSTW, "", "", "", 1},
+	}
+}
+
+// TestWaits injects one known wait per handler and asserts that the mean request
+// spent time in the right state, at the right place, ended by the right waker.
+func TestWaits(t *testing.T) {
+	for _, test := range slices.Concat(lockWaits(), channelWaits(), outsideWaits(t)) {
+		t.Run(test.name, func(t *testing.T) {
+			c := &crowd{size: 4}
+			if test.name == "once" {
+				c.size = 2 // one of the crowd is inside
+			}
+			v := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				c.entered.Add(1)
+				test.handler(c)
 			}, nil)
 			a, lines := v.dissect(v.capture(func() {
+				if test.before != nil {
+					test.before(c)
+				}
 				closedLoop(t, 4, 8, func(c *http.Client, i int) error { return get(c, v.url()) })
 			}))
-			v.matchHandlers(lines[:len(lines):len(lines)])
-			i := slices.IndexFunc(a.All, func(p record.Part) bool {
-				return p.State == test.state && strings.Contains(p.Site, test.site) && hasFrame(p.Stack, test.frame)
-			})
-			if i < 0 {
-				for _, p := range a.All {
-					t.Logf("%-12s %8d ns x%.2f %s", p.State, p.NS, p.Times, p.Site)
-				}
-				t.Fatalf("no part %s at %q with frame %q", test.state, test.site, test.frame)
-			}
-			p := a.All[i]
-			if time.Duration(p.NS) < test.least {
-				t.Errorf("%s at %s took %v, want at least %v", p.State, p.Site, time.Duration(p.NS), test.least)
-			}
-			if !hasFrame(p.Waker, test.waker) {
-				t.Errorf("waker %v holds no %q", p.Waker, test.waker)
-			}
+			v.matchHandlers(lines)
+			checkPart(t, a, test)
 		})
+	}
+}
+
+func checkPart(t *testing.T, a *record.Anatomy, want wait) {
+	t.Helper()
+	i := slices.IndexFunc(a.All, func(p record.Part) bool {
+		return p.State == want.state && strings.Contains(p.Site, want.site) && hasFrame(p.Stack, want.frame)
+	})
+	if i < 0 {
+		t.Fatalf("no part %s at %q with frame %q in\n%s", want.state, want.site, want.frame, render(a))
+	}
+	p := a.All[i]
+	if time.Duration(p.NS) < want.least {
+		t.Errorf("%s at %s took %v, want at least %v", p.State, p.Site, time.Duration(p.NS), want.least)
+	}
+	if !hasFrame(p.Waker, want.waker) {
+		t.Errorf("waker %v holds no %q", p.Waker, want.waker)
 	}
 }
 
