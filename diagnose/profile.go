@@ -15,7 +15,7 @@ import (
 // Bounds on profiles, which come from outside. A CPU profile of a minute of a
 // large service is below 2 MB unpacked; one with more is not ours to hold.
 const (
-	maxProfileBytes = 256 << 20
+	maxProfileBytes = 64 << 20
 	maxProfiles     = 512
 )
 
@@ -74,7 +74,7 @@ func (p *Pass) merge(typ string) (*profile.Profile, error) {
 		if err != nil {
 			return nil, err
 		}
-		one, err := parse(data)
+		one, err := ParseProfile(data)
 		if err != nil {
 			return nil, err
 		}
@@ -86,9 +86,10 @@ func (p *Pass) merge(typ string) (*profile.Profile, error) {
 	return profile.Merge(parsed)
 }
 
-// parse unpacks within the bound before it parses: profile.Parse would unpack
-// whatever size a hostile file claims.
-func parse(data []byte) (*profile.Profile, error) {
+// ParseProfile reads a pprof file, gzipped or not, of at most 64 MB unpacked. It
+// unpacks within the bound before it parses: profile.Parse would unpack whatever
+// size a hostile file claims.
+func ParseProfile(data []byte) (*profile.Profile, error) {
 	if len(data) > 2 && data[0] == 0x1f && data[1] == 0x8b {
 		unpacked, err := gzip.NewReader(bytes.NewReader(data))
 		if err != nil {

@@ -28,6 +28,7 @@ type Builder struct {
 	latency     time.Duration
 	series      map[record.Series]func(window int) float64
 	profiles    map[string]*stacks
+	raw         []record.Profile
 	statements  []record.Statement
 	anatomy     *record.Anatomy
 	summary     *record.Summary
@@ -170,6 +171,12 @@ func (b *Builder) write(dir string) error {
 			return err
 		}
 		if err := w.Profile(record.Profile{Type: typ, Span: steady, Data: data}); err != nil {
+			return err
+		}
+	}
+	for _, p := range b.raw {
+		p.Span = steady
+		if err := w.Profile(p); err != nil {
 			return err
 		}
 	}

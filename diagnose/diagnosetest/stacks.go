@@ -98,6 +98,12 @@ func (b *Builder) Blocked(delay time.Duration, frames ...string) *Builder {
 	return b.sampleOf("block", Stack(frames...), 1000, int64(delay))
 }
 
+// Raw stores bytes as a profile of a type, whatever they are.
+func (b *Builder) Raw(typ string, data []byte) *Builder {
+	b.raw = append(b.raw, record.Profile{Type: typ, Data: data})
+	return b
+}
+
 // NoProfile forgets the profiles of a type.
 func (b *Builder) NoProfile(typ string) *Builder { delete(b.profiles, typ); return b }
 
