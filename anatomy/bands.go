@@ -53,7 +53,7 @@ type sum struct {
 	partKey
 	took   time.Duration
 	times  int64
-	merged bool // of parts below the list's bound
+	merged bool                      // of parts below the list's bound
 	wakers map[stackID]time.Duration // the time of the waits that each ended
 }
 
