@@ -41,8 +41,10 @@ func variants() map[string]*record.Summary {
 	aborted := healthy()
 	aborted.State = record.Aborted
 	aborted.NotJudged = []record.NotJudged{{Cause: "sleep", Why: "no trace"}}
+	void := healthy()
+	void.Generator.Valid, void.Generator.WhyInvalid = false, []string{"its CPU was used up"}
 	dead := &record.Summary{State: record.Aborted, Run: "runs/x", Load: record.LoadSummary{Errors: 0}}
-	return map[string]*record.Summary{"sick": sick(), "healthy": healthy(), "saturated": saturated, "aborted": aborted, "dead": dead}
+	return map[string]*record.Summary{"sick": sick(), "healthy": healthy(), "saturated": saturated, "aborted": aborted, "dead": dead, "void": void}
 }
 
 func TestText(t *testing.T) {

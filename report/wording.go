@@ -43,6 +43,8 @@ func nothing(s *record.Summary) (headline, limit string) {
 		return "What stops it cannot be said.", "No request ended in the measured span."
 	case l.Errors >= l.Requests:
 		return "Every request failed.", fmt.Sprintf("%s requests: %s.", notation.Count(l.Requests), tally(l.ErrorKinds))
+	case invalid(s) != "":
+		return "What stops it cannot be said from an invalid run.", ""
 	case n > 0 && s.NotJudged[0].Cause == undiagnosed:
 		return "What stops it cannot be said: the run was not diagnosed.", ""
 	case n == 0:

@@ -8,7 +8,7 @@ export function Findings({ page }: { page: Page }) {
   return (
     <section id="findings" aria-labelledby="findings-title">
       <h2 id="findings-title">Findings</h2>
-      {findings.length === 0 && <p>{page.headline.title} {page.headline.lead}</p>}
+      {findings.length === 0 && <p>None.</p>}
       <ol class="findings">
         {findings.map((f, i) => <FindingCard key={i} rank={i + 1} finding={f} weight={page.weights?.[i] ?? ""} />)}
       </ol>
