@@ -156,14 +156,14 @@ func writeSeries(t testing.TB, w *record.Writer, o bundleOptions) {
 
 func writeLatency(t testing.TB, w *record.Writer, o bundleOptions) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for i := range o.windows {
-		if o.bare && i > 10 { // every line of the log is a write
+	for i := 0; i < o.windows; i += 10 { // the log's intervals are of a second
+		if o.bare && i > 100 {
 			break
 		}
-		span := record.WindowSpan(int64(i), record.DefaultWindow)
+		span := record.WindowSpan(int64(i/10), 10*record.DefaultWindow)
 		bad := slump(i, o.windows)
 		latency, service := record.NewHistogram(), record.NewHistogram()
-		for range 80 {
+		for range 800 {
 			v := 26e6 * math.Exp(0.35*rng.NormFloat64()) * (1 + 5*bad*rng.Float64())
 			if rng.IntN(200) == 0 {
 				v *= 4
