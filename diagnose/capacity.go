@@ -111,6 +111,23 @@ func (p *Pass) WaitGain(share float64) float64 {
 	return math.Max(1, math.Min(gain, 1/math.Min(1, use)))
 }
 
+// OutsideGain bounds what removing a wait could gain whose end does not depend on
+// this host's CPUs: a timer, an answer from elsewhere. What other programs use of
+// the host does not bound it, only what the load itself does.
+func (p *Pass) OutsideGain(share float64) float64 {
+	gain, c := Ceiling(share), p.CPU()
+	use := c.Target / c.Limit
+	for _, own := range []float64{c.Target + c.Generator, c.Target + c.Generator + c.Database} {
+		if part := own / c.CPUs; part > use || math.IsNaN(use) {
+			use = part
+		}
+	}
+	if math.IsNaN(use) || p.Load().Open && use < Saturation {
+		return gain
+	}
+	return math.Max(1, math.Min(gain, 1/math.Min(1, use)))
+}
+
 // CPUGain bounds what saving a share of the target's CPU could gain. Where CPUs
 // are saturated every process on them gains, so the saving counts against all
 // that is busy; below that only the request's own time on (and queued for) a CPU

@@ -60,6 +60,8 @@ type Cause struct {
 	// them is found and promises at least as much, this cause is told in its
 	// finding instead of one of its own.
 	FollowsFrom []string
+	// SamePlace narrows FollowsFrom to findings that name the same function.
+	SamePlace bool
 	// Voids marks a cause that voids every other finding: it ranks first.
 	Voids bool
 	// Qualifies marks a cause that speaks of the measurement or of what is left

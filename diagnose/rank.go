@@ -109,6 +109,9 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 			if r.Cause == f.Cause || !slices.Contains(causes[f.Cause].FollowsFrom, r.Cause) || r.Confidence == record.Low {
 				continue
 			}
+			if causes[f.Cause].SamePlace && r.Where.Function != f.Where.Function {
+				continue
+			}
 			if r.GainCeiling >= f.GainCeiling && (best < 0 || r.GainCeiling > found[best].GainCeiling) {
 				best = i
 			}

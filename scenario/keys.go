@@ -2,7 +2,7 @@ package scenario
 
 import (
 	"math"
-	"net/http"
+	"net/textproto"
 	"regexp"
 	"strings"
 	"time"
@@ -176,7 +176,7 @@ func (d *decoder) redact(n ast.Node) {
 	for _, e := range d.elements(n, "redact") {
 		var name string
 		scalar(d, e, "redact", &name, checkHeaderName)
-		d.plan.Redact = append(d.plan.Redact, http.CanonicalHeaderKey(name))
+		d.plan.Redact = append(d.plan.Redact, textproto.CanonicalMIMEHeaderKey(name))
 	}
 }
 

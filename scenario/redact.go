@@ -3,7 +3,7 @@ package scenario
 import (
 	"encoding/json"
 	"maps"
-	"net/http"
+	"net/textproto"
 	"regexp"
 	"strings"
 )
@@ -73,7 +73,7 @@ func RedactCommand(args []string) []string {
 func (p *Plan) SecretHeader(name string) bool {
 	for _, list := range [][]string{secretHeaders, p.Redact} {
 		for _, secret := range list {
-			if http.CanonicalHeaderKey(secret) == http.CanonicalHeaderKey(name) {
+			if textproto.CanonicalMIMEHeaderKey(secret) == textproto.CanonicalMIMEHeaderKey(name) {
 				return true
 			}
 		}

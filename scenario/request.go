@@ -1,7 +1,7 @@
 package scenario
 
 import (
-	"net/http"
+	"net/textproto"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -81,7 +81,7 @@ func (d *decoder) request(n ast.Node) (r Request, nameAt ast.Node) {
 	case short != "":
 		r.Method = strings.ToUpper(short)
 	case r.Method == "":
-		r.Method = http.MethodGet
+		r.Method = "GET"
 	}
 	if urlAt == nil && len(d.errs) == before {
 		d.fail(n, `write it as {get: "http://127.0.0.1:8080/"}`, "the request has no URL")
@@ -187,7 +187,7 @@ func checkHeaderName(name string) (string, error) {
 		return "", mistakef("", "%.60q cannot be the name of a header", name)
 	}
 	for _, own := range ownHeaders {
-		if http.CanonicalHeaderKey(name) == own {
+		if textproto.CanonicalMIMEHeaderKey(name) == own {
 			return "", mistakef("", "header %s is set by redline itself", own)
 		}
 	}

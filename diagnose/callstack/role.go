@@ -18,6 +18,7 @@ const (
 	DBPool                        // takes a connection from a pool
 	DBConnect                     // opens a database connection
 	DBPrepare                     // has the server prepare a statement
+	DBUnprepared                  // has the server parse and plan a statement for one use
 	DBTransact                    // begins, commits or rolls back
 	HTTPClient                    // an HTTP client's exchange
 	HTTPConnect                   // an HTTP client gets or opens a connection

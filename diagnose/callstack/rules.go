@@ -99,6 +99,7 @@ var databaseRules = []rule{
 	{"github.com/lib/pq", "(*conn).prepareTo (*conn).Prepare", DBPrepare},
 	{"github.com/go-sql-driver/mysql", "(*mysqlConn).Prepare", DBPrepare},
 	{"database/sql", "(*DB).Prepare (*Tx).Prepare (*DB).prepare ctxDriverPrepare", DBPrepare},
+	{"github.com/jackc/pgx/v5/pgconn", "(*MultiResultReader).NextResult (*PgConn).ExecParams (*PgConn).execParams", DBUnprepared},
 	{"database/sql", "(*DB).begin (*DB).BeginTx (*Tx).Commit (*Tx).Rollback (*Tx).rollback", DBTransact},
 	{"github.com/jackc/pgx", "(*Conn).Begin (*dbTx).Commit (*dbTx).Rollback", DBTransact},
 }

@@ -16,14 +16,21 @@ const (
 	// leastPlanShare of planning in planning and execution together; a planned
 	// once statement spends next to nothing on it.
 	leastPlanShare = 0.5
+	// leastUnpreparedShare of request time spent on statements that the driver
+	// sends as text for one use.
+	leastUnpreparedShare = 0.25
+	// leastBeside of the server's CPU that is not execution of statements: parsing
+	// and planning, besides what talking to clients costs.
+	leastBeside = 0.3
 )
 
 // Unprepared finds statements that are prepared or planned for every use.
 var Unprepared = diagnose.Analyzer{
 	Name:  "unprepared",
 	Stage: diagnose.Database,
-	Doc: "Looks for waits in the driver's prepare (15 % of request time, 0.3 per request), and for planning time at " +
-		"half of planning and execution together, where the server tracks it.",
+	Doc: "Looks for waits in the driver's prepare (15 % of request time, 0.3 per request), for planning time at half " +
+		"of planning and execution together, where the server tracks it, and for drivers that send statements as " +
+		"text for one use (25 % of request time) while 30 % of the server's CPU is not execution.",
 	Causes: []diagnose.Cause{{
 		ID:     "db-unprepared",
 		Title:  "Statements are prepared for every use",
@@ -53,13 +60,61 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Share = database * planning
 		f.Title = fmt.Sprintf("The database spends %s of its time on planning statements", diagnose.Percent(planning))
 	default:
-		return nil, nil
+		var ok bool
+		if f, ok = asText(p, f); !ok {
+			return nil, nil
+		}
+		return []diagnose.Finding{f}, nil
 	}
 	if planned {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, planning, diagnose.Ratio, "planning is %s of planning and execution", diagnose.Percent(planning)))
 	}
 	f.GainCeiling = gain(p, f.Share, 1)
 	return []diagnose.Finding{f}, nil
+}
+
+// asText judges drivers that send statements unprepared, by the frames that wait:
+// a query with parameters that reads the answer of the simple protocol, or of an
+// unnamed statement, was parsed and planned for this one use.
+func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
+	var share, times float64
+	var lead diagnose.Site
+	for _, s := range p.Waits().Sites(callstack.DatabaseWait) {
+		stack := s.Part.Stack
+		i := p.Stacks.Find(stack, callstack.DBUnprepared)
+		if i < 0 || i+1 >= len(stack) || callstack.Short(stack[i+1].Function) != "pgx.(*Conn).Query" {
+			continue
+		}
+		share, times = share+s.Share, times+s.Times
+		if s.NS > lead.NS {
+			lead = s
+		}
+	}
+	beside, ok := besideExecution(p)
+	if !ok || beside < leastBeside || share < leastUnpreparedShare || times < leastPrepares {
+		return f, false
+	}
+	f.Share, f.Where, f.GainCeiling = share*beside, diagnose.WhereOf(lead.Place), gain(p, share, beside)
+	f.Title = fmt.Sprintf("Statements are parsed and planned for every use: %s of request time waits for ones sent as text, most at %s", diagnose.Percent(share), diagnose.At(lead.Place))
+	f.Evidence = append(f.Evidence,
+		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%.1f waits per request are for statements that the driver sends unprepared", times),
+		diagnose.Fact(diagnose.FromPostgres, beside, diagnose.Ratio, "%s of the server's CPU is not execution of statements but parsing, planning and talking to clients", diagnose.Percent(beside)))
+	return f, true
+}
+
+// besideExecution returns the part of the database server's CPU that is not
+// execution, where its CPU is known.
+func besideExecution(p *diagnose.Pass) (part float64, ok bool) {
+	cpu, ok := p.Sum(record.DBCPU, "")
+	all := p.Statements()
+	if !ok || cpu <= 0 || all == nil {
+		return 0, false
+	}
+	var execution float64
+	for _, s := range all.Statements {
+		execution += float64(s.Time)
+	}
+	return max(0, 1-execution/cpu), true
 }
 
 // planShare returns planning over planning and execution, where it is tracked.

@@ -33,6 +33,9 @@ var Allocation = diagnose.Analyzer{
 		ID: "alloc-hot", Title: "One place allocates most of the memory",
 		Doc:    "One allocation site gives most of the bytes per request, and allocating and collecting them costs CPU.",
 		Remedy: "Preallocate, reuse a buffer (sync.Pool with a size cap), or avoid the escape.",
+		// Compiling an expression allocates; what to change is the compiling.
+		FollowsFrom: []string{"cpu-regexp-compile", "cpu-json", "cpu-logging", "cpu-format", "cpu-compress"},
+		SamePlace:   true,
 	}},
 	Needs: []diagnose.Need{diagnose.NeedAllocs, diagnose.NeedCPUProfile, diagnose.NeedLoad},
 	Run:   runAllocation,
@@ -53,6 +56,10 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	if use.Samples < leastSamples {
+		p.Unjudged("alloc-hot", "the CPU profile holds %d samples, and a share needs %d", use.Samples, leastSamples)
+		return nil, nil
+	}
 	cost := use.With(callstack.Allocate | callstack.GCWork | callstack.GCAssist)
 	lead, share, ok := leader(p, allocs)
 	if !ok || cost < leastAllocCPU {
@@ -61,7 +68,7 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	each := perRequest(p, lead.bytes)
 	f := diagnose.Finding{
 		Cause: "alloc-hot", Share: share * cost, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(lead.place),
-		GainCeiling: p.CPUGain(share * cost), Confidence: record.Medium,
+		GainCeiling: max(p.CPUGain(share*cost), diagnose.Ceiling(share*p.Waits().Share(callstack.Collector))), Confidence: record.Medium,
 		Title: fmt.Sprintf("%s allocates %s in %.0f objects per request, %s of all, and allocating and collecting takes %s of the CPU",
 			diagnose.At(lead.place), size(each), perRequest(p, lead.objects), diagnose.Percent(share), diagnose.Percent(cost)),
 		Evidence: []record.Evidence{

@@ -19,7 +19,7 @@ const (
 	// leastAssistGapNS by which the tail must exceed the median.
 	leastAssistGapNS = 2e6
 	// leastSamples of the CPU profile for a share to mean something.
-	leastSamples = 200
+	leastSamples = 100
 )
 
 // Collector finds services that collect too often and requests that help.
@@ -37,7 +37,7 @@ var Collector = diagnose.Analyzer{
 		ID: "gc-cpu", Title: "Garbage collection takes the CPU",
 		Doc:         "The collector runs nearly all the time, often because the live heap is small and GOGC makes cycles short.",
 		Remedy:      "GOGC up under GOMEMLIMIT, fewer allocations at the named sites.",
-		FollowsFrom: []string{"alloc-hot"},
+		FollowsFrom: []string{"alloc-hot", "gc-assist"},
 	}},
 	Needs: []diagnose.Need{diagnose.NeedLoad},
 	After: []string{"allocation"},
@@ -46,9 +46,7 @@ var Collector = diagnose.Analyzer{
 
 func runCollector(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
-	if f, ok := assist(p); ok {
-		found = append(found, f)
-	}
+	f, assists := assist(p)
 	use, err := p.Use()
 	switch {
 	case err != nil:
@@ -58,7 +56,12 @@ func runCollector(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	default:
 		if share := use.Share(callstack.GCWork | callstack.GCAssist); share >= leastGC {
 			found = append(found, busyCollector(p, share))
+			// Assists end when collection does, and its CPU is freed with them.
+			f.GainCeiling = max(f.GainCeiling, p.CPUGain(share))
 		}
+	}
+	if assists {
+		found = append(found, f)
 	}
 	return found, nil
 }

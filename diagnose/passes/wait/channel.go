@@ -53,12 +53,16 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	var found []diagnose.Finding
 	for _, s := range diagnose.ByOwner(queues) {
-		if v, ok := judge(p, s, true); ok {
+		if v, ok := judge(p, s, serial); ok {
 			found = append(found, bottleneck(p, s, v))
 		}
 	}
 	for _, s := range diagnose.ByOwner(limits) {
-		if v, ok := judge(p, s, slots(p, s) <= p.CPU().CPUs); ok {
+		kind := queueing
+		if slots(p, s) <= p.CPU().CPUs {
+			kind = serial // no more of them than CPUs: it can not be the CPUs' queue
+		}
+		if v, ok := judge(p, s, kind); ok {
 			found = append(found, limited(p, s, v))
 		}
 	}

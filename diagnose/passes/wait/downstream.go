@@ -37,7 +37,7 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	var found []diagnose.Finding
 	for _, s := range diagnose.ByOwner(sites) {
-		v, ok := judge(p, s, false)
+		v, ok := judge(p, s, outside)
 		if !ok {
 			continue
 		}

@@ -23,7 +23,7 @@ var Flight = diagnose.Analyzer{
 	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		var found []diagnose.Finding
 		for _, s := range diagnose.ByOwner(p.Waits().Sites(callstack.FlightWait)) {
-			v, ok := judge(p, s, true)
+			v, ok := judge(p, s, serial)
 			if !ok {
 				continue
 			}

@@ -29,14 +29,29 @@ type verdict struct {
 	confidence  record.Confidence
 }
 
-// judge weighs a wait. serial marks a resource that one request holds at a time,
-// which limits a service on its own whatever the CPUs do.
-func judge(p *diagnose.Pass, s diagnose.Site, serial bool) (verdict, bool) {
+// nature is what ends a wait, which says what busy CPUs mean for it.
+type nature int
+
+const (
+	// queueing for something several requests hold at a time: on busy CPUs they
+	// hold it for longer, and the queue is the CPUs' own.
+	queueing nature = iota
+	// serial: one request holds it at a time, which limits a service on its own.
+	serial
+	// outside: a timer or another service ends it, whatever the CPUs do.
+	outside
+)
+
+// judge weighs a wait.
+func judge(p *diagnose.Pass, s diagnose.Site, kind nature) (verdict, bool) {
 	if s.Share >= leastShare && s.NS >= leastNS {
 		v := verdict{share: s.Share, of: diagnose.OfRequest, gain: p.WaitGain(s.Share), confidence: record.High}
+		if kind == outside {
+			v.gain = p.OutsideGain(s.Share)
+		}
 		if p.CPU().Saturated() {
 			v.confidence = record.Medium
-			if serial && s.Share >= dominant {
+			if kind == serial && s.Share >= dominant {
 				// At least worth the comparison that would settle it.
 				v.gain = max(v.gain, diagnose.MinGain)
 			}

@@ -38,7 +38,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	both := append(append([]diagnose.Site{}, w.Sites(callstack.LockWait)...), w.Sites(callstack.ReadLockWait)...)
 	for _, s := range diagnose.ByOwner(both) {
-		v, ok := judge(p, s, true)
+		v, ok := judge(p, s, serial)
 		if !ok {
 			continue
 		}

@@ -26,7 +26,7 @@ var Sleep = diagnose.Analyzer{
 func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, s := range diagnose.ByOwner(p.Waits().Sites(callstack.SleepWait)) {
-		v, ok := judge(p, s, false)
+		v, ok := judge(p, s, outside)
 		if !ok {
 			continue
 		}

@@ -43,7 +43,7 @@ func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	var found []diagnose.Finding
 	for _, s := range diagnose.ByOwner(disk) {
-		if v, ok := judge(p, s, true); ok {
+		if v, ok := judge(p, s, serial); ok {
 			f := v.finding(p, "disk-sync", s)
 			f.Title = fmt.Sprintf("%s for the disk at %s", v.requests(), diagnose.At(s.Place))
 			f.Remedy = fmt.Sprintf("Commit several requests' writes with one sync at %s (group commit), or acknowledge after a buffered write where losing the last moments is allowed.", diagnose.At(s.Place))
@@ -54,7 +54,7 @@ func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	for _, s := range diagnose.ByOwner(other) {
-		if v, ok := judge(p, s, false); ok {
+		if v, ok := judge(p, s, queueing); ok {
 			f := v.finding(p, "blocking-syscall", s)
 			f.Title = fmt.Sprintf("%s in system calls at %s", v.requests(), diagnose.At(s.Place))
 			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, bound how many run at once, or move it off the request path.", diagnose.At(s.Place))
