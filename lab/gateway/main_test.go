@@ -13,6 +13,7 @@ import (
 
 	"github.com/redline-go/redline/lab/gateway/internal/store"
 	"github.com/redline-go/redline/lab/gateway/remedy"
+	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/target/postgres"
 )
 
@@ -34,6 +35,20 @@ func TestScenarioTokens(t *testing.T) {
 	}
 	if got := output(t, "tokens", "--n", "2000"); got != string(committed) {
 		t.Error("scenario/users.csv differs from: gateway tokens --n 2000 > lab/gateway/scenario/users.csv")
+	}
+}
+
+// TestScenariosParse keeps the committed scenarios valid.
+func TestScenariosParse(t *testing.T) {
+	for _, name := range []string{"order.yaml", "mix.yaml"} {
+		plan, err := scenario.ReadFile("scenario/" + name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if rows := plan.Data["user"].Rows; len(rows) != 2000 || len(rows[0]) != 3 {
+			t.Errorf("%s: %d rows of users", name, len(rows))
+		}
 	}
 }
 

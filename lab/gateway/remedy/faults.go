@@ -9,6 +9,8 @@ type Fault struct {
 	Env  map[string]string `json:"env"` // every switch
 	// Cause is what the top finding must name.
 	Cause string `json:"cause"`
+	// Also are causes that name the same fault from its other side.
+	Also []string `json:"also,omitempty"`
 	// Where is a substring of the finding's function or SQL.
 	Where string `json:"where"`
 	Load  Load   `json:"load"`
@@ -30,7 +32,7 @@ func Faults() []Fault {
 	processor := func(name, env, value, cause, where string, connections int) Fault {
 		return fault(Sound(), name, env, value, cause, where, connections)
 	}
-	return []Fault{
+	faults := []Fault{
 		database("no-index", "GATEWAY_INDEX", "0", "db-slow-query", `"orders"`, 32),
 		database("pool-default", "GATEWAY_POOL", "default", "db-pool-churn", "store", 64),
 		database("pool-small", "GATEWAY_POOL", "2", "db-pool-wait", "store", 32),
@@ -47,6 +49,14 @@ func Faults() []Fault {
 		processor("buffers-fresh", "GATEWAY_POOLED", "0", "alloc-hot", "buffer", 4),
 		processor("gc-eager", "GATEWAY_GC", "5", "gc-assist", "", 16),
 	}
+	also := map[string][]string{
+		"audit-each": {"disk-sync"}, // what the channel's consumer waits for
+		"gc-eager":   {"gc-cpu"},
+	}
+	for i := range faults {
+		faults[i].Also = also[faults[i].Name]
+	}
+	return faults
 }
 
 func fault(base map[string]string, name, env, value, cause, where string, connections int) Fault {

@@ -56,7 +56,6 @@ type gateway struct {
 	t      testing.TB
 	handle http.Handler
 	keeper *auth.Keeper
-	tokens map[int64]string
 }
 
 // open starts a service with these switches over the naive ones.
@@ -94,7 +93,7 @@ func open(t testing.TB, env map[string]string, change func(*service.Options)) *g
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &gateway{t, s.Handler, keeper, map[int64]string{}}
+	return &gateway{t, s.Handler, keeper}
 }
 
 func (g *gateway) token(user int64) string {
@@ -106,7 +105,14 @@ func (g *gateway) token(user int64) string {
 	return token
 }
 
-// call is one request and what came back.
+// in returns the gateway as a subtest uses it.
+func (g *gateway) in(t testing.TB) *gateway {
+	inner := *g
+	inner.t = t
+	return &inner
+}
+
+// call is one request.
 type call struct {
 	method, path string
 	user         int64 // 0: no token

@@ -49,7 +49,7 @@ func TestCreateRefuses(t *testing.T) {
 		c.body = strings.Replace(c.body, old, new, 1)
 		return c
 	}
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		status, code int
 		call         call
 	}{
@@ -67,17 +67,16 @@ func TestCreateRefuses(t *testing.T) {
 		"bad key":          {400, 40004, create(user, "no good key", 1)},
 		"no such merchant": {422, 42202, change(`"merchant_id":7`, `"merchant_id":70000`)},
 		"too expensive":    {422, 42201, change(`"quantity":1,"unit_price_cents":1999`, `"quantity":1000,"unit_price_cents":99999999`)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			both(t, func(t *testing.T, g *gateway) {
-				before := g.balance(user)
-				g.want(c.status, c.code, c.call)
-				if after := g.balance(user); after != before {
-					t.Errorf("balance went from %d to %d", before, after)
-				}
-			})
-		})
 	}
+	both(t, func(t *testing.T, g *gateway) {
+		before := g.balance(user)
+		for name, c := range cases {
+			t.Run(name, func(t *testing.T) { g.in(t).want(c.status, c.code, c.call) })
+		}
+		if after := g.balance(user); after != before {
+			t.Errorf("balance went from %d to %d", before, after)
+		}
+	})
 }
 
 func TestIdempotencyKey(t *testing.T) {
