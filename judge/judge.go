@@ -63,7 +63,9 @@ func Bundle(dir string) (*record.Record, *record.Summary, error) {
 func measured(rec *record.Record) (*record.Summary, error) {
 	summary := &record.Summary{}
 	err := rec.ReadJSON(record.SummaryFile, summary)
-	if errors.Is(err, fs.ErrNotExist) {
+	// A run writes its steady span and its summary together, at its end; a
+	// summary without the span is an earlier judgement of a killed run.
+	if errors.Is(err, fs.ErrNotExist) || err == nil && rec.Run.Steady.Len() == 0 {
 		summary, err = salvage(rec)
 	}
 	if err != nil {

@@ -18,9 +18,10 @@ func salvage(rec *record.Record) (*record.Summary, error) {
 	if err := json.Unmarshal(rec.Run.Scenario, &plan); err != nil {
 		return nil, err
 	}
-	s := &record.Summary{Generator: record.Generator{
-		WhyInvalid: []string{"the run was killed: the generator could not judge itself"},
-	}}
+	// Whether the generator was the limit is not known. It is not called
+	// invalid for that: the warning says that nobody judged it.
+	s := &record.Summary{Generator: record.Generator{Valid: true, WhyInvalid: []string{}}}
+	rec.Run.Warnings = append(rec.Run.Warnings, "the run was killed before the generator could judge itself")
 	span := steady(rec, plan.Load)
 	rec.Run.Steady = span
 	l := &s.Load
@@ -30,7 +31,7 @@ func salvage(rec *record.Record) (*record.Summary, error) {
 	}
 	l.Duration = int64(span.Len())
 	l.Requests = total(rec, record.LoadRequests, span)
-	l.ErrorKinds = map[string]int64{}
+	l.Status, l.ErrorKinds = map[string]int64{}, map[string]int64{}
 	for _, labels := range rec.Labels(record.LoadErrors) {
 		count, _ := record.Sum(rec.Series(record.LoadErrors, labels, span))
 		l.ErrorKinds[record.Label(labels, "kind")] += int64(count)

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -62,9 +64,8 @@ const (
 	maxListed    = 30       // statements
 )
 
-func collect(rec *record.Record) (*pageData, error) {
-	s, missing := SummaryOf(rec)
-	d := &pageData{Schema: "redline.page/1", Summary: s, Run: rec.Run, Missing: missing, Headline: headlineOf(s)}
+func collect(rec *record.Record, s *record.Summary) (*pageData, error) {
+	d := &pageData{Schema: "redline.page/1", Summary: s, Run: rec.Run, Headline: headlineOf(s)}
 	for i := range s.Findings {
 		d.Weights = append(d.Weights, weight(&s.Findings[i]))
 		d.Places = append(d.Places, place(s.Findings[i].Where))
@@ -167,7 +168,7 @@ func (d *pageData) readStatements(rec *record.Record) {
 		}
 		return
 	}
-	sortByTime(s.Statements)
+	slices.SortStableFunc(s.Statements, func(a, b record.Statement) int { return cmp.Compare(b.Time, a.Time) })
 	s.Statements = list(s.Statements[:min(len(s.Statements), maxListed)])
 	for i := range s.Statements {
 		st := &s.Statements[i]

@@ -45,8 +45,6 @@ func nothing(s *record.Summary) (headline, limit string) {
 		return "Every request failed.", fmt.Sprintf("%s requests: %s.", notation.Count(l.Requests), tally(l.ErrorKinds))
 	case invalid(s) != "":
 		return "What stops it cannot be said from an invalid run.", ""
-	case n > 0 && s.NotJudged[0].Cause == undiagnosed:
-		return "What stops it cannot be said: the run was not diagnosed.", ""
 	case n == 0:
 		headline = "Nothing found that stops it."
 	case n == 1:

@@ -101,7 +101,7 @@ func ladderPage(steps []demo.Step) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if err := writeHTML(rec); err != nil {
+		if err := writeHTML(rec, s.Summary); err != nil {
 			return "", err
 		}
 	}

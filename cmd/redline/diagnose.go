@@ -23,7 +23,7 @@ summary.json and report.html in the bundle; what was measured is not touched.`,
 			if err != nil {
 				return err
 			}
-			if err := writeHTML(rec); err != nil {
+			if err := writeHTML(rec, summary); err != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "redline: report.html: %v\n", err)
 			}
 			if err := printSummary(cmd.OutOrStdout(), summary, asJSON, all); err != nil {

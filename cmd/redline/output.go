@@ -20,8 +20,8 @@ func printSummary(w io.Writer, s *record.Summary, asJSON, all bool) error {
 }
 
 // writeHTML writes report.html into the bundle, whole or not at all.
-func writeHTML(rec *record.Record) error {
-	return writeFile(filepath.Join(rec.Dir, "report.html"), func(w io.Writer) error { return report.HTML(w, rec) })
+func writeHTML(rec *record.Record, s *record.Summary) error {
+	return writeFile(filepath.Join(rec.Dir, "report.html"), func(w io.Writer) error { return report.HTML(w, rec, s) })
 }
 
 func writeFile(path string, write func(io.Writer) error) error {

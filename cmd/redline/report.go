@@ -72,7 +72,7 @@ func writer(rec *record.Record, s *record.Summary, format string, color bool) (f
 	case "json":
 		return func(w io.Writer) error { return report.JSON(w, s) }, nil
 	case "html":
-		return func(w io.Writer) error { return report.HTML(w, rec) }, nil
+		return func(w io.Writer) error { return report.HTML(w, rec, s) }, nil
 	}
 	return nil, fmt.Errorf("unknown format %q (hint: text, md, json or html)", format)
 }

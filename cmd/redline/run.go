@@ -112,7 +112,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if err := writeHTML(rec); err != nil {
+	if err := writeHTML(rec, summary); err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "redline: report.html: %v\n", err)
 	}
 	view.Close()

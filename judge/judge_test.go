@@ -1,0 +1,122 @@
+package judge
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// killedBundle writes a bundle with three seconds of load, one second of it
+// warm-up, and copies it while the writer still has it open: what a SIGKILL
+// leaves.
+func killedBundle(t *testing.T) string {
+	t.Helper()
+	clock, err := record.StartClock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := filepath.Join(t.TempDir(), "open")
+	w, err := record.Create(open, record.Run{
+		Clock: clock, Window: record.DefaultWindow,
+		Scenario: []byte(`{"load":{"connections":8,"warmup_ns":1000000000},"thresholds":[
+			{"expr":"p99 < 1s","metric":"p99","op":"<","limit":1e9},
+			{"expr":"errors < 1%","metric":"errors","op":"<","limit":0.01}]}`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range int64(30) {
+		at := record.Point{Window: 5 + i, Series: record.Series{Name: record.LoadRequests, Unit: "1"}, Value: 100}
+		failed := record.Point{Window: 5 + i, Series: record.Series{Name: record.LoadErrors, Labels: "kind=timeout", Unit: "1"}, Value: 2}
+		if err := w.Add(at, failed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := record.NewHistogram()
+	for range 1000 {
+		h.RecordValue(int64(20 * time.Millisecond))
+	}
+	for s := range 3 {
+		from := 500*time.Millisecond + time.Duration(s)*time.Second
+		if err := w.Histogram("get", record.Latency, record.Span{From: from, To: from + time.Second}, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The writer flushes on its own timer; closing flushes too, but writes the
+	// final files, which a killed run does not have.
+	dir := filepath.Join(t.TempDir(), "killed")
+	awaitJournal(t, open)
+	if err := os.CopyFS(dir, os.DirFS(open)); err != nil {
+		t.Fatal(err)
+	}
+	w.Close(record.Complete, "")
+	return dir
+}
+
+// awaitJournal polls until the journal holds all windows.
+func awaitJournal(t *testing.T, dir string) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for range tick.C {
+		rec, err := record.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if from, to := rec.Windows(); to-from == 30 {
+			return
+		}
+		if t.Context().Err() != nil {
+			t.Fatal("the journal was never flushed")
+		}
+	}
+}
+
+func TestKilledRunIsJudgedOnWhatItHolds(t *testing.T) {
+	dir := killedBundle(t)
+	_, s, err := Bundle(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.State != record.Aborted || !strings.Contains(strings.Join(s.Warnings, "\n"), "killed") {
+		t.Errorf("state %s, warnings %q", s.State, s.Warnings)
+	}
+	// Two of the three seconds are after the warm-up.
+	l := s.Load
+	if l.Requests != 2000 || l.Errors != 40 || l.ErrorKinds["timeout"] != 40 || l.Duration != int64(2*time.Second) || l.Rate != 980 {
+		t.Errorf("load = %+v", l)
+	}
+	if p50 := time.Duration(l.Latency.P50); p50 < 19*time.Millisecond || p50 > 21*time.Millisecond {
+		t.Errorf("p50 = %v, want 20ms", p50)
+	}
+	if len(s.Thresholds) != 2 || !s.Thresholds[0].OK || s.Thresholds[1].OK {
+		t.Errorf("thresholds = %+v: p99 holds, errors (2 %%) do not", s.Thresholds)
+	}
+	if s.Load.Model != "closed" || s.Load.Connections != 8 {
+		t.Errorf("model %s, %d connections", s.Load.Model, s.Load.Connections)
+	}
+	_, again, err := Bundle(dir)
+	if err != nil || again.Load.Requests != l.Requests || len(again.Warnings) != len(s.Warnings) {
+		t.Errorf("judging again: %v, %d requests, warnings %q against %q", err, again.Load.Requests, again.Warnings, s.Warnings)
+	}
+}
+
+func TestThresholdsOnNothingFail(t *testing.T) {
+	s := &record.Summary{}
+	for _, name := range []string{"p99", "rate", "errors", "mean"} {
+		if v, ok := metric(s, name); ok {
+			t.Errorf("%s = %v without a request", name, v)
+		}
+	}
+	s.Load.Requests, s.Load.Errors = 10, 10
+	if _, ok := metric(s, "p50"); ok {
+		t.Error("a latency of successes where there is none")
+	}
+	if v, ok := metric(s, "errors"); !ok || v != 1 {
+		t.Errorf("errors = %v, %v", v, ok)
+	}
+}
