@@ -22,7 +22,7 @@ const window = time.Second
 // New returns a table that lets perSecond requests of each user through.
 func New(perSecond int, sharded bool) Table {
 	if !sharded {
-		return &logTable{limit: perSecond, seen: map[string][]time.Time{}}
+		return &timesTable{limit: perSecond, seen: map[string][]time.Time{}}
 	}
 	t := &shardTable{limit: uint32(perSecond)}
 	for i := range t.shards {
@@ -35,8 +35,8 @@ func New(perSecond int, sharded bool) Table {
 // which keep either table from growing for good.
 const sweepEvery = 10_000
 
-// logTable keeps the times of each user's requests in the last window.
-type logTable struct {
+// timesTable keeps the times of each user's requests in the last window.
+type timesTable struct {
 	limit int
 
 	mu    sync.Mutex
@@ -44,7 +44,7 @@ type logTable struct {
 	since int
 }
 
-func (t *logTable) Allow(user int64, now time.Time) bool {
+func (t *timesTable) Allow(user int64, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	key := fmt.Sprintf("ratelimit:user:%d", user)
@@ -60,7 +60,7 @@ func (t *logTable) Allow(user int64, now time.Time) bool {
 	return true
 }
 
-func (t *logTable) sweep(now time.Time) {
+func (t *timesTable) sweep(now time.Time) {
 	t.since = 0
 	for key, times := range t.seen {
 		if len(within(times, now)) == 0 {

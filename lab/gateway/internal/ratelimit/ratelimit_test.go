@@ -48,7 +48,7 @@ func TestAllowTogether(t *testing.T) {
 }
 
 func TestIdleUsersAreForgotten(t *testing.T) {
-	log := New(1, false).(*logTable)
+	log := New(1, false).(*timesTable)
 	for i := range int64(sweepEvery) {
 		log.Allow(i+1, time.Unix(i, 0))
 	}
