@@ -93,8 +93,8 @@ func costliest(root node) (best scan, ok bool) {
 const (
 	// A column compared with a parameter or literal: (user_id = $1),
 	// ((uid)::text = $1), (o.status = ANY (...)).
-	equality = `\(*(?:\w+\.)?("?\w+"?)\)*(?:::[\w ]+)?\)* (=|= ANY) `
-	ranged   = `\(*(?:\w+\.)?("?\w+"?)\)*(?:::[\w ]+)?\)* (?:<|>|<=|>=|~~) `
+	equality = `(?:\w+\.)?("?\w+"?)(?:[)]::[\w ]+)?[)]* (?:=|= ANY) `
+	ranged   = `(?:\w+\.)?("?\w+"?)(?:[)]::[\w ]+)?[)]* (?:<|>|<=|>=|~~) `
 	plainKey = `^(?:\w+\.)?("?\w+"?)( DESC)?(?: NULLS (?:FIRST|LAST))?$`
 )
 
@@ -131,10 +131,23 @@ func (s scan) indexFor() string {
 
 func columns(pattern, filter string) []string {
 	var found []string
-	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(filter, 16) {
-		if name := m[1]; !slices.Contains(found, name) {
+	for _, at := range regexp.MustCompile(pattern).FindAllStringSubmatchIndex(filter, 16) {
+		// No plain index serves a function of a column, (lower(a) = $1).
+		if before := strings.TrimRight(filter[:at[0]], "("); len(before) < at[0] && endsInWord(before) {
+			continue
+		}
+		if name := filter[at[2]:at[3]]; !slices.Contains(found, name) {
 			found = append(found, name)
 		}
 	}
 	return found
+}
+
+// endsInWord reports whether text ends in a letter, a digit or '_'.
+func endsInWord(text string) bool {
+	if text == "" {
+		return false
+	}
+	c := text[len(text)-1]
+	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }

@@ -43,7 +43,7 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	site := w.Sites(callstack.PoolWait)[0]
-	s := sizeOf(p)
+	s := sizeOf(p, p.WaitGain(share))
 	f := diagnose.Finding{
 		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.WaitGain(share), Confidence: record.High,
 		Where: diagnose.WhereOf(site.Place),
@@ -69,13 +69,14 @@ type size struct {
 	hold   float64 // ns a request holds a connection
 	now    float64 // connections in use, on average
 	source string  // of now
-	wanted float64 // for no waiting at the load's concurrency
+	wanted float64 // to carry what the load and the idle CPUs allow
 }
 
 // sizeOf applies Little's law: connections in use are the rate times how long one
-// is held. What would be needed for no queue is the same law at the rate that the
-// load would reach without the wait.
-func sizeOf(p *diagnose.Pass) size {
+// is held. What is wanted is the same law at the rate that the gain would reach,
+// and never more than the requests that would be in the database at a time
+// without any queue.
+func sizeOf(p *diagnose.Pass, gain float64) size {
 	w, load := p.Waits(), p.Load()
 	s := size{
 		hold:   w.NS(callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait),
@@ -91,7 +92,7 @@ func sizeOf(p *diagnose.Pass) size {
 	rest := w.MeanNS() - w.NS(callstack.PoolWait)
 	inFlight := load.Rate * w.MeanNS() / 1e9
 	if rest > 0 {
-		s.wanted = math.Ceil(inFlight * s.hold / rest)
+		s.wanted = math.Ceil(min(inFlight*s.hold/rest, s.now*gain))
 	}
 	if limit, ok := p.Mean(record.DBMax, ""); ok && limit > 0 {
 		s.wanted = min(s.wanted, math.Floor(limit*(1-reserve)))
@@ -103,5 +104,5 @@ func (s size) remedy() string {
 	if s.wanted <= s.now {
 		return "Hold connections for less: close rows and end transactions before other work; then find the pool size at the knee by experiment."
 	}
-	return fmt.Sprintf("Raise the pool (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %.0f towards %.0f: Little's law for the load's concurrency with connections held for %s. Stop where throughput stops rising.", s.now, s.wanted, diagnose.Span(s.hold))
+	return fmt.Sprintf("Raise the pool (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %.0f towards %.0f: Little's law at the rate that the idle CPUs allow, with connections held for %s. Stop where throughput stops rising.", s.now, s.wanted, diagnose.Span(s.hold))
 }

@@ -1,0 +1,122 @@
+package database_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/database"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	ms      = time.Millisecond
+	us      = time.Microsecond
+	orders  = "SELECT * FROM orders WHERE uid = $1"
+	seqPlan = `[{"Plan":{"Node Type":"Seq Scan","Relation Name":"orders","Filter":"(uid = $1)","Total Cost":5380,"Plan Rows":10}}]`
+)
+
+// idle leaves most CPUs idle while requests wait 40 ms for the database.
+func idle() *Builder {
+	b := New(64, 44*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Gauge(record.DBMax, "", 100).Gauge(record.DBBlocked, "", 0)
+	return b.Wait(record.StateRunning, ms, 3).Wait(record.StateNetwork, 40*ms, 2, Query()...)
+}
+
+func TestSlowQuery(t *testing.T) {
+	b := idle()
+	n := int64(b.Requests())
+	found := Expect(t, database.SlowQuery, b.Statement(orders, n, 18*ms, 10, 2600, seqPlan), "db-slow-query at orders.go:41")
+	if len(found) == 1 && (found[0].Where.SQL != orders || !strings.Contains(found[0].Remedy, "CREATE INDEX ON orders (uid)")) {
+		t.Errorf("statement or index is not named: %+v", found[0])
+	}
+	Expect(t, database.SlowQuery, idle().Statement(orders, n, 18*ms, 10, 2600, ""), "db-slow-query")                // no plan, but many blocks
+	Expect(t, database.SlowQuery, idle().Statement("SELECT pg_sleep($1)", n, 35*ms, 1, 0, ""), "db-slow-query")     // slow by itself
+	Expect(t, database.SlowQuery, idle().Statement(orders, n, 400*us, 10, 6, IndexPlan))                            // fast and indexed
+	Expect(t, database.SlowQuery, idle().Statement("SELECT * FROM rates WHERE day = $1", n, 300*us, 5, 4, seqPlan)) // a small table is read whole
+	Expect(t, database.SlowQuery, idle().Statement("SELECT * FROM log", n, 5*ms, 5000, 300, seqPlan))               // reads what it returns
+	Expect(t, database.SlowQuery, idle().Statement(orders, n/100, 3*ms, 10, 2600, seqPlan).
+		Statement("SELECT 1", n, 300*us, 1, 1, "")) // wasteful, but hardly any time
+}
+
+func TestSlowQueryWithoutTrace(t *testing.T) {
+	b := New(64, 44*ms)
+	Expect(t, database.SlowQuery, b.Statement(orders, int64(b.Requests()), 18*ms, 10, 2600, seqPlan), "db-slow-query")
+	ExpectUnjudged(t, database.SlowQuery, New(64, 44*ms), "db-slow-query")
+}
+
+func TestNPlusOne(t *testing.T) {
+	item := "SELECT * FROM items WHERE id = $1"
+	b := idle()
+	n := int64(b.Requests())
+	found := Expect(t, database.NPlusOne, b.Statement(orders, n, 60*us, 10, 6, "").Statement(item, 10*n, 30*us, 1, 4, ""), "db-n-plus-one")
+	if len(found) == 1 && found[0].Where.SQL != item {
+		t.Errorf("the repeated statement is not named: %+v", found[0].Where)
+	}
+	Expect(t, database.NPlusOne, idle().Statement(orders, n, 60*us, 10, 6, "").Statement(item, n, 30*us, 1, 4, "").Statement("COMMIT", 2*n, 10*us, 0, 0, ""))
+	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(record.StateNetwork, 30*ms, 20, Query()...).Wait(record.StateRunning, ms, 20), "db-n-plus-one at orders.go:41")
+	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(record.StateNetwork, 30*ms, 3, Query()...).Wait(record.StateRunning, ms, 3))
+}
+
+func TestPoolWait(t *testing.T) {
+	wait := func() *Builder {
+		b := New(64, 244*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(record.StateRunning, ms, 3).Wait(record.StateNetwork, 40*ms, 2, Query()...)
+		return b.Wait(record.StateSelect, 200*ms, 1, PoolWait()...)
+	}
+	found := Expect(t, database.PoolWait, wait().Gauge(record.PoolMax, "", 2), "db-pool-wait at orders.go:41")
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "from about 2 towards 7") {
+		t.Errorf("the pool's size is not computed: %s", found[0].Remedy)
+	}
+	Expect(t, database.PoolWait, wait().CPU(2, 1.97, 0.9, 0.2, 0.8).Gauge(record.PoolMax, "", 16))           // admission control
+	Expect(t, database.PoolWait, idle().Wait(record.StateSelect, 3*ms, 1, PoolWait()...))                    // a small part
+	Expect(t, database.PoolWait, idle().Wait(record.StateLock, 200*ms, 1, "sync.(*Mutex).Lock", "shop/a.F")) // another wait
+	ExpectUnjudged(t, database.PoolWait, New(64, 44*ms), "db-pool-wait")
+}
+
+func TestPoolChurn(t *testing.T) {
+	dial := []string{"net.(*netFD).connect", "github.com/lib/pq.(*Connector).open", "database/sql.(*DB).conn", List}
+	opened := func(perRequest float64) *Builder {
+		b := idle()
+		return b.Counter(record.DBSessions, "", perRequest*b.Requests())
+	}
+	Expect(t, database.PoolChurn, opened(0.8).Wait(record.StateNetwork, 60*ms, 1, dial...), "db-pool-churn at orders.go:41")
+	Expect(t, database.PoolChurn, idle().Wait(record.StateNetwork, 60*ms, 0.9, dial...), "db-pool-churn") // the trace alone shows it
+	Expect(t, database.PoolChurn, opened(0.8).Wait(record.StateNetwork, ms, 1, dial...))                  // cheap
+	Expect(t, database.PoolChurn, opened(0.001).Wait(record.StateNetwork, 60*ms, 0.001, dial...))         // a few at the start
+}
+
+func TestLockWait(t *testing.T) {
+	update := "UPDATE accounts SET balance = balance - $1 WHERE id = $2"
+	blocked := func(blocked, active float64) *Builder {
+		b := idle().Statement("SELECT 1", 10, us, 1, 1, "").Gauge(record.DBBlocked, "", blocked)
+		return b.Gauge(record.DBBackends, record.Labels("state", "active"), active).Statement(update, int64(b.Requests()), 30*ms, 1, 5, "")
+	}
+	found := Expect(t, database.LockWait, blocked(20, 24), "db-lock-wait")
+	if len(found) == 1 && found[0].Where.SQL != update {
+		t.Errorf("the locking statement is not named: %+v", found[0].Where)
+	}
+	Expect(t, database.LockWait, blocked(0.1, 24))
+	Expect(t, database.LockWait, blocked(1, 24))
+	ExpectUnjudged(t, database.LockWait, New(64, 44*ms).Statement(update, 100, ms, 1, 1, ""), "db-lock-wait")
+}
+
+func TestUnprepared(t *testing.T) {
+	prepare := []string{"net.(*conn).Read", "github.com/lib/pq.(*conn).prepareTo", "github.com/lib/pq.(*conn).query", "database/sql.(*DB).queryDC", List}
+	Expect(t, database.Unprepared, idle().Wait(record.StateNetwork, 20*ms, 1, prepare...), "db-unprepared at orders.go:41")
+	Expect(t, database.Unprepared, idle().Wait(record.StateNetwork, 20*ms, 0.01, prepare...)) // once per connection
+	text := []string{"net.(*conn).Read", "github.com/jackc/pgx/v5/pgconn.(*MultiResultReader).NextResult", "github.com/jackc/pgx/v5.(*Conn).Query", List}
+	sent := func(cpu float64) *Builder {
+		b := idle()
+		return b.Wait(record.StateNetwork, 60*ms, 1, text...).Statement(orders, int64(b.Requests()), 50*us, 1, 5, "").Counter(record.DBCPU, "", cpu*50e3*b.Requests())
+	}
+	Expect(t, database.Unprepared, sent(2), "db-unprepared at orders.go:41")
+	Expect(t, database.Unprepared, sent(1.1)) // execution is what costs
+}
+
+func TestSaturated(t *testing.T) {
+	b := New(64, 44*ms).CPU(2, 1.95, 0.2, 0.1, 1.6)
+	Expect(t, database.Saturated, b.Statement(orders, 100, us, 1, 1, ""), "db-saturated")
+	Expect(t, database.Saturated, New(64, 44*ms).CPU(2, 1.95, 0.9, 0.1, 0.9).Statement(orders, 100, us, 1, 1, ""))
+	Expect(t, database.Saturated, New(64, 44*ms).CPU(2, 1.2, 0.1, 0.1, 0.9).Statement(orders, 100, us, 1, 1, ""))
+	ExpectUnjudged(t, database.Saturated, New(64, 44*ms).CPU(2, 1.95, 0.9, 0.1, -1).Statement(orders, 100, us, 1, 1, ""), "db-saturated")
+}
