@@ -18,18 +18,19 @@ const (
 	coldFactor = 1.5
 	// leastColdWindows before the shift, so that one slow window is no start.
 	leastColdWindows = 5
-	// coldChance of so large a shift without one.
-	coldChance = 0.001
+	// coldChance of so large a shift without one. The factor above does most of
+	// the work; this guards against spans that are short or wild.
+	coldChance = 0.01
 	// coldBlock windows are one value: neighbours depend on each other, which
 	// the test does not allow for.
-	coldBlock = 5
+	coldBlock = 2
 )
 
 // Cold finds measured spans that begin before the service is warm.
 var Cold = diagnose.Analyzer{
 	Name:  "cold",
 	Stage: diagnose.Validity,
-	Doc: "Looks for a change point (Pettitt) in the median latency of half-second blocks: named when latency settles " +
+	Doc: "Looks for a change point (Pettitt) in the median latency of pairs of windows: named when latency settles " +
 		"within the first third and was 1.5 times higher before.",
 	Causes: []diagnose.Cause{{
 		ID: "cold-start", Title: "The measured span begins before the service is warm",

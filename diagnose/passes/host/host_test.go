@@ -1,0 +1,80 @@
+package host_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/host"
+	"github.com/redline-go/redline/record"
+)
+
+const ms = time.Millisecond
+
+func TestGenerator(t *testing.T) {
+	Expect(t, host.Generator, Healthy())
+	Expect(t, host.Generator, Idle())
+	Expect(t, host.Generator, New(64, 4*ms).Achieved(5000), "generator-saturated") // Little's law
+	Expect(t, host.Generator, New(64, 4*ms).CPU(2, 1.97, 0.4, 1.4, -1), "generator-saturated")
+	Expect(t, host.Generator, Healthy().Summary(record.Summary{Generator: record.Generator{WhyInvalid: []string{"its lag is 40 ms"}}}), "generator-saturated")
+	Expect(t, host.Generator, Healthy().Summary(record.Summary{Generator: record.Generator{Valid: true}}))
+	lag := record.Labels("q", "p99")
+	Expect(t, host.Generator, New(64, 4*ms).Rate(500).Gauge(record.LoadLag, lag, 30e6), "generator-saturated")
+	// All connections wait for a slow service: being late is not the generator's fault.
+	late := New(64, 400*ms).Rate(500).Gauge(record.LoadLag, lag, 300e6)
+	Expect(t, host.Generator, late.Gauge(record.LoadQueued, "", 200).Gauge(record.LoadInFlight, "", 64))
+	ExpectUnjudged(t, host.Generator, New(64, 4*ms).Achieved(0), "generator-saturated")
+}
+
+func TestConnections(t *testing.T) {
+	few := func() *Builder { return New(1, 4*ms).CPU(2, 0.4, 0.2, 0.1, -1) }
+	Expect(t, host.Connections, few().Wait(record.StateRunning, ms, 1), "generator-limited")
+	Expect(t, host.Connections, few().CPU(2, 1.6, 1, 0.3, -1))
+	Expect(t, host.Connections, few().Rate(200))
+	Expect(t, host.Connections, Healthy())
+}
+
+func TestThrottling(t *testing.T) {
+	Expect(t, host.Throttling, Healthy().Counter(record.CgroupThrottled, "", 3e9).Counter(record.CgroupThrottles, "", 60).Gauge(record.CgroupQuota, "", 1), "cpu-throttled")
+	Expect(t, host.Throttling, Healthy().Counter(record.CgroupThrottled, "", 1e7).Counter(record.CgroupThrottles, "", 1))
+	Expect(t, host.Throttling, Healthy())
+}
+
+func TestProcs(t *testing.T) {
+	one := func(busy float64) *Builder {
+		return New(64, 20*ms).CPU(4, busy, 0.97, 0.3, 0.3).Gauge("/sched/gomaxprocs:threads", "", 1).Wait(record.StateRunnable, 18*ms, 9).Wait(record.StateRunning, ms, 9)
+	}
+	Expect(t, host.Procs, one(1.6), "gomaxprocs-mismatch")
+	Expect(t, host.Procs, one(3.9)) // no CPU is free for more
+	Expect(t, host.Procs, Healthy())
+	Expect(t, host.Procs, Healthy().Gauge("/sched/gomaxprocs:threads", "", 8).Gauge(record.CgroupQuota, "", 1).Counter(record.CgroupThrottles, "", 60), "gomaxprocs-mismatch")
+	ExpectUnjudged(t, host.Procs, Healthy().Without("/sched/gomaxprocs:threads"), "gomaxprocs-mismatch")
+}
+
+func TestDescriptors(t *testing.T) {
+	Expect(t, host.Descriptors, Healthy().Gauge(record.ProcessFDs, "", 1000), "fd-limit")
+	Expect(t, host.Descriptors, Healthy())
+	ExpectUnjudged(t, host.Descriptors, Healthy().Without(record.ProcessFDs), "fd-limit")
+}
+
+func TestCold(t *testing.T) {
+	series := func(f func(w int) float64) *Builder {
+		return Healthy().Series(record.LoadLatency, record.Labels("q", "p50"), f)
+	}
+	wobble := func(w int) float64 { return 10e6 + 1e6*math.Sin(float64(w)*1.7) }
+	Expect(t, host.Cold, series(func(w int) float64 {
+		if w < 25 {
+			return 3 * wobble(w)
+		}
+		return wobble(w)
+	}), "cold-start")
+	Expect(t, host.Cold, series(wobble))
+	Expect(t, host.Cold, series(func(w int) float64 { // a shift in the middle is no start
+		if w < 60 {
+			return 3 * wobble(w)
+		}
+		return wobble(w)
+	}))
+	Expect(t, host.Cold, Healthy())
+}
