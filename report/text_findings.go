@@ -47,8 +47,8 @@ func (t *textWriter) findings() {
 func (t *textWriter) finding(rank int, f *record.Finding) {
 	const indent = 11 // " 1  where  "
 	room := t.width - indent
-	title := fit(notation.Clean(f.Title), t.width-4-len(f.Cause)-3)
-	t.line("%s  %s %s", t.bold(right(fmt.Sprint(rank), 2)), t.bold(title), t.dim("["+notation.Clean(f.Cause)+"]"))
+	title := fit(notation.Clean(f.Title), t.width-4)
+	t.line("%s  %s", t.bold(right(fmt.Sprint(rank), 2)), t.bold(title))
 	budget := findingLines - 1
 	if t.o.All {
 		budget = math.MaxInt
@@ -67,8 +67,8 @@ func (t *textWriter) finding(rank int, f *record.Finding) {
 			budget--
 		}
 	}
+	field("cause", notation.Clean(f.Cause)+": "+weight(f), 1)
 	field("where", place(f.Where), 1)
-	field("share", weight(f), 1)
 	field("do", notation.Clean(f.Remedy), 2)
 	field("seen", evidence(f.Evidence), max(1, budget-min(1, len(f.Rejected))))
 	field("not", rejected(f.Rejected), 1)

@@ -20,6 +20,10 @@ type plain struct {
 	w      io.Writer
 	phase  string
 	second int64
+	// rate sums the windows' rates since the last line: a line stands for its
+	// second, and one window of it would say little.
+	rate    float64
+	windows float64
 }
 
 func (p *plain) Event(e Event) {
@@ -33,9 +37,15 @@ func (p *plain) Event(e Event) {
 		p.phase = e.Phase
 	}
 	second := int64(e.Done / time.Second)
+	if e.Done > 0 {
+		p.rate += e.Rate
+		p.windows++
+	}
 	switch {
 	case e.Done > 0 && (changed || second != p.second):
 		p.second = second
+		e.Rate = p.rate / p.windows
+		p.rate, p.windows = 0, 0
 		fmt.Fprintf(p.w, "%-10s %s\n", notation.Clean(p.phase), strings.Join(figures(e), "  "))
 	case changed:
 		fmt.Fprintf(p.w, "%s\n", notation.Clean(p.phase))
