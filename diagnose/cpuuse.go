@@ -100,13 +100,13 @@ func (u *Use) Own() []Hot {
 	own := func(s usage) bool {
 		return s.domain == 0 && !s.roles.Has(callstack.Allocate|callstack.Spawn) && u.index.Innermost(s.Stack) >= 0
 	}
-	return u.places(own, callstack.Enclosing, 0)
+	return u.places(own, itself, 0)
 }
 
 // Spawners returns the user's places that goroutines are started from, by the
 // CPU that starting them takes.
 func (u *Use) Spawners() []Hot {
-	return u.places(func(s usage) bool { return s.roles.Has(callstack.Spawn) && u.index.Innermost(s.Stack) >= 0 }, callstack.Enclosing, 0)
+	return u.places(func(s usage) bool { return s.roles.Has(callstack.Spawn) && u.index.Innermost(s.Stack) >= 0 }, itself, 0)
 }
 
 // Background returns the part of CPU that the user's code spends on goroutines
@@ -114,12 +114,16 @@ func (u *Use) Spawners() []Hot {
 // that a handler starts are counted here too: a sample does not tell who began it.
 func (u *Use) Background() (share float64, most record.Frame) {
 	in := func(s usage) bool { return !s.roles.Has(callstack.Server) && u.index.Innermost(s.Stack) >= 0 }
-	places := u.places(in, callstack.Enclosing, 0)
+	places := u.places(in, itself, 0)
 	if len(places) > 0 {
 		most = places[0].Place
 	}
 	return u.share(in), most
 }
+
+// itself groups by function; a closure stands for itself, since handlers are
+// often closures of one large function.
+func itself(function string) string { return function }
 
 func (u *Use) places(in func(usage) bool, group func(string) string, domains callstack.Role) []Hot {
 	type gathered struct {

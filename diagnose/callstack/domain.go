@@ -38,7 +38,7 @@ func (x *Index) Domain(stack []record.Frame) Role {
 	switch {
 	case all.Has(FileWrite):
 		return FileWrite
-	case all.Has(FileIO):
+	case all.Has(FileIO | FileSync):
 		return FileIO
 	case all.Has(Schedule) && !all.Has(Server) && x.Innermost(stack) < 0:
 		return Schedule

@@ -38,7 +38,7 @@ var Hot = diagnose.Analyzer{
 			return nil, nil
 		}
 		h := own[0]
-		name := callstack.Short(callstack.Enclosing(h.Place.Function))
+		name := callstack.Short(h.Place.Function)
 		f := diagnose.Finding{
 			Cause: "cpu-hot-function", Share: h.Share, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(h.Place),
 			GainCeiling: p.CPUGain(h.Share), Confidence: record.Medium,

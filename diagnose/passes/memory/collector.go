@@ -14,8 +14,10 @@ const (
 	leastGC = 0.25
 	// leastAssist of request time, on average.
 	leastAssist = 0.10
-	// leastAssistTail of the time by which the tail exceeds the median.
-	leastAssistTail = 0.30
+	// leastAssistTail of the time by which the tail exceeds the median. On a
+	// saturated host the tail of any service that allocates meets some cycle, so
+	// it is judged below saturation only.
+	leastAssistTail = 0.40
 	// leastAssistGapNS by which the tail must exceed the median.
 	leastAssistGapNS = 2e6
 	// leastSamples of the CPU profile for a share to mean something.
@@ -27,7 +29,7 @@ var Collector = diagnose.Analyzer{
 	Name:  "collector",
 	Stage: diagnose.Memory,
 	Doc: "Takes the collector's part of CPU from the CPU profile (marking on idle CPUs left out), from 25 %, and the " +
-		"time requests spend on assists from the trace, from 10 % of request time or 30 % of the tail's extra time.",
+		"time requests spend on assists from the trace, from 10 % of request time or 40 % of the tail's extra time.",
 	Causes: []diagnose.Cause{{
 		ID: "gc-assist", Title: "Requests help the garbage collector",
 		Doc:         "Requests that allocate during a cycle have to mark in proportion (assist), so they take longer.",
@@ -76,7 +78,7 @@ func assist(p *diagnose.Pass) (diagnose.Finding, bool) {
 	f := diagnose.Finding{Cause: "gc-assist", ShareOf: diagnose.OfRequest, Share: share, Confidence: record.High, GainCeiling: diagnose.Ceiling(share)}
 	switch {
 	case share >= leastAssist:
-	case tail >= leastAssistTail && w.GapNS() >= leastAssistGapNS:
+	case tail >= leastAssistTail && w.GapNS() >= leastAssistGapNS && !p.CPU().Saturated():
 		f.Share, f.ShareOf, f.Confidence = tail, diagnose.OfTail, record.Medium
 		f.GainCeiling = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))
 	default:

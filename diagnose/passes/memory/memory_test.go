@@ -37,6 +37,8 @@ func TestCollector(t *testing.T) {
 	// The tail alone assists.
 	tail := New(64, 3*ms).Rate(500).CPU(2, 0.4, 0.2, 0.06, 0.1).Busy(2*s).Wait(record.StateRunning, 2*ms, 3)
 	Expect(t, memory.Collector, tail.Slow(record.StateAssist, 6*ms), "gc-assist")
+	// A busy service's tail meets a cycle now and then.
+	Expect(t, memory.Collector, Healthy().Slow(record.StateAssist, 30*ms))
 	// Both at once are one thing.
 	Expect(t, memory.Collector, collecting(9*s).Wait(record.StateAssist, 4*ms, 2), "gc-assist")
 	ExpectUnjudged(t, memory.Collector, New(64, 3*ms), "gc-assist", "gc-cpu")
