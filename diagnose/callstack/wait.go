@@ -1,6 +1,10 @@
 package callstack
 
-import "github.com/redline-go/redline/record"
+import (
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
 
 // Wait is what a blocked goroutine waits for.
 type Wait string
@@ -50,7 +54,6 @@ func (x *Index) Wait(part record.Part) Wait {
 	if w := databaseWait(part.State, roles); w != "" {
 		return w
 	}
-	timer := len(part.Waker) == 1 && part.Waker[0].Function == record.WakerTimer
 	switch {
 	case roles.Has(ClientPool) && part.State != record.StateNetwork:
 		return SemaphoreW
@@ -60,7 +63,7 @@ func (x *Index) Wait(part record.Part) Wait {
 		return HTTPWait
 	case roles.Has(RPCClient):
 		return RPCWait
-	case part.State == record.StateSleep, roles.Has(RateLimit), timer:
+	case part.State == record.StateSleep, roles.Has(RateLimit), timed(part.Waker):
 		return SleepWait
 	case x.logging(inner):
 		return LogWait
@@ -70,6 +73,20 @@ func (x *Index) Wait(part record.Part) Wait {
 		return FlightWait
 	}
 	return x.plainWait(part.State, part.Stack, roles)
+}
+
+// timed reports whether a timer ended a wait: itself, or through the goroutine in
+// which it cancels a context whose deadline has come.
+func timed(waker []record.Frame) bool {
+	if len(waker) == 1 && waker[0].Function == record.WakerTimer {
+		return true
+	}
+	for _, f := range waker {
+		if pkg, name := Split(f.Function); pkg == "context" && strings.HasPrefix(name, "WithDeadlineCause.func") {
+			return true
+		}
+	}
+	return false
 }
 
 // databaseWait tells the waits inside a database client apart; "" is none. A

@@ -66,6 +66,8 @@ func TestChannel(t *testing.T) {
 func TestSleep(t *testing.T) {
 	Expect(t, wait.Sleep, idle().Wait(record.StateSleep, 30*ms, 1, "time.Sleep", get), "sleep at cache.go:41")
 	Expect(t, wait.Sleep, idle().Wait(record.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).Waker(record.WakerTimer), "sleep at cache.go:41")
+	Expect(t, wait.Sleep, idle().Wait(record.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).
+		Waker("runtime.closechan", "context.(*cancelCtx).cancel", "context.(*timerCtx).cancel", "context.WithDeadlineCause.func2"), "sleep at cache.go:41")
 	Expect(t, wait.Sleep, idle().Wait(record.StateSleep, ms, 1, "time.Sleep", get))
 	// Others keep the host busy; the load itself would have room.
 	Expect(t, wait.Sleep, idle().CPU(2, 1.99, 0.2, 0.05, 0.05).Wait(record.StateSleep, 30*ms, 1, "time.Sleep", get), "sleep")
