@@ -15,6 +15,10 @@ const (
 	// leastSessions opened per request. A pool that keeps its connections opens
 	// them once; one in fifty requests is far from that.
 	leastSessions = 0.02
+	// sessionCost is what opening a session costs the server at most, in ns of
+	// CPU: a process, SCRAM's 4096 rounds, and empty catalogue caches, so that
+	// its first statements are planned slowly. 3 to 6 ms were measured.
+	sessionCost = 5e6
 )
 
 // PoolChurn finds pools that close connections and open them again.
@@ -49,11 +53,12 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !(opened >= leastSessions) || max(share, cpu) < leastChurnShare {
 		return nil, nil
 	}
+	both := churnCPU(p, cpu, opened*p.Load().Rate)
 	f := diagnose.Finding{
 		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.Medium,
-		// Opening a session is work for the server (a process, authentication,
-		// catalogue caches), so idle CPUs do not bound what saving it gains.
-		GainCeiling: max(diagnose.Ceiling(share), p.CPUGain(cpu)),
+		// Opening a session is work for the server, so idle CPUs do not bound what
+		// saving it gains.
+		GainCeiling: max(diagnose.Ceiling(share), p.CPUGain(cpu), diagnose.Ceiling(both)),
 		Title:       fmt.Sprintf("Requests spend %s of their time opening database connections", diagnose.Percent(share)),
 		Evidence: []record.Evidence{
 			diagnose.Fact(source, opened, diagnose.Ratio, "%.2f connections are opened per request (%.0f/s)", opened, opened*p.Load().Rate),
@@ -69,7 +74,11 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if cpu > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio, "dialling and authenticating takes %s of the service's CPU", diagnose.Percent(cpu)))
 	}
-	if share < leastChurnShare {
+	if both > share {
+		f.Share, f.ShareOf = both, diagnose.OfCPU
+		f.Title = fmt.Sprintf("Opening database connections takes %s of the CPU that service and database use", diagnose.Percent(both))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, sessionCost, diagnose.Nanosec, "a session costs the server up to %s of CPU, within what it uses beside executing statements", diagnose.Span(sessionCost)))
+	} else if share < leastChurnShare {
 		f.Share, f.ShareOf = cpu, diagnose.OfCPU
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the service's CPU", diagnose.Percent(cpu))
 	}
@@ -78,4 +87,18 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title += " at " + diagnose.At(sites[0].Place)
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// churnCPU returns the part that opening sessions (per second) takes of the CPU
+// that the load uses: the service's own and the server's, which is bounded by
+// what the server uses beside execution. It is 0 where CPUs are not the limit or
+// the server's are not known.
+func churnCPU(p *diagnose.Pass, client, sessions float64) float64 {
+	c := p.CPU()
+	beside, ok := besideExecution(p)
+	if !ok || !c.Saturated() || !(c.Used() > 0) || !(sessions > 0) {
+		return 0
+	}
+	server := min(beside*c.Database, sessions*sessionCost/1e9)
+	return min(1, (client*c.Target+server)/c.Used())
 }

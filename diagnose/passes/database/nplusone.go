@@ -52,6 +52,11 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Unjudged("db-n-plus-one", "neither the requests' own time nor the load's service time is known")
 		return nil, nil
 	}
+	if source == diagnose.FromTrace {
+		// Each call also costs the service itself: encoding, decoding, a wake-up.
+		// That time on a CPU and in its queue goes with the call.
+		share = min(1, share+p.Waits().OnCPU()*clientCPU(p))
+	}
 	lead, each, excess, part := repetition(p, all)
 	if each < manyCalls || excess < manyExcess || share*part < leastRepeatShare {
 		return nil, nil
@@ -62,7 +67,7 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Evidence: []record.Evidence{
 			diagnose.Fact(diagnose.FromPostgres, each, diagnose.Ratio, "the statement runs %.1f times per request (%d calls, %.0f requests)", each, lead.Calls, p.Load().Requests),
 			diagnose.Fact(diagnose.FromPostgres, excess, diagnose.Ratio, "%.1f calls per request repeat a statement that it ran already", excess),
-			diagnose.Fact(source, share, diagnose.Ratio, "the database takes %s of request time", diagnose.Percent(share)),
+			diagnose.Fact(source, share, diagnose.Ratio, "the database and talking to it take %s of request time", diagnose.Percent(share)),
 		},
 	}
 	at := ""
