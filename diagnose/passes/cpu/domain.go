@@ -55,6 +55,8 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if share < d.least && waited < leastWaited {
 		return nil, nil
 	}
+	direct, garbage := share, p.Garbage(d.roles)
+	share += garbage
 	places := use.Places(d.roles)
 	var hot diagnose.Hot
 	if len(places) > 0 {
@@ -72,7 +74,10 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Share, f.ShareOf = waited, diagnose.OfRequest
 		f.Title = fmt.Sprintf("%s takes %s of request time, most of it at %s", d.title(hot), diagnose.Percent(waited), diagnose.At(hot.Place))
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio, "%s of %d CPU samples", diagnose.Percent(share), use.Samples))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, direct, diagnose.Ratio, "%s of %d CPU samples", diagnose.Percent(direct), use.Samples))
+	if garbage >= leastGarbage {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, garbage, diagnose.Ratio, "and %s for collecting what it allocates", diagnose.Percent(garbage)))
+	}
 	if hot.Share > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio, "%s below %s (%s)", diagnose.Percent(hot.Share), callstack.Short(hot.Place.Function), diagnose.At(hot.Place)))
 	}
@@ -85,6 +90,9 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	return []diagnose.Finding{f}, nil
 }
+
+// leastGarbage of the service's CPU, to be told.
+const leastGarbage = 0.01
 
 // leastWaited of request time, for waits that belong to a domain.
 const leastWaited = 0.20
