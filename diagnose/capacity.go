@@ -16,7 +16,8 @@ const Saturation = 0.92
 type CPU struct {
 	CPUs      float64 // of the host
 	Busy      float64 // all that ran on the host
-	Target    float64
+	Target    float64 // the service's own process, or its whole tree where that is not known apart
+	Children  float64 // processes that it started; 0 where they are not known apart
 	Generator float64
 	Database  float64
 	// Limit is how many CPUs the target may use: the host's, its quota, its
@@ -60,6 +61,11 @@ func (p *Pass) readCPU() CPU {
 		Target:    cpus(record.ProcessUser, record.ProcessSystem),
 		Generator: cpus(record.GeneratorCPU), Database: cpus(record.DBCPU),
 		Quota: gauge(record.CgroupQuota),
+	}
+	// The profile knows the process alone, and a child that requests wait for is
+	// no cost of theirs: tell it apart where the probe counts the process's own.
+	if own := cpus("/process/cpu/user:cpu-seconds", "/process/cpu/system:cpu-seconds"); own > 0 && own < c.Target {
+		c.Children, c.Target = c.Target-own, own
 	}
 	if math.IsNaN(c.CPUs) && p.Record.Run.Host.CPUs > 0 {
 		c.CPUs = float64(p.Record.Run.Host.CPUs)
@@ -146,12 +152,12 @@ func (p *Pass) CPUGain(share float64) float64 {
 	return Ceiling(share)
 }
 
-// Used returns the CPUs that serving the load took: the service's, the
-// generator's and the database's, where they are known, and all that was busy
+// Used returns the CPUs that serving the load took: the service's and its
+// children's, the generator's and the database's, where they are known, and all that was busy
 // where the database's are not. CPUs that other programs of the host took are
 // not the load's, and would hide what it is made of.
 func (c CPU) Used() float64 {
-	if known := c.Target + c.Generator + c.Database; known > 0 {
+	if known := c.Target + c.Children + c.Generator + c.Database; known > 0 {
 		return math.Min(known, c.Busy)
 	}
 	return c.Busy
