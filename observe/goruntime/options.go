@@ -23,7 +23,9 @@ type Options struct {
 	// up to three; below zero takes none.
 	Traces int
 	// TraceLength is the longest trace. Zero means 2 s. A trace takes a fifth of
-	// its share of the steady span at most.
+	// its share of the steady span at most; where a first slice shows that events
+	// are few, up to 5 s and half of the steady span, so that a slow service's
+	// requests fit in.
 	TraceLength time.Duration
 	// TraceBytes is the size that a trace is aimed at: it is made shorter when a
 	// first slice of 200 ms shows that events come fast. Zero means 16 MB, which

@@ -14,6 +14,13 @@ const (
 	secondTrace = 30 * time.Second       // steady time per trace
 	mostTraces  = 3
 	leastTrace  = 20 * time.Millisecond
+	// quietTrace is the size of a second of trace up to which tracing is cheap
+	// enough to go on for longer: some 200,000 events, 1 to 2 % of a CPU. A
+	// service that is quiet under load answers slowly, and a short trace of it
+	// would hold no whole request.
+	quietTrace = 1 << 20
+	quietShare = 2               // such a trace takes at most 1/quietShare of the steady span
+	quietMost  = 5 * time.Second // and this much
 )
 
 // cpuSpans cuts the steady span into equal stretches of at most o.CPULength.
@@ -78,4 +85,13 @@ func fit(length, slice time.Duration, size, target int64) time.Duration {
 	}
 	fits := time.Duration(float64(slice) * float64(target) / float64(size))
 	return max(leastTrace, min(length, fits))
+}
+
+// extend returns how long a trace of a quiet target may last instead of length,
+// judged by the size of a slice; room is what is left of the steady span.
+func extend(length, slice time.Duration, size int64, steady, room time.Duration) time.Duration {
+	if slice <= 0 || float64(size) > quietTrace*slice.Seconds() {
+		return length
+	}
+	return max(length, min(quietMost, steady/quietShare, room))
 }

@@ -59,16 +59,18 @@ func (t *Traces) Run(ctx context.Context, sink observe.Sink) error {
 		length := span.Len()
 		var slice capture
 		begin := span.From
-		if length > 2*traceSlice {
+		if length >= 2*traceSlice {
 			begin -= traceSlice
 		}
 		if !sleepUntil(ctx, t.subject.Clock, begin) {
 			break
 		}
-		if length > 2*traceSlice {
+		if length >= 2*traceSlice {
 			var ok bool
 			if slice, ok = t.fetch(ctx, traceSlice); ok {
 				length = fit(length, slice.span.Len(), int64(len(slice.data)), t.options.TraceBytes)
+				room := t.subject.Steady.To - endMargin - t.subject.Clock.Now()
+				length = extend(length, slice.span.Len(), int64(len(slice.data)), t.subject.Steady.Len(), room)
 			}
 		}
 		if c, ok := t.fetch(ctx, length); ok {

@@ -109,3 +109,15 @@ func perRequest(p *diagnose.Pass, amount float64) float64 {
 	}
 	return math.NaN()
 }
+
+// executionCPU returns the part that executing statements takes of the CPU that
+// the load uses: what the server uses, but for opening sessions. It is 0 where
+// CPUs are not the limit or the server's are not known.
+func executionCPU(p *diagnose.Pass) float64 {
+	c := p.CPU()
+	if !c.Saturated() || !(c.Database > 0) || !(c.Used() > 0) {
+		return 0
+	}
+	sessions, _ := p.Rate(record.DBSessions, "")
+	return max(0, c.Database-sessions*sessionCost/1e9) / c.Used()
+}

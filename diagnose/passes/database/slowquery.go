@@ -58,6 +58,12 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Unjudged("db-slow-query", "neither the requests' own time nor the load's service time is known")
 		return nil, nil
 	}
+	of, took := diagnose.OfRequest, "request time"
+	if cpu := executionCPU(p); cpu > share {
+		// The database fills the CPUs: what its statements cost is what the
+		// load can have of them, wherever the requests queue meanwhile.
+		share, source, of, took = cpu, diagnose.FromPostgres, diagnose.OfCPU, "the CPU that the load uses"
+	}
 	all := p.Statements()
 	lead := all.Statements[0]
 	part := diagnose.StatementShare(all, lead)
@@ -73,16 +79,16 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil // its time is another session's lock, and that is found
 	}
 	f := diagnose.Finding{
-		Cause: "db-slow-query", Share: share * part, ShareOf: diagnose.OfRequest,
+		Cause: "db-slow-query", Share: share * part, ShareOf: of,
 		GainCeiling: gain(p, share, part), Confidence: c.confidence, Where: record.Where{SQL: lead.Text},
 	}
 	if at, ok := caller(p); ok {
 		f.Where.Function, f.Where.File, f.Where.Line = at.Function, at.File, at.Line
 	}
-	f.Title = c.title(share*part, lead)
+	f.Title = c.title(share*part, took, lead)
 	f.Evidence = append(f.Evidence,
 		diagnose.Fact(diagnose.FromPostgres, part, diagnose.Ratio, "the statement holds %s of all execution time: %d calls of %s", diagnose.Percent(part), lead.Calls, diagnose.Span(c.mean)),
-		diagnose.Fact(source, share, diagnose.Ratio, "the database takes %s of request time, waits for a connection included", diagnose.Percent(share)))
+		diagnose.Fact(source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), took))
 	f.Evidence = append(f.Evidence, c.evidence()...)
 	if queue := p.Waits().Share(callstack.PoolWait); queue >= leastPoolShare && c.wasteful {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))
@@ -138,14 +144,14 @@ func (c cost) blocksText() string {
 	return fmt.Sprintf("%.0f blocks", c.blocks)
 }
 
-func (c cost) title(share float64, s record.Statement) string {
+func (c cost) title(share float64, of string, s record.Statement) string {
 	switch {
 	case c.wasteful && c.planned && c.plan.Index == "":
-		return fmt.Sprintf("A sequential scan of %s takes %s of request time", c.plan.Table, diagnose.Percent(share))
+		return fmt.Sprintf("A sequential scan of %s takes %s of %s", c.plan.Table, diagnose.Percent(share), of)
 	case c.wasteful && c.planned:
-		return fmt.Sprintf("A scan of %s through %s that discards most rows takes %s of request time", c.plan.Table, c.plan.Index, diagnose.Percent(share))
+		return fmt.Sprintf("A scan of %s through %s that discards most rows takes %s of %s", c.plan.Table, c.plan.Index, diagnose.Percent(share), of)
 	}
-	return fmt.Sprintf("One statement takes %s of request time at %s per call: %s", diagnose.Percent(share), diagnose.Span(c.mean), brief(s.Text))
+	return fmt.Sprintf("One statement takes %s of %s at %s per call: %s", diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
 }
 
 func (c cost) evidence() []record.Evidence {
