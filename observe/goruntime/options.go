@@ -13,8 +13,8 @@ type Options struct {
 	MutexFraction int
 	// BlockRate samples one blocking event per so much time blocked: events
 	// shorter than it are sampled in proportion to their length, and weighted.
-	// At the default, a goroutine that is always blocked costs 100 stacks a
-	// second. Zero means 10 ms; below zero leaves the target's own setting. It
+	// At the default, a goroutine that is always blocked costs ten stacks a
+	// second. Zero means 100 ms; below zero leaves the target's own setting. It
 	// needs the probe.
 	BlockRate time.Duration
 
@@ -22,7 +22,7 @@ type Options struct {
 	// steady span. Zero means one, and one more per 30 s beyond the first 30 s,
 	// up to three; below zero takes none.
 	Traces int
-	// TraceLength is the longest trace. Zero means 2 s. A trace takes a fifth of
+	// TraceLength is the longest trace. Zero means 2 s. A trace takes a tenth of
 	// its share of the steady span at most; where a first slice shows that events
 	// are few, up to 5 s and half of the steady span, so that a slow service's
 	// requests fit in.
@@ -39,7 +39,7 @@ type Options struct {
 func (o Options) defaults() Options {
 	set(&o.CPULength, 10*time.Second)
 	set(&o.MutexFraction, 20)
-	set(&o.BlockRate, 10*time.Millisecond)
+	set(&o.BlockRate, 100*time.Millisecond)
 	set(&o.TraceLength, 2*time.Second)
 	set(&o.TraceBytes, 16<<20)
 	set(&o.TraceMaxBytes, 64<<20)

@@ -9,7 +9,7 @@ import (
 // Lengths of the plan.
 const (
 	traceSlice  = 200 * time.Millisecond // taken first, to see how fast events come
-	traceShare  = 5                      // a trace takes at most 1/traceShare of its stretch
+	traceShare  = 10                     // a trace takes at most 1/traceShare of its stretch
 	endMargin   = 500 * time.Millisecond // the last snapshots come so long before the load ends
 	secondTrace = 30 * time.Second       // steady time per trace
 	mostTraces  = 3
