@@ -22,7 +22,8 @@ import (
 
 // Bundle judges the bundle in dir, writes the judgement into it, and returns
 // the record and its summary. A bundle whose run was killed is judged on what
-// it holds.
+// it holds. When only writing fails (a full disk), the record and the summary
+// are returned with the error.
 func Bundle(dir string) (*record.Record, *record.Summary, error) {
 	rec, err := record.Open(dir)
 	if err != nil {
@@ -51,11 +52,9 @@ func Bundle(dir string) (*record.Record, *record.Summary, error) {
 		if body == nil && file == record.AnatomyFile {
 			continue
 		}
-		if err := record.WriteJSON(dir, file, value); err != nil {
-			return nil, nil, err
-		}
+		err = errors.Join(err, record.WriteJSON(dir, file, value))
 	}
-	return rec, summary, nil
+	return rec, summary, err
 }
 
 // measured returns the summary's measured half: as the run left it, or put

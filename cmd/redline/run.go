@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,18 +104,17 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	view.event(run.Event{Phase: "taking requests apart"})
 	rec, summary, err := judge.Bundle(dir)
-	if err != nil {
+	if summary == nil {
 		return errors.Join(runErr, err)
 	}
+	runErr = errors.Join(runErr, err)
 	if overhead != nil {
 		summary.Overhead = overhead
 		if err := record.WriteJSON(dir, record.SummaryFile, summary); err != nil {
 			return err
 		}
 	}
-	if err := writeHTML(rec, summary); err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "redline: report.html: %v\n", err)
-	}
+	runErr = errors.Join(runErr, writeHTML(rec, summary))
 	view.Close()
 	if err := printSummary(cmd.OutOrStdout(), summary, f.json, f.all); err != nil {
 		return err
@@ -149,6 +149,8 @@ func outcome(s *record.Summary, runErr error) error {
 	switch {
 	case errors.Is(runErr, context.Canceled):
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted; what was measured is kept in %s", s.Run)}
+	case errors.Is(runErr, syscall.ENOSPC):
+		return &exitError{exitUndecided, fmt.Errorf("the disk is full (%w): what was written before is kept in %s (hint: free space, or -o to a larger disk)", syscall.ENOSPC, s.Run)}
 	case runErr != nil:
 		return &exitError{exitUndecided, runErr}
 	case s.Load.Requests > 0 && s.Load.Errors == s.Load.Requests:

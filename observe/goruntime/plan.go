@@ -9,7 +9,7 @@ import (
 // Lengths of the plan.
 const (
 	traceSlice  = 200 * time.Millisecond // taken first, to see how fast events come
-	traceShare  = 10                     // a trace takes at most 1/traceShare of its stretch
+	traceShare  = 10                     // a trace takes at most 1/traceShare of its share of the steady span
 	endMargin   = 500 * time.Millisecond // the last snapshots come so long before the load ends
 	secondTrace = 30 * time.Second       // steady time per trace
 	mostTraces  = 3
@@ -60,7 +60,7 @@ func traceSpans(steady record.Span, o Options) []record.Span {
 				stretch = c
 			}
 		}
-		length := min(o.TraceLength, stretch.Len()/traceShare)
+		length := min(o.TraceLength, share/traceShare, stretch.Len()/2)
 		if length < leastTrace {
 			continue
 		}

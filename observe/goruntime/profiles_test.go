@@ -47,7 +47,7 @@ func TestProfilesOfARealTarget(t *testing.T) {
 						t.Errorf("%s spans %v", got.Type, got.Span)
 					}
 				case "cpu":
-					if l := got.Span.Len(); l < time.Second || l > length+200*time.Millisecond {
+					if l := got.Span.Len(); l < 900*time.Millisecond || l > length+200*time.Millisecond {
 						t.Errorf("a CPU profile of %v", l)
 					}
 					wantFrame(t, got.Type, parsed, "main.work")
@@ -116,7 +116,7 @@ func TestTracesOfARealTarget(t *testing.T) {
 				t.Fatalf("%d traces: %+v", len(traces), s.Health())
 			}
 			got := traces[0]
-			if l := got.Span.Len(); l < 250*time.Millisecond || l > 400*time.Millisecond {
+			if l := got.Span.Len(); l < 100*time.Millisecond || l > 300*time.Millisecond {
 				t.Errorf("a trace of %v", l)
 			}
 			begin, samples := readTrace(t, got.Data, subject.Clock)
