@@ -115,7 +115,7 @@ func weight(f *record.Finding) string {
 		parts = append(parts, notation.Percent(f.Share)+" of "+shareOf(f.ShareOf))
 	}
 	if g := f.GainCeiling; g > 1.005 && !math.IsInf(g, 0) {
-		gain := "gain up to " + notation.Factor(g)
+		gain := "worth about " + notation.Factor(g)
 		if f.ShareOf == "tail latency" {
 			gain = "tail at most " + notation.Factor(g) + " shorter"
 		}

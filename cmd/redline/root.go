@@ -59,12 +59,16 @@ func colour(w io.Writer) bool {
 	return terminal(w) && !no && os.Getenv("TERM") != "dumb"
 }
 
-// width returns the terminal's width, 0 (the default) where there is none.
+// pipeWidth is for what is read in a log or a pager: wide enough for whole
+// sentences of most findings.
+const pipeWidth = 100
+
+// width returns the terminal's width, or pipeWidth where there is none.
 func width(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
 			return columns
 		}
 	}
-	return 0
+	return pipeWidth
 }

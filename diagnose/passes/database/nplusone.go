@@ -62,13 +62,18 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	f := diagnose.Finding{
-		Cause: "db-n-plus-one", Share: share * part, ShareOf: diagnose.OfRequest, GainCeiling: gain(p, share, part),
+		Cause: "db-n-plus-one", Share: share * part, ShareOf: diagnose.OfRequest, GainCeiling: diagnose.Ceiling(share * part),
 		Confidence: record.Medium, Where: record.Where{SQL: lead.Text},
 		Evidence: []record.Evidence{
 			diagnose.Fact(diagnose.FromPostgres, each, diagnose.Ratio, "the statement runs %.1f times per request (%d calls, %.0f requests)", each, lead.Calls, p.Load().Requests),
 			diagnose.Fact(diagnose.FromPostgres, excess, diagnose.Ratio, "%.1f calls per request repeat a statement that it ran already", excess),
 			diagnose.Fact(source, share, diagnose.Ratio, "the database and talking to it take %s of request time", diagnose.Percent(share)),
 		},
+	}
+	if cpu, ok := callCPU(p); ok {
+		// Throughput is then CPUs over CPU per request, and a call that is not
+		// made saves its CPU on both sides, whatever requests queue for.
+		f.GainCeiling = diagnose.Ceiling(cpu * part)
 	}
 	at := ""
 	if site, ok := busiest(p); ok {

@@ -36,19 +36,31 @@ func requestShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 // CPU that the database uses of all that is used.
 func gain(p *diagnose.Pass, share, part float64) float64 {
 	bound := diagnose.Ceiling(share * part)
-	if c := p.CPU(); c.Saturated() && c.Database > 0 && c.Used() > 0 {
-		bound = min(bound, diagnose.Ceiling(part*min(1, (c.Database+clientCPU(p)*c.Target)/c.Used())))
+	if callCPU, ok := callCPU(p); ok {
+		bound = min(bound, diagnose.Ceiling(part*callCPU))
 	}
 	return bound
 }
 
-// clientCPU returns the part of the service's CPU spent in the database client.
+// callCPU returns the part that calls of the database take, on both sides, of
+// the CPU that the load uses; ok is false where CPUs are not the limit or the
+// server's are not known.
+func callCPU(p *diagnose.Pass) (part float64, ok bool) {
+	c := p.CPU()
+	if !c.Saturated() || !(c.Database > 0) || !(c.Used() > 0) {
+		return 0, false
+	}
+	return min(1, (c.Database+clientCPU(p)*c.Target)/c.Used()), true
+}
+
+// clientCPU returns the part of the service's CPU spent in the database client
+// and on collecting what it allocates.
 func clientCPU(p *diagnose.Pass) float64 {
 	use, err := p.Use()
 	if err != nil {
 		return 0
 	}
-	return use.Share(callstack.DBClient)
+	return use.Share(callstack.DBClient) + p.Garbage(callstack.DBClient)
 }
 
 // caller returns the user's place that waits for the database most.
