@@ -217,7 +217,7 @@ func (p *Profiles) shots(ctx context.Context, sink observe.Sink) map[string]shot
 // shot fetches one snapshot, again when a busy host let it take so long that
 // its instant is unclear, and keeps the clearest.
 func (p *Profiles) shot(ctx context.Context, kind string) (best shot, err error) {
-	for try := 0; try < 3; try++ {
+	for range shotTries {
 		c, e := p.client.snapshot(ctx, kind)
 		var s shot
 		if e == nil {
@@ -236,8 +236,12 @@ func (p *Profiles) shot(ctx context.Context, kind string) (best shot, err error)
 	return best, nil
 }
 
-// maxError is the alignment error above which a snapshot is taken again.
-const maxError = 500 * time.Microsecond
+// maxError is the alignment error above which a snapshot is taken again, at most
+// shotTries times in all: on a saturated host every other one is interrupted.
+const (
+	maxError  = 500 * time.Microsecond
+	shotTries = 6
+)
 
 func (p *Profiles) store(sink observe.Sink, typ string, span record.Span, data []byte, half time.Duration) {
 	p.mu.Lock()
