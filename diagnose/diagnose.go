@@ -49,7 +49,7 @@ const (
 	CPUUse
 )
 
-// Cause is an entry of the shared vocabulary (docs/causes).
+// Cause is an entry of the shared vocabulary (docs/causes.md).
 type Cause struct {
 	ID    string // "db-pool-wait"
 	Title string // "Requests wait for a database connection"

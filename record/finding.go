@@ -11,7 +11,7 @@ const (
 	Low    Confidence = "low"
 )
 
-// Finding names one cause of the shared vocabulary (docs/causes), where it is,
+// Finding names one cause of the shared vocabulary (docs/causes.md), where it is,
 // how much it explains, and why we say so.
 type Finding struct {
 	Rank  int    `json:"rank"` // from 1

@@ -30,10 +30,7 @@ type TextOptions struct {
 // service, or, when the generator was the limit, that the run is INVALID. The
 // only errors are those of w.
 func Text(w io.Writer, s *record.Summary, o TextOptions) error {
-	if o.Width == 0 {
-		o.Width = 80
-	}
-	t := &textWriter{s: s, o: o, paint: paint(o.Color), width: max(o.Width, 60)}
+	t := newTextWriter(s, o)
 	t.validity()
 	t.findings()
 	t.notJudged()
@@ -42,8 +39,31 @@ func Text(w io.Writer, s *record.Summary, o TextOptions) error {
 	t.sources()
 	t.warnings()
 	t.closing()
-	_, err := io.WriteString(w, t.b.String())
-	if err != nil {
+	return t.flush(w)
+}
+
+// Head writes only what stops the service and one line of its speed: a step of
+// a ladder between others.
+func Head(w io.Writer, s *record.Summary, o TextOptions) error {
+	t := newTextWriter(s, o)
+	t.validity()
+	t.findings()
+	l := &s.Load
+	t.section()
+	t.line("%s requests/s, p50 %s, p95 %s, p99 %s", notation.Rate(l.Rate),
+		notation.Duration(l.Latency.P50), notation.Duration(l.Latency.P95), notation.Duration(l.Latency.P99))
+	return t.flush(w)
+}
+
+func newTextWriter(s *record.Summary, o TextOptions) *textWriter {
+	if o.Width == 0 {
+		o.Width = 80
+	}
+	return &textWriter{s: s, o: o, paint: paint(o.Color), width: max(o.Width, 60)}
+}
+
+func (t *textWriter) flush(w io.Writer) error {
+	if _, err := io.WriteString(w, t.b.String()); err != nil {
 		return fmt.Errorf("write summary: %w", err)
 	}
 	return nil

@@ -59,6 +59,14 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestHead(t *testing.T) {
+	var out bytes.Buffer
+	if err := report.Head(&out, sick(), report.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "head.txt", out.Bytes())
+}
+
 func TestTextAll(t *testing.T) {
 	var out bytes.Buffer
 	if err := report.Text(&out, sick(), report.TextOptions{All: true, Width: 100, Color: true}); err != nil {

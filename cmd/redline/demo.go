@@ -90,7 +90,7 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 // tellStep prints what a step reached and what was found to stop it then.
 func tellStep(w io.Writer, s demo.Step) {
 	fmt.Fprintf(w, "\n== %s: %s\n", s.Step.Step, s.Title)
-	report.Text(w, s.Summary, report.TextOptions{Color: colour(w), Width: width(w)})
+	report.Head(w, s.Summary, report.TextOptions{Color: colour(w), Width: width(w)})
 }
 
 // ladderPage writes the page of every step and returns the path of the first:

@@ -7,7 +7,7 @@ type Remedy struct {
 	Env   string `json:"env"`
 	On    string `json:"on"`
 	Title string `json:"title"`
-	// Cures are the causes that call for it (docs/causes).
+	// Cures are the causes that call for it (docs/causes.md).
 	Cures []string `json:"cures"`
 	// Match are substrings of a finding's function, SQL or detail that tell it
 	// from other remedies of the same cause, any of which is enough; none
