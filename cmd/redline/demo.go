@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -65,7 +63,7 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 	steps, climbErr := demo.Run(cmd.Context(), o)
 	view.Close()
 	if len(steps) == 0 {
-		return usageOrInterrupt(climbErr)
+		return usageOrInterrupt(cmd.Context(), climbErr)
 	}
 	page, err := ladderPage(steps)
 	if err != nil {
@@ -79,7 +77,7 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 		err = ladder.Text(told, report.TextOptions{Color: colour(told)})
 	}
 	switch {
-	case errors.Is(climbErr, context.Canceled):
+	case cmd.Context().Err() != nil:
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted; what was measured is kept in %s", o.Dir)}
 	case climbErr != nil:
 		return &exitError{exitUndecided, climbErr}

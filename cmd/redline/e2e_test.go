@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -283,6 +284,22 @@ func TestInterruptKeepsTheBundle(t *testing.T) {
 		t.Errorf("state %s: %s", rec.Run.State, rec.Run.Why)
 	}
 	awaitGone(t, rec.Run.Target.PID)
+}
+
+// TestInterruptWhileBuilding: nothing was measured, and nothing is left.
+func TestInterruptWhileBuilding(t *testing.T) {
+	// Cancelled before it begins, which a build that takes its time looks like.
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	bundle := filepath.Join(t.TempDir(), "bundle")
+	code := execute(ctx, []string{"run", scenarioFile(t, service(t, healthy), freePort(t), shortLoad), "-o", bundle}, &stdout, &stderr)
+	if code != exitInterrupted || !strings.Contains(stderr.String(), "interrupted") {
+		t.Errorf("exit %d, want %d\n%s", code, exitInterrupted, stderr.String())
+	}
+	if _, err := os.Stat(bundle); !os.IsNotExist(err) {
+		t.Errorf("a bundle of nothing was left: %v", err)
+	}
 }
 
 func TestKilledRunOpensAndLeavesNothingBehind(t *testing.T) {

@@ -96,7 +96,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	runErr := run.Run(cmd.Context(), o)
 	if runErr != nil && !bundleIn(dir) {
-		return usageOrInterrupt(runErr)
+		return usageOrInterrupt(cmd.Context(), runErr)
 	}
 	var overhead *record.Overhead
 	if f.overhead && runErr == nil {
@@ -166,8 +166,10 @@ func outcome(s *record.Summary, runErr error) error {
 	return nil
 }
 
-func usageOrInterrupt(err error) error {
-	if errors.Is(err, context.Canceled) {
+// usageOrInterrupt is the exit of a run that left nothing behind. What was cut
+// short by Ctrl-C (a build, a start) fails with an error of its own.
+func usageOrInterrupt(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
 		return &exitError{exitInterrupted, errors.New("interrupted before anything was measured")}
 	}
 	return &exitError{exitUsage, err}
