@@ -174,10 +174,8 @@ func TestRunOnAHealthyService(t *testing.T) {
 	if s.Anatomy.Requests == 0 {
 		t.Error("no request was taken apart")
 	}
-	for _, f := range s.Findings {
-		if f.Confidence != record.Low {
-			t.Errorf("a healthy service got %s (%s): %s", f.Cause, f.Confidence, f.Title)
-		}
+	if err := quiet(s); err != nil {
+		t.Error(err)
 	}
 	for _, source := range s.Sources {
 		if source.OK && source.Samples == 0 {
@@ -211,13 +209,42 @@ func TestRunNamesALock(t *testing.T) {
 		}
 		fmt.Fprintln(w, len(seen))
 	})`)
-	s := summaryOf(t, invoke(t, "run", scenarioFile(t, pkg, freePort(t), shortLoad), "--json"))
-	if len(s.Findings) == 0 || s.Findings[0].Cause != "lock-contention" {
-		t.Fatalf("findings = %+v", s.Findings)
+	measured(t, func() error {
+		s := summaryOf(t, invoke(t, "run", scenarioFile(t, pkg, freePort(t), shortLoad), "--json"))
+		if len(s.Findings) == 0 || s.Findings[0].Cause != "lock-contention" {
+			return fmt.Errorf("want lock-contention, got %s", brief(s))
+		}
+		if f := s.Findings[0]; !strings.HasPrefix(f.Where.Function, "main.main") || f.Share < 0.5 {
+			return fmt.Errorf("where %+v, share %.2f", f.Where, f.Share)
+		}
+		return nil
+	})
+}
+
+// measured judges a measurement, and measures once more when it is not as it
+// should be: these machines are shared, and a neighbour's burst in a run of a
+// few seconds is not redline's error. Twice wrong is.
+func measured(t *testing.T, judge func() error) {
+	t.Helper()
+	first := judge()
+	if first == nil {
+		return
 	}
-	if f := s.Findings[0]; !strings.HasPrefix(f.Where.Function, "main.main") || f.Share < 0.5 {
-		t.Errorf("where %+v, share %.2f", f.Where, f.Share)
+	t.Logf("measured again, since: %v", first)
+	if err := judge(); err != nil {
+		t.Errorf("twice: %v", err)
 	}
+}
+
+// quiet is an error when a healthy service is told to have something worth
+// acting on.
+func quiet(s record.Summary) error {
+	for _, f := range s.Findings {
+		if f.Confidence != record.Low {
+			return fmt.Errorf("a healthy service got %s (%s): %s", f.Cause, f.Confidence, f.Title)
+		}
+	}
+	return nil
 }
 
 func TestTargetThatDiesMidRun(t *testing.T) {
