@@ -47,7 +47,7 @@ func TestProfilesOfARealTarget(t *testing.T) {
 						t.Errorf("%s spans %v", got.Type, got.Span)
 					}
 				case "cpu":
-					if l := got.Span.Len(); l < 900*time.Millisecond || l > length+200*time.Millisecond {
+					if l := got.Span.Len(); l < length/3 || l > 2*length {
 						t.Errorf("a CPU profile of %v", l)
 					}
 					wantFrame(t, got.Type, parsed, "main.work")
@@ -95,7 +95,7 @@ func wantFrame(t *testing.T, typ string, p *profile.Profile, function string) {
 
 func wantLength(t *testing.T, p record.Profile) {
 	t.Helper()
-	if l := p.Span.Len(); l < time.Second || l > 3*time.Second {
+	if l := p.Span.Len(); l < 500*time.Millisecond || l > 5*time.Second {
 		t.Errorf("the %s profile spans %v", p.Type, l)
 	}
 }
@@ -116,11 +116,11 @@ func TestTracesOfARealTarget(t *testing.T) {
 				t.Fatalf("%d traces: %+v", len(traces), s.Health())
 			}
 			got := traces[0]
-			if l := got.Span.Len(); l < 100*time.Millisecond || l > 300*time.Millisecond {
+			if l := got.Span.Len(); l < 50*time.Millisecond || l > time.Second {
 				t.Errorf("a trace of %v", l)
 			}
 			begin, samples := readTrace(t, got.Data, subject.Clock)
-			if d := (begin - got.Span.From).Abs(); begin != 0 && d > 50*time.Millisecond {
+			if d := (begin - got.Span.From).Abs(); begin != 0 && d > 250*time.Millisecond {
 				t.Errorf("the span begins %v from the trace's own clock", d)
 			}
 			if samples == 0 {
