@@ -49,6 +49,28 @@ func (p *Pass) Use() (*Use, error) {
 	return u, nil
 }
 
+const (
+	// leastSamples of a CPU profile for a share to mean something: with 100 a
+	// share of 15 % has a standard error of 3.6 %.
+	leastSamples = 100
+	// idleGain is the most that all of the service's CPU together may be worth
+	// for no single use of it to matter.
+	idleGain = 1.15
+)
+
+// Sampled reports whether the CPU profile can tell shares. Where it cannot, the
+// cause is noted as not judged, unless few samples are the answer: a service
+// that hardly runs is not stopped by its CPU.
+func (p *Pass) Sampled(u *Use, cause string) bool {
+	if u.Samples >= leastSamples {
+		return true
+	}
+	if !p.Has(NeedProcess) || p.CPUGain(1) > idleGain {
+		p.Unjudged(cause, "the CPU profile holds %d samples, and a share needs %d", u.Samples, leastSamples)
+	}
+	return false
+}
+
 // Hot is one place that uses CPU.
 type Hot struct {
 	Place record.Frame

@@ -19,6 +19,9 @@ func TestDomains(t *testing.T) {
 	Expect(t, cpu.JSON, Idle().Wait(record.StateNetwork, 30*time.Millisecond, 1, Query()...).Sample(s/2, marshal...)) // the request hardly runs
 	ExpectUnjudged(t, cpu.JSON, Healthy().NoProfile("cpu"), "cpu-json")
 	ExpectUnjudged(t, cpu.JSON, New(64, 10*time.Millisecond).Sample(s/2, marshal...), "cpu-json") // 50 samples
+	// Few samples are the answer where the service hardly runs.
+	ExpectUnjudged(t, cpu.JSON, New(64, 10*time.Millisecond).CPU(2, 0.2, 0.05, 0.05, -1).
+		Wait(record.StateRunning, 100*time.Microsecond, 1).Wait(record.StateSleep, 9900*time.Microsecond, 1, "time.Sleep", Route).Sample(s/2, marshal...))
 	fast := Expect(t, cpu.JSON, Healthy().Sample(5*s, "github.com/bytedance/sonic/internal/encoder.Encode", "github.com/bytedance/sonic.Marshal", Route), "cpu-json")
 	if len(fast) == 1 && !strings.Contains(fast[0].Remedy, "fast one already") {
 		t.Errorf("a fast encoder is to be replaced by a fast one: %s", fast[0].Remedy)

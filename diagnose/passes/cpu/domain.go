@@ -8,10 +8,6 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// leastSamples of a CPU profile: with 100 a share of 15 % has a standard error
-// of 3.6 %.
-const leastSamples = 100
-
 // domain describes an analyzer of one use of CPU.
 type domain struct {
 	name, doc string
@@ -43,11 +39,12 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	if use.Samples < leastSamples {
-		p.Unjudged(d.cause.ID, "the CPU profile holds %d samples, and a share needs %d", use.Samples, leastSamples)
+	share := 0.0
+	if p.Sampled(use, d.cause.ID) {
+		share = use.Share(d.roles)
+	} else if d.waits == "" {
 		return nil, nil
 	}
-	share := use.Share(d.roles)
 	var waited float64
 	if d.waits != "" && p.Has(diagnose.NeedAnatomy) {
 		waited = p.Waits().Share(d.waits)

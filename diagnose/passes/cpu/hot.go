@@ -29,8 +29,7 @@ var Hot = diagnose.Analyzer{
 		if err != nil {
 			return nil, err
 		}
-		if use.Samples < leastSamples {
-			p.Unjudged("cpu-hot-function", "the CPU profile holds %d samples, and a share needs %d", use.Samples, leastSamples)
+		if !p.Sampled(use, "cpu-hot-function") {
 			return nil, nil
 		}
 		own := use.Own()

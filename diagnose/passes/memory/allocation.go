@@ -56,8 +56,7 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	if use.Samples < leastSamples {
-		p.Unjudged("alloc-hot", "the CPU profile holds %d samples, and a share needs %d", use.Samples, leastSamples)
+	if !p.Sampled(use, "alloc-hot") {
 		return nil, nil
 	}
 	cost := use.With(callstack.Allocate | callstack.GCWork | callstack.GCAssist)

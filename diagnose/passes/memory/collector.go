@@ -20,8 +20,6 @@ const (
 	leastAssistTail = 0.40
 	// leastAssistGapNS by which the tail must exceed the median.
 	leastAssistGapNS = 2e6
-	// leastSamples of the CPU profile for a share to mean something.
-	leastSamples = 100
 )
 
 // Collector finds services that collect too often and requests that help.
@@ -53,9 +51,7 @@ func runCollector(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	switch {
 	case err != nil:
 		p.Unjudged("gc-cpu", "%v", err)
-	case use.Samples < leastSamples:
-		p.Unjudged("gc-cpu", "the CPU profile holds %d samples, and a share needs %d", use.Samples, leastSamples)
-	default:
+	case p.Sampled(use, "gc-cpu"):
 		if share := use.Share(callstack.GCWork | callstack.GCAssist); share >= leastGC {
 			found = append(found, busyCollector(p, share))
 			// Assists end when collection does, and its CPU is freed with them.
