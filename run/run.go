@@ -67,7 +67,12 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	c := &conductor{Options: o, clock: clock}
+	// Before anything is started: what cannot be driven is an input error.
+	dialer, err := http1.NewDialer(o.Plan, clock)
+	if err != nil {
+		return err
+	}
+	c := &conductor{Options: o, clock: clock, dialer: dialer}
 	svc, err := target.Start(ctx, target.Options{
 		Target: o.Plan.Target, URL: string(o.Plan.Requests[0].URL), Clock: clock, Window: record.DefaultWindow,
 		Blind: o.Blind, Binary: o.Binary, Stdout: o.Output, Stderr: o.Output,
@@ -94,6 +99,7 @@ func Run(ctx context.Context, o Options) error {
 type conductor struct {
 	Options
 	clock  record.Clock
+	dialer load.Dialer
 	target *target.Target
 	bundle *record.Writer
 }
@@ -111,15 +117,11 @@ func (c *conductor) conduct(ctx context.Context) error {
 	loadStart := c.clock.Now() + settle
 	watch := c.watch(ctx, load.Steady(c.Plan.Load, loadStart))
 
-	dialer, err := http1.NewDialer(c.Plan, c.clock)
-	if err != nil {
-		return err
-	}
 	loadCtx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go c.stopWhenTargetEnds(loadCtx, stop)
 	result, err := load.Run(loadCtx, load.Config{
-		Plan: c.Plan, Clock: c.clock, Dial: dialer, Record: c.bundle,
+		Plan: c.Plan, Clock: c.clock, Dial: c.dialer, Record: c.bundle,
 		Start: loadStart, OnWindow: c.window,
 	})
 	if cause := context.Cause(loadCtx); cause != nil && err != nil {

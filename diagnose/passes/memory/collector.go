@@ -18,6 +18,12 @@ const (
 	// saturated host the tail of any service that allocates meets some cycle, so
 	// it is judged below saturation only.
 	leastAssistTail = 0.40
+	// leastAssistCPU of the service's CPU that collecting must take where the
+	// profile tells. Time is by the wall: a collector that other programs keep
+	// from running makes requests wait for it, and is not what to change. A
+	// small healthy service under such neighbours spent 17 % of request time so
+	// and 2 % of its CPU; one with GOGC=5 spends a third.
+	leastAssistCPU = 0.08
 	// leastAssistGapNS by which the tail must exceed the median.
 	leastAssistGapNS = 2e6
 )
@@ -79,6 +85,12 @@ func assist(p *diagnose.Pass) (diagnose.Finding, bool) {
 		f.GainCeiling = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))
 	default:
 		return f, false
+	}
+	if use, err := p.Use(); err == nil && use.Samples > 0 {
+		if cpu := use.Share(callstack.GCWork | callstack.GCAssist); cpu < leastAssistCPU {
+			p.Reject("gc-assist", "requests help the collector or stand still for %s of %s, but it takes only %s of the service's CPU", diagnose.Percent(f.Share), f.ShareOf, diagnose.Percent(cpu))
+			return f, false
+		}
 	}
 	ns := w.NS(callstack.Collector)
 	f.Title = fmt.Sprintf("Requests spend %s of %s helping the garbage collector", diagnose.Percent(f.Share), f.ShareOf)
