@@ -32,11 +32,12 @@ func (s *Server) snapshot(kind string, out *answer) (Outcome, error) {
 // target, or another client, profiles already, its error is the answer.
 func (s *Server) cpu(length time.Duration, out *answer, ended <-chan struct{}) (Outcome, error) {
 	var buf *bounded
-	var from, half int64
+	var from, half, lost int64
 	asked := s.now()
 	for try := 0; try < startTries; try++ {
 		if try > 0 {
 			pprof.StopCPUProfile()
+			lost = s.now() - asked
 		}
 		var err error
 		buf = &bounded{limit: maxProfile}
@@ -48,7 +49,7 @@ func (s *Server) cpu(length time.Duration, out *answer, ended <-chan struct{}) (
 			break
 		}
 	}
-	cut := s.wait(length-time.Duration(from-asked), ended, nil)
+	cut := s.wait(length-time.Duration(lost), ended, nil)
 	to := s.now()
 	pprof.StopCPUProfile()
 	if buf.over {
