@@ -1,9 +1,6 @@
 package load
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // Dialer makes the clients of one protocol for one plan.
 type Dialer interface {
@@ -23,22 +20,4 @@ type Client interface {
 	// Close closes the connection for good. It may be called while Do runs,
 	// which then returns an error at once.
 	Close() error
-}
-
-// Exchange is one request and what became of it. Instants are run time.
-type Exchange struct {
-	Request int           // in: index in the plan's mix
-	Timeout time.Duration // in: bound on opening, and from Sent to the end
-
-	// Opening is how long the request waited for a connection to be opened,
-	// before Sent; zero when one was open. Dials counts the connections opened.
-	Opening time.Duration
-	Dials   int
-	// Open is the number of connections that the client holds afterwards.
-	Open int
-	// Sent is when the request's first byte was handed to the kernel; zero
-	// when none was. FirstByte is zero when the answer never began.
-	Sent, FirstByte, Done time.Duration
-	Status                int
-	BytesIn, BytesOut     int64
 }

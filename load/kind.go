@@ -26,6 +26,10 @@ const (
 	KindTooManyFDs     ErrorKind = "too-many-fds"     // the generator's descriptors are used up
 	KindNoPorts        ErrorKind = "no-free-port"     // the generator's local ports are used up
 	KindStatus         ErrorKind = "status"           // a status that the plan does not expect
+	KindTLS            ErrorKind = "tls"              // the handshake failed
+	KindCertificate    ErrorKind = "certificate"      // the server's certificate does not hold
+	KindStreamReset    ErrorKind = "stream-reset"     // HTTP/2: the target gave up this stream, not the connection
+	KindRedirect       ErrorKind = "redirect"         // too many, or to a host that the plan does not name
 	KindOther          ErrorKind = "other"
 )
 
@@ -33,7 +37,8 @@ const (
 // it. Index 0 is success.
 var kinds = [...]ErrorKind{"",
 	KindRefused, KindTimeout, KindReset, KindDNS, KindUnreachable, KindEOF, KindShortBody, KindBadResponse,
-	KindHeaderTooLarge, KindBadRequest, KindTooManyFDs, KindNoPorts, KindStatus, KindOther,
+	KindHeaderTooLarge, KindBadRequest, KindTooManyFDs, KindNoPorts, KindStatus,
+	KindTLS, KindCertificate, KindStreamReset, KindRedirect, KindOther,
 }
 
 // index returns k's number; an unknown kind counts as other.

@@ -37,6 +37,33 @@ type LoadSummary struct {
 	BytesIn      int64            `json:"bytes_in"`
 	BytesOut     int64            `json:"bytes_out"`
 	InFlight     int64            `json:"in_flight_at_end"` // unfinished after the grace time
+
+	Protocol    string  `json:"protocol,omitempty"`    // "http/1.1", "h2", "grpc", "websocket", "tcp"
+	Streams     int     `json:"streams,omitempty"`     // requests at once per connection, where it can be more than one
+	Established float64 `json:"established,omitempty"` // mean number of open connections
+	Dials       int64   `json:"dials,omitempty"`       // connections opened, warm-up included
+	// Reconnects are the dials that replaced a connection which the target had
+	// closed between two requests.
+	Reconnects int64         `json:"reconnects,omitempty"`
+	Steps      []StepSummary `json:"steps,omitempty"` // one per request of the mix, if there are several
+	Checks     []CheckResult `json:"checks,omitempty"`
+}
+
+// StepSummary is one request of the mix over the steady span.
+type StepSummary struct {
+	Name     string    `json:"name"`
+	Requests int64     `json:"requests"`
+	Errors   int64     `json:"errors"`
+	Latency  Quantiles `json:"latency_ns"`
+}
+
+// CheckResult is one check of the scenario over the steady span. Answers that
+// failed as a whole (no answer, not the protocol) are not looked at.
+type CheckResult struct {
+	Request string `json:"request"`
+	Name    string `json:"name"`
+	Passed  int64  `json:"passed"`
+	Failed  int64  `json:"failed"`
 }
 
 // Quantiles of a histogram, in ns; all zero when it is empty.

@@ -8,20 +8,25 @@
 package scenario
 
 import (
+	"net/netip"
 	"sync/atomic"
 	"time"
 )
 
 // Plan is a validated scenario. The zero Plan is not valid.
 type Plan struct {
-	Name       string            `json:"name"` // the file's base name, or the URL's host
-	Target     Target            `json:"target"`
-	Load       Load              `json:"load"`
-	Requests   []Request         `json:"requests"`
-	Data       map[string]*Table `json:"-"` // feeders by name; never written to disk
-	Observe    Observe           `json:"observe"`
-	Thresholds []Threshold       `json:"thresholds"`
-	Redact     []string          `json:"redact"` // header names besides the built-in ones
+	Name     string            `json:"name"` // the file's base name, or the URL's host
+	Target   Target            `json:"target"`
+	Load     Load              `json:"load"`
+	Requests []Request         `json:"requests"`
+	Data     map[string]*Table `json:"-"` // feeders by name; never written to disk
+	// Protocol is what all requests speak.
+	Protocol   Protocol    `json:"protocol"`
+	TLS        TLS         `json:"tls,omitzero"`
+	GRPC       GRPC        `json:"grpc,omitzero"`
+	Observe    Observe     `json:"observe"`
+	Thresholds []Threshold `json:"thresholds"`
+	Redact     []string    `json:"redact"` // header names besides the built-in ones
 }
 
 // Target says how to get the service under test. At most one of Exec, Build
@@ -52,10 +57,98 @@ type Load struct {
 	Timeout     time.Duration `json:"timeout_ns"`  // per request; zero means 10 s
 	Grace       time.Duration `json:"grace_ns"`    // wait for requests in flight at the end; zero means 2 s
 	Stages      []Stage       `json:"stages,omitempty"`
+
+	// Arrivals of an open loop; empty is constant.
+	Arrivals Arrivals `json:"arrivals,omitempty"`
+	// PerConnection is a rate that each connection keeps by itself, in requests
+	// per second: an open loop with Connections connections, all of them open
+	// from the start, whose requests are due in turn. Rate is then their sum.
+	PerConnection float64 `json:"rate_per_connection,omitempty"`
+	// Requests ends the load when so many of the measured span were begun;
+	// zero is no bound.
+	Requests int64 `json:"requests,omitempty"`
+	// Streams is how many requests a connection carries at once (HTTP/2, gRPC);
+	// zero means 1. A closed loop keeps Connections x Streams under way.
+	Streams int `json:"streams,omitempty"`
+	// Think is for a closed loop.
+	Think Think `json:"think,omitzero"`
+	// ConnectRate bounds the connections opened per second; zero is no bound.
+	ConnectRate float64 `json:"connect_rate,omitempty"`
+	// Sources are the local addresses that connections start from, in turn;
+	// none leaves it to the kernel.
+	Sources []netip.Addr `json:"sources,omitempty"`
+	// Threads is the number of event loops; zero leaves it to the generator.
+	Threads int     `json:"threads,omitempty"`
+	Replay  *Replay `json:"replay,omitempty"`
 }
 
-// Open reports whether the load is an open loop.
-func (l Load) Open() bool { return l.Rate > 0 }
+// Protocol is what goes over a connection.
+type Protocol string
+
+// Protocols. The scheme of the URL decides: http and https speak HTTP/1.1, or
+// HTTP/2 where the plan says so; grpc and grpcs, ws and wss, tcp the others.
+const (
+	HTTP1     Protocol = "http/1.1" // also ""
+	HTTP2     Protocol = "h2"       // over plaintext with prior knowledge
+	RPC       Protocol = "grpc"
+	WebSocket Protocol = "websocket"
+	TCP       Protocol = "tcp"
+)
+
+// TLS says how https, grpcs and wss connect. The zero TLS checks the server
+// against the system's roots.
+type TLS struct {
+	CAFile     string `json:"ca,omitempty"`   // PEM
+	CertFile   string `json:"cert,omitempty"` // PEM; with KeyFile for mutual TLS
+	KeyFile    string `json:"key,omitempty"`
+	ServerName string `json:"server_name,omitempty"` // empty is the URL's host
+	Insecure   bool   `json:"insecure,omitempty"`    // do not verify the server
+
+	// What the files hold.
+	CA, Cert, Key []byte `json:"-"`
+}
+
+// GRPC says where the schema of a gRPC plan comes from.
+type GRPC struct {
+	// DescriptorFile is a FileDescriptorSet (protoc --include_imports
+	// --descriptor_set_out); empty asks the server by reflection.
+	DescriptorFile string `json:"descriptor_set,omitempty"`
+	Descriptor     []byte `json:"-"` // what the file holds
+}
+
+// Arrivals are how the requests of an open loop follow one another.
+type Arrivals string
+
+// Arrivals of an open loop.
+const (
+	ConstantArrivals Arrivals = "constant" // evenly spaced; also ""
+	PoissonArrivals  Arrivals = "poisson"  // independent of one another, exponential gaps
+)
+
+// Think is how long a connection of a closed loop waits between an answer and
+// its next request: evenly distributed from Min to Max, or, when Mean is set,
+// exponentially. The zero Think does not wait.
+type Think struct {
+	Min  time.Duration `json:"min_ns,omitempty"`
+	Max  time.Duration `json:"max_ns,omitempty"`
+	Mean time.Duration `json:"mean_ns,omitempty"`
+}
+
+// Replay is an access log to drive again: entry i is due at At[i] after the
+// load's start (scaled already) and is request Request[i] of the plan with row
+// Row[i] of the feeder Feeder. It takes the place of a rate.
+type Replay struct {
+	File    string          `json:"file"`
+	Speed   float64         `json:"speed"` // 2 is twice as fast as it was
+	Feeder  string          `json:"feeder"`
+	At      []time.Duration `json:"-"` // ascending from 0
+	Request []int32         `json:"-"`
+	Row     []int32         `json:"-"`
+}
+
+// Open reports whether the load is an open loop: requests are due at times
+// that do not depend on the answers.
+func (l Load) Open() bool { return l.Rate > 0 || l.Replay != nil }
 
 // Stage ramps the leading quantity linearly to To over Over.
 type Stage struct {
@@ -74,10 +167,31 @@ type Request struct {
 	Body    Template          `json:"body,omitempty"`
 	// Expect is the status that counts as success; zero means 200 to 399.
 	Expect int `json:"expect,omitempty"`
+	// Follow follows redirects, to hosts that the plan names. Otherwise a
+	// redirect is the response.
+	Follow bool `json:"follow,omitempty"`
+	// Checks are counted apart from errors; 64 at most.
+	Checks []Check `json:"checks,omitempty"`
+	// NoReply is for messages (WebSocket, TCP) that nothing answers: they end
+	// when they were sent.
+	NoReply bool `json:"no_reply,omitempty"`
 
 	// fromEnv names the headers whose values hold a variable of the
 	// environment: secrets most often, so Redacted hides them.
 	fromEnv map[string]bool
+}
+
+// Check is one expectation of an answer. Exactly one of Status, Header, Body
+// and JSON says what is looked at; the other fields say what it must be.
+type Check struct {
+	Name   string `json:"name"`             // as the report shows it; never empty after parsing
+	Status []int  `json:"status,omitempty"` // one of these
+	Header string `json:"header,omitempty"` // a header's name; Contains or Equals, or neither for that it is there
+	Body   bool   `json:"body,omitempty"`   // Contains or Equals
+	JSON   string `json:"json,omitempty"`   // a JSONPath (RFC 9535) into the body; Contains, Equals, or neither for that it selects something
+
+	Contains string  `json:"contains,omitempty"`
+	Equals   *string `json:"equals,omitempty"` // as text; a JSON value that is no string is compared in its JSON form
 }
 
 // Template is text with {{feeder.column}} places.

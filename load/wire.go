@@ -1,0 +1,112 @@
+package load
+
+import (
+	"crypto/tls"
+	"time"
+
+	"github.com/redline-go/redline/scenario"
+)
+
+// Protocol makes the wires of one plan. It is immutable once made and shared by
+// all event loops; its wires belong to one connection each.
+type Protocol interface {
+	// Hosts are the places that the plan's requests go to. Their indices are
+	// what Host and Wire take.
+	Hosts() []Host
+	// Host returns where a request of the mix goes.
+	Host(request int) int
+	// Wire returns the state machine of a connection to a host, not yet opened.
+	Wire(host int) Wire
+}
+
+// Host is a place that connections go to.
+type Host struct {
+	Address string      // host:port
+	TLS     *tls.Config // nil for plaintext; NextProtos names what the wire speaks
+}
+
+// Wire is the protocol of one connection without the connection: requests in,
+// bytes out; bytes in, answers out. It has no socket, no clock and no
+// goroutine, so it is tested and fuzzed by itself, and one event loop drives
+// thousands. Wires do not allocate in the steady state.
+//
+// The caller owns every slice that it passes: in is valid only during the call,
+// out and ended are extended as append does and returned.
+type Wire interface {
+	// Open readies the wire for a new socket, whatever it was in the middle of,
+	// and appends what goes out before any request.
+	Open(out []byte) []byte
+	// State returns how many more requests Send takes now, and whether the
+	// wire is over: it takes none until the next Open. A wire with no room that
+	// is not over waits: for an answer, or for a handshake of its own.
+	State() (room int, over bool)
+	// Send appends the request of x and keeps x until it is ended or cancelled.
+	// With an error (data that the protocol cannot carry) nothing was appended
+	// and x not begun.
+	Send(x *Exchange, out []byte) ([]byte, error)
+	// Receive takes what arrived at now in whatever pieces, appends what goes
+	// back (acknowledgements, the rest of a request's body), and adds the
+	// exchanges that it completes to ended, with their FirstByte, Done, Status
+	// and Err filled in. With an error the connection is of no further use:
+	// exchanges under way that are not in ended failed by it.
+	Receive(in []byte, now time.Duration, out []byte, ended []*Exchange) ([]byte, []*Exchange, error)
+	// Shut is told that the peer sends no more. It adds the exchanges that this
+	// completes; the error is what befell the others, nil when there are none.
+	Shut(now time.Duration, ended []*Exchange) ([]*Exchange, error)
+	// Cancel gives x up and appends what tells the peer. False means that the
+	// connection cannot be kept.
+	Cancel(x *Exchange, out []byte) ([]byte, bool)
+}
+
+// Follower is implemented by protocols with redirects.
+type Follower interface {
+	// Follow readies x, whose answer asked for it with a Redirect, for being
+	// sent again, and returns the host it goes to. An error (a host that the
+	// plan does not name, too many hops) ends x.
+	Follow(x *Exchange) (host int, err error)
+}
+
+// StatusNamer is implemented by protocols whose status is not HTTP's.
+type StatusNamer interface {
+	// StatusName returns what the summary calls a status ("NOT_FOUND").
+	StatusName(status int) string
+}
+
+// Exchange is one request and what became of it. Instants are run time. The
+// loop reuses exchanges: a wire keeps none after it has ended.
+type Exchange struct {
+	Request int              // index in the plan's mix
+	Slot    int              // of the exchanges under way on the connection no two have the same; below scenario.Load.Streams
+	Data    *scenario.Cursor // rows for the request's templates; nil when the plan takes no data
+
+	// Sent is when the request's first byte was handed to the kernel, set by
+	// the loop; zero when none was. FirstByte is zero when the answer never began.
+	Sent, FirstByte, Done time.Duration
+	Status                int // 0 when the answer had none
+	BytesIn, BytesOut     int64
+	// Err is nil when the answer is a success by the plan's measure, else a
+	// *Failure or what KindOf classifies.
+	Err error
+	// Failed has bit i set when check i of the request failed. A failed check
+	// is not an error.
+	Failed uint64
+
+	// Redirect is where an answer sent a request whose plan follows redirects;
+	// empty otherwise. Hop is what Follow made of it for Send.
+	Redirect []byte
+	Hop      Hop
+
+	// What Client needs, until it is gone.
+	Timeout time.Duration
+	Opening time.Duration
+	Dials   int
+	Open    int
+}
+
+// Hop is one step of a followed redirect; zero for the plan's own request.
+type Hop struct {
+	Count  int    // redirects followed so far
+	Method string // may differ from the plan's: 303 turns POST into GET
+	Target []byte // path and query
+	NoBody bool
+}
