@@ -2,6 +2,7 @@ package load
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/redline-go/redline/scenario"
@@ -14,9 +15,15 @@ import (
 //
 // The warm-up holds the plan's base; the stages follow it, one after another,
 // and the last value holds to the end. Stages beyond the end are cut.
+//
+// Of a replay the log's own times take the place of the course.
 type pace struct {
 	segments []segment
 	end      time.Duration
+	steady   time.Duration   // the warm-up's end
+	replay   []time.Duration // intended times, ascending; nil where the course leads
+	limit    int64           // tickets in all, by plan.Requests; negative for no bound
+	bound    int64           // plan.Requests; 0 for no bound
 }
 
 // segment is a linear piece of the course.
@@ -32,7 +39,13 @@ func newPace(l scenario.Load) pace {
 	if !l.Open() {
 		base = float64(l.Connections)
 	}
-	p := pace{end: l.Warmup + l.Duration}
+	p := pace{end: l.Warmup + l.Duration, steady: l.Warmup, limit: -1, bound: max(0, l.Requests)}
+	if l.Replay != nil {
+		p.replay = l.Replay.At
+		if p.replay == nil {
+			p.replay = []time.Duration{}
+		}
+	}
 	p.add(l.Warmup, base, base)
 	for _, s := range l.Stages {
 		p.add(s.Over, base, s.To)
@@ -40,6 +53,9 @@ func newPace(l scenario.Load) pace {
 	}
 	if reached := p.reached(); reached < p.end {
 		p.add(p.end-reached, base, base)
+	}
+	if p.bound > 0 && l.Open() {
+		p.limit = p.due(p.steady) + p.bound
 	}
 	return p
 }
@@ -70,12 +86,27 @@ func (p *pace) add(over time.Duration, first, last float64) {
 // at returns when ticket n (from 0) is due, and false when the load ends
 // before. Ticket n is due once the integral of the rate reaches n.
 func (p *pace) at(n int64) (time.Duration, bool) {
+	switch {
+	case n < 0 || p.limit >= 0 && n >= p.limit:
+		return 0, false
+	case p.replay == nil:
+		return p.reach(float64(n))
+	case n >= int64(len(p.replay)):
+		return 0, false
+	default:
+		return p.replay[n], p.replay[n] < p.end
+	}
+}
+
+// reach returns when the integral of the rate reaches m, and false when the
+// load ends before.
+func (p *pace) reach(m float64) (time.Duration, bool) {
 	for i := range p.segments {
 		s := &p.segments[i]
 		// A segment's end belongs to the next one: a ticket that falls on the
 		// very end of a ramp to zero is due when the rate rises again.
-		if m := float64(n) - s.before; float64(n) < s.beyond {
-			t := s.from + s.solve(m)
+		if m < s.beyond {
+			t := s.from + s.solve(m-s.before)
 			return t, t < p.end
 		}
 	}
@@ -102,7 +133,11 @@ func (p *pace) due(t time.Duration) int64 {
 		return 0
 	}
 	t = min(t, p.end)
-	n := int64(math.Ceil(p.integral(t)))
+	if p.replay != nil {
+		n, _ := slices.BinarySearch(p.replay, t)
+		return p.bounded(int64(n))
+	}
+	n := p.bounded(int64(math.Ceil(p.integral(t))))
 	// The estimate is off by one where at rounds to a nanosecond.
 	before := func(n int64) bool { d, ok := p.at(n); return ok && d < t }
 	for n > 0 && !before(n-1) {
@@ -110,6 +145,13 @@ func (p *pace) due(t time.Duration) int64 {
 	}
 	for before(n) {
 		n++
+	}
+	return n
+}
+
+func (p *pace) bounded(n int64) int64 {
+	if p.limit >= 0 {
+		return min(n, p.limit)
 	}
 	return n
 }
