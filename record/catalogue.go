@@ -58,5 +58,26 @@ func catalogue() map[string]Info {
 		DBBackends: {Unit: "1", Labels: "state"}, DBWaits: {Unit: "1", Labels: "event"}, DBBlocked: gauge,
 		DBBlockers: {Unit: "1", Labels: "state"},
 		DBCPU:      ns, DBMax: gauge, PoolInUse: gauge, PoolMax: gauge,
+
+		NetActiveOpens: count, NetPassiveOpens: count, NetAttemptFails: count, NetEstabResets: count,
+		NetInSegments: count, NetOutSegments: count, NetRetransmits: count, NetInErrors: count, NetOutResets: count,
+		NetEstablished: gauge, NetListenOverflows: count, NetListenDrops: count, NetRequestQueueFull: count,
+		NetTimeouts: count, NetLostRetransmits: count, NetSynRetransmits: count, NetMemoryPressures: count,
+		NetPrunes: count, NetBacklogDrops: count, NetZeroWindows: count, NetTimeWaits: count, NetTimeWaitOverflows: count,
+		NetSockets: gauge, NetTCPInUse: gauge, NetTCPOrphans: gauge, NetTCPTimeWait: gauge, NetTCPAllocated: gauge,
+		NetTCPMemory: size, SoftnetProcessed: count, SoftnetDropped: count, SoftnetSqueezed: count,
+
+		SocketsEstablished: gauge, SocketsCloseWait: gauge, SocketsTimeWait: gauge, SocketsTimeWaitPeer: gauge, SocketsPorts: gauge,
+		SocketsRTT: quantile, SocketsSegments: count, SocketsRetransmits: count, SocketsBusy: ns,
+		SocketsLimited: {Unit: "ns", Counter: true, Labels: "by"}, SocketsUnacked: gauge, SocketsSendQueue: size, SocketsReceiveQueue: size,
+		SocketsAcceptQueue: {Unit: "1", Labels: "listen"}, SocketsBacklog: {Unit: "1", Labels: "listen"},
+
+		TCPOpens: {Unit: "1", Counter: true, Labels: "dir"}, TCPCloses: {Unit: "1", Counter: true, Labels: "dir"}, TCPConnectFails: count,
+		TCPRetransmits: count, TCPRetransmitBy: {Unit: "1", Counter: true, Labels: "local,remote"},
+		TCPHandshake: quantile, TCPConnect: quantile, TCPLifetime: quantile,
+		RunQueueLatency: quantile, RunQueueWaits: count,
+		BlockLatency: {Unit: "ns", Labels: "op,q"}, BlockRequests: {Unit: "1", Counter: true, Labels: "op"}, BlockTime: {Unit: "ns", Counter: true, Labels: "op"},
+		FsyncLatency: quantile, FsyncCalls: count, FsyncTime: ns,
+		KernelCalibration: {Unit: "1", Labels: "of"},
 	}
 }

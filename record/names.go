@@ -70,4 +70,76 @@ const (
 	// The target's database/sql pools, where its probe can see them.
 	PoolInUse = "pool.in_use"   // gauge, 1
 	PoolMax   = "pool.max_open" // gauge, 1; 0 means unlimited
+
+	// The target's network namespace, from its /proc/net: of all sockets in it,
+	// so those of the generator too where both share it.
+	NetActiveOpens       = "net.tcp.active_opens"        // counter, 1 connections opened outwards
+	NetPassiveOpens      = "net.tcp.passive_opens"       // counter, 1 connections accepted by the kernel
+	NetAttemptFails      = "net.tcp.attempt_fails"       // counter, 1 handshakes that failed
+	NetEstabResets       = "net.tcp.estab_resets"        // counter, 1 established connections that were reset
+	NetInSegments        = "net.tcp.in_segs"             // counter, 1
+	NetOutSegments       = "net.tcp.out_segs"            // counter, 1 without retransmitted ones
+	NetRetransmits       = "net.tcp.retrans_segs"        // counter, 1
+	NetInErrors          = "net.tcp.in_errs"             // counter, 1 segments refused, bad checksums included
+	NetOutResets         = "net.tcp.out_rsts"            // counter, 1
+	NetEstablished       = "net.tcp.established"         // gauge, 1 established or in CLOSE_WAIT
+	NetListenOverflows   = "net.tcp.listen_overflows"    // counter, 1 connections refused since an accept queue was full
+	NetListenDrops       = "net.tcp.listen_drops"        // counter, 1 the same, and those refused for want of memory and the like
+	NetRequestQueueFull  = "net.tcp.request_queue_full"  // counter, 1 SYNs that found the queue of handshakes full, cookies or drop
+	NetTimeouts          = "net.tcp.timeouts"            // counter, 1 retransmission timers that ran out
+	NetLostRetransmits   = "net.tcp.lost_retransmits"    // counter, 1 segments retransmitted and lost again
+	NetSynRetransmits    = "net.tcp.syn_retransmits"     // counter, 1 SYN and SYN-ACK
+	NetMemoryPressures   = "net.tcp.memory_pressures"    // counter, 1 entries into memory pressure (tcp_mem)
+	NetPrunes            = "net.tcp.prunes"              // counter, 1 receive queues pruned for want of buffer
+	NetBacklogDrops      = "net.tcp.backlog_drops"       // counter, 1 segments dropped since a socket's backlog was full
+	NetZeroWindows       = "net.tcp.zero_windows"        // counter, 1 times a socket here closed its receive window
+	NetTimeWaits         = "net.tcp.time_waits"          // counter, 1 TIME_WAIT sockets that ran out
+	NetTimeWaitOverflows = "net.tcp.time_wait_overflows" // counter, 1 refused since there were too many
+	NetSockets           = "net.sockets"                 // gauge, 1 sockets of all kinds
+	NetTCPInUse          = "net.tcp.in_use"              // gauge, 1 TCP sockets that are bound or connected, IPv4 and IPv6
+	NetTCPOrphans        = "net.tcp.orphans"             // gauge, 1 closed by their process and still sending; of the host
+	NetTCPTimeWait       = "net.tcp.time_wait"           // gauge, 1
+	NetTCPAllocated      = "net.tcp.allocated"           // gauge, 1 TCP sockets; of the host
+	NetTCPMemory         = "net.tcp.memory"              // gauge, bytes in buffers; of the host
+	SoftnetProcessed     = "softnet.processed"           // counter, 1 packets, over the host's CPUs
+	SoftnetDropped       = "softnet.dropped"             // counter, 1 packets dropped since a CPU's backlog was full
+	SoftnetSqueezed      = "softnet.time_squeeze"        // counter, 1 times a CPU's packet budget ran out with packets left
+
+	// The target's own TCP sockets, sampled by sock_diag.
+	SocketsEstablished  = "sockets.established"       // gauge, 1
+	SocketsCloseWait    = "sockets.close_wait"        // gauge, 1 closed by the peer and not by the target
+	SocketsTimeWait     = "sockets.time_wait"         // gauge, 1 of the target's ports and destinations
+	SocketsTimeWaitPeer = "sockets.time_wait.to_peer" // gauge, 1 the most towards one address and port
+	SocketsPorts        = "sockets.ports"             // gauge, 1 local ports that connections outwards may take
+	SocketsRTT          = "sockets.rtt"               // gauge, ns smoothed round trip of established sockets; label q=p50|max
+	SocketsSegments     = "sockets.segments_out"      // counter, 1 segments sent, retransmitted ones included
+	SocketsRetransmits  = "sockets.retransmits"       // counter, 1 segments
+	SocketsBusy         = "sockets.busy"              // counter, ns sockets had data to send
+	SocketsLimited      = "sockets.limited"           // counter, ns of these; label by=cwnd|rwnd|sndbuf: congestion window, receiver, send buffer
+	SocketsUnacked      = "sockets.unacked"           // gauge, 1 segments in flight
+	SocketsSendQueue    = "sockets.send_queue"        // gauge, bytes not acknowledged
+	SocketsReceiveQueue = "sockets.receive_queue"     // gauge, bytes the target has not read
+	SocketsAcceptQueue  = "sockets.accept_queue"      // gauge, 1 connections waiting for accept, the most in the window; label listen
+	SocketsBacklog      = "sockets.backlog"           // gauge, 1 connections that queue may hold; label listen
+
+	// The target's kernel events, counted by eBPF. Latencies carry q=p50|p99|max.
+	TCPOpens        = "tcp.opens"          // counter, 1 connections established; label dir=in|out
+	TCPCloses       = "tcp.closes"         // counter, 1 established connections that closed; label dir
+	TCPConnectFails = "tcp.connect_fails"  // counter, 1 connections outwards that were not established
+	TCPRetransmits  = "tcp.retransmits"    // counter, 1 segments
+	TCPRetransmitBy = "tcp.retransmits.by" // counter, 1 of these; label local (a listening port) or remote (address and port)
+	TCPHandshake    = "tcp.handshake"      // gauge, ns from SYN-ACK to ACK of connections inwards; label q
+	TCPConnect      = "tcp.connect"        // gauge, ns from SYN to established of connections outwards; label q
+	TCPLifetime     = "tcp.lifetime"       // gauge, ns from established to closed; label q
+	RunQueueLatency = "runqueue.latency"   // gauge, ns from runnable to running of the target's threads; label q
+	RunQueueWaits   = "runqueue.waits"     // counter, 1
+	BlockLatency    = "block.latency"      // gauge, ns from issue to completion, of the host; labels op=read|write|flush|other, q
+	BlockRequests   = "block.requests"     // counter, 1 completed; label op
+	BlockTime       = "block.time"         // counter, ns of these; label op
+	FsyncLatency    = "fsync.latency"      // gauge, ns of fsync and fdatasync of the target; label q
+	FsyncCalls      = "fsync.calls"        // counter, 1 that ended
+	FsyncTime       = "fsync.time"         // counter, ns of these
+	// KernelCalibration is eBPF's own count in the namespace minus the kernel's,
+	// since the source opened.
+	KernelCalibration = "kernel.calibration" // gauge, 1; label of=retransmits|active_opens|passive_opens
 )
