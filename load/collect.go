@@ -18,15 +18,15 @@ const mostPending = 8
 type collector struct {
 	run *run
 
-	mu          sync.Mutex // of all below
-	connections []*connection
-	closed      int64     // windows below are closed
-	pending     []*window // ascending, none closed
-	spare       []*window
-	log         *intervals
-	totals      *totals
-	slow        slowest
-	ended       int64 // requests, warm-up included
+	mu      sync.Mutex // of all below
+	feeds   []*feed
+	closed  int64     // windows below are closed
+	pending []*window // ascending, none closed
+	spare   []*window
+	log     *intervals
+	totals  *totals
+	slow    slowest
+	ended   int64 // requests, warm-up included
 }
 
 func newCollector(r *run, steps []string) *collector {
@@ -36,31 +36,31 @@ func newCollector(r *run, steps []string) *collector {
 	}
 }
 
-// connect adds a connection.
-func (c *collector) connect(conn *connection) {
+// connect adds a loop's feed.
+func (c *collector) connect(f *feed) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.connections = append(c.connections, conn)
+	c.feeds = append(c.feeds, f)
 }
 
-// empty drains one connection's ring; the connection itself calls it.
-func (c *collector) empty(conn *connection) {
+// empty drains one loop's ring; the loop itself calls it.
+func (c *collector) empty(f *feed) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.drain(conn)
+	c.drain(f)
 }
 
 // drain needs the lock.
-func (c *collector) drain(conn *connection) {
-	conn.ring.drain(func(s *sample) {
+func (c *collector) drain(f *feed) {
+	f.ring.drain(func(s *sample) {
 		c.ended++
 		w := c.window(s.done)
 		w.add(s)
 		c.log.add(s)
 		if c.totals.add(s) {
-			c.slow.add(s, conn.id)
+			c.slow.add(s, int(s.connection))
 			if s.latency() >= w.slow.latency() {
-				w.slow = slowSample{sample: *s, connection: conn.id}
+				w.slow = slowSample{sample: *s, connection: int(s.connection)}
 			}
 		}
 	})
@@ -103,13 +103,13 @@ func newWindowFrom(spare *[]*window) *window {
 func (c *collector) edge(until int64, f func(*window)) (g gauges, ended int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, conn := range c.connections {
-		c.drain(conn)
+	for _, f := range c.feeds {
+		c.drain(f)
 		// Read after the ring, so that no request counts as ended and not begun.
-		g.begun += conn.begun.Load()
-		g.unsent += conn.unsent.Load()
-		g.dials += conn.dials.Load()
-		g.open += conn.open.Load()
+		g.begun += f.begun.Load()
+		g.unsent += f.unsent.Load()
+		g.dials += f.dials.Load()
+		g.open += f.open.Load()
 	}
 	for ; c.closed < until; c.closed++ {
 		var w *window

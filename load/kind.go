@@ -2,7 +2,9 @@ package load
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"syscall"
@@ -103,4 +105,17 @@ var errnoKinds = []struct {
 	{syscall.EHOSTUNREACH, KindUnreachable},
 	{syscall.ENETUNREACH, KindUnreachable},
 	{syscall.ETIMEDOUT, KindTimeout},
+}
+
+// handshakeFailure names what made a TLS handshake fail, unless the network
+// did.
+func handshakeFailure(err error) error {
+	var certificate *tls.CertificateVerificationError
+	if errors.As(err, &certificate) {
+		return &Failure{Kind: KindCertificate, Err: err}
+	}
+	if kind := KindOf(err); kind != KindOther {
+		return err
+	}
+	return &Failure{Kind: KindTLS, Err: fmt.Errorf("TLS handshake: %w", err)}
 }

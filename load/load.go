@@ -49,12 +49,13 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// Config is what Run needs. Plan, Clock, Dial and Record are required.
+// Config is what Run needs. Plan, Clock, Protocol and Record are required.
 type Config struct {
 	Plan  *scenario.Plan
 	Clock record.Clock
-	// Dial makes the connections of the plan's protocol (http1.NewDialer).
-	Dial Dialer
+	// Protocol is what the plan's requests speak, made for this plan
+	// (http1.New).
+	Protocol Protocol
 	// Record takes windows, histograms and slow requests.
 	Record Sink
 	// Start is the run time at which the first request is due; Steady tells
@@ -62,6 +63,8 @@ type Config struct {
 	Start time.Duration
 	// Window is the width of a window; zero means record.DefaultWindow.
 	Window time.Duration
+	// Seed decides what is random: Poisson arrivals, the order of the mix, rows.
+	Seed uint64
 	// OnWindow, if set, is called after each window with what ended in it and
 	// must not block: the live view hangs on it.
 	OnWindow func(Progress)
@@ -91,8 +94,8 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.Plan == nil || len(c.Plan.Requests) == 0 {
 		return nil, errors.New("load: the plan has no request")
 	}
-	if c.Dial == nil || c.Record == nil {
-		return nil, errors.New("load: Dial and Record are required")
+	if c.Protocol == nil || c.Record == nil {
+		return nil, errors.New("load: Protocol and Record are required")
 	}
 	if c.Window <= 0 {
 		c.Window = record.DefaultWindow
@@ -135,6 +138,7 @@ const (
 	defaultConnections     = 64
 	defaultOpenConnections = 512
 	defaultDuration        = 30 * time.Second
+	boundedDuration        = 24 * time.Hour // where the number of requests is the bound
 	defaultTimeout         = 10 * time.Second
 	defaultGrace           = 2 * time.Second
 )
@@ -148,8 +152,11 @@ func defaults(l scenario.Load) scenario.Load {
 		}
 	}
 	if l.Duration == 0 {
-		l.Duration = defaultDuration
+		if l.Duration = defaultDuration; l.Requests > 0 {
+			l.Duration = boundedDuration
+		}
 	}
+	l.Streams = max(1, l.Streams)
 	if l.Timeout <= 0 {
 		l.Timeout = defaultTimeout
 	}

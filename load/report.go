@@ -59,7 +59,7 @@ func (r *run) edge(until int64) {
 		progress = append(progress, r.progress(w))
 	})
 	at := r.clock.Now()
-	now.queued = max(0, r.pace.due(at-r.start)-r.taken.Load())
+	now.queued = r.queue.waiting(at)
 	r.points = r.series.edge(r.points, until-1, r.before, now, min(ended, now.begun), r.plan.Open())
 	used := r.meter.read()
 	r.points = r.series.consumed(r.points, record.Span{From: r.usedAt, To: at}, r.Window, r.used, used)

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// sample is one ended request as it travels from its connection to the
-// histograms: one cache line.
+// sample is one ended request as it travels from its loop to the histograms.
 type sample struct {
 	intended, sent, first, done time.Duration
 	// own is the part of the schedule lag that the generator answers for: the
@@ -14,15 +13,16 @@ type sample struct {
 	own               time.Duration
 	id                int64
 	bytesIn, bytesOut uint32
+	failed            uint64 // see Exchange.Failed
 	request           int32
+	connection        int32
 	status            uint16
 	kind              uint8 // index into kinds
 }
 
-// ring carries samples from one connection to whoever empties it, without a
-// lock: the connection alone moves tail, and head moves under the collector's
-// lock. When it is full the connection empties it itself, so nothing is lost
-// and nothing grows.
+// ring carries samples from one loop to whoever empties it, without a lock: the
+// loop alone moves tail, and head moves under the collector's lock. When it is
+// full the loop empties it itself, so nothing is lost and nothing grows.
 type ring struct {
 	samples []sample // length is a power of two
 	head    atomic.Uint64
@@ -30,22 +30,9 @@ type ring struct {
 	tail    atomic.Uint64
 }
 
-// Bounds of a ring's length. All rings together hold about ringBudget samples
-// (4 MiB), unless there are so many connections that the minimum tells.
-const (
-	ringBudget  = 1 << 16
-	ringLongest = 1 << 10
-	ringLeast   = 1 << 4
-)
-
-// ringLength returns the length of each of n connections' rings.
-func ringLength(n int) int {
-	length := ringLongest
-	for length > ringLeast && length*n > ringBudget {
-		length /= 2
-	}
-	return length
-}
+// ringLength is how many samples a ring holds: 80 KiB, which stay in a core's
+// cache.
+const ringLength = 1 << 10
 
 // push appends s, or returns false when the ring is full.
 func (r *ring) push(s *sample) bool {

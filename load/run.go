@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -15,21 +14,35 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
+// mostShaking bounds the TLS handshakes under way: each takes a millisecond of
+// CPU and blocks a thread.
+const mostShaking = 16
+
 // run is one run of load.
 type run struct {
 	Config
-	ctx    context.Context
-	plan   scenario.Load // with its defaults
-	pace   pace
-	mix    mix
-	names  []string // of the requests
-	clock  record.Clock
-	start  time.Duration
-	steady record.Span
-	width  int // connections at most
+	ctx         context.Context
+	plan        scenario.Load // with its defaults
+	pace        pace
+	mix         mix
+	names       []string // of the requests
+	clock       record.Clock
+	start       time.Duration
+	steady      record.Span
+	connections int // at most
+	streams     int // requests at once per connection
+	seed        uint64
+
+	hosts    []Host
+	hostOf   []int // by request
+	follower Follower
+	data     bool // templates take rows
+	resolver resolver
+	shaking  chan struct{} // a slot for each handshake
+	loops    []*loop
+	left     atomic.Int64 // requests that a closed loop may still begin
 
 	collector *collector
-	taken     atomic.Int64 // tickets taken, in an open loop
 
 	mu       sync.Mutex // of all below
 	failures [len(kinds)]error
@@ -41,6 +54,7 @@ type run struct {
 	met    [len(kinds)]bool
 	meter  *usageMeter
 	sched  *schedMeter
+	queue  *queue
 	before gauges
 	used   usage // at the last edge
 	usedAt time.Duration
@@ -48,16 +62,20 @@ type run struct {
 }
 
 func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
-	r := &run{Config: c, ctx: ctx, plan: plan, pace: newPace(plan), clock: c.Clock, series: newSeries()}
+	r := &run{
+		Config: c, ctx: ctx, plan: plan, pace: newPace(plan), clock: c.Clock, series: newSeries(), seed: c.Seed,
+		streams: plan.Streams, data: len(c.Plan.Data) > 0, shaking: make(chan struct{}, mostShaking),
+	}
 	r.start = max(c.Start, c.Clock.Now())
 	r.steady = Steady(plan, r.start)
-	r.width = plan.Connections
+	r.connections = plan.Connections
 	if !plan.Open() {
-		r.width = r.pace.most()
+		r.connections = (r.pace.most() + r.streams - 1) / r.streams
 	}
-	if r.width <= 0 {
+	if r.connections <= 0 {
 		return nil, errors.New("the plan never has a connection")
 	}
+	r.left.Store(plan.Requests)
 	weights := make([]int, len(c.Plan.Requests))
 	r.names = make([]string, len(c.Plan.Requests))
 	for i, q := range c.Plan.Requests {
@@ -65,18 +83,46 @@ func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
 		if r.names[i] = q.Name; q.Name == "" {
 			r.names[i] = fmt.Sprintf("request-%d", i+1)
 		}
+		r.hostOf = append(r.hostOf, c.Protocol.Host(i))
 	}
 	r.mix = newMix(weights)
+	r.hosts = c.Protocol.Hosts()
+	r.follower, _ = c.Protocol.(Follower)
 	r.collector = newCollector(r, r.names)
-	return r, nil
+	return r, r.lay()
 }
 
-// connect makes connection i, not yet open.
-func (r *run) connect(i int) *connection {
-	c := &connection{id: i, run: r, client: r.Dial.Client(i), rng: rand.NewPCG(uint64(i), 0x6c6f6164)}
-	c.ring.samples = make([]sample, ringLength(r.width))
-	r.collector.connect(c)
-	return c
+// lay makes the event loops.
+func (r *run) lay() error {
+	n := r.plan.Threads
+	if n <= 0 {
+		// A target on this host needs CPUs of its own, or half of what is
+		// measured is the two waiting for each other.
+		if n = runtime.NumCPU(); loopback(r.Plan) {
+			n = max(1, n/2)
+		}
+	}
+	n = min(n, r.connections)
+	r.loops = make([]*loop, n)
+	for i := range r.loops {
+		l, err := newLoop(r, i, n)
+		if err != nil {
+			for _, made := range r.loops[:i] {
+				made.poll.Close()
+			}
+			return err
+		}
+		r.loops[i] = l
+		r.collector.connect(l.feed)
+	}
+	r.queue = newQueue(r)
+	return nil
+}
+
+// spend takes one request of a closed loop that is bounded by their number; at
+// is since the load's start. Those of the warm-up are free.
+func (r *run) spend(at time.Duration) bool {
+	return r.plan.Requests == 0 || at+r.start < r.steady.From || r.left.Add(-1) >= 0
 }
 
 // failed returns the kind of a failed request and keeps the first error of each
@@ -105,23 +151,28 @@ func (r *run) sunk(err error) {
 
 // drive is Run after everything was checked.
 func (r *run) drive() (*Result, error) {
+	defer func() {
+		for _, l := range r.loops {
+			l.poll.Close()
+		}
+	}()
 	if !sleep(r.ctx, r.start-r.clock.Now()) {
 		return r.result(r.start), r.ctx.Err()
 	}
+	// A loop's thread that wakes must find a P at once, whatever else the
+	// process does: waiting for one would show as the target's latency. The
+	// kernel then shares the CPUs, which it does by the millisecond.
+	before := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(before + len(r.loops))
+	defer runtime.GOMAXPROCS(before)
+
 	// hard ends what is under way: when the caller ends the run, and when the
 	// grace time is over.
 	hard, end := context.WithCancel(r.ctx)
 	defer end()
 	grace := time.AfterFunc(r.steady.To+r.plan.Grace-r.clock.Now(), end)
 	defer grace.Stop()
-	timer := newWaiter()
-	defer timer.close()
-	cut := make(chan struct{})
-	stop := context.AfterFunc(hard, func() {
-		defer close(cut)
-		timer.interrupt()
-		r.cutOff()
-	})
+	defer context.AfterFunc(hard, r.stop)()
 
 	driven := make(chan struct{})
 	reported := make(chan struct{})
@@ -130,20 +181,21 @@ func (r *run) drive() (*Result, error) {
 		defer close(reported)
 		r.report(driven)
 	}()
-	if r.plan.Open() {
-		r.driveOpen(hard, timer)
-	} else {
-		r.driveClosed(hard)
+	var all sync.WaitGroup
+	failed := make([]error, len(r.loops))
+	for i, l := range r.loops {
+		all.Go(func() {
+			if failed[i] = l.drive(); failed[i] != nil {
+				end() // without one loop the others would flatter
+			}
+		})
 	}
-	if !stop() {
-		<-cut // it uses the timer
-	}
+	all.Wait()
+	now := r.clock.Now()
 	close(driven)
 	<-reported
-	r.cutOff() // closes what is still open
-	now := r.clock.Now()
 	result := r.result(now)
-	err := r.balance(result)
+	err := errors.Join(append(failed, r.balance())...)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ctx.Err() != nil {
@@ -155,44 +207,73 @@ func (r *run) drive() (*Result, error) {
 	return result, err
 }
 
-// cutOff closes every client, which ends what they are doing.
-func (r *run) cutOff() {
-	r.collector.mu.Lock()
-	all := r.collector.connections[:len(r.collector.connections):len(r.collector.connections)]
-	r.collector.mu.Unlock()
-	for _, c := range all {
-		_ = c.client.Close() // it is given up; nothing can be done about an error
+func (r *run) stop() {
+	for _, l := range r.loops {
+		l.stop()
 	}
 }
 
-// unfinished returns how many requests of the measured span were begun and not
-// recorded, how many tickets were due before its end and never taken, and how
-// long the oldest of the begun ones had waited by now.
-func (r *run) unfinished(end, now time.Duration) (begun, waiting int64, oldest time.Duration) {
-	span := record.Span{From: r.steady.From, To: end}
-	for _, c := range r.collector.connections {
-		if c.pending.is && within(span, c.pending.intended) {
-			begun++
-			oldest = max(oldest, now-c.pending.intended)
-		}
+// sleep returns false when ctx ends before d has passed.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
 	}
-	if r.plan.Open() {
-		from := max(r.taken.Load(), r.pace.due(span.From-r.start))
-		waiting = max(0, r.pace.due(end-r.start)-from)
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
-	return begun, waiting, oldest
 }
 
-// balance checks the invariant that no request is lost: everything that a
-// connection began is a success, a failure, or unfinished, and in an open loop
-// everything that was due as well.
-func (r *run) balance(result *Result) error {
-	var recorded, pending int64
-	for _, c := range r.collector.connections {
-		recorded += c.ended.steady
-		if c.pending.is && within(r.steady, c.pending.intended) {
-			pending++
+// unfinished is what the loops left behind of the requests that were intended
+// in a span.
+type unfinished struct {
+	begun   int64         // and not ended
+	waiting int64         // due and never begun
+	oldest  time.Duration // how long the oldest of the begun ones had waited
+}
+
+// unfinished may be asked when the loops are over.
+func (r *run) unfinished(span record.Span, now time.Duration) (u unfinished) {
+	for _, l := range r.loops {
+		for i := range l.lanes {
+			lane := &l.lanes[i]
+			if lane.state != laneFree && within(span, lane.intended) {
+				u.begun++
+				u.oldest = max(u.oldest, now-lane.intended)
+			}
+			for _, t := range lane.behind {
+				if within(span, t.at) {
+					u.waiting++
+				}
+			}
 		}
+		if r.plan.Open() {
+			from := max(l.counted.taken, l.arrivals.due(span.From-r.start))
+			u.waiting += max(0, l.arrivals.due(span.To-r.start)-from)
+		}
+	}
+	return u
+}
+
+// due returns how many tickets of the open loop are due within a span.
+func (r *run) due(span record.Span) (n int64) {
+	for _, l := range r.loops {
+		n += l.arrivals.due(span.To-r.start) - l.arrivals.due(span.From-r.start)
+	}
+	return n
+}
+
+// balance checks the invariant that no request is lost: everything that was
+// begun is a success, a failure, or unfinished, and in an open loop everything
+// that was due as well.
+func (r *run) balance() error {
+	var recorded int64
+	for _, l := range r.loops {
+		recorded += l.ended.steady
 	}
 	t := r.collector.totals
 	if t.requests != recorded {
@@ -201,10 +282,10 @@ func (r *run) balance(result *Result) error {
 	if !r.plan.Open() {
 		return nil
 	}
-	taken := max(0, r.taken.Load()-r.pace.due(r.steady.From-r.start))
-	if taken != t.requests+pending {
-		return fmt.Errorf("load: internal error: %d requests of the measured span were taken, %d succeeded, %d failed, %d are unfinished",
-			taken, t.failures[0], t.failed(), pending)
+	left := r.unfinished(r.steady, 0)
+	if due := r.due(r.steady); due != t.requests+left.begun+left.waiting {
+		return fmt.Errorf("load: internal error: %d requests of the measured span were due, %d succeeded, %d failed, %d were begun and not ended, %d never begun",
+			due, t.failures[0], t.failed(), left.begun, left.waiting)
 	}
 	return nil
 }
@@ -212,24 +293,33 @@ func (r *run) balance(result *Result) error {
 // result puts together what was measured up to now.
 func (r *run) result(now time.Duration) *Result {
 	steady := r.steady
-	if r.ctx.Err() != nil {
+	if r.ctx.Err() != nil || r.plan.Requests > 0 {
 		steady.To = max(steady.From, min(steady.To, now))
 	}
-	begun, waiting, oldest := r.unfinished(steady.To, now)
+	left := r.unfinished(steady, now)
 	t := r.collector.totals
 	s := t.summary(steady.Len())
-	s.Model, s.Connections, s.InFlight = "closed", r.plan.Connections, begun+waiting
+	s.Model, s.Connections, s.InFlight = "closed", r.connections, left.begun+left.waiting
 	if r.plan.Open() {
 		s.Model = "open"
-		s.IntendedRate = record.PerSecond(float64(r.pace.due(steady.To-r.start)-r.pace.due(steady.From-r.start)), steady.Len())
-	} else {
-		s.Connections = r.width
+		s.IntendedRate = record.PerSecond(float64(r.due(steady)), steady.Len())
+	}
+	if s.Protocol = string(r.Plan.Protocol); s.Protocol == "" {
+		s.Protocol = string(scenario.HTTP1)
+	}
+	if r.streams > 1 {
+		s.Streams = r.streams
+	}
+	s.Established = r.spent.open
+	for _, l := range r.loops {
+		s.Dials += l.counted.dials
+		s.Reconnects += l.counted.reconnects
 	}
 	e := evidence{
-		open: r.plan.Open(), span: steady.Len(), asked: r.width, ramped: len(r.plan.Stages) > 0,
-		cpus: runtime.GOMAXPROCS(0), loopback: loopback(r.Plan),
+		open: r.plan.Open(), span: steady.Len(), asked: r.connections, ramped: len(r.plan.Stages) > 0,
+		cpus: runtime.NumCPU(), loopback: loopback(r.Plan),
 		summary: s, spent: r.spent, own: t.own.quantiles(), serviceSum: t.service.sum, lagSum: t.lag.sum,
-		begun: begun, waiting: waiting, oldest: oldest,
+		begun: left.begun, waiting: left.waiting, oldest: left.oldest,
 	}
 	r.mu.Lock()
 	e.failures = r.failures

@@ -1,0 +1,416 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/netip"
+	"time"
+
+	"github.com/redline-go/redline/load/socket"
+)
+
+// open begins to connect a closed link. Lanes wait in its queue meanwhile.
+func (l *loop) open(k *link) {
+	if now := l.now(); l.dialing.admit(k, now) {
+		l.dial(k, now)
+	}
+}
+
+// dial finds out where a link goes, at once for an address in numbers or a name
+// that was looked up before.
+func (l *loop) dial(k *link, now time.Duration) {
+	r := l.run
+	if places, ok := r.resolver.known(r.hosts[k.host].Address); ok {
+		l.resolved(k, places, nil, now)
+		return
+	}
+	k.state = linkResolving
+	k.generation++
+	generation := k.generation
+	l.apart.Go(func() {
+		ctx, cancel := context.WithTimeout(l.ctx, r.plan.Timeout)
+		defer cancel()
+		places, err := r.resolver.lookup(ctx, r.hosts[k.host].Address)
+		l.post(func() {
+			if k.state == linkResolving && k.generation == generation {
+				l.resolved(k, places, err, l.now())
+			}
+		})
+	})
+}
+
+// resolved goes on with the addresses of a link's host.
+func (l *loop) resolved(k *link, places []netip.AddrPort, err error, now time.Duration) {
+	k.places, k.attempt = places, 0
+	if err != nil {
+		l.fail(k, err, now)
+		return
+	}
+	l.connect(k, now)
+}
+
+// connect tries the next address of the host. Connections spread over a name's
+// addresses, and go on to the next one where nobody listens: localhost is ::1
+// and 127.0.0.1.
+func (l *loop) connect(k *link, now time.Duration) {
+	r := l.run
+	for {
+		to := k.places[(k.id+k.attempt)%len(k.places)]
+		k.attempt++
+		var source netip.Addr
+		if n := len(r.plan.Sources); n > 0 {
+			source = r.plan.Sources[k.id%n]
+		}
+		fd, err := socket.Connect(to, source)
+		if err == nil {
+			k.state, k.fd, k.writing = linkConnecting, fd, true
+			k.generation++
+			if err = l.poll.Add(fd, k.token(), true); err == nil {
+				return
+			}
+		}
+		if k.attempt >= len(k.places) {
+			l.fail(k, err, now)
+			return
+		}
+		l.release(k)
+	}
+}
+
+// connected is called when a connection attempt is over.
+func (l *loop) connected(k *link) {
+	to := k.places[(k.id+k.attempt-1)%len(k.places)]
+	now := l.now()
+	if err := socket.Connected(k.fd, to); err != nil {
+		if k.attempt < len(k.places) {
+			l.release(k)
+			l.connect(k, now)
+			return
+		}
+		l.fail(k, err, now)
+		return
+	}
+	config := l.run.hosts[k.host].TLS
+	if config == nil {
+		k.writing = false
+		if err := l.poll.Watch(k.fd, k.token(), false); err != nil {
+			l.fail(k, err, now)
+			return
+		}
+		l.opened(k, now)
+		return
+	}
+	// The handshake takes a millisecond of CPU and two round trips, and crypto/tls
+	// blocks in it: it runs apart, with the socket out of the poller.
+	l.poll.Forget(k.fd)
+	k.state, k.tls = linkShaking, socket.NewTLS(k.fd, config)
+	t, generation := k.tls, k.generation
+	l.apart.Go(func() {
+		ctx, cancel := context.WithTimeout(l.ctx, l.run.plan.Timeout)
+		defer cancel()
+		l.run.shaking <- struct{}{}
+		err := t.Handshake(ctx)
+		<-l.run.shaking
+		l.post(func() { l.shaken(k, t, generation, err) })
+	})
+}
+
+// shaken goes on after a TLS handshake. The socket was the handshake's until
+// now, so that it is closed here when the link was given up meanwhile.
+func (l *loop) shaken(k *link, t *socket.TLS, generation int32, err error) {
+	if k.tls != t || k.generation != generation || k.state != linkShaking {
+		return
+	}
+	now := l.now()
+	k.writing = false
+	if err == nil {
+		err = l.poll.Add(k.fd, k.token(), false)
+	} else {
+		err = handshakeFailure(err)
+	}
+	if err != nil {
+		l.fail(k, err, now)
+		return
+	}
+	l.opened(k, now)
+	if k.state == linkOpen {
+		l.readable(k) // tickets and first frames may have come with the handshake
+	}
+}
+
+// opened begins to use a connection.
+func (l *loop) opened(k *link, now time.Duration) {
+	k.state = linkOpen
+	l.counted.dials++
+	l.counted.open++
+	if k.parted {
+		k.parted = false
+		l.counted.reconnects++
+	}
+	if k.wire == nil {
+		k.wire = l.run.Protocol.Wire(k.host)
+		k.drainer, _ = k.wire.(Drainer)
+	}
+	if l.current != k {
+		l.flush()
+		l.current = k
+	}
+	l.out = k.wire.Open(l.out)
+	l.advance(k, now)
+}
+
+// advance sends what waits for a link as far as it has room, and replaces the
+// connection when its wire is over.
+func (l *loop) advance(k *link, now time.Duration) {
+	if k.state != linkOpen {
+		return
+	}
+	room, over := k.wire.State()
+	for room > 0 && k.head != nil && k.state == linkOpen {
+		u := k.dequeue()
+		u.since = max(u.since, now)
+		l.send(u, k)
+		room, over = k.wire.State()
+	}
+	if over && k.under == 0 && k.state == linkOpen {
+		if l.current == k {
+			l.flush() // a last word of the wire's
+		}
+		if k.state != linkOpen {
+			return // writing it failed, which did the rest
+		}
+		l.close(k)
+		if k.head != nil {
+			l.open(k)
+		}
+	}
+}
+
+// readable takes what has arrived on a link.
+func (l *loop) readable(k *link) {
+	if k.tls != nil {
+		l.readTLS(k)
+		return
+	}
+	n, err := socket.Read(k.fd, l.in)
+	if err == socket.ErrAgain {
+		return
+	}
+	now := l.now()
+	switch {
+	case err != nil:
+		l.fail(k, err, now)
+	case n == 0:
+		l.shut(k, now)
+	default:
+		l.receive(k, l.in[:n], now)
+	}
+}
+
+func (l *loop) readTLS(k *link) {
+	k.tls.Ready()
+	for k.state == linkOpen {
+		n, err := k.tls.Read(l.in)
+		if n > 0 {
+			l.receive(k, l.in[:n], l.now())
+			// What it led to is sent with what the next record leads to.
+			continue
+		}
+		switch {
+		case err == nil:
+		case errors.Is(err, socket.ErrAgain):
+			return
+		case errors.Is(err, io.EOF):
+			l.shut(k, l.now())
+			return
+		default:
+			l.fail(k, err, l.now())
+			return
+		}
+	}
+}
+
+// receive passes arrived bytes to the link's wire and takes what it completes.
+func (l *loop) receive(k *link, b []byte, now time.Duration) {
+	if l.current != k {
+		l.flush()
+		l.current = k
+	}
+	var err error
+	l.out, l.ends, err = k.wire.Receive(b, now, l.out, l.ends[:0])
+	for _, x := range l.ends {
+		l.conclude(&k.group.lanes[x.Slot], k, now)
+	}
+	if err != nil {
+		l.fail(k, err, now)
+	}
+	l.goOn(k, now)
+}
+
+// goOn follows redirects and sends what waited for the link.
+func (l *loop) goOn(k *link, now time.Duration) {
+	for len(l.hops) > 0 {
+		h := l.hops[len(l.hops)-1]
+		l.hops = l.hops[:len(l.hops)-1]
+		l.route(h.u, &h.u.group.links[h.host])
+	}
+	l.work()
+	l.advance(k, now)
+}
+
+// shut is called when the peer sends no more.
+func (l *loop) shut(k *link, now time.Duration) {
+	var err error
+	l.ends, err = k.wire.Shut(now, l.ends[:0])
+	for _, x := range l.ends {
+		l.conclude(&k.group.lanes[x.Slot], k, now)
+	}
+	if k.under == 0 {
+		err = nil
+	} else if err == nil {
+		err = io.ErrUnexpectedEOF
+	}
+	l.fail(k, err, now)
+	l.goOn(k, now)
+}
+
+// fail ends a link's socket and the requests under way on it; those that wait
+// for the link fail only if it could not be opened. Without an error and
+// without requests under way it was the target's to close it.
+func (l *loop) fail(k *link, err error, now time.Duration) {
+	was := k.state
+	if was == linkOpen && k.under == 0 {
+		k.parted = true
+	}
+	if l.current == k { // nobody is left to read it
+		l.current, l.out = nil, l.out[:0]
+	}
+	l.close(k)
+	if k.under > 0 {
+		k.under = 0
+		for i := range k.group.lanes {
+			if u := &k.group.lanes[i]; u.state == laneSent && u.link == k {
+				u.x.Err, u.x.Done = err, now
+				l.finish(u, now)
+			}
+		}
+	}
+	if was != linkOpen {
+		for u := k.dequeue(); u != nil; u = k.dequeue() {
+			u.x.Err, u.x.Done = err, now
+			l.finish(u, now)
+		}
+		return
+	}
+	if k.head != nil {
+		l.open(k)
+	}
+}
+
+// close closes a link's socket.
+func (l *loop) close(k *link) {
+	if k.state == linkOpen {
+		l.counted.open--
+	}
+	if l.current == k {
+		l.current, l.out = nil, l.out[:0]
+	}
+	l.release(k)
+	k.state = linkClosed
+	k.generation++
+}
+
+// release gives the socket back. During a handshake it is the handshake's to
+// use, and is closed when that has seen its context end.
+func (l *loop) release(k *link) {
+	if k.tls != nil {
+		k.tls.Close() // the socket too, once the handshake lets go of it
+	} else if k.fd >= 0 {
+		socket.Close(k.fd)
+	}
+	k.fd, k.tls, k.out, k.writing = -1, nil, nil, false
+}
+
+// flush writes what is to go to the current link.
+func (l *loop) flush() {
+	k := l.current
+	l.current = nil
+	if k == nil || len(l.out) == 0 {
+		return
+	}
+	out := l.out
+	l.out = l.out[:0]
+	if k.tls != nil {
+		err := k.tls.Write(out)
+		if err == nil {
+			l.watch(k, k.tls.Kept())
+			l.drained(k, k.tls.Kept())
+			return
+		}
+		l.fail(k, err, l.now())
+		return
+	}
+	if len(k.out) > 0 {
+		k.out = append(k.out, out...)
+		return
+	}
+	n, err := socket.Write(k.fd, out)
+	if n == len(out) {
+		l.drained(k, false)
+		return
+	}
+	if err != nil && err != socket.ErrAgain {
+		l.fail(k, err, l.now())
+		return
+	}
+	k.out = append(k.out, out[n:]...)
+	l.watch(k, true)
+}
+
+// writable writes what the kernel had no room for.
+func (l *loop) writable(k *link) {
+	if k.tls != nil {
+		done, err := k.tls.Flush()
+		if err != nil {
+			l.fail(k, err, l.now())
+			return
+		}
+		l.watch(k, !done)
+		l.drained(k, !done)
+		return
+	}
+	n, err := socket.Write(k.fd, k.out)
+	if err != nil && err != socket.ErrAgain {
+		l.fail(k, err, l.now())
+		return
+	}
+	if k.out = k.out[n:]; len(k.out) == 0 {
+		k.out = nil
+		l.watch(k, false)
+		l.drained(k, false)
+	}
+}
+
+// drained tells a wire that wants to know that everything was written.
+func (l *loop) drained(k *link, kept bool) {
+	if k.drainer == nil || kept || k.state != linkOpen {
+		return
+	}
+	now := l.now()
+	l.sent = k.drainer.Drained(now, l.sent[:0])
+	for _, x := range l.sent {
+		l.conclude(&k.group.lanes[x.Slot], k, now)
+	}
+}
+
+// watch has the poller tell when there is room to write, or no longer.
+func (l *loop) watch(k *link, write bool) {
+	if k.writing == write {
+		return
+	}
+	k.writing = write
+	if err := l.poll.Watch(k.fd, k.token(), write); err != nil {
+		l.fail(k, err, l.now())
+	}
+}

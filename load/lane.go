@@ -1,0 +1,148 @@
+package load
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Bounds of the pause after a connection could not be opened. It doubles from
+// the first to the longest, so that a target that refuses is neither spun on
+// nor left alone for long once it is back.
+const (
+	backoffFirst   = time.Millisecond
+	backoffLongest = 100 * time.Millisecond
+)
+
+// lane carries one request at a time: in a closed loop it is the virtual user,
+// in an open one a place for a due request. As many lanes as a connection has
+// streams share it; see group.
+type lane struct {
+	x     Exchange
+	id    int // of all lanes of the run
+	group *group
+	state laneState
+	link  *link // where the request waits or was sent
+	queue *lane // the next lane that waits for the same link
+
+	number   int64         // of the request: its ticket in an open loop
+	intended time.Duration // when it was due
+	// since is when the generator could have sent it: it was due, the lane was
+	// free, and a connection was there.
+	since time.Duration
+	begun time.Duration
+	own   time.Duration // see sample.own
+
+	free    time.Duration // when the last request ended; zero before the first
+	backoff time.Duration
+	wake    time.Duration // while it is in the loop's alarms
+	behind  []ticketAt    // tickets of its own that are due and wait for it, in order; at is run time
+	rng     rand.PCG
+}
+
+type laneState uint8
+
+// States of a lane.
+const (
+	laneFree    laneState = iota // without a request
+	laneWaiting                  // for a connection, or for room on one
+	laneSent
+)
+
+// group is the lanes that share connections, and the connections, one per host
+// of the plan.
+type group struct {
+	lanes []lane
+	links []link
+}
+
+// deadline is when the lane's request times out: the timeout bounds the wait
+// for a connection, and then the answer.
+func (u *lane) deadline(timeout time.Duration) time.Duration {
+	if u.x.Sent > 0 {
+		return u.x.Sent + timeout
+	}
+	return u.begun + timeout
+}
+
+// pause returns how long to wait after a request that could not be sent.
+func (u *lane) pause() time.Duration {
+	u.backoff = min(max(2*u.backoff, backoffFirst), backoffLongest)
+	return u.backoff
+}
+
+// mix chooses requests by their weights. It is immutable.
+type mix struct {
+	upTo  []uint64 // cumulative weights
+	total uint64
+}
+
+func newMix(weights []int) mix {
+	var m mix
+	for _, w := range weights {
+		if w <= 0 {
+			w = 1
+		}
+		m.total += uint64(w)
+		m.upTo = append(m.upTo, m.total)
+	}
+	return m
+}
+
+// pick returns an index with the probability of its weight. The modulo's bias
+// is below total/2^64.
+func (m *mix) pick(rng *rand.PCG) int {
+	if len(m.upTo) == 1 {
+		return 0
+	}
+	at := rng.Uint64() % m.total
+	for i, upTo := range m.upTo {
+		if at < upTo {
+			return i
+		}
+	}
+	return len(m.upTo) - 1
+}
+
+// alarms are sleeping lanes, the first to wake on top: a binary heap without
+// the interface of container/heap, which would box every lane.
+type alarms []*lane
+
+func (a *alarms) add(u *lane, at time.Duration) {
+	u.wake = at
+	*a = append(*a, u)
+	h := *a
+	for i := len(h) - 1; i > 0; {
+		up := (i - 1) / 2
+		if h[up].wake <= h[i].wake {
+			return
+		}
+		h[up], h[i] = h[i], h[up]
+		i = up
+	}
+}
+
+// due removes and returns a lane whose time has come; nil when there is none.
+func (a *alarms) due(now time.Duration) *lane {
+	h := *a
+	if len(h) == 0 || h[0].wake > now {
+		return nil
+	}
+	first, last := h[0], len(h)-1
+	h[0], h[last] = h[last], nil
+	h = h[:last]
+	*a = h
+	for i := 0; ; {
+		down := 2*i + 1
+		if down >= last {
+			return first
+		}
+		if right := down + 1; right < last && h[right].wake < h[down].wake {
+			down = right
+		}
+		if h[i].wake <= h[down].wake {
+			return first
+		}
+		h[i], h[down] = h[down], h[i]
+		i = down
+	}
+}

@@ -1,0 +1,134 @@
+package load
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/redline-go/redline/load/socket"
+)
+
+// link is a connection to one host, or the place of one: it outlives its
+// sockets.
+type link struct {
+	index      int32 // among the loop's links
+	generation int32 // of the socket, so that events of the last one are told apart
+	host       int
+	id         int // of the group, over all loops: what the record calls the connection
+	group      *group
+	wire       Wire
+	drainer    Drainer // the wire, if it is one
+
+	state   linkState
+	fd      int
+	tls     *socket.TLS // nil for plaintext
+	out     []byte      // what the kernel had no room for
+	writing bool        // the poller watches for room
+
+	places  []netip.AddrPort // where to connect, while opening
+	attempt int
+
+	under      int   // requests sent and not ended
+	parted     bool  // the target closed the last socket between two requests
+	head, tail *lane // that wait
+}
+
+type linkState uint8
+
+// States of a link.
+const (
+	linkClosed linkState = iota
+	linkQueued           // waits for its turn under the connect rate
+	linkResolving
+	linkConnecting
+	linkShaking // TLS handshake, in a goroutine of its own
+	linkOpen
+)
+
+func (k *link) token() socket.Token { return socket.Token{Index: k.index, Generation: k.generation} }
+
+// enqueue makes a lane wait for the link, behind those that do already.
+func (k *link) enqueue(u *lane) {
+	u.state, u.queue = laneWaiting, nil
+	if k.tail == nil {
+		k.head = u
+	} else {
+		k.tail.queue = u
+	}
+	k.tail = u
+}
+
+// dequeue returns the lane that has waited longest; nil when none does.
+func (k *link) dequeue() *lane {
+	u := k.head
+	if u == nil {
+		return nil
+	}
+	if k.head = u.queue; k.head == nil {
+		k.tail = nil
+	}
+	u.queue = nil
+	return u
+}
+
+// remove takes a lane out of the queue wherever it stands.
+func (k *link) remove(u *lane) {
+	var before *lane
+	for at := k.head; at != nil; before, at = at, at.queue {
+		if at != u {
+			continue
+		}
+		if before == nil {
+			k.head = u.queue
+		} else {
+			before.queue = u.queue
+		}
+		if k.tail == u {
+			k.tail = before
+		}
+		u.queue = nil
+		return
+	}
+}
+
+// dials paces the connections that a loop opens.
+type dials struct {
+	gap    time.Duration // between two; zero is no bound
+	next   time.Duration // when the next may be opened
+	queued []*link       // in order
+	first  int           // of queued that has not been opened
+}
+
+// admit reports whether k may open now, and else queues it.
+func (d *dials) admit(k *link, now time.Duration) bool {
+	if d.gap == 0 {
+		return true
+	}
+	if d.first == len(d.queued) && d.next <= now {
+		d.next = max(d.next, now-d.gap) + d.gap
+		return true
+	}
+	k.state = linkQueued
+	if d.first > len(d.queued)/2 {
+		d.queued, d.first = append(d.queued[:0], d.queued[d.first:]...), 0
+	}
+	d.queued = append(d.queued, k)
+	return false
+}
+
+// due returns the next link that may open by now; nil when none does.
+func (d *dials) due(now time.Duration) *link {
+	if d.first == len(d.queued) {
+		d.queued, d.first = d.queued[:0], 0
+		return nil
+	}
+	if d.next > now {
+		return nil
+	}
+	d.next = max(d.next, now-d.gap) + d.gap
+	k := d.queued[d.first]
+	d.first++
+	return k
+}
+
+// wake is when due has something; ok is false when nothing is queued.
+func (d *dials) wake() (at time.Duration, ok bool) { return d.next, d.first < len(d.queued) }

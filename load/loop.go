@@ -1,0 +1,263 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redline-go/redline/load/socket"
+	"github.com/redline-go/redline/scenario"
+)
+
+// readBuffer is what one read may take. All connections of a loop share it.
+const readBuffer = 64 << 10
+
+// loop drives its share of the run's lanes from one thread: it waits for
+// sockets and due times at once, and does whatever either asks for.
+//
+// Everything that an event leads to is done before the next event is looked at,
+// and what it sends to one connection goes out in one write: requests of many
+// streams that are answered together are followed up together.
+type loop struct {
+	*feed
+	run    *run
+	index  int
+	poll   *socket.Poller
+	groups []group
+	lanes  []lane // of all groups
+	links  []link // of all groups
+
+	arrivals arrivals      // of an open loop
+	idle     []*lane       // free lanes of an open loop; the one that was free last is last
+	ready    []*lane       // lanes whose next request is to begin now
+	alarms   alarms        // lanes whose next request begins later
+	dialing  dials         // connections that wait for the connect rate
+	scan     time.Duration // when lanes are next looked at for timeouts
+
+	in     []byte        // read buffer
+	out    []byte        // what goes to current, not yet written
+	ends   []*Exchange   // of one Receive
+	sent   []*Exchange   // of one Drained
+	hops   []hop         // requests that follow a redirect now
+	freed  time.Duration // when the last lane became idle, while tickets may wait for it; else zero
+	behind int           // tickets in the lanes' own queues
+	// current is the link that out is for.
+	current *link
+
+	under     int // requests begun and not ended
+	counted   tally
+	published tally
+
+	stopped atomic.Bool // by stop
+	mu      sync.Mutex
+	inbox   []func() // from other goroutines
+	apart   sync.WaitGroup
+	ctx     context.Context // of what runs apart
+	end     context.CancelFunc
+}
+
+// newLoop lays out the groups of loop index: every loops-th of the run's.
+func newLoop(r *run, index, loops int) (*loop, error) {
+	poll, err := socket.NewPoller()
+	if err != nil {
+		return nil, err
+	}
+	l := &loop{feed: &feed{}, run: r, index: index, poll: poll, in: make([]byte, readBuffer)}
+	l.ctx, l.end = context.WithCancel(context.Background())
+	streams, hosts := r.streams, len(r.hosts)
+	groups := (r.connections - index + loops - 1) / loops
+	l.groups = make([]group, groups)
+	l.lanes = make([]lane, groups*streams)
+	l.links = make([]link, groups*hosts)
+	for g := range l.groups {
+		at := &l.groups[g]
+		at.lanes, at.links = l.lanes[g*streams:(g+1)*streams:(g+1)*streams], l.links[g*hosts:(g+1)*hosts:(g+1)*hosts]
+		id := g*loops + index
+		for h := range at.links {
+			at.links[h] = link{index: int32(g*hosts + h), host: h, id: id, group: at, fd: -1}
+		}
+		for s := range at.lanes {
+			u := &at.lanes[s]
+			u.id, u.group, u.x.Slot = id*streams+s, at, s
+			u.rng.Seed(uint64(u.id), 0x6c6f6164)
+		}
+	}
+	l.ring.samples = make([]sample, ringLength)
+	if rate := r.plan.ConnectRate; rate > 0 {
+		l.dialing.gap = time.Duration(float64(time.Second) * float64(loops) / rate)
+	}
+	if r.plan.Open() {
+		l.arrivals = newArrivals(r.plan, &r.pace, index, loops, r.seed)
+	}
+	return l, nil
+}
+
+// drive runs the loop until its load is over or stop is called, and closes its
+// connections.
+func (l *loop) drive() error {
+	runtime.LockOSThread() // and never unlocked: the thread's timer slack ends with it
+	socket.Precise()
+	l.thread.Store(int64(socket.Thread()))
+	defer l.shutdown()
+	l.start()
+	for !l.stopped.Load() {
+		now := l.now()
+		l.expire(now)
+		for k := l.dialing.due(now); k != nil; k = l.dialing.due(now) {
+			l.dial(k, now)
+		}
+		for u := l.alarms.due(now); u != nil; u = l.alarms.due(now) {
+			l.woken(u)
+		}
+		l.handOut(now)
+		l.work()
+		l.flush()
+		if l.over() {
+			break
+		}
+		l.publish(&l.counted, &l.published)
+		n, err := l.poll.Wait(l.patience())
+		if err != nil {
+			return fmt.Errorf("load: %w", err)
+		}
+		for i := range n {
+			l.handle(l.poll.Event(i))
+			l.work()
+			// Not with the next event's: the time of sending is taken before.
+			l.flush()
+		}
+	}
+	return nil
+}
+
+func (l *loop) now() time.Duration { return l.run.clock.Now() }
+
+// start gives every lane its first request, or its place among the free.
+func (l *loop) start() {
+	l.scan = l.now() + l.run.plan.Timeout
+	for i := range l.lanes {
+		u := &l.lanes[i]
+		switch {
+		case l.run.plan.PerConnection > 0:
+		case l.run.plan.Open():
+			// The first lane is used first: it is the last of the list.
+			l.idle = append(l.idle, &l.lanes[len(l.lanes)-1-i])
+		default:
+			l.schedule(u, l.run.start)
+		}
+	}
+	if l.run.plan.PerConnection > 0 {
+		for i := range l.links {
+			l.open(&l.links[i])
+		}
+	}
+}
+
+// over reports whether nothing is under way and nothing will be due.
+func (l *loop) over() bool {
+	if l.under > 0 || len(l.ready) > 0 || len(l.alarms) > 0 {
+		return false
+	}
+	if !l.run.plan.Open() {
+		return true
+	}
+	_, _, more := l.arrivals.peek()
+	return !more
+}
+
+// patience is how long the loop may wait for events; negative is for ever.
+func (l *loop) patience() time.Duration {
+	next := time.Duration(-1)
+	sooner := func(at time.Duration) {
+		if next < 0 || at < next {
+			next = max(0, at)
+		}
+	}
+	if len(l.alarms) > 0 {
+		sooner(l.alarms[0].wake)
+	}
+	if at, ok := l.dialing.wake(); ok {
+		sooner(at)
+	}
+	if l.under > 0 {
+		sooner(l.scan)
+	}
+	if l.run.plan.Open() && (len(l.idle) > 0 || l.run.plan.PerConnection > 0) {
+		if _, at, ok := l.arrivals.peek(); ok {
+			sooner(l.run.start + at)
+		}
+	}
+	if next < 0 {
+		return -1
+	}
+	return max(0, next-l.now())
+}
+
+// stop ends the loop from any goroutine, whatever is under way.
+func (l *loop) stop() {
+	l.stopped.Store(true)
+	l.poll.Wake()
+}
+
+// post has the loop run f. What arrives after its end is dropped.
+func (l *loop) post(f func()) {
+	l.mu.Lock()
+	l.inbox = append(l.inbox, f)
+	l.mu.Unlock()
+	l.poll.Wake()
+}
+
+// handle does what one event asks for.
+func (l *loop) handle(e socket.Event) {
+	if e.Token.Index < 0 {
+		l.mu.Lock()
+		posted := l.inbox
+		l.inbox = nil
+		l.mu.Unlock()
+		for _, f := range posted {
+			f()
+		}
+		return
+	}
+	k := &l.links[e.Token.Index]
+	if k.generation != e.Token.Generation {
+		return // of a socket that is closed
+	}
+	switch k.state {
+	case linkConnecting:
+		if e.Writable {
+			l.connected(k)
+		}
+	case linkOpen:
+		if e.Writable && k.writing {
+			l.writable(k)
+		}
+		if e.Readable && k.state == linkOpen {
+			l.readable(k)
+		}
+	}
+}
+
+// shutdown closes every connection and waits for what runs apart. Requests that
+// are under way keep their lanes, for the count of the unfinished.
+func (l *loop) shutdown() {
+	l.end()
+	for i := range l.links {
+		l.close(&l.links[i])
+	}
+	l.apart.Wait()
+	l.counted.open = 0
+	l.publish(&l.counted, &l.published)
+}
+
+// cursor returns the rows of a lane's templates; nil when the plan takes no
+// data.
+func (l *loop) cursor(u *lane) *scenario.Cursor {
+	if u.x.Data == nil && l.run.data {
+		return scenario.NewCursor(l.run.Plan, uint64(u.id))
+	}
+	return u.x.Data
+}

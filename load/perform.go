@@ -1,0 +1,314 @@
+package load
+
+import (
+	"errors"
+	"time"
+)
+
+// mostBehind bounds the tickets that wait for a connection of their own. Those
+// beyond stay with the arrivals and wait there, in order.
+const mostBehind = 1 << 20
+
+// handOut gives the tickets of an open loop that are due to free lanes. When
+// all are busy, tickets wait in order: they are due whether anyone can send
+// them or not, and their latency counts from then.
+func (l *loop) handOut(now time.Duration) {
+	r := l.run
+	if !r.plan.Open() {
+		return
+	}
+	for {
+		n, at, ok := l.arrivals.peek()
+		if at += r.start; !ok || at > now {
+			return
+		}
+		var u *lane
+		switch {
+		case r.plan.PerConnection > 0:
+			if u = l.owner(n); u.state != laneFree || u.wake > 0 || len(u.behind) > 0 {
+				if l.behind == mostBehind {
+					return
+				}
+				l.behind++
+				u.behind = append(u.behind, ticketAt{n: n, at: at})
+				l.take()
+				continue
+			}
+		case len(l.idle) > 0:
+			u = l.idle[len(l.idle)-1]
+			l.idle = l.idle[:len(l.idle)-1]
+		default:
+			return
+		}
+		l.take()
+		u.number, u.intended = n, at
+		l.begin(u)
+	}
+}
+
+func (l *loop) take() {
+	l.arrivals.take()
+	l.counted.taken++
+}
+
+// owner returns the lane of a ticket whose connection is given.
+func (l *loop) owner(n int64) *lane {
+	return &l.groups[int(n%int64(l.run.connections))/len(l.run.loops)].lanes[0]
+}
+
+// again decides what a lane does after its last request ended.
+func (l *loop) again(u *lane) {
+	if u.backoff > 0 && l.run.plan.Open() {
+		l.alarms.add(u, l.now()+u.backoff)
+		return
+	}
+	if l.run.plan.Open() {
+		l.rest(u)
+		return
+	}
+	from := u.free
+	if u.backoff > 0 {
+		from = l.now() + u.backoff
+	}
+	l.schedule(u, from+thinkTime(l.run.plan.Think, &u.rng))
+}
+
+// rest frees a lane of an open loop for the next ticket.
+func (l *loop) rest(u *lane) {
+	switch {
+	case l.run.plan.PerConnection == 0:
+		l.idle = append(l.idle, u)
+		l.freed = max(l.freed, u.free)
+	case len(u.behind) > 0:
+		u.number, u.intended = u.behind[0].n, u.behind[0].at
+		if u.behind = u.behind[1:]; len(u.behind) == 0 {
+			u.behind = nil
+		}
+		l.behind--
+		l.ready = append(l.ready, u)
+	}
+}
+
+// schedule plans the next request of a closed loop's lane, for when the course
+// of the load next has a place for it from that time on.
+func (l *loop) schedule(u *lane, from time.Duration) {
+	r := l.run
+	at, ok := r.pace.active(u.id, max(0, from-r.start))
+	if !ok || !r.spend(at) {
+		return // this lane is over
+	}
+	u.intended = max(at+r.start, from)
+	if u.intended > u.free && u.intended > l.now() {
+		l.alarms.add(u, u.intended)
+		return
+	}
+	l.ready = append(l.ready, u)
+}
+
+// woken is a lane whose alarm went off.
+func (l *loop) woken(u *lane) {
+	u.wake = 0
+	if !l.run.plan.Open() {
+		l.ready = append(l.ready, u)
+		return
+	}
+	u.free = l.now() // it was not free while it paused
+	l.rest(u)
+}
+
+// work begins the requests of lanes that are ready and hands out tickets to
+// lanes that were freed, until neither is left.
+func (l *loop) work() {
+	for len(l.ready) > 0 || l.freed > 0 {
+		for i := 0; i < len(l.ready); i++ {
+			l.begin(l.ready[i])
+		}
+		l.ready = l.ready[:0]
+		if now := l.freed; now > 0 {
+			l.freed = 0
+			l.handOut(now)
+		}
+	}
+}
+
+// begin begins a lane's next request, whose number and intended time are set.
+func (l *loop) begin(u *lane) {
+	r := l.run
+	u.x = Exchange{Slot: u.x.Slot, Data: l.cursor(u)}
+	if replay := r.plan.Replay; replay != nil {
+		u.x.Request = int(replay.Request[u.number])
+		if s, ok := any(u.x.Data).(interface{ Seek(int) }); ok {
+			s.Seek(int(replay.Row[u.number]))
+		}
+	} else {
+		u.x.Request = r.mix.pick(&u.rng)
+	}
+	if !r.plan.Open() {
+		u.number = l.counted.begun*int64(len(r.loops)) + int64(l.index) // unique
+	}
+	u.since = max(u.intended, u.free)
+	u.begun = u.since
+	l.under++
+	l.counted.begun++
+	l.route(u, &u.group.links[r.hostOf[u.x.Request]])
+}
+
+// route sends a lane's request over a link, now or when the link can take it.
+func (l *loop) route(u *lane, k *link) {
+	u.link = k
+	if k.state == linkOpen {
+		room, over := k.wire.State()
+		if room > 0 && k.head == nil {
+			l.send(u, k)
+			return
+		}
+		if over && k.under == 0 {
+			l.close(k)
+		}
+	}
+	k.enqueue(u)
+	if k.state == linkClosed {
+		l.open(k)
+	}
+}
+
+// send hands a lane's request to the link's wire, which has room for it.
+func (l *loop) send(u *lane, k *link) {
+	if l.current != k {
+		l.flush()
+		l.current = k
+	}
+	now := l.now()
+	before := len(l.out)
+	out, err := k.wire.Send(&u.x, l.out)
+	if u.x.Data != nil {
+		u.x.Data.Next()
+	}
+	if err != nil {
+		u.x.Err = err
+		l.finish(u, now)
+		return
+	}
+	l.out = out
+	if u.x.Sent == 0 {
+		u.x.Sent = now
+		u.own = max(0, now-u.since)
+	}
+	u.x.BytesOut += int64(len(out) - before)
+	u.state = laneSent
+	k.under++
+}
+
+// conclude takes an exchange that its wire completed.
+func (l *loop) conclude(u *lane, k *link, now time.Duration) {
+	k.under--
+	if len(u.x.Redirect) > 0 && u.x.Err == nil && l.run.follower != nil {
+		host, err := l.run.follower.Follow(&u.x)
+		if err == nil {
+			u.x.Redirect = nil
+			l.hops = append(l.hops, hop{u, host})
+			return
+		}
+		u.x.Err = err
+	}
+	l.finish(u, now)
+}
+
+// finish records a lane's request, which ended at now unless its wire says
+// otherwise, and lets the lane go on.
+func (l *loop) finish(u *lane, now time.Duration) {
+	x := &u.x
+	if x.Done == 0 || x.Done < x.Sent {
+		x.Done = now
+	}
+	s := sample{
+		intended: u.intended, sent: x.Sent, first: x.FirstByte, done: x.Done, own: u.own, id: u.number,
+		bytesIn: clamp32(x.BytesIn), bytesOut: clamp32(x.BytesOut), failed: x.Failed,
+		request: int32(x.Request), connection: int32(u.link.id), status: uint16(x.Status),
+	}
+	if x.Sent == 0 {
+		s.own = 0
+		l.counted.unsent++
+	} else if !l.run.plan.Open() {
+		// A closed loop's request is intended once its connection is there.
+		s.intended = min(max(u.since, u.intended), x.Sent)
+	}
+	if x.Err != nil {
+		s.kind = l.run.failed(x.Err)
+	}
+	l.ended.add(l.run.steady, s.intended)
+	for !l.ring.push(&s) {
+		l.run.collector.empty(l.feed)
+	}
+	l.under--
+	u.state, u.link, u.free = laneFree, nil, x.Done
+	if x.Err != nil && x.Sent == 0 {
+		u.pause()
+	} else {
+		u.backoff = 0
+	}
+	l.again(u)
+}
+
+// expire ends the requests whose timeout has passed. Lanes are not kept in the
+// order of their deadlines: that would cost every request something for the
+// sake of the few that time out. They are looked at when the earliest deadline
+// that was seen last passes, or a whole timeout later, before which nothing
+// that began since can be due.
+func (l *loop) expire(now time.Duration) {
+	if now < l.scan {
+		return
+	}
+	timeout := l.run.plan.Timeout
+	earliest := now + timeout
+	for i := range l.lanes {
+		u := &l.lanes[i]
+		if u.state == laneFree {
+			continue
+		}
+		if at := u.deadline(timeout); at > now {
+			earliest = min(earliest, at)
+		} else {
+			l.giveUp(u, now)
+		}
+	}
+	l.scan = max(earliest, now+leastScan)
+}
+
+// leastScan bounds how often all lanes are looked at.
+const leastScan = time.Millisecond
+
+var errTimeout = &Failure{Kind: KindTimeout, Err: errors.New("no answer within the timeout")}
+
+// giveUp ends a request at its timeout.
+func (l *loop) giveUp(u *lane, now time.Duration) {
+	k := u.link
+	u.x.Err, u.x.Done = errTimeout, now
+	if u.state == laneWaiting {
+		k.remove(u)
+		l.finish(u, now)
+		if k.head == nil && k.state != linkOpen && k.state != linkClosed {
+			l.close(k)
+		}
+		return
+	}
+	if l.current != k {
+		l.flush()
+		l.current = k
+	}
+	out, keep := k.wire.Cancel(&u.x, l.out)
+	l.out = out
+	k.under--
+	l.finish(u, now)
+	if !keep {
+		l.fail(k, errGivenUp, now)
+	}
+}
+
+var errGivenUp = &Failure{Kind: KindReset, Err: errors.New("the connection was given up with a request that timed out")}
+
+// hop is a request that follows a redirect.
+type hop struct {
+	u    *lane
+	host int
+}

@@ -1,0 +1,90 @@
+package load
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// keepNames is how long a looked-up name is used. Long enough that a target
+// that closes every connection does not turn the load onto the name server,
+// short enough to follow a name that moves.
+const keepNames = 5 * time.Second
+
+// resolver caches the addresses of host:port. The zero resolver is ready for
+// use.
+type resolver struct {
+	asking sync.Mutex // held while the name server is asked: connections that open together ask once
+	mu     sync.Mutex // of names
+	names  map[string]resolved
+}
+
+type resolved struct {
+	places []netip.AddrPort // IPv4 first; one at least
+	until  time.Time        // zero is for ever
+}
+
+// known returns the addresses of host:port when no name server need be asked.
+func (r *resolver) known(address string) ([]netip.AddrPort, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n, ok := r.names[address]; ok && (n.until.IsZero() || time.Now().Before(n.until)) {
+		return n.places, true
+	}
+	place, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return nil, false
+	}
+	places := []netip.AddrPort{place}
+	r.keep(address, resolved{places: places})
+	return places, true
+}
+
+// keep needs the lock.
+func (r *resolver) keep(address string, n resolved) {
+	if r.names == nil {
+		r.names = map[string]resolved{}
+	}
+	r.names[address] = n
+}
+
+// lookup returns the addresses of host:port, one at least.
+func (r *resolver) lookup(ctx context.Context, address string) ([]netip.AddrPort, error) {
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	if places, ok := r.known(address); ok {
+		return places, nil
+	}
+	host, service, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	port, err := strconv.ParseUint(service, 10, 16)
+	if err != nil {
+		return nil, &net.AddrError{Err: "the port is no number", Addr: address}
+	}
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, err
+	}
+	var four, six []netip.AddrPort
+	for _, a := range addresses {
+		place := netip.AddrPortFrom(a.Unmap(), uint16(port))
+		if place.Addr().Is4() {
+			four = append(four, place)
+		} else {
+			six = append(six, place)
+		}
+	}
+	places := append(four, six...)
+	if len(places) == 0 {
+		return nil, &net.DNSError{Err: "no addresses", Name: host, IsNotFound: true}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.keep(address, resolved{places: places, until: time.Now().Add(keepNames)})
+	return places, nil
+}

@@ -1,0 +1,182 @@
+package socket
+
+import (
+	"fmt"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix" // epoll, eventfd and timerfd, which package net hides
+)
+
+// batch is how many events one Wait returns at most.
+const batch = 256
+
+// Poller waits for descriptors, for a point in time, and for Wake. All methods
+// but Wake belong to one goroutine. It is level-triggered.
+type Poller struct {
+	epoll, wake int
+	timer       int  // timerfd where there is no epoll_pwait2, else -1
+	busy        bool // the last Wait found something
+	n           int
+	events      [batch]unix.EpollEvent
+}
+
+// NewPoller returns an open poller. The caller closes it.
+func NewPoller() (*Poller, error) {
+	p := &Poller{timer: -1, wake: -1}
+	var err error
+	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("epoll: %w", err)
+	}
+	if p.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		p.Close()
+		return nil, fmt.Errorf("eventfd: %w", err)
+	}
+	if err := p.Add(p.wake, Token{Index: -1}, false); err != nil {
+		p.Close()
+		return nil, err
+	}
+	// epoll_pwait2 is of Linux 5.11 and waits in nanoseconds; before it, a
+	// timerfd among the descriptors does the same for one more system call.
+	var none unix.Timespec
+	if _, errno := p.wait(&none, true); errno == unix.ENOSYS {
+		if p.timer, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC); err != nil {
+			p.Close()
+			return nil, fmt.Errorf("timerfd: %w", err)
+		}
+		if err := p.Add(p.timer, Token{Index: -1}, false); err != nil {
+			p.Close()
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Close closes the poller's own descriptors.
+func (p *Poller) Close() {
+	for _, fd := range []int{p.epoll, p.wake, p.timer} {
+		if fd >= 0 {
+			_ = unix.Close(fd) // nothing is buffered in it
+		}
+	}
+}
+
+// Add begins to wait for fd to be readable, and writable if write.
+func (p *Poller) Add(fd int, t Token, write bool) error {
+	return p.control(unix.EPOLL_CTL_ADD, fd, t, write)
+}
+
+// Watch changes what is waited for: readable always, writable if write.
+func (p *Poller) Watch(fd int, t Token, write bool) error {
+	return p.control(unix.EPOLL_CTL_MOD, fd, t, write)
+}
+
+// Forget ends to wait for fd. Closing fd does so too.
+func (p *Poller) Forget(fd int) { _ = unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, fd, nil) }
+
+func (p *Poller) control(op, fd int, t Token, write bool) error {
+	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP, Fd: t.Index, Pad: t.Generation}
+	if write {
+		e.Events |= unix.EPOLLOUT
+	}
+	if err := unix.EpollCtl(p.epoll, op, fd, &e); err != nil {
+		return fmt.Errorf("epoll_ctl: %w", err)
+	}
+	return nil
+}
+
+// Wait waits until something is ready, d has passed (negative: for ever), or
+// Wake was called, and returns how many events there are for Event.
+func (p *Poller) Wait(d time.Duration) (int, error) {
+	// A busy loop mostly finds the next events at once, and a call that cannot
+	// block need not tell Go's scheduler. An idle one would pay for both.
+	if p.busy || d == 0 {
+		var none unix.Timespec
+		n, errno := p.wait(&none, true)
+		if n > 0 || d == 0 {
+			return p.found(n, errno)
+		}
+	}
+	var limit *unix.Timespec
+	if d >= 0 {
+		ts := unix.NsecToTimespec(int64(d))
+		limit = &ts
+	}
+	return p.found(p.wait(limit, false))
+}
+
+func (p *Poller) found(n int, errno unix.Errno) (int, error) {
+	p.n, p.busy = max(n, 0), n > 0
+	if errno != 0 && errno != unix.EINTR {
+		return 0, fmt.Errorf("epoll_wait: %w", errno)
+	}
+	return p.n, nil
+}
+
+func (p *Poller) wait(limit *unix.Timespec, poll bool) (int, unix.Errno) {
+	events := unsafe.Pointer(&p.events[0])
+	if poll && p.timer < 0 {
+		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.epoll), uintptr(events), batch, uintptr(unsafe.Pointer(limit)), 0, 0)
+		return count(n, errno), errno
+	}
+	if p.timer < 0 {
+		n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.epoll), uintptr(events), batch, uintptr(unsafe.Pointer(limit)), 0, 0)
+		return count(n, errno), errno
+	}
+	timeout := -1
+	switch {
+	case poll:
+		timeout = 0
+	case limit != nil:
+		// A timer set to zero would never expire.
+		spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(1, limit.Nano()))}
+		if err := unix.TimerfdSettime(p.timer, 0, &spec, nil); err != nil {
+			return 0, unix.EINVAL
+		}
+	}
+	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll), uintptr(events), batch, uintptr(timeout), 0, 0)
+	return count(n, errno), errno
+}
+
+func count(n uintptr, errno unix.Errno) int {
+	if errno != 0 {
+		return 0
+	}
+	return int(n)
+}
+
+// Event returns event i of the last Wait.
+func (p *Poller) Event(i int) Event {
+	e := &p.events[i]
+	if e.Fd < 0 {
+		p.drain()
+	}
+	return Event{
+		Token:    Token{Index: e.Fd, Generation: e.Pad},
+		Readable: e.Events&(unix.EPOLLIN|unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0,
+		Writable: e.Events&(unix.EPOLLOUT|unix.EPOLLHUP|unix.EPOLLERR) != 0,
+	}
+}
+
+// drain empties the poller's own descriptors.
+func (p *Poller) drain() {
+	var b [8]byte
+	_, _ = unix.Read(p.wake, b[:]) // EAGAIN when it was the timer
+	if p.timer >= 0 {
+		_, _ = unix.Read(p.timer, b[:])
+	}
+}
+
+// Wake ends a Wait, this or the next one, from any goroutine.
+func (p *Poller) Wake() {
+	one := [8]byte{1}
+	_, _ = unix.Write(p.wake, one[:]) // EAGAIN means that a wake is pending
+}
+
+// Precise lets the calling thread's waits end within microseconds of their
+// time: the kernel otherwise rounds them by 50 us to save power
+// (PR_SET_TIMERSLACK, prctl(2)).
+func Precise() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) }
+
+// Thread returns the calling thread's id.
+func Thread() int { return unix.Gettid() }

@@ -1,0 +1,194 @@
+package socket
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix" // errno
+)
+
+// TLS is the client side of TLS over a non-blocking socket. crypto/tls reads
+// through its own net.Conn, and an error of it that is temporary leaves the
+// connection usable, so EAGAIN passes through it and comes out at Read.
+//
+// Only Handshake blocks, and runs apart; all else belongs to one goroutine.
+type TLS struct {
+	conn *tls.Conn
+	raw  raw
+
+	mu      sync.Mutex // of the two below
+	shaking context.CancelFunc
+	closed  bool
+}
+
+// NewTLS returns a client over fd before its handshake. Close closes fd too.
+func NewTLS(fd int, config *tls.Config) *TLS {
+	t := &TLS{raw: raw{fd: fd, blocking: true}}
+	t.conn = tls.Client(&t.raw, config)
+	return t
+}
+
+// handshakePoll bounds one wait of a handshake, so that it sees its context end.
+const handshakePoll = 100 // ms
+
+// Handshake blocks until the handshake is over, ctx ends or Close is called.
+func (t *TLS) Handshake(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	t.mu.Lock()
+	if t.closed {
+		t.mu.Unlock()
+		return net.ErrClosed
+	}
+	t.shaking = cancel
+	t.mu.Unlock()
+
+	t.raw.ctx = ctx
+	err := t.conn.HandshakeContext(ctx)
+	t.raw.blocking, t.raw.ctx = false, nil
+
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.shaking = nil; t.closed {
+		Close(t.raw.fd)
+	}
+	return err
+}
+
+// Close closes the socket, from any goroutine: at once, or when the handshake
+// that uses it has seen that it is over.
+func (t *TLS) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.closed:
+	case t.shaking != nil:
+		t.shaking()
+	default:
+		Close(t.raw.fd)
+	}
+	t.closed = true
+}
+
+// Kept reports whether Flush has something to write.
+func (t *TLS) Kept() bool { return len(t.raw.kept) > 0 }
+
+// Ready begins a round of reads: the socket may have more than what the last
+// round found.
+func (t *TLS) Ready() { t.raw.drained = false }
+
+// Read reads what has arrived, up to one record. It is to be repeated until the
+// error is ErrAgain: more may have been decrypted than the socket tells of.
+// io.EOF is the orderly end.
+func (t *TLS) Read(b []byte) (int, error) { return t.conn.Read(b) }
+
+// Write encrypts b and writes as much as there is room for. The rest is kept,
+// and Flush writes it.
+func (t *TLS) Write(b []byte) error {
+	_, err := t.conn.Write(b)
+	return err
+}
+
+// Flush writes what is kept, and reports whether nothing is any more.
+func (t *TLS) Flush() (done bool, err error) {
+	r := &t.raw
+	for len(r.kept) > 0 {
+		n, err := Write(r.fd, r.kept)
+		if errors.Is(err, ErrAgain) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		r.kept = r.kept[n:]
+	}
+	r.kept = nil
+	return true, nil
+}
+
+// raw is the net.Conn below crypto/tls.
+type raw struct {
+	fd       int
+	blocking bool // during the handshake
+	ctx      context.Context
+	// drained is set when a read got less than it asked for: the socket is
+	// empty, and asking it again would cost a system call to hear so.
+	drained bool
+	kept    []byte // ciphertext that the kernel had no room for
+}
+
+func (r *raw) Read(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	for {
+		if r.drained && !r.blocking {
+			return 0, ErrAgain
+		}
+		n, err := Read(r.fd, b)
+		if errors.Is(err, ErrAgain) && r.blocking {
+			if err := r.await(false); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		if n == 0 {
+			return 0, io.EOF
+		}
+		r.drained = n < len(b)
+		return n, nil
+	}
+}
+
+func (r *raw) Write(b []byte) (int, error) {
+	if len(r.kept) > 0 { // in order
+		r.kept = append(r.kept, b...)
+		return len(b), nil
+	}
+	for done := 0; done < len(b); {
+		n, err := Write(r.fd, b[done:])
+		done += n
+		switch {
+		case err == nil:
+		case !errors.Is(err, ErrAgain):
+			return done, err
+		case r.blocking:
+			if err := r.await(true); err != nil {
+				return done, err
+			}
+		default:
+			r.kept = append(r.kept, b[done:]...)
+			return len(b), nil
+		}
+	}
+	return len(b), nil
+}
+
+// await waits for the socket during the handshake.
+func (r *raw) await(write bool) error {
+	for {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		if err := wait(r.fd, write, handshakePoll); !errors.Is(err, unix.ETIMEDOUT) {
+			return err
+		}
+	}
+}
+
+// Close, LocalAddr, RemoteAddr and the deadlines serve net.Conn; the socket is
+// not the connection's, and time is the caller's.
+func (r *raw) Close() error                     { return nil }
+func (r *raw) LocalAddr() net.Addr              { return &net.TCPAddr{} }
+func (r *raw) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
+func (r *raw) SetDeadline(time.Time) error      { return nil }
+func (r *raw) SetReadDeadline(time.Time) error  { return nil }
+func (r *raw) SetWriteDeadline(time.Time) error { return nil }
