@@ -60,7 +60,7 @@ type Message struct {
 }
 
 // Session is the client's side of one HTTP/2 connection without the connection.
-// Use New, then Open for each new connection. Slots are small numbers that the
+// Use NewSession, then Open for each new connection. Slots are small numbers that the
 // caller gives to streams; no two streams under way have the same.
 type Session struct {
 	config  Config
@@ -105,8 +105,8 @@ type stream struct {
 	upload  *upload // what is left to be sent; nil until a window held a body back
 }
 
-// New returns a session that Open is to be called on.
-func New(c Config) *Session {
+// NewSession returns a session that Open is to be called on.
+func NewSession(c Config) *Session {
 	c.Streams = max(c.Streams, 1)
 	return &Session{config: c, recent: make([]int32, 1<<bits.Len(uint(c.Streams-1)))}
 }
