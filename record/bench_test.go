@@ -3,6 +3,7 @@ package record
 import (
 	"math/rand/v2"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -17,16 +18,47 @@ func latencies(n int) *hdrhistogram.Histogram {
 	return h
 }
 
+// BenchmarkHlogLine encodes a window of so many requests.
 func BenchmarkHlogLine(b *testing.B) {
-	h := latencies(1000)
-	var p encoders
-	e := p.get()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := hlogLine(e, "query", Latency, Span{0, testWidth}, h); err != nil {
-			b.Fatal(err)
-		}
+	for _, n := range []int{20, 200, 1000, 10_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			c, err := countsOf(latencies(n))
+			must(b, err)
+			var p encoders
+			e := p.get()
+			var line []byte
+			b.ReportAllocs()
+			for b.Loop() {
+				line, err = hlogLine(e, "query", Latency, Span{0, testWidth}, c)
+				must(b, err)
+			}
+			b.ReportMetric(float64(len(line)), "B/line")
+		})
 	}
+}
+
+func BenchmarkCounts(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	values := make([]int64, 10_000)
+	for i := range values {
+		values[i] = int64(200_000 + rng.ExpFloat64()*800_000)
+	}
+	var c, sum Counts
+	b.Run("Add", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			c.Add(values[i%len(values)])
+		}
+	})
+	b.Run("Merge", func(b *testing.B) {
+		for b.Loop() {
+			sum.Merge(&c)
+		}
+	})
+	b.Run("Quantiles", func(b *testing.B) {
+		for b.Loop() {
+			c.Quantiles()
+		}
+	})
 }
 
 // BenchmarkHistogram merges a minute of one kind.

@@ -38,6 +38,9 @@ func NewHistogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(HistogramLowest, HistogramHighest, HistogramDigits)
 }
 
+// quantilesReported are the percentiles of Quantiles.
+var quantilesReported = [...]float64{50, 90, 95, 99, 99.9}
+
 // QuantilesOf returns the figures of h that are reported; all zero when h is
 // nil or empty. A quantile is the upper end of the bucket that it falls in,
 // but never above the largest recorded bucket.
@@ -45,7 +48,7 @@ func QuantilesOf(h *hdrhistogram.Histogram) Quantiles {
 	if h == nil || h.TotalCount() == 0 {
 		return Quantiles{}
 	}
-	q := h.ValueAtPercentilesSlice([]float64{50, 90, 95, 99, 99.9})
+	q := h.ValueAtPercentilesSlice(quantilesReported[:])
 	return Quantiles{
 		Min: h.Min(), Mean: int64(h.Mean()), Max: h.Max(),
 		P50: q[0], P90: q[1], P95: q[2], P99: q[3], P999: q[4],

@@ -174,21 +174,11 @@ func (w *Writer) Histogram(step string, kind Kind, s Span, h *hdrhistogram.Histo
 	if h == nil || h.TotalCount() == 0 {
 		return nil
 	}
-	if s.To < s.From {
-		return fmt.Errorf("write %s: the span %v to %v ends before it begins", hlogFile, s.From, s.To)
-	}
-	e := w.encoders.get()
-	line, err := hlogLine(e, step, kind, s, h)
-	w.encoders.pool.Put(e)
+	c, err := countsOf(h)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Join(w.dir, hlogFile), err)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return ErrClosed
-	}
-	return w.keep(hlogFile, w.hlog.append(line))
+	return w.Counts(step, kind, s, c)
 }
 
 // Slow appends requests to slow.jsonl. Its size is bounded by MaxSlow.

@@ -53,3 +53,8 @@ func editDistance(a, b string) int {
 	}
 	return rows[len(a)%3][len(b)]
 }
+
+// DidYouMean is the hint that a plan's errors give about names, for other
+// packages that know the names: the nearest known name, else the known names
+// when they are few, else nothing.
+func DidYouMean(written string, known []string) string { return didYouMean(written, known) }

@@ -1,0 +1,83 @@
+package http2
+
+import (
+	"strconv"
+
+	// RFC 7541 with its tables; kept by the Go team.
+	"golang.org/x/net/http2/hpack"
+)
+
+// static is the table of RFC 7541, appendix A, from index 1 on. The library
+// does not export it, so it is decoded.
+var static = func() (table [62]hpack.HeaderField) {
+	d := hpack.NewDecoder(0, nil)
+	for i := 1; i < len(table); i++ {
+		fields, err := d.DecodeFull([]byte{0x80 | byte(i)})
+		if err != nil || len(fields) != 1 {
+			panic("http2: hpack does not know static field " + strconv.Itoa(i))
+		}
+		table[i] = fields[0]
+	}
+	return table
+}()
+
+// staticIndex returns the index of a name in the static table, 0 for none, and
+// whether the value is the entry's as well.
+func staticIndex(name, value string) (index int, whole bool) {
+	for i := len(static) - 1; i > 0; i-- {
+		if static[i].Name != name {
+			continue
+		}
+		if index = i; static[i].Value == value {
+			return i, true
+		}
+	}
+	return index, false
+}
+
+// AppendField appends a field to a header block that holds for any stream of
+// any connection: nothing of it enters a table. The name is in lower case. A
+// secret field is marked as never to be indexed on its way (RFC 7541, 7.1.3).
+func AppendField(block []byte, name, value string, secret bool) []byte {
+	if index, whole := staticIndex(name, value); whole && !secret {
+		return append(block, 0x80|byte(index))
+	}
+	return AppendValue(AppendName(block, name, secret), value)
+}
+
+// AppendName appends the part of a field before its value, for values that
+// differ from request to request; AppendValue is to follow.
+func AppendName(block []byte, name string, secret bool) []byte {
+	form := byte(0) // literal without indexing; RFC 7541, section 6.2.2
+	if secret {
+		form = 0x10 // never indexed; section 6.2.3
+	}
+	index, _ := staticIndex(name, "")
+	block = appendNumber(block, form, 4, index)
+	if index == 0 {
+		block = AppendValue(block, name)
+	}
+	return block
+}
+
+// AppendValue appends the value of a field whose name was appended. It is not
+// Huffman-coded: that would cost both sides more than the bytes that it saves
+// are worth on a network that load is generated in.
+func AppendValue[T string | []byte](block []byte, value T) []byte {
+	block = appendNumber(block, 0, 7, len(value))
+	return append(block, value...)
+}
+
+// appendNumber appends an integer with a prefix of so many bits, below the bits
+// of form; RFC 7541, section 5.1.
+func appendNumber(block []byte, form byte, prefix, n int) []byte {
+	most := 1<<prefix - 1
+	if n < most {
+		return append(block, form|byte(n))
+	}
+	block = append(block, form|byte(most))
+	for n -= most; n >= 0x80; n >>= 7 {
+		block = append(block, byte(n)|0x80)
+	}
+	return append(block, byte(n))
+}

@@ -1,0 +1,158 @@
+package http2
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/redline-go/redline/load"
+)
+
+// maxQuoted bounds what of a GOAWAY's debug data an error quotes.
+const maxQuoted = 100
+
+// settings takes the peer's settings and acknowledges them.
+func (s *Session) settings(f frame, payload []byte) error {
+	switch {
+	case f.stream != 0:
+		return violates(ProtocolError, "SETTINGS for stream %d", f.stream)
+	case f.has(flagAck) && f.length != 0 || f.length%6 != 0:
+		return violates(FrameSizeError, "SETTINGS of %d bytes", f.length)
+	case f.has(flagAck):
+		return nil
+	}
+	if !s.greeted {
+		s.greeted = true
+		s.peerStreams = math.MaxInt32 // unless it says otherwise
+	}
+	for ; len(payload) > 0; payload = payload[6:] {
+		if err := s.setting(binary.BigEndian.Uint16(payload), binary.BigEndian.Uint32(payload[2:])); err != nil {
+			return err
+		}
+	}
+	s.out = appendFrame(s.out, 0, frameSettings, flagAck, 0)
+	s.resumeAll()
+	return nil
+}
+
+func (s *Session) setting(id uint16, value uint32) error {
+	switch id {
+	case settingPush:
+		if value != 0 {
+			return violates(ProtocolError, "the target's setting ENABLE_PUSH is %d, which only a client's can be", value)
+		}
+	case settingStreams:
+		s.peerStreams = int(min(value, math.MaxInt32))
+	case settingMaxFrame:
+		if value < firstMaxFrame || value >= 1<<24 {
+			return violates(ProtocolError, "the target's setting MAX_FRAME_SIZE is %d", value)
+		}
+		s.peerFrame = int(value)
+	case settingWindow:
+		if value > maxWindow {
+			return violates(FlowControlError, "the target's setting INITIAL_WINDOW_SIZE is %d", value)
+		}
+		// Streams under way change by the difference, below zero too (6.9.2).
+		by := int64(value) - int64(s.peerWindow)
+		s.peerWindow = int32(value)
+		for i := range s.streams {
+			st := &s.streams[i]
+			if st.id == 0 {
+				continue
+			}
+			if int64(st.window)+by > maxWindow {
+				return violates(FlowControlError, "the target's setting INITIAL_WINDOW_SIZE makes a window too large")
+			}
+			st.window = int32(int64(st.window) + by)
+		}
+	}
+	return nil // our own requests use no table; the others do not concern us
+}
+
+func (s *Session) ping(f frame, payload []byte) error {
+	switch {
+	case f.stream != 0:
+		return violates(ProtocolError, "PING for stream %d", f.stream)
+	case f.length != 8:
+		return violates(FrameSizeError, "PING of %d bytes", f.length)
+	case f.has(flagAck):
+		return nil
+	}
+	s.out = appendFrame(s.out, 8, framePing, flagAck, 0)
+	s.out = append(s.out, payload...)
+	return nil
+}
+
+// grow takes a WINDOW_UPDATE.
+func (s *Session) grow(f frame, payload []byte) error {
+	if f.length != 4 {
+		return violates(FrameSizeError, "WINDOW_UPDATE of %d bytes", f.length)
+	}
+	by := int64(binary.BigEndian.Uint32(payload) & maxWindow)
+	if f.stream == 0 {
+		if by == 0 {
+			return violates(ProtocolError, "WINDOW_UPDATE by nothing")
+		}
+		if s.window+by > maxWindow {
+			return violates(FlowControlError, "WINDOW_UPDATE by %d of a window of %d", by, s.window)
+		}
+		s.window += by
+		s.resumeAll()
+		return nil
+	}
+	if err := s.known(f); err != nil {
+		return err
+	}
+	slot := s.slot(f.stream)
+	if slot < 0 {
+		return nil
+	}
+	st := &s.streams[slot]
+	if by == 0 || int64(st.window)+by > maxWindow {
+		s.giveUp(slot, FlowControlError, fault(load.KindBadResponse, "WINDOW_UPDATE by %d of a window of %d", by, st.window))
+		return nil
+	}
+	st.window += int32(by)
+	s.resume(st)
+	return nil
+}
+
+// reset takes a RST_STREAM.
+func (s *Session) reset(f frame, payload []byte) error {
+	if err := s.known(f); err != nil {
+		return err
+	}
+	if f.length != 4 {
+		return violates(FrameSizeError, "RST_STREAM of %d bytes", f.length)
+	}
+	if slot := s.slot(f.stream); slot >= 0 {
+		s.streams[slot].in += frameHead + int64(f.length)
+		code := Code(binary.BigEndian.Uint32(payload))
+		s.fail(slot, fault(load.KindStreamReset, "the target reset the stream with %s (%d)", code, code))
+	}
+	return nil
+}
+
+// goAway takes a GOAWAY: the streams above its last one were not looked at, the
+// others may yet end.
+func (s *Session) goAway(f frame, payload []byte) error {
+	switch {
+	case f.stream != 0:
+		return violates(ProtocolError, "GOAWAY for stream %d", f.stream)
+	case f.length < 8:
+		return violates(FrameSizeError, "GOAWAY of %d bytes", f.length)
+	}
+	last := binary.BigEndian.Uint32(payload) & maxStreamID
+	code := Code(binary.BigEndian.Uint32(payload[4:]))
+	s.over = true
+	s.leaving = fmt.Sprintf(" after GOAWAY with %s (%d)", code, code)
+	if debug := payload[8:min(len(payload), 8+maxQuoted)]; len(debug) > 0 {
+		s.leaving += fmt.Sprintf(": %q", debug)
+	}
+	for slot := range s.streams {
+		if s.streams[slot].id > last {
+			s.fail(slot, fault(load.KindStreamReset, "the target turned the request away unseen%s", s.leaving))
+		}
+	}
+	return nil
+}

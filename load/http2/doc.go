@@ -1,0 +1,25 @@
+// Package http2 speaks HTTP/2 (RFC 9113) for the load package, over TLS or over
+// plaintext with prior knowledge. Session is the protocol without messages:
+// frames, streams, flow control and heads; Protocol and its wire put plain
+// requests on it, and gRPC builds on Session as well.
+//
+// A request's head is built beforehand, in a form that holds for every stream
+// of every connection: static table entries and literals that enter no table.
+// Sending it is copying it. Indexing it per connection would send some thirty
+// bytes less and need a table for each connection; see BenchmarkExchange.
+//
+// Answers are dropped as they arrive, so the windows announced are large and
+// given back in large pieces, and the header table announced is empty: a header
+// block then means the same wherever it stands, and a block seen before is known
+// without being decoded. Peers that use a table all the same are decoded.
+//
+// It sends what the plan says and measures the answer: nothing is sent twice,
+// also where the target says that it did nothing yet (REFUSED_STREAM, GOAWAY),
+// since that would hide a target that turns requests away. Such a request fails
+// as load.KindStreamReset. A head may take 64 KiB, also when it is unpacked.
+//
+// Rejected: the Framer of golang.org/x/net/http2. It pulls from an io.Reader,
+// so a frame that has not arrived in full would block or fail for good, and it
+// allocates a value per frame. Of that module, hpack is used. Priorities and
+// server push are refused or ignored, as RFC 9113 has it.
+package http2

@@ -1,0 +1,189 @@
+package http2
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/scenario"
+)
+
+// request is one request of the mix, compiled.
+type request struct {
+	host   int
+	method string
+	expect int
+	follow bool
+
+	block []byte // the whole header block when no data goes into it, else nil
+	body  []byte // the body when no data goes into it
+
+	// What the block is made of when it is not fixed.
+	fields []field
+	render *scenario.Renderer // of the body; nil for none
+	length bool               // the length of the body is a field
+}
+
+// field is a field of a header block, or several that are fixed.
+type field struct {
+	fixed []byte
+	value *scenario.Renderer // follows what is fixed, which ends with its name; nil for none
+}
+
+// compile builds a request's fixed parts. Everything that would be malformed is
+// refused here, once, so that rendering needs no checks.
+func compile(q scenario.Request, p *scenario.Plan, at place.Place) (request, error) {
+	r := request{method: q.Method, expect: q.Expect, follow: q.Follow}
+	if r.method == "" {
+		r.method = "GET"
+	}
+	if !token(r.method) || r.method == "CONNECT" {
+		return r, fmt.Errorf("method %.40q cannot be sent", r.method)
+	}
+	path, err := scenario.CompileURL(scenario.Template(at.Path), p)
+	if err != nil {
+		return r, err
+	}
+	// Pseudo fields come first; RFC 9113, section 8.3.
+	r.add(":method", r.method, nil, false)
+	r.add(":scheme", at.Scheme, nil, false)
+	if err := r.authority(q, p, at); err != nil {
+		return r, err
+	}
+	r.add(":path", at.Path, path, false)
+	if err := r.headers(q, p); err != nil {
+		return r, err
+	}
+	if q.Body != "" {
+		if r.render, err = scenario.CompileTemplate(q.Body, p); err != nil {
+			return r, err
+		}
+	}
+	r.length = r.render != nil || r.method == "POST" || r.method == "PUT" || r.method == "PATCH"
+	r.fix()
+	return r, nil
+}
+
+// add appends a field. value renders its text; nil when it is text itself.
+func (r *request) add(name, text string, value *scenario.Renderer, secret bool) {
+	if value != nil && value.Static() {
+		text, value = string(value.Append(nil, nil)), nil
+	}
+	if n := len(r.fields); n == 0 || r.fields[n-1].value != nil {
+		r.fields = append(r.fields, field{})
+	}
+	last := &r.fields[len(r.fields)-1]
+	if last.value = value; value == nil {
+		last.fixed = AppendField(last.fixed, name, text, secret)
+	} else {
+		last.fixed = AppendName(last.fixed, name, secret)
+	}
+}
+
+// authority adds the host that is asked, which a Host header of the plan gives.
+func (r *request) authority(q scenario.Request, p *scenario.Plan, at place.Place) error {
+	for name, text := range q.Headers {
+		if strings.EqualFold(name, "host") {
+			value, err := headerValue(name, text, p)
+			if err != nil {
+				return err
+			}
+			r.add(":authority", "", value, false)
+			return nil
+		}
+	}
+	r.add(":authority", at.Authority, nil, false)
+	return nil
+}
+
+// ofConnections are the fields that HTTP/2 does not have; RFC 9113, section 8.2.2.
+var ofConnections = []string{"connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade"}
+
+// headers adds the plan's headers in the order of their names.
+func (r *request) headers(q scenario.Request, p *scenario.Plan) error {
+	given := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(q.Headers)) {
+		lower := strings.ToLower(name)
+		switch {
+		case !token(name):
+			return fmt.Errorf("header name %.40q cannot be sent", name)
+		case slices.Contains(ofConnections, lower):
+			return fmt.Errorf("header %s is of HTTP/1 connections, and HTTP/2 does not have it", name)
+		case lower == "te" && q.Headers[name] != "trailers":
+			return fmt.Errorf("header %s can only be \"trailers\" in HTTP/2", name)
+		case lower == "content-length":
+			return fmt.Errorf("header %s is set by redline from the body", name)
+		case given[lower]:
+			return fmt.Errorf("header %s is given twice", name)
+		}
+		given[lower] = true
+		if lower == "host" {
+			continue
+		}
+		value, err := headerValue(name, q.Headers[name], p)
+		if err != nil {
+			return err
+		}
+		r.add(lower, "", value, p.SecretHeader(name))
+	}
+	if !given["user-agent"] {
+		r.add("user-agent", "redline", nil, false)
+	}
+	return nil
+}
+
+func headerValue(name string, text scenario.Secret, p *scenario.Plan) (*scenario.Renderer, error) {
+	if strings.ContainsFunc(string(text), control) {
+		return nil, fmt.Errorf("the value of header %s holds a control character", name)
+	}
+	// Blanks around a value make a request malformed; RFC 9113, section 8.2.1.
+	value, err := scenario.CompileHeader(scenario.Template(strings.Trim(string(text), " \t")), p)
+	if err != nil {
+		return nil, fmt.Errorf("header %s: %w", name, err)
+	}
+	return value, nil
+}
+
+// fix renders once for all what no data goes into.
+func (r *request) fix() {
+	if r.render != nil && r.render.Static() {
+		r.body, r.render = r.render.Append(nil, nil), nil
+	}
+	if r.length && r.render == nil {
+		r.add("content-length", strconv.Itoa(len(r.body)), nil, false)
+		r.length = false
+	}
+	if len(r.fields) == 1 && r.fields[0].value == nil && !r.length {
+		r.block = r.fields[0].fixed
+	}
+}
+
+// appendBlock renders the header block. value is scratch space and returned for
+// the next time.
+func (r *request) appendBlock(block, value []byte, body int, at *scenario.Cursor) (extended, scratch []byte) {
+	for i := range r.fields {
+		f := &r.fields[i]
+		block = append(block, f.fixed...)
+		if f.value != nil {
+			value = f.value.Append(value[:0], at)
+			block = AppendValue(block, value)
+		}
+	}
+	if r.length {
+		value = strconv.AppendInt(value[:0], int64(body), 10)
+		block = AppendValue(AppendName(block, "content-length", false), value)
+	}
+	return block, value
+}
+
+// token reports whether s is a token of RFC 9110, section 5.6.2.
+func token(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c))
+	})
+}
+
+func control(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }

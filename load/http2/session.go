@@ -1,0 +1,329 @@
+package http2
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"time"
+
+	"github.com/redline-go/redline/load"
+)
+
+// Windows that a session announces for what it receives. Bodies are dropped at
+// once, so the peer is never to wait for a window.
+const (
+	streamWindow  = 1 << 30
+	sessionWindow = 1 << 30
+)
+
+// cautious is how many streams a session begins before the peer has said how
+// many it takes. RFC 9113, section 6.5.2, asks peers not to take fewer.
+const cautious = 100
+
+// Config is what a session needs to know. Handler must be set.
+type Config struct {
+	// Streams is how many streams are under way at once at most; zero means 1.
+	Streams int
+	// Handler is told what the peer says.
+	Handler Handler
+	// Keep are the names, in lower case, of the fields that Head.Fields holds.
+	Keep []string
+	// Secure says that the connection is encrypted, for the text of errors.
+	Secure bool
+}
+
+// Handler is told what happens on streams, by the slots that they were begun
+// in. Arguments are valid during the call only; none of the session's methods
+// that append may be called in it. A stream is gone, and its slot free, once it
+// was told with end or by Failed. A returned error gives the stream up: the peer
+// is sent a CANCEL, and Failed is told the error.
+type Handler interface {
+	// Head is told an answer's head: any number of interim ones (Status below
+	// 200), the final one, and trailers (Status is 0), which always end.
+	Head(slot int, h *Head, end bool) error
+	// Data is told a piece of the body, which is empty when only its end came.
+	Data(slot int, data []byte, end bool) error
+	// Failed is told that the stream came to nothing, while the connection may
+	// be of use yet. The error is a *load.Failure, or what Head or Data returned.
+	Failed(slot int, err error)
+}
+
+// Message is what Begin sends.
+type Message struct {
+	Block []byte // the header block, see AppendField; copied
+	Body  []byte
+	// Lasts says that Body stays as it is until the stream has ended. Otherwise
+	// what the peer's windows hold back is copied.
+	Lasts bool
+	// More leaves the stream open for Write.
+	More bool
+}
+
+// Session is the client's side of one HTTP/2 connection without the connection.
+// Use NewSession, then Open for each new connection. Slots are small numbers that the
+// caller gives to streams; no two streams under way have the same.
+type Session struct {
+	config  Config
+	streams []stream // by slot; grown as slots come into use
+	recent  []int32  // slots by stream id modulo its length: a first guess, see slot
+	active  int      // streams under way
+	next    uint32   // id of the next stream
+	over    bool     // takes no more streams
+	dead    error    // what ended the session
+
+	// What the peer's settings say.
+	greeted     bool // they came
+	peerStreams int
+	peerWindow  int32 // of a new stream
+	peerFrame   int
+
+	window  int64 // what the peer takes, over all streams
+	waiting int   // streams whose body waits for a window
+	owed    int64 // received and not yet given back
+
+	leaving string // what the peer's GOAWAY said; empty before
+
+	// What is being received.
+	now, began time.Duration // of the call; of the frame's first byte
+	out        []byte        // what goes back
+	partial    []byte        // the beginning of a frame that is not DATA
+	data       dataFrame
+	block      headerBlock
+	heads      heads
+}
+
+// stream is a stream under way. Its id is 0 when there is none.
+type stream struct {
+	id      uint32
+	window  int32 // what the peer takes; negative after it shrank its windows
+	owed    int32 // received and not yet given back
+	head    bool  // the final head came
+	more    bool  // Write may follow
+	sent    bool  // our END_STREAM is out
+	waits   bool  // its body waits for a window
+	in, out int64
+	upload  *upload // what is left to be sent; nil until a window held a body back
+}
+
+// NewSession returns a session that Open is to be called on.
+func NewSession(c Config) *Session {
+	c.Streams = max(c.Streams, 1)
+	return &Session{config: c, recent: make([]int32, 1<<bits.Len(uint(c.Streams-1)))}
+}
+
+// greeting is what every session begins with.
+var greeting = func() []byte {
+	settings := appendSetting(nil, settingTableSize, 0)
+	settings = appendSetting(settings, settingPush, 0)
+	settings = appendSetting(settings, settingWindow, streamWindow)
+	settings = appendSetting(settings, settingMaxHeaderList, maxHead)
+	b := appendFrame([]byte(preface), len(settings), frameSettings, 0, 0)
+	b = append(b, settings...)
+	return appendWindow(b, 0, sessionWindow-firstWindow)
+}()
+
+// Open forgets what was and appends what begins a connection. Streams that were
+// under way are gone without a word.
+func (s *Session) Open(out []byte) []byte {
+	for i := range s.streams {
+		s.streams[i].clear()
+	}
+	*s = Session{
+		config: s.config, streams: s.streams, recent: s.recent, next: 1,
+		peerStreams: cautious, peerWindow: firstWindow, peerFrame: firstMaxFrame, window: firstWindow,
+		partial: s.partial[:0], block: headerBlock{bytes: s.block.bytes[:0]},
+		heads: heads{known: s.heads.known},
+	}
+	return append(out, greeting...)
+}
+
+// Room returns how many more streams Begin takes now, and whether the session
+// is over: none will ever begin. Streams under way may end all the same.
+func (s *Session) Room() (room int, over bool) {
+	if s.over || s.next == 0 {
+		return 0, true
+	}
+	return max(0, min(s.config.Streams, s.peerStreams)-s.active), false
+}
+
+// Begin begins a stream in a free slot and appends the request, as far as the
+// peer's windows let it. It must not be called without Room.
+func (s *Session) Begin(slot int, m Message, out []byte) []byte {
+	for len(s.streams) <= slot {
+		s.streams = append(s.streams, stream{})
+	}
+	st := &s.streams[slot]
+	*st = stream{id: s.next, window: s.peerWindow, more: m.More, upload: st.upload}
+	s.recent[s.next>>1&uint32(len(s.recent)-1)] = int32(slot)
+	s.active++
+	if s.next += 2; s.next > maxStreamID {
+		s.over = true
+	}
+	before := len(out)
+	last := len(m.Body) == 0 && !m.More
+	out = s.appendHead(st, m.Block, last, out)
+	if last {
+		st.sent = true
+	} else {
+		out = s.appendBody(st, m.Body, m.Lasts, out)
+	}
+	st.out += int64(len(out) - before)
+	return out
+}
+
+// appendHead appends a header block in as many frames as it takes.
+func (s *Session) appendHead(st *stream, block []byte, last bool, out []byte) []byte {
+	flags := byte(flagEndHeaders)
+	if last {
+		flags |= flagEndStream
+	}
+	if len(block) <= s.peerFrame {
+		out = appendFrame(out, len(block), frameHeaders, flags, st.id)
+		return append(out, block...)
+	}
+	kind := byte(frameHeaders)
+	flags &^= flagEndHeaders
+	for len(block) > s.peerFrame {
+		out = appendFrame(out, s.peerFrame, kind, flags, st.id)
+		out = append(out, block[:s.peerFrame]...)
+		block, kind, flags = block[s.peerFrame:], frameContinuation, 0
+	}
+	out = appendFrame(out, len(block), kind, flagEndHeaders, st.id)
+	return append(out, block...)
+}
+
+// Write adds to the body of a stream that was begun with More, and ends it with
+// last. What the peer's windows hold back is copied.
+func (s *Session) Write(slot int, body []byte, last bool, out []byte) []byte {
+	st := &s.streams[slot]
+	if st.id == 0 || !st.more {
+		return out // the peer has ended it already
+	}
+	st.more = !last
+	before := len(out)
+	out = s.appendBody(st, body, false, out)
+	st.out += int64(len(out) - before)
+	return out
+}
+
+// Reset gives up the stream of a slot, which is free then. Nothing is appended
+// when there is none.
+func (s *Session) Reset(slot int, code Code, out []byte) []byte {
+	if slot >= len(s.streams) || s.streams[slot].id == 0 {
+		return out
+	}
+	out = appendReset(out, s.streams[slot].id, code)
+	s.free(&s.streams[slot])
+	return out
+}
+
+// Bytes returns the bytes of the frames of a slot's stream, of the one before
+// when none is under way.
+func (s *Session) Bytes(slot int) (in, out int64) {
+	return s.streams[slot].in, s.streams[slot].out
+}
+
+// Began returns when the first byte of the frame that the handler is told about
+// arrived.
+func (s *Session) Began() time.Duration { return s.began }
+
+// Shut is told that the peer sends no more. Streams whose body is incomplete
+// fail; the error is what befell the others, nil when there are none.
+func (s *Session) Shut() error {
+	s.over = true
+	for slot := range s.streams {
+		if st := &s.streams[slot]; st.id != 0 && st.head {
+			s.fail(slot, fault(load.KindShortBody, "the target closed the connection within the body%s", s.leaving))
+		}
+	}
+	switch {
+	case s.active == 0:
+		return nil
+	case !s.greeted:
+		if err := s.foreign(s.partial); err != nil {
+			return err
+		}
+		return fault(load.KindEOF, "the target closed the connection before it said anything; does it speak HTTP/2%s?", s.medium())
+	}
+	return fault(load.KindEOF, "the target closed the connection before it answered%s", s.leaving)
+}
+
+// slot returns the slot of a stream under way, -1 when there is none.
+func (s *Session) slot(id uint32) int {
+	// Ids under way are mostly close together, so that no two of them share a
+	// place in recent. One that lives long may have lost its place.
+	if slot := int(s.recent[id>>1&uint32(len(s.recent)-1)]); slot < len(s.streams) && s.streams[slot].id == id {
+		return slot
+	}
+	for slot := range s.streams {
+		if s.streams[slot].id == id {
+			return slot
+		}
+	}
+	return -1
+}
+
+// end frees a slot whose answer is complete, before the handler is told.
+func (s *Session) end(st *stream) {
+	if !st.sent {
+		// The answer did not wait for all of the request (RFC 9113, section 8.1).
+		s.out = appendReset(s.out, st.id, Cancel)
+	}
+	s.free(st)
+}
+
+func (s *Session) free(st *stream) {
+	if st.waits {
+		s.waiting--
+	}
+	s.active--
+	st.clear()
+}
+
+// clear leaves what Bytes returns, and room for a body that waits.
+func (st *stream) clear() {
+	*st = stream{in: st.in, out: st.out, upload: st.upload}
+	st.upload.clear()
+}
+
+// fail frees a slot and tells the handler.
+func (s *Session) fail(slot int, err error) {
+	s.free(&s.streams[slot])
+	s.config.Handler.Failed(slot, err)
+}
+
+// giveUp resets a stream and tells the handler.
+func (s *Session) giveUp(slot int, code Code, err error) {
+	s.out = appendReset(s.out, s.streams[slot].id, code)
+	s.fail(slot, err)
+}
+
+// fault is a failure with its kind.
+func fault(kind load.ErrorKind, format string, args ...any) error {
+	return &load.Failure{Kind: kind, Err: fmt.Errorf(format, args...)}
+}
+
+// violation is an error of the peer that ends the session.
+type violation struct {
+	code Code
+	err  error
+}
+
+func (v *violation) Error() string { return v.err.Error() }
+
+// violates returns a violation that counts as a bad response.
+func violates(code Code, format string, args ...any) error {
+	return &violation{code, fault(load.KindBadResponse, format, args...)}
+}
+
+// die ends the session: the peer is told why, and so is the caller.
+func (s *Session) die(err error) error {
+	var v *violation
+	if errors.As(err, &v) {
+		s.out = appendFrame(s.out, 8, frameGoAway, 0, 0)
+		s.out = append(s.out, 0, 0, 0, 0, byte(v.code>>24), byte(v.code>>16), byte(v.code>>8), byte(v.code))
+		err = v.err
+	}
+	s.over, s.dead = true, err
+	return err
+}

@@ -1,0 +1,163 @@
+package http2
+
+import (
+	"time"
+
+	"github.com/redline-go/redline/load"
+)
+
+// wire puts requests on a session.
+type wire struct {
+	p       *Protocol
+	session *Session
+	answers []answer // by slot; grown as slots come into use
+
+	block, value, body []byte // of a request that data goes into
+
+	// Of the call.
+	now   time.Duration
+	ended []*load.Exchange
+}
+
+// answer is what is under way in a slot.
+type answer struct {
+	x       *load.Exchange // nil for none
+	in, out int64          // x's bytes before
+	left    int64          // of the body; -1 when its length is not known
+}
+
+// Open readies the wire for a new socket.
+func (w *wire) Open(out []byte) []byte {
+	clear(w.answers)
+	return w.session.Open(out)
+}
+
+// State returns how many more streams may begin.
+func (w *wire) State() (room int, over bool) { return w.session.Room() }
+
+// Send begins x's stream.
+func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
+	q := &w.p.requests[x.Request]
+	m := Message{Block: q.block, Body: q.body, Lasts: true}
+	if q.render != nil {
+		w.body = q.render.Append(w.body[:0], x.Data)
+		m.Body, m.Lasts = w.body, false
+	}
+	if m.Block == nil {
+		w.block, w.value = q.appendBlock(w.block[:0], w.value, len(m.Body), x.Data)
+		m.Block = w.block
+	}
+	for len(w.answers) <= x.Slot {
+		w.answers = append(w.answers, answer{})
+	}
+	w.answers[x.Slot] = answer{x: x, in: x.BytesIn, out: x.BytesOut, left: -1}
+	out = w.session.Begin(x.Slot, m, out)
+	w.count(&w.answers[x.Slot])
+	return out, nil
+}
+
+// Receive takes what arrived.
+func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
+	w.now, w.ended = now, ended
+	out, err := w.session.Receive(in, now, out)
+	ended, w.ended = w.ended, nil
+	return out, ended, err
+}
+
+// Shut fails what is under way.
+func (w *wire) Shut(now time.Duration, ended []*load.Exchange) ([]*load.Exchange, error) {
+	w.now, w.ended = now, ended
+	err := w.session.Shut()
+	ended, w.ended = w.ended, nil
+	return ended, err
+}
+
+// Cancel resets x's stream.
+func (w *wire) Cancel(x *load.Exchange, out []byte) ([]byte, bool) {
+	if x.Slot >= len(w.answers) || w.answers[x.Slot].x != x {
+		return out, true
+	}
+	w.answers[x.Slot] = answer{}
+	return w.session.Reset(x.Slot, Cancel, out), true
+}
+
+// count brings x's bytes up to date.
+func (w *wire) count(a *answer) {
+	in, out := w.session.Bytes(a.x.Slot)
+	a.x.BytesIn, a.x.BytesOut = a.in+in, a.out+out
+}
+
+// Head takes a head; see Handler.
+func (w *wire) Head(slot int, h *Head, end bool) error {
+	a := &w.answers[slot]
+	w.count(a)
+	if a.x.FirstByte == 0 {
+		a.x.FirstByte = w.session.Began()
+	}
+	if h.Status >= 200 {
+		a.x.Status = h.Status
+		if a.left = h.Length; w.p.requests[a.x.Request].method == "HEAD" || h.Status == 204 || h.Status == 304 {
+			a.left = 0
+		}
+	}
+	if end {
+		return w.end(a)
+	}
+	return nil
+}
+
+// Data takes a piece of a body; see Handler.
+func (w *wire) Data(slot int, data []byte, end bool) error {
+	a := &w.answers[slot]
+	w.count(a)
+	if a.left >= 0 {
+		if a.left -= int64(len(data)); a.left < 0 {
+			return errLongBody
+		}
+	}
+	if end {
+		return w.end(a)
+	}
+	return nil
+}
+
+var (
+	errLongBody  = fault(load.KindBadResponse, "the body is longer than the head says")
+	errShortBody = fault(load.KindShortBody, "the body is shorter than its content-length")
+)
+
+// end judges a complete answer.
+func (w *wire) end(a *answer) error {
+	if a.left > 0 {
+		return errShortBody
+	}
+	w.finish(a, w.p.requests[a.x.Request].judge(a.x.Status))
+	return nil
+}
+
+// Failed ends an exchange by an error; see Handler.
+func (w *wire) Failed(slot int, err error) {
+	a := &w.answers[slot]
+	w.count(a)
+	if a.x.FirstByte == 0 && a.x.BytesIn > a.in {
+		a.x.FirstByte = w.session.Began()
+	}
+	w.finish(a, err)
+}
+
+func (w *wire) finish(a *answer, err error) {
+	a.x.Done, a.x.Err = w.now, err
+	w.ended = append(w.ended, a.x)
+	*a = answer{}
+}
+
+// judge returns an error for a status that the plan does not take as success.
+func (q *request) judge(status int) error {
+	switch {
+	case q.expect > 0 && status != q.expect:
+		return fault(load.KindStatus, "status %d where %d is expected", status, q.expect)
+	case q.expect == 0 && (status < 200 || status > 399):
+		return fault(load.KindStatus, "status %d", status)
+	}
+	return nil
+}
