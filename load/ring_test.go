@@ -50,14 +50,6 @@ func TestRingLosesNothing(t *testing.T) {
 	}
 }
 
-func TestRingLength(t *testing.T) {
-	for n, want := range map[int]int{1: 1024, 64: 1024, 65: 512, 512: 128, 100_000: 16} {
-		if got := ringLength(n); got != want {
-			t.Errorf("%d connections: %d, want %d", n, got, want)
-		}
-	}
-}
-
 func TestSlowestKeepsTheSlowest(t *testing.T) {
 	var k slowest
 	r := rand.New(rand.NewPCG(5, 6))
@@ -125,16 +117,16 @@ func TestLateSamplesAndSkippedWindows(t *testing.T) {
 	r := &run{steady: record.Span{To: time.Hour}}
 	r.Window = 100 * time.Millisecond
 	c := newCollector(r, []string{"a"})
-	conn := &connection{}
-	conn.ring.samples = make([]sample, 16)
-	c.connect(conn)
+	f := &feed{}
+	f.ring.samples = make([]sample, 16)
+	c.connect(f)
 	for _, ms := range []int{450, 20, 150, 151} {
-		conn.ring.push(&sample{done: time.Duration(ms) * time.Millisecond})
+		f.ring.push(&sample{done: time.Duration(ms) * time.Millisecond})
 	}
 	count := map[int64]int64{}
 	take := func(w *window) { count[w.index] = w.requests }
 	c.edge(1, take)
-	conn.ring.push(&sample{done: 30 * time.Millisecond}) // its window is closed
+	f.ring.push(&sample{done: 30 * time.Millisecond}) // its window is closed
 	c.edge(5, take)
 	want := map[int64]int64{0: 1, 1: 3, 2: 0, 3: 0, 4: 1}
 	if len(count) != len(want) {

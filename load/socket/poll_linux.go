@@ -40,16 +40,19 @@ func NewPoller() (*Poller, error) {
 	// timerfd among the descriptors does the same for one more system call.
 	var none unix.Timespec
 	if _, errno := p.wait(&none, true); errno == unix.ENOSYS {
-		if p.timer, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC); err != nil {
-			p.Close()
-			return nil, fmt.Errorf("timerfd: %w", err)
-		}
-		if err := p.Add(p.timer, Token{Index: -1}, false); err != nil {
+		if err := p.useTimer(); err != nil {
 			p.Close()
 			return nil, err
 		}
 	}
 	return p, nil
+}
+
+func (p *Poller) useTimer() (err error) {
+	if p.timer, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC); err != nil {
+		return fmt.Errorf("timerfd: %w", err)
+	}
+	return p.Add(p.timer, Token{Index: -1}, false)
 }
 
 // Close closes the poller's own descriptors.

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package socket
+
+var newTimer func(*Poller) error
