@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/http1"
 	"github.com/redline-go/redline/record"
@@ -38,15 +36,15 @@ func (m *memory) Add(points ...record.Point) error {
 	return m.err
 }
 
-func (m *memory) Histogram(step string, kind record.Kind, s record.Span, h *hdrhistogram.Histogram) error {
+func (m *memory) Counts(step string, kind record.Kind, s record.Span, c *record.Counts) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.log == nil {
 		m.log, m.steps = map[record.Kind]int64{}, map[string]int64{}
 	}
-	m.log[kind] += h.TotalCount()
+	m.log[kind] += c.Total()
 	if kind == record.Latency {
-		m.steps[step] += h.TotalCount()
+		m.steps[step] += c.Total()
 	}
 	m.spans = append(m.spans, s)
 	return m.err

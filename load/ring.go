@@ -13,6 +13,7 @@ type sample struct {
 	// time until sending during which the connection was free and open.
 	own               time.Duration
 	id                int64
+	failed            uint64 // as Exchange.Failed
 	bytesIn, bytesOut uint32
 	request           int32
 	status            uint16

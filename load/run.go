@@ -217,7 +217,7 @@ func (r *run) result(now time.Duration) *Result {
 	}
 	begun, waiting, oldest := r.unfinished(steady.To, now)
 	t := r.collector.totals
-	s := t.summary(steady.Len())
+	s := t.summary(steady.Len(), nil)
 	s.Model, s.Connections, s.InFlight = "closed", r.plan.Connections, begun+waiting
 	if r.plan.Open() {
 		s.Model = "open"
