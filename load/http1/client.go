@@ -3,7 +3,6 @@ package http1
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -38,7 +37,6 @@ type client struct {
 	parser parser
 	in     []byte
 	out    []byte // the rendered request
-	body   []byte // and its body
 
 	mu     sync.Mutex // of closed and of each link's conn
 	closed bool
@@ -68,7 +66,7 @@ func (c *client) Do(ctx context.Context, x *load.Exchange) error {
 	q := &c.d.requests[x.Request]
 	message := q.static
 	if message == nil {
-		c.out, c.body = q.append(c.out[:0], c.body, c.cursor)
+		c.out = q.append(c.out[:0], c.cursor)
 		message = c.out
 	}
 	if c.cursor != nil {
@@ -91,20 +89,9 @@ func (c *client) Do(ctx context.Context, x *load.Exchange) error {
 		}
 	}
 	if err == nil {
-		err = q.judge(x.Status)
+		err = q.judge.of(x.Status)
 	}
 	return err
-}
-
-// judge returns an error for a status that the plan does not take as success.
-func (q *request) judge(status int) error {
-	switch {
-	case q.expect > 0 && status != q.expect:
-		return &load.Failure{Kind: load.KindStatus, Err: fmt.Errorf("status %d where %d is expected", status, q.expect)}
-	case q.expect == 0 && (status < 200 || status > 399):
-		return &load.Failure{Kind: load.KindStatus, Err: fmt.Errorf("status %d", status)}
-	}
-	return nil
 }
 
 // ready sees to it that the link is open.
@@ -166,7 +153,7 @@ func (c *client) exchange(l *link, q *request, message []byte, x *load.Exchange)
 			return err
 		}
 	}
-	x.Status = c.parser.status
+	x.Status = int(c.parser.status)
 	return nil
 }
 
@@ -180,7 +167,7 @@ func (c *client) read(l *link, limit time.Duration, x *load.Exchange) error {
 		}
 		x.BytesIn += int64(n)
 		used, bad := c.parser.feed(c.in[:n])
-		x.Status = c.parser.status
+		x.Status = int(c.parser.status)
 		if bad != nil {
 			return bad
 		}

@@ -57,8 +57,8 @@ func readHead(r *bufio.Reader) bool {
 	}
 }
 
-// saying answers every request with the same bytes.
-func saying(answer string) func(*net.TCPConn, *bufio.Reader) {
+// serving answers every request with the same bytes.
+func serving(answer string) func(*net.TCPConn, *bufio.Reader) {
 	bytes := []byte(answer)
 	return func(c *net.TCPConn, r *bufio.Reader) {
 		for readHead(r) {
@@ -68,8 +68,6 @@ func saying(answer string) func(*net.TCPConn, *bufio.Reader) {
 		}
 	}
 }
-
-const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 // newClient returns a client of a plan of GET requests or of the given ones.
 func newClient(t testing.TB, p *scenario.Plan) *client {
@@ -87,10 +85,6 @@ func newClient(t testing.TB, p *scenario.Plan) *client {
 	return c
 }
 
-func get(url string) *scenario.Plan {
-	return &scenario.Plan{Requests: []scenario.Request{{Name: "get", URL: scenario.Template(url)}}}
-}
-
 func TestMisbehavingServers(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -98,7 +92,7 @@ func TestMisbehavingServers(t *testing.T) {
 		want   load.ErrorKind
 		status int
 	}{
-		{"answers", saying(ok), "", 200},
+		{"answers", serving(ok), "", 200},
 		{"closes at once", func(c *net.TCPConn, r *bufio.Reader) {
 			// Its half only: closing with the request unread would be a reset.
 			c.CloseWrite()
@@ -116,7 +110,7 @@ func TestMisbehavingServers(t *testing.T) {
 			readHead(r)
 			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok")
 		}, load.KindShortBody, 200},
-		{"sends garbage", saying("\x16\x03\x01 this is TLS\n"), load.KindBadResponse, 0},
+		{"sends garbage", serving("\x16\x03\x01 this is TLS\n"), load.KindBadResponse, 0},
 		{"sends an endless head", func(c *net.TCPConn, r *bufio.Reader) {
 			readHead(r)
 			io.WriteString(c, "HTTP/1.1 200 OK\r\n")
@@ -132,8 +126,8 @@ func TestMisbehavingServers(t *testing.T) {
 			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok")
 			io.Copy(io.Discard, r)
 		}, load.KindTimeout, 200},
-		{"fails", saying("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"), load.KindStatus, 503},
-		{"redirects", saying("HTTP/1.1 302 Found\r\nLocation: http://192.0.2.1/\r\nContent-Length: 0\r\n\r\n"), "", 302},
+		{"fails", serving("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"), load.KindStatus, 503},
+		{"redirects", serving("HTTP/1.1 302 Found\r\nLocation: http://192.0.2.1/\r\nContent-Length: 0\r\n\r\n"), "", 302},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -222,7 +216,7 @@ func TestConnectionIsKeptOrNot(t *testing.T) {
 		"more than was asked":  {answer: ok + ok, dials: 3},
 		"no answer may follow": {answer: "HTTP/1.1 101 Switching Protocols\r\n\r\n", dials: 3},
 	} {
-		p := get("http://" + server(t, saying(test.answer)))
+		p := get("http://" + server(t, serving(test.answer)))
 		p.Requests[0].Expect = 200
 		if strings.Contains(test.answer, "101") {
 			p.Requests[0].Expect = 101
@@ -298,7 +292,7 @@ func TestCloseEndsAnExchange(t *testing.T) {
 }
 
 func TestNoAllocationPerRequest(t *testing.T) {
-	address := server(t, saying("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\nok"))
+	address := server(t, serving("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\nok"))
 	data := get("http://" + address + "/?uid={{user.uid}}")
 	data.Requests[0].Headers = map[string]scenario.Secret{"X-Uid": "{{user.uid}}"}
 	data.Data = map[string]*scenario.Table{"user": {Columns: []string{"uid"}, Rows: [][]string{{"1"}, {"22"}}}}

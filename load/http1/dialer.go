@@ -40,7 +40,10 @@ func NewDialer(p *scenario.Plan, clock record.Clock) (*Dialer, error) {
 	d.dialer.KeepAlive = -1
 	index := map[string]int{}
 	for i, q := range p.Requests {
-		r, address, err := compile(q, p)
+		r, at, err := compile(q, p)
+		if err == nil && at.TLS != nil {
+			err = errors.New("https is not supported yet; load the service's plaintext port")
+		}
 		if err != nil {
 			name := q.Name
 			if name == "" {
@@ -48,13 +51,13 @@ func NewDialer(p *scenario.Plan, clock record.Clock) (*Dialer, error) {
 			}
 			return nil, fmt.Errorf("http1: request %s: %w", name, err)
 		}
-		host, ok := index[address]
+		host, ok := index[at.Address]
 		if !ok {
 			host = len(d.hosts)
-			index[address] = host
-			d.hosts = append(d.hosts, address)
+			index[at.Address] = host
+			d.hosts = append(d.hosts, at.Address)
 		}
-		r.host = host
+		r.host, r.judge = host, newVerdicts(q.Expect)
 		d.data = d.data || r.static == nil
 		d.requests = append(d.requests, r)
 	}

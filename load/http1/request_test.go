@@ -42,8 +42,8 @@ func TestRequestBytes(t *testing.T) {
 			t.Errorf("%s: built beforehand: %v", test.name, r.static != nil)
 		}
 		cursor := scenario.NewCursor(p, 1)
-		for range 2 { // scratch space is used again
-			if got, _ := r.append(nil, make([]byte, 3), cursor); string(got) != test.want {
+		for range 2 {
+			if got := r.append([]byte("before "), cursor); string(got) != "before "+test.want {
 				t.Errorf("%s:\n got %q\nwant %q", test.name, got, test.want)
 			}
 		}
