@@ -12,9 +12,12 @@ import (
 // from running, and the last of them then takes the rest.
 const mostPending = 8
 
-// collector empties the connections' rings into windows, intervals of the
-// latency log and totals. Its lock is taken at window edges, and by a
-// connection whose ring is full.
+// collector empties the loops' rings into windows, whose times become
+// lines of the latency log and are added to the totals when they close. Its
+// lock is taken at window edges, and by a loop whose ring is full.
+//
+// A time is recorded once, into the histogram of its window, step and kind;
+// everything else follows by adding histograms up at the window's end.
 type collector struct {
 	run *run
 
@@ -23,16 +26,23 @@ type collector struct {
 	closed  int64     // windows below are closed
 	pending []*window // ascending, none closed
 	spare   []*window
+	recent  place
 	log     *intervals
 	totals  *totals
 	slow    slowest
 	ended   int64 // requests, warm-up included
 }
 
+// place is where a sample goes that ended within the interval's span.
+type place struct {
+	*interval
+	window *window
+}
+
 func newCollector(r *run, steps []string) *collector {
 	return &collector{
 		run: r, closed: record.Window(r.start, r.Window),
-		log: newIntervals(r.start, r.steady, steps), totals: newTotals(r.steady),
+		log: newIntervals(r.start, r.steady, steps), totals: newTotals(r.steady, steps, r.Plan),
 	}
 }
 
@@ -52,18 +62,27 @@ func (c *collector) empty(f *feed) {
 
 // drain needs the lock.
 func (c *collector) drain(f *feed) {
-	f.ring.drain(func(s *sample) {
-		c.ended++
+	f.ring.drain(func(s *sample) { c.take(s) })
+}
+
+// take counts one ended request.
+func (c *collector) take(s *sample) {
+	c.ended++
+	p := c.recent
+	if p.interval == nil || !within(p.span, s.done) {
 		w := c.window(s.done)
-		w.add(s)
-		c.log.add(s)
-		if c.totals.add(s) {
-			c.slow.add(s, int(s.connection))
-			if s.latency() >= w.slow.latency() {
-				w.slow = slowSample{sample: *s, connection: int(s.connection)}
-			}
+		p = place{w.interval(s.done), w}
+		c.recent = p
+	}
+	p.window.add(s)
+	steady := c.totals.add(s)
+	c.log.add(p.interval, s, steady)
+	if steady {
+		c.slow.add(s, int(s.connection))
+		if slow := &p.window.slow; slow.done == 0 || s.latency() > slow.latency() {
+			*slow = slowSample{sample: *s, connection: int(s.connection)}
 		}
-	})
+	}
 }
 
 // window returns the open window of a time: for a sample that comes late, its
@@ -80,21 +99,37 @@ func (c *collector) window(t time.Duration) *window {
 	if len(c.pending) >= mostPending {
 		return c.pending[len(c.pending)-1]
 	}
-	w := newWindowFrom(&c.spare)
-	w.reset(index)
+	w := c.open(index)
 	c.pending = append(c.pending, nil)
 	copy(c.pending[at+1:], c.pending[at:])
 	c.pending[at] = w
 	return w
 }
 
-func newWindowFrom(spare *[]*window) *window {
-	if n := len(*spare); n > 0 {
-		w := (*spare)[n-1]
-		*spare = (*spare)[:n-1]
-		return w
+// open returns an empty window.
+func (c *collector) open(index int64) *window {
+	w := &window{}
+	if n := len(c.spare); n > 0 {
+		w = c.spare[n-1]
+		c.spare = c.spare[:n-1]
 	}
-	return newWindow()
+	w.reset(index)
+	w.intervals = c.log.cut(w.intervals, record.WindowSpan(index, c.run.Window))
+	return w
+}
+
+// close adds a window's times to the totals, shows it to f and hands its
+// intervals to the log.
+func (c *collector) close(w *window, f func(*window)) {
+	for _, i := range w.intervals {
+		c.totals.merge(i)
+		c.log.join(i)
+	}
+	w.latency, w.service, w.lag = w.whole(timeLatency), w.whole(timeService), w.whole(timeLag)
+	f(w)
+	c.log.closed = append(c.log.closed, w.intervals...)
+	w.reset(0)
+	c.spare = append(c.spare, w)
 }
 
 // edge drains every ring, closes the windows below until, hands them to f in
@@ -111,17 +146,16 @@ func (c *collector) edge(until int64, f func(*window)) (g gauges, ended int64) {
 		g.dials += f.dials.Load()
 		g.open += f.open.Load()
 	}
+	c.recent = place{}
 	for ; c.closed < until; c.closed++ {
 		var w *window
 		if len(c.pending) > 0 && c.pending[0].index == c.closed {
 			w = c.pending[0]
 			c.pending = append(c.pending[:0], c.pending[1:]...)
 		} else {
-			w = newWindowFrom(&c.spare)
-			w.reset(c.closed)
+			w = c.open(c.closed)
 		}
-		f(w)
-		c.spare = append(c.spare, w)
+		c.close(w, f)
 	}
 	return g, c.ended
 }

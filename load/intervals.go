@@ -1,17 +1,11 @@
 package load
 
 import (
+	"slices"
 	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/redline-go/redline/record"
 )
-
-// intervalLength is how much time a line of the latency log covers. An interval
-// of a window (100 ms) would cost ten times the CPU and disk; see the package
-// comment for the figures.
-const intervalLength = time.Second
 
 // mostSteps bounds how many requests of the mix have histograms of their own:
 // each takes up to 3.3 MB. The others share one more.
@@ -20,125 +14,145 @@ const (
 	otherSteps = "(other requests)"
 )
 
-// loggedKinds are the kinds of histogram, in the order of stepTimes.
-var loggedKinds = [...]record.Kind{record.Latency, record.Service, record.FirstByte, record.Lag, record.ErrorLatency}
-
-// stepTimes are one request's histograms of an interval, nil until needed.
-type stepTimes [len(loggedKinds)]*hdrhistogram.Histogram
-
-func (t *stepTimes) record(kind int, d time.Duration) {
-	if t[kind] == nil {
-		t[kind] = record.NewHistogram()
+// stepNames returns the names of the mix's requests as the log has them.
+func stepNames(names []string) []string {
+	if len(names) > mostSteps {
+		return append(names[:mostSteps:mostSteps], otherSteps)
 	}
-	_ = t[kind].RecordValue(int64(clampTime(d))) // in range after clampTime
+	return names
 }
 
-// interval is one line per kind and step of the latency log, in the making.
+// interval is one line per kind and step of the latency log, in the making: the
+// requests that ended in a window, or in a part of one.
 type interval struct {
-	span  record.Span
-	steps []stepTimes
+	span record.Span
+	// Requests of the measured span, which the totals take, and others, by step.
+	// Only around the span's ends has an interval both.
+	inside, outside []stepTimes
 }
 
-// intervals sorts samples into the interval in which they ended: the current
-// one, or the next when the current one's end has passed and it is not written
-// yet. Intervals are cut at both ends of the measured span, so that the log can
-// be added up over exactly that span.
+// intervals makes the intervals of windows, takes them back when these have
+// closed, and keeps what they are made of. Windows are cut at both ends of the
+// measured span, so that the log can be added up over exactly that span.
 type intervals struct {
-	names         []string
-	steady        record.Span
-	current, next *interval
-	spare         []*interval
+	names   []string
+	cuts    []time.Duration
+	closed  []*interval // to be written, in order of time
+	spare   []*interval
+	timings []*timing // spare, empty
 }
 
 func newIntervals(start time.Duration, steady record.Span, names []string) *intervals {
-	if len(names) > mostSteps {
-		names = append(names[:mostSteps:mostSteps], otherSteps)
-	}
-	l := &intervals{names: names, steady: steady}
-	l.current = l.after(start)
-	l.next = l.after(l.current.span.To)
-	return l
+	cuts := []time.Duration{start, steady.From, steady.To}
+	return &intervals{names: stepNames(names), cuts: slices.Compact(cuts)}
 }
 
-// after returns an empty interval that begins at from.
-func (l *intervals) after(from time.Duration) *interval {
-	i := &interval{steps: make([]stepTimes, len(l.names))}
+// cut appends the intervals of a span to dst.
+func (l *intervals) cut(dst []*interval, span record.Span) []*interval {
+	for _, at := range l.cuts {
+		if at > span.From && at < span.To {
+			dst = append(dst, l.interval(record.Span{From: span.From, To: at}))
+			span.From = at
+		}
+	}
+	return append(dst, l.interval(span))
+}
+
+func (l *intervals) interval(span record.Span) *interval {
 	if n := len(l.spare); n > 0 {
-		i = l.spare[n-1]
+		i := l.spare[n-1]
 		l.spare = l.spare[:n-1]
+		i.span = span
+		return i
 	}
-	i.span = record.Span{From: from, To: from + intervalLength}
-	for _, cut := range []time.Duration{l.steady.From, l.steady.To} {
-		if cut > from && cut < i.span.To {
-			i.span.To = cut
-		}
-	}
-	return i
+	return &interval{span: span, inside: make([]stepTimes, len(l.names)), outside: make([]stepTimes, len(l.names))}
 }
 
-func (l *intervals) add(s *sample) {
-	i := l.current
-	if s.done >= i.span.To {
-		i = l.next
+// add counts a request that belongs to the measured span or does not.
+func (l *intervals) add(i *interval, s *sample, steady bool) {
+	steps := i.outside
+	if steady {
+		steps = i.inside
 	}
-	t := &i.steps[min(int(s.request), len(i.steps)-1)]
-	if s.timed() {
-		t.record(0, s.done-s.intended)
-		if s.sent > 0 {
-			t.record(1, s.done-s.sent)
+	times := &steps[min(int(s.request), len(steps)-1)]
+	s.each(func(kind int, d time.Duration) {
+		if times[kind] == nil {
+			times[kind] = l.timing()
 		}
-		if s.first > 0 && s.sent > 0 {
-			t.record(2, s.first-s.sent)
+		times[kind].add(d)
+	})
+}
+
+func (l *intervals) timing() *timing {
+	if n := len(l.timings); n > 0 {
+		t := l.timings[n-1]
+		l.timings = l.timings[:n-1]
+		return t
+	}
+	return &timing{}
+}
+
+// join adds the requests outside of the measured span to those inside.
+func (l *intervals) join(i *interval) {
+	for step := range i.outside {
+		for kind, t := range i.outside[step] {
+			switch in := &i.inside[step][kind]; {
+			case t == nil:
+			case *in == nil:
+				*in = t
+			default:
+				(*in).merge(t)
+				t.reset()
+				l.timings = append(l.timings, t)
+			}
 		}
-	}
-	if s.sent > 0 {
-		t.record(3, s.sent-s.intended)
-	}
-	if s.kind != 0 {
-		t.record(4, s.done-s.intended)
+		i.outside[step] = stepTimes{}
 	}
 }
 
-// ended takes the current interval out once its end has passed; nil otherwise.
-// It goes back through reuse.
+// ended takes the first interval out whose window is closed and whose end has
+// passed; nil when there is none. It goes back through reuse.
 func (l *intervals) ended(now time.Duration) *interval {
-	if now < l.current.span.To {
+	if len(l.closed) == 0 || l.closed[0].span.To > now {
 		return nil
 	}
-	full := l.current
-	l.current = l.next
-	l.next = l.after(l.current.span.To)
-	return full
+	first := l.closed[0]
+	l.closed = append(l.closed[:0], l.closed[1:]...)
+	return first
 }
 
 // last takes out what is left at the end of the run, cut at now.
 func (l *intervals) last(now time.Duration) []*interval {
-	l.current.span.To = max(l.current.span.From, min(l.current.span.To, now))
-	l.next.span.From = l.current.span.To
-	l.next.span.To = max(l.next.span.From, min(l.next.span.To, now))
-	return []*interval{l.current, l.next}
+	for _, i := range l.closed {
+		i.span.To = max(i.span.From, min(i.span.To, now))
+	}
+	rest := l.closed
+	l.closed = nil
+	return rest
 }
 
 // reuse empties a written interval and keeps it.
 func (l *intervals) reuse(i *interval) {
-	for s := range i.steps {
-		for _, h := range i.steps[s] {
-			if h != nil && h.TotalCount() > 0 {
-				h.Reset()
+	for step := range i.inside {
+		for _, t := range i.inside[step] {
+			if t != nil {
+				t.reset()
+				l.timings = append(l.timings, t)
 			}
 		}
+		i.inside[step] = stepTimes{}
 	}
 	l.spare = append(l.spare, i)
 }
 
 // write sends an interval's histograms to sink and returns the first error.
 func (l *intervals) write(sink Sink, i *interval) (failed error) {
-	for s := range i.steps {
-		for k, h := range i.steps[s] {
-			if h == nil || h.TotalCount() == 0 {
+	for step := range i.inside {
+		for kind, t := range i.inside[step] {
+			if t == nil {
 				continue
 			}
-			if err := sink.Histogram(l.names[s], loggedKinds[k], i.span, h); err != nil && failed == nil {
+			if err := sink.Counts(l.names[step], loggedKinds[kind], i.span, &t.Counts); err != nil && failed == nil {
 				failed = err
 			}
 		}

@@ -104,7 +104,7 @@ func (d *dials) admit(k *link, now time.Duration) bool {
 		return true
 	}
 	if d.first == len(d.queued) && d.next <= now {
-		d.next = max(d.next, now-d.gap) + d.gap
+		d.advance(now)
 		return true
 	}
 	k.state = linkQueued
@@ -124,10 +124,18 @@ func (d *dials) due(now time.Duration) *link {
 	if d.next > now {
 		return nil
 	}
-	d.next = max(d.next, now-d.gap) + d.gap
+	d.advance(now)
 	k := d.queued[d.first]
 	d.first++
 	return k
+}
+
+// advance plans the next one: on schedule if this one is late by less than a
+// gap, and without making up for a pause.
+func (d *dials) advance(now time.Duration) {
+	if d.next += d.gap; d.next <= now {
+		d.next = now + d.gap
+	}
 }
 
 // wake is when due has something; ok is false when nothing is queued.

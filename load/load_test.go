@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/http1"
 	"github.com/redline-go/redline/record"
@@ -38,15 +36,15 @@ func (m *memory) Add(points ...record.Point) error {
 	return m.err
 }
 
-func (m *memory) Histogram(step string, kind record.Kind, s record.Span, h *hdrhistogram.Histogram) error {
+func (m *memory) Counts(step string, kind record.Kind, s record.Span, c *record.Counts) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.log == nil {
 		m.log, m.steps = map[record.Kind]int64{}, map[string]int64{}
 	}
-	m.log[kind] += h.TotalCount()
+	m.log[kind] += c.Total()
 	if kind == record.Latency {
-		m.steps[step] += h.TotalCount()
+		m.steps[step] += c.Total()
 	}
 	m.spans = append(m.spans, s)
 	return m.err
@@ -143,14 +141,13 @@ func run(t testing.TB, ctx context.Context, url string, l scenario.Load, change 
 	if err != nil {
 		t.Fatal(err)
 	}
-	dial, err := http1.NewDialer(plan, clock)
-	if err != nil {
-		t.Fatal(err)
-	}
 	m := &memory{}
-	c := load.Config{Plan: plan, Clock: clock, Dial: dial, Record: m}
+	c := load.Config{Plan: plan, Clock: clock, Record: m}
 	for _, f := range change {
 		f(&c)
+	}
+	if c.Protocol, err = http1.New(plan); err != nil {
+		t.Fatal(err)
 	}
 	result, err := load.Run(ctx, c)
 	return result, m, err
@@ -432,11 +429,6 @@ func TestStepsAreLoggedApart(t *testing.T) {
 	r, m, err := run(t, t.Context(), url, scenario.Load{Rate: 1000, Duration: 300 * time.Millisecond}, func(c *load.Config) {
 		c.Plan.Requests = append(c.Plan.Requests, scenario.Request{Name: "rare", Weight: 1, URL: scenario.Template(url)})
 		c.Plan.Requests[0].Weight = 9
-		dial, err := http1.NewDialer(c.Plan, c.Clock)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Dial = dial
 	})
 	if err != nil {
 		t.Fatal(err)

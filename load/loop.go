@@ -244,13 +244,12 @@ func (l *loop) handle(e socket.Event) {
 // shutdown closes every connection and waits for what runs apart. Requests that
 // are under way keep their lanes, for the count of the unfinished.
 func (l *loop) shutdown() {
+	l.publish(&l.counted, &l.published) // connections as the load left them
 	l.end()
 	for i := range l.links {
 		l.close(&l.links[i])
 	}
 	l.apart.Wait()
-	l.counted.open = 0
-	l.publish(&l.counted, &l.published)
 }
 
 // cursor returns the rows of a lane's templates; nil when the plan takes no

@@ -137,9 +137,7 @@ func (l *loop) begin(u *lane) {
 	u.x = Exchange{Slot: u.x.Slot, Data: l.cursor(u)}
 	if replay := r.plan.Replay; replay != nil {
 		u.x.Request = int(replay.Request[u.number])
-		if s, ok := any(u.x.Data).(interface{ Seek(int) }); ok {
-			s.Seek(int(replay.Row[u.number]))
-		}
+		u.x.Data.Seek(int(replay.Row[u.number]))
 	} else {
 		u.x.Request = r.mix.pick(&u.rng)
 	}

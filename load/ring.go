@@ -12,8 +12,8 @@ type sample struct {
 	// time until sending during which the connection was free and open.
 	own               time.Duration
 	id                int64
+	failed            uint64 // as Exchange.Failed
 	bytesIn, bytesOut uint32
-	failed            uint64 // see Exchange.Failed
 	request           int32
 	connection        int32
 	status            uint16

@@ -36,11 +36,13 @@ type run struct {
 	hosts    []Host
 	hostOf   []int // by request
 	follower Follower
-	data     bool // templates take rows
-	resolver resolver
-	shaking  chan struct{} // a slot for each handshake
-	loops    []*loop
-	left     atomic.Int64 // requests that a closed loop may still begin
+	// statusName is nil where a status is HTTP's.
+	statusName func(int) string
+	data       bool // templates take rows
+	resolver   resolver
+	shaking    chan struct{} // a slot for each handshake
+	loops      []*loop
+	left       atomic.Int64 // requests that a closed loop may still begin
 
 	collector *collector
 
@@ -88,6 +90,9 @@ func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
 	r.mix = newMix(weights)
 	r.hosts = c.Protocol.Hosts()
 	r.follower, _ = c.Protocol.(Follower)
+	if named, ok := c.Protocol.(StatusNamer); ok {
+		r.statusName = named.StatusName
+	}
 	r.collector = newCollector(r, r.names)
 	return r, r.lay()
 }
@@ -298,7 +303,7 @@ func (r *run) result(now time.Duration) *Result {
 	}
 	left := r.unfinished(steady, now)
 	t := r.collector.totals
-	s := t.summary(steady.Len())
+	s := t.summary(steady.Len(), r.statusName)
 	s.Model, s.Connections, s.InFlight = "closed", r.connections, left.begun+left.waiting
 	if r.plan.Open() {
 		s.Model = "open"

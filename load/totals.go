@@ -1,13 +1,16 @@
 package load
 
 import (
+	"math/bits"
 	"strconv"
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
 )
 
-// totals are the figures of the measured span.
+// totals are the figures of the measured span. Requests are counted one by
+// one; their times are added when the window in which they ended closes.
 type totals struct {
 	steady   record.Span
 	requests int64
@@ -18,15 +21,44 @@ type totals struct {
 	within            int64
 	bytesIn, bytesOut int64
 
-	latency, service, first, lag, errors timing
-	own                                  timing // see sample.own
+	service, first, lag, errors timing
+	own                         timing // see sample.own
+
+	steps  []stepTotals  // as the latency log has them
+	checks []checkTotals // by request
 }
 
-func newTotals(steady record.Span) *totals {
-	return &totals{
-		steady: steady, latency: newTiming(), service: newTiming(), first: newTiming(),
-		lag: newTiming(), errors: newTiming(), own: newTiming(),
+// stepTotals is one request of the mix.
+type stepTotals struct {
+	name             string
+	requests, errors int64
+	latency          timing
+}
+
+// checkTotals are the checks of one request.
+type checkTotals struct {
+	request string
+	checks  []scenario.Check
+	answers int64
+	failed  []int64 // by check
+}
+
+// newTotals takes the requests' names and the plan with their checks; without a
+// plan there are none.
+func newTotals(steady record.Span, names []string, plan *scenario.Plan) *totals {
+	t := &totals{steady: steady}
+	for _, name := range stepNames(names) {
+		t.steps = append(t.steps, stepTotals{name: name})
 	}
+	t.checks = make([]checkTotals, len(names))
+	for i, name := range names {
+		t.checks[i].request = name
+		if plan != nil {
+			t.checks[i].checks = plan.Requests[i].Checks
+			t.checks[i].failed = make([]int64, len(plan.Requests[i].Checks))
+		}
+	}
+	return t
 }
 
 // add counts s if it belongs to the measured span, and tells whether it does.
@@ -44,42 +76,68 @@ func (t *totals) add(s *sample) bool {
 	}
 	t.bytesIn += int64(s.bytesIn)
 	t.bytesOut += int64(s.bytesOut)
-	if s.timed() {
-		t.latency.add(s.done - s.intended)
-		if s.sent > 0 {
-			t.service.add(s.done - s.sent)
-		}
-		if s.first > 0 && s.sent > 0 {
-			t.first.add(s.first - s.sent)
-		}
-	}
 	if s.sent > 0 {
-		t.lag.add(s.sent - s.intended)
 		t.own.add(s.own)
 	}
+	step := &t.steps[min(int(s.request), len(t.steps)-1)]
+	step.requests++
 	if s.kind != 0 {
-		t.errors.add(s.done - s.intended)
+		step.errors++
+	}
+	if c := &t.checks[s.request]; len(c.failed) > 0 {
+		c.add(s)
 	}
 	return true
+}
+
+// add counts what the checks said of an answer. Without an answer they have
+// looked at nothing.
+func (c *checkTotals) add(s *sample) {
+	if s.kind != 0 && kinds[s.kind] != KindStatus {
+		return
+	}
+	c.answers++
+	for failed := s.failed; failed != 0; failed &= failed - 1 {
+		if i := bits.TrailingZeros64(failed); i < len(c.failed) {
+			c.failed[i]++
+		}
+	}
+}
+
+// merge adds the times of an interval's requests of the measured span.
+func (t *totals) merge(i *interval) {
+	for step, times := range i.inside {
+		all := [timeKinds]*timing{&t.steps[step].latency, &t.service, &t.first, &t.lag, &t.errors}
+		for kind, part := range times {
+			if part != nil {
+				all[kind].merge(part)
+			}
+		}
+	}
 }
 
 // failed returns the number of failures.
 func (t *totals) failed() int64 { return t.requests - t.failures[0] }
 
 // summary is the load half of summary.json. The caller adds what the totals do
-// not know: the model and what was left unfinished.
-func (t *totals) summary(measured time.Duration) record.LoadSummary {
+// not know: the model and what was left unfinished. name says what a status is
+// called; nil means its number.
+func (t *totals) summary(measured time.Duration, name func(status int) string) record.LoadSummary {
+	if name == nil {
+		name = strconv.Itoa
+	}
 	s := record.LoadSummary{
 		Duration: int64(measured), Requests: t.requests, Errors: t.failed(),
 		Rate:    record.PerSecond(float64(t.within), measured),
-		Latency: t.latency.quantiles(), Service: t.service.quantiles(), FirstByte: t.first.quantiles(),
+		Latency: t.latency(), Service: t.service.quantiles(), FirstByte: t.first.quantiles(),
 		Lag: t.lag.quantiles(), ErrorLatency: t.errors.quantiles(),
 		Status: map[string]int64{}, ErrorKinds: map[string]int64{},
 		BytesIn: t.bytesIn, BytesOut: t.bytesOut,
+		Steps: t.stepSummaries(), Checks: t.checkResults(),
 	}
 	for code, n := range t.status {
 		if n > 0 {
-			s.Status[strconv.Itoa(code)] = n
+			s.Status[name(code)] += n
 		}
 	}
 	for i, n := range t.failures {
@@ -88,4 +146,36 @@ func (t *totals) summary(measured time.Duration) record.LoadSummary {
 		}
 	}
 	return s
+}
+
+// latency is that of all steps.
+func (t *totals) latency() record.Quantiles {
+	var all timing
+	for i := range t.steps {
+		all.merge(&t.steps[i].latency)
+	}
+	return all.quantiles()
+}
+
+// stepSummaries returns one for each request of the mix, if there are several.
+func (t *totals) stepSummaries() (all []record.StepSummary) {
+	if len(t.steps) < 2 {
+		return nil
+	}
+	for i := range t.steps {
+		s := &t.steps[i]
+		all = append(all, record.StepSummary{Name: s.name, Requests: s.requests, Errors: s.errors, Latency: s.latency.quantiles()})
+	}
+	return all
+}
+
+func (t *totals) checkResults() (all []record.CheckResult) {
+	for _, c := range t.checks {
+		for i, check := range c.checks {
+			all = append(all, record.CheckResult{
+				Request: c.request, Name: check.Name, Passed: c.answers - c.failed[i], Failed: c.failed[i],
+			})
+		}
+	}
+	return all
 }

@@ -4,8 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/redline-go/redline/record"
 )
 
@@ -15,75 +13,22 @@ type window struct {
 	requests          int64
 	failures          [len(kinds)]int64
 	bytesIn, bytesOut int64
-	latency           timing
-	service, lag      timing
 	slow              slowSample // the slowest of the measured span; zero if none
+
+	// intervals hold the times: one, or several where the latency log is cut.
+	intervals []*interval
+	// latency, service and lag are those of all requests, once the window is
+	// closed and until its intervals are taken back; nil when there are none.
+	latency, service, lag *timing
+	sums                  [timeKinds]*timing // what they point to where several add up
 }
 
-// timing is a histogram with what HDR iteration would be slow to find.
-type timing struct {
-	h        *hdrhistogram.Histogram
-	sum      time.Duration
-	min, max time.Duration
-}
-
-func newTiming() timing { return timing{h: record.NewHistogram()} }
-
-func (t *timing) add(d time.Duration) {
-	d = clampTime(d)
-	if t.h.TotalCount() == 0 || d < t.min {
-		t.min = d
-	}
-	t.max = max(t.max, d)
-	t.sum += d
-	_ = t.h.RecordValue(int64(d)) // in range after clampTime
-}
-
-func (t *timing) reset() {
-	t.h.Reset()
-	t.sum, t.min, t.max = 0, 0, 0
-}
-
-// quantiles are those of record.QuantilesOf, with exact least, mean and
-// largest values.
-func (t *timing) quantiles() record.Quantiles {
-	n := t.h.TotalCount()
-	if n == 0 {
-		return record.Quantiles{}
-	}
-	v := t.h.ValueAtPercentilesSlice(quantilesTaken)
-	for i := range v {
-		v[i] = min(v[i], int64(t.max)) // a bucket's upper end may be above it
-	}
-	return record.Quantiles{
-		Min: int64(t.min), Mean: int64(t.sum) / n, Max: int64(t.max),
-		P50: v[0], P90: v[1], P95: v[2], P99: v[3], P999: v[4],
-	}
-}
-
-var quantilesTaken = []float64{50, 90, 95, 99, 99.9}
-
-// clampTime bounds a time to what a histogram holds.
-func clampTime(d time.Duration) time.Duration {
-	return min(max(d, 0), time.Duration(record.HistogramHighest))
-}
-
-func newWindow() *window {
-	return &window{latency: newTiming(), service: newTiming(), lag: newTiming()}
-}
-
+// reset makes w the window of an index, without intervals.
 func (w *window) reset(index int64) {
-	w.latency.reset()
-	w.service.reset()
-	w.lag.reset()
-	*w = window{index: index, latency: w.latency, service: w.service, lag: w.lag}
+	*w = window{index: index, intervals: w.intervals[:0], sums: w.sums}
 }
 
-// timed reports whether a sample's times belong to latency and service time:
-// successes and timeouts, which took as long as the timeout at least.
-func (s *sample) timed() bool { return s.kind == 0 || kinds[s.kind] == KindTimeout }
-
-// add counts a request that ended in the window.
+// add counts a request that ended in the window. Its times go to the interval.
 func (w *window) add(s *sample) {
 	w.requests++
 	if s.kind != 0 {
@@ -91,15 +36,46 @@ func (w *window) add(s *sample) {
 	}
 	w.bytesIn += int64(s.bytesIn)
 	w.bytesOut += int64(s.bytesOut)
-	if s.timed() {
-		w.latency.add(s.done - s.intended)
-		if s.sent > 0 {
-			w.service.add(s.done - s.sent)
+}
+
+// interval returns the interval of a time; of a time outside of the window, the
+// nearest.
+func (w *window) interval(t time.Duration) *interval {
+	for _, i := range w.intervals {
+		if t < i.span.To {
+			return i
 		}
 	}
-	if s.sent > 0 {
-		w.lag.add(s.sent - s.intended)
+	return w.intervals[len(w.intervals)-1]
+}
+
+// whole returns the times of a kind of all intervals and steps together. With
+// one request in the mix that is the interval's own histogram.
+func (w *window) whole(kind int) *timing {
+	var all *timing
+	several := false
+	for _, i := range w.intervals {
+		for step := range i.inside {
+			t := i.inside[step][kind]
+			switch {
+			case t == nil:
+			case all == nil:
+				all = t
+			case several:
+				all.merge(t)
+			default:
+				if w.sums[kind] == nil {
+					w.sums[kind] = &timing{}
+				}
+				sum := w.sums[kind]
+				sum.reset()
+				sum.merge(all)
+				sum.merge(t)
+				all, several = sum, true
+			}
+		}
 	}
+	return all
 }
 
 func (w *window) failed() (n int64) {
@@ -162,7 +138,7 @@ func (s *series) points(dst []record.Point, w *window, met *[len(kinds)]bool) []
 		}
 	}
 	times := func(series [4]record.Series, t *timing) {
-		if t.h.TotalCount() == 0 {
+		if t == nil {
 			return
 		}
 		q := t.quantiles()
@@ -170,9 +146,9 @@ func (s *series) points(dst []record.Point, w *window, met *[len(kinds)]bool) []
 			add(series[i], float64(v))
 		}
 	}
-	times(s.latency, &w.latency)
-	times(s.service, &w.service)
-	times(s.lag, &w.lag)
+	times(s.latency, w.latency)
+	times(s.service, w.service)
+	times(s.lag, w.lag)
 	return dst
 }
 

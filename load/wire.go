@@ -106,6 +106,8 @@ type Exchange struct {
 // Hop is one step of a followed redirect; zero for the plan's own request.
 type Hop struct {
 	Count  int    // redirects followed so far
+	Host   int    // where it goes
+	Origin []byte // the plan's own request as it was sent; nil when no data went into it
 	Method string // may differ from the plan's: 303 turns POST into GET
 	Target []byte // path and query
 	NoBody bool

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
-	"github.com/redline-go/redline/load/http1"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/target"
@@ -68,11 +67,11 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	// Before anything is started: what cannot be driven is an input error.
-	dialer, err := http1.NewDialer(o.Plan, clock)
+	speaks, err := protocol(ctx, o.Plan)
 	if err != nil {
 		return err
 	}
-	c := &conductor{Options: o, clock: clock, dialer: dialer}
+	c := &conductor{Options: o, clock: clock, protocol: speaks}
 	svc, err := target.Start(ctx, target.Options{
 		Target: o.Plan.Target, URL: string(o.Plan.Requests[0].URL), Clock: clock, Window: record.DefaultWindow,
 		Blind: o.Blind, Binary: o.Binary, Stdout: o.Output, Stderr: o.Output,
@@ -98,10 +97,10 @@ func Run(ctx context.Context, o Options) error {
 // conductor holds what the steps of one run share.
 type conductor struct {
 	Options
-	clock  record.Clock
-	dialer load.Dialer
-	target *target.Target
-	bundle *record.Writer
+	clock    record.Clock
+	protocol load.Protocol
+	target   *target.Target
+	bundle   *record.Writer
 }
 
 // opening is run.json as the run begins.
@@ -121,7 +120,7 @@ func (c *conductor) conduct(ctx context.Context) error {
 	defer stop(nil)
 	go c.stopWhenTargetEnds(loadCtx, stop)
 	result, err := load.Run(loadCtx, load.Config{
-		Plan: c.Plan, Clock: c.clock, Dial: c.dialer, Record: c.bundle,
+		Plan: c.Plan, Clock: c.clock, Protocol: c.protocol, Record: c.bundle,
 		Start: loadStart, OnWindow: c.window,
 	})
 	if cause := context.Cause(loadCtx); cause != nil && err != nil {

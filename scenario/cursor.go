@@ -14,9 +14,13 @@ import (
 // seed alone. A sequence is shared by all connections: it gives each of its
 // numbers once before it begins again.
 //
+// A feeder of tokens stands on the row of the feeder that its claims name. A
+// replay's rows are not taken in turn: Seek sets them.
+//
 // A Cursor is not safe for concurrent use; many cursors of one plan are.
 type Cursor struct {
 	feeders []position
+	replay  int // index of the replay's feeder; -1 for none
 }
 
 // position is a cursor's place in one feeder.
@@ -30,21 +34,44 @@ type position struct {
 // NewCursor makes a cursor that stands on a first row: Append may follow at
 // once. The same seed gives the same rows and random numbers.
 func NewCursor(p *Plan, seed uint64) *Cursor {
-	c := &Cursor{}
-	for i, name := range feederNames(p) {
+	c := &Cursor{replay: -1}
+	names := feederNames(p)
+	for i, name := range names {
 		f := position{table: p.Data[name], rng: rand.NewPCG(seed, uint64(i))}
 		if n := len(f.table.Rows); n > 0 {
 			f.row = int(f.rng.Uint64() % uint64(n))
 		}
+		if p.Load.Replay != nil && p.Load.Replay.Feeder == name {
+			c.replay, f.row = i, 0
+		}
 		f.draw()
 		c.feeders = append(c.feeders, f)
+	}
+	for i := range c.feeders {
+		// Both have as many rows, so that they stay together in Next.
+		if at := slices.Index(names, c.feeders[i].table.with); at >= 0 {
+			c.feeders[i].row = c.feeders[at].row
+		}
 	}
 	return c
 }
 
-// Next moves every feeder to its next row. It allocates nothing.
+// Seek puts the replay's feeder on a row (Replay.Row of the entry that is due)
+// and leaves the others where they are. Next does not move it. Without a
+// replay it does nothing. It allocates nothing; a row that is not of the
+// feeder panics when it is rendered.
+func (c *Cursor) Seek(row int) {
+	if c.replay >= 0 {
+		c.feeders[c.replay].row = row
+	}
+}
+
+// Next moves every feeder but a replay's to its next row. It allocates nothing.
 func (c *Cursor) Next() {
 	for i := range c.feeders {
+		if i == c.replay {
+			continue
+		}
 		f := &c.feeders[i]
 		if f.row++; f.row >= len(f.table.Rows) {
 			f.row = 0

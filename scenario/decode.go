@@ -20,6 +20,10 @@ type decoder struct {
 	env   func(string) (string, bool)
 	plan  *Plan
 	errs  Errors
+	// places are where the keys stand that a plan as a whole may contradict.
+	places map[string]ast.Node
+	// replayAt is load.replay, which needs the feeders.
+	replayAt ast.Node
 }
 
 // key is what a mapping may hold: a decoder for the value, or the reason why

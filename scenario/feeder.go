@@ -1,14 +1,13 @@
 package scenario
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,10 +16,9 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Bounds of a feeder's file.
+// Bounds of a feeder.
 const (
-	MaxData    = 64 << 20 // bytes of one CSV file
-	MaxRows    = 1 << 20  // rows of one feeder
+	MaxRows    = 1 << 20
 	maxColumns = 256
 )
 
@@ -29,13 +27,20 @@ var feederName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 // data decodes the feeders.
 func (d *decoder) data(n ast.Node) {
 	d.plan.Data = map[string]*Table{}
-	for _, entry := range d.entries(n, "data") {
+	// Tokens hold rows of other feeders and come last wherever they stand.
+	entries := slices.Clone(d.entries(n, "data"))
+	slices.SortStableFunc(entries, func(a, b *ast.MappingValueNode) int { return cmp.Compare(tokenOrder(a), tokenOrder(b)) })
+	for _, entry := range entries {
 		name, ok := d.keyText(entry)
 		if !ok {
 			continue
 		}
 		if !feederName.MatchString(name) {
 			d.fail(entry.Key, "use letters, digits, _ and -", "%q cannot be the name of a feeder", name)
+			continue
+		}
+		if name == replayFeeder {
+			d.fail(entry.Key, "give it another name", "the feeder %s is that of load.replay", name)
 			continue
 		}
 		before := len(d.errs)
@@ -54,26 +59,88 @@ func (d *decoder) feeder(entry *ast.MappingValueNode, name string) *Table {
 	if _, list := entry.Value.(*ast.SequenceNode); list {
 		return d.rows(entry.Value)
 	}
-	const hint = "write {file: x.csv}, {rows: [...]}, {sequence: {from: 1, to: 100}} or {random: {min: 1, max: 100}}"
+	const hint = "write {file: x.csv}, {rows: [...]}, {sequence: {from: 1, to: 100}}, {random: {min: 1, max: 100}} or {jwt: {...}}"
 	var t *Table
-	seen := d.mapping(entry.Value, "feeder "+name, []key{
-		{name: "file", decode: func(d *decoder, n ast.Node) { t = d.csvFile(n) }},
-		{name: "rows", decode: func(d *decoder, n ast.Node) { t = d.rows(n) }},
-		{name: "sequence", decode: func(d *decoder, n ast.Node) {
-			t = &Table{Columns: []string{"value"}, Sequence: d.numbers(n, "sequence", "from", "to")}
-		}},
-		{name: "random", decode: func(d *decoder, n ast.Node) {
-			t = &Table{Columns: []string{"value"}, Random: d.numbers(n, "random", "min", "max")}
-		}},
-		{name: "jwt", later: true},
-	})
-	if len(seen) > 1 {
-		d.fail(entry.Key, "keep one of them", "feeder %s has more than one source of data", name)
+	var file dataFile
+	source := func(name string, decode func(*decoder, ast.Node) *Table) key {
+		return key{name: name, decode: func(d *decoder, n ast.Node) { t = decode(d, n) }}
 	}
-	if len(seen) == 0 && len(d.errs) == 0 {
+	before := len(d.errs)
+	seen := d.mapping(entry.Value, "feeder "+name, []key{
+		{name: "file", decode: func(_ *decoder, n ast.Node) { file.at = n }},
+		{name: "format", decode: func(d *decoder, n ast.Node) { scalar(d, n, "format", &file.format, oneOf("csv", "jsonl")) }},
+		{name: "default", decode: func(d *decoder, n ast.Node) { file.defaults = d.defaults(n) }},
+		source("rows", (*decoder).rows),
+		source("sequence", func(d *decoder, n ast.Node) *Table {
+			return &Table{Columns: []string{"value"}, Sequence: d.numbers(n, "sequence", "from", "to")}
+		}),
+		source("random", func(d *decoder, n ast.Node) *Table {
+			return &Table{Columns: []string{"value"}, Random: d.numbers(n, "random", "min", "max")}
+		}),
+		source("jwt", func(d *decoder, n ast.Node) *Table { return d.token(n, name) }),
+	})
+	sources := 0
+	for _, one := range []string{"file", "rows", "sequence", "random", "jwt"} {
+		if seen[one] != nil {
+			sources++
+		}
+	}
+	if at := cmp.Or(seen["format"], seen["default"]); at != nil && seen["file"] == nil {
+		d.fail(at, "", "format and default are for a feeder's file, and feeder %s has none", name)
+	}
+	switch {
+	case sources > 1:
+		d.fail(entry.Key, "keep one of them", "feeder %s has more than one source of data", name)
+	case sources == 0 && len(d.errs) == before:
 		d.fail(entry.Key, hint, "feeder %s has no data", name)
+	case seen["file"] != nil && len(d.errs) == before:
+		t = d.dataFile(file)
 	}
 	return t
+}
+
+// dataFile is what a feeder says of its file.
+type dataFile struct {
+	at       ast.Node
+	format   string // "" lets the file's name decide
+	defaults []field
+}
+
+// dataFile reads a CSV or JSON lines file.
+func (d *decoder) dataFile(file dataFile) *Table {
+	f, name := d.open(file.at, "file")
+	if f == nil {
+		return nil
+	}
+	defer f.Close()
+	if file.format == "" && slices.Contains([]string{".jsonl", ".ndjson"}, strings.ToLower(path.Ext(name))) {
+		file.format = "jsonl"
+	}
+	var t *Table
+	var err error
+	switch {
+	case file.format == "jsonl":
+		t, err = readJSONLines(f, file.defaults)
+	case file.defaults != nil:
+		err = errors.New("default is for JSON lines; every row of a CSV file has every column")
+	default:
+		t, err = readCSV(f)
+	}
+	if err != nil {
+		d.fail(file.at, "", "file: %s: %v", name, err)
+		return nil
+	}
+	return t
+}
+
+// oneOf parses one of a few words.
+func oneOf(words ...string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		if slices.Contains(words, s) {
+			return s, nil
+		}
+		return "", mistakef(didYouMean(s, words), "%.40q is not known here", s)
+	}
 }
 
 // numbers decodes a range with both ends.
@@ -142,55 +209,6 @@ func (d *decoder) rows(n ast.Node) *Table {
 		d.fail(n, "", "rows is empty")
 	}
 	return t
-}
-
-// csvFile reads a CSV file whose first line names the columns.
-func (d *decoder) csvFile(n ast.Node) *Table {
-	name, ok := d.text(n, "file")
-	if !ok {
-		return nil
-	}
-	clean := path.Clean(filepath.ToSlash(name))
-	if !fs.ValidPath(clean) {
-		d.fail(n, "", "file: %q does not lie in the scenario's folder or below", name)
-		return nil
-	}
-	f, err := d.fsys.Open(clean)
-	if errors.Is(err, fs.ErrNotExist) {
-		d.fail(n, d.nearFile(clean), "file: there is no file %q in the scenario's folder", name)
-		return nil
-	}
-	if err != nil {
-		d.fail(n, "", "file: %v", err)
-		return nil
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		d.fail(n, "", "file: %q is not a regular file", name)
-		return nil
-	}
-	t, err := readCSV(f)
-	if err != nil {
-		d.fail(n, "", "file: %s: %v", name, err)
-		return nil
-	}
-	return t
-}
-
-// nearFile proposes a file of the same folder.
-func (d *decoder) nearFile(name string) string {
-	entries, err := fs.ReadDir(d.fsys, path.Dir(name))
-	if err != nil || len(entries) > 1000 {
-		return ""
-	}
-	var known []string
-	for _, e := range entries {
-		known = append(known, path.Join(path.Dir(name), e.Name()))
-	}
-	if hint := didYouMean(name, known); strings.HasPrefix(hint, "did you mean") {
-		return hint
-	}
-	return ""
 }
 
 // readCSV reads comma separated values: RFC 4180, a line of names first.

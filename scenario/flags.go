@@ -17,9 +17,29 @@ type Flags struct {
 	Timeout     time.Duration  // --timeout
 	Grace       time.Duration  // --grace
 
+	Requests      int64    // -n
+	Poisson       bool     // --poisson
+	PerConnection string   // --rate-per-connection, as ParseRate reads it
+	Streams       int      // --streams
+	Think         string   // --think, as ParseThink reads it
+	ConnectRate   string   // --connect-rate, as ParseRate reads it
+	Sources       []string // --source, as ParseSource reads it
+	Threads       int      // --threads
+	Replay        string   // --replay: a log, for a URL only, which is its base
+	Speed         float64  // --speed of the replay; 0 is 1
+
 	Method  string   // --method, for a URL only
-	Body    string   // --body, for a URL only
+	Body    string   // --body or --data, for a URL only: the body, or the message
 	Headers []string // -H "Name: value", added to every request
+	Follow  bool     // --follow, for every request
+	HTTP2   bool     // --http2
+
+	CACert        string // --cacert, a file as the next ones are
+	Cert          string // --cert
+	Key           string // --key
+	ServerName    string // --server-name
+	Insecure      bool   // --insecure
+	DescriptorSet string // --descriptor-set
 
 	Exec  string   // --exec: a command, as SplitCommand reads it
 	Build string   // --build
@@ -37,36 +57,85 @@ type Flags struct {
 // none unless it says so.
 const DefaultWarmup = 5 * time.Second
 
-// FromURL returns the plan of a run against one URL.
+// FromURL returns the plan of a run against one URL, or of a log replayed
+// against one.
 func FromURL(target string, f Flags) (*Plan, error) {
-	if _, err := checkURL(target); err != nil {
+	if err := checkTarget(target); err != nil {
 		return nil, err
 	}
 	u, err := url.Parse(target)
 	if err != nil {
 		return nil, err
 	}
-	r := Request{Method: "GET", URL: Template(target), Weight: 1, Body: Template(f.Body)}
-	if strings.Contains(target, "{{") || strings.Contains(f.Body, "{{") {
-		return nil, mistakef("write a scenario file", "{{ needs data, and a URL alone has none")
+	p := &Plan{Name: u.Hostname(), Data: map[string]*Table{}, Load: Load{Warmup: DefaultWarmup}}
+	if f.Replay != "" {
+		err = p.replayFlags(target, f)
+	} else {
+		err = p.requestFlags(target, f)
 	}
-	if f.Method != "" {
-		if r.Method, err = checkMethod(f.Method); err != nil {
-			return nil, fmt.Errorf("--method: %w", err)
-		}
-	} else if f.Body != "" {
-		r.Method = "POST"
+	if err != nil {
+		return nil, err
 	}
-	r.Name = r.Method + " " + pathOf(target)
-	p := &Plan{
-		Name: u.Hostname(), Requests: []Request{r}, Data: map[string]*Table{},
-		Load: Load{Warmup: DefaultWarmup},
-	}
-	f.Method, f.Body = "", ""
+	f.Method, f.Body, f.Replay, f.Speed = "", "", "", 0
 	if err := p.Apply(f); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// requestFlags makes the one request of a URL.
+func (p *Plan) requestFlags(target string, f Flags) (err error) {
+	if f.Speed != 0 {
+		return mistakef("add --replay FILE", "--speed is for a replay")
+	}
+	if strings.Contains(target, "{{") || strings.Contains(f.Body, "{{") {
+		return mistakef("write a scenario file", "{{ needs data, and a URL alone has none")
+	}
+	protocol := protocolOf(Template(target), "")
+	r := Request{Method: methodOf(protocol), URL: Template(target), Weight: 1, Body: Template(f.Body)}
+	switch {
+	case f.Method != "" && protocol != HTTP1:
+		return mistakef("leave it out", "--method is for http and https")
+	case f.Method != "":
+		if r.Method, err = checkMethod(f.Method); err != nil {
+			return fmt.Errorf("--method: %w", err)
+		}
+	case f.Body != "" && protocol == HTTP1:
+		r.Method = "POST"
+	case f.Body == "" && protocol == RPC:
+		r.Body = "{}"
+	}
+	r.Name = requestName(r.Method, r.URL)
+	p.Requests = []Request{r}
+	return nil
+}
+
+// replayFlags makes the requests of a log that is replayed against a URL. Its
+// first requests are no warm-up unless the flags say so.
+func (p *Plan) replayFlags(target string, f Flags) error {
+	if f.Method != "" || f.Body != "" {
+		return mistakef("the log has them", "--method and --body are not for a replay")
+	}
+	base, err := checkBase(target)
+	if err != nil {
+		return fmt.Errorf("--replay: %w", err)
+	}
+	if f.Speed != 0 {
+		if err := checkSpeed(f.Speed); err != nil {
+			return fmt.Errorf("--speed: %w", err)
+		}
+	}
+	log, err := openRegular(anywhere{}, f.Replay)
+	if err != nil {
+		return fmt.Errorf("--replay: %w", err)
+	}
+	defer log.Close()
+	s := replaySource{file: f.Replay, base: base, speed: f.Speed}
+	if err := s.into(p, log); err != nil {
+		return fmt.Errorf("--replay: %s: %w", f.Replay, err)
+	}
+	p.Load.Warmup = 0
+	return nil
 }
 
 // Apply overrides the plan by flags and validates it. On an error the plan is
@@ -75,6 +144,15 @@ func (p *Plan) Apply(f Flags) error {
 	next := *p
 	if f.Method != "" || f.Body != "" {
 		return mistakef("change them in the file", "--method and --body are for a URL, not for a scenario file")
+	}
+	if f.Replay != "" || f.Speed != 0 {
+		return mistakef("change load.replay in the file", "--replay and --speed are for a URL, not for a scenario file")
+	}
+	if p.openEnded && f.Duration == 0 {
+		next.Load.Duration = 0 // it follows from the rest
+	}
+	if err := next.applyProtocol(f); err != nil {
+		return err
 	}
 	if err := next.Load.apply(f); err != nil {
 		return err
@@ -110,44 +188,6 @@ func (p *Plan) Apply(f Flags) error {
 		return err
 	}
 	*p = next
-	return nil
-}
-
-func (l *Load) apply(f Flags) error {
-	wasOpen := l.Open()
-	if f.Rate != "" {
-		rate, err := ParseRate(f.Rate)
-		if err != nil {
-			return fmt.Errorf("--rate: %w", err)
-		}
-		l.Rate = rate
-		if !wasOpen {
-			l.Connections = 0 // it led the closed loop and is no cap
-		}
-	} else if f.Connections != 0 {
-		l.Rate = 0
-	}
-	if f.Connections != 0 {
-		l.Connections = f.Connections
-	}
-	if wasOpen != l.Open() && len(l.Stages) > 0 && (f.Rate != "" || f.Connections != 0) {
-		return mistakef("change the file's load instead", "the scenario's stages do not fit the other kind of load")
-	}
-	for _, d := range []struct {
-		flag  string
-		value time.Duration
-		to    *time.Duration
-	}{{"-d", f.Duration, &l.Duration}, {"--timeout", f.Timeout, &l.Timeout}, {"--grace", f.Grace, &l.Grace}} {
-		if d.value < 0 {
-			return fmt.Errorf("%s: duration %v is negative", d.flag, d.value)
-		}
-		if d.value != 0 {
-			*d.to = d.value
-		}
-	}
-	if f.Warmup != nil {
-		l.Warmup = *f.Warmup
-	}
 	return nil
 }
 

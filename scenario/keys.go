@@ -5,7 +5,6 @@ import (
 	"net/textproto"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -14,22 +13,33 @@ import (
 // of their own.
 
 func (d *decoder) root(n ast.Node) {
-	// Requests hold places of the feeders, so data comes first wherever it
-	// stands in the file.
+	// Requests hold places of the feeders and are of the plan's protocol, so
+	// they come last wherever they stand in the file.
 	var requests ast.Node
-	var data bool
 	seen := d.mapping(n, "a scenario", []key{
-		{name: "data", decode: func(d *decoder, n ast.Node) { d.data(n); data = true }},
+		{name: "data", decode: (*decoder).data},
 		{name: "target", decode: (*decoder).target},
 		{name: "load", decode: (*decoder).load},
 		{name: "requests", decode: func(_ *decoder, n ast.Node) { requests = n }},
+		{name: "protocol", decode: func(d *decoder, n ast.Node) { scalar(d, n, "protocol", &d.plan.Protocol, parseProtocol) }},
+		{name: "tls", decode: (*decoder).tls},
+		{name: "grpc", decode: (*decoder).grpc},
 		{name: "observe", decode: (*decoder).observe},
 		{name: "thresholds", decode: (*decoder).thresholds},
 		{name: "redact", decode: (*decoder).redact},
 		{name: "faults", later: true},
 	})
-	if !data {
+	d.remember("", seen)
+	if d.plan.Data == nil {
 		d.plan.Data = map[string]*Table{}
+	}
+	if d.replayAt != nil {
+		if at := seen["requests"]; at != nil {
+			d.fail(at, "the log has the requests; replay takes base, headers and methods", "requests and load.replay exclude each other")
+			return
+		}
+		d.replay(d.replayAt)
+		return
 	}
 	if seen["requests"] == nil {
 		if len(d.errs) == 0 { // else it may be the unknown key
@@ -40,61 +50,25 @@ func (d *decoder) root(n ast.Node) {
 	d.requests(requests, seen["requests"])
 }
 
-func (d *decoder) load(n ast.Node) {
-	l := &d.plan.Load
-	duration := func(name string, to *time.Duration, parse func(string) (time.Duration, error)) key {
-		return key{name: name, decode: func(d *decoder, n ast.Node) { scalar(d, n, name, to, parse) }}
+// parseProtocol parses the protocols that a scheme alone does not decide.
+func parseProtocol(text string) (Protocol, error) {
+	switch p := Protocol(text); p {
+	case HTTP1, HTTP2:
+		return p, nil
+	case RPC, WebSocket, TCP:
+		return "", mistakef("leave it out", "the URL's scheme says %s already", text)
 	}
-	count := func(s string) (int, error) { return parseCount(s, 1, MaxConnections) }
-	var stages ast.Node
-	var limit int
-	seen := d.mapping(n, "load", []key{
-		{name: "rate", decode: func(d *decoder, n ast.Node) { scalar(d, n, "rate", &l.Rate, ParseRate) }},
-		{name: "connections", decode: func(d *decoder, n ast.Node) { scalar(d, n, "connections", &l.Connections, count) }},
-		{name: "max_connections", decode: func(d *decoder, n ast.Node) { scalar(d, n, "max_connections", &limit, count) }},
-		duration("duration", &l.Duration, positiveDuration), duration("warmup", &l.Warmup, ParseDuration),
-		duration("timeout", &l.Timeout, positiveDuration), duration("grace", &l.Grace, positiveDuration),
-		{name: "stages", decode: func(_ *decoder, n ast.Node) { stages = n }},
-	})
-	if at := seen["connections"]; at != nil && seen["rate"] != nil {
-		d.fail(at, "keep one; max_connections caps the connections of a rate", "rate (open loop) and connections (closed loop) exclude each other")
-		return
-	}
-	if at := seen["max_connections"]; at != nil {
-		if seen["rate"] == nil {
-			d.fail(at, "use connections", "max_connections caps the connections of a rate, and there is none")
-		}
-		l.Connections = limit
-	}
-	d.stages(stages, seen["rate"] != nil)
+	return "", mistakef("write h2 or http/1.1", "%.40q is not a protocol", text)
 }
 
-func (d *decoder) stages(n ast.Node, open bool) {
-	if n == nil {
-		return
+func parseBool(text string) (bool, error) {
+	switch text {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
 	}
-	for _, e := range d.elements(n, "stages") {
-		var s Stage
-		seen := d.mapping(e, "a stage", []key{
-			{name: "to", decode: func(d *decoder, n ast.Node) {
-				if open {
-					scalar(d, n, "to", &s.To, ParseRate)
-					return
-				}
-				scalar(d, n, "to", &s.To, func(text string) (float64, error) {
-					n, err := parseCount(text, 1, MaxConnections)
-					return float64(n), err
-				})
-			}},
-			{name: "over", decode: func(d *decoder, n ast.Node) { scalar(d, n, "over", &s.Over, positiveDuration) }},
-		})
-		for _, name := range []string{"to", "over"} {
-			if seen[name] == nil {
-				d.fail(e, "write it as {to: 4000/s, over: 10s}", "a stage has no %s", name)
-			}
-		}
-		d.plan.Load.Stages = append(d.plan.Load.Stages, s)
-	}
+	return false, mistakef("", "%.40q is neither true nor false", text)
 }
 
 func (d *decoder) target(n ast.Node) {

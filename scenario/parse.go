@@ -55,7 +55,7 @@ func Parse(fsys fs.FS, name string, data []byte) (*Plan, error) {
 }
 
 func parse(fsys fs.FS, name string, data []byte, env func(string) (string, bool)) (*Plan, error) {
-	d := &decoder{file: name, fsys: fsys, env: env, plan: &Plan{Name: planName(name)}}
+	d := &decoder{file: name, fsys: fsys, env: env, plan: &Plan{Name: planName(name)}, places: map[string]ast.Node{}}
 	if err := d.bound(data); err != nil {
 		return nil, Errors{err}
 	}
@@ -72,6 +72,9 @@ func parse(fsys fs.FS, name string, data []byte, env func(string) (string, bool)
 		return nil, d.errs
 	}
 	if err := d.plan.Validate(); err != nil {
+		if d.conflict(err) {
+			return nil, d.errs
+		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return d.plan, nil

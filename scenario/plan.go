@@ -27,6 +27,11 @@ type Plan struct {
 	Observe    Observe     `json:"observe"`
 	Thresholds []Threshold `json:"thresholds"`
 	Redact     []string    `json:"redact"` // header names besides the built-in ones
+	// Warnings are what a person should know of the plan, in whole sentences.
+	Warnings []string `json:"warnings,omitempty"`
+
+	// openEnded says that nobody gave a duration, so that it follows the rest.
+	openEnded bool
 }
 
 // Target says how to get the service under test. At most one of Exec, Build
@@ -229,6 +234,12 @@ type Table struct {
 	Random *Range
 
 	taken atomic.Uint64 // numbers of Sequence taken so far
+	// with names the feeder whose row this one shares: tokens belong to users.
+	with string
+	// ttl is how long the tokens of the feeder live; 0 for other feeders.
+	ttl time.Duration
+	// encoded says that the values are parts of URLs already.
+	encoded bool
 }
 
 // Range is a range of integers, both ends included.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/textproto"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -84,7 +85,8 @@ func (p *Plan) SecretHeader(name string) bool {
 // Redacted returns the plan as JSON, for the record, without secrets: the
 // values of secret headers and of those that came from the environment,
 // passwords, and parameters with the name of a secret. The target's
-// environment and the feeders' rows are not in it at all.
+// environment, the feeders' rows, what the files of TLS and gRPC hold and the
+// paths of a replayed log are not in it at all.
 func (p *Plan) Redacted() json.RawMessage {
 	c := *p
 	c.Target.Exec = RedactCommand(p.Target.Exec)
@@ -104,6 +106,10 @@ func (p *Plan) Redacted() json.RawMessage {
 		}
 		r.URL = Template(RedactText(string(r.URL)))
 		r.Body = Template(RedactText(string(r.Body)))
+		r.Checks = slices.Clone(r.Checks)
+		for i, check := range r.Checks {
+			r.Checks[i] = check.redacted(p.SecretHeader)
+		}
 		c.Requests[i] = r
 	}
 	out, err := json.Marshal(&c)

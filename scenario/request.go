@@ -2,9 +2,8 @@ package scenario
 
 import (
 	"net/textproto"
-	"net/url"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -26,76 +25,132 @@ func (d *decoder) requests(n, at ast.Node) {
 		return
 	}
 	names := map[string]int{}
-	for _, e := range elements {
-		r, nameAt := d.request(e)
+	for i, e := range elements {
+		r := d.request(e)
+		d.places[requestSection(i)] = e
+		d.remember(requestSection(i), r.seen)
 		if r.URL == "" {
 			continue // a mistake was noted
 		}
 		if first, taken := names[r.Name]; taken {
-			d.fail(nameAt, "give each a name of its own", "request name %q is taken by request %d", r.Name, first)
+			d.fail(r.nameAt, "give each a name of its own", "request name %q is taken by request %d", r.Name, first)
 		}
-		d.plan.Requests = append(d.plan.Requests, r)
+		if len(d.plan.Requests) > 0 {
+			d.oneProtocol(r)
+		}
+		d.plan.Requests = append(d.plan.Requests, r.Request)
 		names[r.Name] = len(d.plan.Requests)
 	}
 }
 
-// request decodes one kind of request. It returns the node that a mistake of
-// its name belongs to.
-func (d *decoder) request(n ast.Node) (r Request, nameAt ast.Node) {
-	r.Weight, nameAt = 1, n
-	var urlAt ast.Node
-	var headers []header
+// oneProtocol notes a request that speaks another protocol than the first.
+func (d *decoder) oneProtocol(r *draft) {
+	first := protocolOf(d.plan.Requests[0].URL, d.plan.Protocol)
+	if own := protocolOf(r.URL, d.plan.Protocol); own != first {
+		d.fail(r.urlAt, "give each protocol a scenario of its own", "this request speaks %s, and the first speaks %s", own, first)
+	}
+}
+
+// draft is a request on its way, with the nodes that its mistakes belong to.
+type draft struct {
+	Request
+	seen          map[string]ast.Node
+	nameAt, urlAt ast.Node
+	messageAt     ast.Node
+	short         string // the key that stands for method and URL
+	headers       []header
+}
+
+// request decodes one kind of request.
+func (d *decoder) request(n ast.Node) *draft {
+	r := &draft{Request: Request{Weight: 1}, nameAt: n}
+	before := len(d.errs)
+	r.seen = d.mapping(n, "a request", r.keys())
+	switch {
+	case r.short != "" && (r.seen["url"] != nil || r.seen["method"] != nil):
+		d.fail(r.seen[r.short], "keep either "+r.short+", or method and url", "%s stands for method and url", r.short)
+	case slices.Contains(methods, r.short):
+		r.Method = strings.ToUpper(r.short)
+	case r.short != "":
+		r.Method = methodOf(protocolOf(r.URL, ""))
+	case r.Method == "":
+		r.Method = "GET"
+	}
+	if r.urlAt == nil && len(d.errs) == before {
+		d.fail(n, `write it as {get: "http://127.0.0.1:8080/"}`, "the request has no URL")
+	}
+	d.messageOf(r)
+	if r.Name == "" {
+		r.Name = requestName(r.Method, r.URL)
+	}
+	if r.URL != "" {
+		d.checkPlaces(r.urlAt, r.URL, CompileURL)
+	}
+	for _, h := range r.headers {
+		d.checkPlaces(h.at, Template(h.value), CompileHeader)
+	}
+	return r
+}
+
+// keys are those of a request.
+func (r *draft) keys() []key {
 	keys := []key{
-		{name: "name", decode: func(d *decoder, n ast.Node) { scalar(d, n, "name", &r.Name, notEmpty); nameAt = n }},
+		{name: "name", decode: func(d *decoder, n ast.Node) { scalar(d, n, "name", &r.Name, notEmpty); r.nameAt = n }},
 		{name: "weight", decode: func(d *decoder, n ast.Node) {
 			scalar(d, n, "weight", &r.Weight, func(s string) (int, error) { return parseCount(s, 1, 1_000_000) })
 		}},
 		{name: "method", decode: func(d *decoder, n ast.Node) { scalar(d, n, "method", &r.Method, checkMethod) }},
-		{name: "url", decode: func(d *decoder, n ast.Node) { scalar(d, n, "url", &r.URL, checkTemplateURL); urlAt = n }},
-		{name: "headers", decode: func(d *decoder, n ast.Node) { headers = d.headers(n, &r) }},
+		{name: "url", decode: func(d *decoder, n ast.Node) { scalar(d, n, "url", &r.URL, checkTemplateURL); r.urlAt = n }},
+		{name: "headers", decode: func(d *decoder, n ast.Node) { r.headers = d.headers(n, &r.Request) }},
 		{name: "body", decode: func(d *decoder, n ast.Node) {
 			if text, ok := d.text(n, "body"); ok {
 				r.Body = Template(text)
 				d.checkPlaces(n, r.Body, CompileTemplate)
 			}
 		}},
-		{name: "expect", decode: func(d *decoder, n ast.Node) {
-			scalar(d, n, "expect", &r.Expect, func(s string) (int, error) { return parseCount(s, 100, 599) })
+		{name: "message", decode: func(_ *decoder, n ast.Node) { r.messageAt = n }},
+		{name: "expect", decode: func(d *decoder, n ast.Node) { scalar(d, n, "expect", &r.Expect, parseStatus) }},
+		{name: "follow", decode: func(d *decoder, n ast.Node) { scalar(d, n, "follow", &r.Follow, parseBool) }},
+		{name: "reply", decode: func(d *decoder, n ast.Node) {
+			reply := true
+			scalar(d, n, "reply", &reply, parseBool)
+			r.NoReply = !reply
 		}},
+		{name: "checks", decode: func(d *decoder, n ast.Node) { r.Checks = d.checks(n) }},
 	}
-	short := ""
 	for _, m := range methods {
-		keys = append(keys, key{name: m, decode: func(d *decoder, n ast.Node) {
-			if short != "" {
-				d.fail(n, "keep one; a request is of one kind", "%s and %s exclude each other", short, m)
-			}
-			scalar(d, n, m, &r.URL, checkTemplateURL)
-			urlAt, short = n, m
-		}})
+		keys = append(keys, r.form(m, "http", "https"))
 	}
-	before := len(d.errs)
-	seen := d.mapping(n, "a request", keys)
+	for _, m := range messageForms {
+		keys = append(keys, r.form(m.key, m.schemes...))
+	}
+	return keys
+}
+
+// form is a key that stands for the kind of request and its URL at once.
+func (r *draft) form(name string, schemes ...string) key {
+	return key{name: name, decode: func(d *decoder, n ast.Node) {
+		if r.short != "" {
+			d.fail(n, "keep one; a request is of one kind", "%s and %s exclude each other", r.short, name)
+		}
+		scalar(d, n, name, &r.URL, func(text string) (Template, error) { return checkTemplate(text, schemes...) })
+		r.urlAt, r.short = n, name
+	}}
+}
+
+// messageOf decodes the message of a request that is one.
+func (d *decoder) messageOf(r *draft) {
+	i := slices.IndexFunc(messageForms, func(f messageForm) bool { return f.key == r.short })
 	switch {
-	case short != "" && (seen["url"] != nil || seen["method"] != nil):
-		d.fail(seen[short], "keep either "+short+", or method and url", "%s stands for method and url", short)
-	case short != "":
-		r.Method = strings.ToUpper(short)
-	case r.Method == "":
-		r.Method = "GET"
+	case i < 0 && r.messageAt != nil && r.short+string(r.URL) != "":
+		d.fail(r.seen["message"], "use body", "message is for grpc, websocket and tcp requests")
+	case i >= 0 && r.seen["body"] != nil:
+		d.fail(r.seen["body"], "use message", "body is for HTTP requests")
+	case i >= 0 && r.messageAt != nil:
+		r.Body = d.message(r.messageAt, messageForms[i].json)
+	case i >= 0 && messageForms[i].json:
+		r.Body = "{}"
 	}
-	if urlAt == nil && len(d.errs) == before {
-		d.fail(n, `write it as {get: "http://127.0.0.1:8080/"}`, "the request has no URL")
-	}
-	if r.Name == "" {
-		r.Name = r.Method + " " + pathOf(string(r.URL))
-	}
-	if r.URL != "" {
-		d.checkPlaces(urlAt, r.URL, CompileURL)
-	}
-	for _, h := range headers {
-		d.checkPlaces(h.at, Template(h.value), CompileHeader)
-	}
-	return r, nameAt
 }
 
 // header is a header with its place, for the check of its template.
@@ -199,36 +254,6 @@ func checkMethod(method string) (string, error) {
 		return "", mistakef("", "%.40q cannot be a method", method)
 	}
 	return strings.ToUpper(method), nil
-}
-
-// checkTemplateURL checks a URL that may have places in its path and query.
-func checkTemplateURL(text string) (Template, error) {
-	if _, err := checkURL(placeForm.ReplaceAllString(text, "0")); err != nil {
-		return "", err
-	}
-	return Template(text), nil
-}
-
-// checkURL checks an absolute http or https URL.
-func checkURL(text string) (string, error) {
-	const hint = "write it as http://127.0.0.1:8080/path"
-	u, err := url.Parse(text)
-	switch {
-	case err != nil:
-		return "", mistakef(hint, "%.200q is not a URL", RedactText(text))
-	case u.Scheme != "http" && u.Scheme != "https":
-		return "", mistakef(hint, "URL %.200q does not begin with http:// or https://", RedactText(text))
-	case u.Hostname() == "":
-		return "", mistakef(hint, "URL %.200q has no host", RedactText(text))
-	case strings.ContainsAny(text, " \t\r\n"):
-		return "", mistakef("write a blank as %20", "URL %.200q holds a blank", RedactText(text))
-	}
-	if port := u.Port(); port != "" {
-		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-			return "", mistakef("", "%.20q is not a port", port)
-		}
-	}
-	return text, nil
 }
 
 // pathOf is a URL's path, with its places, for a request's default name.

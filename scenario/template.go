@@ -27,7 +27,7 @@ type part struct {
 // CompileTemplate compiles a template whose values are inserted as they stand:
 // the form for bodies. An unknown feeder or column is a *TemplateError.
 func CompileTemplate(t Template, p *Plan) (*Renderer, error) {
-	return compile(t, p, func(string, string) (string, error) { return "", errKeep })
+	return compile(t, p, func(*Table, string, string) (string, error) { return "", errKeep })
 }
 
 // CompileURL compiles a URL. Values in the query are query-escaped (data stays
@@ -39,8 +39,10 @@ func CompileURL(t Template, p *Plan) (*Renderer, error) {
 		end := max(strings.Index(string(t[first:]), "}}"), 0) + 2
 		return nil, &TemplateError{Template: t, Offset: first, Len: end, Msg: "the scheme and host of a URL cannot come from data"}
 	}
-	return compile(t, p, func(before, value string) (string, error) {
+	return compile(t, p, func(from *Table, before, value string) (string, error) {
 		switch {
+		case from.encoded:
+			return "", errKeep
 		case strings.Contains(before, "?"):
 			return url.QueryEscape(value), nil
 		default:
@@ -52,7 +54,7 @@ func CompileURL(t Template, p *Plan) (*Renderer, error) {
 // CompileHeader compiles a header's value. A row with a line break or another
 // control character is an error: it could end the header and begin another.
 func CompileHeader(t Template, p *Plan) (*Renderer, error) {
-	return compile(t, p, func(_, value string) (string, error) {
+	return compile(t, p, func(_ *Table, _, value string) (string, error) {
 		if i := strings.IndexFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }); i >= 0 {
 			// Without the value: it may be a token.
 			return "", fmt.Errorf("a header cannot hold a control character, and this value does")
@@ -110,9 +112,9 @@ func (e *TemplateError) Error() string {
 	return fmt.Sprintf("template %q, byte %d: %s", string(e.Template), e.Offset+1, e.Msg)
 }
 
-// escaper returns a value's form in its context, given the template's text
-// before it, or errKeep for as it stands.
-type escaper func(before, value string) (string, error)
+// escaper returns the form of a table's value in its context, given the
+// template's text before it, or errKeep for as it stands.
+type escaper func(from *Table, before, value string) (string, error)
 
 var errKeep = fmt.Errorf("scenario: keep the value as it stands")
 
@@ -186,7 +188,7 @@ func (p *part) escape(t *Table, before string, escape escaper) error {
 	changed := false
 	values := make([]string, len(t.Rows))
 	for i, row := range t.Rows {
-		v, err := escape(before, row[p.column])
+		v, err := escape(t, before, row[p.column])
 		if err == errKeep {
 			v, err = row[p.column], nil
 		}

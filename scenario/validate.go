@@ -3,7 +3,6 @@ package scenario
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +21,9 @@ const (
 // Validate checks the plan as a whole and sets the defaults of fields that are
 // zero. Parse, FromURL and Apply call it.
 func (p *Plan) Validate() error {
+	if p.Load.Duration == 0 {
+		p.openEnded = true
+	}
 	if err := p.Load.validate(); err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
@@ -43,12 +45,23 @@ func (p *Plan) Validate() error {
 			r.Weight = 1
 		}
 		if err := r.validate(p); err != nil {
-			return fmt.Errorf("request %d (%.60s): %w", i+1, r.Name, err)
+			return fmt.Errorf("request %d (%.60s): %w", i+1, r.Name, atRequest(i, err))
 		}
 		if slices.Contains(names, r.Name) {
 			return fmt.Errorf("request %d: its name %q is taken", i+1, r.Name)
 		}
 		names = append(names, r.Name)
+	}
+	if err := p.validateProtocol(); err != nil {
+		return err
+	}
+	if p.Load.Replay != nil {
+		if err := p.Load.Replay.validate(p); err != nil {
+			return fmt.Errorf("replay: %w", err)
+		}
+	}
+	if err := p.validateTokens(); err != nil {
+		return fmt.Errorf("data: %w", err)
 	}
 	for _, t := range p.Thresholds {
 		if _, err := ParseThreshold(t.Expr); err != nil {
@@ -59,51 +72,6 @@ func (p *Plan) Validate() error {
 		if _, err := checkURL(p.Observe.Pprof); err != nil {
 			return fmt.Errorf("observe: pprof: %w", err)
 		}
-	}
-	return nil
-}
-
-func (l *Load) validate() error {
-	if math.IsNaN(l.Rate) || l.Rate < 0 || l.Rate > MaxRate {
-		return fmt.Errorf("a rate of %g/s is not within 0 and %g", l.Rate, MaxRate)
-	}
-	if l.Connections == 0 {
-		l.Connections = DefaultConnections
-		if l.Open() {
-			l.Connections = DefaultCap
-		}
-	}
-	if l.Connections < 0 || l.Connections > MaxConnections {
-		return fmt.Errorf("%d connections are not from 1 to %d", l.Connections, MaxConnections)
-	}
-	for _, d := range []struct {
-		name     string
-		value    *time.Duration
-		fallback time.Duration
-	}{
-		{"duration", &l.Duration, DefaultDuration}, {"warmup", &l.Warmup, 0},
-		{"timeout", &l.Timeout, DefaultTimeout}, {"grace", &l.Grace, DefaultGrace},
-	} {
-		if *d.value == 0 {
-			*d.value = d.fallback
-		}
-		if *d.value < 0 || *d.value > MaxDuration {
-			return fmt.Errorf("a %s of %v is not within 0 and %v", d.name, *d.value, MaxDuration)
-		}
-	}
-	var over time.Duration
-	for i, s := range l.Stages {
-		limit := float64(MaxConnections)
-		if l.Open() {
-			limit = MaxRate
-		}
-		if !(s.To > 0 && s.To <= limit) || s.Over <= 0 || s.Over > MaxDuration {
-			return fmt.Errorf("stage %d: to and over must be above 0 and within their bounds", i+1)
-		}
-		over += s.Over
-	}
-	if over > l.Duration {
-		return fmt.Errorf("the stages take %v, which is longer than the duration of %v", over, l.Duration)
 	}
 	return nil
 }
@@ -143,36 +111,52 @@ func (t *Target) validate() error {
 	return nil
 }
 
-func (r *Request) validate(p *Plan) error {
-	if r.Name == "" {
-		return errors.New("it has no name")
+// validateTokens refuses tokens that expire before the load has ended: what is
+// measured then are refusals.
+func (p *Plan) validateTokens() error {
+	l := p.Load
+	if l.Requests > 0 && l.Duration == MaxDuration {
+		return nil // the count ends the load, nobody knows when
 	}
-	if r.Weight < 1 {
-		return fmt.Errorf("weight %d is not above 0", r.Weight)
-	}
-	if r.Expect != 0 && (r.Expect < 100 || r.Expect > 599) {
-		return fmt.Errorf("%d is not a status", r.Expect)
-	}
-	if _, err := checkMethod(r.Method); err != nil {
-		return err
-	}
-	if _, err := checkTemplateURL(string(r.URL)); err != nil {
-		return err
-	}
-	if _, err := CompileURL(r.URL, p); err != nil {
-		return err
-	}
-	for name, value := range r.Headers {
-		if _, err := checkHeaderName(name); err != nil {
-			return err
-		}
-		if strings.ContainsAny(string(value), "\r\n\x00") {
-			return fmt.Errorf("header %s holds a line break", name)
-		}
-		if _, err := CompileHeader(Template(value), p); err != nil {
-			return fmt.Errorf("header %s: its value has a place that no feeder fills", name) // without the value
+	for _, name := range feederNames(p) {
+		if ttl := p.Data[name].ttl; ttl > 0 && ttl < l.Warmup+l.Duration {
+			return conflictf("data", fmt.Sprintf("ttl: %v, or more", (l.Warmup+l.Duration+l.Grace).Round(time.Second)),
+				"the tokens of feeder %s live for %v, and the load takes %v", name, ttl, l.Warmup+l.Duration)
 		}
 	}
-	_, err := CompileTemplate(r.Body, p)
-	return err
+	return nil
+}
+
+// validateProtocol settles what the plan speaks, which the schemes of its URLs
+// say, and checks what belongs to one protocol only.
+func (p *Plan) validateProtocol() error {
+	secure := false
+	for i := range p.Requests {
+		r := &p.Requests[i]
+		own, first := protocolOf(r.URL, p.Protocol), protocolOf(p.Requests[0].URL, p.Protocol)
+		if own != first {
+			return fmt.Errorf("request %d (%.60s): it speaks %s, and the first speaks %s (give each protocol a scenario of its own)", i+1, r.Name, own, first)
+		}
+		if err := r.validateFor(own); err != nil {
+			return fmt.Errorf("request %d (%.60s): %w", i+1, r.Name, atRequest(i, err))
+		}
+		secure = secure || schemes[schemeOf(r.URL)].tls
+	}
+	protocol := protocolOf(p.Requests[0].URL, p.Protocol)
+	if p.Protocol != "" && p.Protocol != protocol {
+		return conflictf("protocol", "leave it out", "the requests speak %s, not %s", protocol, p.Protocol)
+	}
+	p.Protocol = protocol
+	switch {
+	case p.Load.Streams > 1 && protocol != HTTP2 && protocol != RPC:
+		return conflictf("load.streams", "streams are for h2 and grpc", "a connection of %s carries one request at a time", protocol)
+	case p.GRPC.DescriptorFile != "" && protocol != RPC:
+		return conflictf("grpc", "leave it out", "a descriptor set is for grpc requests, and there are none")
+	case !p.TLS.isZero() && !secure:
+		return conflictf("tls", "use https, grpcs or wss", "TLS is set, and no request uses it")
+	}
+	if err := p.TLS.validate(); err != nil {
+		return fmt.Errorf("tls: %w", err)
+	}
+	return nil
 }

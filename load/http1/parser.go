@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/redline-go/redline/load"
 )
@@ -33,23 +34,40 @@ const (
 // parser reads one answer (RFC 9112) in whatever pieces it arrives; the pieces
 // make no difference to what it finds. The zero parser is not usable; reset
 // readies one for an answer.
+//
+// There is one for each connection, so it holds no memory but a line that
+// arrived in part, and that only until it is whole.
 type parser struct {
-	state state
-	head  bool   // the answer is to a HEAD request and has no body
-	line  []byte // begin of a line whose end has not arrived
-	room  int    // bytes that lines may still take
-	left  int64  // bytes of the body or chunk that are still to come
+	left   int64 // bytes of the body or chunk that are still to come
+	length int64 // what Content-Length says
+	line   *[]byte
+	watch  *watcher // sees the answer go by; nil for none
+	room   int32    // bytes that lines may still take
+	status int16
 
-	status    int
+	state     state
+	head      bool // the answer is to a HEAD request and has no body
 	keep      bool // whether the connection can carry another request
-	length    int64
 	hasLength bool
 	encoded   bool // Transfer-Encoding was given
 	chunked   bool // and ends in chunked
 }
 
+// lines are the buffers of lines that arrived in part.
+var lines = sync.Pool{New: func() any { return new([]byte) }}
+
 func (p *parser) reset(head bool) {
-	*p = parser{head: head, line: p.line[:0], room: maxHead}
+	p.dropLine()
+	*p = parser{head: head, room: maxHead}
+}
+
+// dropLine gives the buffer of a line back.
+func (p *parser) dropLine() {
+	if p.line != nil {
+		*p.line = (*p.line)[:0]
+		lines.Put(p.line)
+		p.line = nil
+	}
 }
 
 // feed takes the next bytes and returns how many belong to the answer. Once
@@ -60,6 +78,9 @@ func (p *parser) feed(b []byte) (used int, err error) {
 		switch p.state {
 		case body, chunkData:
 			n := int(min(p.left, int64(len(rest))))
+			if p.watch != nil {
+				p.watch.body(rest[:n])
+			}
 			used += n
 			if p.left -= int64(n); p.left > 0 {
 				break
@@ -70,6 +91,9 @@ func (p *parser) feed(b []byte) (used int, err error) {
 				p.state = complete
 			}
 		case untilEOF:
+			if p.watch != nil {
+				p.watch.body(rest)
+			}
 			used = len(b)
 		default:
 			n, err := p.takeLine(rest)
@@ -89,34 +113,46 @@ func (p *parser) takeLine(b []byte) (used int, err error) {
 		used = len(b)
 	}
 	// A line without its end needs at least one byte more.
-	if need := len(p.line) + used; need > p.room || end < 0 && need == p.room {
+	need := used
+	if p.line != nil {
+		need += len(*p.line)
+	}
+	if need > int(p.room) || end < 0 && need == int(p.room) {
 		return 0, p.tooLong()
 	}
 	if end < 0 {
-		p.line = append(p.line, b...)
+		if p.line == nil {
+			p.line = lines.Get().(*[]byte)
+		}
+		*p.line = append(*p.line, b...)
 		return used, nil
 	}
 	line := b[:used]
-	if len(p.line) > 0 {
-		p.line = append(p.line, line...)
-		line = p.line
-		p.line = p.line[:0]
+	if p.line != nil {
+		*p.line = append(*p.line, line...)
+		line = *p.line
+		defer p.dropLine()
 	}
-	p.room -= len(line)
+	p.room -= int32(len(line))
 	line = line[:len(line)-1]
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}
+	return used, p.take(line)
+}
+
+// take takes one line, without its end.
+func (p *parser) take(line []byte) error {
 	switch p.state {
 	case statusLine:
-		return used, p.takeStatus(line)
+		return p.takeStatus(line)
 	case headerLine:
-		return used, p.takeHeader(line)
+		return p.takeHeader(line)
 	case chunkSize:
-		return used, p.takeChunkSize(line)
+		return p.takeChunkSize(line)
 	case chunkEnd:
 		if len(line) > 0 {
-			return used, bad("a chunk's data does not end where its size says")
+			return bad("a chunk's data does not end where its size says")
 		}
 		p.state, p.room = chunkSize, maxChunkLine
 	case trailerLine:
@@ -124,7 +160,7 @@ func (p *parser) takeLine(b []byte) (used int, err error) {
 			p.state = complete
 		}
 	}
-	return used, nil
+	return nil
 }
 
 func (p *parser) tooLong() error {
@@ -141,10 +177,13 @@ func (p *parser) takeStatus(line []byte) error {
 		!digit(line[9]) || line[9] == '0' || !digit(line[10]) || !digit(line[11]) || len(line) > 12 && line[12] != ' ' {
 		return bad("%.60q is no HTTP/1 status line", line)
 	}
-	p.status = int(line[9]-'0')*100 + int(line[10]-'0')*10 + int(line[11]-'0')
+	p.status = int16(line[9]-'0')*100 + int16(line[10]-'0')*10 + int16(line[11]-'0')
 	p.keep = line[7] != '0' // HTTP/1.0 closes unless it says otherwise
 	p.length, p.hasLength, p.encoded, p.chunked = 0, false, false, false
 	p.state = headerLine
+	if p.watch != nil {
+		p.watch.begin()
+	}
 	return nil
 }
 
@@ -163,6 +202,9 @@ func (p *parser) takeHeader(line []byte) error {
 		return bad("%.60q is no header line", line)
 	}
 	name, value := line[:colon], bytes.Trim(line[colon+1:], " \t")
+	if p.watch != nil {
+		p.watch.header(name, value)
+	}
 	switch len(name) {
 	case len("connection"):
 		if is(name, "connection") {

@@ -35,7 +35,7 @@ func parse(text string, isHead bool, sizes []byte) found {
 		rest = rest[n:]
 	}
 	f.kind = load.KindOf(p.end())
-	f.status, f.complete = p.status, p.state == complete
+	f.status, f.complete = int(p.status), p.state == complete
 	if f.complete {
 		f.keep = p.keep
 	}

@@ -3,21 +3,25 @@ package http1
 import (
 	"fmt"
 	"maps"
-	"net"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/redline-go/redline/load/check"
+	"github.com/redline-go/redline/load/place"
 	"github.com/redline-go/redline/scenario"
 )
 
 // request is one request of the mix, compiled.
 type request struct {
-	host   int // index into Dialer.hosts
-	head   bool
-	close  bool // the plan's Connection header asks for it
-	expect int
+	host    int // index into the hosts
+	method  string
+	head    bool
+	close   bool // the plan's Connection header asks for it
+	follow  bool
+	checks  *check.Set // nil for none
+	watched bool       // whether its answers need a watcher
+	judge   *verdicts
 
 	static []byte // the whole request when no data goes into it, else nil
 	parts  []piece
@@ -31,49 +35,54 @@ type piece struct {
 	data *scenario.Renderer
 }
 
+// field is one header.
+type field struct {
+	name  string
+	value *scenario.Renderer
+}
+
 // compile builds a request's fixed parts. Everything that would break the
 // framing is refused here, once, so that rendering needs no checks.
-func compile(q scenario.Request, p *scenario.Plan) (r request, address string, err error) {
+func compile(q scenario.Request, p *scenario.Plan) (r request, at place.Place, err error) {
 	method := q.Method
 	if method == "" {
 		method = "GET"
 	}
+	r = request{method: method, head: method == "HEAD", follow: q.Follow}
 	if !token(method) || method == "CONNECT" {
-		return r, "", fmt.Errorf("method %.40q cannot be sent", method)
+		return r, at, fmt.Errorf("method %.40q cannot be sent", method)
 	}
-	host, path, err := splitURL(string(q.URL))
+	if at, err = place.Parse(string(q.URL), p); err != nil {
+		return r, at, err
+	}
+	if at.Scheme != "http" && at.Scheme != "https" {
+		return r, at, fmt.Errorf("scheme %q does not speak HTTP/1.1; write http://... or https://...", at.Scheme)
+	}
+	target, err := scenario.CompileURL(scenario.Template(at.Path), p)
 	if err != nil {
-		return r, "", err
+		return r, at, err
 	}
-	target, err := scenario.CompileURL(scenario.Template(path), p)
-	if err != nil {
-		return r, "", err
-	}
-	r = request{head: method == "HEAD", expect: q.Expect}
-	text := func(s string) { r.parts = append(r.parts, piece{text: s}) }
-	data := func(d *scenario.Renderer) { r.parts = append(r.parts, piece{data: d}) }
-	text(method + " ")
-	data(target)
-	text(" HTTP/1.1\r\n")
-	if err := r.headers(q, p, host.Host); err != nil {
-		return r, "", err
+	r.parts = append(r.parts, piece{text: method + " ", data: target}, piece{text: " HTTP/1.1\r\n"})
+	if err := r.headers(q, p, at.Authority); err != nil {
+		return r, at, err
 	}
 	if q.Body != "" {
 		if r.body, err = scenario.CompileTemplate(q.Body, p); err != nil {
-			return r, "", err
+			return r, at, err
 		}
 	}
+	if r.checks, err = check.New(q); err != nil {
+		return r, at, err
+	}
+	r.watched = r.follow || r.checks != nil
+	// RFC 9110, section 8.6: these say that they have no body.
 	if r.body == nil && (method == "POST" || method == "PUT" || method == "PATCH") {
-		text("Content-Length: 0\r\n")
+		r.parts = append(r.parts, piece{text: "Content-Length: 0\r\n"})
 	}
 	r.length = len(r.parts)
-	text("\r\n")
-	r.fix(p)
-	port := host.Port()
-	if port == "" {
-		port = "80"
-	}
-	return r, net.JoinHostPort(host.Hostname(), port), nil
+	r.parts = append(r.parts, piece{text: "\r\n"})
+	r.fix()
+	return r, at, nil
 }
 
 // headers appends the plan's headers in the order of their names, and those
@@ -110,13 +119,13 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan, host string) err
 		if strings.EqualFold(name, "connection") && strings.Contains(strings.ToLower(string(q.Headers[name])), "close") {
 			r.close = true
 		}
-		r.parts = append(r.parts, piece{text: name + ": "}, piece{data: value}, piece{text: "\r\n"})
+		r.parts = append(r.parts, piece{text: name + ": ", data: value}, piece{text: "\r\n"})
 	}
 	return nil
 }
 
 // fix renders the request once for all when no data goes into it.
-func (r *request) fix(p *scenario.Plan) {
+func (r *request) fix() {
 	for _, part := range r.parts {
 		if part.data != nil && !part.data.Static() {
 			return
@@ -125,19 +134,23 @@ func (r *request) fix(p *scenario.Plan) {
 	if r.body != nil && !r.body.Static() {
 		return
 	}
-	r.static, _ = r.append(nil, nil, nil)
+	r.static = r.append(nil, nil)
 }
 
-// append renders the request. body is scratch space; both slices are returned
-// for the next time.
-func (r *request) append(dst, body []byte, at *scenario.Cursor) (request, scratch []byte) {
+// append renders the request.
+func (r *request) append(dst []byte, at *scenario.Cursor) []byte {
+	begin := len(dst)
+	// The head tells the body's length. So the body is rendered first, copied
+	// behind the head, and both moved over it: no memory of its own needed.
 	if r.body != nil {
-		body = r.body.Append(body[:0], at)
+		dst = r.body.Append(dst, at)
 	}
-	for i, part := range r.parts {
+	length := len(dst) - begin
+	for i := range r.parts {
+		part := &r.parts[i]
 		if r.body != nil && i == r.length {
 			dst = append(dst, "Content-Length: "...)
-			dst = strconv.AppendInt(dst, int64(len(body)), 10)
+			dst = strconv.AppendInt(dst, int64(length), 10)
 			dst = append(dst, "\r\n"...)
 		}
 		dst = append(dst, part.text...)
@@ -145,54 +158,11 @@ func (r *request) append(dst, body []byte, at *scenario.Cursor) (request, scratc
 			dst = part.data.Append(dst, at)
 		}
 	}
-	if r.body != nil {
-		dst = append(dst, body...)
+	if length == 0 {
+		return dst
 	}
-	return dst, body
-}
-
-// splitURL separates where to connect from what to ask for.
-func splitURL(text string) (host *url.URL, path string, err error) {
-	scheme, rest, ok := strings.Cut(text, "://")
-	switch {
-	case !ok:
-		return nil, "", fmt.Errorf("URL %.80q has no scheme; write http://...", text)
-	case strings.EqualFold(scheme, "https"):
-		return nil, "", fmt.Errorf("URL %.80q: https is not supported yet; load the service's plaintext port", text)
-	case !strings.EqualFold(scheme, "http"):
-		return nil, "", fmt.Errorf("URL %.80q: scheme %q is not supported", text, scheme)
-	}
-	authority := rest
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		authority, path = rest[:i], rest[i:]
-	}
-	if strings.Contains(authority, "{{") {
-		return nil, "", fmt.Errorf("URL %.80q: the host cannot come from data", text)
-	}
-	host, err = url.Parse("http://" + authority)
-	if err != nil || host.Hostname() == "" {
-		return nil, "", fmt.Errorf("URL %.80q has no valid host", text)
-	}
-	if host.User != nil {
-		return nil, "", fmt.Errorf("the URL of host %s holds credentials; put them into an Authorization header", host.Host)
-	}
-	path, _, _ = strings.Cut(path, "#")
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path
-	}
-	// Blanks inside of {{ }} are the template's; any other would end the
-	// request's target.
-	literal := path
-	for {
-		before, place, ok := strings.Cut(literal, "{{")
-		if i := strings.IndexFunc(before, func(c rune) bool { return c <= ' ' || c >= 0x7f }); i >= 0 {
-			return nil, "", fmt.Errorf("URL %.80q: character %q must be percent-encoded", text, before[i:i+1])
-		}
-		if !ok {
-			return host, path, nil
-		}
-		_, literal, _ = strings.Cut(place, "}}")
-	}
+	dst = append(dst, dst[begin:begin+length]...)
+	return append(dst[:begin], dst[begin+length:]...)
 }
 
 // token reports whether s is a token of RFC 9110, section 5.6.2.

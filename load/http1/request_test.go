@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -42,8 +41,8 @@ func TestRequestBytes(t *testing.T) {
 			t.Errorf("%s: built beforehand: %v", test.name, r.static != nil)
 		}
 		cursor := scenario.NewCursor(p, 1)
-		for range 2 { // scratch space is used again
-			if got, _ := r.append(nil, make([]byte, 3), cursor); string(got) != test.want {
+		for range 2 {
+			if got := r.append([]byte("before "), cursor); string(got) != "before "+test.want {
 				t.Errorf("%s:\n got %q\nwant %q", test.name, got, test.want)
 			}
 		}
@@ -53,24 +52,23 @@ func TestRequestBytes(t *testing.T) {
 func TestWhatCannotBeSent(t *testing.T) {
 	bad := map[string]*scenario.Table{"u": {Columns: []string{"x"}, Rows: [][]string{{"1\r\nEvil: 1"}}}}
 	for want, q := range map[string]scenario.Request{
-		"https is not supported yet": {URL: "https://h.test/"},
-		"scheme \"ftp\"":             {URL: "ftp://h.test/"},
-		"no scheme":                  {URL: "h.test/x"},
-		"no valid host":              {URL: "http:///x"},
-		"cannot come from data":      {URL: "http://{{u}}/"},
-		"credentials":                {URL: "http://me:secret@h.test/"},
-		"percent-encoded":            {URL: "http://h.test/a b"},
-		"method \"A B\"":             {URL: "http://h.test/", Method: "A B"},
-		"method \"CONNECT\"":         {URL: "http://h.test/", Method: "CONNECT"},
-		"set by redline":             {URL: "http://h.test/", Headers: map[string]scenario.Secret{"content-Length": "5"}},
-		"given twice":                {URL: "http://h.test/", Headers: map[string]scenario.Secret{"A": "5", "a": "5"}},
-		"header name":                {URL: "http://h.test/", Headers: map[string]scenario.Secret{"A:": "5"}},
-		"control character":          {URL: "http://h.test/", Headers: map[string]scenario.Secret{"A": "5\r\nB: 6"}},
-		"cannot hold a control":      {URL: "http://h.test/", Headers: map[string]scenario.Secret{"A": "{{u}}"}},
-		"no feeder named":            {URL: "http://h.test/{{nobody}}"},
+		"scheme \"ftp\"":        {URL: "ftp://h.test/"},
+		"no scheme":             {URL: "h.test/x"},
+		"no valid host":         {URL: "http:///x"},
+		"cannot come from data": {URL: "http://{{u}}/"},
+		"credentials":           {URL: "http://me:secret@h.test/"},
+		"percent-encoded":       {URL: "http://h.test/a b"},
+		"method \"A B\"":        {URL: "http://h.test/", Method: "A B"},
+		"method \"CONNECT\"":    {URL: "http://h.test/", Method: "CONNECT"},
+		"set by redline":        {URL: "http://h.test/", Headers: map[string]scenario.Secret{"content-Length": "5"}},
+		"given twice":           {URL: "http://h.test/", Headers: map[string]scenario.Secret{"A": "5", "a": "5"}},
+		"header name":           {URL: "http://h.test/", Headers: map[string]scenario.Secret{"A:": "5"}},
+		"control character":     {URL: "http://h.test/", Headers: map[string]scenario.Secret{"A": "5\r\nB: 6"}},
+		"cannot hold a control": {URL: "http://h.test/", Headers: map[string]scenario.Secret{"A": "{{u}}"}},
+		"no feeder named":       {URL: "http://h.test/{{nobody}}"},
 	} {
 		q.Name = "it"
-		_, err := NewDialer(&scenario.Plan{Requests: []scenario.Request{q}, Data: bad}, record.Clock{})
+		_, err := New(&scenario.Plan{Requests: []scenario.Request{q}, Data: bad})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "request it") {
 			t.Errorf("error %v, want it to say %q", err, want)
 		}

@@ -2,8 +2,6 @@ package http2
 
 import (
 	"bytes"
-	"slices"
-	"strconv"
 
 	"golang.org/x/net/http2/hpack"
 
@@ -45,13 +43,18 @@ func (h *Head) Value(name string) string {
 
 // heads decodes header blocks.
 type heads struct {
-	decoder *hpack.Decoder
-	// stateless says that the peer uses no table, so that a block means the
-	// same at any time. That begins with its telling so.
+	// known are heads whose blocks mean the same at any time. The peer's table
+	// has no part in them.
+	known  []knownHead
+	last   int // in known, the one that came last
+	oldest int // in known, the next to be forgotten
+
+	// stateless says that the peer's table is empty and stays so. That begins
+	// with its telling so.
 	stateless bool
-	known     []knownHead
-	last      int // in known, the one that came last
-	oldest    int // in known, the next to be forgotten
+	decoder   *hpack.Decoder // of peers that use a table; nil until one does
+	reader    headReader
+	long      Head // of the block that came last and is too long to be remembered
 }
 
 type knownHead struct {
@@ -59,12 +62,11 @@ type knownHead struct {
 	head  *Head
 }
 
-// headerBlock is a header block that has not arrived in full.
-type headerBlock struct {
-	bytes  []byte
-	stream uint32 // 0 when there is none
-	end    bool   // END_STREAM was set
-	size   int    // of its frames so far, for BytesIn
+// anew is what remains for the next connection: room.
+func (h *heads) anew() heads {
+	next := heads{known: h.known, reader: h.reader, long: h.long}
+	next.forget()
+	return next
 }
 
 // find returns the head of a block that came before.
@@ -81,99 +83,155 @@ func (h *heads) find(block []byte) *Head {
 	return nil
 }
 
-// decode returns what a block says. A malformed head is an error of its stream
-// (*load.Failure), one that cannot be decoded is a *violation.
+// decode returns what a block says, until the next call. A malformed head is an
+// error of its stream (*load.Failure), one that cannot be decoded a *violation.
 func (h *heads) decode(block []byte, keep []string) (*Head, error) {
-	resizes := len(block) > 0 && block[0]&0xe0 == 0x20
-	if h.stateless && !resizes {
-		if head := h.find(block); head != nil {
-			return head, nil
+	if head := h.find(block); head != nil {
+		return head, nil
+	}
+	r := &h.reader
+	r.begin(&h.long, keep)
+	alone := r.walk(block, h.stateless)
+	if !alone {
+		r.begin(&h.long, keep)
+		if err := h.decodeWithTable(block); err != nil {
+			return nil, violates(CompressionError, "a header block cannot be decoded: %v", err)
 		}
 	}
-	r := headReader{head: &Head{Length: -1}, keep: keep}
-	if h.decoder == nil {
-		h.decoder = hpack.NewDecoder(ownTable, nil)
-		h.decoder.SetMaxStringLength(maxHead)
-	}
-	h.decoder.SetEmitFunc(r.field)
-	h.decoder.SetEmitEnabled(true)
-	r.decoder = h.decoder
-	_, err := h.decoder.Write(block)
-	if err == nil {
-		err = h.decoder.Close()
-	}
 	switch {
-	case err == hpack.ErrStringLength || err == nil && r.size > maxHead:
+	case r.size > maxHead:
 		return nil, &violation{EnhanceYourCalm, errHeadTooLarge}
-	case err != nil:
-		return nil, violates(CompressionError, "a header block cannot be decoded: %v", err)
-	case resizes:
-		// Its last update counts, and is not looked for: one to zero is alone.
-		h.stateless = block[0] == 0x20 && (len(block) == 1 || block[1]&0xe0 != 0x20)
-	}
-	if r.bad != "" {
+	case r.bad != "":
 		return nil, fault(load.KindBadResponse, "a malformed head: %s", r.bad)
+	case alone && len(block) <= longestKnown:
+		return h.remember(block), nil
 	}
-	if h.stateless && !resizes && len(block) <= longestKnown {
-		h.remember(block, r.head)
-	}
-	return r.head, nil
+	return &h.long, nil
 }
 
 var errHeadTooLarge = fault(load.KindHeaderTooLarge, "a head of more than %d bytes", maxHead)
 
-func (h *heads) remember(block []byte, head *Head) {
+// decodeWithTable decodes a block of a peer that uses a table, or tells its size.
+func (h *heads) decodeWithTable(block []byte) error {
+	if h.decoder == nil {
+		h.decoder = hpack.NewDecoder(ownTable, nil)
+		h.decoder.SetMaxStringLength(maxHead)
+		h.decoder.SetEmitFunc(func(f hpack.HeaderField) {
+			h.reader.field([]byte(f.Name), []byte(f.Value))
+			if h.reader.size > maxHead {
+				h.decoder.SetEmitEnabled(false) // enough; the table is kept up to date
+			}
+		})
+	}
+	h.decoder.SetEmitEnabled(true)
+	_, err := h.decoder.Write(block)
+	if err == nil {
+		err = h.decoder.Close()
+	}
+	if err == hpack.ErrStringLength {
+		h.reader.size, err = maxHead+1, nil
+	}
+	if len(block) > 0 && block[0]&0xe0 == 0x20 {
+		// Of several sizes the last one holds. It is not looked for: peers that
+		// were told zero say zero, once.
+		h.stateless = block[0] == 0x20 && (len(block) == 1 || block[1]&0xe0 != 0x20)
+		h.forget()
+	}
+	return err
+}
+
+// remember keeps the head that was decoded last, and returns it.
+func (h *heads) remember(block []byte) *Head {
 	if len(h.known) < knownHeads {
 		h.last = len(h.known)
-		h.known = append(h.known, knownHead{bytes.Clone(block), head})
-		return
+		h.known = append(h.known, knownHead{head: &Head{}})
+	} else {
+		h.last = h.oldest
+		h.oldest = (h.oldest + 1) % knownHeads
 	}
-	h.last = h.oldest
-	h.known[h.last] = knownHead{append(h.known[h.last].block[:0], block...), head}
-	h.oldest = (h.oldest + 1) % knownHeads
+	k := &h.known[h.last]
+	k.block = append(k.block[:0], block...)
+	*k.head, h.long = h.long, *k.head // and so do their rooms for fields
+	return k.head
 }
+
+// forget forgets blocks: whether they are free of the table has changed.
+func (h *heads) forget() { h.known, h.last, h.oldest = h.known[:0], 0, 0 }
 
 // headReader makes a Head of fields.
 type headReader struct {
-	head    *Head
-	keep    []string
-	decoder *hpack.Decoder
-	size    int
-	regular bool   // a field that is no pseudo field came
-	bad     string // what is malformed (RFC 9113, section 8.2 and 8.3)
+	head        *Head
+	keep        []string
+	size        int
+	regular     bool   // a field that is no pseudo field came
+	bad         string // what is malformed; RFC 9113, sections 8.2 and 8.3
+	name, value scratch
 }
 
-func (r *headReader) field(f hpack.HeaderField) {
-	if r.size += len(f.Name) + len(f.Value); r.size > maxHead {
-		r.decoder.SetEmitEnabled(false) // enough; the table is kept up to date
-		return
+func (r *headReader) begin(head *Head, keep []string) {
+	*head = Head{Length: -1, Fields: head.Fields[:0]}
+	r.head, r.keep, r.size, r.regular, r.bad = head, keep, 0, false, ""
+}
+
+// looksAt reports whether the value of a field matters.
+func (r *headReader) looksAt(name []byte) bool {
+	return string(name) == ":status" || string(name) == "content-length" || r.keeps(name) != ""
+}
+
+func (r *headReader) keeps(name []byte) string {
+	for _, kept := range r.keep {
+		if string(name) == kept {
+			return kept
+		}
 	}
+	return ""
+}
+
+// field takes a field. Its value is not looked at unless looksAt says so.
+func (r *headReader) field(name, value []byte) {
+	r.size += len(name) + len(value)
 	switch {
-	case f.Name == ":status":
-		status, err := strconv.ParseUint(f.Value, 10, 16)
-		if err != nil || status < 100 || status > 999 || r.head.Status != 0 || r.regular {
+	case string(name) == ":status":
+		status, ok := decimal(value)
+		if !ok || status < 100 || status > 999 || r.head.Status != 0 || r.regular {
 			r.bad = "its :status is no status, or not alone and first"
 		}
 		r.head.Status = int(status)
 		return
-	case f.Name == "" || f.Name[0] == ':':
+	case len(name) == 0 || name[0] == ':':
 		r.bad = "a pseudo field that answers cannot have"
-	case f.Name == "content-length":
-		length, err := strconv.ParseUint(f.Value, 10, 63)
-		if err != nil || r.head.Length >= 0 && r.head.Length != int64(length) {
+		return
+	case string(name) == "content-length":
+		length, ok := decimal(value)
+		if !ok || r.head.Length >= 0 && r.head.Length != length {
 			r.bad = "its content-length is no number, or given twice"
 		}
-		r.head.Length = int64(length)
-	case f.Name == "connection" || f.Name == "transfer-encoding":
-		r.bad = "field " + f.Name + ", which HTTP/2 does not have"
+		r.head.Length = length
+	case string(name) == "connection" || string(name) == "transfer-encoding":
+		r.bad = "a field " + string(name) + ", which HTTP/2 does not have"
 	}
-	for i := range len(f.Name) {
-		if c := f.Name[i]; c <= ' ' || c >= 'A' && c <= 'Z' || c >= 0x7f {
+	for _, c := range name {
+		if c <= ' ' || c >= 'A' && c <= 'Z' || c >= 0x7f {
 			r.bad = "the name of a field holds what it cannot"
 		}
 	}
 	r.regular = true
-	if slices.Contains(r.keep, f.Name) {
-		r.head.Fields = append(r.head.Fields, f)
+	if kept := r.keeps(name); kept != "" {
+		r.head.Fields = append(r.head.Fields, hpack.HeaderField{Name: kept, Value: string(value)})
 	}
+}
+
+// decimal reads what is digits only.
+func decimal(text []byte) (int64, bool) {
+	if len(text) == 0 || len(text) > 18 {
+		return 0, false
+	}
+	var n int64
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, true
 }

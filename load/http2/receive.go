@@ -17,6 +17,14 @@ type dataFrame struct {
 	pad    int // -1 before its length came
 }
 
+// headerBlock is a header block that has not arrived in full.
+type headerBlock struct {
+	bytes  []byte
+	stream uint32 // 0 when there is none
+	end    bool   // END_STREAM was set
+	size   int    // of its frames so far
+}
+
 // Receive takes what arrived at now, in whatever pieces, tells the handler, and
 // appends what goes back. After an error the session is of no further use.
 func (s *Session) Receive(in []byte, now time.Duration, out []byte) ([]byte, error) {

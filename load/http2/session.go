@@ -132,7 +132,7 @@ func (s *Session) Open(out []byte) []byte {
 		config: s.config, streams: s.streams, recent: s.recent, next: 1,
 		peerStreams: cautious, peerWindow: firstWindow, peerFrame: firstMaxFrame, window: firstWindow,
 		partial: s.partial[:0], block: headerBlock{bytes: s.block.bytes[:0]},
-		heads: heads{known: s.heads.known},
+		heads: s.heads.anew(),
 	}
 	return append(out, greeting...)
 }

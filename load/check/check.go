@@ -1,0 +1,93 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/scenario"
+)
+
+// most is how many checks a request may have: one for each bit of the mask.
+const most = 64
+
+// Set is the checks of one request, compiled. It is immutable and may be
+// shared.
+type Set struct {
+	checks []compiled
+	body   bool // some check looks at the body
+}
+
+// compiled is one check.
+type compiled struct {
+	name     string
+	status   []int
+	header   string // in lower case
+	body     bool
+	path     *path
+	contains []byte
+	equals   *string
+}
+
+// New compiles the checks of a request, nil when it has none. A check that
+// looks at nothing or at several things, a path that is no JSONPath, and more
+// than 64 checks are errors.
+func New(r scenario.Request) (*Set, error) {
+	if len(r.Checks) == 0 {
+		return nil, nil
+	}
+	if len(r.Checks) > most {
+		return nil, fmt.Errorf("%d checks, %d are possible", len(r.Checks), most)
+	}
+	s := &Set{}
+	for _, from := range r.Checks {
+		c, err := compile(from)
+		if err != nil {
+			return nil, fmt.Errorf("check %s: %w", from.Name, err)
+		}
+		s.checks = append(s.checks, c)
+		s.body = s.body || c.body || c.path != nil
+	}
+	return s, nil
+}
+
+func compile(from scenario.Check) (compiled, error) {
+	c := compiled{
+		name: from.Name, status: from.Status, header: strings.ToLower(from.Header), body: from.Body,
+		contains: []byte(from.Contains), equals: from.Equals,
+	}
+	looks := 0
+	for _, yes := range []bool{len(from.Status) > 0, from.Header != "", from.Body, from.JSON != ""} {
+		if yes {
+			looks++
+		}
+	}
+	compares := from.Contains != "" || from.Equals != nil
+	switch {
+	case looks != 1:
+		return c, fmt.Errorf("it looks at %d of status, header, body and json, and must at one", looks)
+	case from.Contains != "" && from.Equals != nil:
+		return c, fmt.Errorf("contains and equals exclude each other")
+	case from.Body && !compares:
+		return c, fmt.Errorf("a body is compared with contains or equals")
+	case len(from.Status) > 0 && compares:
+		return c, fmt.Errorf("a status is one of a list; contains and equals are for the others")
+	}
+	if from.JSON != "" {
+		var err error
+		if c.path, err = newPath(from.JSON); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// holds reports whether a value is what the check wants.
+func (c *compiled) holds(value []byte) bool {
+	if c.equals != nil {
+		return string(value) == *c.equals
+	}
+	return len(c.contains) == 0 || contains(value, c.contains)
+}
+
+func (c *compiled) statusHolds(status int) bool { return slices.Contains(c.status, status) }

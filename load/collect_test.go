@@ -1,0 +1,356 @@
+package load
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
+)
+
+const testWindow = 100 * time.Millisecond
+
+// testCollector collects for a load without connections.
+func testCollector(steady record.Span, plan *scenario.Plan, steps ...string) *collector {
+	r := &run{steady: steady}
+	r.Window, r.Plan = testWindow, plan
+	return newCollector(r, steps)
+}
+
+// flush writes what the collector has closed by now.
+func flush(t testing.TB, c *collector, sink Sink, now time.Duration) {
+	t.Helper()
+	for i := c.log.ended(now); i != nil; i = c.log.ended(now) {
+		if err := c.log.write(sink, i); err != nil {
+			t.Fatal(err)
+		}
+		c.log.reuse(i)
+	}
+}
+
+// logged keeps what the latency log would get.
+type logged struct {
+	discard
+	spans []record.Span
+	times map[string]*[timeKinds]timing // by step
+}
+
+func (l *logged) Counts(step string, kind record.Kind, s record.Span, c *record.Counts) error {
+	if l.times == nil {
+		l.times = map[string]*[timeKinds]timing{}
+	}
+	if l.times[step] == nil {
+		l.times[step] = &[timeKinds]timing{}
+	}
+	for k := range loggedKinds {
+		if loggedKinds[k] == kind {
+			l.times[step][k].Merge(c)
+		}
+	}
+	l.spans = append(l.spans, s)
+	return nil
+}
+
+// randomSample makes requests of every kind that end around at.
+func randomSample(r *rand.Rand, at time.Duration, steps int) sample {
+	s := sample{done: at - time.Duration(r.IntN(30))*time.Millisecond, request: int32(r.IntN(steps)), bytesIn: 10, status: 200}
+	s.intended = s.done - time.Duration(r.ExpFloat64()*3e6)
+	if r.IntN(20) > 0 {
+		s.sent = s.intended + (s.done-s.intended)/4
+		s.first = s.intended + (s.done-s.intended)/2
+	}
+	if r.IntN(10) == 0 {
+		s.kind = uint8(r.IntN(len(kinds)))
+	}
+	if r.IntN(3) == 0 {
+		s.failed = r.Uint64N(4)
+	}
+	return s
+}
+
+// TestEveryTimeIsCounted sends random requests through windows and holds the
+// totals and the log against plain sums.
+func TestEveryTimeIsCounted(t *testing.T) {
+	for round := range 30 {
+		r := rand.New(rand.NewPCG(uint64(round), 1))
+		steady := record.Span{From: 330 * time.Millisecond, To: time.Duration(1200+r.IntN(300)) * time.Millisecond}
+		names := []string{"a", "b", "c"}[:1+round%3]
+		c := testCollector(steady, nil, names...)
+		var want, all [timeKinds]timing
+		var requests, inWindows int64
+		var sink logged
+		for at := 40 * time.Millisecond; at < 2*time.Second; at += time.Duration(r.IntN(3e6)) {
+			s := randomSample(r, at, len(names))
+			if within(steady, s.intended) {
+				requests++
+				s.each(func(kind int, d time.Duration) { want[kind].add(d) })
+			}
+			s.each(func(kind int, d time.Duration) { all[kind].add(d) })
+			c.take(&s)
+			if r.IntN(30) == 0 { // late, early, or several windows at once
+				c.edge(record.Window(at, testWindow), func(w *window) { inWindows += w.requests })
+				flush(t, c, &sink, at)
+			}
+		}
+		c.edge(21, func(w *window) { inWindows += w.requests })
+		for _, i := range c.log.last(2 * time.Second) {
+			if err := c.log.write(&sink, i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := c.totals.summary(steady.Len(), nil)
+		if s.Requests != requests || inWindows != c.ended {
+			t.Errorf("round %d: %d requests, want %d; %d in windows of %d", round, s.Requests, requests, inWindows, c.ended)
+		}
+		for kind, got := range []record.Quantiles{s.Latency, s.Service, s.FirstByte, s.Lag, s.ErrorLatency} {
+			if got != want[kind].quantiles() {
+				t.Errorf("round %d: %s %+v, want %+v", round, loggedKinds[kind], got, want[kind].quantiles())
+			}
+			var log timing
+			for _, times := range sink.times {
+				log.merge(&times[kind])
+			}
+			log.sum = all[kind].sum
+			if log.quantiles() != all[kind].quantiles() || log.Total() != all[kind].Total() {
+				t.Errorf("round %d: the log has %s %+v, want %+v", round, loggedKinds[kind], log.quantiles(), all[kind].quantiles())
+			}
+		}
+		if len(names) > 1 {
+			if sum := s.Steps[0].Requests + s.Steps[len(names)-1].Requests; len(s.Steps) != len(names) || sum >= requests && len(names) > 2 {
+				t.Errorf("round %d: steps %+v of %d requests", round, s.Steps, requests)
+			}
+		} else if s.Steps != nil {
+			t.Errorf("round %d: one request has steps", round)
+		}
+	}
+}
+
+func TestWindowsHaveTheirOwnTimes(t *testing.T) {
+	// The measured span begins in the middle of window 1.
+	steady := record.Span{From: 150 * time.Millisecond, To: time.Hour}
+	c := testCollector(steady, nil, "a", "b")
+	for i, ms := range []int{20, 120, 130, 160, 170, 180, 250} {
+		done := time.Duration(ms) * time.Millisecond
+		c.take(&sample{done: done, intended: done - time.Duration(1+i)*time.Millisecond, request: int32(i % 2)})
+	}
+	want := []struct {
+		requests int64
+		highest  time.Duration
+	}{{1, 1 * time.Millisecond}, {5, 6 * time.Millisecond}, {1, 7 * time.Millisecond}, {0, 0}}
+	c.edge(4, func(w *window) {
+		if got := w.latency.quantiles(); w.requests != want[w.index].requests || got.Max != int64(want[w.index].highest) {
+			t.Errorf("window %d: %d requests, latency %+v, want %+v", w.index, w.requests, got, want[w.index])
+		}
+	})
+	if n := c.totals.requests; n != 4 {
+		t.Errorf("%d requests of the measured span", n)
+	}
+}
+
+func TestIntervalsAreCutAtTheMeasuredSpan(t *testing.T) {
+	steady := record.Span{From: 1530 * time.Millisecond, To: 3760 * time.Millisecond}
+	c := testCollector(steady, nil, "a")
+	var sink logged
+	for now := time.Duration(0); now < 5050*time.Millisecond; now += 10 * time.Millisecond {
+		c.edge(record.Window(now, testWindow), func(*window) {})
+		flush(t, c, &sink, now)
+		c.take(&sample{done: now, intended: now})
+	}
+	c.edge(51, func(*window) {})
+	flush(t, c, &sink, 5050*time.Millisecond)
+	for _, i := range c.log.last(5050 * time.Millisecond) {
+		if err := c.log.write(&sink, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var at time.Duration
+	cuts := map[time.Duration]bool{}
+	for _, s := range sink.spans {
+		if s.From != at || s.Len() > testWindow {
+			t.Errorf("spans %v do not join", sink.spans)
+		}
+		at = s.To
+		cuts[at] = true
+	}
+	if !cuts[steady.From] || !cuts[steady.To] || !cuts[100*time.Millisecond] || at != 5050*time.Millisecond {
+		t.Errorf("spans %v are not cut at %v", sink.spans, steady)
+	}
+}
+
+func TestLateSamplesAndSkippedWindows(t *testing.T) {
+	c := testCollector(record.Span{To: time.Hour}, nil, "a")
+	f := &feed{}
+	f.ring.samples = make([]sample, 16)
+	c.connect(f)
+	for _, ms := range []int{450, 20, 150, 151} {
+		f.ring.push(&sample{done: time.Duration(ms) * time.Millisecond})
+	}
+	count := map[int64]int64{}
+	take := func(w *window) { count[w.index] = w.requests }
+	c.edge(1, take)
+	f.ring.push(&sample{done: 30 * time.Millisecond}) // its window is closed
+	c.edge(5, take)
+	want := map[int64]int64{0: 1, 1: 3, 2: 0, 3: 0, 4: 1}
+	if len(count) != len(want) {
+		t.Errorf("windows %v, want %v", count, want)
+	}
+	for w, n := range want {
+		if count[w] != n {
+			t.Errorf("window %d has %d requests, want %d", w, count[w], n)
+		}
+	}
+}
+
+// TestStalledCollector has more windows waiting than are kept.
+func TestStalledCollector(t *testing.T) {
+	c := testCollector(record.Span{To: time.Hour}, nil, "a")
+	for i := range 100 {
+		done := time.Duration(i)*50*time.Millisecond + 1
+		c.take(&sample{done: done, intended: done, sent: done})
+	}
+	if len(c.pending) > mostPending {
+		t.Errorf("%d windows wait", len(c.pending))
+	}
+	var requests int64
+	c.edge(60, func(w *window) { requests += w.requests })
+	if requests != 100 || c.totals.requests != 100 || c.totals.lag.Total() != 100 {
+		t.Errorf("%d requests in windows, %d and %d in the totals", requests, c.totals.requests, c.totals.lag.Total())
+	}
+}
+
+func TestChecksAreCounted(t *testing.T) {
+	plan := &scenario.Plan{Requests: []scenario.Request{
+		{Checks: []scenario.Check{{Name: "is JSON"}, {Name: "is small"}}}, {}, {Checks: []scenario.Check{{Name: "never asked"}}},
+	}}
+	c := testCollector(record.Span{From: time.Second, To: time.Hour}, plan, "a", "b", "c")
+	for _, s := range []sample{
+		{failed: 0}, {failed: 1}, {failed: 3},
+		{failed: 2, kind: KindStatus.index(), status: 500}, // an answer all the same
+		{failed: 3, kind: KindReset.index()},               // none
+		{failed: 1 << 63}, {failed: 3, request: 1},
+	} {
+		s.intended, s.done = 2*time.Second, 3*time.Second
+		c.take(&s)
+		s.intended = 0 // of the warm-up
+		c.take(&s)
+	}
+	got := c.totals.summary(time.Hour, nil).Checks
+	want := []record.CheckResult{
+		{Request: "a", Name: "is JSON", Passed: 3, Failed: 2}, {Request: "a", Name: "is small", Passed: 3, Failed: 2},
+		{Request: "c", Name: "never asked"},
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%+v", got)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("%+v, want %+v", got[i], want[i])
+		}
+	}
+}
+
+func TestStatusNames(t *testing.T) {
+	c := testCollector(record.Span{To: time.Hour}, nil, "a")
+	for _, status := range []uint16{5, 5, 14} {
+		c.take(&sample{status: status})
+	}
+	named := c.totals.summary(time.Second, func(status int) string { return map[int]string{5: "NOT_FOUND", 14: "UNAVAILABLE"}[status] })
+	if got := named.Status; len(got) != 2 || got["NOT_FOUND"] != 2 || got["UNAVAILABLE"] != 1 {
+		t.Errorf("%v", got)
+	}
+	if got := c.totals.summary(time.Second, nil).Status; got["5"] != 2 {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestMemoryIsBounded collects an hour of windows.
+func TestMemoryIsBounded(t *testing.T) {
+	c := testCollector(record.Span{From: time.Second, To: 2 * time.Hour}, nil, "a", "b")
+	r := rand.New(rand.NewPCG(1, 2))
+	var sink discard
+	window := func(i int) {
+		now := time.Duration(i+1) * testWindow
+		for range 5 {
+			s := randomSample(r, now, 2)
+			c.take(&s)
+		}
+		c.edge(int64(i+1), func(w *window) { _ = w.latency.quantiles() })
+		flush(t, c, &sink, now)
+	}
+	const settled = 3600 // by now all histograms that are needed at once are there
+	for i := range settled {
+		window(i)
+	}
+	before := liveHeap()
+	for i := settled; i < 36_000; i++ {
+		window(i)
+	}
+	if grown := liveHeap() - before; grown > 256<<10 {
+		t.Errorf("an hour takes %d KiB", grown>>10)
+	}
+	runtime.KeepAlive(c)
+}
+
+// discard is a sink that keeps nothing.
+type discard struct{}
+
+func (discard) Add(...record.Point) error { return nil }
+func (discard) Counts(string, record.Kind, record.Span, *record.Counts) error {
+	return nil
+}
+func (discard) Slow(...record.SlowRequest) error { return nil }
+
+func liveHeap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// BenchmarkAccount takes samples through window, log and totals. A window of
+// 10,000 is closed and written to a bundle as often as it comes, which is part
+// of the time; the last figures are what the log takes.
+func BenchmarkAccount(b *testing.B) {
+	for _, steps := range []int{1, 5} {
+		b.Run([]string{1: "one step", 5: "five steps"}[steps], func(b *testing.B) { account(b, steps, 10_000) })
+	}
+}
+
+func account(b *testing.B, steps, each int) {
+	w, err := record.Create(filepath.Join(b.TempDir(), "run"), record.Run{Window: testWindow})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := testCollector(record.Span{To: 1000 * time.Hour}, nil, []string{"a", "b", "c", "d", "e"}[:steps]...)
+	r := rand.New(rand.NewPCG(1, 2))
+	samples := make([]sample, 1<<14)
+	for i := range samples {
+		lag := time.Duration(20_000 + r.ExpFloat64()*20_000)
+		service := time.Duration(200_000 + r.ExpFloat64()*300_000)
+		samples[i] = sample{intended: 1, sent: 1 + lag, first: 1 + lag + service - 3000, done: 1 + lag + service,
+			own: lag, status: 200, request: int32(r.IntN(steps)), id: int64(i)}
+	}
+	b.ReportAllocs()
+	now, n := time.Duration(1), 0
+	for b.Loop() {
+		s := samples[n%len(samples)]
+		s.intended, s.sent, s.first, s.done = s.intended+now, s.sent+now, s.first+now, s.done+now
+		c.take(&s)
+		now += testWindow / time.Duration(each)
+		if n++; n%each == 0 {
+			c.edge(record.Window(now, testWindow), func(w *window) { _ = w.latency.quantiles(); _ = w.service.quantiles(); _ = w.lag.quantiles() })
+			flush(b, c, w, now)
+		}
+	}
+	b.StopTimer()
+	if info, err := os.Stat(filepath.Join(w.Dir(), "latency.hlog")); err == nil && n >= each {
+		b.ReportMetric(float64(info.Size())/float64(n/each), "B/window")
+	}
+	if err := w.Close(record.Complete, ""); err != nil {
+		b.Fatal(err)
+	}
+}

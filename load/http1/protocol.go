@@ -1,0 +1,79 @@
+package http1
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/scenario"
+)
+
+var (
+	_ load.Protocol = (*Protocol)(nil)
+	_ load.Follower = (*Protocol)(nil)
+)
+
+// Protocol makes the HTTP/1.1 connections of a plan, over plaintext and TLS.
+// It is safe for concurrent use; its wires are not.
+type Protocol struct {
+	requests []request
+	hosts    []load.Host
+	places   []place.Place  // of each host, as its first request has it
+	index    map[string]int // of hosts, by hostKey
+	watchers sync.Pool      // of *watcher
+}
+
+// New compiles the plan's requests. One that cannot be sent over HTTP/1.1 is an
+// error that names it.
+func New(p *scenario.Plan) (*Protocol, error) {
+	if len(p.Requests) == 0 {
+		return nil, errors.New("http1: the plan has no request")
+	}
+	t := &Protocol{index: map[string]int{}}
+	t.watchers.New = func() any { return new(watcher) }
+	judges := map[int]*verdicts{}
+	for i, q := range p.Requests {
+		r, at, err := compile(q, p)
+		if err != nil {
+			name := q.Name
+			if name == "" {
+				name = fmt.Sprint(i + 1)
+			}
+			return nil, fmt.Errorf("http1: request %s: %w", name, err)
+		}
+		if judges[q.Expect] == nil {
+			judges[q.Expect] = newVerdicts(q.Expect)
+		}
+		r.host, r.judge = t.host(at), judges[q.Expect]
+		t.requests = append(t.requests, r)
+	}
+	return t, nil
+}
+
+// host returns the index of the host that a place is at.
+func (t *Protocol) host(at place.Place) int {
+	key := hostKey(at.Scheme, at.Address)
+	i, known := t.index[key]
+	if !known {
+		i = len(t.hosts)
+		t.index[key] = i
+		if at.TLS != nil {
+			at.TLS.NextProtos = []string{"http/1.1"}
+		}
+		t.places = append(t.places, at)
+		t.hosts = append(t.hosts, load.Host{Address: at.Address, TLS: at.TLS})
+	}
+	return i
+}
+
+// Hosts are the plan's hosts; see load.Protocol.
+func (t *Protocol) Hosts() []load.Host { return t.hosts }
+
+// Host returns where a request goes; see load.Protocol.
+func (t *Protocol) Host(request int) int { return t.requests[request].host }
+
+// Wire returns a connection's state machine; see load.Protocol. It takes about
+// 100 bytes.
+func (t *Protocol) Wire(host int) load.Wire { return &wire{t: t, host: host} }

@@ -1,0 +1,109 @@
+package http2
+
+import "golang.org/x/net/http2/hpack"
+
+// walk takes the fields of a block that stands alone: it neither refers to the
+// peer's table nor adds to it. stateless says that nothing can be added. False
+// means that the block does not stand alone, or is no valid one: hpack's Decoder
+// is to say then.
+//
+// That decoder would do for all blocks. But it makes strings of every field, and
+// targets give each answer an id of its own, which no memory of heads can help.
+func (r *headReader) walk(block []byte, stateless bool) bool {
+	for len(block) > 0 && r.size <= maxHead {
+		b := block[0]
+		if b&0x80 != 0 {
+			index, rest, ok := readNumber(block, 7)
+			if !ok || index == 0 || index >= len(static) {
+				return false
+			}
+			block = rest
+			r.field(staticNames[index], staticValues[index])
+			continue
+		}
+		prefix := 4
+		if b&0x40 != 0 {
+			if prefix = 6; !stateless {
+				return false
+			}
+		} else if b&0x20 != 0 {
+			return false // a table's size
+		}
+		index, rest, ok := readNumber(block, prefix)
+		if !ok || index >= len(static) {
+			return false
+		}
+		name := staticNames[index]
+		if index == 0 {
+			if name, rest, ok = r.name.read(rest, true); !ok {
+				return false
+			}
+		}
+		value, rest, ok := r.value.read(rest, r.looksAt(name))
+		if !ok {
+			return false
+		}
+		block = rest
+		r.field(name, value)
+	}
+	return true
+}
+
+// staticNames and staticValues are static as bytes.
+var staticNames, staticValues = func() (names, values [len(static)][]byte) {
+	for i, f := range static {
+		names[i], values[i] = []byte(f.Name), []byte(f.Value)
+	}
+	return names, values
+}()
+
+// longestNumber bounds the bytes of an integer; more would not fit into a block.
+const longestNumber = 4
+
+// readNumber reads an integer with a prefix of so many bits; RFC 7541, section 5.1.
+func readNumber(b []byte, prefix int) (n int, rest []byte, ok bool) {
+	if len(b) == 0 {
+		return 0, nil, false
+	}
+	most := 1<<prefix - 1
+	if n = int(b[0]) & most; n < most {
+		return n, b[1:], true
+	}
+	for i := 1; i < len(b) && i <= longestNumber; i++ {
+		n += int(b[i]&0x7f) << (7 * (i - 1))
+		if b[i] < 0x80 {
+			return n, b[i+1:], true
+		}
+	}
+	return 0, nil, false
+}
+
+// scratch is room for a string that is Huffman-coded.
+type scratch []byte
+
+func (s *scratch) Write(p []byte) (int, error) {
+	*s = append(*s, p...)
+	return len(p), nil
+}
+
+// read reads a string; RFC 7541, section 5.2. Without decode, one that is
+// Huffman-coded is returned as it stands.
+func (s *scratch) read(b []byte, decode bool) (text, rest []byte, ok bool) {
+	if len(b) == 0 {
+		return nil, nil, false
+	}
+	coded := b[0]&0x80 != 0
+	n, rest, ok := readNumber(b, 7)
+	if !ok || n > len(rest) {
+		return nil, nil, false
+	}
+	text, rest = rest[:n], rest[n:]
+	if !coded || !decode {
+		return text, rest, true
+	}
+	*s = (*s)[:0]
+	if _, err := hpack.HuffmanDecode(s, text); err != nil {
+		return nil, nil, false
+	}
+	return *s, rest, true
+}

@@ -1,0 +1,208 @@
+package netstat
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/redline-go/redline/record"
+)
+
+// maxLine bounds a line of these files; the longest, the names of TcpExt, takes
+// about 2.5 KB.
+const maxLine = 32 << 10
+
+// fields are what is read of /proc/net/snmp and /proc/net/netstat, by table and
+// the kernel's name of the field (net/ipv4/proc.c; for what they count, see
+// Documentation/networking/snmp_counter.rst). Two fields of one series add up.
+var fields = map[string]map[string]string{
+	"Tcp": {
+		"ActiveOpens":  record.NetActiveOpens,
+		"PassiveOpens": record.NetPassiveOpens,
+		"AttemptFails": record.NetAttemptFails,
+		"EstabResets":  record.NetEstabResets,
+		"CurrEstab":    record.NetEstablished,
+		"InSegs":       record.NetInSegments,
+		"OutSegs":      record.NetOutSegments,
+		"RetransSegs":  record.NetRetransmits,
+		"InErrs":       record.NetInErrors,
+		"OutRsts":      record.NetOutResets,
+	},
+	"TcpExt": {
+		"ListenOverflows":      record.NetListenOverflows,
+		"ListenDrops":          record.NetListenDrops,
+		"TCPReqQFullDrop":      record.NetRequestQueueFull,
+		"TCPReqQFullDoCookies": record.NetRequestQueueFull,
+		"TCPTimeouts":          record.NetTimeouts,
+		"TCPLostRetransmit":    record.NetLostRetransmits,
+		"TCPSynRetrans":        record.NetSynRetransmits,
+		"TCPMemoryPressures":   record.NetMemoryPressures,
+		"PruneCalled":          record.NetPrunes,
+		"TCPBacklogDrop":       record.NetBacklogDrops,
+		"TCPToZeroWindowAdv":   record.NetZeroWindows,
+		"TW":                   record.NetTimeWaits,
+		"TWKilled":             record.NetTimeWaits,
+		"TCPTimeWaitOverflow":  record.NetTimeWaitOverflows,
+	},
+}
+
+// parseTables parses snmp or netstat, pairs of lines, "Tcp: name name" and
+// "Tcp: value value", and adds the fields that are wanted to values, by series.
+// A table whose two lines do not fit is an error; tables before it are kept.
+func parseTables(r io.Reader, values map[string]float64) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 4<<10), maxLine)
+	var names []byte
+	for lines.Scan() {
+		if len(names) == 0 {
+			names = append(names, lines.Bytes()...)
+			continue
+		}
+		if err := parsePair(names, lines.Bytes(), values); err != nil {
+			return err
+		}
+		names = names[:0]
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read network counters: %w", err)
+	}
+	if len(names) > 0 {
+		return fmt.Errorf("the table %.16q has no line of values", names)
+	}
+	return nil
+}
+
+func parsePair(names, line []byte, values map[string]float64) error {
+	table, names, ok := bytes.Cut(names, []byte(":"))
+	again, line, ok2 := bytes.Cut(line, []byte(":"))
+	if !ok || !ok2 || !bytes.Equal(table, again) {
+		return fmt.Errorf("a line of names %.16q and a line of values %.16q do not belong together", table, again)
+	}
+	wanted := fields[string(table)]
+	for {
+		var name, value []byte
+		name, names = word(names)
+		value, line = word(line)
+		if len(name) == 0 || len(value) == 0 {
+			if len(name)+len(value) > 0 {
+				return fmt.Errorf("the table %.16q has not as many values as names", table)
+			}
+			return nil
+		}
+		series, ok := wanted[string(name)]
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(string(value), 10, 64)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", table, name, err)
+		}
+		values[series] += float64(n)
+	}
+}
+
+// word returns the first word of text and what follows it.
+func word(text []byte) (word, rest []byte) {
+	text = bytes.TrimLeft(text, " \t")
+	if end := bytes.IndexAny(text, " \t\n"); end >= 0 {
+		return text[:end], text[end:]
+	}
+	return text, nil
+}
+
+// parseSockstat parses sockstat or sockstat6, lines such as "TCP: inuse 5
+// orphan 0 tw 1 alloc 7 mem 3", and adds what it finds to values.
+func parseSockstat(r io.Reader, page float64, values map[string]float64) error {
+	wanted := map[string]string{
+		"sockets used": record.NetSockets,
+		"TCP inuse":    record.NetTCPInUse, "TCP6 inuse": record.NetTCPInUse,
+		"TCP orphan": record.NetTCPOrphans, "TCP tw": record.NetTCPTimeWait,
+		"TCP alloc": record.NetTCPAllocated, "TCP mem": record.NetTCPMemory,
+	}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 512), maxLine)
+	for lines.Scan() {
+		kind, rest, ok := bytes.Cut(lines.Bytes(), []byte(":"))
+		if !ok {
+			return fmt.Errorf("sockstat has a line %.32q", lines.Bytes())
+		}
+		for len(rest) > 0 {
+			var name, value []byte
+			name, rest = word(rest)
+			value, rest = word(rest)
+			series, ok := wanted[string(kind)+" "+string(name)]
+			if !ok {
+				continue
+			}
+			n, err := strconv.ParseUint(string(value), 10, 63)
+			if err != nil {
+				return fmt.Errorf("sockstat %s %s: %w", kind, name, err)
+			}
+			amount := float64(n)
+			if series == record.NetTCPMemory {
+				amount *= page
+			}
+			values[series] += amount
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read sockstat: %w", err)
+	}
+	return nil
+}
+
+// softnet is what one CPU says in softnet_stat: packets processed, dropped, and
+// how often its budget ran out (net/core/net-procfs.c). They are 32 bits wide.
+type softnet [3]uint32
+
+// parseSoftnet parses softnet_stat, a line of hexadecimal words per CPU, and
+// appends one entry per line to cpus.
+func parseSoftnet(r io.Reader, cpus []softnet) ([]softnet, error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 1<<10), maxLine)
+	for lines.Scan() {
+		var cpu softnet
+		rest := lines.Bytes()
+		for i := range cpu {
+			var text []byte
+			text, rest = word(rest)
+			n, err := strconv.ParseUint(string(text), 16, 32)
+			if err != nil {
+				return cpus, fmt.Errorf("softnet_stat, column %d: %w", i+1, err)
+			}
+			cpu[i] = uint32(n)
+		}
+		cpus = append(cpus, cpu)
+	}
+	if err := lines.Err(); err != nil {
+		return cpus, fmt.Errorf("read softnet_stat: %w", err)
+	}
+	if len(cpus) == 0 {
+		return cpus, errors.New("softnet_stat is empty")
+	}
+	return cpus, nil
+}
+
+// softnetTotal sums softnet over CPUs and readings. The zero value is ready.
+type softnetTotal struct {
+	last  []softnet
+	total [3]float64
+}
+
+// add takes a reading and reports whether it continues the last one: not when
+// CPUs came or went. Unsigned differences see through the wrap at 32 bits.
+func (s *softnetTotal) add(cpus []softnet) (continues bool) {
+	continues = len(s.last) == len(cpus)
+	for i, cpu := range cpus {
+		for j := range cpu {
+			if continues {
+				s.total[j] += float64(cpu[j] - s.last[i][j])
+			}
+		}
+	}
+	s.last = append(s.last[:0], cpus...)
+	return continues
+}

@@ -1,0 +1,227 @@
+package netstat
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/kernel/tree"
+	"github.com/redline-go/redline/record"
+)
+
+// seldom is how often the tree of processes is looked up.
+const seldom = time.Second
+
+// state is what Open takes and Run uses.
+type state struct {
+	*Source
+	subject observe.Subject
+	tree    *tree.Tree
+	meter   observe.Meter
+	buf     []byte
+	lookAt  time.Duration
+
+	snmp, netstat counters
+	softnet       softnetTotal
+	cpus          []softnet
+	gauges        map[string]float64
+}
+
+// Open implements observe.Source.
+func (s *Source) Open(_ context.Context, subject observe.Subject) error {
+	t, err := tree.Open(s.options.Root, subject.PID)
+	if err != nil {
+		return err
+	}
+	st := &state{Source: s, subject: subject, tree: t, gauges: map[string]float64{}}
+	st.meter.Width = subject.Window
+	st.snmp, st.netstat = counters{file: "net/snmp"}, counters{file: "net/netstat"}
+	for _, c := range []*counters{&st.snmp, &st.netstat} {
+		if _, err := c.read(st); err != nil {
+			t.Close()
+			return &observe.Unsupported{
+				What:   "the network counters of the target cannot be read",
+				Enable: "name a process that runs, and mount procfs without subset=pid",
+				Err:    err,
+			}
+		}
+	}
+	st.unknown()
+	s.state = st
+	return nil
+}
+
+// Run implements observe.Source.
+func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
+	st := s.state
+	s.state = nil
+	defer st.tree.Close()
+	edges := &observe.Edges{Clock: st.subject.Clock, Width: st.subject.Window}
+	err := edges.Each(ctx, func(edge time.Duration) error {
+		if len(st.tree.Members) > 0 {
+			st.sample(edge)
+		}
+		// A full disk is the conductor's to report; the next window may fit.
+		_ = st.meter.Flush(sink)
+		return nil
+	})
+	s.vitals.Missed = edges.Missed()
+	return err
+}
+
+func (s *state) sample(edge time.Duration) {
+	for _, c := range []*counters{&s.snmp, &s.netstat} {
+		s.count(c, edge)
+	}
+	s.sockstat(edge)
+	s.softnets()
+	if edge >= s.lookAt {
+		s.lookAt = edge + seldom
+		s.tree.Look()
+	}
+}
+
+// counters is one file of cumulative figures.
+type counters struct {
+	file   string
+	inode  uint64 // of the last reading: the namespace's
+	values map[string]float64
+	last   map[string]float64
+}
+
+// read reads the file anew; the former reading becomes last. again tells that
+// the two are of one namespace and that no counter fell.
+func (c *counters) read(s *state) (again bool, err error) {
+	text, inode, err := s.text(c.file)
+	if err != nil {
+		return false, err
+	}
+	c.values, c.last = c.last, c.values
+	if c.values == nil {
+		c.values = map[string]float64{}
+	}
+	clear(c.values)
+	if err := parseTables(bytes.NewReader(text), c.values); err != nil {
+		return false, err
+	}
+	again = c.inode == inode || c.inode == 0
+	c.inode = inode
+	for series, value := range c.values {
+		if series != record.NetEstablished && value < c.last[series] {
+			again = false
+		}
+	}
+	return again, nil
+}
+
+// count delivers one file. A reading that does not continue the last one is a
+// new base for all series: what one of them tells of the interval would be as
+// wrong as the one that fell.
+func (s *state) count(c *counters, edge time.Duration) {
+	again := false
+	at, err := s.vitals.Bracket.Read(s.subject.Clock, func() (err error) {
+		again, err = c.read(s)
+		return err
+	})
+	if err != nil {
+		s.failed(err)
+		return
+	}
+	if !again {
+		s.meter.Break()
+		s.vitals.Say("the counters began anew %v into the run: the target is in another network namespace", at.Round(time.Millisecond))
+	}
+	for series, value := range c.values {
+		if series == record.NetEstablished {
+			s.meter.Gauge(series, "", edge, value)
+		} else {
+			s.meter.Count(series, "", at, value)
+		}
+	}
+}
+
+func (s *state) sockstat(edge time.Duration) {
+	clear(s.gauges)
+	for _, file := range []string{"net/sockstat", "net/sockstat6"} {
+		err := s.parse(file, func(r io.Reader) error {
+			return parseSockstat(r, float64(os.Getpagesize()), s.gauges)
+		})
+		if err != nil && file == "net/sockstat" { // without IPv6 there is no other
+			s.failed(err)
+			return
+		}
+	}
+	for series, value := range s.gauges {
+		s.meter.Gauge(series, "", edge, value)
+	}
+}
+
+func (s *state) softnets() {
+	at, err := s.vitals.Bracket.Read(s.subject.Clock, func() error {
+		return s.parse("net/softnet_stat", func(r io.Reader) (err error) {
+			s.cpus, err = parseSoftnet(r, s.cpus[:0])
+			return err
+		})
+	})
+	if err != nil {
+		s.failed(err)
+		return
+	}
+	series := [...]string{record.SoftnetProcessed, record.SoftnetDropped, record.SoftnetSqueezed}
+	continues := s.softnet.add(s.cpus)
+	for i, name := range series {
+		if !continues {
+			s.meter.Forget(name, "")
+		}
+		s.meter.Count(name, "", at, s.softnet.total[i])
+	}
+}
+
+func (s *state) parse(file string, f func(io.Reader) error) error {
+	text, _, err := s.text(file)
+	if err != nil {
+		return err
+	}
+	return f(bytes.NewReader(text))
+}
+
+// text reads a file of the target; the next call overwrites it.
+func (s *state) text(file string) (text []byte, inode uint64, err error) {
+	if len(s.tree.Members) == 0 {
+		return nil, 0, os.ErrProcessDone
+	}
+	s.buf, inode, err = s.tree.Members[0].Read(file, s.buf)
+	return s.buf, inode, err
+}
+
+// failed tells an ended process from a file that cannot be read.
+func (s *state) failed(err error) {
+	if !s.tree.Alive() {
+		s.vitals.End(s.subject.Clock.Now())
+		return
+	}
+	s.meter.Break()
+	s.vitals.Say("%v", err)
+}
+
+// unknown notes the fields that this kernel does not have.
+func (s *state) unknown() {
+	var missing []string
+	for _, table := range fields {
+		for field, series := range table {
+			_, inSnmp := s.snmp.values[series]
+			if _, ok := s.netstat.values[series]; !ok && !inSnmp {
+				missing = append(missing, field)
+			}
+		}
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		s.vitals.Say("this kernel does not count %s", strings.Join(missing, ", "))
+	}
+}

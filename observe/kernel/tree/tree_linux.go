@@ -1,0 +1,158 @@
+package tree
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/redline-go/redline/observe"
+)
+
+// maxMembers bounds the processes that are followed.
+const maxMembers = 64
+
+// Tree is the target: its root process and its descendants. It is not safe for
+// concurrent use.
+type Tree struct {
+	// Members are the living processes, parents before children.
+	Members []*Process
+	// Full tells that there are more than are followed.
+	Full bool
+
+	proc      string
+	strangers map[int]bool // processes that are no members, at the last look
+	buf       []byte
+}
+
+// Open holds the process pid and its descendants. root is prefixed to /proc,
+// for tests on recorded trees. An error is an *observe.Unsupported.
+func Open(root string, pid int) (*Tree, error) {
+	if pid <= 0 {
+		return nil, &observe.Unsupported{
+			What:   "the target's process is not known",
+			Enable: "start it with --exec or --build, or name it with --pid, on the host that runs redline",
+		}
+	}
+	t := &Tree{proc: root + "/proc", buf: make([]byte, 4<<10)}
+	p, err := Hold(t.proc, pid)
+	if err != nil {
+		return nil, &observe.Unsupported{
+			What:   fmt.Sprintf("process %d cannot be seen", pid),
+			Enable: "name a process that runs on this host, in a PID namespace that redline sees",
+			Err:    err,
+		}
+	}
+	t.Members = []*Process{p}
+	if !t.alive(p) {
+		t.Close()
+		return nil, &observe.Unsupported{What: fmt.Sprintf("process %d has ended", pid), Enable: "name a process that runs"}
+	}
+	t.Look()
+	return t, nil
+}
+
+// Close lets all members go.
+func (t *Tree) Close() {
+	for _, p := range t.Members {
+		p.Close()
+	}
+	t.Members = nil
+}
+
+// Look drops members that ended and takes in new descendants; it reports
+// whether Members changed. It lists /proc, so once a second is often enough.
+// Whoever is no descendant when first seen does not become one.
+func (t *Tree) Look() (changed bool) {
+	living := t.Members[:0]
+	for _, p := range t.Members {
+		if t.alive(p) {
+			living = append(living, p)
+		} else {
+			p.Close()
+			changed = true
+		}
+	}
+	if t.Members = living; len(living) == 0 {
+		return changed
+	}
+	return t.adopt() || changed
+}
+
+// Alive reports whether a member lives, and drops those before it that do not:
+// Members[0] is then a living process.
+func (t *Tree) Alive() bool {
+	for len(t.Members) > 0 && !t.alive(t.Members[0]) {
+		t.Members[0].Close()
+		t.Members = t.Members[1:]
+	}
+	return len(t.Members) > 0
+}
+
+func (t *Tree) alive(p *Process) bool {
+	text, _, err := p.Read("stat", t.buf)
+	if err != nil {
+		return false
+	}
+	t.buf = text
+	_, ok := parent(text)
+	return ok
+}
+
+// adopt takes in the descendants that are not members yet.
+func (t *Tree) adopt() (changed bool) {
+	followed, strangers := map[int]bool{}, map[int]bool{}
+	for _, p := range t.Members {
+		followed[p.PID] = true
+	}
+	parents := map[int]int{} // of processes that were not seen before
+	for _, pid := range numbered(t.proc) {
+		if strangers[pid] = t.strangers[pid]; strangers[pid] || followed[pid] {
+			continue
+		}
+		text, err := os.ReadFile(t.proc + "/" + strconv.Itoa(pid) + "/stat")
+		if err != nil {
+			continue // ended since it was listed
+		}
+		if from, ok := parent(text); ok {
+			parents[pid] = from
+		}
+	}
+	for found := true; found; { // once per generation
+		found = false
+		for pid, from := range parents {
+			if !followed[from] {
+				continue
+			}
+			delete(parents, pid)
+			if t.Full = len(t.Members) >= maxMembers; t.Full {
+				continue
+			}
+			if p, err := Hold(t.proc, pid); err == nil {
+				t.Members = append(t.Members, p)
+				followed[pid], found, changed = true, true, true
+			}
+		}
+	}
+	for pid := range parents {
+		strangers[pid] = true
+	}
+	t.strangers = strangers
+	return changed
+}
+
+// numbered returns the entries of a directory that are numbers.
+func numbered(dir string) []int {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1) // a part is better than none
+	ids := make([]int, 0, len(names))
+	for _, name := range names {
+		if id, err := strconv.Atoi(name); err == nil && id > 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

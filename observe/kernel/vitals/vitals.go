@@ -1,0 +1,63 @@
+// Package vitals keeps what the sources of package kernel tell of themselves
+// after a run: how many samples they took, how well these are dated, and what
+// they could not see.
+package vitals
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/record"
+)
+
+// maxNotes bounds what is said of one run.
+const maxNotes = 16
+
+// Vitals is filled by one goroutine and read after it. The zero Vitals is ready.
+type Vitals struct {
+	// Bracket dates the samples.
+	Bracket observe.Bracket
+	// Missed counts the windows that were skipped.
+	Missed int64
+
+	ended time.Duration
+	notes []string
+}
+
+// Say notes something once.
+func (v *Vitals) Say(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(v.notes, text) && len(v.notes) < maxNotes {
+		v.notes = append(v.notes, text)
+	}
+}
+
+// End notes the run time at which the target was found gone; the first counts.
+func (v *Vitals) End(at time.Duration) {
+	if v.ended == 0 {
+		v.ended = max(at, 1)
+	}
+}
+
+// Health returns what observe.Reporter asks for.
+func (v *Vitals) Health(name string) record.SourceHealth {
+	samples := v.Bracket.Samples()
+	var why []string
+	if v.ended != 0 {
+		why = append(why, fmt.Sprintf("the process ended %v into the run", v.ended.Round(time.Millisecond)))
+	} else if samples == 0 {
+		why = append(why, "the run ended before the first window did")
+	}
+	if v.Missed > 0 {
+		why = append(why, fmt.Sprintf("%d windows were skipped for want of CPU", v.Missed))
+	}
+	return record.SourceHealth{
+		Name:    name,
+		OK:      samples > 0 && v.ended == 0,
+		Why:     strings.Join(append(why, v.notes...), "; "),
+		Samples: samples,
+		Align:   v.Bracket.Align(),
+	}
+}

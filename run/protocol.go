@@ -1,0 +1,22 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/http1"
+	"github.com/redline-go/redline/load/http2"
+	"github.com/redline-go/redline/scenario"
+)
+
+// protocol compiles the plan's requests into what they speak.
+func protocol(_ context.Context, p *scenario.Plan) (load.Protocol, error) {
+	switch p.Protocol {
+	case "", scenario.HTTP1:
+		return http1.New(p)
+	case scenario.HTTP2:
+		return http2.New(p)
+	}
+	return nil, fmt.Errorf("protocol %q is not known", p.Protocol)
+}
