@@ -1,7 +1,7 @@
 # The few targets of the house. Each sets up by itself what it needs.
 GO ?= go
 
-.PHONY: build demo test bench lint setup
+.PHONY: build demo test bench bench-load lint setup
 
 build:
 	$(GO) build -o bin/redline ./cmd/redline
@@ -16,6 +16,13 @@ test: setup
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./anatomy ./load/... ./record ./diagnose/... ./probe/...
+
+# The load generator against its peers: BENCH="-only http1 -rounds 3", -h tells
+# more. What is not installed is skipped; REDLINE_SETUP=bench scripts/setup.sh
+# installs what Debian has.
+bench-load: build
+	$(GO) build -o bin/bench-load ./load/bench
+	bin/bench-load $(BENCH)
 
 lint:
 	./scripts/lint.sh

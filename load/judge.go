@@ -11,23 +11,24 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// Thresholds of the generator's judgement of itself. A run over one of the
-// first group is invalid: its figures describe the generator. The second group
-// only warns.
+// Thresholds of the generator's judgement of itself. What is over one of these
+// makes the run invalid: its figures describe the generator.
 const (
 	// ownLag: a request that is sent late although a connection was free adds
 	// the generator's delay to the target's latency. Below a millisecond that
 	// is the kernel's scheduling, which any client has; a tenth of the median
 	// latency would shift the percentiles visibly. It holds for the median of the
 	// lag, and for its 99th percentile unless sharing the CPUs with the target is
-	// the reason; see starved.
+	// the reason; see sharedTail.
 	ownLagLeast = time.Millisecond
 	ownLagShare = 0.10
 	// starved: the generator's threads stood in the kernel's run queue for this
 	// share of the time that they wanted to run. Beside its target, on loopback,
 	// a late request is then the price of sharing the CPUs, which is said but
-	// does not void the run.
-	starved = 0.20
+	// does not void the run, unless the late sending makes up half of the tail:
+	// then the tail is more the generator's than the target's.
+	starved    = 0.20
+	sharedMost = 0.50
 	// Little's law: rate x mean service time is the number of requests in
 	// service. In a closed loop that is the number of connections, unless the
 	// generator itself keeps them; a tenth is what a rate may be wrong by
@@ -36,21 +37,28 @@ const (
 	// cpuMost: with all CPUs used by the generator alone, nothing says that the
 	// target could not have answered faster.
 	cpuMost = 0.95
+	// loopMost: an event loop that is on CPU all of the time always finds the
+	// next event waiting when it comes back, so answers queue in the generator
+	// and more of them could not have been taken. Below, there are pauses, in
+	// which it waits for the target.
+	loopMost = 0.95
 	// localFailures: failures that come from the generator's own limits
 	// (descriptors, ports) are no property of the target. One in a thousand is
 	// where they begin to show in p99.9.
 	localFailures = 0.001
-
-	// offeredLeast: less than this share of the due requests was sent in time.
-	offeredLeast = 0.99
-	// connectedLeast: share of the asked connections that were there.
+	// connectedLeast: share of the asked connections that were there. It voids
+	// the run only when the generator's own limits are the reason.
 	connectedLeast = 0.90
-	// sharedCPU: a generator that takes this share of the CPUs beside its
-	// target takes it from the target.
-	sharedCPU = 0.25
-	// ownWait: share of the mean service time that the generator's goroutines
-	// waited for a CPU, which is inside of the measured times.
-	ownWait = 0.10
+)
+
+// What cannot be trusted in an invalid run, as the reasons say it.
+const (
+	figureLatency = "the latency percentiles"
+	figureTail    = "the latency percentiles from p90 up"
+	figureRate    = "the rate"
+	figureOffered = "the offered rate"
+	figureBoth    = "the rate and the latency percentiles"
+	figureErrors  = "the rate and the share of errors"
 )
 
 // evidence is what the generator is judged by, over the measured span.
@@ -58,12 +66,16 @@ type evidence struct {
 	open     bool
 	span     time.Duration
 	asked    int  // connections; in an open loop the cap
+	held     bool // an open loop whose connections are all open from the start
 	ramped   bool // connections differ over the span
 	cpus     int
 	loopback bool // the target is on this host
 	summary  record.LoadSummary
 	spent    spent
 	own      record.Quantiles // schedule lag while a connection was free
+	// loopBusy is the largest share of the span that one event loop was on CPU;
+	// 0 where it is not known.
+	loopBusy float64
 
 	serviceSum, lagSum time.Duration
 
@@ -72,37 +84,41 @@ type evidence struct {
 	failures       [len(kinds)]error
 }
 
-// judge is pure: the same evidence gives the same verdict and texts.
-func judge(e *evidence) (record.Generator, []string) {
-	g := record.Generator{WhyInvalid: []string{}}
-	invalid := func(format string, args ...any) {
-		g.WhyInvalid = append(g.WhyInvalid, fmt.Sprintf(format, args...))
-	}
-	if e.summary.Requests > 0 {
-		if e.open {
-			judgeLag(e, invalid)
-		} else {
-			judgeLittle(e, invalid)
-		}
-		judgeLimits(e, invalid)
-	}
-	judgeCPU(e, invalid)
-	g.Valid = len(g.WhyInvalid) == 0
-	return g, warnings(e)
+// verdict gathers the reasons against a run, each with the figure that it
+// spoils.
+type verdict struct{ why []string }
+
+func (v *verdict) invalid(figure, format string, args ...any) {
+	v.why = append(v.why, fmt.Sprintf(format, args...)+"; "+figure+" cannot be trusted")
 }
 
-type sayer func(format string, args ...any)
+// judge is pure: the same evidence gives the same verdict and texts.
+func judge(e *evidence) (record.Generator, []string) {
+	v := verdict{why: []string{}}
+	if e.summary.Requests > 0 {
+		if e.open {
+			judgeLag(e, &v)
+		} else {
+			judgeLittle(e, &v)
+		}
+		judgeLimits(e, &v)
+	}
+	judgeConnections(e, &v)
+	judgeCPU(e, &v)
+	judgeOffered(e, &v)
+	return record.Generator{WhyInvalid: v.why, Valid: len(v.why) == 0}, warnings(e)
+}
 
 // judgeLag tells the generator's own lag from queueing: lag while all
 // connections were busy is the target's and belongs into the latency.
-func judgeLag(e *evidence, invalid sayer) {
+func judgeLag(e *evidence, v *verdict) {
 	bound := e.ownLagBound()
 	switch typical, tail := time.Duration(e.own.P50), time.Duration(e.own.P99); {
 	case typical > bound:
-		invalid("the generator sent half of the requests at least %s late although a connection was free (allowed: %s)",
+		v.invalid(figureLatency, "the generator sent half of the requests at least %s late although a connection was free (allowed: %s)",
 			brief(typical), brief(bound))
 	case tail > bound && !e.sharedTail():
-		invalid("the generator sent one request in 100 at least %s late although a connection was free (allowed: %s)",
+		v.invalid(figureTail, "the generator sent one request in 100 at least %s late although a connection was free (allowed: %s)",
 			brief(tail), brief(bound))
 	}
 }
@@ -112,13 +128,22 @@ func (e *evidence) ownLagBound() time.Duration {
 }
 
 // sharedTail reports whether late requests come from sharing the CPUs with the
-// target.
+// target, and are not most of the latency's tail.
 func (e *evidence) sharedTail() bool {
-	wanted := e.spent.cpu + e.spent.delay
-	return e.loopback && e.spent.known && wanted > 0 && float64(e.spent.delay) >= starved*float64(wanted)
+	return e.loopback && e.queueShare() >= starved && float64(e.own.P99) < sharedMost*float64(e.summary.Latency.P99)
 }
 
-func judgeLittle(e *evidence, invalid sayer) {
+// queueShare returns the share of the time that the generator's threads wanted
+// to run for which they stood in the kernel's run queue; 0 where it is not known.
+func (e *evidence) queueShare() float64 {
+	wanted := e.spent.cpu + e.spent.delay
+	if !e.spent.known || wanted <= 0 {
+		return 0
+	}
+	return float64(e.spent.delay) / float64(wanted)
+}
+
+func judgeLittle(e *evidence, v *verdict) {
 	total := e.serviceSum + e.lagSum
 	if total <= 0 {
 		return
@@ -127,85 +152,83 @@ func judgeLittle(e *evidence, invalid sayer) {
 	if share >= littleLeast {
 		return
 	}
-	inService := float64(e.serviceSum) / float64(e.span)
-	invalid("Little's law: %.0f requests/s x %s mean service time keep %.1f of %d connections in service; "+
+	inService, places, what := float64(e.serviceSum)/float64(e.span), e.asked, "connections"
+	if e.summary.Streams > 1 {
+		places, what = e.asked*e.summary.Streams, "streams"
+	}
+	v.invalid(figureRate, "Little's law: %.0f requests/s x %s mean service time keep %.1f of %d %s in service; "+
 		"the generator itself held them for %.0f %% of the time between two requests",
-		float64(e.summary.Requests)/e.span.Seconds(), brief(time.Duration(e.summary.Service.Mean)), inService, e.asked, 100*(1-share))
+		float64(e.summary.Requests)/e.span.Seconds(), brief(time.Duration(e.summary.Service.Mean)), inService, places, what, 100*(1-share))
 }
 
-func judgeLimits(e *evidence, invalid sayer) {
-	for _, limit := range []struct {
-		kind ErrorKind
-		what string
-	}{
-		{KindTooManyFDs, "file descriptors (raise the limit: ulimit -n)"},
-		{KindNoPorts, "local ports (fewer new connections, or a wider net.ipv4.ip_local_port_range)"},
-	} {
+// localLimits are the generator's own limits, by the failures that they cause.
+var localLimits = [...]struct {
+	kind ErrorKind
+	what string
+}{
+	{KindTooManyFDs, "file descriptors (raise the limit: ulimit -n)"},
+	{KindNoPorts, "local ports (fewer new connections, more local addresses, or a wider net.ipv4.ip_local_port_range)"},
+}
+
+func judgeLimits(e *evidence, v *verdict) {
+	for _, limit := range localLimits {
 		n := e.summary.ErrorKinds[string(limit.kind)]
 		if float64(n) > localFailures*float64(e.summary.Requests) {
-			invalid("the generator ran out of %s: %d of %d requests failed on that", limit.what, n, e.summary.Requests)
+			v.invalid(figureErrors, "the generator ran out of %s: %d of %d requests failed on that", limit.what, n, e.summary.Requests)
 		}
 	}
 }
 
-func judgeCPU(e *evidence, invalid sayer) {
-	if used := e.cpusUsed(); used >= cpuMost*float64(e.cpus) {
-		invalid("the generator used %.2f of %d CPUs: it is the limit, not the target", used, e.cpus)
+// judgeConnections voids a run whose connections are missing for a reason of
+// the generator's. A target that refuses them is a finding, and only a warning.
+func judgeConnections(e *evidence, v *verdict) {
+	if !e.disconnected() {
+		return
 	}
+	for _, limit := range localLimits {
+		if e.failures[limit.kind.index()] != nil {
+			v.invalid(figureRate, "%.1f of %d connections were open on average: the generator ran out of %s", e.spent.open, e.asked, limit.what)
+		}
+	}
+}
+
+// disconnected reports whether too few of the asked connections were there, on
+// average. An open loop opens only as many as it needs, unless it holds them.
+func (e *evidence) disconnected() bool {
+	return (!e.open || e.held) && !e.ramped && e.spent.edges > 0 && e.spent.open < connectedLeast*float64(e.asked)
+}
+
+func judgeCPU(e *evidence, v *verdict) {
+	switch used := e.cpusUsed(); {
+	case used >= cpuMost*float64(e.cpus):
+		v.invalid(figureBoth, "the generator used %.2f of %d CPUs: it is the limit, not the target", used, e.cpus)
+	case e.loopBusy >= loopMost:
+		v.invalid(figureBoth, "an event loop of the generator was on CPU for %.0f %% of the time, so answers waited for it: "+
+			"it is the limit, not the target (more threads, or a second machine)", 100*e.loopBusy)
+	}
+}
+
+// judgeOffered holds what was sent against what was due. Requests that waited
+// for a connection while the generator had time are the target's doing.
+func judgeOffered(e *evidence, v *verdict) {
+	if e.neverSent() && e.full() {
+		v.invalid(figureOffered, "%d of %d due requests were never sent, and the generator had no time left for them", e.waiting, e.due())
+	}
+}
+
+// full reports whether the generator had no time left.
+func (e *evidence) full() bool {
+	return e.loopBusy >= loopMost || e.cpusUsed() >= cpuMost*float64(e.cpus)
+}
+
+func (e *evidence) due() int64 { return e.summary.Requests + e.begun + e.waiting }
+
+func (e *evidence) neverSent() bool {
+	return e.open && float64(e.waiting) > (1-offeredLeast)*float64(e.due())
 }
 
 func (e *evidence) cpusUsed() float64 {
 	return record.PerSecond(e.spent.cpu.Seconds(), e.span)
-}
-
-// warnings are what a reader should know beside the figures.
-func warnings(e *evidence) []string {
-	all := []string{}
-	warn := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	if used := e.cpusUsed(); e.loopback && used >= sharedCPU*float64(e.cpus) {
-		warn("the generator used %.2f of the %d CPUs that the target runs on too", used, e.cpus)
-	}
-	if tail := time.Duration(e.own.P99); e.open && tail > e.ownLagBound() && e.sharedTail() {
-		warn("one request in 100 was sent at least %s late because the generator waited for a CPU that the target or others used "+
-			"(%.0f ms/s in the kernel's run queue); the tail of the latency includes it",
-			brief(tail), 1e3*record.PerSecond(e.spent.delay.Seconds(), e.span))
-	}
-	if e.summary.Requests > 0 && float64(e.spent.wait) > ownWait*float64(e.summary.Service.Mean) {
-		warn("the generator's goroutines waited %s for a CPU on average (p99 %s); service times (mean %s) include it",
-			brief(e.spent.wait), brief(e.spent.waitP99), brief(time.Duration(e.summary.Service.Mean)))
-	}
-	if due := e.summary.Requests + e.begun + e.waiting; e.open && due > 0 {
-		if late := e.waiting; float64(late) > (1-offeredLeast)*float64(due) {
-			warn("%d of %d due requests were never sent: all %d connections were busy", late, due, e.asked)
-		} else if rate := e.summary.Rate; e.summary.Errors == 0 && rate < offeredLeast*e.summary.IntendedRate {
-			warn("%.0f requests/s were answered of %.0f/s that were due", rate, e.summary.IntendedRate)
-		}
-	}
-	if !e.open && e.spent.edges > 0 && !e.ramped && e.spent.open < connectedLeast*float64(e.asked) {
-		warn("%.1f of %d connections were open on average", e.spent.open, e.asked)
-	}
-	if e.begun > 0 {
-		warn("%d requests were not answered by the end of the grace time, the oldest for %s; the percentiles leave them out",
-			e.begun, brief(e.oldest))
-	}
-	for i, err := range e.failures {
-		if err != nil {
-			warn("first failure of kind %s: %.300s", kinds[i], err.Error())
-		}
-	}
-	return all
-}
-
-// brief prints a time with three digits.
-func brief(d time.Duration) string {
-	switch {
-	case d >= time.Second:
-		return fmt.Sprintf("%.3g s", d.Seconds())
-	case d >= time.Millisecond:
-		return fmt.Sprintf("%.3g ms", float64(d)/1e6)
-	default:
-		return fmt.Sprintf("%.3g us", float64(d)/1e3)
-	}
 }
 
 // loopback reports whether every request of the plan goes to this host, as far

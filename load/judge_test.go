@@ -38,12 +38,29 @@ func TestJudge(t *testing.T) {
 		{"late below a millisecond", true, func(e *evidence) { e.own.P99, e.summary.Latency.P50 = 900e3, 100e3 }, "", ""},
 		{"queueing is the target's", true, func(e *evidence) { e.summary.Lag = record.Quantiles{P50: 1e9, P99: 2e9} }, "", ""},
 		{"late for want of CPU beside the target", true, func(e *evidence) { e.own.P99, e.spent.delay = 3e6, time.Second }, "", "100 ms/s in the kernel's run queue"},
-		{"late for want of CPU, target elsewhere", true, func(e *evidence) { e.own.P99, e.spent.delay, e.loopback = 3e6, time.Second, false }, "one request in 100", ""},
+		{"late for want of CPU, target elsewhere", true, func(e *evidence) { e.own.P99, e.spent.delay, e.loopback = 3e6, time.Second, false }, "one request in 100", "run queue for 33 %"},
+		{"late for want of CPU, and half of the tail", true, func(e *evidence) { e.own.P99, e.spent.delay = 12e6, time.Second }, "the latency percentiles from p90 up cannot be trusted", "run queue for 33 %"},
 		{"mostly late, whatever the reason", true, func(e *evidence) { e.own.P50, e.own.P99, e.spent.delay = 2e6, 3e6, time.Second }, "half of the requests", "run queue"},
 		{"own lag means nothing to a closed loop", false, func(e *evidence) { e.own.P99 = 1e9 }, "", ""},
 		{"Little's law", false, func(e *evidence) { e.lagSum = 20 * time.Second }, "keep 8.0 of 64 connections in service", ""},
+		{"Little's law of streams", false, func(e *evidence) { e.lagSum, e.summary.Streams = 20*time.Second, 10 }, "of 640 streams in service", ""},
 		{"Little's law, just kept", false, func(e *evidence) { e.lagSum = 8 * time.Second }, "", ""},
 		{"all CPUs", false, func(e *evidence) { e.spent.cpu, e.loopback = 19500*time.Millisecond, false }, "1.95 of 2 CPUs", ""},
+		{"an event loop is full", false, func(e *evidence) { e.loopBusy = 0.97 }, "on CPU for 97 % of the time, so answers waited for it", ""},
+		{"an event loop is full, open", true, func(e *evidence) { e.loopBusy = 0.99 }, "the rate and the latency percentiles cannot be trusted", ""},
+		{"an event loop has pauses", false, func(e *evidence) { e.loopBusy = 0.80 }, "", ""},
+		{"a full closed loop beside its target", false, func(e *evidence) { e.loopBusy, e.spent.cpu, e.spent.delay = 0.75, 9*time.Second, 5*time.Second }, "", "0.90 of the 2 CPUs"},
+		{"waits for CPUs", false, func(e *evidence) { e.spent.delay = 2 * time.Second }, "", "run queue for 50 % of the time that they wanted to run, 100 us per request"},
+		{"nothing known of waiting for CPUs", false, func(e *evidence) { e.spent.delay, e.spent.known = 2*time.Second, false }, "", ""},
+		{"never sent for want of time", true, func(e *evidence) { e.waiting, e.loopBusy = 1000, 0.98 }, "the offered rate cannot be trusted", ""},
+		{"connections missing for want of descriptors", false, func(e *evidence) {
+			e.spent.open, e.failures[KindTooManyFDs.index()] = 12.5, errors.New("socket: too many open files")
+		}, "12.5 of 64 connections were open on average: the generator ran out of file descriptors", "12.5 of 64"},
+		{"connections refused", false, func(e *evidence) {
+			e.spent.open, e.failures[KindRefused.index()] = 12.5, errors.New("connect: connection refused")
+		}, "", "12.5 of 64 connections"},
+		{"an open loop needs few connections", true, func(e *evidence) { e.spent.open = 3 }, "", ""},
+		{"an open loop holds its connections", true, func(e *evidence) { e.spent.open, e.held = 3, true }, "", "3.0 of 64 connections"},
 		{"shares the target's CPUs", false, func(e *evidence) { e.spent.cpu = 8 * time.Second }, "", "0.80 of the 2 CPUs that the target runs on"},
 		{"own CPUs", false, func(e *evidence) { e.spent.cpu, e.loopback = 8*time.Second, false }, "", ""},
 		{"descriptors", false, func(e *evidence) { e.summary.ErrorKinds["too-many-fds"] = 100 }, "100 of 20000 requests", ""},
@@ -64,6 +81,11 @@ func TestJudge(t *testing.T) {
 		why, said := strings.Join(g.WhyInvalid, "; "), strings.Join(warnings, "; ")
 		if g.Valid != (test.invalid == "") || !strings.Contains(why, test.invalid) {
 			t.Errorf("%s: valid %v because of %q, want %q", test.name, g.Valid, why, test.invalid)
+		}
+		for _, reason := range g.WhyInvalid {
+			if !strings.Contains(reason, " cannot be trusted") {
+				t.Errorf("%s: %q does not say which figure is wrong", test.name, reason)
+			}
 		}
 		if (said == "") != (test.warning == "") || !strings.Contains(said, test.warning) {
 			t.Errorf("%s: warnings %q, want %q", test.name, said, test.warning)

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 const testWidth = 100 * time.Millisecond
@@ -105,7 +103,7 @@ func checkBundle(t *testing.T, r *Record) {
 		}
 	}
 	var spans []Span
-	must(t, r.Intervals(Service, func(step string, s Span, _ *hdrhistogram.Histogram) bool {
+	must(t, r.Intervals(Service, func(step string, s Span, _ *Counts) bool {
 		spans = append(spans, s)
 		return step == "order" && len(spans) < 3
 	}))

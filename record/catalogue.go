@@ -69,7 +69,7 @@ func catalogue() map[string]Info {
 
 		SocketsEstablished: gauge, SocketsCloseWait: gauge, SocketsTimeWait: gauge, SocketsTimeWaitPeer: gauge, SocketsPorts: gauge,
 		SocketsRTT: quantile, SocketsSegments: count, SocketsRetransmits: count, SocketsBusy: ns,
-		SocketsLimited: {Unit: "ns", Counter: true, Labels: "by"}, SocketsUnacked: gauge, SocketsSendQueue: size, SocketsReceiveQueue: size,
+		SocketsLimited: {Unit: "ns", Counter: true, Labels: "by"}, SocketsCwndFull: gauge, SocketsUnacked: gauge, SocketsSendQueue: size, SocketsReceiveQueue: size,
 		SocketsAcceptQueue: {Unit: "1", Labels: "listen"}, SocketsBacklog: {Unit: "1", Labels: "listen"},
 
 		TCPOpens: {Unit: "1", Counter: true, Labels: "dir"}, TCPCloses: {Unit: "1", Counter: true, Labels: "dir"}, TCPConnectFails: count,

@@ -2,6 +2,7 @@ package record
 
 import (
 	"errors"
+	"iter"
 	mathbits "math/bits"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -38,6 +39,17 @@ func (c *Counts) begin(v int64) {
 		c.buckets = new([hdrCounts]int64)
 	}
 	c.min, c.max = v, v
+}
+
+// addBucket counts n values of a bucket.
+func (c *Counts) addBucket(index int, n int64) {
+	low, width := hdrBucket(index)
+	if c.total == 0 {
+		c.begin(low)
+	}
+	c.min, c.max = min(c.min, low), max(c.max, low+width-1)
+	c.total += n
+	c.buckets[index] += n
 }
 
 // Merge adds all of o.
@@ -77,6 +89,28 @@ func (c *Counts) Total() int64 { return c.total }
 
 // Max returns the largest value, exactly; 0 when there is none.
 func (c *Counts) Max() int64 { return c.max }
+
+// Buckets yields the buckets that are not empty, in order: the least and the
+// largest value that each takes, and how many it counts.
+func (c *Counts) Buckets() iter.Seq[Bucket] {
+	return func(yield func(Bucket) bool) {
+		if c.total == 0 {
+			return
+		}
+		from := hdrIndex(c.min)
+		for i, n := range c.used() {
+			low, width := hdrBucket(from + i)
+			if n > 0 && !yield(Bucket{From: low, To: low + width - 1, Count: n}) {
+				return
+			}
+		}
+	}
+}
+
+// Bucket is a range of values, both ends included, and how many lie in it.
+type Bucket struct {
+	From, To, Count int64
+}
 
 // Quantiles returns the figures of QuantilesOf with the exact least and largest
 // value. A quantile is the upper end of its bucket, but not above the largest

@@ -3,6 +3,7 @@ package record
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -30,6 +31,15 @@ func TestCounts(t *testing.T) {
 		sum.Merge(&c)
 		all.Merge(h)
 		checkQuantiles(t, c.Quantiles(), QuantilesOf(h))
+		var bars []Bucket
+		for _, b := range h.Distribution() {
+			if b.Count > 0 {
+				bars = append(bars, Bucket(b))
+			}
+		}
+		if got := slices.Collect(c.Buckets()); !slices.Equal(got, bars) {
+			t.Fatalf("round %d: buckets %v, hdrhistogram-go has %v", round, got, bars)
+		}
 		taken, err := countsOf(h)
 		must(t, err)
 		if taken.Total() != c.Total() || taken.Total() > 0 && len(taken.used()) != len(c.used()) {

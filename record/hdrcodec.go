@@ -10,8 +10,6 @@ import (
 	"io"
 	"math"
 	"sync"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // The compressed form of a histogram in an interval log, V2 of
@@ -142,9 +140,9 @@ type hdrDecoder struct {
 // maxPlain bounds the stream: a varint of nine bytes for each count.
 const maxPlain = hdrHeader + 9*hdrCounts
 
-// addTo adds the counts of an encoded histogram to h, which must be of the
-// configuration of NewHistogram. On an error h may hold a part of them.
-func (d *hdrDecoder) addTo(h *hdrhistogram.Histogram, payload []byte) error {
+// addTo adds an encoded histogram to c. Its least and largest values are the
+// ends of their buckets. On an error c is as it was, or holds a part of them.
+func (d *hdrDecoder) addTo(c *Counts, payload []byte) error {
 	b, err := d.inflate(payload)
 	if err != nil {
 		return err
@@ -156,7 +154,7 @@ func (d *hdrDecoder) addTo(h *hdrhistogram.Histogram, payload []byte) error {
 		binary.BigEndian.Uint64(b[24:]) != uint64(HistogramHighest) {
 		return errors.New("the histogram is not of redline's configuration")
 	}
-	index, total := int64(0), h.TotalCount()
+	index := int64(0)
 	for b = b[hdrHeader:]; len(b) > 0; {
 		v, n := binary.Varint(b)
 		if n <= 0 || n > 8 { // the ninth byte has another form, and no true count
@@ -170,15 +168,11 @@ func (d *hdrDecoder) addTo(h *hdrhistogram.Histogram, payload []byte) error {
 			}
 			continue
 		}
-		if index >= hdrCounts || v > math.MaxInt64-total {
+		if index >= hdrCounts || v > math.MaxInt64-c.total {
 			return errHdr
 		}
 		if v > 0 {
-			low, _ := hdrBucket(int(index))
-			if err := h.RecordValues(low, v); err != nil {
-				return err
-			}
-			total += v
+			c.addBucket(int(index), v)
 		}
 		index++
 	}

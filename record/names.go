@@ -115,7 +115,8 @@ const (
 	SocketsSegments     = "sockets.segments_out"      // counter, 1 segments sent, retransmitted ones included
 	SocketsRetransmits  = "sockets.retransmits"       // counter, 1 segments
 	SocketsBusy         = "sockets.busy"              // counter, ns sockets had data to send
-	SocketsLimited      = "sockets.limited"           // counter, ns of these; label by=cwnd|rwnd|sndbuf: congestion window, receiver, send buffer
+	SocketsLimited      = "sockets.limited"           // counter, ns of these; label by=rwnd|sndbuf|path: the receiver's window, the send buffer, the rest
+	SocketsCwndFull     = "sockets.cwnd_full"         // gauge, 1 sockets whose congestion window is full
 	SocketsUnacked      = "sockets.unacked"           // gauge, 1 segments in flight
 	SocketsSendQueue    = "sockets.send_queue"        // gauge, bytes not acknowledged
 	SocketsReceiveQueue = "sockets.receive_queue"     // gauge, bytes the target has not read

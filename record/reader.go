@@ -188,25 +188,26 @@ func (r *Record) Names() []Series {
 // intervals whose begin lies in s. Step "" merges all steps. It is empty, never
 // nil, when nothing was recorded.
 func (r *Record) Histogram(step string, kind Kind, s Span) (*hdrhistogram.Histogram, error) {
-	merged, want := NewHistogram(), tagStep(step)
+	var merged Counts
+	want := tagStep(step)
 	err := r.intervals(func(i interval) bool {
 		return i.kind == kind && (step == "" || i.step == want) && i.From >= s.From && i.From < s.To
 	}, func(_ interval, d *hdrDecoder, payload []byte) (bool, error) {
-		return true, d.addTo(merged, payload)
+		return true, d.addTo(&merged, payload)
 	})
-	return merged, err
+	return merged.Histogram(), err
 }
 
 // Intervals calls yield for every interval of a kind, in order of time, until
 // it returns false. The histogram is valid until yield returns.
-func (r *Record) Intervals(kind Kind, yield func(step string, s Span, h *hdrhistogram.Histogram) bool) error {
-	h := NewHistogram()
+func (r *Record) Intervals(kind Kind, yield func(step string, s Span, c *Counts) bool) error {
+	var c Counts
 	return r.intervals(func(i interval) bool { return i.kind == kind }, func(i interval, d *hdrDecoder, payload []byte) (bool, error) {
-		h.Reset()
-		if err := d.addTo(h, payload); err != nil {
+		c.Reset()
+		if err := d.addTo(&c, payload); err != nil {
 			return false, err
 		}
-		return yield(i.step, i.Span, h), nil
+		return yield(i.step, i.Span, &c), nil
 	})
 }
 

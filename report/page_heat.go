@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go" // the record's histograms
 	"github.com/redline-go/redline/record"
 )
 
@@ -57,10 +56,8 @@ func heatOf(rec *record.Record, span record.Span) (*heat, error) {
 			byStart[interval.span.From] = c
 		}
 		c.span.To = max(c.span.To, interval.span.To)
-		for _, bar := range interval.h.Distribution() {
-			if bar.Count > 0 {
-				c.rows[int(math.Floor(math.Log10(float64(max(bar.To, 1)))*heatPerDecade))] += float64(bar.Count)
-			}
+		for bar := range interval.counts.Buckets() {
+			c.rows[int(math.Floor(math.Log10(float64(max(bar.To, 1)))*heatPerDecade))] += float64(bar.Count)
 		}
 	}
 	columns := slices.SortedFunc(maps.Values(byStart), func(a, b *column) int { return cmp.Compare(a.span.From, b.span.From) })
@@ -140,8 +137,8 @@ func spectra(rec *record.Record, span record.Span) ([]spectrum, error) {
 }
 
 type interval struct {
-	span record.Span
-	h    *hdrhistogram.Histogram
+	span   record.Span
+	counts *record.Counts
 }
 
 // intervals iterates over the log's intervals of a kind, and ends with the
@@ -149,8 +146,8 @@ type interval struct {
 func intervals(rec *record.Record, kind record.Kind) iter.Seq2[interval, error] {
 	return func(yield func(interval, error) bool) {
 		stopped := false
-		err := rec.Intervals(kind, func(_ string, s record.Span, h *hdrhistogram.Histogram) bool {
-			stopped = !yield(interval{s, h}, nil)
+		err := rec.Intervals(kind, func(_ string, s record.Span, c *record.Counts) bool {
+			stopped = !yield(interval{s, c}, nil)
 			return !stopped
 		})
 		if err != nil && !stopped && !errors.Is(err, fs.ErrNotExist) {

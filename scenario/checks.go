@@ -224,11 +224,15 @@ func (c *Check) describe() string {
 	case c.JSON != "":
 		subject = c.JSON
 	}
+	hide := RedactText
+	if c.Header != "" && (&Plan{}).SecretHeader(c.Header) {
+		hide = func(string) string { return Redacted }
+	}
 	switch {
 	case c.Contains != "":
-		return shortened(fmt.Sprintf("%s contains %s", subject, RedactText(c.Contains)))
+		return shortened(fmt.Sprintf("%s contains %s", subject, hide(c.Contains)))
 	case c.Equals != nil:
-		return shortened(fmt.Sprintf("%s is %s", subject, RedactText(*c.Equals)))
+		return shortened(fmt.Sprintf("%s is %s", subject, hide(*c.Equals)))
 	}
 	return shortened(subject + " is there")
 }

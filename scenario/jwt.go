@@ -145,7 +145,7 @@ func (d *decoder) claims(n ast.Node, name string) (claims, bool) {
 		if t == nil {
 			return c, false // its mistake is noted
 		}
-		if len(t.Rows) > 0 && t.with == "" {
+		if len(t.Rows) > 0 && !t.token {
 			c.plan.Data[other] = t
 		}
 	}
@@ -192,7 +192,7 @@ func (c *claims) findFeeder(text string, data map[string]*Table) error {
 		case t == nil: // checkPlaces says it better
 		case t.Sequence != nil || t.Random != nil:
 			return mistakef("use a feeder with rows", "feeder %s gives numbers during the load, and tokens are signed before", feeder)
-		case t.with != "" || c.plan.Data[feeder] == nil:
+		case t.token:
 			return mistakef("", "a token cannot hold a token (feeder %s)", feeder)
 		case c.feeder != "" && c.feeder != feeder:
 			return mistakef("put the columns into one feeder", "a token is signed for each row of one feeder, and its claims name %s and %s", c.feeder, feeder)
@@ -259,7 +259,7 @@ func (s *tokenSource) sign(key crypto.PrivateKey, c claims) (*Table, error) {
 	if rows > maxSlowTokens && s.alg[:2] != "HS" {
 		return nil, mistakef("use HS256, or fewer rows", "%s would sign %d tokens, %d are allowed", s.alg, rows, maxSlowTokens)
 	}
-	t := &Table{Columns: []string{"value"}, Rows: make([][]string, rows), with: c.feeder}
+	t := &Table{Columns: []string{"value"}, Rows: make([][]string, rows), token: true, with: c.feeder}
 	workers := min(runtime.GOMAXPROCS(0), rows)
 	errs := make([]error, workers)
 	var wg sync.WaitGroup

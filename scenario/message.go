@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"math"
 	"regexp"
 	"strings"
 
@@ -98,6 +97,9 @@ func (d *decoder) writeJSON(b *bytes.Buffer, n ast.Node) error {
 			}
 		}
 		b.WriteByte(']')
+	case *ast.InfinityNode, *ast.NanNode:
+		d.fail(n, "", "%.20q is not a number that JSON has", n.GetToken().Value)
+		return errNoted
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
 		return d.writeNumber(b, n)
 	default:
@@ -132,13 +134,9 @@ func (d *decoder) writeNumber(b *bytes.Buffer, n ast.Node) error {
 	case *ast.BoolNode:
 		value = n.Value
 	}
-	if f, ok := value.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-		d.fail(n, "", "%.20q is not a number that JSON has", text)
-		return errNoted
-	}
 	out, err := json.Marshal(value)
 	if err != nil {
-		d.fail(n, "", "%.20q: %v", text, err)
+		d.fail(n, "", "%.20q is not a number that JSON has", text)
 		return errNoted
 	}
 	b.Write(out)

@@ -234,8 +234,10 @@ type Table struct {
 	Random *Range
 
 	taken atomic.Uint64 // numbers of Sequence taken so far
-	// with names the feeder whose row this one shares: tokens belong to users.
-	with string
+	// token says that the values are signed tokens, and with names the feeder
+	// whose row they share: tokens belong to users. It may be empty.
+	token bool
+	with  string
 	// ttl is how long the tokens of the feeder live; 0 for other feeders.
 	ttl time.Duration
 	// encoded says that the values are parts of URLs already.

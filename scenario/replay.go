@@ -180,7 +180,7 @@ func newReplay(entries []logEntry, speed float64) (*replayBuilder, error) {
 	}
 	for i, e := range entries {
 		at := float64(e.at-entries[0].at) / speed
-		if at > float64(MaxDuration) {
+		if at > float64(MaxDuration-time.Second) { // the load ends after the last
 			return nil, mistakef("replay it faster, or cut it", "the log takes over %v at speed %g", MaxDuration, speed)
 		}
 		k := kindOf(e)

@@ -96,6 +96,9 @@ func (r *Request) validateFor(p Protocol) error {
 	case message && r.Body == "":
 		return conflictf("message", "add message (--data on the command line)", "there is no message to send")
 	}
+	if p == RPC && !validMessage(string(r.Body)) {
+		return conflictf("message", `write it as '{"id": 7}'`, "the message is not a JSON object or a list of them")
+	}
 	if r.Expect != 0 {
 		if err := checkStatus(r.Expect, p); err != nil {
 			return atKey("expect", err)

@@ -12,6 +12,13 @@ if [ "${REDLINE_SETUP:-demo}" = test ]; then
   command -v chromium >/dev/null || missing+=(chromium)
   command -v npm >/dev/null || missing+=(npm)
 fi
+if [ "${REDLINE_SETUP:-demo}" = bench ]; then # the load generators to compare with, and their server
+  command -v gcc >/dev/null || missing+=(gcc libc6-dev)
+  command -v wrk >/dev/null || missing+=(wrk)
+  command -v h2load >/dev/null || missing+=(nghttp2-client)
+  command -v ab >/dev/null || missing+=(apache2-utils)
+  command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing+=(nginx-light)
+fi
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then

@@ -109,36 +109,40 @@ func (p *parser) feed(b []byte) (used int, err error) {
 // takeLine takes one line, or what there is of it.
 func (p *parser) takeLine(b []byte) (used int, err error) {
 	end := bytes.IndexByte(b, '\n')
+	if p.line != nil || end < 0 || end >= int(p.room) {
+		return p.takePart(b, end)
+	}
+	p.room -= int32(end + 1)
+	line := b[:end]
+	if end > 0 && line[end-1] == '\r' {
+		line = line[:end-1]
+	}
+	return end + 1, p.take(line)
+}
+
+// takePart takes what there is of a line that came in pieces, up to its end if
+// that is not negative.
+func (p *parser) takePart(b []byte, end int) (used int, err error) {
 	if used = end + 1; end < 0 {
 		used = len(b)
 	}
-	// A line without its end needs at least one byte more.
-	need := used
-	if p.line != nil {
-		need += len(*p.line)
+	if p.line == nil {
+		p.line = lines.Get().(*[]byte)
 	}
-	if need > int(p.room) || end < 0 && need == int(p.room) {
+	// A line without its end needs at least one byte more.
+	if need := len(*p.line) + used; need > int(p.room) || end < 0 && need == int(p.room) {
 		return 0, p.tooLong()
 	}
+	*p.line = append(*p.line, b[:used]...)
 	if end < 0 {
-		if p.line == nil {
-			p.line = lines.Get().(*[]byte)
-		}
-		*p.line = append(*p.line, b...)
 		return used, nil
 	}
-	line := b[:used]
-	if p.line != nil {
-		*p.line = append(*p.line, line...)
-		line = *p.line
-		defer p.dropLine()
-	}
+	line := *p.line
 	p.room -= int32(len(line))
-	line = line[:len(line)-1]
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		line = line[:n-1]
-	}
-	return used, p.take(line)
+	line = bytes.TrimSuffix(line[:len(line)-1], []byte{'\r'})
+	err = p.take(line)
+	p.dropLine()
+	return used, err
 }
 
 // take takes one line, without its end.
@@ -198,30 +202,43 @@ func (p *parser) takeHeader(line []byte) error {
 	colon := bytes.IndexByte(line, ':')
 	// White space in or before the name is how answers are smuggled: no two
 	// readers agree on what it means (RFC 9112, section 5.1).
-	if colon <= 0 || line[0] == ' ' || line[0] == '\t' || line[colon-1] == ' ' || line[colon-1] == '\t' {
+	if colon <= 0 || blank(line[0]) || blank(line[colon-1]) {
 		return bad("%.60q is no header line", line)
 	}
-	name, value := line[:colon], bytes.Trim(line[colon+1:], " \t")
 	if p.watch != nil {
-		p.watch.header(name, value)
+		p.watch.header(line[:colon], trim(line[colon+1:]))
 	}
-	switch len(name) {
-	case len("connection"):
-		if is(name, "connection") {
-			p.takeConnection(value)
+	switch name := line[:colon]; colon {
+	case len("Connection"):
+		if string(name) == "Connection" || is(name, "connection") {
+			p.takeConnection(trim(line[colon+1:]))
 		}
-	case len("content-length"):
-		if is(name, "content-length") {
-			return p.takeLength(value)
+	case len("Content-Length"):
+		if string(name) == "Content-Length" || is(name, "content-length") {
+			return p.takeLength(trim(line[colon+1:]))
 		}
-	case len("transfer-encoding"):
-		if is(name, "transfer-encoding") {
+	case len("Transfer-Encoding"):
+		if string(name) == "Transfer-Encoding" || is(name, "transfer-encoding") {
+			value := trim(line[colon+1:])
 			p.encoded = true
 			last := value[bytes.LastIndexByte(value, ',')+1:]
-			p.chunked = is(bytes.Trim(last, " \t"), "chunked")
+			p.chunked = is(trim(last), "chunked")
 		}
 	}
 	return nil
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' }
+
+// trim is bytes.Trim for blanks, which costs more than all the rest of a line.
+func trim(b []byte) []byte {
+	for len(b) > 0 && blank(b[0]) {
+		b = b[1:]
+	}
+	for len(b) > 0 && blank(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
 }
 
 // is compares ASCII text without case; want is in lower case.
@@ -242,10 +259,14 @@ func is(b []byte, want string) bool {
 }
 
 func (p *parser) takeConnection(value []byte) {
+	if string(value) == "keep-alive" {
+		p.keep = true
+		return
+	}
 	for len(value) > 0 {
 		var token []byte
 		token, value, _ = bytes.Cut(value, []byte{','})
-		switch token = bytes.Trim(token, " \t"); {
+		switch token = trim(token); {
 		case is(token, "close"):
 			p.keep = false
 			return
@@ -258,9 +279,13 @@ func (p *parser) takeConnection(value []byte) {
 // takeLength parses a Content-Length, which may be repeated only if it stays
 // the same (RFC 9110, section 8.6).
 func (p *parser) takeLength(value []byte) error {
+	if n, ok := parseUint(value, 10); ok && !p.hasLength {
+		p.length, p.hasLength = n, true
+		return nil
+	}
 	for {
 		text, rest, more := bytes.Cut(value, []byte{','})
-		n, ok := parseUint(bytes.Trim(text, " \t"), 10)
+		n, ok := parseUint(trim(text), 10)
 		if !ok {
 			return bad("Content-Length %.40q is no number", text)
 		}

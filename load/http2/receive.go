@@ -17,6 +17,9 @@ type dataFrame struct {
 	pad    int // -1 before its length came
 }
 
+// keptBlock is how much room a session keeps for heads of several frames.
+const keptBlock = 8 << 10
+
 // headerBlock is a header block that has not arrived in full.
 type headerBlock struct {
 	bytes  []byte
@@ -219,9 +222,12 @@ func (s *Session) continued(f frame, payload []byte) error {
 	if !f.has(flagEndHeaders) {
 		return nil
 	}
-	stream := b.stream
+	stream, block := b.stream, b.bytes
 	b.stream = 0
-	return s.head(stream, b.bytes, b.end, b.size)
+	if cap(block) > keptBlock {
+		b.bytes = nil
+	}
+	return s.head(stream, block, b.end, b.size)
 }
 
 // head handles a complete header block.

@@ -1,0 +1,180 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/stat"
+)
+
+const (
+	manyConnections = 15000
+	fewConnections  = 64
+	// mostPerConnection is the mark, in bytes of resident memory.
+	mostPerConnection = 3 << 10
+)
+
+// reading is a process's resident memory at one moment of its life.
+type reading struct {
+	At  time.Duration `json:"at_ns"` // since its start
+	RSS int64         `json:"rss_bytes"`
+}
+
+// occupied is one run whose memory was watched.
+type occupied struct {
+	Connections int       `json:"connections"`
+	Tally       tally     `json:"tally"`
+	Readings    []reading `json:"readings"`
+}
+
+// memory measures what an idle keep-alive connection costs the generator, and
+// what time costs it.
+func (b *bench) memory(ctx context.Context) (*section, error) {
+	n, err := b.startNginx()
+	if err != nil {
+		return nil, err
+	}
+	defer n.end()
+	many, length := manyConnections, 30*time.Second
+	if b.short {
+		many, length = 1000, 3*time.Second
+	}
+	s := &section{
+		Title:   "Memory",
+		About:   fmt.Sprintf("Resident memory (VmRSS) over the middle of runs at %s requests/s in all, spread over connections that are all open from the start; nginx holds the other ends.", thousands(idleRate)),
+		Columns: []string{"connections", "errors", "resident, median", "resident, highest", "growth per minute"},
+		Notes:   []string{"growth per minute is the slope of a line through the readings: a heap that has not met its collector yet shows as growth too"},
+	}
+	var runs []occupied
+	for _, c := range []struct {
+		connections int
+		length      time.Duration
+	}{{fewConnections, 2 * length}, {many, length}} {
+		run, err := b.occupy(ctx, shape{protocol: http1, address: n.Plain, connections: c.connections, streams: 1, duration: c.length})
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+		s.Rows = append(s.Rows, []string{
+			thousands(float64(c.connections)), fmt.Sprint(run.Tally.Errors), kibibytes(run.median()), kibibytes(run.highest()), kibibytes(run.slope() * 60),
+		})
+	}
+	each := (runs[1].median() - runs[0].median()) / float64(many-fewConnections)
+	s.Marks = []mark{{
+		What: fmt.Sprintf("memory of each of %s idle keep-alive connections", thousands(float64(many))),
+		Want: "at most " + kibibytes(mostPerConnection), Got: kibibytes(each), Verdict: verdict(each <= mostPerConnection),
+	}}
+	s.Raw, err = json.Marshal(runs)
+	return s, err
+}
+
+// idleRate keeps connections alive without keeping them busy, in 1/s.
+const idleRate = 750
+
+// occupy runs redline with mostly idle connections and watches its memory.
+func (b *bench) occupy(ctx context.Context, s shape) (occupied, error) {
+	idle := *b.redline
+	idle.arguments = func(s shape, dir string) ([]string, bool) {
+		return append(redlineArguments(s, dir), "--rate-per-connection", fmt.Sprintf("%g/s", idleRate/float64(s.connections))), true
+	}
+	o := occupied{Connections: s.connections}
+	done := make(chan struct{})
+	stop := make(chan struct{})
+	said, _, err := b.run(ctx, &idle, s, func(pid int) {
+		go func() { defer close(done); o.watch(pid, stop) }()
+	})
+	close(stop)
+	if err != nil {
+		return o, err
+	}
+	<-done
+	o.Tally = said
+	// The start and the closing of the record are not the load.
+	o.Readings = between(o.Readings, s.duration/4, s.duration)
+	if len(o.Readings) < 2 {
+		return o, fmt.Errorf("memory of redline at %d connections: %d readings are too few", s.connections, len(o.Readings))
+	}
+	return o, nil
+}
+
+// watch reads a process's memory ten times a second until stop or its end.
+func (o *occupied) watch(pid int, stop <-chan struct{}) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for begin := time.Now(); ; {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+		}
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err != nil {
+			return
+		}
+		if rss, ok := resident(string(status)); ok {
+			o.Readings = append(o.Readings, reading{At: time.Since(begin), RSS: rss})
+		}
+	}
+}
+
+// resident is VmRSS of /proc/PID/status in bytes
+// (https://docs.kernel.org/filesystems/proc.html); a zombie has none.
+func resident(status string) (int64, bool) {
+	for line := range strings.Lines(status) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kb, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			return kb << 10, err == nil
+		}
+	}
+	return 0, false
+}
+
+func between(all []reading, from, to time.Duration) []reading {
+	var chosen []reading
+	for _, r := range all {
+		if from <= r.At && r.At <= to {
+			chosen = append(chosen, r)
+		}
+	}
+	return chosen
+}
+
+func (o occupied) values() []float64 {
+	var values []float64
+	for _, r := range o.Readings {
+		values = append(values, float64(r.RSS))
+	}
+	return values
+}
+
+func (o occupied) median() float64  { return stat.Median(o.values()) }
+func (o occupied) highest() float64 { return stat.Quantile(o.values(), 1) }
+
+// slope is that of the least-squares line, in bytes per second.
+func (o occupied) slope() float64 {
+	var meanAt, meanRSS float64
+	for _, r := range o.Readings {
+		meanAt += r.At.Seconds() / float64(len(o.Readings))
+		meanRSS += float64(r.RSS) / float64(len(o.Readings))
+	}
+	var across, along float64
+	for _, r := range o.Readings {
+		across += (r.At.Seconds() - meanAt) * (float64(r.RSS) - meanRSS)
+		along += (r.At.Seconds() - meanAt) * (r.At.Seconds() - meanAt)
+	}
+	return across / along
+}
+
+func kibibytes(bytes float64) string {
+	if bytes >= 10<<20 || bytes <= -10<<20 {
+		return fmt.Sprintf("%.1f MiB", bytes/(1<<20))
+	}
+	return fmt.Sprintf("%.2f KiB", bytes/(1<<10))
+}

@@ -1,0 +1,213 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+)
+
+// stallPlan is the schedule of the stalling server and the load on it.
+type stallPlan struct {
+	every, length, load time.Duration
+	rate                float64
+	samples             int // of the undisturbed round trip
+}
+
+// mostOff is how far a stated percentile may be from the truth.
+const mostOff = 0.05
+
+func (b *bench) stallPlan() stallPlan {
+	if b.short {
+		return stallPlan{every: 300 * time.Millisecond, length: 30 * time.Millisecond, load: time.Second, rate: 1000, samples: 100}
+	}
+	return stallPlan{every: 5 * time.Second, length: 200 * time.Millisecond, load: 20 * time.Second, rate: 1000, samples: 2000}
+}
+
+// stallLog collects the stalls that the server prints as they end.
+type stallLog struct {
+	mu     sync.Mutex
+	stalls []stall
+	ended  chan stall // the latest, if somebody waits
+}
+
+func (l *stallLog) follow(lines *bufio.Scanner) {
+	for lines.Scan() {
+		var begin, end int64
+		if _, err := fmt.Sscan(lines.Text(), &begin, &end); err != nil {
+			continue
+		}
+		s := stall{time.Duration(begin), time.Duration(end)}
+		l.mu.Lock()
+		l.stalls = append(l.stalls, s)
+		l.mu.Unlock()
+		select {
+		case l.ended <- s:
+		default:
+		}
+	}
+}
+
+// all returns the stalls until now.
+func (l *stallLog) all() []stall {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.stalls)
+}
+
+// next waits for the end of the next stall.
+func (l *stallLog) next(ctx context.Context, s *server) error {
+	select {
+	case <-l.ended:
+		return nil
+	case <-s.exited:
+		return fmt.Errorf("the stalling server ended%s", lastLine(s.log.Bytes()))
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// testimony is what one tool says of the stalling server, beside what was.
+type testimony struct {
+	Tool  string  `json:"tool"`
+	Model string  `json:"model"`
+	Said  tally   `json:"said"`
+	Truth tally   `json:"truth"`
+	Stall []stall `json:"stalls"`
+}
+
+// stalls shows what each tool reports of a server that stands still for a
+// moment every few seconds. Each starts right after a stall, so all see as many.
+func (b *bench) stalls(ctx context.Context) (*section, error) {
+	p := b.stallPlan()
+	server, address, lines, err := b.serveSelf("serve-stall", p.every.String(), p.length.String())
+	if err != nil {
+		return nil, err
+	}
+	defer server.end()
+	log := &stallLog{ended: make(chan stall)}
+	go log.follow(lines)
+	s := &section{
+		Title: "A server that stalls",
+		About: fmt.Sprintf("One thread that stops for %v every %v, under %s requests/s for %v (wrk has no rate: its loop is closed). "+
+			"The truth is computed from the stalls that the server records and round trips of a blocking socket without one; "+
+			"\"off\" is stated over true, minus one.", p.length, p.every, thousands(p.rate), p.load),
+		Columns: []string{"tool", "loop", "requests", "p50", "off", "p99", "off", "p99.9", "off", "max", "not sent in time"},
+	}
+	open := shape{protocol: http1, address: address, connections: 64, streams: 1, rate: p.rate, duration: p.load}
+	closed := open
+	closed.rate = 0
+	var all []testimony
+	for _, c := range []struct {
+		t     *tool
+		s     shape
+		model string
+	}{
+		{b.redline, open, "open"}, {b.peers["wrk"], closed, "closed"}, {b.peers["hey"], open, "rate per worker"},
+		{b.peers["fortio"], open, "rate per worker"}, {b.peers["k6"], open, "open"},
+	} {
+		if !c.t.can(c.s) {
+			s.Notes = append(s.Notes, fmt.Sprintf("%s is skipped: %s", c.t.name, c.t.why))
+			continue
+		}
+		one, err := b.witness(ctx, c.t, c.s, p, server, log)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			s.Notes = append(s.Notes, fmt.Sprintf("%s failed: %v", c.t.name, err))
+			continue
+		}
+		one.Model = c.model
+		if len(all) == 0 {
+			s.addTestimony("truth", "", one.Truth, one.Truth)
+		}
+		s.addTestimony(one.Tool, one.Model, one.Said, one.Truth)
+		all = append(all, *one)
+		b.say("%-8s p50 %v  p99 %v  p99.9 %v  (truth %v %v %v)", one.Tool, one.Said.P50, one.Said.P99, one.Said.P999, one.Truth.P50, one.Truth.P99, one.Truth.P999)
+	}
+	s.Marks = stallMarks(all)
+	s.Raw, err = json.Marshal(all)
+	return s, err
+}
+
+// witness lets one tool load the server from the end of a stall on. What a
+// request takes without a stall is measured before and after.
+func (b *bench) witness(ctx context.Context, t *tool, s shape, p stallPlan, server *server, log *stallLog) (*testimony, error) {
+	if err := log.next(ctx, server); err != nil {
+		return nil, err
+	}
+	base, err := undisturbed(b.cores.generator, s.address, p.rate, p.samples)
+	if err != nil {
+		return nil, err
+	}
+	if err := log.next(ctx, server); err != nil {
+		return nil, err
+	}
+	start := monotonic()
+	said, _, err := b.run(ctx, t, s, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := log.next(ctx, server); err != nil {
+		return nil, err
+	}
+	after, err := undisturbed(b.cores.generator, s.address, p.rate, p.samples)
+	if err != nil {
+		return nil, err
+	}
+	base = append(base, after...)
+	var seen []stall
+	for _, s := range log.all() {
+		if s.Begin >= start && s.Begin < start+p.load {
+			seen = append(seen, s)
+		}
+	}
+	return &testimony{Tool: t.name, Said: said, Truth: tallyOf(truth(start, p.load, p.rate, seen, base)), Stall: seen}, nil
+}
+
+func (s *section) addTestimony(tool, model string, said, true tally) {
+	away := func(said, true time.Duration) string {
+		if said <= 0 || tool == "truth" {
+			return ""
+		}
+		return fmt.Sprintf("%+.1f %%", 100*off(said, true))
+	}
+	s.Rows = append(s.Rows, []string{
+		tool, model, thousands(float64(said.Requests)), brief(said.P50), away(said.P50, true.P50), brief(said.P99), away(said.P99, true.P99),
+		brief(said.P999), away(said.P999, true.P999), brief(said.Max), fmt.Sprint(said.Unoffered),
+	})
+}
+
+// off is the relative error of a stated percentile.
+func off(said, true time.Duration) float64 { return float64(said)/float64(true) - 1 }
+
+func stallMarks(all []testimony) []mark {
+	var marks []mark
+	for _, q := range []struct {
+		name string
+		of   func(tally) time.Duration
+	}{
+		{"p50", func(t tally) time.Duration { return t.P50 }},
+		{"p99", func(t tally) time.Duration { return t.P99 }},
+		{"p99.9", func(t tally) time.Duration { return t.P999 }},
+	} {
+		m := mark{What: "stall test: stated " + q.name + " against the truth", Want: fmt.Sprintf("within %.0f %%", 100*mostOff), Got: "no figure of redline", Verdict: notMeasured}
+		for _, one := range all {
+			if one.Tool != "redline" {
+				continue
+			}
+			away := off(q.of(one.Said), q.of(one.Truth))
+			m.Got = fmt.Sprintf("%s, true %s (%+.1f %%)", brief(q.of(one.Said)), brief(q.of(one.Truth)), 100*away)
+			m.Verdict = verdict(math.Abs(away) <= mostOff)
+		}
+		marks = append(marks, m)
+	}
+	return marks
+}

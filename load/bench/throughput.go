@@ -1,0 +1,166 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/redline-go/redline/stat"
+)
+
+// The comparisons of requests per CPU second, one per protocol.
+
+const about = "%d rounds of %v in random order; the server on one core, the generator on another. " +
+	"A CPU second is one of the generator's whole process. The ratio is that of medians, with the 95 %% interval of resampled rounds."
+
+func (b *bench) plaintext(ctx context.Context) (*section, error) {
+	tools := []*tool{b.floor, b.peers["wrk"], b.peers["h2load"], b.peers["ab"], b.peers["fortio"], b.peers["hey"], b.peers["k6"], b.redline, b.blind}
+	n, err := b.startNginx()
+	if err != nil {
+		return nil, err
+	}
+	defer n.end()
+	s := b.throughput("HTTP/1.1, 64 connections", tools)
+	entrants, err := b.contest(ctx, s, "", tools, shape{protocol: http1, address: n.Plain, connections: 64, streams: 1})
+	if err != nil {
+		return nil, err
+	}
+	s.Marks = []mark{
+		b.atLeast(entrants, "wrk", 1.10, "HTTP/1.1"), b.atLeast(entrants, "k6", 8, "HTTP/1.1"),
+		b.atLeast(entrants, "hey", 3, "HTTP/1.1"), b.atLeast(entrants, "floor", 0.90, "HTTP/1.1"),
+	}
+	return s, nil
+}
+
+func (b *bench) encrypted(ctx context.Context) (*section, error) {
+	tools := []*tool{b.peers["wrk"], b.peers["h2load"], b.peers["fortio"], b.peers["hey"], b.peers["k6"], b.redline, b.blind}
+	n, err := b.startNginx()
+	if err != nil {
+		return nil, err
+	}
+	defer n.end()
+	s := b.throughput("HTTP/1.1 over TLS 1.3, 64 connections", tools)
+	entrants, err := b.contest(ctx, s, "", tools, shape{protocol: http1, address: n.TLS, tls: true, connections: 64, streams: 1})
+	if err != nil {
+		return nil, err
+	}
+	s.Marks = []mark{b.atLeast(entrants, "wrk", 1, "TLS HTTP/1.1")}
+	return s, nil
+}
+
+// multiplexed compares both shapes of HTTP/2: few connections with many
+// streams, and one stream on each of many.
+func (b *bench) multiplexed(ctx context.Context) (*section, error) {
+	tools := []*tool{b.peers["h2load"], b.redline, b.blind}
+	n, err := b.startNginx()
+	if err != nil {
+		return nil, err
+	}
+	defer n.end()
+	s := b.throughput("HTTP/2, cleartext and TLS", tools)
+	for _, side := range []struct {
+		name, address string
+		tls           bool
+	}{{"cleartext", n.H2C, false}, {"TLS", n.H2, true}} {
+		for _, form := range [][2]int{{8, 32}, {64, 1}} {
+			name := fmt.Sprintf("HTTP/2 %s, %d x %d", side.name, form[0], form[1])
+			load := shape{protocol: http2, address: side.address, tls: side.tls, connections: form[0], streams: form[1]}
+			entrants, err := b.contest(ctx, s, name, tools, load)
+			if err != nil {
+				return nil, err
+			}
+			s.Marks = append(s.Marks, b.atLeast(entrants, "h2load", 1, name))
+		}
+	}
+	return s, nil
+}
+
+func (b *bench) remoteCalls(ctx context.Context) (*section, error) {
+	tools := []*tool{b.peers["ghz"], b.redline, b.blind}
+	server, address, _, err := b.serveSelf("serve-echo")
+	if err != nil {
+		return nil, err
+	}
+	defer server.end()
+	s := b.throughput("gRPC unary against grpc-go", tools)
+	for _, form := range [][2]int{{8, 8}, {64, 1}} {
+		name := fmt.Sprintf("gRPC, %d x %d", form[0], form[1])
+		entrants, err := b.contest(ctx, s, name, tools, shape{protocol: gRPC, address: address, connections: form[0], streams: form[1]})
+		if err != nil {
+			return nil, err
+		}
+		s.Marks = append(s.Marks, b.atLeast(entrants, "ghz", 4, name))
+	}
+	return s, nil
+}
+
+// throughput begins a section of comparisons.
+func (b *bench) throughput(title string, tools []*tool) *section {
+	return &section{
+		Title: title, About: fmt.Sprintf(about, b.rounds, b.length),
+		Columns: []string{"load", "tool", "requests per CPU second", "lowest to highest", "requests/s", "errors", "redline is x times"},
+		Notes:   skipped(slices.DeleteFunc(slices.Clone(tools), func(t *tool) bool { return t == b.blind })),
+		Raw:     json.RawMessage("{}"),
+	}
+}
+
+// contest runs one comparison and adds its rows.
+func (b *bench) contest(ctx context.Context, s *section, name string, tools []*tool, load shape) ([]entrant, error) {
+	load.duration = b.length
+	entrants, err := b.compare(ctx, tools, load)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		name = s.Title
+	}
+	s.addRaw(name, entrants)
+	ours := find(entrants, "redline")
+	for _, e := range entrants {
+		if e.Failed != "" {
+			s.Notes = append(s.Notes, fmt.Sprintf("%s, %s failed: %s", name, e.Tool, e.Failed))
+		}
+		values := e.perCPU()
+		if len(values) == 0 {
+			continue
+		}
+		times := ""
+		if r, ok := b.ratioOf(ours, e); ok && e.Tool != "redline" {
+			times = r.String()
+		}
+		s.Rows = append(s.Rows, []string{
+			name, e.Tool, thousands(stat.Median(values)), thousands(slices.Min(values)) + " to " + thousands(slices.Max(values)),
+			thousands(e.rate()), fmt.Sprint(e.errors()), times,
+		})
+	}
+	if own := ours.ownPerCPU(); !math.IsNaN(own) {
+		s.Notes = append(s.Notes, fmt.Sprintf("%s: by redline's own reading (generator.cpu_ns, the measured span alone) %s requests per CPU second", name, thousands(own)))
+	}
+	return entrants, nil
+}
+
+// halfOfMax is the rate of the lag section: half of what redline reached
+// against nginx, in this run or an earlier one, or now.
+func (b *bench) halfOfMax(ctx context.Context, n *nginx) (float64, error) {
+	if s := b.kept.section("http1"); s != nil && s.Short == b.short {
+		var raw map[string][]entrant
+		if json.Unmarshal(s.Raw, &raw) == nil {
+			for _, entrants := range raw {
+				if e := find(entrants, "redline"); len(e.Outings) > 0 {
+					return math.Floor(e.rate() / 2), nil
+				}
+			}
+		}
+	}
+	load := shape{protocol: http1, address: n.Plain, connections: 64, streams: 1, duration: max(b.length, 2*time.Second)}
+	said, _, err := b.run(ctx, b.redline, load, nil)
+	if err != nil {
+		return 0, err
+	}
+	return math.Floor(float64(said.Requests) / load.duration.Seconds() / 2), nil
+}

@@ -1,0 +1,88 @@
+package grpc
+
+import (
+	"encoding/binary"
+
+	"github.com/redline-go/redline/load"
+)
+
+// maxKept bounds the messages of an answer that are kept for its checks; other
+// answers may be of any size. It is what gRPC's clients take by default.
+const maxKept = 4 << 20
+
+// messages takes the messages of an answer apart, whatever pieces they come in.
+type messages struct {
+	count int
+	head  [prefix]byte
+	have  int    // bytes of head
+	left  uint32 // bytes of the message that are to come
+	keep  bool
+	kept  []byte // with their prefixes
+}
+
+// keptRoom is how much room stays for the next answer.
+const keptRoom = 64 << 10
+
+// reset readies it for an answer, whose messages are counted or also kept.
+func (m *messages) reset(keep bool) {
+	room := m.kept[:0]
+	if cap(room) > keptRoom {
+		room = nil
+	}
+	*m = messages{keep: keep, kept: room}
+}
+
+// feed takes a piece. After an error the answer is of no use.
+func (m *messages) feed(data []byte) error {
+	if m.keep {
+		if len(m.kept)+len(data) > maxKept {
+			return errTooLarge
+		}
+		m.kept = append(m.kept, data...)
+	}
+	for len(data) > 0 {
+		if m.left > 0 {
+			n := min(uint64(m.left), uint64(len(data)))
+			m.left -= uint32(n)
+			data = data[n:]
+			continue
+		}
+		n := copy(m.head[m.have:], data)
+		m.have += n
+		if data = data[n:]; m.have < prefix {
+			return nil
+		}
+		switch m.head[0] {
+		case 0:
+		case 1:
+			return errCompressed
+		default:
+			return errPrefix
+		}
+		m.have = 0
+		m.left = binary.BigEndian.Uint32(m.head[1:])
+		m.count++
+	}
+	return nil
+}
+
+// whole reports whether no message is half there.
+func (m *messages) whole() bool { return m.have == 0 && m.left == 0 }
+
+// each calls f with every message that was kept.
+func (m *messages) each(f func(message []byte) error) error {
+	for rest := m.kept; len(rest) >= prefix; {
+		end := prefix + int(binary.BigEndian.Uint32(rest[1:]))
+		if err := f(rest[prefix:end]); err != nil {
+			return err
+		}
+		rest = rest[end:]
+	}
+	return nil
+}
+
+var (
+	errCompressed = fault(load.KindBadResponse, "a compressed message, and none was asked for")
+	errPrefix     = fault(load.KindBadResponse, "the body is not made of gRPC's messages")
+	errTooLarge   = fault(load.KindBadResponse, "messages of more than %d bytes, and checks look at them", maxKept)
+)

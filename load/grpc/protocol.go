@@ -1,0 +1,202 @@
+package grpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/http2"
+	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/scenario"
+)
+
+var (
+	_ load.Protocol    = (*Protocol)(nil)
+	_ load.StatusNamer = (*Protocol)(nil)
+	_ load.Wire        = (*wire)(nil)
+	_ http2.Handler    = (*wire)(nil)
+)
+
+// Protocol makes the wires of a plan of gRPC calls. It is immutable.
+type Protocol struct {
+	hosts    []load.Host
+	requests []request
+	streams  int
+	timeout  time.Duration // that servers are told
+	keep     []string      // fields of answers that are looked at
+}
+
+// New compiles the plan's requests. Without a descriptor set in the plan it
+// asks each of its servers for the schema, for ten seconds at most; ctx ends
+// that. What cannot be sent is an error that names the request.
+func New(ctx context.Context, p *scenario.Plan) (*Protocol, error) {
+	if len(p.Requests) == 0 {
+		return nil, errors.New("grpc: the plan has no request")
+	}
+	protocol := &Protocol{streams: p.Load.Streams, timeout: p.Load.Timeout,
+		keep: append([]string{"content-type", "grpc-status", "grpc-message"}, checkedFields(p)...)}
+	places := make([]place.Place, len(p.Requests))
+	if protocol.timeout <= 0 {
+		protocol.timeout = scenario.DefaultTimeout
+	}
+	for i, q := range p.Requests {
+		at, err := parsePlace(q, p)
+		if err != nil {
+			return nil, named(q, i, err)
+		}
+		places[i] = at
+	}
+	schemas, err := schemasOf(ctx, p, places)
+	if err != nil {
+		return nil, err
+	}
+	for i, q := range p.Requests {
+		m, err := schemas[i].method(places[i].Path)
+		var r request
+		if err == nil {
+			r, err = compile(q, p, places[i], m, schemas[i], protocol.timeout)
+		}
+		if err == nil {
+			err = tryRows(&r, p)
+		}
+		if err != nil {
+			return nil, named(q, i, err)
+		}
+		r.host = protocol.hostOf(places[i])
+		protocol.requests = append(protocol.requests, r)
+	}
+	return protocol, nil
+}
+
+func named(q scenario.Request, i int, err error) error {
+	name := q.Name
+	if name == "" {
+		name = fmt.Sprint(i + 1)
+	}
+	return fmt.Errorf("grpc: request %s: %w", name, err)
+}
+
+func parsePlace(q scenario.Request, p *scenario.Plan) (place.Place, error) {
+	at, err := place.Parse(string(q.URL), p)
+	switch {
+	case err != nil:
+		return at, err
+	case at.Scheme != "grpc" && at.Scheme != "grpcs":
+		return at, fmt.Errorf("its URL has the scheme %s; write grpc://... or grpcs://...", at.Scheme)
+	case strings.Contains(at.Path, "{{"):
+		return at, errors.New("the method cannot come from data")
+	}
+	_, _, err = splitPath(at.Path)
+	return at, err
+}
+
+// schemasOf returns the schema of each request.
+func schemasOf(ctx context.Context, p *scenario.Plan, places []place.Place) ([]*schema, error) {
+	schemas := make([]*schema, len(places))
+	if len(p.GRPC.Descriptor) > 0 {
+		set, err := parseSet(p.GRPC.Descriptor)
+		if err != nil {
+			return nil, fmt.Errorf("grpc: %s: %w", p.GRPC.DescriptorFile, err)
+		}
+		for i := range schemas {
+			schemas[i] = set
+		}
+		return schemas, nil
+	}
+	for i, at := range places {
+		if schemas[i] != nil {
+			continue
+		}
+		var services []protoreflect.FullName
+		for _, other := range places[i:] {
+			if sameHost(at, other) {
+				service, _, _ := splitPath(other.Path) // parsePlace has tried
+				services = append(services, service)
+			}
+		}
+		asked, err := askSchema(ctx, at, services, credentials(p.Requests[i], p))
+		if err != nil {
+			return nil, fmt.Errorf("grpc: %w", err)
+		}
+		for j, other := range places {
+			if sameHost(at, other) {
+				schemas[j] = asked
+			}
+		}
+	}
+	return schemas, nil
+}
+
+func sameHost(a, b place.Place) bool {
+	return a.Address == b.Address && (a.TLS == nil) == (b.TLS == nil)
+}
+
+// hostOf returns the index of a place among the hosts, and adds it.
+func (p *Protocol) hostOf(at place.Place) int {
+	for i, h := range p.hosts {
+		if h.Address == at.Address && (h.TLS == nil) == (at.TLS == nil) {
+			return i
+		}
+	}
+	if at.TLS != nil {
+		at.TLS.NextProtos = []string{"h2"}
+	}
+	p.hosts = append(p.hosts, load.Host{Address: at.Address, TLS: at.TLS})
+	return len(p.hosts) - 1
+}
+
+// rowsTried bounds the rows that are tried before the load; data after them
+// that a message cannot hold fails its request.
+const rowsTried = 1000
+
+// tryRows encodes a request with the plan's first rows.
+func tryRows(r *request, p *scenario.Plan) error {
+	if r.encode == nil {
+		return nil
+	}
+	trial, rows := trialPlan(p)
+	e := &encoding{rows: scenario.NewCursor(trial, 0)}
+	var body []byte
+	for range min(rows, rowsTried) {
+		var err error
+		if body, err = r.encode.encode(body[:0], e); err != nil {
+			return err
+		}
+		e.rows.Next()
+	}
+	return nil
+}
+
+// trialPlan is a plan with the data of p, so that trying it does not take from
+// its sequences, and the number of rows of its longest feeder.
+func trialPlan(p *scenario.Plan) (trial *scenario.Plan, rows int) {
+	trial, rows = &scenario.Plan{Data: map[string]*scenario.Table{}}, 1
+	for name, t := range p.Data {
+		trial.Data[name] = &scenario.Table{Columns: t.Columns, Rows: t.Rows, Sequence: t.Sequence, Random: t.Random}
+		rows = max(rows, len(t.Rows))
+	}
+	return trial, rows
+}
+
+// Hosts returns the places that the plan names.
+func (p *Protocol) Hosts() []load.Host { return p.hosts }
+
+// Host returns where a request goes.
+func (p *Protocol) Host(request int) int { return p.requests[request].host }
+
+// StatusName returns the name of a status: "NOT_FOUND".
+func (p *Protocol) StatusName(status int) string { return codeName(status) }
+
+// Wire returns a wire to a host.
+func (p *Protocol) Wire(host int) load.Wire {
+	w := &wire{p: p}
+	w.session = http2.NewSession(http2.Config{
+		Streams: p.streams, Handler: w, Keep: p.keep, Secure: p.hosts[host].TLS != nil,
+	})
+	return w
+}

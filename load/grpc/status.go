@@ -1,0 +1,122 @@
+package grpc
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/scenario"
+)
+
+// Status codes that the code speaks of.
+// https://github.com/grpc/grpc/blob/master/doc/statuscodes.md
+const (
+	codeOK               = 0
+	codeUnknown          = 2
+	codeDeadlineExceeded = 4
+	codePermissionDenied = 7
+	codeUnimplemented    = 12
+	codeInternal         = 13
+	codeUnavailable      = 14
+	codeUnauthenticated  = 16
+)
+
+var codeNames = [...]string{
+	"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
+	"PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE",
+	"UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
+}
+
+func codeName(code int) string {
+	if code >= 0 && code < len(codeNames) {
+		return codeNames[code]
+	}
+	return strconv.Itoa(code)
+}
+
+// codeOf is the code that stands for an HTTP status, for answers that have none
+// of gRPC: a proxy gave them.
+// https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md
+func codeOf(status int) int {
+	switch status {
+	case 400:
+		return codeInternal
+	case 401:
+		return codeUnauthenticated
+	case 403:
+		return codePermissionDenied
+	case 404:
+		return codeUnimplemented
+	case 429, 502, 503, 504:
+		return codeUnavailable
+	}
+	return codeUnknown
+}
+
+// parseStatus reads a grpc-status. A code that nobody knows is UNKNOWN, as
+// statuscodes.md asks for.
+func parseStatus(text string) (code int, ok bool) {
+	n, err := strconv.ParseUint(text, 10, 31)
+	switch {
+	case err != nil:
+		return codeUnknown, false
+	case n >= uint64(len(codeNames)):
+		return codeUnknown, true
+	}
+	return int(n), true
+}
+
+// maxQuoted bounds what of a server's message an error quotes.
+const maxQuoted = 200
+
+// quote makes a grpc-message fit for an error: its escapes undone, without
+// secrets, in one line.
+func quote(message string) string {
+	message = message[:min(len(message), 4*maxQuoted)]
+	var b strings.Builder
+	for i := 0; i < len(message); i++ {
+		if c := message[i]; c == '%' && i+2 < len(message) {
+			if v, err := strconv.ParseUint(message[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(v))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(message[i])
+	}
+	text := scenario.RedactText(strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f || c == utf8.RuneError {
+			return ' '
+		}
+		return c
+	}, b.String()))
+	if len(text) > maxQuoted {
+		text = strings.ToValidUTF8(text[:maxQuoted], "") + "..."
+	}
+	return text
+}
+
+// timeoutText is a grpc-timeout: at most eight digits and a unit. What does not
+// go into them evenly is rounded up: the plan's own timeout then comes first.
+func timeoutText(d time.Duration) string {
+	for _, unit := range []struct {
+		name string
+		is   time.Duration
+	}{
+		{"n", time.Nanosecond}, {"u", time.Microsecond}, {"m", time.Millisecond},
+		{"S", time.Second}, {"M", time.Minute}, {"H", time.Hour},
+	} {
+		if n := (d + unit.is - 1) / unit.is; n <= 99_999_999 {
+			return strconv.FormatInt(int64(n), 10) + unit.name
+		}
+	}
+	return "99999999H"
+}
+
+// fault is a failure with its kind.
+func fault(kind load.ErrorKind, format string, args ...any) error {
+	return &load.Failure{Kind: kind, Err: fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,59 @@
+package grpc
+
+import (
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/http2"
+)
+
+// trailers is what an answer's last head says. It is kept as the head's note,
+// so that an answer like one before costs nothing.
+type trailers struct {
+	given, valid bool // there is a grpc-status; it is one
+	code         int
+	message      string
+	failures     []failure
+}
+
+// failure is an error that was made of trailers before.
+type failure struct {
+	kind   load.ErrorKind
+	expect int
+	err    error
+}
+
+func trailersOf(h *http2.Head) *trailers {
+	if t, ok := h.Note.(*trailers); ok {
+		return t
+	}
+	t := &trailers{}
+	for _, f := range h.Fields {
+		switch f.Name {
+		case "grpc-status":
+			t.given = true
+			t.code, t.valid = parseStatus(f.Value)
+		case "grpc-message":
+			t.message = quote(f.Value)
+		}
+	}
+	h.Note = t
+	return t
+}
+
+// failure returns the error for a status that is not the expected one.
+func (t *trailers) failure(kind load.ErrorKind, expect int) error {
+	for _, f := range t.failures {
+		if f.kind == kind && f.expect == expect {
+			return f.err
+		}
+	}
+	text := "status " + codeName(t.code)
+	if expect != codeOK {
+		text += " where " + codeName(expect) + " is expected"
+	}
+	if t.message != "" {
+		text += ": " + t.message
+	}
+	err := fault(kind, "%s", text)
+	t.failures = append(t.failures, failure{kind, expect, err})
+	return err
+}

@@ -1,0 +1,232 @@
+package grpc
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/http2"
+)
+
+// wire puts calls on a session.
+type wire struct {
+	p       *Protocol
+	session *http2.Session
+	calls   []call // by slot; grown as slots come into use
+	codec   codec  // of answers that are checked
+
+	encoding           encoding
+	block, value, body []byte // of a request that data goes into
+
+	// Of the call of a method.
+	now   time.Duration
+	ended []*load.Exchange
+}
+
+// call is what is under way in a slot.
+type call struct {
+	x        *load.Exchange // nil for none
+	http     int            // status of the head; 0 before it
+	foreign  error          // why the answer is not gRPC's; nil when it is
+	messages messages
+	checking checking
+}
+
+// reset readies a slot for a call and keeps its buffers.
+func (c *call) reset(x *load.Exchange, q *request) {
+	c.x, c.http, c.foreign = x, 0, nil
+	c.messages.reset(q.decode != nil)
+	c.checking.reset(q)
+}
+
+// Open readies the wire for a new socket.
+func (w *wire) Open(out []byte) []byte {
+	for i := range w.calls {
+		w.calls[i].x = nil
+	}
+	return w.session.Open(out)
+}
+
+// State returns how many more calls may begin.
+func (w *wire) State() (room int, over bool) { return w.session.Room() }
+
+// Send begins x's stream: all of its messages, and no more to come.
+func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
+	q := &w.p.requests[x.Request]
+	m := http2.Message{Block: q.block, Body: q.body, Lasts: true}
+	if q.encode != nil {
+		var err error
+		w.encoding.rows = x.Data
+		if w.body, err = q.encode.encode(w.body[:0], &w.encoding); err != nil {
+			return out, &load.Failure{Kind: load.KindBadRequest, Err: err}
+		}
+		m.Body, m.Lasts = w.body, false
+	}
+	if m.Block == nil {
+		w.block, w.value = q.appendBlock(w.block[:0], w.value, x.Data)
+		m.Block = w.block
+	}
+	for len(w.calls) <= x.Slot {
+		w.calls = append(w.calls, call{})
+	}
+	w.calls[x.Slot].reset(x, q)
+	out = w.session.Begin(x.Slot, m, out)
+	_, x.BytesOut = w.session.Bytes(x.Slot)
+	return out, nil
+}
+
+// Receive takes what arrived.
+func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
+	w.now, w.ended = now, ended
+	out, err := w.session.Receive(in, now, out)
+	ended, w.ended = w.ended, nil
+	return out, ended, err
+}
+
+// Shut fails what is under way.
+func (w *wire) Shut(now time.Duration, ended []*load.Exchange) ([]*load.Exchange, error) {
+	w.now, w.ended = now, ended
+	err := w.session.Shut()
+	ended, w.ended = w.ended, nil
+	return ended, err
+}
+
+// Cancel resets x's stream, which gRPC's servers take as CANCELLED.
+func (w *wire) Cancel(x *load.Exchange, out []byte) ([]byte, bool) {
+	if x.Slot >= len(w.calls) || w.calls[x.Slot].x != x {
+		return out, true
+	}
+	w.calls[x.Slot].x = nil
+	return w.session.Reset(x.Slot, http2.Cancel, out), true
+}
+
+// count brings the exchange of a slot up to date.
+func (w *wire) count(slot int) *call {
+	c := &w.calls[slot]
+	c.x.BytesIn, c.x.BytesOut = w.session.Bytes(slot)
+	if c.x.FirstByte == 0 && c.x.BytesIn > 0 {
+		c.x.FirstByte = w.session.Began()
+	}
+	return c
+}
+
+// Head takes a head; see http2.Handler. The status comes with the trailers, or
+// with a head that is all there is ("Trailers-Only").
+func (w *wire) Head(slot int, h *http2.Head, end bool) error {
+	c := w.count(slot)
+	if h.Status > 0 && h.Status < 200 {
+		return nil
+	}
+	q := &w.p.requests[c.x.Request]
+	c.checking.fields(h)
+	if h.Status != 0 {
+		c.http = h.Status
+		c.foreign = foreign(h)
+	}
+	if !end {
+		return nil
+	}
+	t := trailersOf(h)
+	switch {
+	case t.given && !t.valid:
+		c.x.Status = t.code
+		return fault(load.KindBadResponse, "a grpc-status of %.20q", h.Value("grpc-status"))
+	case !t.given:
+		return w.finishForeign(c, q)
+	}
+	return w.finish(c, q, t.code, t)
+}
+
+// Data takes a piece of the messages; see http2.Handler.
+func (w *wire) Data(slot int, data []byte, end bool) error {
+	c := w.count(slot)
+	if c.foreign == nil {
+		if err := c.messages.feed(data); err != nil {
+			return err
+		}
+	}
+	if end {
+		return w.finishForeign(c, &w.p.requests[c.x.Request])
+	}
+	return nil
+}
+
+// Failed ends a call by an error; see http2.Handler.
+func (w *wire) Failed(slot int, err error) {
+	w.end(w.count(slot), err)
+}
+
+// foreign returns an error when a head is not of gRPC. Its body is then no
+// messages.
+func foreign(h *http2.Head) error {
+	if h.Status != 200 {
+		return errForeign
+	}
+	kind := h.Value("content-type")
+	rest, ok := strings.CutPrefix(kind, "application/grpc")
+	if !ok || rest != "" && rest[0] != '+' && rest[0] != ';' {
+		return fault(load.KindBadResponse, "an answer of type %.60q; is there a gRPC service at this port?", kind)
+	}
+	return nil
+}
+
+var errForeign = fault(load.KindBadResponse, "an answer of HTTP and not of gRPC")
+
+// finishForeign ends a call whose answer has no grpc-status.
+func (w *wire) finishForeign(c *call, q *request) error {
+	switch {
+	case c.http != 200:
+		code := codeOf(c.http)
+		return w.finish(c, q, code, &trailers{code: code, message: "HTTP status " + strconv.Itoa(c.http)})
+	case c.foreign != nil:
+		c.x.Status = codeUnknown
+		return c.foreign
+	}
+	c.x.Status = codeUnknown
+	return errNoStatus
+}
+
+var (
+	errNoStatus = fault(load.KindBadResponse, "the answer ended without a grpc-status")
+	errHalf     = fault(load.KindBadResponse, "the answer ended within a message")
+	errCount    = fault(load.KindBadResponse, "status OK without exactly one message, which the method answers with")
+)
+
+// finish judges a complete answer.
+func (w *wire) finish(c *call, q *request, code int, t *trailers) error {
+	c.x.Status = code
+	if code == codeOK && c.http != 0 {
+		switch {
+		case c.foreign != nil && c.http == 200:
+			return c.foreign
+		case !c.messages.whole():
+			return errHalf
+		case q.single && c.messages.count != 1:
+			return errCount
+		}
+	}
+	if err := c.check(q, &w.codec); err != nil {
+		return err
+	}
+	if code == q.expect {
+		w.end(c, nil)
+		return nil
+	}
+	// The server's clock and ours began at about the same time, and either may
+	// be first to say that it is over.
+	if waited := w.now - c.x.Sent; code == codeDeadlineExceeded && waited >= w.p.timeout-w.p.timeout/slack {
+		return t.failure(load.KindTimeout, q.expect)
+	}
+	return t.failure(load.KindStatus, q.expect)
+}
+
+// slack is the part of a timeout by which a server's coarse clock may be early.
+const slack = 50
+
+// end ends a call.
+func (w *wire) end(c *call, err error) {
+	c.x.Done, c.x.Err = w.now, err
+	w.ended = append(w.ended, c.x)
+	c.x = nil
+}

@@ -1,0 +1,87 @@
+package load
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Thresholds of what is said beside a run's figures and does not void them.
+const (
+	// offeredLeast: less than this share of the due requests was sent in time.
+	offeredLeast = 0.99
+	// sharedCPU: a generator that takes this share of the CPUs beside its
+	// target takes it from the target.
+	sharedCPU = 0.25
+	// queued: share of the time that the generator's threads wanted to run for
+	// which they stood in the kernel's run queue. An answer that arrives
+	// meanwhile is read only afterwards, so that time is inside of latency and
+	// service time, and more so in their tails.
+	queued = 0.10
+	// ownWait: share of the mean service time that the generator's goroutines
+	// waited for a CPU, which is inside of the measured times.
+	ownWait = 0.10
+)
+
+// warnings are what a reader should know beside the figures.
+func warnings(e *evidence) []string {
+	all := []string{}
+	warn := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if used := e.cpusUsed(); e.loopback && used >= sharedCPU*float64(e.cpus) {
+		warn("the generator used %.2f of the %d CPUs that the target runs on too", used, e.cpus)
+	}
+	warnQueued(e, warn)
+	if e.summary.Requests > 0 && float64(e.spent.wait) > ownWait*float64(e.summary.Service.Mean) {
+		warn("the generator's goroutines waited %s for a CPU on average (p99 %s); service times (mean %s) include it",
+			brief(e.spent.wait), brief(e.spent.waitP99), brief(time.Duration(e.summary.Service.Mean)))
+	}
+	if e.neverSent() && !e.full() {
+		warn("%d of %d due requests were never sent: all %d connections were busy", e.waiting, e.due(), e.asked)
+	} else if rate := e.summary.Rate; e.open && !e.neverSent() && e.due() > 0 && e.summary.Errors == 0 && rate < offeredLeast*e.summary.IntendedRate {
+		warn("%.0f requests/s were answered of %.0f/s that were due", rate, e.summary.IntendedRate)
+	}
+	if e.disconnected() {
+		warn("%.1f of %d connections were open on average", e.spent.open, e.asked)
+	}
+	if e.begun > 0 {
+		warn("%d requests were not answered by the end of the grace time, the oldest for %s; the percentiles leave them out",
+			e.begun, brief(e.oldest))
+	}
+	for i, err := range e.failures {
+		if err != nil {
+			warn("first failure of kind %s: %.300s", kinds[i], err.Error())
+		}
+	}
+	return all
+}
+
+// warnQueued says how long the generator waited for a CPU, in the kernel's run
+// queue, and what that is in.
+func warnQueued(e *evidence, warn func(format string, args ...any)) {
+	if e.summary.Requests == 0 {
+		return
+	}
+	share, each := e.queueShare(), e.spent.delay/time.Duration(e.summary.Requests)
+	if tail := time.Duration(e.own.P99); e.open && tail > e.ownLagBound() && e.sharedTail() {
+		warn("one request in 100 was sent at least %s late because the generator waited for a CPU that the target or others used "+
+			"(%.0f ms/s in the kernel's run queue, %s per request); the tail of the latency includes it",
+			brief(tail), 1e3*record.PerSecond(e.spent.delay.Seconds(), e.span), brief(each))
+	} else if share >= queued {
+		warn("the generator's threads stood in the kernel's run queue for %.0f %% of the time that they wanted to run, "+
+			"%s per request (mean service time: %s); service time and latency include it, their tails most",
+			100*share, brief(each), brief(time.Duration(e.summary.Service.Mean)))
+	}
+}
+
+// brief prints a time with three digits.
+func brief(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		return fmt.Sprintf("%.3g s", d.Seconds())
+	case d >= time.Millisecond:
+		return fmt.Sprintf("%.3g ms", float64(d)/1e6)
+	default:
+		return fmt.Sprintf("%.3g us", float64(d)/1e3)
+	}
+}

@@ -1,0 +1,56 @@
+// Package sockets samples the target's own TCP sockets by sock_diag
+// (sock_diag(7)): what the kernel keeps in TCP_INFO of each connection, and how
+// full the accept queues of its listening sockets are.
+//
+// A socket is the target's if a descriptor of one of its processes refers to
+// it, or if its local port is one the target listens on: so a connection counts
+// before it is accepted. With SO_REUSEPORT another process may share that port;
+// its connections are then counted as well. Descriptors are listed once a
+// second, so a connection outwards is found up to a second late, and one that
+// lived shorter may never be. What package events counts has no such gap.
+//
+// Accept queues are read four times a window and told by their fullest; all
+// else is read once a window. The kernel walks its whole table of connections
+// for that, and tells of the generator's end too where it is on this host, so
+// the cost grows with both. It is kept below 2 % of a CPU by reading less often,
+// and Health says so.
+//
+// Amounts are sums over sockets that come and go. What a connection did between
+// its last sample and its end is left out.
+//
+// sock_diag is spoken here on a bare netlink socket: the libraries make a dozen
+// values per socket, at thousands of them ten times a second.
+package sockets
+
+import (
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/kernel/vitals"
+	"github.com/redline-go/redline/record"
+)
+
+// Source is the observe.Source of the target's sockets.
+type Source struct {
+	vitals vitals.Vitals
+	state  *state // set by Open, released by Run
+}
+
+var (
+	_ observe.Source   = (*Source)(nil)
+	_ observe.Reporter = (*Source)(nil)
+)
+
+// New returns a source that has not been opened.
+func New() *Source { return &Source{} }
+
+// Describe implements observe.Source.
+func (*Source) Describe() observe.Description {
+	return observe.Description{
+		Name:  "sockets",
+		Doc:   "Round trips, retransmissions, limits and queues of the target's TCP connections, and how full its accept queues are.",
+		Needs: "a target process on this Linux host, of the same user or with root; root too if it is in another network namespace.",
+		Cost:  "no code in the target; the kernel walks its table of connections, at most 2 % of a CPU, less often where there are thousands.",
+	}
+}
+
+// Health implements observe.Reporter.
+func (s *Source) Health() record.SourceHealth { return s.vitals.Health(s.Describe().Name) }

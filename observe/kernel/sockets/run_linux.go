@@ -1,0 +1,210 @@
+package sockets
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/kernel/tree"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// perWindow is how often accept queues are read in a window.
+	perWindow = 4
+	// seldom is how often processes and descriptors are looked up.
+	seldom = time.Second
+	// share is the inverse of what each kind of reading may take of a CPU.
+	share = 100
+)
+
+// state is what Open takes and Run uses.
+type state struct {
+	*Source
+	subject observe.Subject
+	tree    *tree.Tree
+	diag    *diag
+	meter   observe.Meter
+	network uint64 // inode that tells the network namespace
+	ports   int    // local ports for connections outwards there; 0 if not known
+	owned   owned
+	queues  map[string]queue // of the open window, by address listened on
+	sum     sum
+	totals  totals
+
+	lookAt, queuesAt, connectionsAt time.Duration // next reading of each
+	intervals                       [3]time.Duration
+}
+
+// queue is an accept queue: the most that waited, and how many may.
+type queue struct{ waiting, backlog uint32 }
+
+// Open implements observe.Source.
+func (s *Source) Open(_ context.Context, subject observe.Subject) error {
+	t, err := tree.Open("", subject.PID)
+	if err != nil {
+		return err
+	}
+	st := &state{Source: s, subject: subject, tree: t, queues: map[string]queue{}}
+	st.meter.Width = subject.Window
+	if err := st.attach(); err != nil {
+		st.release()
+		return err
+	}
+	s.state = st
+	return nil
+}
+
+// attach opens sock_diag in the target's namespace and finds its sockets.
+func (s *state) attach() error {
+	if err := s.reopen(); err != nil {
+		return err
+	}
+	if err := s.owned.look(s.tree); err != nil {
+		return &observe.Unsupported{
+			What:   "the target's descriptors cannot be listed, so its sockets are not known from others",
+			Enable: "run redline as the target's user, or as root",
+			Err:    err,
+		}
+	}
+	if err := s.findPorts(); err != nil {
+		return &observe.Unsupported{
+			What:   "sock_diag does not answer",
+			Enable: "load the kernel modules inet_diag and tcp_diag; in a container, allow netlink sockets",
+			Err:    err,
+		}
+	}
+	return nil
+}
+
+// reopen opens the netlink socket, in the target's namespace.
+func (s *state) reopen() error {
+	if s.diag != nil {
+		s.diag.close()
+		s.diag = nil
+	}
+	root := s.tree.Members[0]
+	s.network, _ = root.Inode("net/netstat") // 0 if unreadable, and then always
+	err := root.InNamespace(func() (err error) {
+		s.ports = localPorts()
+		s.diag, err = openDiag()
+		return err
+	})
+	if err != nil {
+		return &observe.Unsupported{What: "sock_diag cannot be asked", Enable: "see whether netlink sockets are allowed here", Err: err}
+	}
+	return nil
+}
+
+// localPorts returns how many local ports connections outwards may take in the
+// calling thread's network namespace, 0 if that cannot be read.
+func localPorts() int {
+	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
+	var low, high int
+	if _, scanned := fmt.Sscan(string(text), &low, &high); err != nil || scanned != nil {
+		return 0
+	}
+	return max(0, high-low+1)
+}
+
+func (s *state) release() {
+	s.tree.Close()
+	if s.diag != nil {
+		s.diag.close()
+	}
+}
+
+// Run implements observe.Source.
+func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
+	st := s.state
+	s.state = nil
+	defer st.release()
+	width := st.subject.Window
+	edges := &observe.Edges{Clock: st.subject.Clock, Width: width / perWindow}
+	window := record.Window(st.subject.Clock.Now(), width)
+	err := edges.Each(ctx, func(edge time.Duration) error {
+		if len(st.tree.Members) == 0 {
+			return nil
+		}
+		st.readQueues(edge)
+		if now := record.Window(edge, width); now != window {
+			window = now
+			st.close(time.Duration(now) * width)
+			// A full disk is the conductor's to report; the next window may fit.
+			_ = st.meter.Flush(sink)
+		}
+		return nil
+	})
+	s.vitals.Missed = edges.Missed() / perWindow
+	st.tell()
+	return err
+}
+
+// close ends a window at its edge.
+func (s *state) close(edge time.Duration) {
+	if !s.tree.Alive() {
+		s.vitals.End(s.subject.Clock.Now())
+		return
+	}
+	for address, q := range s.queues {
+		s.meter.Gauge(record.SocketsAcceptQueue, "listen="+address, edge, float64(q.waiting))
+		s.meter.Gauge(record.SocketsBacklog, "listen="+address, edge, float64(q.backlog))
+	}
+	clear(s.queues)
+	s.connections(edge)
+	s.look(edge)
+}
+
+// look looks up what changes seldom: processes, descriptors, the namespace.
+func (s *state) look(edge time.Duration) {
+	if edge < s.lookAt {
+		return
+	}
+	s.tree.Look()
+	if len(s.tree.Members) == 0 {
+		return
+	}
+	if network, err := s.tree.Members[0].Inode("net/netstat"); err == nil && network != s.network {
+		s.blind("the target is in another network namespace %v into the run", edge)
+		if err := s.reopen(); err != nil {
+			s.vitals.Say("%v", err)
+			s.tree.Close() // nothing can be seen from here on
+			return
+		}
+	}
+	before := threadCPU()
+	if err := s.owned.look(s.tree); err != nil {
+		s.vitals.Say("descriptors cannot be listed any more: %v", err)
+	}
+	s.lookAt = edge + s.pace(0, threadCPU()-before, seldom)
+}
+
+// blind marks a gap: what accrued since the last reading stays absent.
+func (s *state) blind(format string, args ...any) {
+	s.meter.Break()
+	s.totals.last = nil
+	s.owned, s.lookAt = owned{}, 0
+	s.vitals.Say(format, args...)
+}
+
+// pace returns how long to wait before a kind of reading that cost so much CPU.
+func (s *state) pace(kind int, cost, least time.Duration) time.Duration {
+	wait := max(least, share*cost)
+	s.intervals[kind] = max(s.intervals[kind], wait)
+	return wait
+}
+
+// tell notes what was read less often than planned.
+func (s *state) tell() {
+	width := s.subject.Window
+	for kind, plan := range []struct {
+		what  string
+		every time.Duration
+	}{{"descriptors", seldom}, {"accept queues", width / perWindow}, {"connections", width}} {
+		if interval := s.intervals[kind]; interval > plan.every {
+			s.vitals.Say("%s were read as seldom as every %v, since there are many", plan.what, interval.Round(time.Millisecond))
+		}
+	}
+}

@@ -1,0 +1,20 @@
+//go:build !linux
+
+package sockets
+
+import (
+	"context"
+
+	"github.com/redline-go/redline/observe"
+)
+
+type state struct{}
+
+// Open implements observe.Source: it is refused, since only Linux has
+// sock_diag.
+func (*Source) Open(context.Context, observe.Subject) error {
+	return &observe.Unsupported{What: "sockets are seen through sock_diag, which only Linux has", Enable: "run the target and redline on Linux"}
+}
+
+// Run implements observe.Source.
+func (*Source) Run(context.Context, observe.Sink) error { return nil }

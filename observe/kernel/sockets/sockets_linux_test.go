@@ -1,0 +1,269 @@
+package sockets
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/observetest"
+	"github.com/redline-go/redline/record"
+)
+
+const width = 20 * time.Millisecond
+
+// TestMain lets the test binary be a target of its own: it listens and does not
+// accept until its standard input ends.
+func TestMain(m *testing.M) {
+	if os.Getenv("REDLINE_TEST_LISTEN") != "" {
+		fd, _ := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+		if err := errors.Join(unix.Bind(fd, &unix.SockaddrInet4{Port: 8080}), unix.Listen(fd, 77)); err != nil {
+			panic(err)
+		}
+		os.Stdout.WriteString("listening\n")
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func TestConformance(t *testing.T) {
+	connect(t)
+	observetest.Run(t, func() observe.Source { return New() }, observe.Subject{PID: os.Getpid()})
+}
+
+// connect returns both ends of a connection over loopback.
+func connect(t *testing.T) (server, client net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err = net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err = l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = l.Close()
+		_ = server.Close()
+		_ = client.Close()
+	})
+	return server, client
+}
+
+// watch runs a source over a process until what it delivered satisfies enough,
+// and fails the test if that does not happen.
+func watch(t *testing.T, pid int, enough func(*observetest.Sink) bool) (*Source, *observetest.Sink) {
+	t.Helper()
+	clock, err := record.StartClock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, sink := New(), &observetest.Sink{}
+	if err := s.Open(t.Context(), observe.Subject{Clock: clock, Window: width, PID: pid}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	done := make(chan error)
+	go func() { done <- s.Run(ctx, sink) }()
+	for !enough(sink) {
+		select {
+		case err := <-done:
+			t.Fatalf("not seen: %v; %s", err, s.Health().Why)
+		case <-time.After(width / 4):
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	return s, sink
+}
+
+func TestConnections(t *testing.T) {
+	before := established0(t)
+	server, client := connect(t)
+	go func() { // the server's end is busy all the while
+		_, _ = io.Copy(server, server)
+	}()
+	go func() {
+		_, _ = io.Copy(io.Discard, client)
+	}()
+	stop := make(chan struct{})
+	t.Cleanup(func() { close(stop) })
+	go func() {
+		for block := make([]byte, 64<<10); ; {
+			select {
+			case <-stop:
+				return
+			default:
+				if _, err := client.Write(block); err != nil {
+					return
+				}
+			}
+		}
+	}()
+	s, sink := watch(t, os.Getpid(), func(sink *observetest.Sink) bool {
+		sent, _ := sink.Sum(record.SocketsSegments, "")
+		busy, _ := sink.Sum(record.SocketsBusy, "")
+		return sent > 100 && busy > 0
+	})
+	if got := sink.Last(record.SocketsEstablished, ""); got != before+2 {
+		t.Errorf("%v established, want both ends on top of %v", got, before)
+	}
+	p50, most := sink.Last(record.SocketsRTT, "q=p50"), sink.Last(record.SocketsRTT, "q=max")
+	if !(p50 > 0) || most < p50 {
+		t.Errorf("round trips p50 %v, max %v", p50, most)
+	}
+	if got := sink.Last(record.SocketsPorts, ""); !(got > 100) {
+		t.Errorf("%v local ports", got)
+	}
+	if h := s.Health(); !h.OK {
+		t.Errorf("health %+v", h)
+	}
+}
+
+// established0 counts the test process's connections before a test makes more.
+func established0(t *testing.T) float64 {
+	t.Helper()
+	_, sink := watch(t, os.Getpid(), func(sink *observetest.Sink) bool {
+		_, n := sink.Sum(record.SocketsEstablished, "")
+		return n > 0
+	})
+	return sink.Last(record.SocketsEstablished, "")
+}
+
+// A peer that does not read limits the sender, and its queue fills.
+func TestReceiverLimits(t *testing.T) {
+	server, _ := connect(t)
+	go func() { // until the test closes the connection
+		for block := make([]byte, 64<<10); ; {
+			if _, err := server.Write(block); err != nil {
+				return
+			}
+		}
+	}()
+	watch(t, os.Getpid(), func(sink *observetest.Sink) bool {
+		limited, _ := sink.Sum(record.SocketsLimited, "by=rwnd")
+		return limited > 0 && sink.Last(record.SocketsReceiveQueue, "") > 0 && sink.Last(record.SocketsSendQueue, "") > 0
+	})
+}
+
+func TestAcceptQueue(t *testing.T) {
+	fd, err := unix.Socket(unix.AF_INET6, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Skip(err) // no IPv6 here
+	}
+	defer unix.Close(fd)
+	if err := errors.Join(unix.Bind(fd, &unix.SockaddrInet6{Addr: netip.IPv6Loopback().As16()}), unix.Listen(fd, 9)); err != nil {
+		t.Skip(err)
+	}
+	name, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := netip.AddrPortFrom(netip.IPv6Loopback(), uint16(name.(*unix.SockaddrInet6).Port)).String()
+	for range 5 {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	label := "listen=" + address
+	_, sink := watch(t, os.Getpid(), func(sink *observetest.Sink) bool {
+		_, n := sink.Sum(record.SocketsAcceptQueue, label)
+		return n > 0
+	})
+	if waiting, backlog := sink.Last(record.SocketsAcceptQueue, label), sink.Last(record.SocketsBacklog, label); waiting != 5 || backlog != 9 {
+		t.Errorf("%v of %v wait for accept, want 5 of 9", waiting, backlog)
+	}
+}
+
+// A service in another network namespace is seen as root, and an ordinary user
+// is told what is missing.
+func TestAnotherNamespace(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root: a network namespace is made")
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "REDLINE_TEST_LISTEN=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	end := start(t, cmd)
+	_, sink := watch(t, cmd.Process.Pid, func(sink *observetest.Sink) bool {
+		_, n := sink.Sum(record.SocketsBacklog, "*")
+		return n > 0
+	})
+	if got := sink.Last(record.SocketsBacklog, "listen=0.0.0.0:8080"); got != 77 {
+		t.Errorf("backlog %v, want 77", got)
+	}
+	end()
+}
+
+// start starts a listening copy of this binary; end closes its input and waits.
+func start(t *testing.T, cmd *exec.Cmd) (end func()) {
+	t.Helper()
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end = func() {
+		_ = stdin.Close()
+		_ = cmd.Wait()
+	}
+	t.Cleanup(end)
+	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
+		t.Fatalf("the target did not begin: %v", err)
+	}
+	return end
+}
+
+func TestEndOfTheProcessIsTold(t *testing.T) {
+	cmd := exec.Command("cat")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := false
+	s, _ := watch(t, cmd.Process.Pid, func(sink *observetest.Sink) bool {
+		seen := sink.Len()
+		if seen > 0 && !ended {
+			ended = true
+			_ = stdin.Close()
+			_ = cmd.Wait()
+			return false
+		}
+		// Two windows later nothing more has come.
+		time.Sleep(2 * width)
+		return ended && sink.Len() == seen
+	})
+	if h := s.Health(); h.OK || !strings.Contains(h.Why, "the process ended") {
+		t.Errorf("health %+v does not tell of the end", h)
+	}
+}
