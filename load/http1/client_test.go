@@ -205,7 +205,7 @@ func TestConnectionClosedWhileIdleIsOpenedAnew(t *testing.T) {
 	}
 }
 
-func TestConnectionIsKeptOrNot(t *testing.T) {
+func TestClientKeepsConnections(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer, connection string
 		dials              int
