@@ -1,12 +1,15 @@
 package load
 
 import (
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
@@ -72,6 +75,24 @@ func randomSample(r *rand.Rand, at time.Duration, steps int) sample {
 	return s
 }
 
+// addTimes counts what a sample says, as the documentation of Run has it.
+func addTimes(t *[timeKinds]timing, s *sample) {
+	kind := kinds[s.kind]
+	if kind == "" || kind == KindTimeout {
+		t[timeLatency].add(s.done - s.intended)
+		if s.sent > 0 {
+			t[timeService].add(s.done - s.sent)
+			t[timeFirst].add(s.first - s.sent)
+		}
+	}
+	if s.sent > 0 {
+		t[timeLag].add(s.sent - s.intended)
+	}
+	if kind != "" {
+		t[timeError].add(s.done - s.intended)
+	}
+}
+
 // TestEveryTimeIsCounted sends random requests through windows and holds the
 // totals and the log against plain sums.
 func TestEveryTimeIsCounted(t *testing.T) {
@@ -87,10 +108,15 @@ func TestEveryTimeIsCounted(t *testing.T) {
 			s := randomSample(r, at, len(names))
 			if within(steady, s.intended) {
 				requests++
-				s.each(func(kind int, d time.Duration) { want[kind].add(d) })
+				addTimes(&want, &s)
 			}
+<<<<<<< HEAD
 			s.each(func(kind int, d time.Duration) { all[kind].add(d) })
 			c.take(&s)
+=======
+			addTimes(&all, &s)
+			c.take(&s)
+>>>>>>> main
 			if r.IntN(30) == 0 { // late, early, or several windows at once
 				c.edge(record.Window(at, testWindow), func(w *window) { inWindows += w.requests })
 				flush(t, c, &sink, at)
@@ -352,5 +378,70 @@ func account(b *testing.B, steps, each int) {
 	}
 	if err := w.Close(record.Complete, ""); err != nil {
 		b.Fatal(err)
+	}
+}
+
+// TestLogIsStandard writes windows to a bundle and reads them with
+// hdrhistogram-go's log reader: a line per window, step and kind, cut at the
+// measured span's ends, with the same counts.
+func TestLogIsStandard(t *testing.T) {
+	w, err := record.Create(filepath.Join(t.TempDir(), "run"), record.Run{Window: testWindow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steady := record.Span{From: 250 * time.Millisecond, To: 1850 * time.Millisecond}
+	c := testCollector(steady, nil, "a", "b c")
+	r := rand.New(rand.NewPCG(8, 9))
+	values := map[string]int64{}
+	highest := map[string]time.Duration{}
+	for at := testWindow; at < 2*time.Second; at += time.Millisecond {
+		s := randomSample(r, at, 2)
+		s.each(func(kind int, d time.Duration) {
+			tag := []string{"a", "b_c"}[s.request] + "." + string(loggedKinds[kind])
+			values[tag]++
+			highest[tag] = max(highest[tag], d)
+		})
+		c.take(&s)
+		c.edge(record.Window(at-50*time.Millisecond, testWindow), func(*window) {})
+		flush(t, c, w, at)
+	}
+	c.edge(20, func(*window) {})
+	flush(t, c, w, 2*time.Second)
+	if err := w.Close(record.Complete, ""); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(filepath.Join(w.Dir(), "latency.hlog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	reader := hdrhistogram.NewHistogramLogReader(f)
+	read, top := map[string]int64{}, map[string]int64{}
+	starts := map[int64]bool{}
+	for {
+		h, err := reader.NextIntervalHistogram()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h == nil {
+			break
+		}
+		read[h.Tag()] += h.TotalCount()
+		top[h.Tag()] = max(top[h.Tag()], h.Max())
+		starts[h.StartTimeMs()] = true
+		if length := h.EndTimeMs() - h.StartTimeMs(); length < 49 || length > 101 {
+			t.Errorf("an interval of %d ms", length)
+		}
+	}
+	if !maps.Equal(read, values) || len(values) != 10 {
+		t.Errorf("the log holds %v, want %v", read, values)
+	}
+	for tag, d := range highest {
+		if off := float64(top[tag])/float64(d) - 1; off < 0 || off > 0.001 {
+			t.Errorf("%s: at most %d, want %d", tag, top[tag], d)
+		}
+	}
+	if len(starts) != 22 { // windows 0 to 19, two of them cut
+		t.Errorf("%d intervals", len(starts))
 	}
 }

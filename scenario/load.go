@@ -13,8 +13,8 @@ import (
 
 // Bounds of a load besides those of rates, connections and durations.
 const (
-	MaxStreams  = 1000    // of one connection
-	MaxRequests = 1 << 40 // of one load
+	MaxStreams  = 1000                    // of one connection
+	MaxRequests = min(1<<40, math.MaxInt) // of one load
 	maxThreads  = 256
 	maxSources  = 256
 )

@@ -44,38 +44,26 @@ The more redline may see, the more it can say:
   --build PKG    builds your main package with a probe injected: everything
   --exec CMD     starts a command; runtime and traces if it imports the probe
   --pid N        watches a running process; add --pprof for profiles and traces
-  URL alone      load, and the listening process if it is on this host`,
+  URL alone      load, and the listening process if it is on this host
+
+The URL's scheme says what goes over the connections: http and https (--http2
+for HTTP/2), grpc and grpcs, ws and wss, tcp.`,
 		Example: `  redline run http://127.0.0.1:8080/ -c 64 -d 30s --build ./cmd/svc
-  redline run http://127.0.0.1:8080/api --rate 2000/s --pprof http://127.0.0.1:6060/debug/pprof
+  redline run http://127.0.0.1:8080/api --rate 2000/s --poisson --pprof http://127.0.0.1:6060/debug/pprof
+  redline run http://127.0.0.1:8080/ -c 100 --think mean=500ms -n 10000
+  redline run https://127.0.0.1:8443/ --http2 --streams 10 --cacert ca.pem
+  redline run grpc://127.0.0.1:50051/shop.v1.Orders/Get --data '{"id": 7}'
+  redline run http://127.0.0.1:8080 --replay access.log --speed 2
   redline run scenario.yaml --postgres "$DATABASE_URL" --json > summary.json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	flags := cmd.Flags()
-	flags.IntVarP(&f.Connections, "connections", "c", 0, "closed loop over this many connections (default 64); with --rate, the most to open")
-	flags.StringVar(&f.Rate, "rate", "", "open loop: `requests` due per second (2000/s)")
-	flags.DurationVarP(&f.Duration, "duration", "d", 0, "measured time, after the warm-up (default 30s)")
-	flags.DurationVar(&f.warmup, "warmup", scenario.DefaultWarmup, "load that is not measured, first")
-	flags.DurationVar(&f.Timeout, "timeout", 0, "for each request (default 10s)")
-	flags.DurationVar(&f.Grace, "grace", 0, "wait for requests in flight at the end (default 2s)")
-	flags.StringVarP(&f.Method, "method", "X", "", "of the request, for a URL (default GET, or POST with --body)")
-	flags.StringVar(&f.Body, "body", "", "of the request, for a URL")
-	flags.StringArrayVarP(&f.Headers, "header", "H", nil, "`\"Name: value\"` to add to every request; may be repeated")
-	flags.StringVar(&f.Exec, "exec", "", "start the target with this `command`")
-	flags.StringVar(&f.Build, "build", "", "build this main `package` with the probe injected, and start it")
-	flags.IntVar(&f.PID, "pid", 0, "the target's process, when it runs already")
-	flags.StringVar(&f.Ready, "ready", "", "`URL` that answers below 500 once the target is ready")
-	flags.StringVar(&f.Pprof, "pprof", "", "base `URL` of the target's net/http/pprof (http://host:port/debug/pprof)")
-	flags.StringVar(&f.Postgres, "postgres", "", "`DSN` of the target's PostgreSQL, to watch statements and sessions")
-	flags.StringArrayVar(&f.Thresholds, "threshold", nil, "pass/fail `expression` (\"p99 < 42ms\"); may be repeated")
-	flags.StringArrayVar(&f.Redact, "redact", nil, "`header` whose value must not be recorded; may be repeated")
-	flags.StringVarP(&f.out, "out", "o", "", "bundle `directory` (default runs/<time>-<scenario>)")
-	flags.BoolVar(&f.json, "json", false, "print summary.json alone on stdout")
-	flags.BoolVar(&f.plain, "plain", false, "plain progress lines even on a terminal")
-	flags.BoolVar(&f.all, "all", false, "print every finding, not the first three")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show the target's output on stderr")
-	flags.BoolVar(&f.overhead, "measure-overhead", false, "also measure what observation costs the target, by runs with and without it in turn")
-	flags.IntVar(&f.pairs, "overhead-pairs", 10, "pairs of runs for --measure-overhead")
+	f.loadFlags(cmd.Flags())
+	f.protocolFlags(cmd.Flags())
+	f.targetFlags(cmd.Flags())
+	f.outputFlags(cmd.Flags())
 	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")
+	cmd.MarkFlagsMutuallyExclusive("body", "data")
+	completions(cmd)
 	return cmd
 }
 

@@ -48,7 +48,7 @@ func (t *Protocol) Follow(x *load.Exchange) (host int, err error) {
 		hop.Method, hop.NoBody = "GET", true
 	}
 	hop.Count, hop.Host = hop.Count+1, host
-	hop.Target = append(hop.Target[:0], u.RequestURI()...)
+	hop.Target = appendTarget(hop.Target[:0], u)
 	x.Redirect = x.Redirect[:0]
 	return host, nil
 }
@@ -79,6 +79,20 @@ func (t *Protocol) resolve(x *load.Exchange) (*url.URL, error) {
 		return nil, errors.New("the answer's Location holds credentials")
 	}
 	return u, nil
+}
+
+// appendTarget appends a URL's path and query. net/url leaves a query as it
+// came, and a blank there would end the request's line.
+func appendTarget(dst []byte, u *url.URL) []byte {
+	const hex = "0123456789ABCDEF"
+	for _, c := range []byte(u.RequestURI()) {
+		if c <= ' ' || c >= 0x7f {
+			dst = append(dst, '%', hex[c>>4], hex[c&15])
+		} else {
+			dst = append(dst, c)
+		}
+	}
+	return dst
 }
 
 // origin is the plan's own request as it was sent for x.

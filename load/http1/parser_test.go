@@ -1,10 +1,15 @@
 package http1
 
 import (
+	"bufio"
+	"bytes"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/loadtest"
+	"github.com/redline-go/redline/scenario"
 )
 
 // found is what a parser makes of an answer, however it arrives.
@@ -154,4 +159,47 @@ func BenchmarkParser(b *testing.B) {
 			b.Fatal(err, p.state)
 		}
 	}
+}
+
+// FuzzWire gives outsiders' bytes to a wire that has sent a request with checks
+// that follows redirects.
+func FuzzWire(f *testing.F) {
+	for _, a := range answers {
+		if len(a.text) < 1<<10 {
+			f.Add([]byte("\xff" + a.text))
+			f.Add([]byte("\x02" + a.text + "HTTP/1.1 200 OK\r\n"))
+		}
+	}
+	f.Add([]byte("\x05" + redirect(302, "http://h.test/?a=b c")))
+	p := get("http://h.test/")
+	p.Requests[0].Follow = true
+	p.Requests[0].Checks = []scenario.Check{{Header: "a"}, {Body: true, Contains: "x"}, {JSON: "$.a"}}
+	made := protocol(f, p)
+	f.Fuzz(func(t *testing.T, in []byte) {
+		loadtest.Survive(t, loadtest.Subject{Protocol: made, Exchanges: []loadtest.Want{{}}}, in)
+		// And a redirect, wherever it leads, is sent as one request.
+		if len(in) > 0 {
+			in = in[1:] // the size of Survive's pieces
+		}
+		w, x := made.Wire(0), &load.Exchange{}
+		if _, err := w.Send(x, w.Open(nil)); err != nil {
+			t.Fatal(err)
+		}
+		if _, ended, _ := w.Receive(in, 1, nil, nil); len(ended) == 0 || len(x.Redirect) == 0 {
+			return
+		}
+		host, err := made.Follow(x)
+		if err != nil {
+			return
+		}
+		w = made.Wire(host)
+		out, err := w.Send(x, w.Open(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(out)))
+		if err != nil || q.Host != "h.test" || q.Method != "GET" || bytes.Count(out, []byte("\r\n")) != 4 {
+			t.Errorf("%q is redirected to %q (%v)", in, out, err)
+		}
+	})
 }

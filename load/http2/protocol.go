@@ -3,23 +3,30 @@ package http2
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/check"
 	"github.com/redline-go/redline/load/place"
 	"github.com/redline-go/redline/scenario"
 )
 
 var (
 	_ load.Protocol = (*Protocol)(nil)
+	_ load.Follower = (*Protocol)(nil)
 	_ load.Wire     = (*wire)(nil)
 )
 
-// Protocol makes the wires of a plan over HTTP/2. It is immutable.
+// Protocol makes the wires of a plan over HTTP/2. It is safe for concurrent use;
+// its wires are not.
 type Protocol struct {
 	hosts    []load.Host
+	places   []place.Place // of each host, as its first request has it
 	requests []request
 	streams  int
-	keep     []string // fields of answers that are looked at
+	keep     []string  // fields of answers that are looked at
+	watchers sync.Pool // of *watcher
 }
 
 // New compiles the plan's requests. What HTTP/2 cannot carry is an error that
@@ -29,8 +36,13 @@ func New(p *scenario.Plan) (*Protocol, error) {
 		return nil, errors.New("http2: the plan has no request")
 	}
 	protocol := &Protocol{streams: p.Load.Streams}
+	protocol.watchers.New = func() any { return new(watcher) }
+	verdicts := map[int]*check.Verdicts{}
 	for i, q := range p.Requests {
-		if err := protocol.add(q, p); err != nil {
+		if verdicts[q.Expect] == nil {
+			verdicts[q.Expect] = check.NewVerdicts(q.Expect)
+		}
+		if err := protocol.add(q, p, verdicts[q.Expect]); err != nil {
 			name := q.Name
 			if name == "" {
 				name = fmt.Sprint(i + 1)
@@ -41,7 +53,7 @@ func New(p *scenario.Plan) (*Protocol, error) {
 	return protocol, nil
 }
 
-func (p *Protocol) add(q scenario.Request, plan *scenario.Plan) error {
+func (p *Protocol) add(q scenario.Request, plan *scenario.Plan, verdicts *check.Verdicts) error {
 	at, err := place.Parse(string(q.URL), plan)
 	if err != nil {
 		return err
@@ -53,21 +65,25 @@ func (p *Protocol) add(q scenario.Request, plan *scenario.Plan) error {
 	if err != nil {
 		return err
 	}
-	r.host = p.hostOf(at)
+	if r.checks, err = check.New(q); err != nil {
+		return err
+	}
+	r.host, r.verdicts, p.keep = p.hostOf(at), verdicts, keep(p.keep, &q)
 	p.requests = append(p.requests, r)
 	return nil
 }
 
 // hostOf returns the index of a place among the hosts, and adds it.
 func (p *Protocol) hostOf(at place.Place) int {
-	for i, h := range p.hosts {
-		if h.Address == at.Address && (h.TLS == nil) == (at.TLS == nil) {
+	for i, known := range p.places {
+		if known.Scheme == at.Scheme && strings.EqualFold(known.Address, at.Address) {
 			return i
 		}
 	}
 	if at.TLS != nil {
 		at.TLS.NextProtos = []string{"h2"}
 	}
+	p.places = append(p.places, at)
 	p.hosts = append(p.hosts, load.Host{Address: at.Address, TLS: at.TLS})
 	return len(p.hosts) - 1
 }
@@ -80,7 +96,7 @@ func (p *Protocol) Host(request int) int { return p.requests[request].host }
 
 // Wire returns a wire to a host.
 func (p *Protocol) Wire(host int) load.Wire {
-	w := &wire{p: p}
+	w := &wire{p: p, host: host}
 	w.session = NewSession(Config{Streams: p.streams, Handler: w, Keep: p.keep, Secure: p.hosts[host].TLS != nil})
 	return w
 }

@@ -7,16 +7,19 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/check"
 	"github.com/redline-go/redline/load/place"
 	"github.com/redline-go/redline/scenario"
 )
 
 // request is one request of the mix, compiled.
 type request struct {
-	host   int
-	method string
-	expect int
-	follow bool
+	host     int
+	method   string
+	follow   bool
+	checks   *check.Set // nil without
+	verdicts *check.Verdicts
 
 	block []byte // the whole header block when no data goes into it, else nil
 	body  []byte // the body when no data goes into it
@@ -36,7 +39,7 @@ type field struct {
 // compile builds a request's fixed parts. Everything that would be malformed is
 // refused here, once, so that rendering needs no checks.
 func compile(q scenario.Request, p *scenario.Plan, at place.Place) (request, error) {
-	r := request{method: q.Method, expect: q.Expect, follow: q.Follow}
+	r := request{method: q.Method, follow: q.Follow}
 	if r.method == "" {
 		r.method = "GET"
 	}
@@ -159,6 +162,14 @@ func (r *request) fix() {
 	if len(r.fields) == 1 && r.fields[0].value == nil && !r.length {
 		r.block = r.fields[0].fixed
 	}
+}
+
+// bodiless reports whether the answer to x has no body, whatever its head says.
+func (q *request) bodiless(x *load.Exchange) bool {
+	if x.Hop.Count > 0 {
+		return x.Hop.Method == "HEAD"
+	}
+	return q.method == "HEAD"
 }
 
 // appendBlock renders the header block. value is scratch space and returned for

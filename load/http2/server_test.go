@@ -93,6 +93,16 @@ func drive(t testing.TB, plan *scenario.Plan, n int) []load.Exchange {
 			t.Fatal(err)
 		}
 		for _, x := range ended {
+			if len(x.Redirect) > 0 {
+				if _, err := p.Follow(x); err == nil {
+					if out, err = w.Send(x, out); err != nil { // over the same stream's slot
+						t.Fatal(err)
+					}
+					continue
+				} else {
+					x.Err = err
+				}
+			}
 			free = append(free, x.Slot)
 			done++
 		}

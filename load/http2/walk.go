@@ -49,6 +49,34 @@ func (r *headReader) walk(block []byte, stateless bool) bool {
 	return true
 }
 
+// eachField takes a block of AppendField and its like apart. raw is the field as
+// it stands in the block.
+func eachField(block []byte, f func(name, value, raw []byte)) {
+	for len(block) > 0 {
+		whole, prefix := block[0]&0x80 != 0, 4
+		if whole {
+			prefix = 7
+		}
+		index, rest, ok := readNumber(block, prefix)
+		if !ok || index >= len(static) {
+			return
+		}
+		name, value := staticNames[index], staticValues[index]
+		var none scratch // nothing is Huffman-coded
+		if index == 0 {
+			name, rest, ok = none.read(rest, false)
+		}
+		if ok && !whole {
+			value, rest, ok = none.read(rest, false)
+		}
+		if !ok {
+			return
+		}
+		f(name, value, block[:len(block)-len(rest)])
+		block = rest
+	}
+}
+
 // staticNames and staticValues are static as bytes.
 var staticNames, staticValues = func() (names, values [len(static)][]byte) {
 	for i, f := range static {

@@ -9,6 +9,7 @@ import (
 // wire puts requests on a session.
 type wire struct {
 	p       *Protocol
+	host    int
 	session *Session
 	answers []answer // by slot; grown as slots come into use
 
@@ -24,11 +25,14 @@ type answer struct {
 	x       *load.Exchange // nil for none
 	in, out int64          // x's bytes before
 	left    int64          // of the body; -1 when its length is not known
+	watch   *watcher       // nil unless the request has checks or follows redirects
 }
 
 // Open readies the wire for a new socket.
 func (w *wire) Open(out []byte) []byte {
-	clear(w.answers)
+	for slot := range w.answers {
+		w.free(&w.answers[slot])
+	}
 	return w.session.Open(out)
 }
 
@@ -38,7 +42,32 @@ func (w *wire) State() (room int, over bool) { return w.session.Room() }
 // Send begins x's stream.
 func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	q := &w.p.requests[x.Request]
+	for len(w.answers) <= x.Slot {
+		w.answers = append(w.answers, answer{})
+	}
+	a := &w.answers[x.Slot]
+	*a = answer{x: x, in: x.BytesIn, out: x.BytesOut, left: -1}
+	x.Redirect = x.Redirect[:0]
+	m := w.message(q, x)
+	if q.follow || q.checks != nil {
+		a.watch = w.p.watchers.Get().(*watcher)
+		if a.watch.sent = a.watch.sent[:0]; q.follow && q.block == nil && x.Hop.Count == 0 {
+			a.watch.sent = appendOrigin(a.watch.sent, m.Block, m.Body)
+		}
+	}
+	out = w.session.Begin(x.Slot, m, out)
+	w.count(a)
+	return out, nil
+}
+
+// message returns the request of x.
+func (w *wire) message(q *request, x *load.Exchange) Message {
 	m := Message{Block: q.block, Body: q.body, Lasts: true}
+	if x.Hop.Count > 0 {
+		w.block, m.Body = q.appendHop(w.block[:0], x, &w.p.places[w.host])
+		m.Block, m.Lasts = w.block, false
+		return m
+	}
 	if q.render != nil {
 		w.body = q.render.Append(w.body[:0], x.Data)
 		m.Body, m.Lasts = w.body, false
@@ -47,13 +76,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 		w.block, w.value = q.appendBlock(w.block[:0], w.value, len(m.Body), x.Data)
 		m.Block = w.block
 	}
-	for len(w.answers) <= x.Slot {
-		w.answers = append(w.answers, answer{})
-	}
-	w.answers[x.Slot] = answer{x: x, in: x.BytesIn, out: x.BytesOut, left: -1}
-	out = w.session.Begin(x.Slot, m, out)
-	w.count(&w.answers[x.Slot])
-	return out, nil
+	return m
 }
 
 // Receive takes what arrived.
@@ -77,7 +100,7 @@ func (w *wire) Cancel(x *load.Exchange, out []byte) ([]byte, bool) {
 	if x.Slot >= len(w.answers) || w.answers[x.Slot].x != x {
 		return out, true
 	}
-	w.answers[x.Slot] = answer{}
+	w.free(&w.answers[x.Slot])
 	return w.session.Reset(x.Slot, Cancel, out), true
 }
 
@@ -95,9 +118,13 @@ func (w *wire) Head(slot int, h *Head, end bool) error {
 		a.x.FirstByte = w.session.Began()
 	}
 	if h.Status >= 200 {
+		q := &w.p.requests[a.x.Request]
 		a.x.Status = h.Status
-		if a.left = h.Length; w.p.requests[a.x.Request].method == "HEAD" || h.Status == 204 || h.Status == 304 {
+		if a.left = h.Length; q.bodiless(a.x) || h.Status == 204 || h.Status == 304 {
 			a.left = 0
+		}
+		if a.watch != nil {
+			a.watch.head(q, h)
 		}
 	}
 	if end {
@@ -115,6 +142,9 @@ func (w *wire) Data(slot int, data []byte, end bool) error {
 			return errLongBody
 		}
 	}
+	if a.watch != nil {
+		a.watch.body(&w.p.requests[a.x.Request], data)
+	}
 	if end {
 		return w.end(a)
 	}
@@ -131,7 +161,12 @@ func (w *wire) end(a *answer) error {
 	if a.left > 0 {
 		return errShortBody
 	}
-	w.finish(a, w.p.requests[a.x.Request].judge(a.x.Status))
+	q := &w.p.requests[a.x.Request]
+	a.x.Err = q.verdicts.Of(a.x.Status)
+	if a.watch != nil {
+		a.watch.judge(q, a.x)
+	}
+	w.finish(a)
 	return nil
 }
 
@@ -142,22 +177,20 @@ func (w *wire) Failed(slot int, err error) {
 	if a.x.FirstByte == 0 && a.x.BytesIn > a.in {
 		a.x.FirstByte = w.session.Began()
 	}
-	w.finish(a, err)
+	a.x.Err = err
+	w.finish(a)
 }
 
-func (w *wire) finish(a *answer, err error) {
-	a.x.Done, a.x.Err = w.now, err
+func (w *wire) finish(a *answer) {
+	a.x.Done = w.now
 	w.ended = append(w.ended, a.x)
-	*a = answer{}
+	w.free(a)
 }
 
-// judge returns an error for a status that the plan does not take as success.
-func (q *request) judge(status int) error {
-	switch {
-	case q.expect > 0 && status != q.expect:
-		return fault(load.KindStatus, "status %d where %d is expected", status, q.expect)
-	case q.expect == 0 && (status < 200 || status > 399):
-		return fault(load.KindStatus, "status %d", status)
+// free gives back what was taken for an exchange.
+func (w *wire) free(a *answer) {
+	if a.watch != nil {
+		w.p.watchers.Put(a.watch)
 	}
-	return nil
+	*a = answer{}
 }

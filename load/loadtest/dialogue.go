@@ -76,7 +76,6 @@ func (d *dialogue) runTo(limit int) {
 
 // step does the one thing that is next: open, send, deliver or shut.
 func (d *dialogue) step() {
-	d.t.Helper()
 	var host int
 	if d.next < len(d.s.Exchanges) {
 		host = d.s.Protocol.Host(d.s.Exchanges[d.next].Request)
@@ -140,7 +139,6 @@ func (d *dialogue) before() []byte { return append(make([]byte, 0, 256), marker.
 
 // flush hands what a wire appended to the target.
 func (d *dialogue) flush(out []byte) {
-	d.t.Helper()
 	sent, ok := bytes.CutPrefix(out, marker)
 	if !ok {
 		d.t.Fatalf("out begins with %q and not with what it held before", out[:min(len(out), 20)])
@@ -157,7 +155,6 @@ func (d *dialogue) flush(out []byte) {
 }
 
 func (d *dialogue) send() {
-	d.t.Helper()
 	p := &pendingExchange{index: d.next}
 	p.Request, p.Data, p.Slot = d.s.Exchanges[d.next].Request, d.cursor, d.slot()
 	d.next++
@@ -195,7 +192,6 @@ func (d *dialogue) slot() int {
 }
 
 func (d *dialogue) receive(n int) {
-	d.t.Helper()
 	d.now += time.Millisecond
 	in := bytes.Clone(d.pending[:n])
 	d.pending = d.pending[n:]
@@ -223,7 +219,6 @@ func (d *dialogue) over() bool { _, over := d.state(); return over }
 
 // end tells the wire that the target sends no more.
 func (d *dialogue) end() {
-	d.t.Helper()
 	d.now += time.Millisecond
 	ended, err := d.wire.Shut(d.now, nil)
 	d.ended(ended, false)
@@ -248,7 +243,6 @@ func (d *dialogue) fail(err error) {
 
 // ended takes the exchanges that a call ended.
 func (d *dialogue) ended(all []*load.Exchange, sent bool) {
-	d.t.Helper()
 	for _, x := range all {
 		var p *pendingExchange
 		for i := range d.underWay {

@@ -1,0 +1,44 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/load"
+)
+
+// Verdicts are what the statuses of HTTP mean to requests that expect the same.
+// They are made once: a target that fails every request costs the generator no
+// memory per failure.
+type Verdicts struct {
+	expect   int // zero takes 200 to 399
+	failures [1000]load.Failure
+}
+
+// NewVerdicts returns the verdicts of requests that expect a status; zero is
+// any from 200 to 399.
+func NewVerdicts(expect int) *Verdicts {
+	v := &Verdicts{expect: expect}
+	for status := range v.failures {
+		v.failures[status] = load.Failure{Kind: load.KindStatus, Err: unexpected{status, expect}}
+	}
+	return v
+}
+
+// Of returns a *load.Failure of kind load.KindStatus for a status that the plan
+// does not take as success. Statuses have three digits.
+func (v *Verdicts) Of(status int) error {
+	if v.expect > 0 && status != v.expect || v.expect == 0 && (status < 200 || status > 399) {
+		return &v.failures[status]
+	}
+	return nil
+}
+
+// unexpected is a status that the plan does not take as success.
+type unexpected struct{ status, expect int }
+
+func (u unexpected) Error() string {
+	if u.expect > 0 {
+		return fmt.Sprintf("status %d where %d is expected", u.status, u.expect)
+	}
+	return fmt.Sprintf("status %d", u.status)
+}

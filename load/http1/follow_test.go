@@ -1,0 +1,173 @@
+package http1
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/scenario"
+)
+
+// ask sends x over a wire of its own and gives it the answer. It returns what
+// was sent.
+func ask(t *testing.T, p *Protocol, host int, x *load.Exchange, answer string) string {
+	t.Helper()
+	w := p.Wire(host)
+	out, err := w.Send(x, w.Open(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ended, err := w.Receive([]byte(answer), 1, nil, nil); err != nil || len(ended) != 1 {
+		t.Fatalf("%d exchanges ended (%v)", len(ended), err)
+	}
+	return string(out)
+}
+
+// redirect is an answer that sends elsewhere.
+func redirect(status int, location string) string {
+	return fmt.Sprintf("HTTP/1.1 %d Away\r\nContent-Length: 3\r\nLocation: %s\r\n\r\nbye", status, location)
+}
+
+func TestFollow(t *testing.T) {
+	const two = "HTTP/1.1\r\nHost: two.test:81\r\nUser-Agent: redline\r\n"
+	const tail = "HTTP/1.1\r\nHost: one.test\r\nUser-Agent: redline\r\n"
+	tests := []struct {
+		name     string
+		method   string
+		status   int
+		location string
+		host     int
+		want     string
+	}{
+		{"path", "GET", 302, "/b", 0, "GET /b " + tail + "Authorization: me\r\nContent-Type: text/plain\r\n\r\n"},
+		{"relative", "GET", 301, "b?c", 0, "GET /dir/b?c " + tail + "Authorization: me\r\nContent-Type: text/plain\r\n\r\n"},
+		{"up", "GET", 307, "../b#fragment", 0, "GET /b " + tail + "Authorization: me\r\nContent-Type: text/plain\r\n\r\n"},
+		{"query", "GET", 308, "?q=a b\u00fc", 0, "GET /dir/a?q=a%20b%C3%BC " + tail + "Authorization: me\r\nContent-Type: text/plain\r\n\r\n"},
+		{"absolute, default port", "GET", 302, "HTTP://ONE.test:80/b", 0, "GET /b " + tail + "Authorization: me\r\nContent-Type: text/plain\r\n\r\n"},
+		{"other host", "GET", 302, "http://two.test:81", 1, "GET / " + two + "Authorization: me\r\nContent-Type: text/plain\r\n\r\n"},
+		{"no scheme", "GET", 302, "//two.test:81/b", 1, "GET /b " + two + "Authorization: me\r\nContent-Type: text/plain\r\n\r\n"},
+		{"POST to GET", "POST", 301, "/b", 0, "GET /b " + tail + "Authorization: me\r\n\r\n"},
+		{"POST to GET", "POST", 302, "/b", 0, "GET /b " + tail + "Authorization: me\r\n\r\n"},
+		{"POST to GET", "POST", 303, "/b", 0, "GET /b " + tail + "Authorization: me\r\n\r\n"},
+		{"POST stays", "POST", 307, "/b", 0, "POST /b " + tail + "Authorization: me\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nbody"},
+		{"PUT stays", "PUT", 302, "/b", 0, "PUT /b " + tail + "Authorization: me\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nbody"},
+		{"PUT to GET", "PUT", 303, "/b", 0, "GET /b " + tail + "Authorization: me\r\n\r\n"},
+	}
+	for _, test := range tests {
+		q := scenario.Request{Method: test.method, URL: "http://one.test/dir/a", Follow: true, Expect: 200,
+			Headers: map[string]scenario.Secret{"Authorization": "me", "Content-Type": "text/plain"}}
+		if test.method != "GET" {
+			q.Body = "body"
+		}
+		p := protocol(t, &scenario.Plan{Requests: []scenario.Request{q, {URL: "http://two.test:81/"}}})
+		var x load.Exchange
+		ask(t, p, 0, &x, redirect(test.status, test.location))
+		if string(x.Redirect) != test.location || x.Err != nil || x.Status != test.status {
+			t.Errorf("%s: redirect %q, status %d (%v)", test.name, x.Redirect, x.Status, x.Err)
+		}
+		host, err := p.Follow(&x)
+		if err != nil || host != test.host || len(x.Redirect) != 0 {
+			t.Errorf("%s: host %d, redirect %q (%v)", test.name, host, x.Redirect, err)
+			continue
+		}
+		if got := ask(t, p, host, &x, ok); got != test.want || x.Status != 200 || x.Err != nil {
+			t.Errorf("%s: status %d (%v)\n got %q\nwant %q", test.name, x.Status, x.Err, got, test.want)
+		}
+	}
+}
+
+func TestWhatIsNotFollowed(t *testing.T) {
+	for location, want := range map[string]string{
+		"http://elsewhere.test/": "http://elsewhere.test",
+		"https://one.test/":      "https://one.test, which no request",
+		"http://one.test:8080/":  "no request of the plan names",
+		"http://me:pw@one.test/": "credentials",
+		"mailto:me@one.test":     "no URL that can be followed",
+		"http://[::1/":           "no URL that can be followed",
+		"http:///x":              "no request of the plan names",
+	} {
+		p := protocol(t, &scenario.Plan{Requests: []scenario.Request{{URL: "http://one.test/", Follow: true}}})
+		var x load.Exchange
+		ask(t, p, 0, &x, redirect(302, location))
+		_, err := p.Follow(&x)
+		if load.KindOf(err) != load.KindRedirect || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", location, err, want)
+		}
+	}
+}
+
+// TestRedirectsAsAnswers: without follow, without a Location, and with a status
+// that sends nowhere.
+func TestRedirectsAsAnswers(t *testing.T) {
+	for answer, follow := range map[string]bool{
+		redirect(302, "/b"): false,
+		"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n": true,
+		redirect(300, "/b"): true,
+		redirect(201, "/b"): true,
+		// Of an interim answer nothing stays.
+		"HTTP/1.1 103 Early Hints\r\nLocation: /c\r\n\r\nHTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n": true,
+	} {
+		p := protocol(t, &scenario.Plan{Requests: []scenario.Request{{URL: "http://one.test/", Follow: follow}}})
+		var x load.Exchange
+		if ask(t, p, 0, &x, answer); len(x.Redirect) != 0 || x.Err != nil {
+			t.Errorf("%q: redirect %q (%v)", answer, x.Redirect, x.Err)
+		}
+	}
+}
+
+func TestRedirectsEnd(t *testing.T) {
+	p := protocol(t, &scenario.Plan{Requests: []scenario.Request{{URL: "http://one.test/0", Follow: true}}})
+	var x load.Exchange
+	for hop := range mostHops {
+		ask(t, p, 0, &x, redirect(302, fmt.Sprint(hop+1)))
+		if _, err := p.Follow(&x); err != nil {
+			t.Fatalf("redirect %d: %v", hop+1, err)
+		}
+	}
+	got := ask(t, p, 0, &x, redirect(302, "more"))
+	if !strings.HasPrefix(got, "GET /10 ") {
+		t.Errorf("the last one asks for %.20q", got)
+	}
+	if _, err := p.Follow(&x); load.KindOf(err) != load.KindRedirect {
+		t.Errorf("error %v after %d redirects", err, mostHops)
+	}
+}
+
+// TestRedirectKeepsItsRow: by the time of the redirect the cursor stands on the
+// row of another request.
+func TestRedirectKeepsItsRow(t *testing.T) {
+	plan := &scenario.Plan{
+		Requests: []scenario.Request{{Method: "PUT", URL: "http://one.test/{{u}}/a", Body: "body {{u}}", Follow: true,
+			Headers: map[string]scenario.Secret{"X": "{{u}}", "Host": "virtual"}}},
+		Data: map[string]*scenario.Table{"u": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}, {"3"}}}},
+	}
+	p := protocol(t, plan)
+	cursor := scenario.NewCursor(plan, 1)
+	row := scenario.NewCursor(plan, 1)
+	compiled, err := scenario.CompileTemplate("{{u}}", plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := string(compiled.Append(nil, row))
+	x := load.Exchange{Data: cursor}
+	ask(t, p, 0, &x, redirect(307, "b"))
+	cursor.Next()
+	if _, err := p.Follow(&x); err != nil {
+		t.Fatal(err)
+	}
+	for _, again := range []string{redirect(307, "c"), ok} {
+		got := ask(t, p, 0, &x, again)
+		for _, part := range []string{"PUT /" + want + "/", "\r\nX: " + want + "\r\n", "\r\nHost: virtual\r\n", "\r\n\r\nbody " + want} {
+			if !bytes.Contains([]byte(got), []byte(part)) {
+				t.Errorf("%q does not hold %q", got, part)
+			}
+		}
+		if len(x.Redirect) > 0 {
+			if _, err := p.Follow(&x); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

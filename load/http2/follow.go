@@ -1,0 +1,74 @@
+package http2
+
+import (
+	"bytes"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/load/redirect"
+)
+
+// Follow readies x for being sent where its answer's Location says; see
+// load.Follower. The request keeps its row of data, its headers and with them
+// its authorization, since it only ever goes to hosts of the plan.
+func (p *Protocol) Follow(x *load.Exchange) (host int, err error) {
+	q := &p.requests[x.Request]
+	own := redirect.Request{Host: q.host, Method: q.method}
+	if x.Hop.Count == 0 {
+		block, _ := q.origin(x)
+		eachField(block, func(name, value, _ []byte) {
+			if string(name) == ":path" {
+				own.Target = string(value)
+			}
+		})
+	}
+	return redirect.Follow(x, own, p.places)
+}
+
+// appendOrigin appends what a redirected request is made of: the head and body
+// that were sent. By the time of the redirect the data has moved on.
+func appendOrigin(b, block, body []byte) []byte {
+	return append(AppendValue(b, block), body...)
+}
+
+// origin returns the head and body of the plan's own request as they were sent.
+func (q *request) origin(x *load.Exchange) (block, body []byte) {
+	if q.block != nil {
+		return q.block, q.body
+	}
+	n, rest, ok := readNumber(x.Hop.Origin, 7)
+	if !ok || n > len(rest) {
+		return nil, nil // never: appendOrigin wrote it
+	}
+	return rest[:n], rest[n:]
+}
+
+// appendHop makes the head of a redirected request: the plan's own one with
+// what the redirect changes. It returns the body too.
+func (q *request) appendHop(block []byte, x *load.Exchange, at *place.Place) (extended, body []byte) {
+	own, body := q.origin(x)
+	block = AppendField(block, ":method", x.Hop.Method, false)
+	block = AppendField(block, ":scheme", at.Scheme, false)
+	if x.Hop.Host != q.host {
+		// A Host that the plan gives is for the host that it sends it to.
+		block = AppendField(block, ":authority", at.Authority, false)
+	}
+	block = AppendValue(AppendName(block, ":path", false), x.Hop.Target)
+	// Pseudo fields come first, so an authority that is kept does.
+	eachField(own, func(name, _, raw []byte) {
+		switch {
+		case string(name) == ":authority":
+			if x.Hop.Host == q.host {
+				block = append(block, raw...)
+			}
+		case name[0] == ':':
+		case x.Hop.NoBody && bytes.HasPrefix(name, []byte("content-")):
+		default:
+			block = append(block, raw...)
+		}
+	})
+	if x.Hop.NoBody {
+		return block, nil
+	}
+	return block, body
+}

@@ -1,0 +1,109 @@
+// Package tcp speaks to echo servers over raw TCP for the load package. A
+// request's body is the message; its answer is complete when as many bytes as
+// were sent came back, and they must be the same bytes. A message of a request
+// with NoReply ends when it was sent, and what comes back is dropped.
+//
+// A connection carries one message at a time: a second one on its way would
+// hide how long the first one's echo took. What arrives when nothing is under
+// way ends the connection, unless the plan has messages without a reply, whose
+// answers would be such bytes.
+package tcp
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/scenario"
+)
+
+var (
+	_ load.Protocol = (*Protocol)(nil)
+	_ load.Wire     = (*wire)(nil)
+	_ load.Drainer  = (*wire)(nil)
+)
+
+// Protocol makes the wires of a plan over raw TCP. It is immutable.
+type Protocol struct {
+	hosts    []load.Host
+	requests []request
+	// oneWay is set when any message of the plan is sent without a reply.
+	oneWay bool
+}
+
+// request is one kind of message.
+type request struct {
+	host    int
+	message []byte // when no data goes into it, else nil
+	body    *scenario.Renderer
+	noReply bool
+}
+
+// New compiles the plan's messages. What raw TCP has no place for (headers, a
+// status, a path) is an error that names the request.
+func New(p *scenario.Plan) (*Protocol, error) {
+	if len(p.Requests) == 0 {
+		return nil, errors.New("tcp: the plan has no request")
+	}
+	protocol := &Protocol{}
+	for i := range p.Requests {
+		q := &p.Requests[i]
+		if err := protocol.compile(q, p); err != nil {
+			name := q.Name
+			if name == "" {
+				name = fmt.Sprint(i + 1)
+			}
+			return nil, fmt.Errorf("tcp: request %s: %w", name, err)
+		}
+	}
+	return protocol, nil
+}
+
+func (p *Protocol) compile(q *scenario.Request, plan *scenario.Plan) error {
+	at, err := place.Parse(string(q.URL), plan)
+	switch {
+	case err != nil:
+		return err
+	case at.Scheme != "tcp":
+		return fmt.Errorf("its URL has the scheme %s; write tcp://host:port", at.Scheme)
+	case strings.Trim(at.Path, "/") != "":
+		return errors.New("raw TCP has no paths; write tcp://host:port")
+	case len(q.Headers) > 0:
+		return errors.New("raw TCP has no headers; the body is all that is sent")
+	case q.Expect != 0:
+		return errors.New("raw TCP has no status to expect")
+	case len(q.Checks) > 0:
+		return errors.New("checks have nothing to look at: an echo is compared byte by byte as it is")
+	case q.Body == "":
+		return errors.New("it has no body, which is the message")
+	}
+	r := request{noReply: q.NoReply}
+	if r.body, err = scenario.CompileTemplate(q.Body, plan); err != nil {
+		return err
+	}
+	if r.body.Static() {
+		r.message = r.body.Append(nil, nil)
+	}
+	for r.host = 0; r.host < len(p.hosts); r.host++ {
+		if p.hosts[r.host].Address == at.Address {
+			break
+		}
+	}
+	if r.host == len(p.hosts) {
+		p.hosts = append(p.hosts, load.Host{Address: at.Address})
+	}
+	p.oneWay = p.oneWay || r.noReply
+	p.requests = append(p.requests, r)
+	return nil
+}
+
+// Hosts returns the plan's addresses in the order in which they first appear.
+func (p *Protocol) Hosts() []load.Host { return p.hosts }
+
+// Host returns the index of the address that messages of a request go to.
+func (p *Protocol) Host(request int) int { return p.requests[request].host }
+
+// Wire returns the state machine of one connection.
+func (p *Protocol) Wire(int) load.Wire { return &wire{p: p} }

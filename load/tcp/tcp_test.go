@@ -1,0 +1,167 @@
+package tcp_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/loadtest"
+	"github.com/redline-go/redline/load/tcp"
+	"github.com/redline-go/redline/scenario"
+)
+
+// message is a plan of one kind of message, changed as a test wants it.
+func message(body string, change ...func(*scenario.Request)) *scenario.Plan {
+	p := &scenario.Plan{Requests: []scenario.Request{{Name: "echo", URL: "tcp://127.0.0.1:7", Body: scenario.Template(body)}}}
+	for _, f := range change {
+		f(&p.Requests[0])
+	}
+	return p
+}
+
+func protocol(t testing.TB, p *scenario.Plan) *tcp.Protocol {
+	t.Helper()
+	made, err := tcp.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// echo is a target that sends back what it gets.
+func echo() func([]byte) ([]byte, bool) {
+	return func(sent []byte) ([]byte, bool) { return sent, false }
+}
+
+// saying is a target that answers whatever it gets with the same bytes.
+func saying(answer string, shut bool) func() func([]byte) ([]byte, bool) {
+	return func() func([]byte) ([]byte, bool) {
+		return func([]byte) ([]byte, bool) { return []byte(answer), shut }
+	}
+}
+
+func TestWire(t *testing.T) {
+	rows := message("id={{user.id}};{{user.text}}")
+	rows.Data = map[string]*scenario.Table{"user": {
+		Columns: []string{"id", "text"},
+		Rows:    [][]string{{"1", "short"}, {"22", strings.Repeat("long ", 300)}, {"333", ""}},
+	}}
+	mixed := message("ping")
+	mixed.Requests = append(mixed.Requests, scenario.Request{Name: "tell", URL: "tcp://127.0.0.1:7", Body: "news", NoReply: true})
+	for name, s := range map[string]loadtest.Subject{
+		"echo":              {Protocol: protocol(t, message("hello")), Target: echo, Exchanges: make([]loadtest.Want, 5)},
+		"echo of rows":      {Protocol: protocol(t, rows), Plan: rows, Target: echo, Exchanges: make([]loadtest.Want, 5)},
+		"without a reply":   {Protocol: protocol(t, mixed), Target: saying("", false), Exchanges: []loadtest.Want{{Request: 1}, {Request: 1}}},
+		"another's bytes":   {Protocol: protocol(t, message("hello")), Target: saying("help!", false), Exchanges: []loadtest.Want{{Kind: load.KindBadResponse}, {Kind: load.KindBadResponse}}},
+		"closed early":      {Protocol: protocol(t, message("hello")), Target: saying("", true), Exchanges: []loadtest.Want{{Kind: load.KindEOF}, {Kind: load.KindEOF}}},
+		"closed within":     {Protocol: protocol(t, message("hello")), Target: saying("hel", true), Exchanges: []loadtest.Want{{Kind: load.KindShortBody}}},
+		"closed after each": {Protocol: protocol(t, message("hello")), Target: saying("hello", true), Exchanges: make([]loadtest.Want, 3)},
+	} {
+		t.Run(name, func(t *testing.T) { loadtest.Wire(t, s) })
+	}
+}
+
+func TestMoreThanTheEchoEndsTheConnection(t *testing.T) {
+	w := protocol(t, message("hello")).Wire(0)
+	w.Open(nil)
+	x := &load.Exchange{}
+	if _, err := w.Send(x, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, ended, err := w.Receive([]byte("hello?"), 7, nil, nil)
+	if _, over := w.State(); err != nil || len(ended) != 1 || x.Err != nil || x.Done != 7 || !over {
+		t.Errorf("ended %v, error %v, over %v", ended, err, over)
+	}
+}
+
+func TestAnswersToMessagesWithoutReplyAreDropped(t *testing.T) {
+	w := protocol(t, message("news", func(q *scenario.Request) { q.NoReply = true })).Wire(0)
+	w.Open(nil)
+	x := &load.Exchange{}
+	out, err := w.Send(x, nil)
+	if err != nil || string(out) != "news" {
+		t.Fatalf("out %q, error %v", out, err)
+	}
+	if _, ended, err := w.Receive([]byte("thanks"), 1, nil, nil); len(ended) != 0 || err != nil {
+		t.Errorf("it ended (%v) before it was sent, or failed: %v", ended, err)
+	}
+	if ended := w.(load.Drainer).Drained(2, nil); len(ended) != 1 || x.Done != 2 {
+		t.Errorf("ended %v at %v", ended, x.Done)
+	}
+	if room, over := w.State(); room != 1 || over {
+		t.Errorf("room %d, over %v", room, over)
+	}
+}
+
+func TestEmptyMessageIsABadRequest(t *testing.T) {
+	p := message("{{words}}")
+	p.Data = map[string]*scenario.Table{"words": {Columns: []string{"word"}, Rows: [][]string{{""}}}}
+	w := protocol(t, p).Wire(0)
+	w.Open(nil)
+	out, err := w.Send(&load.Exchange{Data: scenario.NewCursor(p, 1)}, []byte("x"))
+	if room, _ := w.State(); load.KindOf(err) != load.KindBadRequest || string(out) != "x" || room != 1 {
+		t.Errorf("out %q, error %v, room %d", out, err, room)
+	}
+}
+
+func TestPlansThatAreNotMessages(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*scenario.Request)
+		want   string
+	}{
+		"no body":    {func(q *scenario.Request) { q.Body = "" }, "no body"},
+		"no port":    {func(q *scenario.Request) { q.URL = "tcp://127.0.0.1" }, "port"},
+		"path":       {func(q *scenario.Request) { q.URL += "/echo" }, "paths"},
+		"other":      {func(q *scenario.Request) { q.URL = "http://127.0.0.1:7" }, "tcp://"},
+		"headers":    {func(q *scenario.Request) { q.Headers = map[string]scenario.Secret{"A": "b"} }, "headers"},
+		"expect":     {func(q *scenario.Request) { q.Expect = 200 }, "status"},
+		"checks":     {func(q *scenario.Request) { q.Checks = []scenario.Check{{Name: "c", Body: true, Contains: "x"}} }, "compared"},
+		"unknown":    {func(q *scenario.Request) { q.Body = "{{nobody}}" }, "no feeder"},
+		"no request": {nil, "no request"},
+	} {
+		p := &scenario.Plan{}
+		if test.change != nil {
+			p = message("x", test.change)
+		}
+		if _, err := tcp.New(p); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v, want %q in it", name, err, test.want)
+		}
+	}
+}
+
+func TestHostsAreThoseOfThePlan(t *testing.T) {
+	p := message("x")
+	for _, url := range []string{"tcp://127.0.0.1:8", "tcp://127.0.0.1:7/"} {
+		p.Requests = append(p.Requests, scenario.Request{URL: scenario.Template(url), Body: "x"})
+	}
+	made := protocol(t, p)
+	hosts := made.Hosts()
+	if len(hosts) != 2 || hosts[1] != (load.Host{Address: "127.0.0.1:8"}) || made.Host(0) != 0 || made.Host(1) != 1 || made.Host(2) != 0 {
+		t.Errorf("hosts %v of requests %d, %d, %d", hosts, made.Host(0), made.Host(1), made.Host(2))
+	}
+}
+
+func FuzzReceive(f *testing.F) {
+	s := loadtest.Subject{Protocol: protocol(f, message("hello")), Exchanges: make([]loadtest.Want, 1)}
+	f.Add([]byte("\x02hello"))
+	f.Add(bytes.Repeat([]byte("hello"), 3))
+	f.Fuzz(func(t *testing.T, in []byte) { loadtest.Survive(t, s, in) })
+}
+
+// BenchmarkEcho is one message and its echo, without a socket.
+func BenchmarkEcho(b *testing.B) {
+	w := protocol(b, message(strings.Repeat("x", 128))).Wire(0)
+	out := w.Open(nil)
+	var ended []*load.Exchange
+	x := &load.Exchange{}
+	b.ReportAllocs()
+	for b.Loop() {
+		*x = load.Exchange{}
+		out, _ = w.Send(x, out[:0])
+		_, ended, _ = w.Receive(out, 1, nil, ended[:0])
+	}
+	if len(ended) != 1 {
+		b.Fatal("the echo did not end")
+	}
+}
