@@ -108,6 +108,7 @@ func (c *conductor) opening() record.Run {
 	return record.Run{
 		Redline: c.Version, Clock: c.clock, Window: record.DefaultWindow,
 		Scenario: c.Plan.Redacted(), Host: record.HostInfo(), Target: c.target.Info(),
+		Warnings: append([]string{}, c.Plan.Warnings...),
 	}
 }
 
