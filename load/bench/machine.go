@@ -3,11 +3,14 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix" // uname
 )
@@ -56,6 +59,53 @@ func toolVersion(path, flag string) string {
 	out, _ := exec.Command(path, flag).CombinedOutput()
 	line, _, _ := strings.Cut(string(out), "\n")
 	return version.FindString(line)
+}
+
+// busyShare is how much of all cores is in use over a moment in which the
+// harness does nothing itself: what others take from the measurement.
+func busyShare(moment time.Duration) (float64, error) {
+	before, err := cpuTicks()
+	if err != nil {
+		return 0, err
+	}
+	time.Sleep(moment)
+	after, err := cpuTicks()
+	if err != nil {
+		return 0, err
+	}
+	all := after.all - before.all
+	if all <= 0 {
+		return 0, nil
+	}
+	return 1 - float64(after.idle-before.idle)/float64(all), nil
+}
+
+type ticks struct{ all, idle int64 }
+
+// cpuTicks reads the first line of /proc/stat: "cpu  user nice system idle
+// iowait irq softirq steal ...", https://docs.kernel.org/filesystems/proc.html
+func cpuTicks() (ticks, error) {
+	data, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return ticks{}, err
+	}
+	line, _, _ := strings.Cut(string(data), "\n")
+	fields := strings.Fields(line)
+	if len(fields) < 9 {
+		return ticks{}, fmt.Errorf("/proc/stat begins with %q", line)
+	}
+	var t ticks
+	for i, field := range fields[1:9] { // guest time is in user time already
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return ticks{}, fmt.Errorf("/proc/stat: %w", err)
+		}
+		t.all += n
+		if i == 3 || i == 4 {
+			t.idle += n
+		}
+	}
+	return t, nil
 }
 
 // revision is the commit that the checkout stands at.

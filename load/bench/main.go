@@ -150,6 +150,13 @@ func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
 			continue
 		}
 		b.say("== %s", s.name)
+		busy, err := busyShare(time.Second)
+		if err != nil {
+			return err
+		}
+		if busy > mostBusy {
+			b.say("the machine is not idle: others use %.0f %% of its cores", 100*busy)
+		}
 		done, err := s.measure(b, ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -159,7 +166,8 @@ func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
 			b.say("%s: %v", s.name, err)
 			continue
 		}
-		done.Name, done.Date, done.Redline, done.Short = s.name, time.Now().UTC().Truncate(time.Second), b.revision, o.short
+		done.Name, done.Date, done.Redline = s.name, time.Now().UTC().Truncate(time.Second), b.revision
+		done.Short, done.Busy = o.short, busy
 		results.put(done)
 		if err := results.write(o.out); err != nil {
 			return err

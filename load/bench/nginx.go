@@ -51,7 +51,7 @@ http {
 	ssl_certificate_key {{.Dir}}/key.pem;
 	ssl_protocols TLSv1.3;
 	ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;
-	server { listen {{.Plain}}; location / { return 200 "ok"; } }
+	server { listen {{.Plain}} backlog=4096; location / { return 200 "ok"; } }
 	server { listen {{.TLS}} ssl; location / { return 200 "ok"; } }
 	server { listen {{.H2C}} http2; http2_max_concurrent_streams 256; location / { return 200 "ok"; } }
 	server { listen {{.H2}} ssl http2; http2_max_concurrent_streams 256; location / { return 200 "ok"; } }

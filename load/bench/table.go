@@ -31,6 +31,7 @@ type section struct {
 	Date    time.Time       `json:"date"`
 	Redline string          `json:"redline"` // revision
 	Short   bool            `json:"short,omitempty"`
+	Busy    float64         `json:"busy_before"` // share of all cores that others used just before
 	Columns []string        `json:"columns"`
 	Rows    [][]string      `json:"rows"`
 	Marks   []mark          `json:"marks"`
@@ -58,6 +59,9 @@ func verdict(ok bool) string {
 	}
 	return missed
 }
+
+// mostBusy is what an idle machine may use all the same.
+const mostBusy = 0.05
 
 // addRaw adds to the section's raw figures under a name.
 func (s *section) addRaw(name string, value any) {
@@ -151,6 +155,9 @@ func (r *results) markdown(raw string) string {
 		fmt.Fprintf(&b, "\n## %s\n\n%s Measured %s with redline at %s.\n\n", s.Title, s.About, s.Date.Format("2006-01-02 15:04 UTC"), s.Redline)
 		if s.Short {
 			b.WriteString("**A smoke run: the figures say nothing.**\n\n")
+		}
+		if s.Busy > mostBusy {
+			fmt.Fprintf(&b, "**The machine was not idle: others used %.0f %% of its cores just before.**\n\n", 100*s.Busy)
 		}
 		writeTable(&b, s.Columns, s.Rows)
 		for i, note := range s.Notes {
