@@ -129,7 +129,7 @@ func dialAddress(raw string) string {
 	if u.Port() != "" {
 		return u.Host
 	}
-	if u.Scheme == "https" {
+	if u.Scheme == "https" || u.Scheme == "wss" {
 		return net.JoinHostPort(u.Hostname(), "443")
 	}
 	return net.JoinHostPort(u.Hostname(), "80")
