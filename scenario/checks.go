@@ -139,7 +139,7 @@ func checkStatus(status int, p Protocol) error {
 	case isHTTP(p) && (status < 100 || status > 599):
 		return mistakef("HTTP's are 100 to 599", "%d is not a status of HTTP", status)
 	case p == WebSocket || p == TCP:
-		return mistakef("check the body instead", "the answers of %s have no status", p)
+		return mistakef("leave it out", "the answers of %s have no status", p)
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func (c *Check) validateFor(p Protocol) error {
 			return err
 		}
 	}
-	if c.Header != "" && (p == WebSocket || p == TCP) {
+	if c.Header != "" && p == WebSocket {
 		return mistakef("check the body instead", "the answers of %s have no headers", p)
 	}
 	return nil

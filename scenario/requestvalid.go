@@ -91,6 +91,8 @@ func (r *Request) validateFor(p Protocol) error {
 		return conflictf("reply", "leave it out", "a request of %s is always answered", p)
 	case r.NoReply && len(r.Checks) > 0:
 		return conflictf("checks", "leave them out", "there is no answer to check without a reply")
+	case p == TCP && len(r.Checks) > 0:
+		return conflictf("checks", "leave them out", "an answer over TCP is the echo of the message and compared with it already")
 	case p == TCP && len(r.Headers) > 0:
 		return conflictf("headers", "leave them out", "there are no headers in TCP")
 	case message && r.Body == "":
