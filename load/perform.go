@@ -177,7 +177,6 @@ func (l *loop) send(u *lane, k *link) {
 		l.current = k
 	}
 	now := l.now()
-	before := len(l.out)
 	out, err := k.wire.Send(&u.x, l.out)
 	if u.x.Data != nil {
 		u.x.Data.Next()
@@ -192,7 +191,6 @@ func (l *loop) send(u *lane, k *link) {
 		u.x.Sent = now
 		u.own = max(0, now-u.since)
 	}
-	u.x.BytesOut += int64(len(out) - before)
 	u.state = laneSent
 	k.under++
 }

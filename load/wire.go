@@ -82,8 +82,8 @@ type Exchange struct {
 	// Sent is when the request's first byte was handed to the kernel, set by
 	// the loop; zero when none was. FirstByte is zero when the answer never began.
 	Sent, FirstByte, Done time.Duration
-	Status                int // 0 when the answer had none
-	BytesIn, BytesOut     int64
+	Status                int   // 0 when the answer had none
+	BytesIn, BytesOut     int64 // as the wire counts them, framing included
 	// Err is nil when the answer is a success by the plan's measure, else a
 	// *Failure or what KindOf classifies.
 	Err error
@@ -95,12 +95,6 @@ type Exchange struct {
 	// empty otherwise. Hop is what Follow made of it for Send.
 	Redirect []byte
 	Hop      Hop
-
-	// What Client needs, until it is gone.
-	Timeout time.Duration
-	Opening time.Duration
-	Dials   int
-	Open    int
 }
 
 // Hop is one step of a followed redirect; zero for the plan's own request.

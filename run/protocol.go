@@ -7,6 +7,8 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/http1"
 	"github.com/redline-go/redline/load/http2"
+	"github.com/redline-go/redline/load/tcp"
+	"github.com/redline-go/redline/load/websocket"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -17,6 +19,10 @@ func protocol(_ context.Context, p *scenario.Plan) (load.Protocol, error) {
 		return http1.New(p)
 	case scenario.HTTP2:
 		return http2.New(p)
+	case scenario.WebSocket:
+		return websocket.New(p)
+	case scenario.TCP:
+		return tcp.New(p)
 	}
 	return nil, fmt.Errorf("protocol %q is not known", p.Protocol)
 }
