@@ -29,6 +29,7 @@ type runFlags struct {
 	verbose  bool
 	overhead bool
 	pairs    int
+	blind    bool
 }
 
 func runCommand() *cobra.Command {
@@ -62,6 +63,7 @@ for HTTP/2), grpc and grpcs, ws and wss, tcp.`,
 	f.targetFlags(cmd.Flags())
 	f.outputFlags(cmd.Flags())
 	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")
+	cmd.MarkFlagsMutuallyExclusive("no-observe", "measure-overhead")
 	cmd.MarkFlagsMutuallyExclusive("body", "data")
 	completions(cmd)
 	return cmd
@@ -78,7 +80,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	view := newView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain)
 	defer view.Close()
-	o := run.Options{Plan: plan, Dir: dir, Version: version(), OnEvent: view.event}
+	o := run.Options{Plan: plan, Dir: dir, Version: version(), Blind: f.blind, OnEvent: view.event}
 	if f.verbose {
 		o.Output = cmd.ErrOrStderr()
 	}

@@ -54,6 +54,7 @@ func (f *runFlags) targetFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Pprof, "pprof", "", "base `URL` of the target's net/http/pprof (http://host:port/debug/pprof)")
 	flags.StringVar(&f.Postgres, "postgres", "", "`DSN` of the target's PostgreSQL, to watch statements and sessions")
 	flags.StringArrayVar(&f.Thresholds, "threshold", nil, "pass/fail `expression` (\"p99 < 42ms\"); may be repeated")
+	flags.BoolVar(&f.blind, "no-observe", false, "put load on the target and watch nothing: figures of the load alone, at the least cost")
 	flags.StringArrayVar(&f.Redact, "redact", nil, "`header` whose value must not be recorded; may be repeated")
 }
 
