@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -154,10 +155,11 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestAllocations(t *testing.T) {
-	equal := "{}"
-	s := newSet(t, scenario.Check{Status: []int{200}}, scenario.Check{Header: "A", Contains: "b"}, scenario.Check{Body: true, Equals: &equal})
+	equal := "x"
+	s := newSet(t, scenario.Check{Status: []int{200}}, scenario.Check{Header: "A", Contains: "b"}, scenario.Check{Body: true, Contains: "{"},
+		scenario.Check{JSON: "$.a[-1].b", Equals: &equal}, scenario.Check{JSON: "$.a[0]"})
 	var a Answer
-	name, value, body := []byte("a"), []byte("abc"), []byte("{}")
+	name, value, body := []byte("a"), []byte("abc"), []byte(`{"c": [], "a": [1, {"b": "x"}]}`)
 	if n := testing.AllocsPerRun(100, func() {
 		a.Begin(s)
 		a.Header(name, value)
@@ -168,6 +170,38 @@ func TestAllocations(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
+}
+
+// paths select at most one value and are walked without decoding.
+var paths = []string{"$", "$.a", "$.a.b", "$.a[0]", "$.a[-1]", "$.a[-2].b", "$['\u00fc']", "$.b[1][1]", "$['\ufffd']"}
+
+// FuzzWalk compares the walk with the library's selection.
+func FuzzWalk(f *testing.F) {
+	for _, doc := range []string{
+		` {"a":[1,{"b":"x"}]} `, `{"a":1,"a":{"b":[ ]}}`, `{"\u0061":{"b" : null }}`, `[[[[`, `"\ud800"`, `{"a":[{"b":"\"}"},2.50]}`,
+		`{"ü":1e999}`, "{\"\xff\":{}}", `{"b":[0,[0,{"z":1,"y":"<"}]]}`, ``, `1`, `{"a":[]}`, `{"a":{}}`,
+	} {
+		f.Add([]byte(doc))
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		if !json.Valid(doc) {
+			return
+		}
+		for _, path := range paths {
+			p, err := newPath(path)
+			if err != nil || !p.plain {
+				t.Fatalf("%s is not walked (%v)", path, err)
+			}
+			want := p.query.Select(decode(doc))
+			raw, ok := walk(doc, p.steps)
+			if ok != (len(want) == 1) {
+				t.Fatalf("%s in %q: found %v, want %v", path, doc, ok, want)
+			}
+			if ok && string(rawText(raw)) != string(text(want[0])) {
+				t.Fatalf("%s in %q: %q, want %q", path, doc, rawText(raw), text(want[0]))
+			}
+		}
+	})
 }
 
 // FuzzAnswer checks that pieces of a body make no difference, whatever it is.

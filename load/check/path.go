@@ -4,26 +4,39 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/theory/jsonpath" // RFC 9535; passes the compliance suite of the standard's authors
 )
 
 // path is a JSONPath.
-type path struct{ query *jsonpath.Path }
+type path struct {
+	query *jsonpath.Path
+	steps []step
+	plain bool // steps are all of it
+}
 
 func newPath(text string) (*path, error) {
 	query, err := jsonpath.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%.60q is no JSONPath of RFC 9535: %w", text, err)
 	}
-	return &path{query}, nil
+	p := &path{query: query}
+	p.steps, p.plain = singular(query.Query())
+	return p, nil
 }
 
 // holds reports whether some value that the path selects is what c wants.
-func (p *path) holds(root any, c *compiled) bool {
-	for _, value := range p.query.Select(root) {
-		if c.equals == nil && len(c.contains) == 0 || c.holds(text(value)) {
+func (p *path) holds(d *document, c *compiled) bool {
+	if !d.valid() {
+		return false
+	}
+	exists := c.equals == nil && len(c.contains) == 0
+	if p.plain {
+		raw, ok := walk(d.body, p.steps)
+		return ok && (exists || c.holds(rawText(raw)))
+	}
+	for _, value := range p.query.Select(d.decoded()) {
+		if exists || c.holds(text(value)) {
 			return true
 		}
 	}
@@ -48,25 +61,51 @@ func text(value any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
-// document is a body as JSON, decoded once for all the checks of an answer.
-type document struct {
-	tried, ok bool
-	root      any
+// rawText is text of a value in its JSON form. It allocates only for objects,
+// arrays and strings with escapes.
+func rawText(raw []byte) []byte {
+	switch raw[0] {
+	case '"':
+		if b, plain := unquoted(raw); plain {
+			return b
+		}
+		return []byte(decoded(raw))
+	case '{', '[':
+		return text(decode(raw))
+	}
+	return raw
 }
 
-// parse reports whether the body is one JSON value and nothing else.
-func (d *document) parse(body []byte) bool {
-	if d.tried {
-		return d.ok
+// document is a body as JSON, looked at once for all the checks of an answer.
+type document struct {
+	body          []byte
+	checked, isOK bool
+	root          any
+	hasRoot       bool
+}
+
+// valid reports whether the body is one JSON value and nothing else.
+func (d *document) valid() bool {
+	if !d.checked {
+		d.checked, d.isOK = true, json.Valid(d.body)
 	}
-	d.tried = true
-	decoder := json.NewDecoder(bytes.NewReader(body))
+	return d.isOK
+}
+
+// decoded is the valid body for the library.
+func (d *document) decoded() any {
+	if !d.hasRoot {
+		d.root, d.hasRoot = decode(d.body), true
+	}
+	return d.root
+}
+
+// decode decodes valid JSON.
+func decode(raw []byte) (value any) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber() // or an id over 2^53 would compare as another one
-	var root any
-	if decoder.Decode(&root) != nil {
-		return false
+	if decoder.Decode(&value) != nil {
+		return nil // not possible: it is valid
 	}
-	_, err := decoder.Token()
-	d.root, d.ok = root, err == io.EOF
-	return d.ok
+	return value
 }

@@ -171,14 +171,14 @@ func TestStatus(t *testing.T) {
 }
 
 func TestChecks(t *testing.T) {
-	is := `{"id":2}`
+	is := "2"
 	p := get("http://h.test/{{u}}")
 	p.Data = map[string]*scenario.Table{"u": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}}
 	p.Requests[0].Checks = []scenario.Check{
 		{Name: "a", Status: []int{200}},
 		{Name: "b", Header: "x-kind", Contains: "blue"},
 		{Name: "c", Body: true, Contains: `"id"`},
-		{Name: "d", Body: true, Equals: &is},
+		{Name: "d", JSON: "$.id", Equals: &is},
 	}
 	for name, test := range map[string]struct {
 		answer string
