@@ -107,9 +107,6 @@ func checkRPC(text string) error {
 	if err != nil || u.RawQuery != "" || u.Fragment != "" || u.User != nil || !rpcPath.MatchString(u.Path) {
 		return mistakef("write it as "+schemes["grpc"].example, "URL %.200q does not name a method", RedactText(text))
 	}
-	if u.Port() == "" {
-		return mistakef("write it as "+schemes["grpc"].example, "URL %.200q has no port", RedactText(text))
-	}
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,7 +130,7 @@ func dialAddress(raw string) string {
 	if u.Port() != "" {
 		return u.Host
 	}
-	if u.Scheme == "https" || u.Scheme == "wss" {
+	if slices.Contains([]string{"https", "wss", "grpcs"}, u.Scheme) {
 		return net.JoinHostPort(u.Hostname(), "443")
 	}
 	return net.JoinHostPort(u.Hostname(), "80")
