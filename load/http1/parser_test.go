@@ -161,6 +161,43 @@ func BenchmarkParser(b *testing.B) {
 	}
 }
 
+// heard is what an exchange became.
+type heard struct {
+	ended, over      bool
+	kind             load.ErrorKind
+	status           int
+	failed           uint64
+	redirect, origin string
+	bytesIn          int64
+}
+
+// hear gives in, in pieces, to a wire that has sent a request, and then ends the
+// connection.
+func hear(t *testing.T, p *Protocol, in []byte, piece int) (h heard) {
+	w, x := p.Wire(0), &load.Exchange{}
+	if _, err := w.Send(x, w.Open(nil)); err != nil {
+		t.Fatal(err)
+	}
+	var ended []*load.Exchange
+	var err error
+	for len(in) > 0 && err == nil {
+		n := min(piece, len(in))
+		_, ended, err = w.Receive(bytes.Clone(in[:n]), 1, nil, ended)
+		in = in[n:]
+	}
+	_, h.over = w.State()
+	if err == nil {
+		ended, err = w.Shut(1, ended)
+	}
+	if h.ended = len(ended) == 1; h.ended {
+		err = x.Err
+		h.bytesIn = x.BytesIn // of a bad answer it depends on the pieces
+	}
+	h.kind, h.status, h.failed = load.KindOf(err), x.Status, x.Failed
+	h.redirect, h.origin = string(x.Redirect), string(x.Hop.Origin)
+	return h
+}
+
 // FuzzWire gives outsiders' bytes to a wire that has sent a request with checks
 // that follows redirects.
 func FuzzWire(f *testing.F) {
@@ -177,10 +214,15 @@ func FuzzWire(f *testing.F) {
 	made := protocol(f, p)
 	f.Fuzz(func(t *testing.T, in []byte) {
 		loadtest.Survive(t, loadtest.Subject{Protocol: made, Exchanges: []loadtest.Want{{}}}, in)
-		// And a redirect, wherever it leads, is sent as one request.
-		if len(in) > 0 {
-			in = in[1:] // the size of Survive's pieces
+		if len(in) == 0 {
+			return
 		}
+		piece := int(in[0]) + 1
+		in = in[1:]
+		if whole, pieces := hear(t, made, in, len(in)), hear(t, made, in, piece); whole != pieces {
+			t.Errorf("in one piece %+v, in pieces of %d %+v", whole, piece, pieces)
+		}
+		// And a redirect, wherever it leads, is sent as one request.
 		w, x := made.Wire(0), &load.Exchange{}
 		if _, err := w.Send(x, w.Open(nil)); err != nil {
 			t.Fatal(err)
