@@ -15,7 +15,16 @@ func sick() *record.Summary {
 			Latency: record.Quantiles{Min: 812_000, Mean: 30_900_000, P50: 28_400_000, P90: 49_100_000, P95: 58_300_000, P99: 91_000_000, P999: 1_204_000_000, Max: 2_010_000_000},
 			Service: record.Quantiles{Min: 810_000, Mean: 30_800_000, P50: 28_300_000, P90: 49_000_000, P95: 58_200_000, P99: 90_900_000, P999: 1_200_000_000, Max: 2_009_000_000},
 			Status:  map[string]int64{"200": 62122, "500": 10}, ErrorKinds: map[string]int64{"status": 10, "timeout": 2},
-			BytesIn: 92_274_688, BytesOut: 9_437_184, InFlight: 3,
+			ErrorLatency: record.Quantiles{Min: 900_000, P50: 1_400_000, P99: 10_000_000_000, P999: 10_000_000_000, Max: 10_001_000_000},
+			BytesIn:      92_274_688, BytesOut: 9_437_184, InFlight: 3, Established: 63.9, Dials: 81, Reconnects: 17,
+			Steps: []record.StepSummary{
+				{Name: "query", Requests: 50_000, Errors: 2, Latency: record.Quantiles{P50: 27_000_000, P99: 80_000_000, Max: 900_000_000}},
+				{Name: "order", Requests: 12_134, Errors: 10, Latency: record.Quantiles{P50: 31_000_000, P99: 97_000_000, Max: 2_010_000_000}},
+			},
+			Checks: []record.CheckResult{
+				{Request: "query", Name: "$.items selects something", Passed: 49_998},
+				{Request: "order", Name: "body contains \"accepted\"", Passed: 12_000, Failed: 124}, {Request: "order", Name: "Location is there"},
+			},
 		},
 		Generator: record.Generator{CPU: 4_100_000_000, RequestsPerCPU: 15154, Valid: true},
 		Sources: []record.SourceHealth{

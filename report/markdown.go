@@ -91,8 +91,28 @@ func (m *markdownWriter) load() {
 	if len(l.ErrorKinds) > 0 {
 		m.line("Errors: %s\n", escape(tally(l.ErrorKinds)))
 	}
+	if l.ErrorLatency.Max > 0 {
+		m.line("Failed after: %s\n", took(l.ErrorLatency))
+	}
+	if l.IntendedRate > 0 && l.Lag.Max > 0 {
+		m.line("Schedule lag: %s\n", took(l.Lag))
+	}
 	if len(l.Status) > 0 {
 		m.line("Status: %s\n", escape(tally(l.Status)))
+	}
+	rows := [][]string{}
+	for _, s := range l.Steps {
+		rows = append(rows, []string{escape(s.Name), notation.Count(s.Requests), notation.Count(s.Errors), notation.Duration(s.Latency.P50), notation.Duration(s.Latency.P99), notation.Duration(s.Latency.Max)})
+	}
+	if len(rows) > 0 {
+		m.table("lrrrrr", []string{"request", "count", "errors", "p50", "p99", "max"}, rows)
+	}
+	rows = rows[:0]
+	for _, c := range l.Checks {
+		rows = append(rows, []string{paint(false).mark(c.Failed == 0 && c.Passed > 0), escape(c.Request), escape(c.Name), checked(c)})
+	}
+	if len(rows) > 0 {
+		m.table("lllr", []string{"", "request", "check", ""}, rows)
 	}
 	if m.s.Overhead != nil {
 		m.line("%s\n", overhead(m.s.Overhead))

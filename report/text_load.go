@@ -34,8 +34,17 @@ func (t *textWriter) load() {
 			t.line("  %s", t.red(line))
 		}
 	}
+	if l.ErrorLatency.Max > 0 {
+		t.line("  Failed after: %s", took(l.ErrorLatency))
+	}
+	if l.IntendedRate > 0 && l.Lag.Max > 0 {
+		t.line("  Schedule lag: %s", took(l.Lag))
+	}
 	if len(l.Status) > 0 {
 		t.line("  Status: %s", fit(tally(l.Status), t.width-10))
+	}
+	if l.Reconnects > 0 {
+		t.line("  %s idle connections closed by the target, opened again", notation.Count(l.Reconnects))
 	}
 	if l.InFlight > 0 {
 		t.line("  %s still in flight after the grace time", notation.Count(l.InFlight))
@@ -44,17 +53,79 @@ func (t *textWriter) load() {
 	if l.Duration > 0 {
 		t.line("Transfer/sec: %s", right(notation.Size(record.PerSecond(float64(l.BytesIn), time.Duration(l.Duration))), 12))
 	}
+	t.steps()
+	t.checks()
 	if o := t.s.Overhead; o != nil {
+		t.section()
 		for _, line := range wrap(overhead(o), t.width, 0) {
 			t.line("%s", line)
 		}
 	}
 }
 
+// took is a line's worth of a histogram.
+func took(q record.Quantiles) string {
+	return fmt.Sprintf("p50 %s, p99 %s, p99.9 %s, max %s",
+		notation.Duration(q.P50), notation.Duration(q.P99), notation.Duration(q.P999), notation.Duration(q.Max))
+}
+
+// steps prints the requests of a mix.
+func (t *textWriter) steps() {
+	if len(t.s.Load.Steps) == 0 {
+		return
+	}
+	t.section()
+	rows := [][]string{{t.dim("request"), t.dim("count"), t.dim("errors"), t.dim("p50"), t.dim("p99"), t.dim("max")}}
+	for _, s := range t.s.Load.Steps {
+		rows = append(rows, []string{fit(notation.Clean(s.Name), t.width/2), notation.Count(s.Requests), notation.Count(s.Errors),
+			notation.Duration(s.Latency.P50), notation.Duration(s.Latency.P99), notation.Duration(s.Latency.Max)})
+	}
+	for _, row := range table(rows, 1, 2, 3, 4, 5) {
+		t.line("%s", row)
+	}
+}
+
+// checks prints what became of the scenario's checks. They are apart from
+// errors: an answer may come in time and not say what it should.
+func (t *textWriter) checks() {
+	if len(t.s.Load.Checks) == 0 {
+		return
+	}
+	t.section()
+	rows := make([][]string, 0, len(t.s.Load.Checks))
+	for _, c := range t.s.Load.Checks {
+		name := notation.Clean(c.Name)
+		if len(t.s.Load.Steps) > 0 {
+			name = notation.Clean(c.Request) + ": " + name
+		}
+		rows = append(rows, []string{t.mark(c.Failed == 0 && c.Passed > 0), fit(name, t.width-30), checked(c)})
+	}
+	for _, row := range table(rows, 2) {
+		t.line("%s", row)
+	}
+}
+
+// checked says how a check went.
+func checked(c record.CheckResult) string {
+	switch {
+	case c.Passed+c.Failed == 0:
+		return "no answer to look at"
+	case c.Failed == 0:
+		return "all of " + notation.Count(c.Passed)
+	}
+	return fmt.Sprintf("%s of %s failed", notation.Count(c.Failed), notation.Count(c.Passed+c.Failed))
+}
+
 // loadHead says what the load was, in the words of its model.
 func loadHead(s *record.Summary) string {
 	l := &s.Load
 	head := fmt.Sprintf("%s, %s connections", notation.Duration(l.Duration), notation.Count(int64(l.Connections)))
+	if l.Streams > 1 {
+		head += fmt.Sprintf(" x %d streams", l.Streams)
+	}
+	if p := notation.Clean(l.Protocol); p != "" && p != "http/1.1" {
+		head += " over " + p
+	}
 	switch {
 	case l.IntendedRate > 0:
 		head += fmt.Sprintf(", open loop at %s/s", notation.Rate(l.IntendedRate))
