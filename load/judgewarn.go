@@ -62,15 +62,14 @@ func warnQueued(e *evidence, warn func(format string, args ...any)) {
 	if e.summary.Requests == 0 {
 		return
 	}
-	share, each := e.queueShare(), e.spent.delay/time.Duration(e.summary.Requests)
+	share, each := e.queueShare(), 1e3*record.PerSecond(e.spent.delay.Seconds(), e.span)
 	if tail := time.Duration(e.own.P99); e.open && tail > e.ownLagBound() && e.sharedTail() {
 		warn("one request in 100 was sent at least %s late because the generator waited for a CPU that the target or others used "+
-			"(%.0f ms/s in the kernel's run queue, %s per request); the tail of the latency includes it",
-			brief(tail), 1e3*record.PerSecond(e.spent.delay.Seconds(), e.span), brief(each))
+			"(%.0f ms/s in the kernel's run queue); the tail of the latency includes it", brief(tail), each)
 	} else if share >= queued {
-		warn("the generator's threads stood in the kernel's run queue for %.0f %% of the time that they wanted to run, "+
-			"%s per request (mean service time: %s); service time and latency include it, their tails most",
-			100*share, brief(each), brief(time.Duration(e.summary.Service.Mean)))
+		warn("the generator's threads stood in the kernel's run queue for %.0f ms in each second, %.0f %% of the time that they wanted to run; "+
+			"answers that came meanwhile were read only afterwards, which is in service time and latency (mean %s, p99 %s)",
+			each, 100*share, brief(time.Duration(e.summary.Service.Mean)), brief(time.Duration(e.summary.Latency.P99)))
 	}
 }
 
