@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/grpc"
 	"github.com/redline-go/redline/load/http1"
 	"github.com/redline-go/redline/load/http2"
 	"github.com/redline-go/redline/load/tcp"
@@ -12,8 +13,10 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// protocol compiles the plan's requests into what they speak.
-func protocol(_ context.Context, p *scenario.Plan) (load.Protocol, error) {
+// protocol compiles the plan's requests into what they speak. With asks it may
+// ask the target for what the plan does not say, which must then be up; else
+// it returns nil for a plan that needs it.
+func protocol(ctx context.Context, p *scenario.Plan, asks bool) (load.Protocol, error) {
 	switch p.Protocol {
 	case "", scenario.HTTP1:
 		return http1.New(p)
@@ -23,6 +26,11 @@ func protocol(_ context.Context, p *scenario.Plan) (load.Protocol, error) {
 		return websocket.New(p)
 	case scenario.TCP:
 		return tcp.New(p)
+	case scenario.RPC:
+		if len(p.GRPC.Descriptor) == 0 && !asks {
+			return nil, nil
+		}
+		return grpc.New(ctx, p)
 	}
 	return nil, fmt.Errorf("protocol %q is not known", p.Protocol)
 }

@@ -67,7 +67,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	// Before anything is started: what cannot be driven is an input error.
-	speaks, err := protocol(ctx, o.Plan)
+	speaks, err := protocol(ctx, o.Plan, false)
 	if err != nil {
 		return err
 	}
@@ -82,6 +82,12 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer svc.End()
 	c.target = svc
+	if c.protocol == nil {
+		c.event(Event{Phase: "asking the target for its schema"})
+		if c.protocol, err = protocol(ctx, o.Plan, true); err != nil {
+			return err
+		}
+	}
 	c.bundle, err = record.Create(o.Dir, c.opening())
 	if err != nil {
 		return err
