@@ -1,7 +1,12 @@
 // Package scenario turns what a person wrote (a YAML file or flags) into a
 // Plan: what to load, with what, against which target. It is pure: it opens no
-// connection and starts nothing; the files that a scenario names (CSV data) are
-// read through the fs.FS it is given.
+// connection and starts nothing; the files that a scenario names (rows of data,
+// certificates, schemas, logs) are read through the fs.FS it is given, and those
+// of flags from where the person is.
+//
+// What a request's path would have to do again and again is done here once:
+// values are escaped for where they stand, tokens signed, logs turned into
+// times, requests and rows.
 //
 // Errors point at file, line and column, with the line and a caret, and a hint
 // where one is known. Unknown keys and wrong units are errors, never warnings.
@@ -141,7 +146,8 @@ type Think struct {
 
 // Replay is an access log to drive again: entry i is due at At[i] after the
 // load's start (scaled already) and is request Request[i] of the plan with row
-// Row[i] of the feeder Feeder. It takes the place of a rate.
+// Row[i] of the feeder Feeder, which Cursor.Seek puts there. It takes the place
+// of a rate. Entries that ask for the same share a row.
 type Replay struct {
 	File    string          `json:"file"`
 	Speed   float64         `json:"speed"` // 2 is twice as fast as it was
@@ -166,11 +172,14 @@ type Stage struct {
 type Request struct {
 	Name    string            `json:"name"`
 	Weight  int               `json:"weight"` // zero means 1
-	Method  string            `json:"method"`
-	URL     Template          `json:"url"`
+	Method  string            `json:"method"` // POST of gRPC, GET of WebSocket; empty for TCP
+	URL     Template          `json:"url"`    // its scheme decides on the protocol
 	Headers map[string]Secret `json:"headers,omitempty"`
-	Body    Template          `json:"body,omitempty"`
-	// Expect is the status that counts as success; zero means 200 to 399.
+	// Body is the message of gRPC (JSON; a list is several messages of a
+	// client's stream), WebSocket and TCP.
+	Body Template `json:"body,omitempty"`
+	// Expect is the status that counts as success; zero means 200 to 399, and
+	// OK of gRPC, whose codes it holds.
 	Expect int `json:"expect,omitempty"`
 	// Follow follows redirects, to hosts that the plan names. Otherwise a
 	// redirect is the response.

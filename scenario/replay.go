@@ -131,10 +131,10 @@ func (s *replaySource) into(p *Plan, log io.Reader) error {
 	}
 	p.Data[replayFeeder] = b.table
 	if read.malformed > 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%d of the %d lines of %s cannot be read and are left out, first %v", read.malformed, read.lines, s.file, read.first))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("lines of %s that cannot be read are left out: %d of %d, and the first is %v", s.file, read.malformed, read.lines, read.first))
 	}
 	if n := withoutBody(read.entries); n > 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%d of the %d requests of %s are of a method that brings a body (POST, PUT, PATCH), and the log has none for them: they are sent without", n, len(read.entries), s.file))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s has no bodies for %d of its %d requests, whose methods bring one (POST, PUT, PATCH): they are sent without", s.file, n, len(read.entries)))
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func TestReplay(t *testing.T) {
 	if n := len(p.Data["replay"].Rows); n != 4 {
 		t.Errorf("%d rows: equal requests share one", n)
 	}
-	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "1 of the 5 requests of access.log") {
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "access.log has no bodies for 1 of its 5 requests") {
 		t.Errorf("warnings %q", p.Warnings)
 	}
 	if text := string(p.Redacted()); strings.Contains(text, "orders") || strings.Contains(text, "Bearer") || !strings.Contains(text, `"file":"access.log"`) {
