@@ -5,8 +5,7 @@
 //
 // A request's head is built beforehand, in a form that holds for every stream
 // of every connection: static table entries and literals that enter no table.
-// Sending it is copying it. Indexing it per connection would send some thirty
-// bytes less and need a table for each connection; see BenchmarkExchange.
+// Sending it is copying it.
 //
 // Answers are dropped as they arrive, so the windows announced are large and
 // given back in large pieces, and the header table announced is empty: a header
@@ -18,8 +17,11 @@
 // since that would hide a target that turns requests away. Such a request fails
 // as load.KindStreamReset. A head may take 64 KiB, also when it is unpacked.
 //
-// Rejected: the Framer of golang.org/x/net/http2. It pulls from an io.Reader,
+// Rejected: indexing requests' fields in each connection's table, as other
+// clients do. It sent 23 bytes less per request, and in eight runs each against
+// nginx the generator's CPU per request did not differ beyond their spread. And
+// the Framer of golang.org/x/net/http2. It pulls from an io.Reader,
 // so a frame that has not arrived in full would block or fail for good, and it
 // allocates a value per frame. Of that module, hpack is used. Priorities and
-// server push are refused or ignored, as RFC 9113 has it.
+// server push are ignored and refused, as RFC 9113 has it.
 package http2
