@@ -19,6 +19,9 @@ const (
 	fewConnections  = 64
 	// mostPerConnection is the mark, in bytes of resident memory.
 	mostPerConnection = 3 << 10
+	// leastEstablished is the share of the connections that must have been
+	// open on average for their memory to mean anything.
+	leastEstablished = 0.98
 )
 
 // reading is a process's resident memory at one moment of its life.
@@ -48,8 +51,8 @@ func (b *bench) memory(ctx context.Context) (*section, error) {
 	}
 	s := &section{
 		Title:   "Memory",
-		About:   fmt.Sprintf("Resident memory (VmRSS) over the middle of runs at %s requests/s in all, spread over connections that are all open from the start; nginx holds the other ends.", thousands(idleRate)),
-		Columns: []string{"connections", "errors", "resident, median", "resident, highest", "growth per minute"},
+		About:   fmt.Sprintf("Resident memory (VmRSS) over the measured part of runs at %s requests/s in all, spread over connections that are all open from the start; nginx holds the other ends.", thousands(idleRate)),
+		Columns: []string{"connections", "established", "errors", "resident, median", "resident, highest", "growth per minute"},
 		Notes:   []string{"growth per minute is the slope of a line through the readings: a heap that has not met its collector yet shows as growth too"},
 	}
 	var runs []occupied
@@ -63,14 +66,18 @@ func (b *bench) memory(ctx context.Context) (*section, error) {
 		}
 		runs = append(runs, run)
 		s.Rows = append(s.Rows, []string{
-			thousands(float64(c.connections)), fmt.Sprint(run.Tally.Errors), kibibytes(run.median()), kibibytes(run.highest()), kibibytes(run.slope() * 60),
+			thousands(float64(c.connections)), thousands(run.Tally.Established), fmt.Sprint(run.Tally.Errors), kibibytes(run.median()), kibibytes(run.highest()), kibibytes(run.slope() * 60),
 		})
 	}
 	each := (runs[1].median() - runs[0].median()) / float64(many-fewConnections)
-	s.Marks = []mark{{
+	m := mark{
 		What: fmt.Sprintf("memory of each of %s idle keep-alive connections", thousands(float64(many))),
 		Want: "at most " + kibibytes(mostPerConnection), Got: kibibytes(each), Verdict: verdict(each <= mostPerConnection),
-	}}
+	}
+	if open := runs[1].Tally.Established; open < leastEstablished*float64(many) {
+		m.Got, m.Verdict = fmt.Sprintf("only %s were open on average", thousands(open)), notMeasured
+	}
+	s.Marks = []mark{m}
 	s.Raw, err = json.Marshal(runs)
 	return s, err
 }
@@ -82,7 +89,8 @@ const idleRate = 750
 func (b *bench) occupy(ctx context.Context, s shape) (occupied, error) {
 	idle := *b.redline
 	idle.arguments = func(s shape, dir string) ([]string, bool) {
-		return append(redlineArguments(s, dir), "--rate-per-connection", fmt.Sprintf("%g/s", idleRate/float64(s.connections))), true
+		// The last of a flag counts. The warm-up is when connections open.
+		return append(redlineArguments(s, dir), "--warmup", (s.duration / 3).String(), "--rate-per-connection", fmt.Sprintf("%g/s", idleRate/float64(s.connections))), true
 	}
 	o := occupied{Connections: s.connections}
 	done := make(chan struct{})
@@ -96,8 +104,8 @@ func (b *bench) occupy(ctx context.Context, s shape) (occupied, error) {
 	}
 	<-done
 	o.Tally = said
-	// The start and the closing of the record are not the load.
-	o.Readings = between(o.Readings, s.duration/4, s.duration)
+	// The warm-up and the closing of the record are not the load.
+	o.Readings = between(o.Readings, s.duration/3+time.Second, s.duration/3+s.duration)
 	if len(o.Readings) < 2 {
 		return o, fmt.Errorf("memory of redline at %d connections: %d readings are too few", s.connections, len(o.Readings))
 	}

@@ -87,7 +87,8 @@ func readRedline(o output, _ shape, _ string) (tally, error) {
 		P50: time.Duration(l.Latency.P50), P99: time.Duration(l.Latency.P99), P999: time.Duration(l.Latency.P999), Max: time.Duration(l.Latency.Max),
 		LagP50: time.Duration(l.Lag.P50), LagP99: time.Duration(l.Lag.P99), LagP999: time.Duration(l.Lag.P999),
 		OwnCPU: time.Duration(summary.Generator.CPU), Unoffered: l.InFlight,
-		Remark: strings.Join(summary.Generator.WhyInvalid, "; "),
+		Established: l.Established,
+		Remark:      strings.Join(summary.Generator.WhyInvalid, "; "),
 	}
 	return t.checked("redline")
 }

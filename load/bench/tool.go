@@ -56,6 +56,8 @@ type tally struct {
 	OwnCPU    time.Duration `json:"own_cpu_ns,omitempty"` // the tool's own reading, of its measured span
 	Remark    string        `json:"remark,omitempty"`
 	Unoffered int64         `json:"unoffered,omitempty"` // requests the tool says it did not send in time
+	// Established is the mean number of open connections.
+	Established float64 `json:"established,omitempty"`
 }
 
 // tool is a load generator.
