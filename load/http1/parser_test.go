@@ -207,7 +207,7 @@ func FuzzWire(f *testing.F) {
 			f.Add([]byte("\x02" + a.text + "HTTP/1.1 200 OK\r\n"))
 		}
 	}
-	f.Add([]byte("\x05" + redirect(302, "http://h.test/?a=b c")))
+	f.Add([]byte("\x05" + away(302, "http://h.test/?a=b c")))
 	p := get("http://h.test/")
 	p.Requests[0].Follow = true
 	p.Requests[0].Checks = []scenario.Check{{Header: "a"}, {Body: true, Contains: "x"}, {JSON: "$.a"}}

@@ -3,9 +3,12 @@ package http1
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/check"
 	"github.com/redline-go/redline/load/place"
 	"github.com/redline-go/redline/scenario"
 )
@@ -20,9 +23,8 @@ var (
 type Protocol struct {
 	requests []request
 	hosts    []load.Host
-	places   []place.Place  // of each host, as its first request has it
-	index    map[string]int // of hosts, by hostKey
-	watchers sync.Pool      // of *watcher
+	places   []place.Place // of each host, as its first request has it
+	watchers sync.Pool     // of *watcher
 }
 
 // New compiles the plan's requests. One that cannot be sent over HTTP/1.1 is an
@@ -31,9 +33,9 @@ func New(p *scenario.Plan) (*Protocol, error) {
 	if len(p.Requests) == 0 {
 		return nil, errors.New("http1: the plan has no request")
 	}
-	t := &Protocol{index: map[string]int{}}
+	t := &Protocol{}
 	t.watchers.New = func() any { return new(watcher) }
-	judges := map[int]*verdicts{}
+	judges := map[int]*check.Verdicts{}
 	for i, q := range p.Requests {
 		r, at, err := compile(q, p)
 		if err != nil {
@@ -44,7 +46,7 @@ func New(p *scenario.Plan) (*Protocol, error) {
 			return nil, fmt.Errorf("http1: request %s: %w", name, err)
 		}
 		if judges[q.Expect] == nil {
-			judges[q.Expect] = newVerdicts(q.Expect)
+			judges[q.Expect] = check.NewVerdicts(q.Expect)
 		}
 		r.host, r.judge = t.host(at), judges[q.Expect]
 		t.requests = append(t.requests, r)
@@ -54,18 +56,18 @@ func New(p *scenario.Plan) (*Protocol, error) {
 
 // host returns the index of the host that a place is at.
 func (t *Protocol) host(at place.Place) int {
-	key := hostKey(at.Scheme, at.Address)
-	i, known := t.index[key]
-	if !known {
-		i = len(t.hosts)
-		t.index[key] = i
-		if at.TLS != nil {
-			at.TLS.NextProtos = []string{"http/1.1"}
-		}
-		t.places = append(t.places, at)
-		t.hosts = append(t.hosts, load.Host{Address: at.Address, TLS: at.TLS})
+	i := slices.IndexFunc(t.places, func(known place.Place) bool {
+		return known.Scheme == at.Scheme && strings.EqualFold(known.Address, at.Address)
+	})
+	if i >= 0 {
+		return i
 	}
-	return i
+	if at.TLS != nil {
+		at.TLS.NextProtos = []string{"http/1.1"}
+	}
+	t.places = append(t.places, at)
+	t.hosts = append(t.hosts, load.Host{Address: at.Address, TLS: at.TLS})
+	return len(t.hosts) - 1
 }
 
 // Hosts are the plan's hosts; see load.Protocol.

@@ -21,7 +21,7 @@ type request struct {
 	follow  bool
 	checks  *check.Set // nil for none
 	watched bool       // whether its answers need a watcher
-	judge   *verdicts
+	judge   *check.Verdicts
 
 	static []byte // the whole request when no data goes into it, else nil
 	parts  []piece
@@ -33,12 +33,6 @@ type request struct {
 type piece struct {
 	text string
 	data *scenario.Renderer
-}
-
-// field is one header.
-type field struct {
-	name  string
-	value *scenario.Renderer
 }
 
 // compile builds a request's fixed parts. Everything that would break the

@@ -3,6 +3,7 @@ package http1
 import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
+	"github.com/redline-go/redline/load/redirect"
 )
 
 // watcher sees an answer go by for a request that has checks or follows
@@ -53,7 +54,7 @@ func (w *watcher) body(piece []byte) {
 // judge says what the complete answer means to x besides its status. A redirect
 // that is followed is not what the checks are about.
 func (w *watcher) judge(x *load.Exchange) {
-	if w.follow && redirects(x.Status) && len(w.location) > 0 {
+	if w.follow && redirect.Is(x.Status) && len(w.location) > 0 {
 		x.Redirect = append(x.Redirect[:0], w.location...)
 		x.Err = nil
 		if x.Hop.Count == 0 {

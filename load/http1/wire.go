@@ -113,7 +113,7 @@ func (w *wire) Cancel(x *load.Exchange, out []byte) ([]byte, bool) {
 func (w *wire) finish(now time.Duration) *load.Exchange {
 	x, status := w.x, int(w.parser.status)
 	x.Done, x.Status = now, status
-	x.Err = w.q.judge.of(status)
+	x.Err = w.q.judge.Of(status)
 	if w.parser.watch != nil {
 		w.parser.watch.judge(x)
 	}

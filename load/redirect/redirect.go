@@ -61,7 +61,8 @@ func Follow(x *load.Exchange, own Request, hosts []place.Place) (host int, err e
 	}
 	hop.Count, hop.Host = hop.Count+1, host
 	hop.Target = appendTarget(hop.Target[:0], to.RequestURI())
-	x.Redirect = x.Redirect[:0]
+	// What befalls the next request must not look as if it had been answered.
+	x.Redirect, x.Status, x.FirstByte, x.Done = x.Redirect[:0], 0, 0, 0
 	return host, nil
 }
 
