@@ -39,10 +39,7 @@ func (d *decoder) data(n ast.Node) {
 			d.fail(entry.Key, "use letters, digits, _ and -", "%q cannot be the name of a feeder", name)
 			continue
 		}
-		if name == replayFeeder {
-			d.fail(entry.Key, "give it another name", "the feeder %s is that of load.replay", name)
-			continue
-		}
+		d.places["data."+name] = entry.Key
 		before := len(d.errs)
 		t := d.feeder(entry, name)
 		if len(d.errs) > before || t == nil {

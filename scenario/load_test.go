@@ -129,7 +129,7 @@ func TestConflicts(t *testing.T) {
 		"tls: {ca: key.pem}":                                                                         {"1:11", "no PEM block of a CERTIFICATE"},
 		"tls: {ca: cret.pem}":                                                                        {"1:11", "no file \"cret.pem\""},
 		"tls: {ca: ../cert.pem}":                                                                     {"1:11", "does not lie in"},
-		"data: {t: {jwt: {key: abc, ttl: 10s}}}":                                                     {"1:1", "live for 10s, and the load takes 30s"},
+		"data: {t: {jwt: {key: abc, ttl: 10s}}}":                                                     {"1:8", "live for 10s, and the load takes 30s"},
 	} {
 		_, err := plan(t, text)
 		if want == [2]string{} {

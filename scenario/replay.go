@@ -62,6 +62,10 @@ func (d *decoder) replay(n ast.Node) {
 	if len(d.errs) > before {
 		return
 	}
+	if at := d.places["data."+replayFeeder]; at != nil {
+		d.fail(at, "give it another name", "the feeder %s is that of load.replay", replayFeeder)
+		return
+	}
 	f, name := d.open(fileAt, "file")
 	if f == nil {
 		return

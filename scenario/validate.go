@@ -120,7 +120,7 @@ func (p *Plan) validateTokens() error {
 	}
 	for _, name := range feederNames(p) {
 		if ttl := p.Data[name].ttl; ttl > 0 && ttl < l.Warmup+l.Duration {
-			return conflictf("data", fmt.Sprintf("ttl: %v, or more", (l.Warmup+l.Duration+l.Grace).Round(time.Second)),
+			return conflictf("data."+name, fmt.Sprintf("ttl: %v, or more", (l.Warmup+l.Duration+l.Grace).Round(time.Second)),
 				"the tokens of feeder %s live for %v, and the load takes %v", name, ttl, l.Warmup+l.Duration)
 		}
 	}
