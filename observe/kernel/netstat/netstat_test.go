@@ -11,7 +11,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-func TestParseTables(t *testing.T) {
+func TestParse(t *testing.T) {
 	now := map[string]float64{
 		record.NetActiveOpens: 201, record.NetPassiveOpens: 202, record.NetAttemptFails: 203, record.NetEstabResets: 204,
 		record.NetEstablished: 205, record.NetInSegments: 206, record.NetOutSegments: 207, record.NetRetransmits: 208,
@@ -27,7 +27,7 @@ func TestParseTables(t *testing.T) {
 	for kernel, want := range map[string]map[string]float64{"linux-6.18": now, "linux-2.6.32": old} {
 		got := map[string]float64{}
 		for _, file := range []string{"snmp", "netstat"} {
-			if err := parseTables(bytes.NewReader(fixture(t, kernel, file)), got); err != nil {
+			if err := Parse(bytes.NewReader(fixture(t, kernel, file)), got); err != nil {
 				t.Errorf("%s: %v", kernel, err)
 			}
 		}
@@ -43,7 +43,7 @@ func TestTablesThatDoNotFit(t *testing.T) {
 		"Tcp: InSegs\nTcp: five\n", "Tcp: InSegs\nTcp: 99999999999999999999999\n", "Tcp InSegs\nTcp 5\n",
 		"Tcp: InSegs\nTcp: " + strings.Repeat("1", maxLine) + "\n",
 	} {
-		if err := parseTables(strings.NewReader(text), map[string]float64{}); err == nil {
+		if err := Parse(strings.NewReader(text), map[string]float64{}); err == nil {
 			t.Errorf("%.40q is taken", text)
 		}
 	}
@@ -106,7 +106,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("Tcp: InSegs\nTcp: 5\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		values := map[string]float64{}
-		_ = parseTables(bytes.NewReader(text), values)
+		_ = Parse(bytes.NewReader(text), values)
 		_ = parseSockstat(bytes.NewReader(text), 4096, values)
 		for series, value := range values {
 			if value < 0 || !bytes.ContainsAny(text, "0123456789") {

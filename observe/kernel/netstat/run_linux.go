@@ -106,7 +106,7 @@ func (c *counters) read(s *state) (again bool, err error) {
 		c.values = map[string]float64{}
 	}
 	clear(c.values)
-	if err := parseTables(bytes.NewReader(text), c.values); err != nil {
+	if err := Parse(bytes.NewReader(text), c.values); err != nil {
 		return false, err
 	}
 	again = c.inode == inode || c.inode == 0

@@ -109,3 +109,23 @@ func FuzzParseMessages(f *testing.F) {
 		_, _ = socketInode(data)
 	})
 }
+
+func BenchmarkDump(b *testing.B) {
+	for name, mask := range map[string]uint32{"listening": 1 << listen, "connected": connected} {
+		b.Run(name, func(b *testing.B) {
+			d, err := openDiag()
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer d.close()
+			sockets := 0
+			for b.Loop() {
+				sockets = 0
+				if _, _, err := d.dump(mask, true, func(*socket) { sockets++ }); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(sockets), "sockets")
+		})
+	}
+}

@@ -1,0 +1,95 @@
+//go:build amd64 || arm64
+
+package events
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/record"
+)
+
+// series are what a histogram is delivered as; time and label may be empty.
+type series struct{ latency, count, time, label string }
+
+var (
+	runqueueSeries = series{latency: record.RunQueueLatency, count: record.RunQueueWaits}
+	fsyncSeries    = series{latency: record.FsyncLatency, count: record.FsyncCalls, time: record.FsyncTime}
+	// In the order of the map in block.bpf.c.
+	blockSeries = []series{
+		{record.BlockLatency, record.BlockRequests, record.BlockTime, "op=read"},
+		{record.BlockLatency, record.BlockRequests, record.BlockTime, "op=write"},
+		{record.BlockLatency, record.BlockRequests, record.BlockTime, "op=flush"},
+		{record.BlockLatency, record.BlockRequests, record.BlockTime, "op=other"},
+	}
+)
+
+// quantiles are the labels of a latency.
+var quantiles = []struct {
+	label string
+	q     float64
+}{{"q=p50", 0.5}, {"q=p99", 0.99}, {"q=max", 1}}
+
+// distribution is a map of histograms in the kernel.
+type distribution struct {
+	object *object
+	table  *ebpf.Map
+	series []series
+	cpus   []histogram // scratch
+	last   []histogram
+	edge   time.Duration // of the last reading; 0 before the first
+}
+
+// newDistribution returns nil if the object is not attached.
+func newDistribution(o *object, table string, s ...series) *distribution {
+	if o == nil {
+		return nil
+	}
+	return &distribution{object: o, table: o.maps.Maps[table], series: s, last: make([]histogram, len(s))}
+}
+
+// sample reads the histograms at an edge.
+func (d *distribution) sample(s *state, edge time.Duration) {
+	whole := edge-d.edge < 2*s.subject.Window // else an edge was missed
+	for i, series := range d.series {
+		at, err := s.vitals.Bracket.Read(s.subject.Clock, func() error { return d.table.Lookup(uint32(i), &d.cpus) })
+		if err != nil {
+			s.vitals.Say("%s: %v", series.latency, err)
+			continue
+		}
+		var now histogram
+		for cpu := range d.cpus {
+			now.add(&d.cpus[cpu])
+		}
+		added := now.since(&d.last[i])
+		deliver(&s.meter, series, edge, at, &now, &added, whole && d.edge != 0)
+		d.last[i] = now
+	}
+	d.edge = edge
+}
+
+// deliver delivers a histogram: its totals so far and, if it is of one window,
+// the quantiles of what was added.
+func deliver(m *observe.Meter, s series, edge, at time.Duration, total, added *histogram, window bool) {
+	if s.count != "" {
+		m.Count(s.count, s.label, at, float64(total.Count))
+	}
+	if s.time != "" {
+		m.Count(s.time, s.label, at, float64(total.Sum))
+	}
+	if !window {
+		return
+	}
+	for _, quantile := range quantiles {
+		label := quantile.label
+		if s.label != "" {
+			label = fmt.Sprintf("%s,%s", s.label, label)
+		}
+		if ns, ok := added.quantile(quantile.q); ok {
+			m.Gauge(s.latency, label, edge, ns)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+//go:build amd64 || arm64
+
+package events
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/observetest"
+	"github.com/redline-go/redline/record"
+)
+
+const width = 20 * time.Millisecond
+
+// attached opens a source over this process, or skips the test and prints what
+// is missing.
+func attached(t *testing.T, pid int) (*Source, observe.Subject) {
+	t.Helper()
+	clock, err := record.StartClock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject := observe.Subject{Clock: clock, Window: width, PID: pid}
+	s := New()
+	err = s.Open(t.Context(), subject)
+	var refusal *observe.Unsupported
+	if errors.As(err, &refusal) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, subject
+}
+
+// watch runs do while a source watches, and then until what it delivered
+// satisfies enough.
+func watch(t *testing.T, pid int, do func(), enough func(*observetest.Sink) bool) (*Source, *observetest.Sink) {
+	t.Helper()
+	s, _ := attached(t, pid)
+	sink := &observetest.Sink{}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	done := make(chan error)
+	go func() { done <- s.Run(ctx, sink) }()
+	wait := func(what string, enough func(*observetest.Sink) bool) {
+		for !enough(sink) {
+			select {
+			case err := <-done:
+				t.Fatalf("%s: %v; %s", what, err, s.Health().Why)
+			case <-time.After(width / 4):
+			}
+		}
+	}
+	// Counters need a base before what is to be counted happens.
+	wait("no window", func(sink *observetest.Sink) bool {
+		_, n := sink.Sum(record.KernelCalibration, "*")
+		return n > 0
+	})
+	do()
+	wait("not seen", enough)
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	return s, sink
+}
+
+func TestConformance(t *testing.T) {
+	s, _ := attached(t, os.Getpid())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Run(ctx, &observetest.Sink{}); err != nil { // releases it
+		t.Fatal(err)
+	}
+	observetest.Run(t, func() observe.Source { return New() }, observe.Subject{PID: os.Getpid()})
+}
+
+// What cannot be watched is refused in words, whoever asks.
+func TestRefusal(t *testing.T) {
+	var refusal *observe.Unsupported
+	if err := New().Open(t.Context(), observe.Subject{PID: 1 << 30}); !errors.As(err, &refusal) || refusal.Enable == "" {
+		t.Errorf("Open of a process that is not there: %v", err)
+	}
+	if os.Getuid() != 0 {
+		err := New().Open(t.Context(), observe.Subject{PID: os.Getpid()})
+		if !errors.As(err, &refusal) || refusal.Enable == "" {
+			t.Errorf("Open without privilege: %v", err)
+		}
+		t.Log(err)
+	}
+}
+
+func sum(sink *observetest.Sink, name, labels string) float64 {
+	total, _ := sink.Sum(name, labels)
+	return total
+}
+
+// 5,000 connections, both of whose ends are here, are 10,000 openings, counted
+// as the kernel counts them.
+func TestConnectionsAgainstTheKernel(t *testing.T) {
+	const n = 5000
+	s, sink := watch(t, os.Getpid(), func() { open5000(t, n) }, func(sink *observetest.Sink) bool {
+		return sum(sink, record.TCPOpens, "dir=in") >= 0.99*n && sum(sink, record.TCPCloses, "*") >= 2*0.99*n
+	})
+	for _, label := range []string{"dir=in", "dir=out"} {
+		if got := sum(sink, record.TCPOpens, label); got < 0.99*n || got > 1.01*n {
+			t.Errorf("%v opened %s, want %d", got, label, n)
+		}
+	}
+	for _, label := range []string{"of=active_opens", "of=passive_opens"} {
+		t.Logf("%s: eBPF minus kernel %+v", label, sink.Last(record.KernelCalibration, label))
+		if d := sink.Last(record.KernelCalibration, label); !(d >= -n/100 && d <= n/100) {
+			t.Errorf("%s: eBPF differs from the kernel by %v of %d", label, d, n)
+		}
+	}
+	for _, latency := range []string{record.TCPConnect, record.TCPHandshake, record.TCPLifetime} {
+		if _, n := sink.Sum(latency, "q=p99"); n == 0 {
+			t.Errorf("no window of %s", latency)
+		}
+	}
+	if h := s.Health(); !h.OK || strings.Contains(h.Why, "eBPF counted") || strings.Contains(h.Why, "too many") {
+		t.Errorf("health %+v", h)
+	}
+}
+
+// open5000 opens and resets n connections, so that none is left in TIME_WAIT.
+func open5000(t *testing.T, n int) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for range n {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		accepted, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.(*net.TCPConn).SetLinger(0)
+		_ = c.Close()
+		_ = accepted.Close()
+	}
+}
+
+func TestConnectFails(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	_ = l.Close()
+	watch(t, os.Getpid(), func() {
+		for range 20 {
+			if c, err := net.Dial("tcp", address); err == nil {
+				_ = c.Close()
+				t.Error("a closed port answers")
+			}
+		}
+	}, func(sink *observetest.Sink) bool { return sum(sink, record.TCPConnectFails, "") > 19.9 })
+}
+
+// The threads of this process wait for CPUs, and their waits are told.
+func TestRunQueue(t *testing.T) {
+	_, sink := watch(t, os.Getpid(), func() {
+		r, w := io.Pipe()
+		go func() {
+			for range 1000 {
+				_, _ = w.Write([]byte{1})
+				time.Sleep(time.Microsecond)
+			}
+			_ = w.Close()
+		}()
+		_, _ = io.Copy(io.Discard, r)
+	}, func(sink *observetest.Sink) bool { return sum(sink, record.RunQueueWaits, "") > 50 })
+	if p50, p99 := sink.Last(record.RunQueueLatency, "q=p50"), sink.Last(record.RunQueueLatency, "q=p99"); !(p50 > 0) || p99 < p50 {
+		t.Errorf("run queue p50 %v ns, p99 %v ns", p50, p99)
+	}
+}
+
+// Files that are synced are told, on file systems that tell, and the device
+// below with them.
+func TestFsync(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "synced"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if !toldBy(t, f) {
+		t.Skip("the file system of temporary files does not tell: fsync is seen on ext4 and f2fs")
+	}
+	const n = 20
+	_, sink := watch(t, os.Getpid(), func() {
+		for range n {
+			if _, err := f.WriteString("x"); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Sync(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}, func(sink *observetest.Sink) bool { return sum(sink, record.FsyncCalls, "") > n-0.1 })
+	if got := sum(sink, record.FsyncCalls, ""); got > n+0.1 {
+		t.Errorf("%v syncs, want %d", got, n)
+	}
+	if ns := sum(sink, record.FsyncTime, ""); !(ns > 0) {
+		t.Errorf("syncs took %v ns", ns)
+	}
+	if got := sum(sink, record.BlockRequests, "*"); got < 1 {
+		t.Errorf("%v block requests", got)
+	}
+}

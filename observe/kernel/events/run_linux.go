@@ -1,0 +1,224 @@
+//go:build amd64 || arm64
+
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
+	"github.com/cilium/ebpf/rlimit"
+	"golang.org/x/sys/unix"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/kernel/tree"
+)
+
+// seldom is how often processes and listening ports are looked up.
+const seldom = time.Second
+
+// initialPIDs is the inode of the host's PID namespace (PROC_PID_INIT_INO of the
+// kernel).
+const initialPIDs = 0xEFFFFFFC
+
+// state is what Open takes and Run uses.
+type state struct {
+	*Source
+	subject observe.Subject
+	tree    *tree.Tree
+	meter   observe.Meter
+	lookAt  time.Duration
+
+	tcp                    *tcpEvents // nil if not attached
+	runqueue, block, fsync *distribution
+}
+
+// Open implements observe.Source.
+func (s *Source) Open(_ context.Context, subject observe.Subject) error {
+	t, err := tree.Open("", subject.PID)
+	if err != nil {
+		return err
+	}
+	if err := permitted(); err != nil {
+		t.Close()
+		return err
+	}
+	st := &state{Source: s, subject: subject, tree: t}
+	st.meter.Width = subject.Window
+	missing := st.attach()
+	if st.tcp == nil && st.runqueue == nil && st.block == nil && st.fsync == nil {
+		st.release()
+		return &observe.Unsupported{
+			What:   "eBPF programs cannot be attached",
+			Enable: "run redline as root or with CAP_BPF and CAP_PERFMON, on Linux 5.11 or later with CONFIG_DEBUG_INFO_BTF",
+			Err:    errors.Join(missing...),
+		}
+	}
+	for _, err := range missing {
+		s.vitals.Say("%v", err)
+	}
+	st.setTargets()
+	if st.tcp != nil {
+		st.tcp.seed(st)
+	}
+	s.state = st
+	return nil
+}
+
+// permitted refuses early what cannot work, in plain words.
+func permitted() error {
+	var stat unix.Stat_t
+	if err := unix.Stat("/proc/self/ns/pid", &stat); err == nil && stat.Ino != initialPIDs {
+		return &observe.Unsupported{
+			What:   "redline is in a PID namespace of its own, so that the kernel's events cannot be told by process",
+			Enable: "run redline on the host, or its container with --pid=host",
+		}
+	}
+	if _, err := os.Stat("/sys/kernel/btf/vmlinux"); err != nil {
+		return &observe.Unsupported{
+			What:   "the kernel does not describe its types, which eBPF programs need",
+			Enable: "run a kernel with CONFIG_DEBUG_INFO_BTF; in a container, mount /sys",
+			Err:    err,
+		}
+	}
+	return nil
+}
+
+// attach attaches what it can and returns what it could not.
+func (s *state) attach() (missing []error) {
+	// Before Linux 5.11 maps count as locked memory; without the right to raise
+	// the limit, creating them says so.
+	_ = rlimit.RemoveMemlock()
+	cache := btf.NewCache() // the kernel's types take tens of MB, so it is not kept
+	add := func(load func() (*ebpf.CollectionSpec, error), sets ...set) *object {
+		o, failed := open(load, sets, cache)
+		missing = append(missing, failed...)
+		return o
+	}
+	tcp := add(loadTcp,
+		set{tells: "events of TCP connections", programs: []string{tcpProgInetSockSetState}},
+		set{tells: "retransmissions by socket", programs: []string{tcpProgTcpRetransmitSkb}},
+		set{tells: "retransmissions of SYN-ACK", programs: []string{tcpProgTcpRetransmitSynack}})
+	if tcp != nil {
+		var err error
+		if s.tcp, err = newTCPEvents(tcp); err != nil {
+			missing = append(missing, err)
+		}
+	}
+	runqueue := add(loadRunqueue, set{
+		tells:    "run-queue latency",
+		programs: []string{runqueueProgSchedWakeup, runqueueProgSchedWakeupNew, runqueueProgSchedSwitch},
+	})
+	s.runqueue = newDistribution(runqueue, runqueueMapWaits, runqueueSeries)
+	block := add(loadBlock, set{
+		tells:    "block-device latency",
+		programs: []string{blockProgBlockRqIssue, blockProgBlockRqComplete},
+	})
+	s.block = newDistribution(block, blockMapRequests, blockSeries...)
+	fsync := add(loadFsync,
+		set{tells: "fsync latency on ext4", programs: []string{fsyncProgExt4SyncFileEnter, fsyncProgExt4SyncFileExit}},
+		set{tells: "fsync latency on f2fs", programs: []string{fsyncProgF2fsSyncFileEnter, fsyncProgF2fsSyncFileExit}, optional: true})
+	s.fsync = newDistribution(fsync, fsyncMapSyncs, fsyncSeries)
+	return missing
+}
+
+func (s *state) objects() []*object {
+	var all []*object
+	if s.tcp != nil {
+		all = append(all, s.tcp.object)
+	}
+	for _, d := range []*distribution{s.runqueue, s.block, s.fsync} {
+		if d != nil {
+			all = append(all, d.object)
+		}
+	}
+	return all
+}
+
+func (s *state) release() {
+	for _, o := range s.objects() {
+		o.close()
+	}
+	if s.tcp != nil {
+		_ = s.tcp.ring.Close()
+	}
+	s.tree.Close()
+}
+
+// setTargets tells all programs which processes are the target.
+func (s *state) setTargets() {
+	var pids [maxTargets]uint32
+	for i, p := range s.tree.Members {
+		if i == maxTargets {
+			s.vitals.Say("events of the first %d of the target's %d processes are told", maxTargets, len(s.tree.Members))
+			break
+		}
+		pids[i] = uint32(p.PID)
+	}
+	for _, o := range s.objects() {
+		if err := o.setTargets(pids); err != nil {
+			s.vitals.Say("%v", err)
+		}
+	}
+}
+
+// Run implements observe.Source.
+func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
+	st := s.state
+	s.state = nil
+	defer st.release()
+	edges := &observe.Edges{Clock: st.subject.Clock, Width: st.subject.Window}
+	err := edges.Each(ctx, func(edge time.Duration) error {
+		if len(st.tree.Members) == 0 {
+			return nil
+		}
+		st.sample(edge)
+		// A full disk is the conductor's to report; the next window may fit.
+		_ = st.meter.Flush(sink)
+		return nil
+	})
+	s.vitals.Missed = edges.Missed()
+	if st.tcp != nil {
+		st.tcp.calibrated(&s.vitals)
+	}
+	return err
+}
+
+func (s *state) sample(edge time.Duration) {
+	for _, d := range []*distribution{s.runqueue, s.block, s.fsync} {
+		if d != nil {
+			d.sample(s, edge)
+		}
+	}
+	if s.tcp != nil {
+		s.tcp.sample(s, edge)
+	}
+	if !s.tree.Alive() {
+		s.vitals.End(s.subject.Clock.Now())
+		return
+	}
+	if edge < s.lookAt {
+		return
+	}
+	s.lookAt = edge + seldom
+	if s.tree.Look() {
+		s.setTargets()
+	}
+	if s.tcp != nil && len(s.tree.Members) > 0 {
+		s.tcp.look(s)
+	}
+}
+
+// where tells the retransmitted segment's connection as a label: the port that
+// the target listens on, or whom it connected to.
+func where(r *retransmit) string {
+	if r.inwards {
+		return fmt.Sprintf("local=%d", r.local)
+	}
+	return "remote=" + strings.ReplaceAll(r.remote.String(), ",", "")
+}

@@ -1,0 +1,274 @@
+//go:build amd64 || arm64
+
+package events
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/ringbuf"
+
+	"github.com/redline-go/redline/observe/kernel/netstat"
+	"github.com/redline-go/redline/observe/kernel/sockets"
+	"github.com/redline-go/redline/observe/kernel/vitals"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	listens   = uint32(1) // LISTENS of tcp.bpf.c
+	connected = uint32(2) // CONNECTED
+	// maxPlaces bounds the sockets that retransmissions are told by.
+	maxPlaces = 32
+)
+
+// counts is struct counts of tcp.bpf.c; directions are in and out.
+type counts struct {
+	Active, Passive, Retransmits uint64
+	Opens, Closes                [2]uint64
+	ConnectFails, OwnRetransmits uint64
+	Untracked, Untold            uint64
+	Handshake, Connect, Lifetime histogram
+}
+
+func (c *counts) add(o *counts) {
+	c.Active += o.Active
+	c.Passive += o.Passive
+	c.Retransmits += o.Retransmits
+	for dir := range c.Opens {
+		c.Opens[dir] += o.Opens[dir]
+		c.Closes[dir] += o.Closes[dir]
+	}
+	c.ConnectFails += o.ConnectFails
+	c.OwnRetransmits += o.OwnRetransmits
+	c.Untracked += o.Untracked
+	c.Untold += o.Untold
+	c.Handshake.add(&o.Handshake)
+	c.Connect.add(&o.Connect)
+	c.Lifetime.add(&o.Lifetime)
+}
+
+// tcpEvents are the programs on connections.
+type tcpEvents struct {
+	object *object
+	counts *ebpf.Map
+	ports  *ebpf.Map
+	ring   *ringbuf.Reader
+
+	network uint64 // number of the namespace that is counted
+	known   map[uint16]bool
+	cpus    []counts // scratch
+	last    counts
+	edge    time.Duration // of the last reading; 0 before the first
+	at      time.Duration
+	places  map[string]float64 // segments retransmitted, by label
+
+	kernel calibration
+	text   []byte
+}
+
+func newTCPEvents(o *object) (*tcpEvents, error) {
+	ring, err := ringbuf.NewReader(o.maps.Maps[tcpMapRetransmitted])
+	if err != nil {
+		o.close()
+		return nil, fmt.Errorf("no events of TCP connections: %w", err)
+	}
+	return &tcpEvents{
+		object: o, counts: o.maps.Maps[tcpMapCounts], ports: o.maps.Maps[tcpMapPorts], ring: ring,
+		known: map[uint16]bool{}, places: map[string]float64{},
+	}, nil
+}
+
+// seed tells the programs of the namespace and of sockets that are older than
+// they are.
+func (t *tcpEvents) seed(s *state) {
+	t.enter(s)
+	listening, from, err := sockets.Ports(s.tree)
+	if err != nil {
+		s.vitals.Say("connections older than the run are not known as the target's: %v", err)
+		return
+	}
+	for _, port := range from {
+		t.set(s, port, connected)
+	}
+	t.listen(s, listening)
+}
+
+// enter takes up the target's network namespace; it is another one now if it
+// reports true.
+func (t *tcpEvents) enter(s *state) (changed bool) {
+	network, err := s.tree.Members[0].Inode("ns/net")
+	if err != nil {
+		s.vitals.Say("the target's network namespace is not known: %v", err)
+		return false
+	}
+	if network == t.network {
+		return false
+	}
+	t.network = network
+	if err := t.object.maps.Variables[tcpVarNetns].Set(uint32(network)); err != nil {
+		s.vitals.Say("%v", err)
+	}
+	t.kernel = calibration{}
+	return true
+}
+
+// look follows what changes seldom.
+func (t *tcpEvents) look(s *state) {
+	if t.enter(s) {
+		s.meter.Break()
+		s.vitals.Say("the target is in another network namespace")
+	}
+	if listening, _, err := sockets.Ports(s.tree); err == nil {
+		t.listen(s, listening)
+	}
+}
+
+// listen makes the ports that the target listens on known to the programs.
+func (t *tcpEvents) listen(s *state, ports []uint16) {
+	for port := range t.known {
+		if !slices.Contains(ports, port) {
+			_ = t.ports.Delete(uint32(port)) // it may be gone already
+			delete(t.known, port)
+		}
+	}
+	for _, port := range ports {
+		if !t.known[port] {
+			t.known[port] = true
+			t.set(s, port, listens)
+		}
+	}
+}
+
+func (t *tcpEvents) set(s *state, port uint16, kind uint32) {
+	if err := t.ports.Put(uint32(port), kind); err != nil {
+		s.vitals.Say("port %d is not known as the target's: %v", port, err)
+	}
+}
+
+// sample reads the counts at an edge.
+func (t *tcpEvents) sample(s *state, edge time.Duration) {
+	at, err := s.vitals.Bracket.Read(s.subject.Clock, func() error { return t.counts.Lookup(uint32(0), &t.cpus) })
+	if err != nil {
+		s.vitals.Say("events of TCP connections: %v", err)
+		return
+	}
+	var now counts
+	for cpu := range t.cpus {
+		now.add(&t.cpus[cpu])
+	}
+	m := &s.meter
+	for dir, label := range []string{"dir=in", "dir=out"} {
+		m.Count(record.TCPOpens, label, at, float64(now.Opens[dir]))
+		m.Count(record.TCPCloses, label, at, float64(now.Closes[dir]))
+	}
+	m.Count(record.TCPConnectFails, "", at, float64(now.ConnectFails))
+	m.Count(record.TCPRetransmits, "", at, float64(now.OwnRetransmits))
+	whole := t.edge != 0 && edge-t.edge < 2*s.subject.Window
+	for _, h := range []struct {
+		name      string
+		now, last *histogram
+	}{
+		{record.TCPHandshake, &now.Handshake, &t.last.Handshake},
+		{record.TCPConnect, &now.Connect, &t.last.Connect},
+		{record.TCPLifetime, &now.Lifetime, &t.last.Lifetime},
+	} {
+		added := h.now.since(h.last)
+		deliver(m, series{latency: h.name}, edge, at, h.now, &added, whole)
+	}
+	t.drain(s, at)
+	t.calibrate(s, edge, &now)
+	if now.Untracked > t.last.Untracked {
+		s.vitals.Say("%d connections were too many to follow", now.Untracked)
+	}
+	if now.Untold > t.last.Untold {
+		s.vitals.Say("retransmissions were too many to tell all of their sockets")
+	}
+	t.last, t.edge, t.at = now, edge, at
+}
+
+// drain takes the retransmissions since the last reading.
+func (t *tcpEvents) drain(s *state, at time.Duration) {
+	var entry ringbuf.Record
+	t.ring.SetDeadline(time.Unix(1, 0)) // what is there, without waiting
+	for {
+		err := t.ring.ReadInto(&entry)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			break
+		}
+		if err != nil {
+			s.vitals.Say("retransmissions by socket: %v", err)
+			break
+		}
+		r, err := parseRetransmit(entry.RawSample)
+		if err != nil {
+			s.vitals.Say("%v", err)
+			continue
+		}
+		place := where(&r)
+		if _, known := t.places[place]; !known {
+			if len(t.places) >= maxPlaces {
+				place = "remote=other"
+			}
+			// The label begins at the last reading, with nothing.
+			s.meter.Count(record.TCPRetransmitBy, place, t.at, t.places[place])
+		}
+		t.places[place] += float64(r.segments)
+	}
+	for _, place := range slices.Sorted(maps.Keys(t.places)) {
+		s.meter.Count(record.TCPRetransmitBy, place, at, t.places[place])
+	}
+}
+
+// calibration holds what the programs count of the namespace against what the
+// kernel counts.
+type calibration struct {
+	based      bool
+	programs   [3]uint64
+	kernel     [3]float64
+	difference [3]float64 // programs minus kernel
+	most       [3]float64 // counted by the kernel
+}
+
+var calibrations = [...]struct{ label, series string }{
+	{"of=retransmits", record.NetRetransmits},
+	{"of=active_opens", record.NetActiveOpens},
+	{"of=passive_opens", record.NetPassiveOpens},
+}
+
+func (t *tcpEvents) calibrate(s *state, edge time.Duration, now *counts) {
+	text, _, err := s.tree.Members[0].Read("net/snmp", t.text)
+	t.text = text
+	values := map[string]float64{}
+	if err != nil || netstat.Parse(bytes.NewReader(text), values) != nil {
+		return // the target has ended, or package netstat tells
+	}
+	programs := [3]uint64{now.Retransmits, now.Active, now.Passive}
+	c := &t.kernel
+	for i, of := range calibrations {
+		kernel := values[of.series]
+		if !c.based {
+			c.programs[i], c.kernel[i] = programs[i], kernel
+			continue
+		}
+		c.most[i] = kernel - c.kernel[i]
+		c.difference[i] = float64(programs[i]-c.programs[i]) - c.most[i]
+		s.meter.Gauge(record.KernelCalibration, of.label, edge, c.difference[i])
+	}
+	c.based = true
+}
+
+// calibrated notes differences above 1 %. A handful happen between the two
+// readings.
+func (t *tcpEvents) calibrated(v *vitals.Vitals) {
+	for i, of := range calibrations {
+		if d := t.kernel.difference[i]; max(d, -d) > max(10, t.kernel.most[i]/100) {
+			v.Say("eBPF counted %+.0f of %.0f, %s", d, t.kernel.most[i], of.label)
+		}
+	}
+}
