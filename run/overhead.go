@@ -42,7 +42,7 @@ func Overhead(ctx context.Context, o Options, pairs int) (*record.Overhead, erro
 	}
 	defer os.RemoveAll(scratch)
 	plan := *o.Plan
-	plan.Load.Duration, plan.Load.Warmup, plan.Load.Stages = overheadBlock, overheadWarmup, nil
+	plan.Load.Duration, plan.Load.Warmup, plan.Load.Stages, plan.Load.Requests = overheadBlock, overheadWarmup, nil, 0
 	if plan.Target.Build != "" && o.Binary == "" {
 		o.Binary = filepath.Join(scratch, "target")
 		if err := target.Build(ctx, plan.Target.Build, o.Binary); err != nil {
