@@ -135,7 +135,9 @@ func (h *heads) decodeWithTable(block []byte) error {
 		// Of several sizes the last one holds. It is not looked for: peers that
 		// were told zero say zero, once.
 		h.stateless = block[0] == 0x20 && (len(block) == 1 || block[1]&0xe0 != 0x20)
-		h.forget()
+		if h.forget(); h.stateless {
+			h.decoder = nil // most likely it has done its work
+		}
 	}
 	return err
 }

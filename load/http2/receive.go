@@ -290,10 +290,8 @@ func (s *Session) beginData(f frame) error {
 	if err := s.known(f); err != nil {
 		return err
 	}
-	if s.owed += int64(f.length); s.owed > sessionWindow {
-		return violates(FlowControlError, "more data than the connection's window takes")
-	}
-	if s.owed >= sessionWindow/2 {
+	// No peer gets to the end of a window that is filled up at its half.
+	if s.owed += int64(f.length); s.owed >= sessionWindow/2 {
 		s.out = appendWindow(s.out, 0, uint32(s.owed))
 		s.owed = 0
 	}
@@ -302,24 +300,28 @@ func (s *Session) beginData(f frame) error {
 		return violates(ProtocolError, "a DATA frame is shorter than its padding")
 	}
 	slot := s.slot(f.stream)
-	if slot >= 0 {
-		st := &s.streams[slot]
-		st.in += frameHead + int64(f.length)
-		if !st.head {
-			s.giveUp(slot, ProtocolError, fault(load.KindBadResponse, "a body without a head"))
-			slot = -1
-		} else if st.owed += int32(f.length); st.owed > streamWindow {
-			s.giveUp(slot, FlowControlError, fault(load.KindBadResponse, "more data than the stream's window takes"))
-			slot = -1
-		} else if st.owed >= streamWindow/2 && !f.has(flagEndStream) {
-			s.out = appendWindow(s.out, f.stream, uint32(st.owed))
-			st.owed = 0
-		}
+	if slot >= 0 && !s.arrives(slot, f) {
+		slot = -1
 	}
 	if f.length == 0 {
 		s.endData(slot, nil)
 	}
 	return nil
+}
+
+// arrives counts a DATA frame of a stream. False means that the stream is given up.
+func (s *Session) arrives(slot int, f frame) bool {
+	st := &s.streams[slot]
+	st.in += frameHead + int64(f.length)
+	if !st.head {
+		s.giveUp(slot, ProtocolError, fault(load.KindBadResponse, "a body without a head"))
+		return false
+	}
+	if st.owed += int32(f.length); st.owed >= streamWindow/2 && !f.has(flagEndStream) {
+		s.out = appendWindow(s.out, f.stream, uint32(st.owed))
+		st.owed = 0
+	}
+	return true
 }
 
 // receiveData passes on a piece of a DATA frame.
