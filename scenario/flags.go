@@ -114,7 +114,7 @@ func (p *Plan) requestFlags(target string, f Flags) (err error) {
 // first requests are no warm-up unless the flags say so.
 func (p *Plan) replayFlags(target string, f Flags) error {
 	if f.Method != "" || f.Body != "" {
-		return mistakef("the log has them", "--method and --body are not for a replay")
+		return mistakef("the log has them", "--method, --body and --data are not for a replay")
 	}
 	base, err := checkBase(target)
 	if err != nil {
@@ -143,7 +143,7 @@ func (p *Plan) replayFlags(target string, f Flags) error {
 func (p *Plan) Apply(f Flags) error {
 	next := *p
 	if f.Method != "" || f.Body != "" {
-		return mistakef("change them in the file", "--method and --body are for a URL, not for a scenario file")
+		return mistakef("change them in the file", "--method, --body and --data are for a URL, not for a scenario file")
 	}
 	if f.Replay != "" || f.Speed != 0 {
 		return mistakef("change load.replay in the file", "--replay and --speed are for a URL, not for a scenario file")
