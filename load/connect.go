@@ -141,7 +141,7 @@ func (l *loop) shaken(k *link, t *socket.TLS, generation int32, err error) {
 
 // opened begins to use a connection.
 func (l *loop) opened(k *link, now time.Duration) {
-	k.state = linkOpen
+	k.state, k.used = linkOpen, false
 	l.counted.dials++
 	l.counted.open++
 	if k.parted {
@@ -174,6 +174,10 @@ func (l *loop) advance(k *link, now time.Duration) {
 		room, over = k.wire.State()
 	}
 	if over && k.under == 0 && k.state == linkOpen {
+		if !k.used && k.head != nil {
+			l.fail(k, errUnused, now) // opening it again at once would spin
+			return
+		}
 		if l.current == k {
 			l.flush() // a last word of the wire's
 		}
@@ -186,6 +190,8 @@ func (l *loop) advance(k *link, now time.Duration) {
 		}
 	}
 }
+
+var errUnused = &Failure{Kind: KindEOF, Err: errors.New("the target ended the connection before it took a request")}
 
 // readable takes what has arrived on a link.
 func (l *loop) readable(k *link) {
@@ -266,9 +272,12 @@ func (l *loop) shut(k *link, now time.Duration) {
 	for _, x := range l.ends {
 		l.conclude(&k.group.lanes[x.Slot], k, now)
 	}
-	if k.under == 0 {
+	switch {
+	case k.under == 0 && k.used:
 		err = nil
-	} else if err == nil {
+	case k.under == 0 && err == nil:
+		err = errUnused
+	case err == nil:
 		err = io.ErrUnexpectedEOF
 	}
 	l.fail(k, err, now)
@@ -276,11 +285,12 @@ func (l *loop) shut(k *link, now time.Duration) {
 }
 
 // fail ends a link's socket and the requests under way on it; those that wait
-// for the link fail only if it could not be opened. Without an error and
-// without requests under way it was the target's to close it.
+// for the link fail only if it could not be opened, or its wire's own handshake
+// failed. Without an error and without requests under way it was the target's to
+// close it.
 func (l *loop) fail(k *link, err error, now time.Duration) {
-	was := k.state
-	if was == linkOpen && k.under == 0 {
+	opened := k.state == linkOpen && (k.used || err == nil)
+	if opened && k.under == 0 {
 		k.parted = true
 	}
 	if l.current == k { // nobody is left to read it
@@ -296,7 +306,7 @@ func (l *loop) fail(k *link, err error, now time.Duration) {
 			}
 		}
 	}
-	if was != linkOpen {
+	if !opened {
 		for u := k.dequeue(); u != nil; u = k.dequeue() {
 			u.x.Err, u.x.Done = err, now
 			l.finish(u, now)

@@ -28,6 +28,7 @@ type link struct {
 	attempt int
 
 	under      int   // requests sent and not ended
+	used       bool  // the socket has carried a request: the wire's own handshake is over
 	parted     bool  // the target closed the last socket between two requests
 	head, tail *lane // that wait
 }
@@ -45,6 +46,16 @@ const (
 )
 
 func (k *link) token() socket.Token { return socket.Token{Index: k.index, Generation: k.generation} }
+
+// opening reports whether the link is on its way to being open, the wire's own
+// handshake included.
+func (k *link) opening() bool {
+	if k.state != linkOpen || k.used {
+		return k.state != linkOpen && k.state != linkClosed
+	}
+	room, _ := k.wire.State()
+	return room == 0
+}
 
 // enqueue makes a lane wait for the link, behind those that do already.
 func (k *link) enqueue(u *lane) {

@@ -170,6 +170,9 @@ func (l *loop) over() bool {
 
 // patience is how long the loop may wait for events; negative is for ever.
 func (l *loop) patience() time.Duration {
+	if len(l.ready) > 0 || l.freed > 0 {
+		return 0
+	}
 	next := time.Duration(-1)
 	sooner := func(at time.Duration) {
 		if next < 0 || at < next {

@@ -117,17 +117,18 @@ func (l *loop) woken(u *lane) {
 }
 
 // work begins the requests of lanes that are ready and hands out tickets to
-// lanes that were freed, until neither is left.
+// lanes that were freed. What becomes ready by that, as after a message that
+// ends when it was sent, is left for the next time: sockets would never be looked
+// at otherwise.
 func (l *loop) work() {
-	for len(l.ready) > 0 || l.freed > 0 {
-		for i := 0; i < len(l.ready); i++ {
-			l.begin(l.ready[i])
-		}
-		l.ready = l.ready[:0]
-		if now := l.freed; now > 0 {
-			l.freed = 0
-			l.handOut(now)
-		}
+	n := len(l.ready)
+	for i := range n {
+		l.begin(l.ready[i])
+	}
+	l.ready = l.ready[:copy(l.ready, l.ready[n:])]
+	if now := l.freed; now > 0 {
+		l.freed = 0
+		l.handOut(now)
 	}
 }
 
@@ -192,6 +193,7 @@ func (l *loop) send(u *lane, k *link) {
 		u.own = max(0, now-u.since)
 	}
 	u.state = laneSent
+	k.used = true
 	k.under++
 }
 
@@ -283,7 +285,7 @@ func (l *loop) giveUp(u *lane, now time.Duration) {
 	if u.state == laneWaiting {
 		k.remove(u)
 		l.finish(u, now)
-		if k.head == nil && k.state != linkOpen && k.state != linkClosed {
+		if k.head == nil && k.opening() {
 			l.close(k)
 		}
 		return
