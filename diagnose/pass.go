@@ -135,7 +135,8 @@ func (p *Pass) Max(name, labels string) (most float64, ok bool) {
 // Load is the load over the steady span.
 type Load struct {
 	Open        bool
-	Connections int     // of a closed loop, or the cap of an open one
+	Connections int     // requests under way at once in a closed loop, or the cap of an open one
+	Think       float64 // mean pause between an answer and the next request, ns
 	Intended    float64 // 1/s, of an open loop
 	Requests    float64 // ended in the span, failures included
 	Errors      float64
@@ -162,17 +163,30 @@ func (p *Pass) readLoad() Load {
 		Load struct {
 			Rate        float64 `json:"rate"`
 			Connections int     `json:"connections"`
+			Streams     int     `json:"streams"`
+			Replay      *struct {
+				File string `json:"file"`
+			} `json:"replay"`
+			Think struct {
+				Min  time.Duration `json:"min_ns"`
+				Max  time.Duration `json:"max_ns"`
+				Mean time.Duration `json:"mean_ns"`
+			} `json:"think"`
 		} `json:"load"`
 	}
 	// A plan that does not parse leaves the model unknown, which reads as a
 	// closed loop without a connection count; nothing is judged from that.
 	if json.Unmarshal(p.Record.Run.Scenario, &plan) == nil {
-		l.Open, l.Intended, l.Connections = plan.Load.Rate > 0, plan.Load.Rate, plan.Load.Connections
+		l.Open, l.Intended, l.Connections = plan.Load.Rate > 0 || plan.Load.Replay != nil, plan.Load.Rate, plan.Load.Connections
 		if l.Connections == 0 && len(p.Record.Run.Scenario) > 0 {
 			l.Connections = 64 // the plan's documented defaults
 			if l.Open {
 				l.Connections = 512
 			}
+		}
+		l.Connections *= max(1, plan.Load.Streams)
+		if l.Think = float64(plan.Load.Think.Mean); l.Think == 0 {
+			l.Think = float64(plan.Load.Think.Min+max(plan.Load.Think.Min, plan.Load.Think.Max)) / 2
 		}
 	}
 	l.Requests, _ = p.Sum(record.LoadRequests, "")

@@ -78,9 +78,9 @@ func (c *collector) take(s *sample) {
 	steady := c.totals.add(s)
 	c.log.add(p.interval, s, steady)
 	if steady {
-		c.slow.add(s, int(s.connection))
+		c.slow.add(s)
 		if slow := &p.window.slow; slow.done == 0 || s.latency() > slow.latency() {
-			*slow = slowSample{sample: *s, connection: int(s.connection)}
+			*slow = slowSample{sample: *s}
 		}
 	}
 }

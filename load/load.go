@@ -21,20 +21,29 @@
 // out the slowest requests would flatter the tail. Service time and first byte
 // likewise. The time that failures took, timeouts included, stands apart.
 //
+// # How it drives
+//
+// An event loop per core (loop.go) owns raw sockets, waits for them and for the
+// next due time in one call, and does everything that an event leads to before
+// it looks at the next. A lane (lane.go) carries one request at a time; lanes of
+// one connection are its streams. What goes over a connection is a Wire
+// (wire.go), a state machine without a socket, one package per protocol.
+//
 // # How samples travel
 //
-// A connection writes each ended request into a ring of its own, without a
-// lock. At every window's edge one goroutine empties the rings into histograms
-// and series; a connection whose ring is full empties it itself. Memory is thus
-// bounded whatever the duration.
+// A loop writes each ended request into a ring of its own, without a lock. At
+// every window's edge one goroutine empties the rings into histograms and
+// series; a loop whose ring is full empties it itself. Memory is thus bounded
+// whatever the duration.
 //
-// Designs tried and rejected: time.Sleep for pacing (the runtime's poller waits
-// in whole milliseconds on Linux: 0.8 ms late at the median, against 0.02 ms
-// with a timerfd); a dispatcher that hands tickets to connections round-robin
-// (it opens every connection that the cap allows, and the idle ones then meet
-// the target's keep-alive timeout); histograms for the window, the log and the
-// totals side by side (every time recorded three times, and none of them in the
-// CPU's cache when it was needed).
+// Designs tried and rejected: a goroutine per connection on package net (a
+// wake-up, two poller calls and a timer per request: 0.8 times wrk per CPU
+// second, where the loop reaches 1.1); time.Sleep for pacing (the runtime's
+// poller waits in whole milliseconds on Linux: 0.8 ms late at the median);
+// handing tickets to connections round-robin (it opens every connection that the
+// cap allows, and the idle ones then meet the target's keep-alive timeout); one
+// write for all that a batch of events leads to (requests then leave up to a
+// batch later than their time of sending says).
 package load
 
 import (

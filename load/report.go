@@ -15,7 +15,10 @@ type spent struct {
 	// wait and waitP99 are how long the process's goroutines waited for a CPU.
 	wait, waitP99 time.Duration
 	open          float64 // mean established connections
-	edges         int     // that open is the mean of
+	// busy is the largest share of the time that one event loop was on CPU; 0
+	// where it is not known.
+	busy  float64
+	edges int // that open is the mean of
 }
 
 // begin takes the readings that the first window starts from.
@@ -94,10 +97,33 @@ func (r *run) account(s record.Span, used usage, g gauges) {
 	}
 	if r.spent.edges == 0 {
 		r.sched.start()
+		r.markLoops(s.To)
 	}
+	r.spent.busy = r.busiest(s.To)
 	r.spent.wait, r.spent.waitP99 = r.sched.waited()
 	r.spent.edges++
 	r.spent.open += (float64(g.open) - r.spent.open) / float64(r.spent.edges)
+}
+
+// markLoops reads what the loops' threads have used when the measured span
+// begins.
+func (r *run) markLoops(at time.Duration) {
+	r.loopsAt = at
+	for _, l := range r.loops {
+		used, _ := threadCPU(int(l.thread.Load()))
+		r.loopsUsed = append(r.loopsUsed, used)
+	}
+}
+
+// busiest returns the share of the time since then that the busiest loop was on
+// CPU.
+func (r *run) busiest(at time.Duration) (share float64) {
+	for i, l := range r.loops {
+		if used, ok := threadCPU(int(l.thread.Load())); ok && at > r.loopsAt {
+			share = max(share, float64(used-r.loopsUsed[i])/float64(at-r.loopsAt))
+		}
+	}
+	return share
 }
 
 // progress needs the collector's lock.
@@ -151,7 +177,7 @@ func (r *run) writeLast() {
 func (r *run) slowRequest(s *slowSample) record.SlowRequest {
 	return record.SlowRequest{
 		Intended: s.intended, Sent: s.sent, FirstByte: s.first, Done: s.done,
-		Request: r.names[s.request], Connection: s.connection, ID: s.id,
+		Request: r.names[s.request], Connection: int(s.connection), ID: s.id,
 		Status: int(s.status), Error: string(kinds[s.kind]),
 	}
 }

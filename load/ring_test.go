@@ -52,7 +52,7 @@ func TestSlowestKeepsTheSlowest(t *testing.T) {
 	var k slowest
 	r := rand.New(rand.NewPCG(5, 6))
 	for i, d := range r.Perm(5000) {
-		k.add(&sample{id: int64(i), done: time.Duration(d)}, 1)
+		k.add(&sample{id: int64(i), done: time.Duration(d)})
 	}
 	first := k.kept[len(k.kept)-1]
 	if !k.window(&first) {

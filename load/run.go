@@ -61,6 +61,9 @@ type run struct {
 	used   usage // at the last edge
 	usedAt time.Duration
 	spent  spent
+	// What the loops' threads had used at the measured span's beginning.
+	loopsUsed []time.Duration
+	loopsAt   time.Duration
 }
 
 func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
@@ -321,7 +324,7 @@ func (r *run) result(now time.Duration) *Result {
 		s.Reconnects += l.counted.reconnects
 	}
 	e := evidence{
-		open: r.plan.Open(), span: steady.Len(), asked: r.connections, ramped: len(r.plan.Stages) > 0,
+		open: r.plan.Open(), span: steady.Len(), asked: r.connections, held: r.plan.PerConnection > 0, loopBusy: r.spent.busy, ramped: len(r.plan.Stages) > 0,
 		cpus: runtime.NumCPU(), loopback: loopback(r.Plan),
 		summary: s, spent: r.spent, own: t.own.quantiles(), serviceSum: t.service.sum, lagSum: t.lag.sum,
 		begun: left.begun, waiting: left.waiting, oldest: left.oldest,

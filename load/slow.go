@@ -21,8 +21,7 @@ type slowest struct {
 
 type slowSample struct {
 	sample
-	connection int
-	written    bool
+	written bool
 }
 
 func (s *sample) latency() int64 { return int64(s.done - s.intended) }
@@ -39,13 +38,13 @@ func (k *slowest) Pop() any {
 }
 
 // add offers a request. The steady path is one comparison.
-func (k *slowest) add(s *sample, connection int) {
+func (k *slowest) add(s *sample) {
 	if len(k.kept) < slowestKept {
-		heap.Push(k, slowSample{sample: *s, connection: connection})
+		heap.Push(k, slowSample{sample: *s})
 		return
 	}
 	if s.latency() > k.kept[0].latency() {
-		k.kept[0] = slowSample{sample: *s, connection: connection}
+		k.kept[0] = slowSample{sample: *s}
 		heap.Fix(k, 0)
 	}
 }

@@ -69,7 +69,11 @@ func (c *call) check(q *request, codec *codec) error {
 	if c.checking.set == nil {
 		return nil
 	}
-	if q.decode != nil && c.messages.whole() {
+	switch {
+	case q.decode == nil || !c.messages.whole():
+	case c.messages.long:
+		c.checking.answer.Long()
+	default:
 		if err := codec.decode(q.decode, &c.messages); err != nil {
 			return err
 		}

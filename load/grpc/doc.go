@@ -14,7 +14,8 @@
 // A call sends all of its messages at once and closes its side; answers are read
 // to their trailers. Their messages are counted, and of any size, unless the
 // request has checks that look at them: then the answer is decoded to JSON, a
-// list of messages where the method streams, and may take 4 MiB.
+// list of messages where the method streams, and may take 4 MiB
+// (as JSON, the bound of package check); the checks of a longer one fail.
 //
 // A status other than the one that the plan expects (0, which is OK) is a
 // load.KindStatus failure, DEADLINE_EXCEEDED after the plan's timeout a

@@ -6,8 +6,8 @@ import (
 	"github.com/redline-go/redline/load"
 )
 
-// maxKept bounds the messages of an answer that are kept for its checks; other
-// answers may be of any size. It is what gRPC's clients take by default.
+// maxKept bounds the messages of an answer that are kept for its checks, which
+// fail when there are more. Answers without checks may be of any size.
 const maxKept = 4 << 20
 
 // messages takes the messages of an answer apart, whatever pieces they come in.
@@ -17,6 +17,7 @@ type messages struct {
 	have  int    // bytes of head
 	left  uint32 // bytes of the message that are to come
 	keep  bool
+	long  bool   // there are too many to keep
 	kept  []byte // with their prefixes
 }
 
@@ -34,10 +35,11 @@ func (m *messages) reset(keep bool) {
 
 // feed takes a piece. After an error the answer is of no use.
 func (m *messages) feed(data []byte) error {
-	if m.keep {
-		if len(m.kept)+len(data) > maxKept {
-			return errTooLarge
-		}
+	switch {
+	case !m.keep || m.long:
+	case len(m.kept)+len(data) > maxKept:
+		m.long, m.kept = true, nil
+	default:
 		m.kept = append(m.kept, data...)
 	}
 	for len(data) > 0 {
@@ -84,5 +86,4 @@ func (m *messages) each(f func(message []byte) error) error {
 var (
 	errCompressed = fault(load.KindBadResponse, "a compressed message, and none was asked for")
 	errPrefix     = fault(load.KindBadResponse, "the body is not made of gRPC's messages")
-	errTooLarge   = fault(load.KindBadResponse, "messages of more than %d bytes, and checks look at them", maxKept)
 )

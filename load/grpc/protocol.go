@@ -119,7 +119,7 @@ func schemasOf(ctx context.Context, p *scenario.Plan, places []place.Place) ([]*
 				services = append(services, service)
 			}
 		}
-		asked, err := askSchema(ctx, at, services, credentials(p.Requests[i], p))
+		asked, err := askSchema(ctx, at, services, openMetadata(p.Requests[i], p))
 		if err != nil {
 			return nil, fmt.Errorf("grpc: %w", err)
 		}

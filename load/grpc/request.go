@@ -163,9 +163,9 @@ func (r *request) appendBlock(block, value []byte, at *scenario.Cursor) (extende
 	return block, value
 }
 
-// credentials are the metadata of a request that no data goes into, for asking
+// openMetadata is the metadata of a request that no data goes into, for asking
 // the server for its schema: it may let nobody in without.
-func credentials(q scenario.Request, p *scenario.Plan) http.Header {
+func openMetadata(q scenario.Request, p *scenario.Plan) http.Header {
 	h := http.Header{}
 	for name, template := range q.Headers {
 		if text, value, err := metadatum(strings.ToLower(name), template, p); err == nil && value == nil {

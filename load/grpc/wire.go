@@ -177,8 +177,7 @@ var errForeign = fault(load.KindBadResponse, "an answer of HTTP and not of gRPC"
 func (w *wire) finishForeign(c *call, q *request) error {
 	switch {
 	case c.http != 200:
-		code := codeOf(c.http)
-		return w.finish(c, q, code, &trailers{code: code, message: "HTTP status " + strconv.Itoa(c.http)})
+		return w.finish(c, q, codeOf(c.http), nil)
 	case c.foreign != nil:
 		c.x.Status = codeUnknown
 		return c.foreign
@@ -193,7 +192,8 @@ var (
 	errCount    = fault(load.KindBadResponse, "status OK without exactly one message, which the method answers with")
 )
 
-// finish judges a complete answer.
+// finish judges a complete answer. Without trailers the code is what HTTP's
+// status stands for.
 func (w *wire) finish(c *call, q *request, code int, t *trailers) error {
 	c.x.Status = code
 	if code == codeOK && c.http != 0 {
@@ -212,6 +212,9 @@ func (w *wire) finish(c *call, q *request, code int, t *trailers) error {
 	if code == q.expect {
 		w.end(c, nil)
 		return nil
+	}
+	if t == nil {
+		t = &trailers{code: code, message: "HTTP status " + strconv.Itoa(c.http)}
 	}
 	// The server's clock and ours began at about the same time, and either may
 	// be first to say that it is over.

@@ -58,7 +58,8 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if !load.Open && load.Connections > 0 && load.Service > 0 {
 		flying := load.Rate * load.Service / 1e9
-		if flying < littleSlack*float64(load.Connections) && load.Errors < 0.5*load.Requests {
+		thinking := load.Rate * load.Think / 1e9 // meant to be idle
+		if flying+thinking < littleSlack*float64(load.Connections) && load.Errors < 0.5*load.Requests {
 			why = append(why, "connections stand idle between requests")
 			facts = append(facts, diagnose.Fact(diagnose.FromLoad, flying, diagnose.Ratio, "%.0f/s times %s is %.1f requests in flight, on %d connections", load.Rate, diagnose.Span(load.Service), flying, load.Connections))
 		}
@@ -124,7 +125,7 @@ func runConnections(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if load.Errors > 0.5*load.Requests || p.Found(limiting()) {
 		return nil, nil
 	}
-	ceiling := float64(load.Connections) / (load.Service / 1e9)
+	ceiling := float64(load.Connections) / ((load.Service + load.Think) / 1e9)
 	f := diagnose.Finding{
 		Cause: "generator-limited", Share: 1 - c.HostUse(), ShareOf: diagnose.OfCapacity, GainCeiling: 1 / max(c.HostUse(), 1.0/50), Confidence: record.Medium,
 		Title: fmt.Sprintf("%d connections with %s each allow %.0f requests/s, and the service is idle meanwhile", load.Connections, diagnose.Span(load.Service), ceiling),
