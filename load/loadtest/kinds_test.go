@@ -1,0 +1,185 @@
+//go:build linux
+
+package loadtest_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/http1"
+	"github.com/redline-go/redline/load/http2"
+	"github.com/redline-go/redline/load/loadtest"
+	"github.com/redline-go/redline/load/tcp"
+	"github.com/redline-go/redline/scenario"
+)
+
+// get is a plan of GET requests for an open loop.
+func get(url string, change ...func(*scenario.Plan)) *scenario.Plan {
+	p := &scenario.Plan{
+		Requests: []scenario.Request{{Name: "get", URL: scenario.Template(url)}},
+		Load:     scenario.Load{Rate: 100, Connections: 4, Duration: 150 * time.Millisecond, Timeout: 5 * time.Second},
+	}
+	for _, f := range change {
+		f(p)
+	}
+	return p
+}
+
+// protocol makes what the plan's URLs ask for.
+func protocol(t testing.TB, p *scenario.Plan) load.Protocol {
+	t.Helper()
+	var made load.Protocol
+	var err error
+	switch p.Protocol {
+	case scenario.HTTP2:
+		made, err = http2.New(p)
+	case scenario.TCP:
+		made, err = tcp.New(p)
+	default:
+		made, err = http1.New(p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func timeout(d time.Duration) func(*scenario.Plan) {
+	return func(p *scenario.Plan) { p.Load.Timeout = d }
+}
+
+// trusting is a plan for a server over TLS.
+func trusting(t testing.TB, kind loadtest.Certificate) *scenario.Plan {
+	address, authority := loadtest.ServeTLS(t, kind, loadtest.Answer(loadtest.OK))
+	return get("https://"+address, func(p *scenario.Plan) { p.TLS.CA = authority })
+}
+
+// kinds has a real case for each kind of failure but those that need a process
+// of their own.
+var kinds = []struct {
+	name string
+	want load.ErrorKind
+	// some is set when not every request must fail so.
+	some bool
+	plan func(t *testing.T) *scenario.Plan
+}{
+	{"refused", load.KindRefused, false, func(t *testing.T) *scenario.Plan { return get("http://" + loadtest.Refused(t)) }},
+	{"never answers", load.KindTimeout, false, serving(loadtest.Silent, timeout(50*time.Millisecond))},
+	{"stops within the body", load.KindTimeout, false, serving(loadtest.SilentWithin, timeout(50*time.Millisecond))},
+	{"accept queue full", load.KindTimeout, false, func(t *testing.T) *scenario.Plan {
+		return get("http://"+loadtest.Backlog(t), timeout(50*time.Millisecond))
+	}},
+	{"reset before the answer", load.KindReset, false, serving(loadtest.ResetsUnanswered)},
+	{"reset within the answer", load.KindReset, false, serving(loadtest.ResetsWithin)},
+	{"name", load.KindDNS, false, func(*testing.T) *scenario.Plan { return get("http://" + loadtest.NoSuchName) }},
+	{"closes at once", load.KindEOF, true, serving(loadtest.ClosesAtOnce)},
+	{"closes unanswered", load.KindEOF, false, serving(loadtest.ClosesUnanswered)},
+	{"short body", load.KindShortBody, false, serving(loadtest.ShortBody)},
+	{"short chunk", load.KindShortBody, false, serving(loadtest.ShortChunk)},
+	{"garbage", load.KindBadResponse, false, serving(loadtest.Garbage)},
+	{"endless head", load.KindHeaderTooLarge, false, serving(loadtest.EndlessHead)},
+	// crypto/tls says nothing before it closes.
+	{"plaintext to TLS", load.KindEOF, false, func(t *testing.T) *scenario.Plan {
+		address, _ := loadtest.ServeTLS(t, loadtest.Valid, loadtest.Answer(loadtest.OK))
+		return get("http://" + address)
+	}},
+	{"TLS to plaintext", load.KindTLS, false, func(t *testing.T) *scenario.Plan {
+		return get("https://" + loadtest.Serve(t, loadtest.Answer(loadtest.OK)))
+	}},
+	{"self-signed", load.KindCertificate, false, func(t *testing.T) *scenario.Plan { return trusting(t, loadtest.SelfSigned) }},
+	{"expired", load.KindCertificate, false, func(t *testing.T) *scenario.Plan { return trusting(t, loadtest.Expired) }},
+	{"wrong name", load.KindCertificate, false, func(t *testing.T) *scenario.Plan { return trusting(t, loadtest.WrongName) }},
+	{"status", load.KindStatus, false, serving(loadtest.Answer("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"))},
+	{"redirect", load.KindRedirect, false, serving(
+		loadtest.Answer("HTTP/1.1 302 Found\r\nLocation: http://elsewhere.test/\r\nContent-Length: 0\r\n\r\n"),
+		func(p *scenario.Plan) { p.Requests[0].Follow = true })},
+	{"source address", load.KindNoPorts, false, serving(loadtest.Answer(loadtest.OK), func(p *scenario.Plan) {
+		p.Load.Sources = []netip.Addr{netip.MustParseAddr("192.0.2.1")} // of no interface (RFC 5737)
+	})},
+	{"empty message", load.KindBadRequest, false, func(t *testing.T) *scenario.Plan {
+		p := get("tcp://" + loadtest.Serve(t, loadtest.Silent))
+		p.Protocol, p.Requests[0].Body = scenario.TCP, "{{nothing}}"
+		p.Data = map[string]*scenario.Table{"nothing": {Columns: []string{"text"}, Rows: [][]string{{""}}}}
+		return p
+	}},
+	{"stream reset", load.KindStreamReset, false, func(t *testing.T) *scenario.Plan {
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+		s.Config.Protocols = new(http.Protocols)
+		s.Config.Protocols.SetUnencryptedHTTP2(true)
+		s.Start()
+		t.Cleanup(s.Close)
+		return get(s.URL, func(p *scenario.Plan) { p.Protocol = scenario.HTTP2 })
+	}},
+}
+
+// serving is a plan against a server that behaves so.
+func serving(b loadtest.Behaviour, change ...func(*scenario.Plan)) func(*testing.T) *scenario.Plan {
+	return func(t *testing.T) *scenario.Plan { return get("http://"+loadtest.Serve(t, b), change...) }
+}
+
+func TestEveryKindOfFailure(t *testing.T) {
+	for _, test := range kinds {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := test.plan(t)
+			r, _ := loadtest.Run(t, p, protocol(t, p))
+			s := r.Load
+			got := s.ErrorKinds[string(test.want)]
+			if got == 0 || !test.some && got != s.Requests || got > s.Requests {
+				t.Errorf("%d of %d requests failed so; kinds %v, statuses %v, %d unfinished", got, s.Requests, s.ErrorKinds, s.Status, s.InFlight)
+			}
+			// The run goes on: a failure holds up nothing but its own connection.
+			if s.InFlight > 0 {
+				t.Errorf("%d requests are unfinished", s.InFlight)
+			}
+		})
+	}
+}
+
+// TestClosedLoopGoesOn runs each failure in a closed loop, where the next
+// request waits for the last: a lost one would end its virtual user.
+func TestClosedLoopGoesOn(t *testing.T) {
+	for _, test := range kinds {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := test.plan(t)
+			p.Load.Rate, p.Load.Connections, p.Load.Duration = 0, 2, 200*time.Millisecond
+			r, _ := loadtest.Run(t, p, protocol(t, p))
+			if s := r.Load; s.ErrorKinds[string(test.want)] < 4 || s.InFlight > 0 {
+				t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
+			}
+		})
+	}
+}
+
+func TestDescriptorsRunOut(t *testing.T) {
+	if !loadtest.Alone(t, nil) {
+		return
+	}
+	p := get("http://"+loadtest.Refused(t), timeout(100*time.Millisecond))
+	hold := loadtest.Serve(t, loadtest.Silent)
+	p.Requests[0].URL = scenario.Template("http://" + hold)
+	p.Load.Rate, p.Load.Connections = 500, 100
+	loadtest.LimitDescriptors(t, 60) // of which the server takes as many as the generator
+	r, _ := loadtest.Run(t, p, protocol(t, p))
+	if s := r.Load; s.ErrorKinds[string(load.KindTooManyFDs)] == 0 || s.ErrorKinds[string(load.KindTimeout)] == 0 {
+		t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
+	}
+}
+
+// TestNoRoute runs in a network without routes.
+func TestNoRoute(t *testing.T) {
+	if !loadtest.Alone(t, func(a *syscall.SysProcAttr) { a.Cloneflags = syscall.CLONE_NEWNET }) {
+		return
+	}
+	p := get("http://192.0.2.1")
+	r, _ := loadtest.Run(t, p, protocol(t, p))
+	if s := r.Load; s.ErrorKinds[string(load.KindUnreachable)] != 15 {
+		t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
+	}
+}

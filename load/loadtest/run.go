@@ -1,0 +1,110 @@
+package loadtest
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
+)
+
+// Run drives a plan and checks what holds of every run: each request that was
+// due is a success, a failure of one kind, or unfinished; what the windows, the
+// latency log and the summary of an open loop say adds up to the same. (In a
+// closed loop the last requests may begin after the measured span.)
+func Run(t testing.TB, p *scenario.Plan, protocol load.Protocol) (*load.Result, *Sink) {
+	t.Helper()
+	clock, err := record.StartClock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink := &Sink{Logged: map[record.Kind]int64{}}
+	r, err := load.Run(t.Context(), load.Config{Plan: p, Clock: clock, Protocol: protocol, Record: sink})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &r.Load
+	var failed, statuses int64
+	for _, n := range s.ErrorKinds {
+		failed += n
+	}
+	for _, n := range s.Status {
+		statuses += n
+	}
+	if failed != s.Errors || s.Errors > s.Requests || statuses > s.Requests {
+		t.Errorf("%d requests, %d errors of kinds %v, statuses %v", s.Requests, s.Errors, s.ErrorKinds, s.Status)
+	}
+	if p.Load.Rate > 0 && len(p.Load.Stages) == 0 && p.Load.Arrivals == "" {
+		if due := int64(p.Load.Rate*p.Load.Duration.Seconds() + 0.5); s.Requests+s.InFlight != due {
+			t.Errorf("%d requests ended and %d are unfinished of %d that were due", s.Requests, s.InFlight, due)
+		}
+	}
+	if p.Load.Warmup == 0 && p.Load.Open() {
+		sink.agrees(t, s)
+	}
+	return r, sink
+}
+
+// Sink is a load.Sink that keeps what adds up.
+type Sink struct {
+	mu      sync.Mutex
+	Points  []record.Point
+	Logged  map[record.Kind]int64 // values in the latency log
+	Slowest []record.SlowRequest
+}
+
+// Add keeps the points.
+func (s *Sink) Add(points ...record.Point) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Points = append(s.Points, points...)
+	return nil
+}
+
+// Counts counts the values.
+func (s *Sink) Counts(_ string, kind record.Kind, _ record.Span, c *record.Counts) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Logged[kind] += c.Total()
+	return nil
+}
+
+// Slow keeps the requests.
+func (s *Sink) Slow(requests ...record.SlowRequest) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Slowest = append(s.Slowest, requests...)
+	return nil
+}
+
+// Sum adds up the points of a series.
+func (s *Sink) Sum(name, labels string) (sum float64) {
+	for _, p := range s.Points {
+		if p.Series.Name == name && p.Series.Labels == labels {
+			sum += p.Value
+		}
+	}
+	return sum
+}
+
+// agrees compares the windows and the log with the summary of a run without a
+// warm-up.
+func (s *Sink) agrees(t testing.TB, load *record.LoadSummary) {
+	t.Helper()
+	if got := int64(s.Sum(record.LoadRequests, "")); got != load.Requests {
+		t.Errorf("%d requests in windows, %d in the summary", got, load.Requests)
+	}
+	for kind, n := range load.ErrorKinds {
+		if got := int64(s.Sum(record.LoadErrors, record.Labels("kind", kind))); got != n {
+			t.Errorf("%d failures of kind %s in windows, %d in the summary", got, kind, n)
+		}
+	}
+	if got := int64(s.Sum(record.LoadBytesIn, "")); got != load.BytesIn {
+		t.Errorf("%d bytes in in windows, %d in the summary", got, load.BytesIn)
+	}
+	timed := load.Requests - load.Errors + load.ErrorKinds["timeout"]
+	if s.Logged[record.Latency] != timed || s.Logged[record.ErrorLatency] != load.Errors {
+		t.Errorf("log %v, of %d requests with %d errors", s.Logged, load.Requests, load.Errors)
+	}
+}

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package loadtest
+
+import (
+	"net"
+	"time"
+)
+
+// awaitSent gives the peer's kernel the time to take what was written to c,
+// where it cannot be asked.
+func awaitSent(*net.TCPConn) { time.Sleep(20 * time.Millisecond) }

@@ -1,0 +1,79 @@
+package tcp_test
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/loadtest"
+	"github.com/redline-go/redline/scenario"
+)
+
+// against is a plan of messages to a server that behaves so.
+func against(t *testing.T, body string, b loadtest.Behaviour, l scenario.Load) *scenario.Plan {
+	t.Helper()
+	p := message(body)
+	p.Requests[0].URL = scenario.Template("tcp://" + loadtest.Serve(t, b))
+	p.Protocol, p.Load = scenario.TCP, l
+	p.Load.Duration, p.Load.Timeout = 300*time.Millisecond, 5*time.Second
+	return p
+}
+
+func TestEchoServer(t *testing.T) {
+	echo := func(c *loadtest.Conn) { io.Copy(c.Conn, c.Reader) }
+	for name, p := range map[string]*scenario.Plan{
+		"open loop":    against(t, "hello", echo, scenario.Load{Rate: 200, Connections: 4}),
+		"closed loop":  against(t, "hello", echo, scenario.Load{Connections: 4, Requests: 60}),
+		"large":        against(t, string(make([]byte, 3<<20)), echo, scenario.Load{Connections: 2, Requests: 4}),
+		"each its own": against(t, "hello", echo, scenario.Load{Rate: 200, PerConnection: 2, Connections: 100}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, _ := loadtest.Run(t, p, protocol(t, p))
+			s := r.Load
+			want := max(p.Load.Requests, int64(p.Load.Rate*0.3))
+			if s.Requests != want || s.Errors > 0 || s.InFlight > 0 || s.Dials > int64(p.Load.Connections) {
+				t.Errorf("%d requests, kinds %v, %d unfinished, %d connections opened", s.Requests, s.ErrorKinds, s.InFlight, s.Dials)
+			}
+			if size := int64(len(p.Requests[0].Body)); s.BytesIn != want*size || s.BytesOut != want*size {
+				t.Errorf("%d bytes in, %d out", s.BytesIn, s.BytesOut)
+			}
+		})
+	}
+}
+
+// TestNoReplyEndsWhenSent: the kernel takes messages as fast as they come, and
+// the loop still looks at its sockets and at the time.
+func TestNoReplyEndsWhenSent(t *testing.T) {
+	for name, l := range map[string]scenario.Load{
+		"open loop":      {Rate: 200, Connections: 4},
+		"one connection": {Connections: 1, Requests: 5000},
+		"several":        {Connections: 4, Requests: 5000},
+		"until the end":  {Connections: 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := against(t, "news", loadtest.Silent, l)
+			p.Requests[0].NoReply = true
+			r, _ := loadtest.Run(t, p, protocol(t, p))
+			s := r.Load
+			want := max(l.Requests, int64(l.Rate*0.3))
+			if want > 0 && s.Requests != want || s.Requests < 60 || s.Errors > 0 || s.InFlight > 0 {
+				t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
+			}
+		})
+	}
+}
+
+// TestNoReplyToWhoDoesNotRead: what the kernel does not take was not sent.
+func TestNoReplyToWhoDoesNotRead(t *testing.T) {
+	block := make(chan struct{})
+	p := against(t, string(make([]byte, 16<<20)), func(*loadtest.Conn) { <-block }, scenario.Load{Rate: 50, Connections: 2})
+	t.Cleanup(func() { close(block) })
+	p.Requests[0].NoReply, p.Load.Timeout = true, 50*time.Millisecond
+	r, _ := loadtest.Run(t, p, protocol(t, p))
+	if s := r.Load; s.ErrorKinds[string(load.KindTimeout)] != s.Requests || s.Requests != 15 {
+		t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
+	}
+}

@@ -1,0 +1,194 @@
+package websocket_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	real "github.com/coder/websocket" // a server that others wrote
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/loadtest"
+	"github.com/redline-go/redline/scenario"
+)
+
+// serve runs a real server whose connections are handled so once upgraded, and
+// returns a plan of messages to it.
+func serve(t *testing.T, handle func(ctx context.Context, c *real.Conn) error, change ...func(*scenario.Plan)) *scenario.Plan {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		c, err := real.Accept(w, r, &real.AcceptOptions{CompressionMode: real.CompressionContextTakeover})
+		if err != nil {
+			return
+		}
+		defer c.CloseNow()
+		c.SetReadLimit(1 << 20)
+		for err == nil {
+			err = handle(r.Context(), c)
+		}
+	}))
+	t.Cleanup(s.Close)
+	p := message("hello", header("Authorization", "Bearer x"), func(q *scenario.Request) {
+		q.URL = scenario.Template("ws" + strings.TrimPrefix(s.URL, "http"))
+	})
+	p.Protocol = scenario.WebSocket
+	p.Load = scenario.Load{Rate: 200, Connections: 4, Duration: 300 * time.Millisecond, Timeout: 5 * time.Second}
+	for _, f := range change {
+		f(p)
+	}
+	return p
+}
+
+func echo(ctx context.Context, c *real.Conn) error {
+	kind, b, err := c.Read(ctx)
+	if err != nil {
+		return err
+	}
+	return c.Write(ctx, kind, b)
+}
+
+// echoInParts answers in fragments.
+func echoInParts(ctx context.Context, c *real.Conn) error {
+	kind, b, err := c.Read(ctx)
+	if err != nil {
+		return err
+	}
+	w, err := c.Writer(ctx, kind)
+	if err != nil {
+		return err
+	}
+	for _, part := range [][]byte{b[:len(b)/2], b[len(b)/2:]} {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+func TestAgainstARealServer(t *testing.T) {
+	rows := map[string]*scenario.Table{"user": {Columns: []string{"token", "text"}, Rows: [][]string{
+		{"t1", "short"}, {"t2", strings.Repeat("long ", 100)}, {"t3", ""}, {"t4", strings.Repeat("x", 70_000)}, {"t5", "\xff\xfe"}}}}
+	for name, p := range map[string]*scenario.Plan{
+		"echo":      serve(t, echo),
+		"fragments": serve(t, echoInParts),
+		"rows": serve(t, echo, func(p *scenario.Plan) {
+			p.Data, p.Requests[0].Body = rows, "{{user.text}}"
+			p.Requests[0].Headers["Authorization"] = "Bearer {{user.token}}"
+		}),
+		"large": serve(t, echo, func(p *scenario.Plan) {
+			p.Requests[0].Body = scenario.Template(strings.Repeat("0123456789abcdef", 40_000))
+		}),
+		"kept by each": serve(t, echo, func(p *scenario.Plan) {
+			p.Load.Connections, p.Load.PerConnection = 100, 2
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, _ := loadtest.Run(t, p, protocol(t, p))
+			s := r.Load
+			if s.Errors > 0 || s.InFlight > 0 || s.Requests != 60 {
+				t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
+			}
+			if s.Dials > int64(p.Load.Connections) {
+				t.Errorf("%d connections were opened", s.Dials)
+			}
+		})
+	}
+}
+
+func TestPingsAreAnswered(t *testing.T) {
+	pongs := make(chan error, 100)
+	p := serve(t, func(ctx context.Context, c *real.Conn) error {
+		ctx = c.CloseRead(ctx)
+		err := c.Ping(ctx)
+		pongs <- err
+		<-ctx.Done()
+		return ctx.Err()
+	}, func(p *scenario.Plan) {
+		p.Load.Timeout, p.Load.Connections = 200*time.Millisecond, 1
+		p.Requests[0].NoReply, p.Load.Rate, p.Load.PerConnection = true, 10, 10
+	})
+	loadtest.Run(t, p, protocol(t, p))
+	if err := <-pongs; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFailuresOfRealConnections(t *testing.T) {
+	for name, test := range map[string]struct {
+		plan *scenario.Plan
+		want load.ErrorKind
+	}{
+		"refused": {serve(t, echo, func(p *scenario.Plan) { p.Requests[0].Headers = nil }), load.KindStatus},
+		"refused with data": {serve(t, echo, func(p *scenario.Plan) {
+			p.Requests[0].Headers = map[string]scenario.Secret{"X-User": "{{user}}"}
+			p.Data = map[string]*scenario.Table{"user": {Columns: []string{"id"}, Rows: [][]string{{"1"}}}}
+		}), load.KindStatus},
+		"closed": {serve(t, func(ctx context.Context, c *real.Conn) error {
+			if _, _, err := c.Read(ctx); err != nil {
+				return err
+			}
+			return c.Close(real.StatusInternalError, "no more")
+		}), load.KindEOF},
+		"upgrade unanswered": {raw(t, loadtest.Silent), load.KindTimeout},
+		"upgrade cut off":    {raw(t, loadtest.ClosesUnanswered), load.KindEOF},
+		"upgrade reset":      {raw(t, loadtest.ResetsUnanswered), load.KindReset},
+		"no upgrade":         {raw(t, loadtest.Answer(loadtest.OK)), load.KindStatus},
+		"garbage":            {raw(t, loadtest.Garbage), load.KindBadResponse},
+	} {
+		for _, rate := range []float64{100, 0} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				p := *test.plan
+				p.Load.Rate = rate
+				r, _ := loadtest.Run(t, &p, protocol(t, &p))
+				s := r.Load
+				if n := s.ErrorKinds[string(test.want)]; n < 4 || n != s.Requests || s.InFlight > 0 {
+					t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
+				}
+				if s.Dials > 3*s.Requests+8 {
+					t.Errorf("%d connections for %d requests: what refuses is spun on", s.Dials, s.Requests)
+				}
+			})
+		}
+	}
+}
+
+// raw is a plan of messages to a server that upgrades nothing.
+func raw(t *testing.T, b loadtest.Behaviour) *scenario.Plan {
+	p := message("hello")
+	p.Requests[0].URL = scenario.Template("ws://" + loadtest.Serve(t, b))
+	p.Protocol = scenario.WebSocket
+	p.Load = scenario.Load{Rate: 100, Connections: 2, Duration: 300 * time.Millisecond, Timeout: 50 * time.Millisecond}
+	return p
+}
+
+func TestNoReplyEndsWhenSent(t *testing.T) {
+	for _, rate := range []float64{200, 0} {
+		got := make(chan string, 1<<20)
+		p := serve(t, func(ctx context.Context, c *real.Conn) error {
+			_, b, err := c.Read(ctx)
+			if err == nil {
+				got <- string(b)
+			}
+			return err
+		}, func(p *scenario.Plan) {
+			p.Requests[0].NoReply = true
+			p.Load.Rate, p.Load.Requests = rate, 60
+		})
+		r, _ := loadtest.Run(t, p, protocol(t, p))
+		if s := r.Load; s.Requests != 60 || s.Errors > 0 || s.InFlight > 0 {
+			t.Errorf("rate %v: %d requests, kinds %v, %d unfinished", rate, s.Requests, s.ErrorKinds, s.InFlight)
+		}
+		if len(got) < 50 { // the last are cut off with their connections
+			t.Errorf("rate %v: the target got %d messages", rate, len(got))
+		}
+	}
+}
