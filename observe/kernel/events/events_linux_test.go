@@ -8,12 +8,14 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/kernel/netstat"
 	"github.com/redline-go/redline/observe/observetest"
 	"github.com/redline-go/redline/record"
 )
@@ -108,7 +110,7 @@ func sum(sink *observetest.Sink, name, labels string) float64 {
 // as the kernel counts them.
 func TestConnectionsAgainstTheKernel(t *testing.T) {
 	const n = 5000
-	s, sink := watch(t, os.Getpid(), func() { open5000(t, n) }, func(sink *observetest.Sink) bool {
+	s, sink := watch(t, os.Getpid(), func() { openAndReset(t, n) }, func(sink *observetest.Sink) bool {
 		return sum(sink, record.TCPOpens, "dir=in") >= 0.99*n && sum(sink, record.TCPCloses, "*") >= 2*0.99*n
 	})
 	for _, label := range []string{"dir=in", "dir=out"} {
@@ -132,8 +134,8 @@ func TestConnectionsAgainstTheKernel(t *testing.T) {
 	}
 }
 
-// open5000 opens and resets n connections, so that none is left in TIME_WAIT.
-func open5000(t *testing.T, n int) {
+// openAndReset opens and resets n connections, so that none is left in TIME_WAIT.
+func openAndReset(t *testing.T, n int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -220,5 +222,75 @@ func TestFsync(t *testing.T) {
 	}
 	if got := sum(sink, record.BlockRequests, "*"); got < 1 {
 		t.Errorf("%v block requests", got)
+	}
+}
+
+// What others do in the same namespace is not the target's, though it is counted
+// for the calibration.
+func TestOthersAreNotTheTarget(t *testing.T) {
+	cmd := exec.Command("cat")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end := func() {
+		_ = stdin.Close()
+		_ = cmd.Wait()
+	}
+	defer end()
+	const n = 500
+	before := namespaceOpens(t)
+	s, sink := watch(t, cmd.Process.Pid, func() { openAndReset(t, n) }, func(sink *observetest.Sink) bool {
+		return namespaceOpens(t) >= before+n
+	})
+	if opens, closes := sum(sink, record.TCPOpens, "*"), sum(sink, record.TCPCloses, "*"); opens+closes != 0 {
+		t.Errorf("%v opened and %v closed by a process without sockets", opens, closes)
+	}
+	if d := sink.Last(record.KernelCalibration, "of=passive_opens"); !(d >= -n/100 && d <= n/100) {
+		t.Errorf("eBPF differs from the kernel by %v of %d", d, n)
+	}
+	if h := s.Health(); !h.OK {
+		t.Errorf("health %+v", h)
+	}
+}
+
+// namespaceOpens is the kernel's own count of connections accepted.
+func namespaceOpens(t *testing.T) float64 {
+	t.Helper()
+	f, err := os.Open("/proc/net/snmp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	values := map[string]float64{}
+	if err := netstat.Parse(f, values); err != nil {
+		t.Fatal(err)
+	}
+	return values[record.NetPassiveOpens]
+}
+
+// A target that ends mid-run is told, and its programs do not stay.
+func TestEndOfTheProcessIsTold(t *testing.T) {
+	cmd := exec.Command("cat")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := watch(t, cmd.Process.Pid, func() {
+		_ = stdin.Close()
+		_ = cmd.Wait()
+	}, func(sink *observetest.Sink) bool {
+		seen := sink.Len()
+		time.Sleep(3 * width) // nothing more comes
+		return sink.Len() == seen
+	})
+	if h := s.Health(); h.OK || !strings.Contains(h.Why, "the process ended") {
+		t.Errorf("health %+v does not tell of the end", h)
 	}
 }

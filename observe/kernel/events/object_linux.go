@@ -16,6 +16,9 @@ import (
 // maxTargets is TARGETS of bpf.h.
 const maxTargets = 8
 
+// errPermitted is a refusal for want of privilege.
+var errPermitted = errors.New("not permitted (run redline as root or with CAP_BPF and CAP_PERFMON)")
+
 // set is a set of programs that are of use only together.
 type set struct {
 	tells    string // what is missing without it
@@ -112,7 +115,7 @@ func (o *object) close() {
 func explain(err error) error {
 	switch {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return errors.New("not permitted (run redline as root or with CAP_BPF and CAP_PERFMON)")
+		return errPermitted
 	case errors.Is(err, ebpf.ErrNotSupported), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.ENOENT):
 		return fmt.Errorf("this kernel lacks it (it takes Linux 5.11 with CONFIG_DEBUG_INFO_BTF and the tracepoint): %s", first(err))
 	default:

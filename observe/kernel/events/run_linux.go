@@ -53,11 +53,7 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	missing := st.attach()
 	if st.tcp == nil && st.runqueue == nil && st.block == nil && st.fsync == nil {
 		st.release()
-		return &observe.Unsupported{
-			What:   "eBPF programs cannot be attached",
-			Enable: "run redline as root or with CAP_BPF and CAP_PERFMON, on Linux 5.11 or later with CONFIG_DEBUG_INFO_BTF",
-			Err:    errors.Join(missing...),
-		}
+		return refused(missing)
 	}
 	for _, err := range missing {
 		s.vitals.Say("%v", err)
@@ -68,6 +64,25 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	}
 	s.state = st
 	return nil
+}
+
+// refused says what is not seen when nothing could be attached.
+func refused(missing []error) error {
+	privilege := true
+	for _, err := range missing {
+		privilege = privilege && errors.Is(err, errPermitted)
+	}
+	if privilege { // the same for all: said once
+		return &observe.Unsupported{
+			What:   "eBPF is not permitted, so connections, retransmissions by socket, and run-queue, block-device and fsync latency are not counted",
+			Enable: "run redline as root or with CAP_BPF and CAP_PERFMON",
+		}
+	}
+	return &observe.Unsupported{
+		What:   "eBPF programs cannot be attached",
+		Enable: "run redline as root, on Linux 5.11 or later with CONFIG_DEBUG_INFO_BTF",
+		Err:    errors.Join(missing...),
+	}
 }
 
 // permitted refuses early what cannot work, in plain words.
