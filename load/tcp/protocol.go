@@ -47,6 +47,9 @@ func New(p *scenario.Plan) (*Protocol, error) {
 	if len(p.Requests) == 0 {
 		return nil, errors.New("tcp: the plan has no request")
 	}
+	if p.Load.Streams > 1 {
+		return nil, fmt.Errorf("tcp: a connection carries one message at a time, not %d; take more connections", p.Load.Streams)
+	}
 	protocol := &Protocol{}
 	for i := range p.Requests {
 		q := &p.Requests[i]

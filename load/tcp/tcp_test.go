@@ -118,11 +118,15 @@ func TestPlansThatAreNotMessages(t *testing.T) {
 		"expect":     {func(q *scenario.Request) { q.Expect = 200 }, "status"},
 		"checks":     {func(q *scenario.Request) { q.Checks = []scenario.Check{{Name: "c", Body: true, Contains: "x"}} }, "compared"},
 		"unknown":    {func(q *scenario.Request) { q.Body = "{{nobody}}" }, "no feeder"},
+		"streams":    {func(*scenario.Request) {}, "one message at a time"},
 		"no request": {nil, "no request"},
 	} {
 		p := &scenario.Plan{}
 		if test.change != nil {
 			p = message("x", test.change)
+		}
+		if name == "streams" {
+			p.Load.Streams = 2
 		}
 		if _, err := tcp.New(p); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q in it", name, err, test.want)

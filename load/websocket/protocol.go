@@ -71,6 +71,9 @@ func New(p *scenario.Plan) (*Protocol, error) {
 	if len(p.Requests) == 0 {
 		return nil, errors.New("websocket: the plan has no request")
 	}
+	if p.Load.Streams > 1 {
+		return nil, fmt.Errorf("websocket: a connection carries one message at a time, not %d; take more connections", p.Load.Streams)
+	}
 	protocol := &Protocol{answers: sync.Pool{New: func() any { return new(check.Answer) }}}
 	secure := map[string]*tls.Config{} // by address
 	for i := range p.Requests {

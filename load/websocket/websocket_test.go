@@ -358,11 +358,15 @@ func TestPlansThatAreNotMessages(t *testing.T) {
 		"two in one":    {header("A", "x\r\nB: y"), "control character"},
 		"unknown place": {header("A", "{{nobody}}"), "no feeder"},
 		"unknown body":  {func(q *scenario.Request) { q.Body = "{{nobody}}" }, "no feeder"},
+		"streams":       {func(*scenario.Request) {}, "one message at a time"},
 		"no request":    {nil, "no request"},
 	} {
 		p := &scenario.Plan{}
 		if test.change != nil {
 			p = message("x", test.change)
+		}
+		if name == "streams" {
+			p.Load.Streams = 2
 		}
 		if _, err := websocket.New(p); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q in it", name, err, test.want)
