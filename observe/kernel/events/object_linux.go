@@ -23,8 +23,7 @@ var errPermitted = errors.New("not permitted (run redline as root or with CAP_BP
 type set struct {
 	tells    string // what is missing without it
 	programs []string
-	// optional sets are not missed while another of the object is attached.
-	optional bool
+	optional bool // is not missed
 }
 
 // object is one file of programs and the maps they share.
@@ -39,7 +38,9 @@ func open(load func() (*ebpf.CollectionSpec, error), sets []set, cache *btf.Cach
 	all := func(err error) []error {
 		var failed []error
 		for _, s := range sets {
-			failed = append(failed, fmt.Errorf("no %s: %w", s.tells, explain(err)))
+			if !s.optional {
+				failed = append(failed, fmt.Errorf("no %s: %w", s.tells, explain(err)))
+			}
 		}
 		return failed
 	}
@@ -55,7 +56,7 @@ func open(load func() (*ebpf.CollectionSpec, error), sets []set, cache *btf.Cach
 	}
 	var failed []error
 	for _, s := range sets {
-		if err := o.attach(spec, s, cache); err != nil && !(s.optional && len(o.links) > 0) {
+		if err := o.attach(spec, s, cache); err != nil && !s.optional {
 			failed = append(failed, fmt.Errorf("no %s: %w", s.tells, explain(err)))
 		}
 	}

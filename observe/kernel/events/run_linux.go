@@ -3,6 +3,7 @@
 package events
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,11 +136,31 @@ func (s *state) attach() (missing []error) {
 		programs: []string{blockProgBlockRqIssue, blockProgBlockRqComplete},
 	})
 	s.block = newDistribution(block, blockMapRequests, blockSeries...)
-	fsync := add(loadFsync,
-		set{tells: "fsync latency on ext4", programs: []string{fsyncProgExt4SyncFileEnter, fsyncProgExt4SyncFileExit}},
-		set{tells: "fsync latency on f2fs", programs: []string{fsyncProgF2fsSyncFileEnter, fsyncProgF2fsSyncFileExit}, optional: true})
+	fsync, err := s.attachFsync(add)
+	if err != nil {
+		missing = append(missing, err)
+	}
 	s.fsync = newDistribution(fsync, fsyncMapSyncs, fsyncSeries)
 	return missing
+}
+
+// attachFsync attaches the programs on syncs where there are file systems that
+// tell: no syncs and syncs that are not seen must not look alike.
+func (s *state) attachFsync(add func(func() (*ebpf.CollectionSpec, error), ...set) *object) (*object, error) {
+	mountinfo, _, err := s.tree.Members[0].Read("mountinfo", nil)
+	if err != nil {
+		return nil, fmt.Errorf("no fsync latency: the target's file systems are not known: %w", err)
+	}
+	tells, blind := mounted(mountinfo)
+	if !tells {
+		return nil, fmt.Errorf("no fsync latency: ext4 and f2fs tell of syncs, %s does not", cmp.Or(strings.Join(blind, ", "), "what is mounted here"))
+	}
+	if len(blind) > 0 {
+		s.vitals.Say("syncs on %s are not seen: ext4 and f2fs tell of theirs", strings.Join(blind, ", "))
+	}
+	return add(loadFsync,
+		set{tells: "fsync latency", programs: []string{fsyncProgExt4SyncFileEnter, fsyncProgExt4SyncFileExit}},
+		set{tells: "fsync latency on f2fs", programs: []string{fsyncProgF2fsSyncFileEnter, fsyncProgF2fsSyncFileExit}, optional: true}), nil
 }
 
 func (s *state) objects() []*object {
