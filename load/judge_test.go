@@ -71,7 +71,6 @@ func TestJudge(t *testing.T) {
 		{"unanswered", false, func(e *evidence) { e.begun, e.oldest = 3, 4*time.Second }, "", "3 requests were not answered by the end of the grace time, the oldest for 4 s"},
 		{"connections missing", false, func(e *evidence) { e.spent.open = 12.5 }, "", "12.5 of 64 connections"},
 		{"connections ramped", false, func(e *evidence) { e.spent.open, e.ramped = 12.5, true }, "", ""},
-		{"waits inside", false, func(e *evidence) { e.spent.wait, e.spent.waitP99 = time.Millisecond, 5*time.Millisecond }, "", "waited 1 ms for a CPU on average (p99 5 ms)"},
 		{"failures quoted", false, func(e *evidence) { e.failures[KindRefused.index()] = errors.New("dial: nobody there") }, "", "kind refused: dial: nobody there"},
 	}
 	for _, test := range tests {

@@ -19,9 +19,6 @@ const (
 	// meanwhile is read only afterwards, so that time is inside of latency and
 	// service time, and more so in their tails.
 	queued = 0.10
-	// ownWait: share of the mean service time that the generator's goroutines
-	// waited for a CPU, which is inside of the measured times.
-	ownWait = 0.10
 )
 
 // warnings are what a reader should know beside the figures.
@@ -32,10 +29,6 @@ func warnings(e *evidence) []string {
 		warn("the generator used %.2f of the %d CPUs that the target runs on too", used, e.cpus)
 	}
 	warnQueued(e, warn)
-	if e.summary.Requests > 0 && float64(e.spent.wait) > ownWait*float64(e.summary.Service.Mean) {
-		warn("the generator's goroutines waited %s for a CPU on average (p99 %s); service times (mean %s) include it",
-			brief(e.spent.wait), brief(e.spent.waitP99), brief(time.Duration(e.summary.Service.Mean)))
-	}
 	if e.neverSent() && !e.full() {
 		warn("%d of %d due requests were never sent: all %d connections were busy", e.waiting, e.due(), e.asked)
 	} else if rate := e.summary.Rate; e.open && !e.neverSent() && e.due() > 0 && e.summary.Errors == 0 && rate < offeredLeast*e.summary.IntendedRate {

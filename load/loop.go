@@ -188,7 +188,7 @@ func (l *loop) patience() time.Duration {
 	if l.under > 0 {
 		sooner(l.scan)
 	}
-	if l.run.plan.Open() && (len(l.idle) > 0 || l.run.plan.PerConnection > 0) {
+	if l.run.plan.Open() && (len(l.idle) > 0 || l.run.plan.PerConnection > 0 && l.behind < mostBehind) {
 		if _, at, ok := l.arrivals.peek(); ok {
 			sooner(l.run.start + at)
 		}

@@ -11,10 +11,8 @@ import (
 type spent struct {
 	cpu   time.Duration
 	delay time.Duration
-	known bool // whether delay is
-	// wait and waitP99 are how long the process's goroutines waited for a CPU.
-	wait, waitP99 time.Duration
-	open          float64 // mean established connections
+	known bool    // whether delay is
+	open  float64 // mean established connections
 	// busy is the largest share of the time that one event loop was on CPU; 0
 	// where it is not known.
 	busy  float64
@@ -23,7 +21,7 @@ type spent struct {
 
 // begin takes the readings that the first window starts from.
 func (r *run) begin() {
-	r.meter, r.sched = newUsageMeter(), newSchedMeter()
+	r.meter = newUsageMeter()
 	r.used, r.usedAt = r.meter.read(), r.clock.Now()
 }
 
@@ -96,11 +94,9 @@ func (r *run) account(s record.Span, used usage, g gauges) {
 		r.spent.known = true
 	}
 	if r.spent.edges == 0 {
-		r.sched.start()
 		r.markLoops(s.To)
 	}
 	r.spent.busy = r.busiest(s.To)
-	r.spent.wait, r.spent.waitP99 = r.sched.waited()
 	r.spent.edges++
 	r.spent.open += (float64(g.open) - r.spent.open) / float64(r.spent.edges)
 }

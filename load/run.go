@@ -55,7 +55,6 @@ type run struct {
 	points []record.Point
 	met    [len(kinds)]bool
 	meter  *usageMeter
-	sched  *schedMeter
 	queue  *queue
 	before gauges
 	used   usage // at the last edge

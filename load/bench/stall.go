@@ -98,6 +98,7 @@ func (b *bench) stalls(ctx context.Context) (*section, error) {
 		About: fmt.Sprintf("One thread that stops for %v every %v, under %s requests/s for %v (wrk has no rate: its loop is closed). "+
 			"The truth is computed from the stalls that the server records and round trips of a blocking socket without one; "+
 			"\"off\" is stated over true, minus one.", p.length, p.every, thousands(p.rate), p.load),
+		Notes:   []string{"wrk sends nothing while the server stalls, and afterwards adds the samples that it believes it left out, by its own mean interval (stats_correct in its stats.c)"},
 		Columns: []string{"tool", "loop", "requests", "p50", "off", "p99", "off", "p99.9", "off", "max", "not sent in time"},
 	}
 	open := shape{protocol: http1, address: address, connections: 64, streams: 1, rate: p.rate, duration: p.load}

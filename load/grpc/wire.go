@@ -152,9 +152,14 @@ func (w *wire) Data(slot int, data []byte, end bool) error {
 	return nil
 }
 
-// Failed ends a call by an error; see http2.Handler.
+// Failed ends a call by an error; see http2.Handler. Servers reset streams, too,
+// of which the time is over; Go's does.
 func (w *wire) Failed(slot int, err error) {
-	w.end(w.count(slot), err)
+	c := w.count(slot)
+	if load.KindOf(err) == load.KindStreamReset && w.late(c) {
+		err = fault(load.KindTimeout, "the target ended the call: %w", err)
+	}
+	w.end(c, err)
 }
 
 // foreign returns an error when a head is not of gRPC. Its body is then no
@@ -216,12 +221,18 @@ func (w *wire) finish(c *call, q *request, code int, t *trailers) error {
 	if t == nil {
 		t = &trailers{code: code, message: "HTTP status " + strconv.Itoa(c.http)}
 	}
-	// The server's clock and ours began at about the same time, and either may
-	// be first to say that it is over.
-	if waited := w.now - c.x.Sent; code == codeDeadlineExceeded && waited >= w.p.timeout-w.p.timeout/slack {
-		return t.failure(load.KindTimeout, q.expect)
+	kind := load.KindStatus
+	if code == codeDeadlineExceeded && w.late(c) {
+		kind = load.KindTimeout
 	}
-	return t.failure(load.KindStatus, q.expect)
+	return t.failure(kind, q.expect)
+}
+
+// late reports whether the plan's timeout has passed. The server is told of it,
+// its clock begins at about the same time as ours, and either may be first to
+// say that it is over.
+func (w *wire) late(c *call) bool {
+	return w.now-c.x.Sent >= w.p.timeout-w.p.timeout/slack
 }
 
 // slack is the part of a timeout by which a server's coarse clock may be early.

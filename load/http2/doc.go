@@ -20,8 +20,10 @@
 // Rejected: indexing requests' fields in each connection's table, as other
 // clients do. It sent 23 bytes less per request, and in eight runs each against
 // nginx the generator's CPU per request did not differ beyond their spread. And
-// the Framer of golang.org/x/net/http2. It pulls from an io.Reader,
-// so a frame that has not arrived in full would block or fail for good, and it
-// allocates a value per frame. Of that module, hpack is used. Priorities and
-// server push are ignored and refused, as RFC 9113 has it.
+// the Framer of golang.org/x/net/http2: it pulls from an io.Reader, so a frame
+// that has not arrived in full would block or fail for good, and it allocates a
+// value per frame. Of that module, hpack is used.
+//
+// Priorities are ignored and server push is refused, as RFC 9113 has it. There
+// is no upgrade from HTTP/1.1.
 package http2

@@ -25,8 +25,11 @@ type Protocol struct {
 	places   []place.Place // of each host, as its first request has it
 	requests []request
 	streams  int
-	keep     []string  // fields of answers that are looked at
-	watchers sync.Pool // of *watcher
+	keep     []string // fields of answers that are looked at
+
+	// What exchanges take for a while, so that idle connections hold none of it.
+	watchers   sync.Pool // of *watcher
+	renderings sync.Pool // of *rendering
 }
 
 // New compiles the plan's requests. What HTTP/2 cannot carry is an error that
@@ -37,6 +40,7 @@ func New(p *scenario.Plan) (*Protocol, error) {
 	}
 	protocol := &Protocol{streams: p.Load.Streams}
 	protocol.watchers.New = func() any { return new(watcher) }
+	protocol.renderings.New = func() any { return new(rendering) }
 	verdicts := map[int]*check.Verdicts{}
 	for i, q := range p.Requests {
 		if verdicts[q.Expect] == nil {

@@ -172,22 +172,47 @@ func (q *request) bodiless(x *load.Exchange) bool {
 	return q.method == "HEAD"
 }
 
-// appendBlock renders the header block. value is scratch space and returned for
-// the next time.
-func (r *request) appendBlock(block, value []byte, body int, at *scenario.Cursor) (extended, scratch []byte) {
-	for i := range r.fields {
-		f := &r.fields[i]
-		block = append(block, f.fixed...)
+// rendering is room for a request that data goes into, while it is being sent.
+type rendering struct {
+	block, value, body []byte
+}
+
+// message returns the request of x to a host, in r's room where it is not fixed.
+func (r *rendering) message(q *request, x *load.Exchange, at *place.Place) Message {
+	m := Message{Block: q.block, Body: q.body, Lasts: true}
+	if x.Hop.Count > 0 {
+		r.block, m.Body = q.appendHop(r.block[:0], x, at)
+		m.Block, m.Lasts = r.block, false
+		return m
+	}
+	if q.render != nil {
+		r.body = q.render.Append(r.body[:0], x.Data)
+		m.Body, m.Lasts = r.body, false
+	}
+	if m.Block == nil {
+		r.head(q, len(m.Body), x.Data)
+		m.Block = r.block
+	}
+	return m
+}
+
+var contentLength = AppendName(nil, "content-length", false)
+
+// head renders the header block of a request with a body of so many bytes.
+func (r *rendering) head(q *request, body int, at *scenario.Cursor) {
+	r.block = r.block[:0]
+	for i := range q.fields {
+		f := &q.fields[i]
+		r.block = append(r.block, f.fixed...)
 		if f.value != nil {
-			value = f.value.Append(value[:0], at)
-			block = AppendValue(block, value)
+			r.value = f.value.Append(r.value[:0], at)
+			r.block = AppendValue(r.block, r.value)
 		}
 	}
-	if r.length {
-		value = strconv.AppendInt(value[:0], int64(body), 10)
-		block = AppendValue(AppendName(block, "content-length", false), value)
+	if q.length {
+		r.value = strconv.AppendInt(r.value[:0], int64(body), 10)
+		r.block = AppendValue(append(r.block, contentLength...), r.value)
 	}
-	return block, value
 }
 
 // token reports whether s is a token of RFC 9110, section 5.6.2.

@@ -13,8 +13,6 @@ type wire struct {
 	session *Session
 	answers []answer // by slot; grown as slots come into use
 
-	block, value, body []byte // of a request that data goes into
-
 	// Of the call.
 	now   time.Duration
 	ended []*load.Exchange
@@ -48,7 +46,8 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	a := &w.answers[x.Slot]
 	*a = answer{x: x, in: x.BytesIn, out: x.BytesOut, left: -1}
 	x.Redirect = x.Redirect[:0]
-	m := w.message(q, x)
+	r := w.p.renderings.Get().(*rendering)
+	m := r.message(q, x, &w.p.places[w.host])
 	if q.follow || q.checks != nil {
 		a.watch = w.p.watchers.Get().(*watcher)
 		if a.watch.sent = a.watch.sent[:0]; q.follow && q.block == nil && x.Hop.Count == 0 {
@@ -56,27 +55,9 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 		}
 	}
 	out = w.session.Begin(x.Slot, m, out)
+	w.p.renderings.Put(r)
 	w.count(a)
 	return out, nil
-}
-
-// message returns the request of x.
-func (w *wire) message(q *request, x *load.Exchange) Message {
-	m := Message{Block: q.block, Body: q.body, Lasts: true}
-	if x.Hop.Count > 0 {
-		w.block, m.Body = q.appendHop(w.block[:0], x, &w.p.places[w.host])
-		m.Block, m.Lasts = w.block, false
-		return m
-	}
-	if q.render != nil {
-		w.body = q.render.Append(w.body[:0], x.Data)
-		m.Body, m.Lasts = w.body, false
-	}
-	if m.Block == nil {
-		w.block, w.value = q.appendBlock(w.block[:0], w.value, len(m.Body), x.Data)
-		m.Block = w.block
-	}
-	return m
 }
 
 // Receive takes what arrived.

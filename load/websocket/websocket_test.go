@@ -243,7 +243,7 @@ func TestWhatGoesOut(t *testing.T) {
 	p := message("h\u00e9llo", header("Authorization", "Bearer secret"))
 	p.Requests[0].URL = "ws://example.test/chat?room=1#top"
 	made := protocol(t, p)
-	s := &target{t: t, say: func(byte, string) string { return frame(ping, "are you there?") + frame(closing, "\x03\xe9bye") }}
+	s := &target{t: t, say: func(byte, string) string { return frame(ping, "are you there?") + frame(ping, "and now?") + frame(closing, "\x03\xe9bye") }}
 	x := &load.Exchange{}
 	ended, err := talk(t, made.Wire(0), s, x)
 	if err != nil || len(ended) != 1 || x.Err == nil || !strings.Contains(x.Err.Error(), `1001 (going away): "bye"`) {
@@ -256,7 +256,7 @@ func TestWhatGoesOut(t *testing.T) {
 			t.Errorf("upgrade %q has no %q", upgrade, want)
 		}
 	}
-	want := []string{"\x81h\u00e9llo", "\x8aare you there?", "\x88\x03\xe9"}
+	want := []string{"\x81h\u00e9llo", "\x8aare you there?", "\x8aand now?", "\x88\x03\xe9"}
 	if fmt.Sprint(s.messages) != fmt.Sprint(want) {
 		t.Errorf("frames %q, want %q", s.messages, want)
 	}
