@@ -43,18 +43,18 @@ func (q *request) origin(x *load.Exchange) (block, body []byte) {
 	return rest[:n], rest[n:]
 }
 
-// appendHop makes the head of a redirected request: the plan's own one with
-// what the redirect changes. It returns the body too.
-func (q *request) appendHop(block []byte, x *load.Exchange, at *place.Place) (extended, body []byte) {
+// hop makes the redirected request: the plan's own one with what the redirect
+// changes.
+func (r *rendering) hop(q *request, x *load.Exchange, at *place.Place) Message {
 	own, body := q.origin(x)
-	block = AppendField(block, ":method", x.Hop.Method, false)
+	block := AppendField(r.block[:0], ":method", x.Hop.Method, false)
 	block = AppendField(block, ":scheme", at.Scheme, false)
 	if x.Hop.Host != q.host {
 		// A Host that the plan gives is for the host that it sends it to.
 		block = AppendField(block, ":authority", at.Authority, false)
 	}
 	block = AppendValue(AppendName(block, ":path", false), x.Hop.Target)
-	// Pseudo fields come first, so an authority that is kept does.
+	// An authority that is kept comes before the other fields there as well.
 	eachField(own, func(name, _, raw []byte) {
 		switch {
 		case string(name) == ":authority":
@@ -67,8 +67,8 @@ func (q *request) appendHop(block []byte, x *load.Exchange, at *place.Place) (ex
 			block = append(block, raw...)
 		}
 	})
-	if x.Hop.NoBody {
-		return block, nil
+	if r.block = block; x.Hop.NoBody {
+		body = nil
 	}
-	return block, body
+	return Message{Block: block, Body: body}
 }

@@ -101,9 +101,9 @@ func TestHopsToOtherHosts(t *testing.T) {
 			t.Errorf("%s: host %d (%v)", test.name, host, err)
 			continue
 		}
-		block, body := p.requests[0].appendHop(nil, x, &p.places[host])
-		if got := decoded(t, block); got != test.head || string(body) != test.body {
-			t.Errorf("%s:\n got %s, %q\nwant %s, %q", test.name, got, body, test.head, test.body)
+		m := new(rendering).hop(&p.requests[0], x, &p.places[host])
+		if got := decoded(t, m.Block); got != test.head || string(m.Body) != test.body {
+			t.Errorf("%s:\n got %s, %q\nwant %s, %q", test.name, got, m.Body, test.head, test.body)
 		}
 	}
 }

@@ -177,22 +177,15 @@ type rendering struct {
 	block, value, body []byte
 }
 
-// message returns the request of x to a host, in r's room where it is not fixed.
-func (r *rendering) message(q *request, x *load.Exchange, at *place.Place) Message {
-	m := Message{Block: q.block, Body: q.body, Lasts: true}
-	if x.Hop.Count > 0 {
-		r.block, m.Body = q.appendHop(r.block[:0], x, at)
-		m.Block, m.Lasts = r.block, false
-		return m
-	}
+// message renders the plan's own request.
+func (r *rendering) message(q *request, at *scenario.Cursor) Message {
+	m := Message{Body: q.body, Lasts: true}
 	if q.render != nil {
-		r.body = q.render.Append(r.body[:0], x.Data)
+		r.body = q.render.Append(r.body[:0], at)
 		m.Body, m.Lasts = r.body, false
 	}
-	if m.Block == nil {
-		r.head(q, len(m.Body), x.Data)
-		m.Block = r.block
-	}
+	r.head(q, len(m.Body), at)
+	m.Block = r.block
 	return m
 }
 

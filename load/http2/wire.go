@@ -46,18 +46,29 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	a := &w.answers[x.Slot]
 	*a = answer{x: x, in: x.BytesIn, out: x.BytesOut, left: -1}
 	x.Redirect = x.Redirect[:0]
-	r := w.p.renderings.Get().(*rendering)
-	m := r.message(q, x, &w.p.places[w.host])
 	if q.follow || q.checks != nil {
 		a.watch = w.p.watchers.Get().(*watcher)
-		if a.watch.sent = a.watch.sent[:0]; q.follow && q.block == nil && x.Hop.Count == 0 {
-			a.watch.sent = appendOrigin(a.watch.sent, m.Block, m.Body)
-		}
 	}
-	out = w.session.Begin(x.Slot, m, out)
-	w.p.renderings.Put(r)
+	if q.block != nil && x.Hop.Count == 0 {
+		out = w.session.Begin(x.Slot, Message{Block: q.block, Body: q.body, Lasts: true}, out)
+	} else {
+		out = w.render(a, q, out)
+	}
 	w.count(a)
 	return out, nil
+}
+
+// render sends a request that data or a redirect goes into.
+func (w *wire) render(a *answer, q *request, out []byte) []byte {
+	r := w.p.renderings.Get().(*rendering)
+	defer w.p.renderings.Put(r)
+	var m Message
+	if a.x.Hop.Count > 0 {
+		m = r.hop(q, a.x, &w.p.places[w.host])
+	} else if m = r.message(q, a.x.Data); q.follow {
+		a.watch.sent = appendOrigin(a.watch.sent[:0], m.Block, m.Body)
+	}
+	return w.session.Begin(a.x.Slot, m, out)
 }
 
 // Receive takes what arrived.
