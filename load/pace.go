@@ -9,7 +9,7 @@ import (
 )
 
 // pace is the course of a load's leading quantity (requests due per second, or
-// connections) over time since the load's start. It is a pure function: the
+// requests under way: connections times streams) over time since the load's start. It is a pure function: the
 // n-th intended time follows in closed form from the integral of the rate, so
 // that no error accumulates however long the load lasts.
 //
@@ -35,9 +35,10 @@ type segment struct {
 
 // newPace lays out a plan whose defaults are filled in.
 func newPace(l scenario.Load) pace {
-	base := l.Rate
+	base, each := l.Rate, 1.0
 	if !l.Open() {
-		base = float64(l.Connections)
+		each = float64(max(1, l.Streams))
+		base = each * float64(l.Connections)
 	}
 	p := pace{end: l.Warmup + l.Duration, steady: l.Warmup, limit: -1, bound: max(0, l.Requests)}
 	if l.Replay != nil {
@@ -48,8 +49,8 @@ func newPace(l scenario.Load) pace {
 	}
 	p.add(l.Warmup, base, base)
 	for _, s := range l.Stages {
-		p.add(s.Over, base, s.To)
-		base = s.To
+		p.add(s.Over, base, each*s.To)
+		base = each * s.To
 	}
 	if reached := p.reached(); reached < p.end {
 		p.add(p.end-reached, base, base)
@@ -173,8 +174,8 @@ func (s *segment) value(t time.Duration) float64 {
 	return s.first + (s.last-s.first)*float64(t-s.from)/float64(s.to-s.from)
 }
 
-// connections returns how many connections a closed loop has at t: the course
-// rounded to the nearest; none outside of the load.
+// connections returns how many connections, or streams of them, a closed loop
+// has at t: the course rounded to the nearest; none outside of the load.
 func (p *pace) connections(t time.Duration) int {
 	for i := range p.segments {
 		if s := &p.segments[i]; t >= s.from && t < s.to {

@@ -138,6 +138,18 @@ func TestConnectionRamp(t *testing.T) {
 	}
 }
 
+// TestStreamsAreUnderWayAtOnce: a closed loop keeps every stream of every
+// connection busy, also while the connections are ramped.
+func TestStreamsAreUnderWayAtOnce(t *testing.T) {
+	sec := time.Second
+	p := newPace(defaults(scenario.Load{Connections: 2, Streams: 8, Duration: 4 * sec, Stages: []scenario.Stage{{To: 4, Over: 2 * sec}}}))
+	for at, want := range map[time.Duration]int{0: 16, sec: 24, 3 * sec: 32} {
+		if got := p.connections(at); got != want {
+			t.Errorf("%d requests under way at %v, want %d", got, at, want)
+		}
+	}
+}
+
 // TestActiveAgrees checks that a connection takes part exactly while the course
 // says so, and that waiting for its next time makes progress.
 func TestActiveAgrees(t *testing.T) {
