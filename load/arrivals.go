@@ -229,6 +229,14 @@ func thinkTime(t scenario.Think, rng *rand.PCG) time.Duration {
 	return t.Min + time.Duration(over)
 }
 
+// meanThink is the expected thinkTime.
+func meanThink(t scenario.Think) time.Duration {
+	if t.Mean > 0 {
+		return t.Mean
+	}
+	return (t.Min + max(t.Min, t.Max)) / 2
+}
+
 // exponential draws from the exponential distribution of mean 1, by inversion.
 // The largest draw is 53 ln 2 = 36.7; one in 10^16 would be above.
 func exponential(rng *rand.PCG) float64 {

@@ -276,14 +276,15 @@ func TestChecksAreCounted(t *testing.T) {
 
 func TestStatusNames(t *testing.T) {
 	c := testCollector(record.Span{To: time.Hour}, nil, "a")
-	for _, status := range []uint16{5, 5, 14} {
+	for _, status := range []uint16{0, 5, 5, 14} {
 		c.take(&sample{status: status})
 	}
-	named := c.totals.summary(time.Second, func(status int) string { return map[int]string{5: "NOT_FOUND", 14: "UNAVAILABLE"}[status] })
-	if got := named.Status; len(got) != 2 || got["NOT_FOUND"] != 2 || got["UNAVAILABLE"] != 1 {
+	c.take(&sample{kind: KindReset.index()}) // no answer, so no status
+	named := c.totals.summary(time.Second, func(status int) string { return map[int]string{0: "OK", 5: "NOT_FOUND", 14: "UNAVAILABLE"}[status] })
+	if got := named.Status; len(got) != 3 || got["OK"] != 1 || got["NOT_FOUND"] != 2 || got["UNAVAILABLE"] != 1 {
 		t.Errorf("%v", got)
 	}
-	if got := c.totals.summary(time.Second, nil).Status; got["5"] != 2 {
+	if got := c.totals.summary(time.Second, nil).Status; got["5"] != 2 || got["0"] != 0 {
 		t.Errorf("%v", got)
 	}
 }

@@ -290,7 +290,7 @@ func (l *loop) shut(k *link, now time.Duration) {
 // close it.
 func (l *loop) fail(k *link, err error, now time.Duration) {
 	opened := k.state == linkOpen && (k.used || err == nil)
-	if opened && k.under == 0 {
+	if opened && k.under == 0 && err != errGivenUp {
 		k.parted = true
 	}
 	if l.current == k { // nobody is left to read it

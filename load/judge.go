@@ -77,7 +77,9 @@ type evidence struct {
 	// 0 where it is not known.
 	loopBusy float64
 
-	serviceSum, lagSum time.Duration
+	// serviceSum is how long requests were with the target, failed ones too, and
+	// thinkSum how long a closed loop meant to wait between them.
+	serviceSum, lagSum, thinkSum time.Duration
 
 	begun, waiting int64         // unfinished: sent, and never sent
 	oldest         time.Duration // of the sent ones
@@ -144,11 +146,11 @@ func (e *evidence) queueShare() float64 {
 }
 
 func judgeLittle(e *evidence, v *verdict) {
-	total := e.serviceSum + e.lagSum
+	total := e.serviceSum + e.lagSum + e.thinkSum
 	if total <= 0 {
 		return
 	}
-	share := float64(e.serviceSum) / float64(total)
+	share := float64(e.serviceSum+e.thinkSum) / float64(total)
 	if share >= littleLeast {
 		return
 	}
@@ -158,7 +160,7 @@ func judgeLittle(e *evidence, v *verdict) {
 	}
 	v.invalid(figureRate, "Little's law: %.0f requests/s x %s mean service time keep %.1f of %d %s in service; "+
 		"the generator itself held them for %.0f %% of the time between two requests",
-		float64(e.summary.Requests)/e.span.Seconds(), brief(time.Duration(e.summary.Service.Mean)), inService, places, what, 100*(1-share))
+		float64(e.summary.Requests)/e.span.Seconds(), brief(e.serviceSum/time.Duration(e.summary.Requests)), inService, places, what, 100*(1-share))
 }
 
 // localLimits are the generator's own limits, by the failures that they cause.

@@ -42,6 +42,8 @@ func TestJudge(t *testing.T) {
 		{"late for want of CPU, and half of the tail", true, func(e *evidence) { e.own.P99, e.spent.delay = 12e6, time.Second }, "the latency percentiles from p90 up cannot be trusted", "run queue for 100 ms in each second, 33 %"},
 		{"mostly late, whatever the reason", true, func(e *evidence) { e.own.P50, e.own.P99, e.spent.delay = 2e6, 3e6, time.Second }, "half of the requests", "run queue"},
 		{"own lag means nothing to a closed loop", false, func(e *evidence) { e.own.P99 = 1e9 }, "", ""},
+		{"mostly thinking", false, func(e *evidence) { e.serviceSum, e.thinkSum = time.Second, 100*time.Second }, "", ""},
+		{"late after thinking", false, func(e *evidence) { e.serviceSum, e.thinkSum, e.lagSum = time.Second, 100*time.Second, 20*time.Second }, "held them for 17 %", ""},
 		{"Little's law", false, func(e *evidence) { e.lagSum = 20 * time.Second }, "keep 8.0 of 64 connections in service", ""},
 		{"Little's law of streams", false, func(e *evidence) { e.lagSum, e.summary.Streams = 20*time.Second, 10 }, "of 640 streams in service", ""},
 		{"Little's law, just kept", false, func(e *evidence) { e.lagSum = 8 * time.Second }, "", ""},

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,6 +44,10 @@ func warnings(e *evidence) []string {
 	}
 	for i, err := range e.failures {
 		if err != nil {
+			var named *Failure
+			if errors.As(err, &named) {
+				err = named.Err // it would say the kind once more
+			}
 			warn("first failure of kind %s: %.300s", kinds[i], err.Error())
 		}
 	}
@@ -59,7 +64,7 @@ func warnQueued(e *evidence, warn func(format string, args ...any)) {
 	if tail := time.Duration(e.own.P99); e.open && tail > e.ownLagBound() && e.sharedTail() {
 		warn("one request in 100 was sent at least %s late because the generator waited for a CPU that the target or others used "+
 			"(%.0f ms/s in the kernel's run queue); the tail of the latency includes it", brief(tail), each)
-	} else if share >= queued {
+	} else if share >= queued && e.summary.Service.Mean > 0 {
 		warn("the generator's threads stood in the kernel's run queue for %.0f ms in each second, %.0f %% of the time that they wanted to run; "+
 			"answers that came meanwhile were read only afterwards, which is in service time and latency (mean %s, p99 %s)",
 			each, 100*share, brief(time.Duration(e.summary.Service.Mean)), brief(time.Duration(e.summary.Latency.P99)))

@@ -334,6 +334,9 @@ func TestTimeoutsStayInTheLatency(t *testing.T) {
 	if s.Requests == 0 || s.ErrorKinds["timeout"] != s.Requests || s.Errors != s.Requests || s.Rate != 0 {
 		t.Errorf("summary %+v", s)
 	}
+	if s.Dials < s.Requests || s.Reconnects != 0 {
+		t.Errorf("%d connections were opened for %d requests, %d after the target had closed one: it was the generator", s.Dials, s.Requests, s.Reconnects)
+	}
 	if least := int64(60 * time.Millisecond); s.Latency.Min < least || s.ErrorLatency.Min < least || m.log[record.Latency] == 0 {
 		t.Errorf("latency %+v, of errors %+v, log %v", s.Latency, s.ErrorLatency, m.log)
 	}
@@ -379,6 +382,19 @@ func TestFailuresKeepTheRunGoing(t *testing.T) {
 	}
 	if s.Status["500"] != s.ErrorKinds["status"] {
 		t.Errorf("status %v, kinds %v", s.Status, s.ErrorKinds)
+	}
+}
+
+// TestFailuresAreInService: requests that all fail are with the target as well,
+// and the generator is not the one that holds them.
+func TestFailuresAreInService(t *testing.T) {
+	url := serve(t, always("nonsense\n", true))
+	r, _, err := run(t, t.Context(), url, scenario.Load{Connections: 2, Duration: 300 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why := strings.Join(r.Generator.WhyInvalid, "; "); r.Load.Errors < 10 || strings.Contains(why, "Little's law") {
+		t.Errorf("%d of %d requests failed, and the run is invalid: %s", r.Load.Errors, r.Load.Requests, why)
 	}
 }
 

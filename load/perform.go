@@ -80,11 +80,6 @@ func (l *loop) rest(u *lane) {
 		l.idle = append(l.idle, u)
 		l.freed = max(l.freed, u.free)
 	case len(u.behind) > 0:
-		u.number, u.intended = u.behind[0].n, u.behind[0].at
-		if u.behind = u.behind[1:]; len(u.behind) == 0 {
-			u.behind = nil
-		}
-		l.behind--
 		l.ready = append(l.ready, u)
 	}
 }
@@ -132,9 +127,18 @@ func (l *loop) work() {
 	}
 }
 
-// begin begins a lane's next request, whose number and intended time are set.
+// begin begins a lane's next request: the first of the tickets behind it, or
+// the one whose number and intended time are set.
 func (l *loop) begin(u *lane) {
 	r := l.run
+	if len(u.behind) > 0 {
+		// Not taken before now: what falls due meanwhile must go behind it.
+		u.number, u.intended = u.behind[0].n, u.behind[0].at
+		if u.behind = u.behind[1:]; len(u.behind) == 0 {
+			u.behind = nil
+		}
+		l.behind--
+	}
 	u.x = Exchange{Slot: u.x.Slot, Data: l.cursor(u)}
 	if replay := r.plan.Replay; replay != nil {
 		u.x.Request = int(replay.Request[u.number])
@@ -303,7 +307,7 @@ func (l *loop) giveUp(u *lane, now time.Duration) {
 	}
 }
 
-var errGivenUp = &Failure{Kind: KindReset, Err: errors.New("the connection was given up with a request that timed out")}
+var errGivenUp error = &Failure{Kind: KindReset, Err: errors.New("the connection was given up with a request that timed out")}
 
 // hop is a request that follows a redirect.
 type hop struct {

@@ -325,8 +325,8 @@ func (r *run) result(now time.Duration) *Result {
 	e := evidence{
 		open: r.plan.Open(), span: steady.Len(), asked: r.connections, held: r.plan.PerConnection > 0, loopBusy: r.spent.busy, ramped: len(r.plan.Stages) > 0,
 		cpus: runtime.NumCPU(), loopback: loopback(r.Plan),
-		summary: s, spent: r.spent, own: t.own.quantiles(), serviceSum: t.service.sum, lagSum: t.lag.sum,
-		begun: left.begun, waiting: left.waiting, oldest: left.oldest,
+		summary: s, spent: r.spent, own: t.own.quantiles(), serviceSum: t.inService, lagSum: t.lag.sum,
+		thinkSum: time.Duration(t.requests) * meanThink(r.plan.Think), begun: left.begun, waiting: left.waiting, oldest: left.oldest,
 	}
 	r.mu.Lock()
 	e.failures = r.failures

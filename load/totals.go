@@ -21,6 +21,9 @@ type totals struct {
 	within            int64
 	bytesIn, bytesOut int64
 
+	// inService is how long requests were with the target, failed ones too.
+	inService time.Duration
+
 	service, first, lag, errors timing
 	own                         timing // see sample.own
 
@@ -71,13 +74,14 @@ func (t *totals) add(s *sample) bool {
 	}
 	t.requests++
 	t.failures[s.kind]++ // index 0 counts the successes
-	if s.status > 0 && int(s.status) < len(t.status) {
+	if (s.status > 0 || s.answered()) && int(s.status) < len(t.status) {
 		t.status[s.status]++
 	}
 	t.bytesIn += int64(s.bytesIn)
 	t.bytesOut += int64(s.bytesOut)
 	if s.sent > 0 {
 		t.own.add(s.own)
+		t.inService += s.done - s.sent
 	}
 	step := &t.steps[min(int(s.request), len(t.steps)-1)]
 	step.requests++
@@ -90,10 +94,14 @@ func (t *totals) add(s *sample) bool {
 	return true
 }
 
+// answered reports whether there is an answer, be it with a status that the
+// plan does not expect.
+func (s *sample) answered() bool { return s.kind == 0 || kinds[s.kind] == KindStatus }
+
 // add counts what the checks said of an answer. Without an answer they have
 // looked at nothing.
 func (c *checkTotals) add(s *sample) {
-	if s.kind != 0 && kinds[s.kind] != KindStatus {
+	if !s.answered() {
 		return
 	}
 	c.answers++
@@ -123,8 +131,9 @@ func (t *totals) failed() int64 { return t.requests - t.failures[0] }
 // not know: the model and what was left unfinished. name says what a status is
 // called; nil means its number.
 func (t *totals) summary(measured time.Duration, name func(status int) string) record.LoadSummary {
+	first := 0 // which is a success where statuses have names, as gRPC's have
 	if name == nil {
-		name = strconv.Itoa
+		name, first = strconv.Itoa, 1
 	}
 	s := record.LoadSummary{
 		Duration: int64(measured), Requests: t.requests, Errors: t.failed(),
@@ -136,7 +145,7 @@ func (t *totals) summary(measured time.Duration, name func(status int) string) r
 		Steps: t.stepSummaries(), Checks: t.checkResults(),
 	}
 	for code, n := range t.status {
-		if n > 0 {
+		if code >= first && n > 0 {
 			s.Status[name(code)] += n
 		}
 	}
