@@ -77,6 +77,14 @@ func KindOf(err error) ErrorKind {
 			return c.kind
 		}
 	}
+	// What crypto/tls makes of an alert, and of bytes that are no record, has no
+	// type of its own. A server that wants a client's certificate says so after
+	// the handshake (RFC 8446, section 4.4.2.4), when a request is under way.
+	var alert *net.OpError
+	var record tls.RecordHeaderError
+	if errors.As(err, &record) || errors.As(err, &alert) && (alert.Op == "remote error" || alert.Op == "local error") {
+		return KindTLS
+	}
 	// A name that takes too long to resolve is a timeout of the resolver; what
 	// to fix is still the name.
 	var dns *net.DNSError
