@@ -19,6 +19,7 @@ type link struct {
 	drainer    Drainer // the wire, if it is one
 
 	state   linkState
+	inLine  bool // it has a place in dials, even if it gave up waiting since
 	fd      int
 	tls     *socket.TLS // nil for plaintext
 	out     []byte      // what the kernel had no room for
@@ -119,6 +120,10 @@ func (d *dials) admit(k *link, now time.Duration) bool {
 		return true
 	}
 	k.state = linkQueued
+	if k.inLine {
+		return false
+	}
+	k.inLine = true
 	if d.first > len(d.queued)/2 {
 		d.queued, d.first = append(d.queued[:0], d.queued[d.first:]...), 0
 	}
@@ -128,6 +133,9 @@ func (d *dials) admit(k *link, now time.Duration) bool {
 
 // due returns the next link that may open by now; nil when none does.
 func (d *dials) due(now time.Duration) *link {
+	for ; d.first < len(d.queued) && d.queued[d.first].state != linkQueued; d.first++ {
+		d.queued[d.first].inLine = false
+	}
 	if d.first == len(d.queued) {
 		d.queued, d.first = d.queued[:0], 0
 		return nil
@@ -137,6 +145,7 @@ func (d *dials) due(now time.Duration) *link {
 	}
 	d.advance(now)
 	k := d.queued[d.first]
+	k.inLine = false
 	d.first++
 	return k
 }

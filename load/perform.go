@@ -150,7 +150,7 @@ func (l *loop) begin(u *lane) {
 		u.number = l.counted.begun*int64(len(r.loops)) + int64(l.index) // unique
 	}
 	u.since = max(u.intended, u.free)
-	u.begun = u.since
+	u.begun, u.resent = u.since, 0
 	l.under++
 	l.counted.begun++
 	l.route(u, &u.group.links[r.hostOf[u.x.Request]])
@@ -204,6 +204,15 @@ func (l *loop) send(u *lane, k *link) {
 // conclude takes an exchange that its wire completed.
 func (l *loop) conclude(u *lane, k *link, now time.Duration) {
 	k.under--
+	if f, ok := u.x.Err.(*Failure); ok && f.Unseen && u.resent < mostResent {
+		// As with a connection closed between two requests, the target did not
+		// turn the request away: it turned the connection away. The time counts.
+		u.resent++
+		u.x.Err, u.x.Status, u.x.FirstByte, u.x.Done = nil, 0, 0, 0
+		k.parted = true
+		l.hops = append(l.hops, hop{u, k.host})
+		return
+	}
 	if len(u.x.Redirect) > 0 && u.x.Err == nil && l.run.follower != nil {
 		host, err := l.run.follower.Follow(&u.x)
 		if err == nil {
@@ -309,7 +318,10 @@ func (l *loop) giveUp(u *lane, now time.Duration) {
 
 var errGivenUp error = &Failure{Kind: KindReset, Err: errors.New("the connection was given up with a request that timed out")}
 
-// hop is a request that follows a redirect.
+// mostResent bounds how often a request is sent again that was not seen.
+const mostResent = 3
+
+// hop is a request that goes out again: it follows a redirect, or was not seen.
 type hop struct {
 	u    *lane
 	host int

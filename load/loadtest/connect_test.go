@@ -1,0 +1,116 @@
+//go:build linux
+
+package loadtest_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/loadtest"
+	"github.com/redline-go/redline/scenario"
+)
+
+// TestConnectRateOutlastsTimeouts: a request that times out before its
+// connection's turn has come leaves no second place in the queue behind.
+func TestConnectRateOutlastsTimeouts(t *testing.T) {
+	var open, most atomic.Int64
+	const patience = 50 * time.Millisecond
+	address := loadtest.Serve(t, func(c *loadtest.Conn) {
+		if n := open.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		defer open.Add(-1)
+		loadtest.Answer(loadtest.OK)(c)
+	})
+	for _, rate := range []float64{0, 200} {
+		most.Store(0)
+		p := get("http://"+address, timeout(patience), func(p *scenario.Plan) {
+			p.Load.Rate, p.Load.Connections, p.Load.Threads = rate, 3, 1
+			p.Load.ConnectRate, p.Load.Duration = 10, 600*time.Millisecond
+			p.Load.PerConnection = rate / 3
+			p.Load.Think = scenario.Think{Min: 5 * time.Millisecond, Max: 5 * time.Millisecond}
+		})
+		r, _ := loadtest.Run(t, p, protocol(t, p))
+		s := r.Load
+		if s.ErrorKinds[string(load.KindTimeout)] == 0 || s.Status["200"] == 0 {
+			t.Errorf("rate %v: %d requests, kinds %v, statuses %v", rate, s.Requests, s.ErrorKinds, s.Status)
+		}
+		if most.Load() > 3 {
+			t.Errorf("rate %v: %d connections were open at once, 3 are possible; %d were opened", rate, most.Load(), s.Dials)
+		}
+	}
+}
+
+// h2 runs a server of HTTP/2 without TLS.
+func h2(t *testing.T, change func(*http.Server), handle http.HandlerFunc) *scenario.Plan {
+	t.Helper()
+	s := httptest.NewUnstartedServer(handle)
+	s.Config.Protocols = new(http.Protocols)
+	s.Config.Protocols.SetUnencryptedHTTP2(true)
+	if change != nil {
+		change(s.Config)
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	return get(s.URL, func(p *scenario.Plan) { p.Protocol, p.Load.Streams = scenario.HTTP2, 8 })
+}
+
+// TestStreamTimesOutAlone: one stream's timeout is not its neighbours'.
+func TestStreamTimesOutAlone(t *testing.T) {
+	var n atomic.Int64
+	p := h2(t, nil, func(w http.ResponseWriter, r *http.Request) {
+		if n.Add(1)%10 == 0 {
+			<-r.Context().Done()
+		}
+	})
+	p.Load.Rate, p.Load.Connections, p.Load.Timeout, p.Load.Duration = 500, 2, 100*time.Millisecond, 300*time.Millisecond
+	r, _ := loadtest.Run(t, p, protocol(t, p))
+	s := r.Load
+	if s.Errors != 15 || s.ErrorKinds[string(load.KindTimeout)] != 15 || s.Requests != 150 || s.Dials > 2 {
+		t.Errorf("%d requests, kinds %v, %d unfinished, %d connections opened", s.Requests, s.ErrorKinds, s.InFlight, s.Dials)
+	}
+}
+
+// TestSessionsEnd: a target that sends its clients away after each answer
+// (GOAWAY) is called again and fails nobody.
+func TestSessionsEnd(t *testing.T) {
+	p := h2(t, nil, func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Connection", "close") })
+	p.Load.Streams, p.Load.Rate, p.Load.Connections = 1, 200, 2
+	r, _ := loadtest.Run(t, p, protocol(t, p))
+	if s := r.Load; s.Errors > 0 || s.Requests != 30 || s.Dials < 30 {
+		t.Errorf("%d requests, kinds %v, %d unfinished, %d connections opened", s.Requests, s.ErrorKinds, s.InFlight, s.Dials)
+	}
+}
+
+// TestHTTP2TargetsThatAreNone: a target that does not speak it is named, and not
+// spun on.
+func TestHTTP2TargetsThatAreNone(t *testing.T) {
+	for name, test := range map[string]struct {
+		serve loadtest.Behaviour
+		want  load.ErrorKind
+	}{
+		"HTTP/1.1":         {func(c *loadtest.Conn) { c.ReadRequest(); c.Say("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n") }, load.KindBadResponse},
+		"closes":           {loadtest.ClosesAtOnce, load.KindEOF},
+		"goes away":        {func(c *loadtest.Conn) { c.Say("\x00\x00\x00\x04\x00\x00\x00\x00\x00" + goAway); c.Wait() }, load.KindStreamReset},
+		"says nothing":     {loadtest.Silent, load.KindTimeout},
+		"sends it at once": {func(c *loadtest.Conn) { c.Say(strings.Repeat("\xff", 100)); c.Wait() }, load.KindBadResponse},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := get("http://"+loadtest.Serve(t, test.serve), timeout(100*time.Millisecond), func(p *scenario.Plan) { p.Protocol = scenario.HTTP2 })
+			r, _ := loadtest.Run(t, p, protocol(t, p))
+			s := r.Load
+			if s.ErrorKinds[string(test.want)] != s.Requests || s.InFlight > 0 || s.Dials > 10*s.Requests {
+				t.Errorf("%d requests, kinds %v, %d unfinished, %d connections opened", s.Requests, s.ErrorKinds, s.InFlight, s.Dials)
+			}
+		})
+	}
+}
+
+// goAway ends a session with no stream taken and no error.
+const goAway = "\x00\x00\x08\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
