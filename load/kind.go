@@ -57,6 +57,9 @@ func (k ErrorKind) index() uint8 {
 type Failure struct {
 	Kind ErrorKind
 	Err  error
+	// Unseen says that the target closes the connection in order and has done
+	// nothing for the request, which may be sent again (RFC 9113, section 8.7).
+	Unseen bool
 }
 
 func (f *Failure) Error() string { return string(f.Kind) + ": " + f.Err.Error() }

@@ -32,6 +32,7 @@ type lane struct {
 	begun time.Duration
 	own   time.Duration // see sample.own
 
+	resent  uint8         // times that the request went out again; see Failure.Unseen
 	free    time.Duration // when the last request ended; zero before the first
 	backoff time.Duration
 	wake    time.Duration // while it is in the loop's alarms

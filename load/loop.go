@@ -41,7 +41,7 @@ type loop struct {
 	out    []byte        // what goes to current, not yet written
 	ends   []*Exchange   // of one Receive
 	sent   []*Exchange   // of one Drained
-	hops   []hop         // requests that follow a redirect now
+	hops   []hop         // requests that go out again now
 	freed  time.Duration // when the last lane became idle, while tickets may wait for it; else zero
 	behind int           // tickets in the lanes' own queues
 	// current is the link that out is for.

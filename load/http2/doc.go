@@ -12,10 +12,12 @@
 // block then means the same wherever it stands, and a block seen before is known
 // without being decoded. Peers that use a table all the same are decoded.
 //
-// It sends what the plan says and measures the answer: nothing is sent twice,
-// also where the target says that it did nothing yet (REFUSED_STREAM, GOAWAY),
-// since that would hide a target that turns requests away. Such a request fails
-// as load.KindStreamReset. A head may take 64 KiB, also when it is unpacked.
+// It sends what the plan says and measures the answer. A target that closes a
+// connection in order (GOAWAY without an error) and has not looked at a request
+// has it sent again on the next one, as a client would, and its time goes on. A
+// target that turns the request itself away (REFUSED_STREAM) has it fail as
+// load.KindStreamReset: sending that again would hide it. A head may take
+// 64 KiB, also when it is unpacked.
 //
 // Rejected: indexing requests' fields in each connection's table, as other
 // clients do. It sent 23 bytes less per request, and in eight runs each against
