@@ -10,7 +10,7 @@
 // its start to its end: start-up, accounting, observation and the writing of
 // results are in it, for all alike.
 //
-//	make bench-load                                  # everything: about 20 minutes
+//	make bench-load                                  # everything: some 25 minutes
 //	make bench-load BENCH="-only http1 -rounds 3"
 //	make bench-load BENCH="-o docs/load-bench.json"  # and docs/load-bench.md beside it
 //
