@@ -94,7 +94,10 @@ func TestHTTP2TargetsThatAreNone(t *testing.T) {
 		serve loadtest.Behaviour
 		want  load.ErrorKind
 	}{
-		"HTTP/1.1":         {func(c *loadtest.Conn) { c.ReadRequest(); c.Say("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n") }, load.KindBadResponse},
+		"HTTP/1.1": {func(c *loadtest.Conn) {
+			c.ReadRequest()
+			c.Say("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+		}, load.KindBadResponse},
 		"closes":           {loadtest.ClosesAtOnce, load.KindEOF},
 		"goes away":        {func(c *loadtest.Conn) { c.Say("\x00\x00\x00\x04\x00\x00\x00\x00\x00" + goAway); c.Wait() }, load.KindStreamReset},
 		"says nothing":     {loadtest.Silent, load.KindTimeout},
