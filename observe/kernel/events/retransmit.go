@@ -39,3 +39,12 @@ func parseRetransmit(b []byte) (retransmit, error) {
 		inwards:  b[18] != 0,
 	}, nil
 }
+
+// place tells where it was, as a label: the port that the target listens on, or
+// whom it connected to.
+func (r *retransmit) place() string {
+	if r.inwards {
+		return fmt.Sprintf("local=%d", r.local)
+	}
+	return fmt.Sprintf("remote=%v", r.remote)
+}

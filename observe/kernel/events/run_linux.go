@@ -249,12 +249,3 @@ func (s *state) sample(edge time.Duration) {
 		s.tcp.look(s)
 	}
 }
-
-// where tells the retransmitted segment's connection as a label: the port that
-// the target listens on, or whom it connected to.
-func where(r *retransmit) string {
-	if r.inwards {
-		return fmt.Sprintf("local=%d", r.local)
-	}
-	return "remote=" + strings.ReplaceAll(r.remote.String(), ",", "")
-}

@@ -88,15 +88,18 @@ func newTCPEvents(o *object) (*tcpEvents, error) {
 // they are.
 func (t *tcpEvents) seed(s *state) {
 	t.enter(s)
-	listening, from, err := sockets.Ports(s.tree)
+	listening, err := sockets.Listening(s.tree)
+	if err == nil {
+		t.listen(s, listening)
+		var from []uint16
+		from, err = sockets.Connected(s.tree)
+		for _, port := range from {
+			t.set(s, port, connected)
+		}
+	}
 	if err != nil {
-		s.vitals.Say("connections older than the run are not known as the target's: %v", err)
-		return
+		s.vitals.Say("sockets older than the run are not known as the target's: %v", err)
 	}
-	for _, port := range from {
-		t.set(s, port, connected)
-	}
-	t.listen(s, listening)
 }
 
 // enter takes up the target's network namespace; it is another one now if it
@@ -124,7 +127,7 @@ func (t *tcpEvents) look(s *state) {
 		s.meter.Break()
 		s.vitals.Say("the target is in another network namespace")
 	}
-	if listening, _, err := sockets.Ports(s.tree); err == nil {
+	if listening, err := sockets.Listening(s.tree); err == nil {
 		t.listen(s, listening)
 	}
 }
@@ -210,7 +213,7 @@ func (t *tcpEvents) drain(s *state, at time.Duration) {
 			s.vitals.Say("%v", err)
 			continue
 		}
-		place := where(&r)
+		place := r.place()
 		if _, known := t.places[place]; !known {
 			if len(t.places) >= maxPlaces {
 				place = "remote=other"

@@ -62,16 +62,13 @@ func (d *diag) dump(states uint32, informed bool, f func(*socket)) (cost time.Du
 
 func (d *diag) exchange(states uint32, informed bool, f func(*socket)) (whole bool, err error) {
 	d.seq++
-	if err := unix.Sendto(d.fd, request(d.seq, states, informed), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
-		return false, fmt.Errorf("ask sock_diag: %w", err)
+	if err := d.send(dumpMessage(d.seq, states, informed)); err != nil {
+		return false, err
 	}
 	for reads := 0; ; reads++ {
-		n, _, err := unix.Recvfrom(d.fd, d.buf, 0)
-		if err == unix.EINTR {
-			continue
-		}
+		n, err := d.receive()
 		if err != nil {
-			return false, fmt.Errorf("read sock_diag: %w", err)
+			return false, err
 		}
 		done, err := parseMessages(d.buf[:n], d.seq, f)
 		if done || err != nil {
@@ -83,20 +80,72 @@ func (d *diag) exchange(states uint32, informed bool, f func(*socket)) (whole bo
 	}
 }
 
-// request makes a netlink message with a struct inet_diag_req.
-func request(seq, states uint32, informed bool) []byte {
-	b := make([]byte, unix.NLMSG_HDRLEN+requestSize)
-	binary.NativeEndian.PutUint32(b, uint32(len(b)))
-	binary.NativeEndian.PutUint16(b[4:], dumpRequest)
-	binary.NativeEndian.PutUint16(b[6:], unix.NLM_F_REQUEST|unix.NLM_F_DUMP)
-	binary.NativeEndian.PutUint32(b[8:], seq)
-	body := b[unix.NLMSG_HDRLEN:]
+// one asks for one socket, by its addresses and cookie, and leaves what it finds
+// in s. It walks no table.
+func (d *diag) one(s *socket) error {
+	d.seq++
+	message, body := header(unix.SOCK_DIAG_BY_FAMILY, unix.NLM_F_REQUEST, d.seq, requestSize-4)
+	// struct inet_diag_req_v2: family, protocol, extensions, states, identity.
+	body[0], body[1] = unix.AF_INET, unix.IPPROTO_TCP
+	if s.local.Addr().Is6() {
+		body[0] = unix.AF_INET6
+	}
+	binary.NativeEndian.PutUint32(body[4:], 1<<s.state)
+	s.identity(body[8:])
+	if err := d.send(message); err != nil {
+		return err
+	}
+	n, err := d.receive()
+	if err != nil {
+		return err
+	}
+	found := false
+	_, err = parseMessages(d.buf[:n], d.seq, func(answer *socket) { *s, found = *answer, true })
+	if err == nil && !found {
+		err = unix.ENOENT
+	}
+	return err
+}
+
+func (d *diag) send(message []byte) error {
+	if err := unix.Sendto(d.fd, message, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		return fmt.Errorf("ask sock_diag: %w", err)
+	}
+	return nil
+}
+
+// receive reads once into the buffer.
+func (d *diag) receive() (n int, err error) {
+	for {
+		n, _, err = unix.Recvfrom(d.fd, d.buf, 0)
+		if err == nil {
+			return n, nil
+		}
+		if err != unix.EINTR {
+			return 0, fmt.Errorf("read sock_diag: %w", err)
+		}
+	}
+}
+
+// header makes a netlink message with an empty body.
+func header(kind, flags uint16, seq uint32, size int) (message, body []byte) {
+	message = make([]byte, unix.NLMSG_HDRLEN+size)
+	binary.NativeEndian.PutUint32(message, uint32(len(message)))
+	binary.NativeEndian.PutUint16(message[4:], kind)
+	binary.NativeEndian.PutUint16(message[6:], flags)
+	binary.NativeEndian.PutUint32(message[8:], seq)
+	return message, message[unix.NLMSG_HDRLEN:]
+}
+
+// dumpMessage makes a netlink message with a struct inet_diag_req.
+func dumpMessage(seq, states uint32, informed bool) []byte {
+	message, body := header(dumpRequest, unix.NLM_F_REQUEST|unix.NLM_F_DUMP, seq, requestSize)
 	body[0] = unix.AF_INET
 	if informed {
 		body[3] = 1 << (infoAttr - 1)
 	}
 	binary.NativeEndian.PutUint32(body[52:], states)
-	return b
+	return message
 }
 
 func threadCPU() time.Duration {

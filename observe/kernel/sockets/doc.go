@@ -12,8 +12,9 @@
 // Accept queues are read four times a window and told by their fullest; all
 // else is read once a window. The kernel walks its whole table of connections
 // for that, and tells of the generator's end too where it is on this host, so
-// the cost grows with both. It is kept below 2 % of a CPU by reading less often,
-// and Health says so.
+// the cost grows with both. It is kept to some 2 % of a CPU by reading less often,
+// and Health says so. The width of that walk, 1 ms and more, is the error of its
+// date, which Health tells too.
 //
 // Amounts are sums over sockets that come and go. What a connection did between
 // its last sample and its end is left out.

@@ -126,6 +126,15 @@ func address(family uint8, ip, port []byte) netip.AddrPort {
 	return netip.AddrPortFrom(addr, binary.BigEndian.Uint16(port))
 }
 
+// identity writes struct inet_diag_sockid, which address and parseSocket read.
+func (s *socket) identity(id []byte) {
+	binary.BigEndian.PutUint16(id, s.local.Port())
+	binary.BigEndian.PutUint16(id[2:], s.remote.Port())
+	copy(id[4:20], s.local.Addr().AsSlice())
+	copy(id[20:36], s.remote.Addr().AsSlice())
+	binary.NativeEndian.PutUint64(id[40:], s.cookie)
+}
+
 // parse reads struct tcp_info, whose length grows with the kernel's version.
 func (i *info) parse(b []byte) {
 	var at unix.TCPInfo

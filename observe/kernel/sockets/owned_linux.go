@@ -77,24 +77,3 @@ func (o *owned) has(s *socket) bool {
 	}
 	return true
 }
-
-// Ports finds the local ports of the target's sockets: those it listens on, and
-// those it has connected from, which are found only among descriptors that may
-// be listed. An error wraps an *observe.Unsupported where sock_diag cannot be
-// asked.
-func Ports(t *tree.Tree) (listening, connectedFrom []uint16, err error) {
-	s := &state{Source: New(), tree: t}
-	if err := s.attach(); err != nil {
-		return nil, nil, err
-	}
-	defer s.diag.close()
-	for port := range s.owned.ports {
-		listening = append(listening, port)
-	}
-	_, _, err = s.diag.dump(connected, false, func(c *socket) {
-		if c.state != timeWait && s.owned.has(c) && !s.owned.inwards(c) {
-			connectedFrom = append(connectedFrom, c.local.Port())
-		}
-	})
-	return listening, connectedFrom, err
-}

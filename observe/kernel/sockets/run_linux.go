@@ -16,8 +16,8 @@ const (
 	perWindow = 4
 	// seldom is how often processes and descriptors are looked up.
 	seldom = time.Second
-	// share is the inverse of what each kind of reading may take of a CPU.
-	share = 100
+	// share is the inverse of what a kind of reading may take of a CPU.
+	share = 50
 )
 
 // state is what Open takes and Run uses.
@@ -34,8 +34,10 @@ type state struct {
 	sum     sum
 	totals  totals
 
-	lookAt, queuesAt, connectionsAt time.Duration // next reading of each
-	intervals                       [3]time.Duration
+	listeners []socket // as last read
+
+	lookAt, connectionsAt              time.Duration // next reading of each
+	descriptorsEvery, connectionsEvery time.Duration // as seldom as it came to
 }
 
 // queue is an accept queue: the most that waited, and how many may.
@@ -69,7 +71,7 @@ func (s *state) attach() error {
 			Err:    err,
 		}
 	}
-	if err := s.findPorts(); err != nil {
+	if err := s.findListeners(); err != nil {
 		return &observe.Unsupported{
 			What:   "sock_diag does not answer",
 			Enable: "load the kernel modules inet_diag and tcp_diag; in a container, allow netlink sockets",
@@ -128,7 +130,7 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 		if len(st.tree.Members) == 0 {
 			return nil
 		}
-		st.readQueues(edge)
+		st.readQueues()
 		if now := record.Window(edge, width); now != window {
 			window = now
 			st.close(time.Duration(now) * width)
@@ -178,7 +180,12 @@ func (s *state) look(edge time.Duration) {
 	if err := s.owned.look(s.tree); err != nil {
 		s.vitals.Say("descriptors cannot be listed any more: %v", err)
 	}
-	s.lookAt = edge + s.pace(0, threadCPU()-before, seldom)
+	if err := s.findListeners(); err != nil {
+		s.vitals.Say("accept queues: %v", err)
+	}
+	wait := pace(threadCPU()-before, seldom)
+	s.descriptorsEvery = max(s.descriptorsEvery, wait)
+	s.lookAt = edge + wait
 }
 
 // blind marks a gap: what accrued since the last reading stays absent.
@@ -189,22 +196,16 @@ func (s *state) blind(format string, args ...any) {
 	s.vitals.Say(format, args...)
 }
 
-// pace returns how long to wait before a kind of reading that cost so much CPU.
-func (s *state) pace(kind int, cost, least time.Duration) time.Duration {
-	wait := max(least, share*cost)
-	s.intervals[kind] = max(s.intervals[kind], wait)
-	return wait
-}
+// pace returns how long to wait before the next reading of a kind after one that
+// cost so much CPU.
+func pace(cost, least time.Duration) time.Duration { return max(least, share*cost) }
 
 // tell notes what was read less often than planned.
 func (s *state) tell() {
-	width := s.subject.Window
-	for kind, plan := range []struct {
-		what  string
-		every time.Duration
-	}{{"descriptors", seldom}, {"accept queues", width / perWindow}, {"connections", width}} {
-		if interval := s.intervals[kind]; interval > plan.every {
-			s.vitals.Say("%s were read as seldom as every %v, since there are many", plan.what, interval.Round(time.Millisecond))
-		}
+	if every := s.descriptorsEvery; every > 2*seldom {
+		s.vitals.Say("descriptors were listed as seldom as every %v, since there are many", every.Round(time.Millisecond))
+	}
+	if every := s.connectionsEvery; every > 2*s.subject.Window {
+		s.vitals.Say("connections were read as seldom as every %v, since that takes long", every.Round(time.Millisecond))
 	}
 }

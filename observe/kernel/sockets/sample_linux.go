@@ -14,49 +14,48 @@ const maxListeners = 16
 // connected is the mask of states that are dumped each window.
 const connected = 1<<established | 1<<4 | 1<<5 | 1<<timeWait | 1<<closeWait | 1<<9 | 1<<11
 
-// findPorts finds the ports that the target listens on.
-func (s *state) findPorts() error {
-	return s.listening(func(*socket) {})
-}
-
-// listening calls f with the target's listening sockets and learns their ports.
-func (s *state) listening(f func(*socket)) error {
+// findListeners finds the sockets that the target listens with. The kernel
+// walks the table of all listening sockets for it.
+func (s *state) findListeners() error {
+	s.listeners = s.listeners[:0]
 	ports := map[uint16]bool{}
-	cost, whole, err := s.diag.dump(1<<listen, false, func(l *socket) {
-		if l.state == listen && s.owned.inodes[l.inode] {
-			ports[l.local.Port()] = true
-			f(l)
+	_, whole, err := s.diag.dump(1<<listen, false, func(l *socket) {
+		if l.state != listen || !s.owned.inodes[l.inode] {
+			return
+		}
+		ports[l.local.Port()] = true
+		if len(s.listeners) < maxListeners {
+			s.listeners = append(s.listeners, *l)
+		} else {
+			s.vitals.Say("only the first %d accept queues are told", maxListeners)
 		}
 	})
 	if err == nil && !whole {
 		err = s.reopen()
 	}
-	s.queuesAt = s.subject.Clock.Now() + s.pace(1, cost, 0)
 	if err == nil {
 		s.owned.ports = ports
 	}
 	return err
 }
 
-// readQueues reads the accept queues at an edge within the window.
-func (s *state) readQueues(edge time.Duration) {
-	if edge < s.queuesAt {
-		return
-	}
-	err := s.listening(func(l *socket) {
-		address := l.local.String()
-		q, known := s.queues[address]
-		if !known && len(s.queues) >= maxListeners {
-			s.vitals.Say("only the first %d accept queues are told", maxListeners)
-			return
+// readQueues reads the accept queues, one by one. Of several sockets on one
+// address (SO_REUSEPORT) only one can be asked for, so then all are dumped.
+func (s *state) readQueues() {
+	for i := range s.listeners {
+		l := &s.listeners[i]
+		if err := s.diag.one(l); err != nil {
+			if err := s.findListeners(); err != nil {
+				s.vitals.Say("accept queues: %v", err)
+			}
+			break
 		}
-		// Of several sockets on one address (SO_REUSEPORT) the fullest counts.
-		if !known || l.receive > q.waiting {
+	}
+	for _, l := range s.listeners {
+		address := l.local.String()
+		if q, known := s.queues[address]; !known || l.receive > q.waiting {
 			s.queues[address] = queue{l.receive, l.send}
 		}
-	})
-	if err != nil {
-		s.vitals.Say("accept queues: %v", err)
 	}
 }
 
@@ -95,7 +94,9 @@ func (s *state) connections(edge time.Duration) {
 		})
 		return err
 	})
-	s.connectionsAt = edge + s.pace(2, cost, 0)
+	wait := pace(cost, s.subject.Window)
+	s.connectionsEvery = max(s.connectionsEvery, wait)
+	s.connectionsAt = edge + wait
 	if err == nil && !whole {
 		s.vitals.Say("only the first 16 MB of connections were read")
 		err = s.reopen()

@@ -267,3 +267,36 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 		t.Errorf("health %+v does not tell of the end", h)
 	}
 }
+
+// A listening socket is asked for by itself, whichever addresses it listens on.
+func TestOne(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "0.0.0.0:0", ":0", "[::1]:0"} {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Logf("%s: %v", address, err) // no IPv6 here
+			continue
+		}
+		port := uint16(l.Addr().(*net.TCPAddr).Port)
+		d, err := openDiag()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found socket
+		if _, _, err := d.dump(1<<listen, false, func(s *socket) {
+			if s.local.Port() == port {
+				found = *s
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		again := found
+		if err := d.one(&again); err != nil || again != found || found.cookie == 0 {
+			t.Errorf("%s: %+v, then %+v, %v", address, found, again, err)
+		}
+		_ = l.Close()
+		if err := d.one(&again); err == nil {
+			t.Errorf("%s is found after it was closed: %+v", address, again)
+		}
+		d.close()
+	}
+}
