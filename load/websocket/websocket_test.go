@@ -243,7 +243,9 @@ func TestWhatGoesOut(t *testing.T) {
 	p := message("h\u00e9llo", header("Authorization", "Bearer secret"))
 	p.Requests[0].URL = "ws://example.test/chat?room=1#top"
 	made := protocol(t, p)
-	s := &target{t: t, say: func(byte, string) string { return frame(ping, "are you there?") + frame(ping, "and now?") + frame(closing, "\x03\xe9bye") }}
+	s := &target{t: t, say: func(byte, string) string {
+		return frame(ping, "are you there?") + frame(ping, "and now?") + frame(closing, "\x03\xe9bye")
+	}}
 	x := &load.Exchange{}
 	ended, err := talk(t, made.Wire(0), s, x)
 	if err != nil || len(ended) != 1 || x.Err == nil || !strings.Contains(x.Err.Error(), `1001 (going away): "bye"`) {
