@@ -17,36 +17,42 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// checking is an answer under inspection; the zero checking looks at nothing.
+// checking is an answer under inspection, with room for it.
 type checking struct {
-	set    *check.Set
-	answer check.Answer
-	name   []byte
-	value  []byte
+	answer      check.Answer
+	name, value []byte
+	kept        []byte       // messages
+	json        []byte       // of the messages
+	compact     bytes.Buffer // the same without blanks
 }
 
-func (c *checking) reset(q *request) {
-	if c.set = q.checks; c.set != nil {
-		c.answer.Begin(c.set)
+// keptRoom is how much room of each kind stays for the next answer.
+const keptRoom = 64 << 10
+
+// begin readies it for an answer, whose messages are kept if checks look at
+// them.
+func (c *checking) begin(q *request, m *messages) {
+	c.answer.Begin(q.checks)
+	m.keep, m.kept = q.decode != nil, c.kept[:0]
+}
+
+// end takes back what begin gave to m.
+func (c *checking) end(m *messages) {
+	if c.kept = m.kept; cap(c.kept) > keptRoom {
+		c.kept = nil
+	}
+	if cap(c.json) > keptRoom {
+		c.json, c.compact = nil, bytes.Buffer{}
 	}
 }
 
 // fields gives it the metadata of a head or of trailers.
 func (c *checking) fields(h *http2.Head) {
-	if c.set == nil {
-		return
-	}
 	for i := range h.Fields {
 		c.name = append(c.name[:0], h.Fields[i].Name...)
 		c.value = append(c.value[:0], h.Fields[i].Value...)
 		c.answer.Header(c.name, c.value)
 	}
-}
-
-// codec turns the messages of checked answers into JSON. It allocates.
-type codec struct {
-	json    []byte
-	compact bytes.Buffer
 }
 
 // decoder says what the messages of a request's answers are.
@@ -64,28 +70,25 @@ func newDecoder(q scenario.Request, m protoreflect.MethodDescriptor, s *schema) 
 	return &decoder{m.Output(), s, m.IsStreamingServer()}
 }
 
-// check judges a complete answer by the request's checks.
-func (c *call) check(q *request, codec *codec) error {
-	if c.checking.set == nil {
-		return nil
-	}
+// judge judges a complete answer by the request's checks.
+func (c *checking) judge(q *request, of *call) (failed uint64, err error) {
 	switch {
-	case q.decode == nil || !c.messages.whole():
-	case c.messages.long:
-		c.checking.answer.Long()
+	case q.decode == nil || !of.messages.whole():
+	case of.messages.long:
+		c.answer.Long()
 	default:
-		if err := codec.decode(q.decode, &c.messages); err != nil {
-			return err
+		if err := c.decode(q.decode, &of.messages); err != nil {
+			return 0, err
 		}
-		c.checking.answer.Body(codec.compact.Bytes())
+		c.answer.Body(c.compact.Bytes())
 	}
-	c.x.Failed, _ = c.checking.answer.End(c.x.Status)
-	return nil
+	failed, _ = c.answer.End(of.x.Status)
+	return failed, nil
 }
 
 // decode makes JSON of an answer's messages: one value, or a list of them.
 // Fields that have their default value are in it, for checks to find.
-func (c *codec) decode(d *decoder, m *messages) error {
+func (c *checking) decode(d *decoder, m *messages) error {
 	c.json = c.json[:0]
 	c.compact.Reset()
 	if d.list {

@@ -16,9 +16,7 @@ func FuzzMessages(f *testing.F) {
 	f.Add([]byte("\x00\xff\xff\xff\xffshort"), 4)
 	f.Fuzz(func(t *testing.T, in []byte, piece int) {
 		piece = max(1, piece)
-		var whole, parts messages
-		whole.reset(true)
-		parts.reset(false)
+		whole, parts := messages{keep: true}, messages{}
 		err := whole.feed(in)
 		var partsErr error
 		for rest := in; len(rest) > 0 && partsErr == nil; {

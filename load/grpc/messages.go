@@ -21,18 +21,6 @@ type messages struct {
 	kept  []byte // with their prefixes
 }
 
-// keptRoom is how much room stays for the next answer.
-const keptRoom = 64 << 10
-
-// reset readies it for an answer, whose messages are counted or also kept.
-func (m *messages) reset(keep bool) {
-	room := m.kept[:0]
-	if cap(room) > keptRoom {
-		room = nil
-	}
-	*m = messages{keep: keep, kept: room}
-}
-
 // feed takes a piece. After an error the answer is of no use.
 func (m *messages) feed(data []byte) error {
 	switch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -22,13 +23,18 @@ var (
 	_ http2.Handler    = (*wire)(nil)
 )
 
-// Protocol makes the wires of a plan of gRPC calls. It is immutable.
+// Protocol makes the wires of a plan of gRPC calls. It is immutable but
+// for room that its wires share.
 type Protocol struct {
 	hosts    []load.Host
 	requests []request
 	streams  int
 	timeout  time.Duration // that servers are told
 	keep     []string      // fields of answers that are looked at
+
+	// Room that calls take while they need it.
+	renderings sync.Pool // of *rendering
+	checkings  sync.Pool // of *checking
 }
 
 // New compiles the plan's requests. Without a descriptor set in the plan it
@@ -41,6 +47,8 @@ func New(ctx context.Context, p *scenario.Plan) (*Protocol, error) {
 	protocol := &Protocol{streams: p.Load.Streams, timeout: p.Load.Timeout,
 		keep: append([]string{"content-type", "grpc-status", "grpc-message"}, checkedFields(p)...)}
 	places := make([]place.Place, len(p.Requests))
+	protocol.renderings.New = func() any { return &rendering{} }
+	protocol.checkings.New = func() any { return &checking{} }
 	if protocol.timeout <= 0 {
 		protocol.timeout = scenario.DefaultTimeout
 	}

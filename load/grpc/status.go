@@ -109,7 +109,7 @@ func timeoutText(d time.Duration) string {
 		{"n", time.Nanosecond}, {"u", time.Microsecond}, {"m", time.Millisecond},
 		{"S", time.Second}, {"M", time.Minute}, {"H", time.Hour},
 	} {
-		if n := (d + unit.is - 1) / unit.is; n <= 99_999_999 {
+		if n := (d-1)/unit.is + 1; n <= 99_999_999 {
 			return strconv.FormatInt(int64(n), 10) + unit.name
 		}
 	}

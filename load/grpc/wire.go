@@ -14,10 +14,6 @@ type wire struct {
 	p       *Protocol
 	session *http2.Session
 	calls   []call // by slot; grown as slots come into use
-	codec   codec  // of answers that are checked
-
-	encoding           encoding
-	block, value, body []byte // of a request that data goes into
 
 	// Of the call of a method.
 	now   time.Duration
@@ -30,20 +26,19 @@ type call struct {
 	http     int            // status of the head; 0 before it
 	foreign  error          // why the answer is not gRPC's; nil when it is
 	messages messages
-	checking checking
+	checking *checking // nil when the request has no checks
 }
 
-// reset readies a slot for a call and keeps its buffers.
-func (c *call) reset(x *load.Exchange, q *request) {
-	c.x, c.http, c.foreign = x, 0, nil
-	c.messages.reset(q.decode != nil)
-	c.checking.reset(q)
+// rendering is room for a request that data goes into.
+type rendering struct {
+	encoding           encoding
+	block, value, body []byte
 }
 
 // Open readies the wire for a new socket.
 func (w *wire) Open(out []byte) []byte {
 	for i := range w.calls {
-		w.calls[i].x = nil
+		w.free(&w.calls[i])
 	}
 	return w.session.Open(out)
 }
@@ -54,26 +49,47 @@ func (w *wire) State() (room int, over bool) { return w.session.Room() }
 // Send begins x's stream: all of its messages, and no more to come.
 func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	q := &w.p.requests[x.Request]
-	m := http2.Message{Block: q.block, Body: q.body, Lasts: true}
-	if q.encode != nil {
-		var err error
-		w.encoding.rows = x.Data
-		if w.body, err = q.encode.encode(w.body[:0], &w.encoding); err != nil {
-			return out, &load.Failure{Kind: load.KindBadRequest, Err: err}
-		}
-		m.Body, m.Lasts = w.body, false
-	}
-	if m.Block == nil {
-		w.block, w.value = q.appendBlock(w.block[:0], w.value, x.Data)
-		m.Block = w.block
-	}
 	for len(w.calls) <= x.Slot {
 		w.calls = append(w.calls, call{})
 	}
-	w.calls[x.Slot].reset(x, q)
-	out = w.session.Begin(x.Slot, m, out)
+	if q.block != nil && q.encode == nil {
+		out = w.session.Begin(x.Slot, http2.Message{Block: q.block, Body: q.body, Lasts: true}, out)
+	} else {
+		var err error
+		if out, err = w.render(x, q, out); err != nil {
+			return out, err
+		}
+	}
+	c := &w.calls[x.Slot]
+	*c = call{x: x}
+	if q.checks != nil {
+		c.checking = w.p.checkings.Get().(*checking)
+		c.checking.begin(q, &c.messages)
+	}
 	_, x.BytesOut = w.session.Bytes(x.Slot)
 	return out, nil
+}
+
+// render sends a request that data goes into. Room for that is shared, since
+// idle connections are to hold none.
+func (w *wire) render(x *load.Exchange, q *request, out []byte) (_ []byte, err error) {
+	r := w.p.renderings.Get().(*rendering)
+	defer w.p.renderings.Put(r)
+	m := http2.Message{Block: q.block, Body: q.body, Lasts: true}
+	if q.encode != nil {
+		r.encoding.rows = x.Data
+		r.body, err = q.encode.encode(r.body[:0], &r.encoding)
+		r.encoding.rows = nil
+		if err != nil {
+			return out, &load.Failure{Kind: load.KindBadRequest, Err: err}
+		}
+		m.Body, m.Lasts = r.body, false
+	}
+	if m.Block == nil {
+		r.block, r.value = q.appendBlock(r.block[:0], r.value, x.Data)
+		m.Block = r.block
+	}
+	return w.session.Begin(x.Slot, m, out), nil
 }
 
 // Receive takes what arrived.
@@ -97,7 +113,7 @@ func (w *wire) Cancel(x *load.Exchange, out []byte) ([]byte, bool) {
 	if x.Slot >= len(w.calls) || w.calls[x.Slot].x != x {
 		return out, true
 	}
-	w.calls[x.Slot].x = nil
+	w.free(&w.calls[x.Slot])
 	return w.session.Reset(x.Slot, http2.Cancel, out), true
 }
 
@@ -119,7 +135,9 @@ func (w *wire) Head(slot int, h *http2.Head, end bool) error {
 		return nil
 	}
 	q := &w.p.requests[c.x.Request]
-	c.checking.fields(h)
+	if c.checking != nil {
+		c.checking.fields(h)
+	}
 	if h.Status != 0 {
 		c.http = h.Status
 		c.foreign = foreign(h)
@@ -211,8 +229,11 @@ func (w *wire) finish(c *call, q *request, code int, t *trailers) error {
 			return errCount
 		}
 	}
-	if err := c.check(q, &w.codec); err != nil {
-		return err
+	if c.checking != nil {
+		var err error
+		if c.x.Failed, err = c.checking.judge(q, c); err != nil {
+			return err
+		}
 	}
 	if code == q.expect {
 		w.end(c, nil)
@@ -232,7 +253,7 @@ func (w *wire) finish(c *call, q *request, code int, t *trailers) error {
 // its clock begins at about the same time as ours, and either may be first to
 // say that it is over.
 func (w *wire) late(c *call) bool {
-	return w.now-c.x.Sent >= w.p.timeout-w.p.timeout/slack
+	return c.x.Sent > 0 && w.now-c.x.Sent >= w.p.timeout-w.p.timeout/slack
 }
 
 // slack is the part of a timeout by which a server's coarse clock may be early.
@@ -242,5 +263,14 @@ const slack = 50
 func (w *wire) end(c *call, err error) {
 	c.x.Done, c.x.Err = w.now, err
 	w.ended = append(w.ended, c.x)
-	c.x = nil
+	w.free(c)
+}
+
+// free readies a slot for the next call.
+func (w *wire) free(c *call) {
+	if c.checking != nil {
+		c.checking.end(&c.messages)
+		w.p.checkings.Put(c.checking)
+	}
+	*c = call{}
 }
