@@ -215,7 +215,10 @@ func (l *loop) readable(k *link) {
 }
 
 func (l *loop) readTLS(k *link) {
-	k.tls.Ready()
+	if l.ahead == nil {
+		l.ahead = make([]byte, readBuffer)
+	}
+	k.tls.Ready(l.ahead)
 	for k.state == linkOpen {
 		n, err := k.tls.Read(l.in)
 		if n > 0 {

@@ -38,6 +38,7 @@ type loop struct {
 	scan     time.Duration // when lanes are next looked at for timeouts
 
 	in     []byte        // read buffer
+	ahead  []byte        // read buffer below TLS
 	out    []byte        // what goes to current, not yet written
 	ends   []*Exchange   // of one Receive
 	sent   []*Exchange   // of one Drained

@@ -233,7 +233,7 @@ func TestTLS(t *testing.T) {
 		_, err := io.CopyN(server, server, size)
 		echoed <- err
 	}()
-	in := make([]byte, 64<<10)
+	in, ahead := make([]byte, 64<<10), make([]byte, 64<<10)
 	for got := 0; got < size; {
 		if err := p.Watch(fd, Token{Index: 7}, c.Kept()); err != nil {
 			t.Fatal(err)
@@ -244,7 +244,7 @@ func TestTLS(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c.Ready()
+		c.Ready(ahead)
 		for {
 			n, err := c.Read(in)
 			got += n
@@ -261,7 +261,7 @@ func TestTLS(t *testing.T) {
 	}
 	server.Close()
 	for {
-		c.Ready()
+		c.Ready(ahead)
 		_, err := c.Read(in)
 		if errors.Is(err, io.EOF) {
 			return

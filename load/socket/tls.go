@@ -79,12 +79,14 @@ func (t *TLS) Close() {
 func (t *TLS) Kept() bool { return len(t.raw.kept) > 0 }
 
 // Ready begins a round of reads: the socket may have more than what the last
-// round found.
-func (t *TLS) Ready() { t.raw.drained = false }
+// round found. Ciphertext is read into ahead, which must not be used otherwise
+// until the round is over: crypto/tls asks for half a kilobyte at a time, and a
+// peer that writes many small records would cost a system call for each few.
+func (t *TLS) Ready(ahead []byte) { t.raw.drained, t.raw.buffer = false, ahead }
 
-// Read reads what has arrived, up to one record. It is to be repeated until the
-// error is ErrAgain: more may have been decrypted than the socket tells of.
-// io.EOF is the orderly end.
+// Read reads what has arrived, up to one record. A round is over when the error
+// is ErrAgain: more may have been decrypted than the socket tells of. io.EOF is
+// the orderly end.
 func (t *TLS) Read(b []byte) (int, error) { return t.conn.Read(b) }
 
 // Write encrypts b and writes as much as there is room for. The rest is kept,
@@ -119,6 +121,8 @@ type raw struct {
 	// drained is set when a read got less than it asked for: the socket is
 	// empty, and asking it again would cost a system call to hear so.
 	drained bool
+	buffer  []byte // to read into
+	ahead   []byte // what was read and not asked for yet; of buffer
 	kept    []byte // ciphertext that the kernel had no room for
 }
 
@@ -126,25 +130,42 @@ func (r *raw) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
-	for {
-		if r.drained && !r.blocking {
+	if r.blocking {
+		return r.readBlocking(b)
+	}
+	if len(r.ahead) == 0 {
+		if r.drained {
 			return 0, ErrAgain
 		}
-		n, err := Read(r.fd, b)
-		if errors.Is(err, ErrAgain) && r.blocking {
-			if err := r.await(false); err != nil {
-				return 0, err
-			}
-			continue
-		}
+		n, err := Read(r.fd, r.buffer)
 		if err != nil {
 			return 0, err
 		}
 		if n == 0 {
 			return 0, io.EOF
 		}
-		r.drained = n < len(b)
-		return n, nil
+		r.ahead, r.drained = r.buffer[:n], n < len(r.buffer)
+	}
+	n := copy(b, r.ahead)
+	r.ahead = r.ahead[n:]
+	return n, nil
+}
+
+func (r *raw) readBlocking(b []byte) (int, error) {
+	for {
+		n, err := Read(r.fd, b)
+		switch {
+		case errors.Is(err, ErrAgain):
+			if err := r.await(false); err != nil {
+				return 0, err
+			}
+		case err != nil:
+			return 0, err
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
 	}
 }
 
