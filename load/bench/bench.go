@@ -26,8 +26,8 @@ type bench struct {
 	versions map[string]string                // of tools that were found
 	kept     *results                         // of this run so far and of earlier ones
 
-	floor, redline, blind *tool
-	peers                 map[string]*tool
+	floor, redline, observing *tool
+	peers                     map[string]*tool
 }
 
 // peerNames are the tools that redline is compared with.
@@ -51,7 +51,7 @@ func newBench(ctx context.Context, o options, progress io.Writer) (*bench, error
 		return nil, err
 	}
 	b.revision = revision(".")
-	b.redline, b.blind = redline(binary), blindRedline(binary, redlineHelp(binary))
+	b.redline, b.observing = redline(binary), observing(binary)
 	b.floor = floor(ctx, b.dir)
 	b.findPeers(ctx)
 	if path, err := findNginx(); err == nil {

@@ -5,7 +5,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,36 +13,30 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// redline is the real binary with all of its accounting: windows, histograms,
-// slow requests, observation, the bundle and its report.
+// redline is the real binary driving load with all of its accounting: windows,
+// histograms, the latency log, slow requests, its judgement of itself, the
+// bundle and its report. It watches nothing: what watching a target costs is
+// not the generator's, and stands beside it; see observing.
 func redline(path string) *tool {
+	t := observing(path)
+	t.name = "redline"
+	t.arguments = func(s shape, dir string) ([]string, bool) {
+		return append(redlineArguments(s, dir), "--no-observe"), true
+	}
+	return t
+}
+
+// observing is redline as it runs by default, which also watches nginx's
+// process, the sockets and the kernel.
+func observing(path string) *tool {
 	return &tool{
-		name: "redline", path: path,
+		name: "redline, observing", path: path,
 		arguments: func(s shape, dir string) ([]string, bool) { return redlineArguments(s, dir), true },
 		read:      readRedline,
 		// 3 says that the generator was the limit, which a closed loop against a
 		// server this fast means it to be; the reasons are kept as a remark.
 		excuses: []int{3},
 	}
-}
-
-// blindRedline is redline without observation, to tell what that costs.
-func blindRedline(path, help string) *tool {
-	t := redline(path)
-	t.name = "redline, load only"
-	t.arguments = func(s shape, dir string) ([]string, bool) {
-		return append(redlineArguments(s, dir), "--blind"), true
-	}
-	if !strings.Contains(help, "--blind") {
-		t.path, t.why = "", "redline run has no --blind"
-	}
-	return t
-}
-
-// redlineHelp is what redline run says of its flags.
-func redlineHelp(path string) string {
-	out, _ := exec.Command(path, "run", "--help").CombinedOutput()
-	return string(out)
 }
 
 func redlineArguments(s shape, dir string) []string {

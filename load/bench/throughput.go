@@ -19,7 +19,7 @@ const about = "%d rounds of %v in random order; the server on one core, the gene
 	"A CPU second is one of the generator's whole process. The ratio is that of medians, with the 95 %% interval of resampled rounds."
 
 func (b *bench) plaintext(ctx context.Context) (*section, error) {
-	tools := []*tool{b.floor, b.peers["wrk"], b.peers["h2load"], b.peers["ab"], b.peers["fortio"], b.peers["hey"], b.peers["k6"], b.redline, b.blind}
+	tools := []*tool{b.floor, b.peers["wrk"], b.peers["h2load"], b.peers["ab"], b.peers["fortio"], b.peers["hey"], b.peers["k6"], b.redline, b.observing}
 	n, err := b.startNginx()
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (b *bench) plaintext(ctx context.Context) (*section, error) {
 }
 
 func (b *bench) encrypted(ctx context.Context) (*section, error) {
-	tools := []*tool{b.peers["wrk"], b.peers["h2load"], b.peers["fortio"], b.peers["hey"], b.peers["k6"], b.redline, b.blind}
+	tools := []*tool{b.peers["wrk"], b.peers["h2load"], b.peers["fortio"], b.peers["hey"], b.peers["k6"], b.redline, b.observing}
 	n, err := b.startNginx()
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (b *bench) encrypted(ctx context.Context) (*section, error) {
 // multiplexed compares both shapes of HTTP/2: few connections with many
 // streams, and one stream on each of many.
 func (b *bench) multiplexed(ctx context.Context) (*section, error) {
-	tools := []*tool{b.peers["h2load"], b.redline, b.blind}
+	tools := []*tool{b.peers["h2load"], b.redline, b.observing}
 	n, err := b.startNginx()
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (b *bench) multiplexed(ctx context.Context) (*section, error) {
 }
 
 func (b *bench) remoteCalls(ctx context.Context) (*section, error) {
-	tools := []*tool{b.peers["ghz"], b.redline, b.blind}
+	tools := []*tool{b.peers["ghz"], b.redline, b.observing}
 	server, address, _, err := b.serveSelf("serve-echo")
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (b *bench) throughput(title string, tools []*tool) *section {
 	return &section{
 		Title: title, About: fmt.Sprintf(about, b.rounds, b.length),
 		Columns: []string{"load", "tool", "requests per CPU second", "lowest to highest", "requests/s", "errors", "redline is x times"},
-		Notes:   skipped(slices.DeleteFunc(slices.Clone(tools), func(t *tool) bool { return t == b.blind })),
+		Notes:   skipped(tools),
 		Raw:     json.RawMessage("{}"),
 	}
 }
