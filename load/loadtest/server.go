@@ -173,8 +173,15 @@ var (
 	ShortBody = Then("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok", func(*Conn) {})
 	// ShortChunk closes within a chunk.
 	ShortChunk = Then("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nok", func(*Conn) {})
-	// ClosesUnsaid closes after each answer although nothing in it says so.
-	ClosesUnsaid = Then(OK, func(*Conn) {})
+	// ClosesUnsaid closes after each answer although nothing in it says so. The
+	// answer and the end leave together; a request that is sent before the end
+	// is read fails.
+	ClosesUnsaid Behaviour = func(c *Conn) {
+		if c.ReadRequest() {
+			cork(c.tcp)
+			c.Say(OK)
+		}
+	}
 	// Silent accepts and reads, and never answers.
 	Silent Behaviour = (*Conn).Wait
 	// SilentWithin stops within an answer's body and stays.
@@ -225,7 +232,7 @@ var chunked = []string{
 }
 
 // ClosesIdle answers, and closes a connection that has been idle for so long
-// between two requests.
+// between two requests. One that is sent at that very moment fails.
 func ClosesIdle(after time.Duration) Behaviour {
 	return func(c *Conn) {
 		for c.ReadRequest() && c.Say(OK) {
