@@ -60,8 +60,19 @@ type invocation struct {
 
 func start(t *testing.T, args ...string) *invocation {
 	t.Helper()
+	return startIn(t, t.TempDir(), args...)
+}
+
+// invokeIn is invoke in a folder.
+func invokeIn(t *testing.T, dir string, args ...string) result {
+	t.Helper()
+	return finish(t, startIn(t, dir, args...))
+}
+
+func startIn(t *testing.T, dir string, args ...string) *invocation {
+	t.Helper()
 	i := &invocation{cmd: exec.CommandContext(t.Context(), redline, args...)}
-	i.cmd.Dir = t.TempDir()
+	i.cmd.Dir = dir
 	i.cmd.Stdout, i.cmd.Stderr = &i.stdout, &i.stderr
 	if err := i.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -433,7 +444,14 @@ func TestBadInput(t *testing.T) {
 		"no such bundle":    {[]string{"diagnose", "nowhere"}, "nowhere"},
 		"unknown format":    {[]string{"report", ".", "--format", "pdf"}, ""},
 		"unknown verb":      {[]string{"rnu"}, "unknown command"},
-		"https":             {[]string{"run", "https://127.0.0.1:1/", "--build", "./nowhere"}, "https is not supported"},
+		"unknown scheme":    {[]string{"run", "ftp://127.0.0.1:1/"}, "ftp://127.0.0.1:1/"},
+		"no such CA":        {[]string{"run", "https://127.0.0.1:1/", "--cacert", "nowhere.pem"}, "--cacert"},
+		"TLS without https": {[]string{"run", nobody, "--insecure"}, "TLS is set"},
+		"streams of http":   {[]string{"run", nobody, "--streams", "4"}, "one request at a time"},
+		"think at a rate":   {[]string{"run", nobody, "--rate", "10/s", "--think", "1s"}, "think is for a closed loop"},
+		"no such log":       {[]string{"run", nobody, "--replay", "nowhere.log"}, "nowhere.log"},
+		"no gRPC method":    {[]string{"run", "grpc://127.0.0.1:1/"}, "does not name a method"},
+		"no message":        {[]string{"run", "tcp://127.0.0.1:1"}, "no message"},
 		"unknown flag":      {[]string{"run", nobody, "--conections", "4"}, "unknown flag"},
 	} {
 		t.Run(name, func(t *testing.T) {

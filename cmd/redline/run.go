@@ -143,7 +143,9 @@ func outcome(s *record.Summary, runErr error) error {
 		return &exitError{exitUndecided, fmt.Errorf("the disk is full (%w): what was written before is kept in %s (hint: free space, or -o to a larger disk)", syscall.ENOSPC, s.Run)}
 	case runErr != nil:
 		return &exitError{exitUndecided, runErr}
-	case s.Load.Requests > 0 && s.Load.Errors == s.Load.Requests:
+	case s.Load.Requests == 0:
+		return &exitError{exitUndecided, errors.New("no request ended in the measured span: nothing was measured (see the warnings above)")}
+	case s.Load.Errors == s.Load.Requests:
 		return &exitError{exitUndecided, errors.New("every request failed: nothing was measured of a working service (see the error kinds above)")}
 	case !s.Generator.Valid:
 		return &exitError{exitUndecided, errors.New("the measurement is invalid: " + strings.Join(s.Generator.WhyInvalid, "; "))}
