@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/http2"
+	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -143,6 +144,9 @@ func BenchmarkExchange(b *testing.B) {
 }
 
 func TestCallsAllocateNothing(t *testing.T) {
+	if loadtest.Race {
+		t.Skip("the race detector is on")
+	}
 	all := busies(t, 8)
 	for _, name := range []string{"call", "data"} {
 		if n := testing.AllocsPerRun(100, all[name].round); n != 0 {

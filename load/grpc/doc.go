@@ -6,7 +6,7 @@
 // What no data goes into is encoded once, head and messages, so that a call
 // costs what an HTTP/2 request does. Data goes into messages field by field,
 // without an allocation. Two kinds of messages are made by way of JSON for each
-// request instead, which costs some ten times as much: those where data stands
+// request instead, which costs some twenty times as much: those where data stands
 // within a google.protobuf message (a Timestamp) or an extension, and those
 // where it stands for more than a value ({{place}} without quotes for a string
 // or an object).

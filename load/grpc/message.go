@@ -96,7 +96,7 @@ func compileMessage(n *node, as protoreflect.MessageDescriptor, s *schema) (enco
 }
 
 // rendered is a message that goes through JSON for each request. That allocates,
-// and takes some ten times as long as encoding its fields.
+// and takes some twenty times as long as encoding its fields (5 us, not 0.2).
 type rendered struct {
 	json jsonPieces
 	as   protoreflect.MessageDescriptor

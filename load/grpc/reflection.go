@@ -135,7 +135,10 @@ func (a *asker) missing(service protoreflect.FullName) error {
 
 // explain says what to do about an error of the reflection service.
 func explain(err error) error {
-	if errors.Is(err, context.DeadlineExceeded) {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("its reflection did not answer within %v; %s", reflectionTimeout, givenHint)
 	}
 	var refused *connect.Error

@@ -89,4 +89,9 @@ func TestReflectionIsBounded(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) && (err == nil || !strings.Contains(err.Error(), "did not answer within")) {
 		t.Errorf("error %v", err)
 	}
+	ctx, cancel = context.WithCancel(context.Background())
+	cancel()
+	if _, err = New(ctx, calls(l.Addr().String(), scenario.Request{URL: "shop.Shop/Buy"})); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
 }

@@ -15,6 +15,9 @@ const steady = 100
 // allocations fails when wires allocate per exchange. Only calls of the wire
 // are counted: the target may allocate what it likes.
 func allocations(t *testing.T, s Subject, opened int) {
+	if Race {
+		t.Skip("the race detector is on")
+	}
 	for _, w := range s.Exchanges {
 		if w.Kind != "" {
 			t.Skip("not all exchanges succeed")

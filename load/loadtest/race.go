@@ -1,0 +1,7 @@
+//go:build race
+
+package loadtest
+
+// Race says that the race detector is on, under which a sync.Pool forgets at
+// random, so that allocations tell nothing.
+const Race = true
