@@ -1,0 +1,237 @@
+package statement
+
+import "strings"
+
+// scanner cuts a text into tokens, after section 4.1 of PostgreSQL's manual.
+type scanner struct {
+	rest        string
+	quotesNames bool // double quotes are of names
+	tokens      []string
+}
+
+// next takes one token off the text; false when nothing is left.
+func (s *scanner) next() bool {
+	s.rest = strings.TrimLeft(s.rest, " \t\r\n\f\v")
+	if s.rest == "" {
+		return false
+	}
+	switch c := s.rest[0]; {
+	case strings.HasPrefix(s.rest, "--"):
+		_, s.rest, _ = strings.Cut(s.rest, "\n")
+	case strings.HasPrefix(s.rest, "/*"):
+		s.rest = afterComment(s.rest)
+	case c == '\'':
+		s.constant(0, false)
+	case c == '"' && s.quotesNames:
+		s.name()
+	case c == '"' || c == '`' && !s.quotesNames:
+		s.constant(0, true)
+	case c == '$':
+		s.dollar()
+	case c == '?':
+		s.take(1, place)
+	case number(s.rest) && (c != '.' || !s.operand()):
+		s.number()
+	case letter(c):
+		s.word()
+	case (c == ':' || c == '@') && len(s.rest) > 1 && letter(s.rest[1]):
+		s.take(1+span(s.rest[1:], inWord), place) // a driver's named parameter
+	case strings.HasPrefix(s.rest, "::"):
+		s.take(2, "::")
+	case (c == '-' || c == '+') && number(s.rest[1:]) && !s.operand():
+		s.rest = s.rest[1:] // the sign is the constant's
+	case strings.IndexByte("()[],;.:", c) >= 0:
+		s.take(1, s.rest[:1])
+	default:
+		s.operator()
+	}
+	return true
+}
+
+func (s *scanner) take(n int, token string) {
+	s.rest = s.rest[n:]
+	s.add(token)
+}
+
+// operand reports whether what came last is a value, so that a sign after it is
+// an operator.
+func (s *scanner) operand() bool {
+	if len(s.tokens) == 0 {
+		return false
+	}
+	last := s.tokens[len(s.tokens)-1]
+	return last == place || last == ")" || last == "]" || word(last) && !keyword[last] || last[0] == '"'
+}
+
+// constant takes a quoted constant that begins at an offset, behind its prefix.
+// With escapes a backslash is known to escape the next character.
+func (s *scanner) constant(at int, escapes bool) {
+	quote := s.rest[at]
+	i := at + 1
+	for i < len(s.rest) {
+		switch c := s.rest[i]; {
+		case c == '\\' && escapes:
+			i++
+		case c == '\\':
+			s.take(len(s.rest), place) // its end is in doubt
+			return
+		case c == quote && i+1 < len(s.rest) && s.rest[i+1] == quote:
+			i++
+		case c == quote:
+			s.take(i+1, place)
+			return
+		}
+		i++
+	}
+	s.take(len(s.rest), place)
+}
+
+// name takes a quoted name; the quotes go where the name needs none.
+func (s *scanner) name() {
+	end := 1
+	for end < len(s.rest) {
+		if s.rest[end] == '"' {
+			if end+1 == len(s.rest) || s.rest[end+1] != '"' {
+				break
+			}
+			end++
+		}
+		end++
+	}
+	if end >= len(s.rest) { // not closed
+		s.take(len(s.rest), place)
+		return
+	}
+	inner := s.rest[1:end]
+	if inner != "" && letter(inner[0]) && span(inner, inWord) == len(inner) && lower(inner) == inner {
+		s.take(end+1, inner)
+		return
+	}
+	if strings.IndexByte(inner, '\'') >= 0 { // more likely a constant of another database
+		inner = place
+	} else {
+		inner = s.rest[:end+1]
+	}
+	s.take(end+1, inner)
+}
+
+// dollar takes a parameter ($1) or a constant in dollar quotes ($$, $tag$).
+func (s *scanner) dollar() {
+	if n := span(s.rest[1:], digit); n > 0 {
+		s.take(1+n, place)
+		return
+	}
+	tag := 1 + span(s.rest[1:], inTag)
+	if tag >= len(s.rest) || s.rest[tag] != '$' {
+		s.take(1, "$")
+		return
+	}
+	quote := s.rest[:tag+1]
+	end := strings.Index(s.rest[len(quote):], quote)
+	if end < 0 {
+		s.take(len(s.rest), place)
+		return
+	}
+	s.take(end+2*len(quote), place)
+}
+
+func (s *scanner) number() {
+	n := 0
+	for n < len(s.rest) {
+		c := s.rest[n]
+		exponent := n > 0 && (c == '-' || c == '+') && (s.rest[n-1] == 'e' || s.rest[n-1] == 'E') && !strings.HasPrefix(s.rest, "0x")
+		if !digit(c) && !letter(c) && c != '.' && !exponent {
+			break
+		}
+		n++
+	}
+	s.take(n, place)
+}
+
+// word takes a name or a word of SQL, or a constant with a prefix: E”, B”, X”,
+// N”, U&”.
+func (s *scanner) word() {
+	n := span(s.rest, inWord)
+	w := lower(s.rest[:n])
+	quoted := n < len(s.rest) && s.rest[n] == '\''
+	switch {
+	case quoted && w == "e":
+		s.constant(n, true)
+		return
+	case quoted && (w == "b" || w == "x" || w == "n"):
+		s.constant(n, false)
+		return
+	case w == "u" && strings.HasPrefix(s.rest[n:], "&'"):
+		s.constant(n+1, false)
+		return
+	case w == "true" || w == "false":
+		w = place
+	case w == "null" && !endsWith(s.tokens, "is") && !endsWith(s.tokens, "not"):
+		w = place
+	}
+	s.take(n, w)
+}
+
+// operator takes the characters of an operator, up to a comment or a sign that
+// may belong to a constant.
+func (s *scanner) operator() {
+	n := 1
+	for n < len(s.rest) && strings.IndexByte("<>=~!@#%^&|*/+-", s.rest[n]) >= 0 {
+		if c := s.rest[n]; c == '-' || c == '+' || c == '@' || strings.HasPrefix(s.rest[n:], "/*") {
+			if !strings.HasPrefix(s.rest[n-1:], "->") && !strings.HasPrefix(s.rest[n:], "->") {
+				break
+			}
+		}
+		n++
+	}
+	s.take(n, s.rest[:n])
+}
+
+// afterComment returns what follows a block comment; they nest.
+func afterComment(text string) string {
+	depth := 0
+	for i := 0; i+1 < len(text); i++ {
+		switch text[i : i+2] {
+		case "/*":
+			depth++
+			i++
+		case "*/":
+			depth--
+			i++
+		}
+		if depth == 0 {
+			return text[i+1:]
+		}
+	}
+	return ""
+}
+
+// span is the length of the beginning of text whose bytes are all in a class.
+func span(text string, in func(byte) bool) int {
+	n := 0
+	for n < len(text) && in(text[n]) {
+		n++
+	}
+	return n
+}
+
+// number reports whether text begins with a number without a sign.
+func number(text string) bool {
+	return text != "" && (digit(text[0]) || text[0] == '.' && len(text) > 1 && digit(text[1]))
+}
+
+// lower is strings.ToLower for ASCII alone, as the server folds names.
+func lower(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c | 0x20
+		}
+	}
+	return string(b)
+}
+
+func digit(c byte) bool  { return '0' <= c && c <= '9' }
+func letter(c byte) bool { return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' || c >= 0x80 }
+func inWord(c byte) bool { return letter(c) || digit(c) || c == '$' }
+func inTag(c byte) bool  { return letter(c) || digit(c) }

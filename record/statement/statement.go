@@ -1,0 +1,128 @@
+// Package statement brings SQL texts to one form, so that the statement which a
+// span tells of is found among those that the database counted.
+//
+// A client's text holds constants, blanks and comments as it was written;
+// pg_stat_statements shows the text of the first call with $1, $2 in the place of
+// constants, and tells statements apart by their parse tree, which knows neither
+// case nor layout. The form here is close to that tree without a parser: words
+// in lower case, constants and parameters as "?", comments gone.
+//
+// Constants are gone from the form, so it may be kept where the text may not.
+//
+// Rejected: PostgreSQL's own parser (libpg_query: cgo, or 10 MB of WebAssembly,
+// and a millisecond per text).
+package statement
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+)
+
+// maxText is how much of a text is looked at, in bytes.
+const maxText = 64 << 10
+
+// Normal returns the normal form of an SQL text as PostgreSQL reads it. Lists of
+// constants are shortened to one: texts that differ in how many values stand in
+// IN (...) or how many rows follow VALUES have one form.
+//
+// Hazard: whether a backslash escapes in a plain constant is a setting that the
+// text does not tell. Where the end of a constant is in doubt the form ends
+// with it, so that no part of a constant is ever taken for SQL.
+func Normal(text string) string { return normal(text, true) }
+
+// Foreign returns the form of a text of a database that is not PostgreSQL, some
+// of which quote constants as PostgreSQL quotes names: both are hidden.
+func Foreign(text string) string { return normal(text, false) }
+
+// Key returns what identifies a text's normal form: 16 hexadecimal digits. Texts
+// that are one statement to PostgreSQL have one key; the reverse holds but for
+// the shortened lists. It is empty when the text holds nothing.
+func Key(text string) string {
+	form := Normal(text)
+	if form == "" {
+		return ""
+	}
+	h := fnv.New64a()
+	h.Write([]byte(form))
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+func normal(text string, quotesNames bool) string {
+	if len(text) > maxText {
+		text = text[:maxText]
+	}
+	s := scanner{rest: text, quotesNames: quotesNames}
+	for s.next() {
+	}
+	for len(s.tokens) > 0 && s.tokens[len(s.tokens)-1] == ";" {
+		s.tokens = s.tokens[:len(s.tokens)-1]
+	}
+	return layout(s.tokens)
+}
+
+// place stands for a constant or a parameter.
+const place = "?"
+
+// add appends a token and shortens the lists that it completes.
+func (s *scanner) add(token string) {
+	t := s.tokens
+	switch {
+	case token == place && endsWith(t, "(", place, ","):
+		s.tokens = t[:len(t)-1]
+		return
+	case token == ")" && endsWith(t, "(", place, ")", ",", "(", place):
+		s.tokens = t[:len(t)-3]
+		return
+	}
+	s.tokens = append(t, token)
+}
+
+func endsWith(tokens []string, want ...string) bool {
+	if len(tokens) < len(want) {
+		return false
+	}
+	for i, token := range tokens[len(tokens)-len(want):] {
+		if token != want[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// layout writes tokens as people write SQL.
+func layout(tokens []string) string {
+	var b strings.Builder
+	for i, token := range tokens {
+		if i > 0 && spaced(tokens[i-1], token) {
+			b.WriteByte(' ')
+		}
+		b.WriteString(token)
+	}
+	return b.String()
+}
+
+func spaced(before, token string) bool {
+	switch before {
+	case "(", ".", "::", "[":
+		return false
+	}
+	switch token {
+	case ")", ".", ",", "::", "]", "[", ";":
+		return false
+	case "(":
+		// A call's parenthesis stands at its name: but for the words of SQL,
+		// which cannot be told, so that only operators are set apart.
+		return !word(before) || keyword[before]
+	}
+	return true
+}
+
+// keyword are the words that stand apart from a parenthesis after them.
+var keyword = map[string]bool{
+	"in": true, "values": true, "and": true, "or": true, "not": true, "where": true, "from": true, "select": true,
+	"as": true, "on": true, "using": true, "with": true, "exists": true, "over": true, "union": true, "all": true,
+	"any": true, "by": true, "set": true, "into": true, "join": true, "case": true, "when": true, "then": true, "else": true,
+}
+
+func word(token string) bool { return token != "" && letter(token[0]) }
