@@ -13,6 +13,7 @@ const (
 	MaxHlog    = 1 << 30   // bytes of latency.hlog
 	MaxHlogRow = 1 << 20   // bytes of one of its lines
 	MaxSlow    = 64 << 20  // bytes of slow.jsonl
+	MaxSpans   = 64 << 20  // bytes of spans.jsonl
 	MaxProfile = 64 << 20  // bytes of one profile
 	MaxTrace   = 256 << 20 // bytes of one execution trace
 	MaxFiles   = 100_000   // profiles, and traces, of one bundle

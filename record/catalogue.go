@@ -79,5 +79,8 @@ func catalogue() map[string]Info {
 		BlockLatency: {Unit: "ns", Labels: "op,q"}, BlockRequests: {Unit: "1", Counter: true, Labels: "op"}, BlockTime: {Unit: "ns", Counter: true, Labels: "op"},
 		FsyncLatency: quantile, FsyncCalls: count, FsyncTime: ns,
 		KernelCalibration: {Unit: "1", Labels: "of"},
+
+		SpansReceived: count, SpansDropped: count, SpanCalls: {Unit: "1", Counter: true, Labels: "service"},
+		SpanErrors: {Unit: "1", Counter: true, Labels: "service"}, SpanDuration: {Unit: "ns", Labels: "service,q"},
 	}
 }

@@ -13,6 +13,7 @@
 //	windows.parquet  one row per (window, series)
 //	latency.hlog     HdrHistogram interval log, tagged step/kind
 //	slow.jsonl       bounded sample of the slowest requests
+//	spans.jsonl      spans of sampled requests, and the slowest others
 //	profiles/        pprof files, named by type and window range
 //	traces/          Go execution traces, named by window range
 //	statements.json  SQL statements seen, by query id, with plans

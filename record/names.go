@@ -143,4 +143,12 @@ const (
 	// KernelCalibration is eBPF's own count in the namespace minus the kernel's,
 	// since the source opened.
 	KernelCalibration = "kernel.calibration" // gauge, 1; label of=retransmits|active_opens|passive_opens
+
+	// Spans, as services told of them. Those of a service are its entries: spans
+	// of kind server or consumer, or without a parent, by when they ended.
+	SpansReceived = "spans.received" // counter, 1 spans that arrived in the window, dropped ones included
+	SpansDropped  = "spans.dropped"  // counter, 1 of these, spans that were not looked at since there were too many
+	SpanCalls     = "span.calls"     // counter, 1; label service
+	SpanErrors    = "span.errors"    // counter, 1 of these, with status error; label service
+	SpanDuration  = "span.duration"  // gauge, ns; labels service, q=p50|p90|p99|max
 )

@@ -122,6 +122,9 @@ type SlowRequest struct {
 	ID         int64         `json:"id"`
 	Status     int           `json:"status"`
 	Error      string        `json:"error,omitempty"` // error kind
+	// TraceID is the W3C trace id that the request carried, 32 hexadecimal
+	// digits; empty for the most, which carry none.
+	TraceID string `json:"trace_id,omitempty"`
 }
 
 // Statements is statements.json: what is known of the SQL that the run saw.
