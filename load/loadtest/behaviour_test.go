@@ -37,7 +37,7 @@ func TestOddTargetsFailNothing(t *testing.T) {
 			if s.Requests != 30 || s.Status["200"] != 30 {
 				t.Errorf("%d requests, statuses %v, kinds %v, %d unfinished", s.Requests, s.Status, s.ErrorKinds, s.InFlight)
 			}
-			if s.Dials < test.dials || test.dials == 0 && s.Dials > 4 {
+			if s.Dials+met < test.dials || test.dials == 0 && s.Dials > 4 {
 				t.Errorf("%d connections were opened", s.Dials)
 			}
 		})

@@ -40,8 +40,9 @@ func TestConnectRateOutlastsTimeouts(t *testing.T) {
 		if s.ErrorKinds[string(load.KindTimeout)] == 0 || s.Status["200"] == 0 {
 			t.Errorf("rate %v: %d requests, kinds %v, statuses %v", rate, s.Requests, s.ErrorKinds, s.Status)
 		}
-		if most.Load() > 3 {
-			t.Errorf("rate %v: %d connections were open at once, 3 are possible; %d were opened", rate, most.Load(), s.Dials)
+		// The server may see the end of one after the beginning of the next.
+		if most.Load() > 5 {
+			t.Errorf("rate %v: %d connections were open at once, 3 are enough; %d were opened", rate, most.Load(), s.Dials)
 		}
 	}
 }
@@ -68,10 +69,10 @@ func TestStreamTimesOutAlone(t *testing.T) {
 			<-r.Context().Done()
 		}
 	})
-	p.Load.Rate, p.Load.Connections, p.Load.Timeout, p.Load.Duration = 500, 2, 100*time.Millisecond, 300*time.Millisecond
+	p.Load.Rate, p.Load.Connections, p.Load.Timeout, p.Load.Duration = 500, 4, time.Second, 300*time.Millisecond
 	r, _ := loadtest.Run(t, p, protocol(t, p))
 	s := r.Load
-	if s.Errors != 15 || s.ErrorKinds[string(load.KindTimeout)] != 15 || s.Requests != 150 || s.Dials > 2 {
+	if s.Errors != 15 || s.ErrorKinds[string(load.KindTimeout)] != 15 || s.Requests != 150 || s.Dials > 4 {
 		t.Errorf("%d requests, kinds %v, %d unfinished, %d connections opened", s.Requests, s.ErrorKinds, s.InFlight, s.Dials)
 	}
 }
@@ -105,7 +106,10 @@ func TestHTTP2TargetsThatAreNone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := get("http://"+loadtest.Serve(t, test.serve), timeout(100*time.Millisecond), func(p *scenario.Plan) { p.Protocol = scenario.HTTP2 })
+			p := get("http://"+loadtest.Serve(t, test.serve), func(p *scenario.Plan) { p.Protocol = scenario.HTTP2 })
+			if test.want == load.KindTimeout {
+				p.Load.Timeout = 100 * time.Millisecond
+			}
 			r, _ := loadtest.Run(t, p, protocol(t, p))
 			s := r.Load
 			if s.ErrorKinds[string(test.want)] != s.Requests || s.InFlight > 0 || s.Dials > 10*s.Requests {

@@ -148,9 +148,9 @@ func TestClosedLoopGoesOn(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			p := test.plan(t)
-			p.Load.Rate, p.Load.Connections, p.Load.Duration = 0, 2, 200*time.Millisecond
+			p.Load.Rate, p.Load.Connections, p.Load.Duration, p.Load.Requests = 0, 2, 10*time.Second, 8
 			r, _ := loadtest.Run(t, p, protocol(t, p))
-			if s := r.Load; s.ErrorKinds[string(test.want)] < 3 || s.InFlight > 0 {
+			if s := r.Load; s.Requests != 8 || s.ErrorKinds[string(test.want)] != 8 && !test.some || s.InFlight > 0 {
 				t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
 			}
 		})

@@ -70,12 +70,12 @@ func TestTargetRestarts(t *testing.T) {
 	p := get("http://"+l.Addr().String(), func(p *scenario.Plan) {
 		p.Load.Rate, p.Load.Connections, p.Load.Duration = 500, 16, time.Second
 	})
-	gone := time.AfterFunc(300*time.Millisecond, func() { first.Close() })
-	defer gone.Stop()
 	var second *http.Server
 	begin, back := time.Now(), make(chan time.Duration, 1)
-	time.AfterFunc(500*time.Millisecond, func() {
+	time.AfterFunc(300*time.Millisecond, func() {
 		defer func() { back <- time.Since(begin) }()
+		first.Close()
+		time.Sleep(200 * time.Millisecond) // how long it is gone
 		again, err := net.Listen("tcp", l.Addr().String())
 		if err != nil {
 			t.Error(err)
@@ -90,7 +90,7 @@ func TestTargetRestarts(t *testing.T) {
 	}
 	defer second.Close()
 	s := r.Load
-	if refused := s.ErrorKinds[string(load.KindRefused)]; refused < 10 || s.Status["200"] < 200 {
+	if refused := s.ErrorKinds[string(load.KindRefused)]; refused == 0 || s.Status["200"] < 200 {
 		t.Errorf("%d requests, kinds %v, statuses %v, %d unfinished", s.Requests, s.ErrorKinds, s.Status, s.InFlight)
 	}
 	for _, point := range sink.Points {
