@@ -24,6 +24,9 @@ type Options struct {
 	MaxParts int
 	// MaxSlowest is the number of timelines kept; zero means 5, negative none.
 	MaxSlowest int
+	// MaxMarked is the number of timelines kept of the requests that carry an id;
+	// zero means 20, negative none.
+	MaxMarked int
 	// MaxBytes and MaxEvents bound what is read of each trace; zero means 64 MiB
 	// and 8 Mi events, some 50 s of 10,000 requests/s. What lies behind a bound
 	// is left out with a warning. A hostile trace can take about 20 times
@@ -85,6 +88,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxSlowest == 0 {
 		o.MaxSlowest = 5
+	}
+	if o.MaxMarked == 0 {
+		o.MaxMarked = 20
 	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = 64 << 20

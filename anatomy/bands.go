@@ -3,6 +3,7 @@ package anatomy
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -22,19 +23,27 @@ func (a *collector) anatomy() *record.Anatomy {
 	n := len(a.requests)
 	out := &record.Anatomy{Merged: a.merged, Hijacked: a.hijacked, Markers: a.markers, Traced: a.traced}
 	out.Requests, out.Cut = n, a.cut
-	out.Slowest = slices.Concat([]record.Timeline{}, a.slowest)
+	out.Slowest = slices.Concat([]record.Timeline{}, a.slowest.list)
+	out.Marked = a.marked.list
+	for s, served := range a.served {
+		if served.Server = servers[s]; served.Requests+served.Cut > 0 && s != int(serverNone) {
+			out.Served = append(out.Served, served)
+		}
+	}
 	out.Align = alignment(a.clockErrors)
 	if n == 0 {
-		a.warn("no whole request in the traces: no net/http server, no load, or requests longer than a trace")
+		a.warn("no whole request in the traces: no server that is known, no load, or requests longer than a trace")
 	} else {
 		out.Coverage = float64(n) / float64(n+a.mergedInto)
 		out.Spawned = float64(a.spawned) / float64(n)
 		out.P50NS, out.P99NS = a.percentile(50), a.percentile(99)
 	}
 	middle := a.requests[n*2/5 : max(n*3/5, min(n, n*2/5+1))]
+	tail := a.requests[min(n*99/100, max(n-1, 0)):]
 	out.All, out.MeanNS = a.band(a.requests)
 	out.Median, out.MedianNS = a.band(middle)
-	out.Tail, out.TailNS = a.band(a.requests[min(n*99/100, max(n-1, 0)):])
+	out.Tail, out.TailNS = a.band(tail)
+	out.CPU = a.profile(a.requests, middle, tail)
 	if a.merged > 0 {
 		a.warn(fmt.Sprintf("%d requests could not be told apart and are left out", a.mergedInto))
 	}
@@ -55,6 +64,7 @@ type sum struct {
 	times  int64
 	merged bool                      // of parts below the list's bound
 	wakers map[stackID]time.Duration // the time of the waits that each ended
+	behind map[chainID]time.Duration // the time that was followed to each
 }
 
 // band returns the mean request of a band and its mean duration.
@@ -79,6 +89,12 @@ func (a *collector) band(requests []request) ([]record.Part, time.Duration) {
 					s.wakers = map[stackID]time.Duration{}
 				}
 				s.wakers[p.waker] += p.took
+			}
+			if p.chain != 0 {
+				if s.behind == nil {
+					s.behind = map[chainID]time.Duration{}
+				}
+				s.behind[p.chain] += p.took
 			}
 		}
 	}
@@ -130,6 +146,7 @@ func (a *collector) list(sums []*sum, n int, total time.Duration) []record.Part 
 			p.Site = UnknownSite
 		}
 		p.Waker = a.wakerOf(s)
+		p.Behind = a.behind(s, n, total)
 		parts = append(parts, p)
 		before = after
 	}
@@ -153,4 +170,45 @@ func (a *collector) wakerOf(s *sum) []record.Frame {
 		return []record.Frame{{Function: record.WakerTimer}}
 	}
 	return a.stacks.info(best).frames
+}
+
+// Bounds of what is told of the chains behind one part.
+const (
+	maxBehind  = 8
+	leastShare = 0.01 // of the part
+)
+
+// behind returns what a part's waits waited for, the longest first.
+func (a *collector) behind(s *sum, n int, total time.Duration) []record.Chain {
+	var list []record.Chain
+	ids := slices.SortedFunc(maps.Keys(s.behind), func(x, y chainID) int {
+		return cmp.Or(cmp.Compare(s.behind[y], s.behind[x]), cmp.Compare(x, y))
+	})
+	for _, id := range ids[:min(len(ids), maxBehind)] {
+		took := s.behind[id]
+		if float64(took) < leastShare*float64(s.took) {
+			break
+		}
+		list = append(list, record.Chain{
+			NS: int64(took) / int64(n), Share: float64(took) / float64(total), Links: a.links(id, true),
+		})
+	}
+	return list
+}
+
+// links returns a chain; the stack of its last link, if wanted.
+func (a *collector) links(id chainID, stack bool) []record.Link {
+	if id == 0 {
+		return nil
+	}
+	ids := a.chains.list(id)
+	links := make([]record.Link, len(ids))
+	for i, id := range ids {
+		l := a.chains.links[id]
+		links[i] = record.Link{Goroutine: a.stacks.names[l.entry], Request: l.request, State: states[l.state], Site: a.stacks.names[l.site]}
+	}
+	if stack {
+		links[len(links)-1].Stack = a.stacks.info(a.chains.stacks[id]).frames
+	}
+	return links
 }

@@ -22,7 +22,7 @@ const (
 	peek            = "bufio.(*Reader).Peek"
 )
 
-// class says which part of serving a connection a stack belongs to.
+// class says which part of serving a stack belongs to.
 type class uint8
 
 const (
@@ -38,16 +38,22 @@ const (
 	classHijack               // stops it because the handler takes the connection over
 	classOutside              // handshake, hooks, closing: between requests
 	classHTTP2                // serves HTTP/2, whose requests have goroutines of their own
+	classBody                 // reads a request's body before the handler
+	classAccept               // waits for the next connection, or the next call
+	classStream               // serves one request and ends
 )
 
-// classify looks for net/http's own frames, from the most telling on. The order
-// matters: a panicking handler's stack holds the deferred function of serve
+// classifyHTTP looks for net/http's own frames, from the most telling on. The
+// order matters: a panicking handler's stack holds the deferred function of serve
 // above the handler, and a body's end may start the background reader anywhere
 // below the handler or in finishRequest.
-func classify(frames []record.Frame) class {
+func classifyHTTP(frames []record.Frame) class {
 	at := map[string]int{}
 	serve := -1
 	for i, f := range frames {
+		if strings.HasSuffix(f.Function, "erverConn).serve") && http2(f.Function) {
+			return classHTTP2 // perhaps inside a handler that took the connection over
+		}
 		switch f.Function {
 		case connServe:
 			serve = i
@@ -87,9 +93,8 @@ func classify(frames []record.Frame) class {
 	return classOutside
 }
 
-// http2 reports whether a function that serve calls takes the connection over
-// for HTTP/2: the bundled server of net/http, its later internal package, or
-// golang.org/x/net.
+// http2 reports whether a function belongs to an HTTP/2 implementation: the
+// bundled one of net/http, its later internal package, or golang.org/x/net.
 func http2(function string) bool {
 	return strings.HasPrefix(function, "net/http.http2") || strings.HasPrefix(function, "net/http.(*http2") ||
 		strings.HasPrefix(function, "net/http/internal/http2.") || strings.HasPrefix(function, "golang.org/x/net/http2.")

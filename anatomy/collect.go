@@ -5,20 +5,25 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/exp/trace"
+
 	"github.com/redline-go/redline/record"
 )
 
-// request is one whole request: its duration and where its parts lie in
-// collector.parts.
+// request is one whole request: its duration, and where its parts and samples
+// lie in collector.parts and collector.samples.
 type request struct {
-	took        time.Duration
-	first, last int32
+	took                    time.Duration
+	first, last             int32
+	firstSample, lastSample int32
 }
 
-// part is the time of one request in one state at one stack, ended by one waker.
+// part is the time of one request in one state at one stack, ended by one waker
+// and waiting for one thing.
 type part struct {
 	key   partKey
 	waker stackID
+	chain chainID
 	times int32
 	took  time.Duration
 }
@@ -32,9 +37,13 @@ type partKey struct {
 type collector struct {
 	o        Options
 	stacks   *stacks
+	chains   *chains
 	requests []request
 	parts    []part
-	slowest  []record.Timeline // sorted, slowest first
+	samples  []stackID
+	slowest  timelines
+	marked   timelines // of the requests that carry an id
+	served   [len(servers)]record.Served
 
 	cut, merged, mergedInto, hijacked, spawned int
 
@@ -45,7 +54,8 @@ type collector struct {
 }
 
 func newCollector(o Options) *collector {
-	return &collector{o: o, stacks: newStacks(newOwnership(o))}
+	return &collector{o: o, stacks: newStacks(newOwnership(o)), chains: newChains(),
+		slowest: timelines{most: o.MaxSlowest}, marked: timelines{most: o.MaxMarked}}
 }
 
 // maxWarnings bounds what a run of broken traces says.
@@ -57,33 +67,45 @@ func (a *collector) warn(text string) {
 	}
 }
 
+// cutOff counts a request that an edge cuts.
+func (a *collector) cutOff(s server) {
+	a.cut++
+	a.served[s].Cut++
+}
+
 // add takes a whole request. Its segments are contiguous; they are not kept.
-func (a *collector) add(c *conn, segments []segment, clock *traceClock) {
-	took := segments[len(segments)-1].to.Sub(segments[0].from)
-	first := len(a.parts)
+func (a *collector) add(id trace.GoID, c *conn, segments []segment, samples []sample, clock *traceClock) {
+	began, took := segments[0].from, segments[len(segments)-1].to.Sub(segments[0].from)
+	r := request{took: took, first: int32(len(a.parts)), firstSample: int32(len(a.samples))}
 	for _, s := range segments {
-		a.addPart(first, s)
+		a.addPart(int(r.first), s)
 	}
-	a.requests = append(a.requests, request{took, int32(first), int32(len(a.parts))})
+	for _, s := range samples {
+		if s.at >= began {
+			a.samples = append(a.samples, s.stack)
+		}
+	}
+	r.last, r.lastSample = int32(len(a.parts)), int32(len(a.samples))
+	a.requests = append(a.requests, r)
 	a.spawned += c.spawned
-	keep := a.o.MaxSlowest > 0 && (len(a.slowest) < a.o.MaxSlowest || took > a.slowest[len(a.slowest)-1].Len())
-	if !keep && a.o.Each == nil {
+	a.served[c.server].Requests++
+	if c.mark.id != "" {
+		a.markers.Tasks++
+	}
+	slow, marked := a.slowest.wants(took), c.mark.id != "" && a.marked.wants(took)
+	if !slow && !marked && a.o.Each == nil {
 		return
 	}
-	line := a.timeline(int64(c.id), segments, clock)
+	line := a.timeline(id, c, segments, clock)
 	if a.o.Each != nil {
 		a.o.Each(line)
 	}
-	if !keep {
-		return
-	}
 	line.Segments = shorten(line)
-	i, _ := slices.BinarySearchFunc(a.slowest, took, func(t record.Timeline, d time.Duration) int {
-		return cmp.Compare(d, t.Len())
-	})
-	a.slowest = slices.Insert(a.slowest, i, line)
-	if len(a.slowest) > a.o.MaxSlowest {
-		a.slowest = a.slowest[:a.o.MaxSlowest]
+	if slow {
+		a.slowest.insert(line)
+	}
+	if marked {
+		a.marked.insert(line)
 	}
 }
 
@@ -91,26 +113,50 @@ func (a *collector) add(c *conn, segments []segment, clock *traceClock) {
 // request has few distinct parts, so a scan from the back beats a map.
 func (a *collector) addPart(first int, s segment) {
 	key := partKey{s.stack, s.state}
+	times := int32(1)
+	if s.more {
+		times = 0
+	}
 	for i := len(a.parts) - 1; i >= first && i >= len(a.parts)-64; i-- {
-		if p := &a.parts[i]; p.key == key && p.waker == s.waker {
-			p.times++
+		if p := &a.parts[i]; p.key == key && p.waker == s.waker && p.chain == s.chain {
+			p.times += times
 			p.took += s.to.Sub(s.from)
 			return
 		}
 	}
-	a.parts = append(a.parts, part{key, s.waker, 1, s.to.Sub(s.from)})
+	a.parts = append(a.parts, part{key: key, waker: s.waker, chain: s.chain, times: times, took: s.to.Sub(s.from)})
 }
 
-func (a *collector) timeline(id int64, segments []segment, clock *traceClock) record.Timeline {
+func (a *collector) timeline(id trace.GoID, c *conn, segments []segment, clock *traceClock) record.Timeline {
 	from := clock.at(segments[0].from)
 	start := segments[0].from
-	line := record.Timeline{Goroutine: id, Segments: make([]record.Segment, len(segments))}
+	line := record.Timeline{Goroutine: int64(id), ID: c.mark.id, Server: servers[c.server], Segments: make([]record.Segment, len(segments))}
 	line.From, line.To = from, from+segments[len(segments)-1].to.Sub(start)
 	for i, s := range segments {
 		line.Segments[i] = record.Segment{State: states[s.state], Site: a.stacks.info(s.stack).site,
-			From: from + s.from.Sub(start), NS: int64(s.to.Sub(s.from))}
+			From: from + s.from.Sub(start), NS: int64(s.to.Sub(s.from)), Behind: a.links(s.chain, false)}
 	}
 	return line
+}
+
+// timelines keeps the slowest requests, slowest first.
+type timelines struct {
+	most int // negative for none
+	list []record.Timeline
+}
+
+func (t *timelines) wants(took time.Duration) bool {
+	return t.most > 0 && (len(t.list) < t.most || took > t.list[len(t.list)-1].Len())
+}
+
+func (t *timelines) insert(line record.Timeline) {
+	i, _ := slices.BinarySearchFunc(t.list, line.Len(), func(l record.Timeline, d time.Duration) int {
+		return cmp.Compare(d, l.Len())
+	})
+	t.list = slices.Insert(t.list, i, line)
+	if len(t.list) > t.most {
+		t.list = t.list[:t.most]
+	}
 }
 
 // maxTimeline is the number of segments that a timeline in the record keeps.
@@ -128,7 +174,7 @@ func shorten(line record.Timeline) []record.Segment {
 		tiny := s.NS < limit
 		if tiny && joining && short[len(short)-1].NS+s.NS < limit {
 			last := &short[len(short)-1]
-			last.State, last.Site = record.StateOther, "(short segments)"
+			last.State, last.Site, last.Behind = record.StateOther, "(short segments)", nil
 			last.NS += s.NS
 			continue
 		}

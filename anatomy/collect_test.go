@@ -36,17 +36,17 @@ func TestSplitByStops(t *testing.T) {
 }
 
 func TestAssistsAndOwnStops(t *testing.T) {
-	c := &conn{state: running}
-	var w world
-	c.stay(10, 0, &w)
-	c.assist = true
-	c.enter(runnable, 0, 0, 20, &w) // preempted while it assists
-	c.enter(running, 0, 0, 30, &w)
-	c.stay(40, 0, &w)
-	c.assist, c.stops = false, true
-	c.stay(50, 0, &w)
+	g := &goroutine{state: running, conn: &conn{}}
+	f := &follower{goroutines: newGoroutines(), world: &world{}}
+	g.stay(10, ended{}, f)
+	g.assist = true
+	g.enter(runnable, 0, ended{}, 20, f) // preempted while it assists
+	g.enter(running, 0, ended{}, 30, f)
+	g.stay(40, ended{}, f)
+	g.assist, g.stops = false, true
+	g.stay(50, ended{}, f)
 	var got []stateID
-	for _, s := range c.segments {
+	for _, s := range g.conn.segments {
 		got = append(got, s.state)
 	}
 	if want := []stateID{running, assist, assist, assist, stopped}; !slices.Equal(got, want) {
@@ -56,7 +56,7 @@ func TestAssistsAndOwnStops(t *testing.T) {
 
 func TestTakeSplitsAtTheEnd(t *testing.T) {
 	c := &conn{begin: 0, segments: []segment{{from: 0, to: 10}, {from: 10, to: 20}, {from: 20, to: 30}}}
-	own := c.take(15)
+	own, _ := c.take(15)
 	if want := []segment{{from: 0, to: 10}, {from: 10, to: 15}}; !slices.Equal(own, want) {
 		t.Errorf("took %v, want %v", own, want)
 	}
@@ -90,7 +90,7 @@ func TestBandsAddUp(t *testing.T) {
 			at = next
 		}
 		want += at.Sub(segments[0].from)
-		a.add(&conn{}, segments, &traceClock{})
+		a.add(1, &conn{}, segments, nil, &traceClock{})
 	}
 	out := a.anatomy()
 	if out.MeanNS != want/1003 {

@@ -7,18 +7,20 @@ type phase uint8
 
 const (
 	phaseUnknown phase = iota // ran already when the trace began
-	phaseNew                  // accepted, no request read yet
+	phaseNew                  // accepted, or free for the next; no request read yet
 	phaseIdle                 // reads, or waits for, a request's first bytes
 	phaseActive               // serves a request
 	phaseEnded                // response flushed, not reading yet
-	phaseGone                 // hijacked, HTTP/2, or not a connection at all
+	phaseGone                 // hijacked, HTTP/2, or not a server's goroutine at all
 )
 
 // segment is a stretch of one state. Segments of a conn are contiguous.
 type segment struct {
 	from, to     trace.Time
 	stack, waker stackID
+	chain        chainID // what it waited for, 0 when that is not known
 	state        stateID
+	more         bool // goes on with the wait of the segment before it
 }
 
 // timerWaker is the waker of a wait that a timer ended.
@@ -27,7 +29,8 @@ const timerWaker stackID = -1
 // maxSegments bounds one request; a longer one is counted as cut.
 const maxSegments = 1 << 20
 
-// conn follows one connection's goroutine, or one that may turn out to be.
+// conn follows the requests of one goroutine, or of one that may turn out to
+// serve them: most often a connection's.
 //
 // Subtle: a request's begin is known only after the fact. The first bytes are
 // read in phaseIdle, and whether a request follows them is known at the first
@@ -35,14 +38,8 @@ const maxSegments = 1 << 20
 // the bytes can have arrived (base) and dropped when the goroutine has to wait
 // for them after all.
 type conn struct {
-	id    trace.GoID
-	phase phase
-
-	state  stateID
-	since  trace.Time
-	stack  stackID // of the current state, 0 when it has none
-	assist bool    // inside a mark assist
-	stops  bool    // stops the world itself
+	server server
+	phase  phase
 
 	base     trace.Time // where the last request, or what came before, ended
 	based    bool       // whether base is known
@@ -52,35 +49,21 @@ type conn struct {
 	flushed  trace.Time // end of the last step in finishRequest
 	readers  int        // background readers started in the current request
 	spawned  int        // other goroutines it started
+	serial   int        // of the current request
 	overlong bool
 	segments []segment
+	mark     mark
+	samples  []sample
 }
 
-// stay closes the current segment at t and goes on in the same state.
-func (c *conn) stay(t trace.Time, waker stackID, world *world) {
-	if t <= c.since {
-		return
-	}
-	state := c.state
-	switch {
-	case c.stops && state == running:
-		state = stopped
-	case c.assist:
-		state = assist
-	}
-	seg := segment{from: c.since, to: t, state: state}
-	if state.sited() {
-		seg.stack, seg.waker = c.stack, waker
-	}
-	c.since = t
-	if state != runnable {
-		c.push(seg)
-		return
-	}
-	world.split(seg, c.push)
-}
-
+// push appends a segment, but what lies before base.
 func (c *conn) push(s segment) {
+	if c.based && s.from < c.base {
+		if s.to <= c.base {
+			return
+		}
+		s.from, s.more = c.base, false
+	}
 	if len(c.segments) >= maxSegments {
 		c.overlong = true
 		return
@@ -88,22 +71,18 @@ func (c *conn) push(s segment) {
 	c.segments = append(c.segments, s)
 }
 
-// enter closes the current segment at t and begins one in a new state.
-func (c *conn) enter(s stateID, stack, waker stackID, t trace.Time, world *world) {
-	c.stay(t, waker, world)
-	c.state, c.stack, c.since = s, stack, t
-}
-
 // restart forgets all before t: a request that follows can have begun then at
 // the earliest.
 func (c *conn) restart(t trace.Time) {
 	c.segments = c.segments[:0]
-	c.base, c.based, c.since, c.overlong = t, true, t, false
+	c.base, c.based, c.overlong = t, true, false
+	c.samples = c.samples[:0]
 }
 
 // woken is called when the goroutine becomes ready at t after it waited with a
-// stack of the given class; the wait's segment is already closed.
-func (c *conn) woken(waited class, t trace.Time) {
+// stack of the given class; the wait's segment is already closed. A channel that
+// was closed brings no call.
+func (c *conn) woken(waited class, closed bool, t trace.Time) {
 	switch {
 	case c.phase == phaseUnknown:
 		// It may have waited for a request's first bytes; what it does next tells.
@@ -115,6 +94,9 @@ func (c *conn) woken(waited class, t trace.Time) {
 		c.begin, c.begun = t, true
 	case c.phase == phaseNew:
 		c.restart(t)
+		if c.server == serverGRPC && !closed {
+			c.activate(true) // the call is what woke the worker
+		}
 	}
 }
 
@@ -132,6 +114,15 @@ func (c *conn) see(k class, t trace.Time) (end trace.Time, ended bool) {
 		return 0, false
 	case classHTTP2:
 		c.phase = phaseGone
+		return 0, false
+	case classStream:
+		if c.phase == phaseUnknown {
+			c.activate(false)
+		}
+		return 0, false
+	case classBody:
+		c.activate(c.phase != phaseUnknown)
+		c.flushed = 0 // that was no more than "100 Continue"
 		return 0, false
 	case classBegin, classHandler:
 		if c.phase == phaseActive && c.flushed > 0 {
@@ -167,12 +158,13 @@ func (c *conn) activate(known bool) {
 	}
 	c.cut = !known || !c.based
 	c.phase = phaseActive
-	c.flushed, c.readers, c.spawned = 0, 0, 0
+	c.flushed, c.readers, c.spawned, c.mark = 0, 0, 0, mark{}
+	c.serial++
 }
 
 // leaves reports whether a class is seen only while no request is served.
 func (k class) leaves() bool {
-	return k == classIdle || k == classRead || k == classEnd || k == classOutside
+	return k == classIdle || k == classRead || k == classEnd || k == classOutside || k == classAccept
 }
 
 // leave handles the classes that do not occur while a request is served.
@@ -183,6 +175,8 @@ func (c *conn) leave(k class, t trace.Time) (end trace.Time, ended bool) {
 		return 0, false
 	case k == classIdle || k == classRead:
 		c.phase = phaseIdle
+	case k == classAccept:
+		c.phase, c.begun = phaseNew, false
 	case k == classEnd:
 		c.phase = phaseEnded
 	case was == phaseActive:
@@ -204,10 +198,10 @@ func (c *conn) leave(k class, t trace.Time) (end trace.Time, ended bool) {
 	return end, true
 }
 
-// take removes the segments before end, which are the request's, and prepares
-// for the next one, which begins at end at the earliest. The caller has closed
-// the current segment.
-func (c *conn) take(end trace.Time) []segment {
+// take removes the segments and samples before end, which are the request's, and
+// prepares for the next one, which begins at end at the earliest. The caller has
+// closed the current segment.
+func (c *conn) take(end trace.Time) ([]segment, []sample) {
 	n := 0
 	for n < len(c.segments) && c.segments[n].from < end {
 		n++
@@ -219,7 +213,13 @@ func (c *conn) take(end trace.Time) []segment {
 		rest = append([]segment{after}, rest...)
 	}
 	c.segments = rest
+	n = 0
+	for n < len(c.samples) && c.samples[n].at < end {
+		n++
+	}
+	samples := c.samples[:n:n]
+	c.samples = c.samples[n:]
 	c.base, c.based = end, true
 	c.begun, c.cut, c.overlong = false, false, false
-	return own
+	return own, samples
 }

@@ -31,6 +31,9 @@ func render(a *record.Anatomy) string {
 				fmt.Fprintf(&b, "  <- %s", p.Waker[len(p.Waker)-1].Function)
 			}
 			fmt.Fprintln(&b)
+			for _, c := range p.Behind {
+				fmt.Fprintf(&b, "%17d ns %5.1f %%  %s\n", c.NS, 100*c.Share, c)
+			}
 		}
 	}
 	band(fmt.Sprintf("all: %v", a.MeanNS), a.All)
@@ -39,7 +42,11 @@ func render(a *record.Anatomy) string {
 	for _, l := range a.Slowest {
 		fmt.Fprintf(&b, "\nslow: goroutine %d took %v\n", l.Goroutine, l.Len())
 		for _, s := range l.Segments {
-			fmt.Fprintf(&b, "%9d ns %-14s %s\n", s.NS, s.State, s.Site)
+			fmt.Fprintf(&b, "%9d ns %-14s %s", s.NS, s.State, s.Site)
+			if len(s.Behind) > 0 {
+				fmt.Fprintf(&b, "  <- %s", record.Chain{Links: s.Behind})
+			}
+			fmt.Fprintln(&b)
 		}
 	}
 	return b.String()

@@ -68,6 +68,21 @@ func plumbing(function string) bool {
 		strings.Contains(pkg, "/internal/") || strings.HasSuffix(pkg, "/internal")
 }
 
+// place names a frame of the target's own.
+func place(f record.Frame) string {
+	return fmt.Sprintf("%s %s:%d", f.Function, path.Base(f.File), f.Line)
+}
+
+// caller names the innermost frame of the target's own; "" without one.
+func (o ownership) caller(frames []record.Frame) string {
+	for _, f := range frames {
+		if o.owns(f) {
+			return place(f)
+		}
+	}
+	return ""
+}
+
 // site names the place of a wait as "mechanism < caller file.go:12": the
 // innermost function that a reader would name, and the target's own frame that
 // called for it; one stands alone where the other is missing. A lock is named by
@@ -77,7 +92,7 @@ func (o ownership) site(frames []record.Frame, kind syncKind) string {
 	mechanism, within := "", ""
 	for i, f := range frames {
 		if o.owns(f) {
-			caller := fmt.Sprintf("%s %s:%d", f.Function, path.Base(f.File), f.Line)
+			caller := place(f)
 			if mechanism = cmp.Or(mechanism, within); mechanism == "" {
 				return caller
 			}

@@ -24,11 +24,16 @@ type stackID int32
 type stackInfo struct {
 	frames []record.Frame // innermost first, at most maxFrames
 	site   string
+	siteID nameID
 	class  class
+	server server
 	sync   syncKind
-	reader bool // its outermost frame is the background reader's
-	serve  bool // its outermost frame is a connection's goroutine
+	closes bool   // it closes a channel
+	entry  nameID // the function that its goroutine began in; 0 when it is lost
 }
+
+// nameID numbers sites and functions, so that they compare fast; 0 is "".
+type nameID int32
 
 // stacks interns the stacks of all traces by content. A trace numbers its stacks
 // anew in every generation, so a table by those numbers stands before it.
@@ -36,16 +41,22 @@ type stacks struct {
 	own     ownership
 	handles map[trace.Stack]stackID // of the trace being read
 	content map[string]stackID
+	names   []string
+	nameIDs map[string]nameID
 	all     []stackInfo
 	key     []byte // scratch
 }
 
 func newStacks(own ownership) *stacks {
-	return &stacks{own: own, content: map[string]stackID{}, all: []stackInfo{{class: classNone}}}
+	return &stacks{own: own, content: map[string]stackID{}, names: []string{""}, nameIDs: map[string]nameID{"": 0}, all: []stackInfo{{class: classNone}}}
 }
 
 // nextTrace forgets the handles of the last trace and the tables they keep alive.
 func (s *stacks) nextTrace() { s.handles = map[trace.Stack]stackID{} }
+
+// nextGeneration forgets the handles of the generation that ended: no event of
+// the next one uses them.
+func (s *stacks) nextGeneration() { clear(s.handles) }
 
 func (s *stacks) intern(h trace.Stack) stackID {
 	if h == trace.NoStack {
@@ -77,13 +88,26 @@ func (s *stacks) add(h trace.Stack) stackID {
 	}
 	id := stackID(len(s.all))
 	s.content[string(s.key)] = id
-	info := stackInfo{class: classify(frames), sync: syncKindOf(frames)}
+	info := stackInfo{sync: syncKindOf(frames)}
+	info.class, info.server = classify(frames)
 	info.site = s.own.site(frames, info.sync)
-	outermost := frames[len(frames)-1].Function
-	info.reader = outermost == backgroundRead
-	info.serve = outermost == connServe
+	info.closes = frames[0].Function == "runtime.closechan"
+	info.siteID = s.name(info.site)
+	if len(frames) < traceDepth {
+		info.entry = s.name(frames[len(frames)-1].Function)
+	}
 	info.frames = frames[:min(len(frames), maxFrames):min(len(frames), maxFrames)]
 	s.all = append(s.all, info)
+	return id
+}
+
+func (s *stacks) name(text string) nameID {
+	id, ok := s.nameIDs[text]
+	if !ok {
+		id = nameID(len(s.names))
+		s.names = append(s.names, text)
+		s.nameIDs[text] = id
+	}
 	return id
 }
 

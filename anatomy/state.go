@@ -32,6 +32,10 @@ const (
 // sited reports whether parts in this state carry a stack.
 func (s stateID) sited() bool { return s > stopped }
 
+// followed reports whether a wait in this state is ended by another goroutine of
+// the process, whose doings then tell what was waited for.
+func (s stateID) followed() bool { return s >= lock && s <= selecting }
+
 // goState is the state that a goroutine of the given scheduler state is in,
 // when it does not wait.
 func goState(s trace.GoState) stateID {

@@ -12,21 +12,25 @@ const (
 	rangeSTW    = "stop-the-world"
 )
 
-// tracker follows the connections' goroutines through the events of one trace
-// and hands their requests to the collector.
+// tracker follows the goroutines through the events of one trace and hands their
+// requests to the collector.
 type tracker struct {
-	all    *collector
-	stacks *stacks
-	world  world
-	clock  *traceClock
-	conns  map[trace.GoID]*conn
-	first  trace.Time
-	last   trace.Time
+	all        *collector
+	stacks     *stacks
+	world      world
+	clock      *traceClock
+	goroutines *goroutines
+	follower   *follower
+	tasks      map[trace.TaskID]task
+	first      trace.Time
+	last       trace.Time
 }
 
 func newTracker(all *collector, clock *traceClock) *tracker {
 	all.stacks.nextTrace()
-	return &tracker{all: all, stacks: all.stacks, clock: clock, conns: map[trace.GoID]*conn{}}
+	t := &tracker{all: all, stacks: all.stacks, clock: clock, goroutines: newGoroutines(), tasks: map[trace.TaskID]task{}}
+	t.follower = &follower{goroutines: t.goroutines, stacks: all.stacks, chains: all.chains, world: &t.world}
+	return t
 }
 
 // event takes the next event. Events are in order.
@@ -39,38 +43,62 @@ func (t *tracker) event(ev trace.Event) {
 	switch ev.Kind() {
 	case trace.EventSync:
 		t.clock.add(ev.Sync().ClockSnapshot)
+		t.stacks.nextGeneration()
 	case trace.EventStateTransition:
 		if st := ev.StateTransition(); st.Resource.Kind == trace.ResourceGoroutine {
 			t.transition(ev, st)
 		}
 	case trace.EventRangeBegin, trace.EventRangeActive, trace.EventRangeEnd:
 		t.ranges(ev)
-	case trace.EventRegionBegin, trace.EventRegionEnd, trace.EventLog:
+	case trace.EventRegionBegin, trace.EventRegionEnd:
 		t.observe(ev)
+	case trace.EventTaskBegin, trace.EventTaskEnd, trace.EventLog:
+		t.observe(ev)
+		t.marker(ev)
+	case trace.EventStackSample:
+		t.sample(ev)
 	}
 }
 
 // observe lets the acting goroutine's own stack tell its phase.
-func (t *tracker) observe(ev trace.Event) *conn {
-	c := t.conns[ev.Goroutine()]
-	if c == nil {
-		return nil
+func (t *tracker) observe(ev trace.Event) *goroutine {
+	g := t.goroutines.byID[ev.Goroutine()]
+	if g == nil || g.conn == nil && g.entry != 0 {
+		return g
 	}
 	if h := ev.Stack(); h != trace.NoStack {
-		t.see(c, t.stacks.info(t.stacks.intern(h)).class, ev.Time())
+		t.see(g, t.stacks.info(t.stacks.intern(h)), ev.Time())
 	}
-	return c
+	return g
 }
 
-func (t *tracker) see(c *conn, k class, now trace.Time) {
-	was := c.phase
+// see takes a stack of the goroutine itself.
+func (t *tracker) see(g *goroutine, info *stackInfo, now trace.Time) {
+	if g.entry == 0 {
+		g.entry = info.entry
+	}
+	c := g.conn
+	if c == nil {
+		if info.server == serverNone || g.served {
+			return
+		}
+		c = &conn{phase: phaseUnknown} // a server started in a goroutine of the user's
+		if g.born != 0 {
+			c.phase, c.base, c.based = phaseNew, g.born, true
+		}
+		g.conn = c
+	}
+	if c.server == serverNone {
+		c.server = info.server
+	}
+	k, was := info.class, c.phase
 	if end, ended := c.see(k, now); ended {
 		if k == classEnd {
 			t.all.markers.Aborts++
 		} else {
 			t.all.markers.Flushes++
 		}
-		t.finish(c, end, now)
+		t.finish(g, end, now)
 		if !k.leaves() {
 			c.see(k, now)
 		}
@@ -81,112 +109,146 @@ func (t *tracker) see(c *conn, k class, now trace.Time) {
 	if was == phaseActive && k == classHijack {
 		t.all.hijacked++
 	}
-	delete(t.conns, c.id)
+	g.conn, g.served = nil, true
 }
 
 func (t *tracker) transition(ev trace.Event, st trace.StateTransition) {
 	now, id := ev.Time(), st.Resource.Goroutine()
 	from, to := st.Goroutine()
 	actor := t.observe(ev)
-	switch {
-	case from == trace.GoNotExist:
+	switch from {
+	case trace.GoNotExist:
 		t.created(actor, id, st, now)
 		return
-	case from == trace.GoUndetermined:
-		c := &conn{id: id, state: goState(to), stack: t.stacks.intern(st.Stack), since: now}
-		t.conns[id] = c
-		t.see(c, t.stacks.info(c.stack).class, now)
+	case trace.GoUndetermined:
+		g := t.goroutines.add(id, now)
+		g.state, g.stack = goState(to), t.stacks.intern(st.Stack)
+		g.conn = &conn{phase: phaseUnknown}
+		t.see(g, t.stacks.info(g.stack), now)
 		return
 	}
-	c := t.conns[id]
-	if c == nil {
+	g := t.goroutines.byID[id]
+	if g == nil {
 		return
 	}
-	left := t.stacks.info(c.stack).class
+	left := t.stacks.info(g.stack).class
 	switch to {
 	case trace.GoNotExist:
-		t.destroyed(c, now)
+		t.destroyed(g, now)
 		return
 	case from: // a status at the start of a generation
-		if c.phase == phaseUnknown {
-			t.see(c, t.stacks.info(t.stacks.intern(st.Stack)).class, now)
+		if c := g.conn; c != nil && c.phase == phaseUnknown {
+			t.see(g, t.stacks.info(t.stacks.intern(st.Stack)), now)
 		}
 		return
 	case trace.GoWaiting:
 		stack := t.stacks.intern(st.Stack)
-		c.enter(waitState(st.Reason, t.stacks.info(stack)), stack, 0, now, &t.world)
+		info := t.stacks.info(stack)
+		g.enter(waitState(st.Reason, info), stack, ended{}, now, t.follower)
+		t.adopt(g, info, now)
 	case trace.GoRunnable:
-		c.enter(runnable, 0, t.waker(c, ev), now, &t.world)
-		if from == trace.GoWaiting {
-			c.woken(left, now)
+		e := t.waker(g, ev)
+		g.enter(runnable, 0, e, now, t.follower)
+		if c := g.conn; c != nil && from == trace.GoWaiting {
+			c.woken(left, t.stacks.info(max(e.stack, 0)).closes, now)
 		}
 	default:
-		c.enter(goState(to), t.stacks.intern(st.Stack), 0, now, &t.world)
+		stack := t.stacks.intern(st.Stack)
+		g.enter(goState(to), stack, ended{}, now, t.follower)
+		t.adopt(g, t.stacks.info(stack), now)
 	}
-	if left == classFinish && c.phase == phaseActive {
+	if c := g.conn; c != nil && left == classFinish && c.phase == phaseActive {
 		c.flushed = now
 	}
 }
 
-// waker tells who made a goroutine ready: the stack of the goroutine that did,
-// a timer, or 0.
-func (t *tracker) waker(c *conn, ev trace.Event) stackID {
-	switch c.state {
-	case lock, syncing, channel, selecting:
-		if ev.Goroutine() != trace.NoGoroutine {
-			return t.stacks.intern(ev.Stack())
-		}
-		if c.state == channel || c.state == selecting {
-			return timerWaker
-		}
-	case sleeping:
-		return timerWaker
+// adopt notices a server in a goroutine that did not begin as a server's.
+func (t *tracker) adopt(g *goroutine, info *stackInfo, now trace.Time) {
+	if g.conn == nil && info.server != serverNone && !g.served {
+		t.see(g, info, now)
 	}
-	return 0
 }
 
-func (t *tracker) created(by *conn, id trace.GoID, st trace.StateTransition, now trace.Time) {
+// waker tells who made a goroutine ready: a goroutine and its stack, a timer, or
+// nobody that the trace knows.
+func (t *tracker) waker(g *goroutine, ev trace.Event) ended {
+	switch by := ev.Goroutine(); {
+	case g.state == sleeping:
+		return ended{stack: timerWaker}
+	case !g.state.followed():
+		return ended{}
+	case by != trace.NoGoroutine && by != g.id:
+		return ended{t.stacks.intern(ev.Stack()), by}
+	case g.state == channel || g.state == selecting:
+		return ended{stack: timerWaker}
+	}
+	return ended{}
+}
+
+func (t *tracker) created(by *goroutine, id trace.GoID, st trace.StateTransition, now trace.Time) {
 	start := t.stacks.info(t.stacks.intern(st.Stack))
-	if start.serve {
-		t.conns[id] = &conn{id: id, phase: phaseNew, state: runnable, since: now, base: now, based: true}
+	g := t.goroutines.add(id, now)
+	g.state, g.entry, g.born = runnable, start.entry, now
+	entry := t.stacks.names[start.entry]
+	var request *conn
+	if by != nil {
+		g.creator = by.id
+		request, g.serial = by.request()
+		g.within = request
 	}
-	if by == nil || by.phase != phaseActive {
-		return
+	switch s, single := entryServer(entry); {
+	case s == serverNone:
+	case s == serverGRPC && request != nil && single:
+		// A call over net/http: the stream's goroutine is the request.
+	default:
+		g.conn, g.within = &conn{server: s, phase: phaseNew, base: now, based: true}, nil
+		if single {
+			g.conn.activate(true)
+		}
 	}
-	if !start.reader {
-		by.spawned++
-		return
+	switch {
+	case request == nil || g.conn != nil:
+	case entry == backgroundRead:
+		if by.conn == request {
+			request.readers++
+			t.all.markers.Readers++
+		}
+	case by.conn == request:
+		request.spawned++
 	}
-	by.readers++
-	t.all.markers.Readers++
 }
 
-func (t *tracker) destroyed(c *conn, now trace.Time) {
-	if c.phase == phaseActive {
+func (t *tracker) destroyed(g *goroutine, now trace.Time) {
+	if c := g.conn; c != nil && c.phase == phaseActive {
 		end := now
 		if c.flushed > 0 {
 			end = c.flushed
 		}
-		t.all.markers.Flushes++
-		t.finish(c, end, now)
+		if c.server == serverHTTP {
+			t.all.markers.Flushes++
+		}
+		t.finish(g, end, now)
+	} else {
+		g.stay(now, ended{}, t.follower)
 	}
-	delete(t.conns, c.id)
+	t.goroutines.bury(g)
 }
 
 // finish hands a request over that ended at end, which is not after now.
-func (t *tracker) finish(c *conn, end, now trace.Time) {
-	c.stay(now, 0, &t.world)
+func (t *tracker) finish(g *goroutine, end, now trace.Time) {
+	g.stay(now, ended{}, t.follower)
+	c := g.conn
 	whole := !c.cut && !c.overlong && end > c.begin
 	begin := c.begin
-	segments := c.take(end)
+	segments, samples := c.take(end)
 	switch {
 	case !whole || len(segments) == 0 || segments[0].from != begin:
-		t.all.cut++
+		t.all.cutOff(c.server)
 	case c.readers > 1:
 		t.all.merged++
 		t.all.mergedInto += c.readers
 	default:
-		t.all.add(c, segments, t.clock)
+		t.all.add(g.id, c, segments, samples, t.clock)
 	}
 }
 
@@ -207,15 +269,15 @@ func (t *tracker) ranges(ev trace.Event) {
 	} else if isSTW {
 		t.world.end(now)
 	}
-	c := t.conns[id]
-	if c == nil {
+	g := t.goroutines.byID[id]
+	if g == nil {
 		return
 	}
-	c.stay(now, 0, &t.world)
+	g.stay(now, ended{}, t.follower)
 	if isSTW {
-		c.stops = on
+		g.stops = on
 	} else {
-		c.assist = on
+		g.assist = on
 	}
 }
 
@@ -223,9 +285,9 @@ func (t *tracker) ranges(ev trace.Event) {
 // became readable and was not read yet does not count: its client may have
 // closed it.
 func (t *tracker) close() {
-	for _, c := range t.conns {
-		if c.phase == phaseActive {
-			t.all.cut++
+	for _, g := range t.goroutines.byID {
+		if c := g.conn; c != nil && c.phase == phaseActive {
+			t.all.cutOff(c.server)
 		}
 	}
 	t.all.traced += t.last.Sub(t.first)

@@ -1,6 +1,11 @@
 package record
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+)
 
 // ReqState is what a request's goroutine was doing.
 type ReqState string
@@ -59,8 +64,17 @@ type Anatomy struct {
 	// Spawned is the number of goroutines a request creates besides the
 	// server's own, on average.
 	Spawned float64 `json:"spawned"`
+	// Served says which servers the requests were served by, and how many of each
+	// an edge of a trace cuts.
+	Served []Served `json:"served,omitempty"`
+	// CPU is what the requests ran, from the samples of a CPU profile that was
+	// taken during a trace; nil without one.
+	CPU *CPUProfile `json:"cpu,omitempty"`
 	// Slowest are the timelines of the slowest requests, slowest first.
 	Slowest []Timeline `json:"slowest"`
+	// Marked are those of the slowest requests that the probe marked with an id,
+	// slowest first.
+	Marked []Timeline `json:"marked,omitempty"`
 	// Align is the disagreement of the trace's own clock snapshots with the
 	// run's clock.
 	Align    Align    `json:"align_error_ns"`
@@ -73,6 +87,50 @@ type Markers struct {
 	Readers int `json:"readers"` // background readers started, one per request at most
 	Aborts  int `json:"aborts"`  // ends told by stopping the background reader
 	Flushes int `json:"flushes"` // ends told by the response's last flush alone
+	Tasks   int `json:"tasks"`   // whole requests that the probe marked with an id
+}
+
+// The probe marks a request by a task of type RequestTask in the execution
+// trace, around the handler, and tells the id that the load half sent by a log
+// in it with category RequestLog.
+const (
+	RequestTask = "redline.request"
+	RequestLog  = "id"
+)
+
+// Servers that requests are found of.
+const (
+	ServerHTTP     = "net/http"
+	ServerHTTP2    = "http2" // of net/http or golang.org/x/net
+	ServerGRPC     = "grpc"
+	ServerFastHTTP = "fasthttp"
+	ServerMarked   = "marked" // of no server that is known: the probe's task is the request
+)
+
+// Served counts the requests of one server.
+type Served struct {
+	Server   string `json:"server"`
+	Requests int    `json:"requests"`
+	Cut      int    `json:"cut"`
+}
+
+// CPUProfile contrasts what requests ran: how many samples fell into the
+// requests of each band, and the functions of the most of them.
+type CPUProfile struct {
+	All       int           `json:"all"`
+	Median    int           `json:"median"`
+	Tail      int           `json:"tail"`
+	Functions []CPUFunction `json:"functions"`
+}
+
+// CPUFunction is a function that requests ran, with the share that it has of
+// each band's samples.
+type CPUFunction struct {
+	Function string  `json:"function"`
+	Caller   string  `json:"caller"` // the target's innermost frame, "" without one
+	All      float64 `json:"all"`
+	Median   float64 `json:"median"`
+	Tail     float64 `json:"tail"`
 }
 
 // AnatomySummary is the anatomy as summary.json carries it.
@@ -104,6 +162,54 @@ type Part struct {
 	// who took from the channel. A single frame whose function is WakerTimer
 	// means that a timer did; nil means unknown.
 	Waker []Frame `json:"waker,omitempty"`
+	// Behind divides the waits by what the goroutines that ended them were doing
+	// meanwhile, the longest first. The chains exclude each other and add up to
+	// NS at most; what is missing was not followed.
+	Behind []Chain `json:"behind,omitempty"`
+}
+
+// Chain is what some of a part's time waited for.
+type Chain struct {
+	NS    int64   `json:"ns"`
+	Share float64 `json:"share"` // of the band's mean duration
+	Links []Link  `json:"links"`
+}
+
+// Link is what a goroutine was doing while the one before it, at first the
+// request, waited for it. A link that waits is explained by the next one.
+type Link struct {
+	// Goroutine is the function that the goroutine began in; "" when the trace
+	// does not tell.
+	Goroutine string `json:"goroutine"`
+	// Request reports that the goroutine serves requests: it is a neighbour, or a
+	// connection's.
+	Request bool     `json:"request,omitempty"`
+	State   ReqState `json:"state"`
+	Site    string   `json:"site"`
+	// Stack is that of the last link's wait, as in Part.
+	Stack []Frame `json:"stack,omitempty"`
+}
+
+// String tells a chain as "main.worker (sleep at main.work work.go:7)", its
+// links joined by " <- ".
+func (c Chain) String() string {
+	links := make([]string, len(c.Links))
+	for i, l := range c.Links {
+		links[i] = l.String()
+	}
+	return strings.Join(links, " <- ")
+}
+
+// String tells one link of a chain.
+func (l Link) String() string {
+	who := cmp.Or(l.Goroutine, "a goroutine")
+	if l.Request {
+		who = "another request's " + who
+	}
+	if l.Site == "" {
+		return fmt.Sprintf("%s (%s)", who, l.State)
+	}
+	return fmt.Sprintf("%s (%s at %s)", who, l.State, l.Site)
 }
 
 // WakerTimer is the function of Part.Waker's only frame when a timer, not a
@@ -115,6 +221,8 @@ const WakerTimer = "(timer)"
 type Timeline struct {
 	Span
 	Goroutine int64     `json:"goroutine"`
+	Server    string    `json:"server,omitempty"`
+	ID        string    `json:"id,omitempty"` // that the load half sent, where the probe marked the request
 	Segments  []Segment `json:"segments"`
 }
 
@@ -124,4 +232,6 @@ type Segment struct {
 	Site  string        `json:"site"`
 	From  time.Duration `json:"from_ns"`
 	NS    int64         `json:"ns"`
+	// Behind is what the segment waited for, as far as it was followed.
+	Behind []Link `json:"behind,omitempty"`
 }
