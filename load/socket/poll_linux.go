@@ -15,9 +15,7 @@ const batch = 256
 // but Wake belong to one goroutine. It is level-triggered.
 type Poller struct {
 	epoll, wake int
-	timer       int  // timerfd where there is no epoll_pwait2, else -1
-	busy        bool // the last Wait found something
-	n           int
+	timer       int // timerfd where there is no epoll_pwait2, else -1
 	events      [batch]unix.EpollEvent
 }
 
@@ -39,7 +37,7 @@ func NewPoller() (*Poller, error) {
 	// epoll_pwait2 is of Linux 5.11 and waits in nanoseconds; before it, a
 	// timerfd among the descriptors does the same for one more system call.
 	var none unix.Timespec
-	if _, errno := p.wait(&none, true); errno == unix.ENOSYS {
+	if _, errno := p.wait(&none); errno == unix.ENOSYS {
 		if err := p.useTimer(); err != nil {
 			p.Close()
 			return nil, err
@@ -91,50 +89,36 @@ func (p *Poller) control(op, fd int, t Token, write bool) error {
 // Wait waits until something is ready, d has passed (negative: for ever), or
 // Wake was called, and returns how many events there are for Event.
 func (p *Poller) Wait(d time.Duration) (int, error) {
-	// A busy loop mostly finds the next events at once, and a call that cannot
-	// block need not tell Go's scheduler. An idle one would pay for both.
-	if p.busy || d == 0 {
-		var none unix.Timespec
-		n, errno := p.wait(&none, true)
-		if n > 0 || d == 0 {
-			return p.found(n, errno)
-		}
-	}
 	var limit *unix.Timespec
 	if d >= 0 {
 		ts := unix.NsecToTimespec(int64(d))
 		limit = &ts
 	}
-	return p.found(p.wait(limit, false))
-}
-
-func (p *Poller) found(n int, errno unix.Errno) (int, error) {
-	p.n, p.busy = max(n, 0), n > 0
+	n, errno := p.wait(limit)
 	if errno != 0 && errno != unix.EINTR {
 		return 0, fmt.Errorf("epoll_wait: %w", errno)
 	}
-	return p.n, nil
+	return n, nil
 }
 
-func (p *Poller) wait(limit *unix.Timespec, poll bool) (int, unix.Errno) {
+// wait blocks, and so tells Go's scheduler. Looking first without telling it
+// (RawSyscall with no time to wait) was tried: a loop that sleeps pays for two
+// calls, and one that does not has many events per call to share one.
+func (p *Poller) wait(limit *unix.Timespec) (int, unix.Errno) {
 	events := unsafe.Pointer(&p.events[0])
-	if poll && p.timer < 0 {
-		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.epoll), uintptr(events), batch, uintptr(unsafe.Pointer(limit)), 0, 0)
-		return count(n, errno), errno
-	}
 	if p.timer < 0 {
 		n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.epoll), uintptr(events), batch, uintptr(unsafe.Pointer(limit)), 0, 0)
 		return count(n, errno), errno
 	}
 	timeout := -1
-	switch {
-	case poll:
-		timeout = 0
-	case limit != nil:
-		// A timer set to zero would never expire.
-		spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(1, limit.Nano()))}
-		if err := unix.TimerfdSettime(p.timer, 0, &spec, nil); err != nil {
-			return 0, unix.EINVAL
+	if limit != nil {
+		if limit.Nano() == 0 {
+			timeout = 0
+		} else {
+			spec := unix.ItimerSpec{Value: *limit}
+			if err := unix.TimerfdSettime(p.timer, 0, &spec, nil); err != nil {
+				return 0, unix.EINVAL
+			}
 		}
 	}
 	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll), uintptr(events), batch, uintptr(timeout), 0, 0)
