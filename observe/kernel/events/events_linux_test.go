@@ -110,7 +110,7 @@ func sum(sink *observetest.Sink, name, labels string) float64 {
 // as the kernel counts them.
 func TestConnectionsAgainstTheKernel(t *testing.T) {
 	const n = 5000
-	s, sink := watch(t, os.Getpid(), func() { openAndReset(t, n) }, func(sink *observetest.Sink) bool {
+	s, sink := watch(t, os.Getpid(), func() { openAndReset(t, "127.0.0.1:0", n) }, func(sink *observetest.Sink) bool {
 		return sum(sink, record.TCPOpens, "dir=in") >= 0.99*n && sum(sink, record.TCPCloses, "*") >= 2*0.99*n
 	})
 	for _, label := range []string{"dir=in", "dir=out"} {
@@ -135,11 +135,11 @@ func TestConnectionsAgainstTheKernel(t *testing.T) {
 }
 
 // openAndReset opens and resets n connections, so that none is left in TIME_WAIT.
-func openAndReset(t *testing.T, n int) {
+func openAndReset(t *testing.T, address string, n int) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", address)
 	if err != nil {
-		t.Fatal(err)
+		t.Skip(err) // no IPv6 here
 	}
 	defer l.Close()
 	for range n {
@@ -155,6 +155,42 @@ func openAndReset(t *testing.T, n int) {
 		_ = c.Close()
 		_ = accepted.Close()
 	}
+}
+
+// IPv6, and a port that is opened and closed while the programs run.
+func TestPortsComeAndGo(t *testing.T) {
+	const n = 50
+	watch(t, os.Getpid(), func() {
+		openAndReset(t, "[::1]:0", n)
+		openAndReset(t, "127.0.0.1:0", n)
+	}, func(sink *observetest.Sink) bool {
+		return sum(sink, record.TCPOpens, "dir=in") > 2*n-0.1 && sum(sink, record.TCPOpens, "dir=out") > 2*n-0.1
+	})
+}
+
+// The target's connections that are older than the programs are known when they
+// close.
+func TestOlderConnections(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch(t, os.Getpid(), func() {
+		_ = client.(*net.TCPConn).SetLinger(0)
+		_ = client.Close()
+		_ = server.Close()
+	}, func(sink *observetest.Sink) bool {
+		return sum(sink, record.TCPCloses, "dir=in") > 0.9 && sum(sink, record.TCPCloses, "dir=out") > 0.9
+	})
 }
 
 func TestConnectFails(t *testing.T) {
@@ -243,7 +279,7 @@ func TestOthersAreNotTheTarget(t *testing.T) {
 	defer end()
 	const n = 500
 	before := namespaceOpens(t)
-	s, sink := watch(t, cmd.Process.Pid, func() { openAndReset(t, n) }, func(sink *observetest.Sink) bool {
+	s, sink := watch(t, cmd.Process.Pid, func() { openAndReset(t, "127.0.0.1:0", n) }, func(sink *observetest.Sink) bool {
 		return namespaceOpens(t) >= before+n
 	})
 	if opens, closes := sum(sink, record.TCPOpens, "*"), sum(sink, record.TCPCloses, "*"); opens+closes != 0 {

@@ -48,6 +48,10 @@ struct sock {
 	__u16 sk_protocol;
 } kernel_struct;
 
+struct inet_sock {
+	__u16 inet_sport;
+} kernel_struct;
+
 struct tcp_sock {
 	__u32 srtt_us;
 } kernel_struct;
@@ -178,7 +182,10 @@ static inline void on_close(struct counts *n, struct sock *sk, __u64 key, int ol
 	struct connection *c = bpf_map_lookup_elem(&connections, &key);
 
 	if (!c) { /* older than we are, or never established */
-		__u32 port = sk->__sk_common.skc_num, kind = kind_of(port);
+		/* skc_num is cleared by now. */
+		__u16 sport = 0;
+		bpf_probe_read_kernel(&sport, sizeof(sport), &((struct inet_sock *)sk)->inet_sport);
+		__u32 port = __builtin_bswap16(sport), kind = kind_of(port);
 		if (old == SYN_RECV || old == SYN_SENT)
 			return;
 		if (kind == CONNECTED) {

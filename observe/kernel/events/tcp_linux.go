@@ -60,12 +60,10 @@ type tcpEvents struct {
 	ports  *ebpf.Map
 	ring   *ringbuf.Reader
 
-	network uint64 // number of the namespace that is counted
-	known   map[uint16]bool
+	network uint64   // number of the namespace that is counted
 	cpus    []counts // scratch
 	last    counts
-	edge    time.Duration // of the last reading; 0 before the first
-	at      time.Duration
+	edge    time.Duration      // of the last reading; 0 before the first
 	places  map[string]float64 // segments retransmitted, by label
 
 	kernel calibration
@@ -80,7 +78,7 @@ func newTCPEvents(o *object) (*tcpEvents, error) {
 	}
 	return &tcpEvents{
 		object: o, counts: o.maps.Maps[tcpMapCounts], ports: o.maps.Maps[tcpMapPorts], ring: ring,
-		known: map[uint16]bool{}, places: map[string]float64{},
+		places: map[string]float64{},
 	}, nil
 }
 
@@ -127,24 +125,34 @@ func (t *tcpEvents) look(s *state) {
 		s.meter.Break()
 		s.vitals.Say("the target is in another network namespace")
 	}
-	if listening, err := sockets.Listening(s.tree); err == nil {
-		t.listen(s, listening)
+	// Subtle: the programs take in new ports by themselves, so those that are
+	// there are listed first, lest one that was opened meanwhile be dropped.
+	old := t.listening()
+	if ports, err := sockets.Listening(s.tree); err == nil {
+		for _, port := range old {
+			if !slices.Contains(ports, port) {
+				_ = t.ports.Delete(uint32(port)) // it may be gone already
+			}
+		}
+		t.listen(s, ports)
 	}
+}
+
+// listening returns the ports that the programs take the target to listen on.
+func (t *tcpEvents) listening() (ports []uint16) {
+	var port, kind uint32
+	for all := t.ports.Iterate(); all.Next(&port, &kind); {
+		if kind == listens {
+			ports = append(ports, uint16(port))
+		}
+	}
+	return ports
 }
 
 // listen makes the ports that the target listens on known to the programs.
 func (t *tcpEvents) listen(s *state, ports []uint16) {
-	for port := range t.known {
-		if !slices.Contains(ports, port) {
-			_ = t.ports.Delete(uint32(port)) // it may be gone already
-			delete(t.known, port)
-		}
-	}
 	for _, port := range ports {
-		if !t.known[port] {
-			t.known[port] = true
-			t.set(s, port, listens)
-		}
+		t.set(s, port, listens)
 	}
 }
 
@@ -192,7 +200,7 @@ func (t *tcpEvents) sample(s *state, edge time.Duration) {
 	if now.Untold > t.last.Untold {
 		s.vitals.Say("retransmissions were too many to tell all of their sockets")
 	}
-	t.last, t.edge, t.at = now, edge, at
+	t.last, t.edge = now, edge
 }
 
 // drain takes the retransmissions since the last reading.
@@ -218,8 +226,9 @@ func (t *tcpEvents) drain(s *state, at time.Duration) {
 			if len(t.places) >= maxPlaces {
 				place = "remote=other"
 			}
-			// The label begins at the last reading, with nothing.
-			s.meter.Count(record.TCPRetransmitBy, place, t.at, t.places[place])
+			// There was nothing of it until the last reading, nor at the edge
+			// just before that.
+			s.meter.Count(record.TCPRetransmitBy, place, t.edge, t.places[place])
 		}
 		t.places[place] += float64(r.segments)
 	}
