@@ -13,7 +13,13 @@
 //	ring     the shared memory: its layout, its writer, its reader
 //	sampler  runtime/metrics and process figures into the ring, each window
 //	control  profiles and traces on demand over a Unix socket
-//	auto     starts the two in a program that was started by redline
+//	slots    the connection pools that a program shows, by name
+//	auto     starts the three in a program that was started by redline
+//
+// Two more are for programs to call, and are not injected:
+//
+//	pool     shows connection pools: how full, how long waited for
+//	request  marks requests in execution traces
 //
 // Everything here is standard library only, since it is linked into other
 // people's services, and is written in the Go of 2021 (no type parameters, no
@@ -30,5 +36,5 @@ import "embed"
 // Source holds the Go files of the packages that are injected. Test files are
 // in it too, since embed patterns cannot leave them out; Files does.
 //
-//go:embed auto/*.go control/*.go env/*.go ring/*.go sampler/*.go
+//go:embed auto/*.go control/*.go env/*.go ring/*.go sampler/*.go slots/*.go
 var Source embed.FS

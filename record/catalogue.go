@@ -15,7 +15,7 @@ type Info struct {
 func Known(name string) (Info, bool) {
 	if strings.HasPrefix(name, "/") {
 		_, unit, ok := strings.Cut(name, ":")
-		return Info{Unit: runtimeUnit(unit), Labels: "q"}, ok
+		return Info{Unit: runtimeUnit(unit), Labels: "q,size"}, ok
 	}
 	info, ok := catalogue()[name]
 	return info, ok
@@ -39,6 +39,7 @@ func catalogue() map[string]Info {
 	size, volume := Info{Unit: "bytes"}, Info{Unit: "bytes", Counter: true}
 	quantile := Info{Unit: "ns", Labels: "q"}
 	statement := func(i Info) Info { i.Labels = "queryid"; return i }
+	pool := func(i Info) Info { i.Labels = "pool"; return i }
 	return map[string]Info{
 		LoadRequests: count, LoadErrors: {Unit: "1", Counter: true, Labels: "kind"}, LoadSent: count,
 		LoadInFlight: gauge, LoadQueued: gauge, LoadConnections: gauge, LoadDials: count,
@@ -57,7 +58,13 @@ func catalogue() map[string]Info {
 		DBSessions: count, DBCommits: count, DBRollbacks: count,
 		DBBackends: {Unit: "1", Labels: "state"}, DBWaits: {Unit: "1", Labels: "event"}, DBBlocked: gauge,
 		DBBlockers: {Unit: "1", Labels: "state"},
-		DBCPU:      ns, DBMax: gauge, PoolInUse: gauge, PoolMax: gauge,
+		DBCPU:      ns, DBMax: gauge,
+
+		PoolInUse: pool(gauge), PoolIdle: pool(gauge), PoolMax: pool(gauge), PoolAcquires: pool(count),
+		PoolWaits: pool(count), PoolWaitTime: pool(ns), PoolClosed: pool(count),
+
+		GCCycles: count, GCForced: count, GCPause: ns, GCMark: ns, GCAssist: ns, GCCPU: ns,
+		GCLive: size, GCPeak: size, GCGoal: size, GCProcs: gauge,
 
 		NetActiveOpens: count, NetPassiveOpens: count, NetAttemptFails: count, NetEstabResets: count,
 		NetInSegments: count, NetOutSegments: count, NetRetransmits: count, NetInErrors: count, NetOutResets: count,

@@ -67,9 +67,28 @@ const (
 	DBCPU          = "postgres.cpu"             // counter, ns of CPU of the server's processes, when local
 	DBMax          = "postgres.max_connections" // gauge, 1
 
-	// The target's database/sql pools, where its probe can see them.
-	PoolInUse = "pool.in_use"   // gauge, 1
-	PoolMax   = "pool.max_open" // gauge, 1; 0 means unlimited
+	// The target's connection pools, where it shows them to the probe; label
+	// pool. Gauges without a label are the sum over all pools.
+	PoolInUse    = "pool.in_use"    // gauge, 1
+	PoolIdle     = "pool.idle"      // gauge, 1
+	PoolMax      = "pool.max_open"  // gauge, 1; 0 means unlimited
+	PoolAcquires = "pool.acquires"  // counter, 1; absent for database/sql
+	PoolWaits    = "pool.waits"     // counter, 1 acquisitions that found no idle connection
+	PoolWaitTime = "pool.wait_time" // counter, ns of these; with pgxpool of all acquisitions
+	PoolClosed   = "pool.closed"    // counter, 1 connections closed by the pool's limits
+
+	// Collections as the runtime prints them (GODEBUG=gctrace=1), of targets
+	// without a probe. Counters belong to the window in which a cycle ended.
+	GCCycles = "gc.cycles"    // counter, 1
+	GCForced = "gc.forced"    // counter, 1 of these, by runtime.GC
+	GCPause  = "gc.pause"     // counter, ns the world was stopped
+	GCMark   = "gc.mark"      // counter, ns of concurrent marking, by the clock
+	GCAssist = "gc.assist"    // counter, ns of CPU that goroutines marked for their allocations
+	GCCPU    = "gc.cpu"       // counter, ns of CPU of collections, assists and idle marking included
+	GCLive   = "gc.heap.live" // gauge, bytes that the last cycle found alive
+	GCPeak   = "gc.heap.peak" // gauge, bytes as the last cycle ended
+	GCGoal   = "gc.heap.goal" // gauge, bytes at which the last cycle aimed
+	GCProcs  = "gc.procs"     // gauge, 1 GOMAXPROCS
 
 	// The target's network namespace, from its /proc/net: of all sockets in it,
 	// so those of the generator too where both share it.

@@ -100,7 +100,7 @@ type Align struct {
 // delta profile lies between; for a profile of state (heap, goroutine) they are
 // equal.
 type Profile struct {
-	Type string // cpu, allocs, heap, mutex, block or goroutine
+	Type string // cpu, allocs, heap, mutex, block, goroutine or goroutineleak
 	Span Span
 	Data []byte // gzipped protobuf, as the runtime writes it
 }

@@ -15,17 +15,24 @@ import (
 )
 
 // Metrics delivers the probe's figures: each metric of runtime/metrics under
-// its own name, and the process's CPU time as the target itself sees it.
+// its own name, the process's CPU time as the target itself sees it, and the
+// connection pools that the target shows.
 //
 // Cumulative figures are split over the windows between two samples by their
 // true times, a gauge is the value at the end of its window, and a histogram
 // becomes a counter of its events (label q=count) and gauges over the events
 // since the sample before (q=p50, p99, max), absent when there were none.
+//
+// Where no sample came for longer than maxStride, what accrued meanwhile is not
+// spread over the windows between: they stay absent, and health tells of it.
 type Metrics struct {
 	subject observe.Subject
 	reader  *ring.Reader
+	came    time.Duration // instant of the ring's last sample; 0 before the first
 	begun   time.Duration // samples from before it are not delivered
 	series  []line
+	seen    map[record.Series]bool
+	pools   totals
 	sample  ring.Sample
 	points  []record.Point
 	bracket observe.Bracket
@@ -43,9 +50,15 @@ var (
 // line is what becomes of one column.
 type line struct {
 	column  int
+	named   int // the ring's name for its label, from 1; 0 for none
 	series  record.Series
 	counter *observe.Counter // nil for a gauge
 }
+
+// maxStride is how many windows may pass between two samples. A busy target
+// leaves out one or two; after more it was stopped, and when within them what
+// happened happened is not known.
+const maxStride = 5
 
 // NewMetrics returns the source.
 func NewMetrics() *Metrics { return &Metrics{} }
@@ -54,7 +67,7 @@ func NewMetrics() *Metrics { return &Metrics{} }
 func (m *Metrics) Describe() observe.Description {
 	return observe.Description{
 		Name:  "runtime",
-		Doc:   "Figures of the Go runtime in every window: goroutines, scheduling, memory, collections, pauses.",
+		Doc:   "Figures of the Go runtime in every window: goroutines, scheduling, memory, collections, pauses; and connection pools.",
 		Needs: "redline's probe in the target, on the same host: --build, or an import of redline/probe/auto.",
 		Cost:  "5 to 30 us of CPU in the target per window, and a wake-up where it is idle; no allocation.",
 	}
@@ -77,7 +90,7 @@ func (m *Metrics) Open(ctx context.Context, subject observe.Subject) error {
 			return nil
 		}
 		if deadline.Err() != nil || !errors.Is(err, os.ErrNotExist) {
-			return &observe.Unsupported{What: "the probe's memory cannot be read", Enable: "see whether target and redline run on one host and are of one version", Err: err}
+			return &observe.Unsupported{What: "the probe's memory cannot be read", Enable: "run target and redline on one host, and build the target with the probe of this redline", Err: err}
 		}
 		sleepUntil(deadline, subject.Clock, subject.Clock.Now()+20*time.Millisecond)
 	}
@@ -93,17 +106,17 @@ func (m *Metrics) attach() error {
 		m.lost += m.reader.Lost()
 		_ = m.reader.Close() // opened for reading only
 	}
-	m.reader, m.series = r, nil
-	seen := map[record.Series]bool{}
+	m.reader, m.series, m.came = r, nil, 0
+	m.seen = map[record.Series]bool{}
 	for i, c := range r.Columns {
 		// A column of a later version whose kind or name is not known here, or
 		// that comes twice, is left out: its figures would be guesses.
 		series, ok := seriesOf(c)
-		if !ok || seen[series] {
+		if !ok || c.Named == 0 && m.seen[series] {
 			continue
 		}
-		seen[series] = true
-		l := line{column: i, series: series}
+		m.seen[series] = c.Named == 0
+		l := line{column: i, series: series, named: c.Named}
 		if c.Kind == ring.Cumulative {
 			l.counter = &observe.Counter{Width: m.subject.Window}
 		}
@@ -115,12 +128,43 @@ func (m *Metrics) attach() error {
 	return nil
 }
 
+// seriesOf returns the series of a column: one of runtime/metrics, or of a pool,
+// whose label is still to come. Whatever else the catalogue has is not the
+// target's to tell.
 func seriesOf(c ring.Column) (record.Series, bool) {
-	_, known := record.Known(c.Name)
+	info, known := record.Known(c.Name)
 	unit, ok := map[ring.Unit]string{ring.One: "1", ring.Nanoseconds: "ns", ring.Bytes: "bytes"}[c.Unit]
-	labelled := c.Labels == "" || strings.HasPrefix(c.Labels, "q=") && !strings.ContainsRune(c.Labels, ',')
-	kind := c.Kind == ring.Cumulative || c.Kind == ring.Gauge
-	return record.Series{Name: c.Name, Labels: c.Labels, Unit: unit}, known && ok && labelled && kind
+	if !known || !ok || c.Kind != ring.Cumulative && c.Kind != ring.Gauge {
+		return record.Series{}, false
+	}
+	if c.Named > 0 {
+		pool := strings.HasPrefix(c.Name, "pool.") && c.Labels == info.Labels && unit == info.Unit && (c.Kind == ring.Cumulative) == info.Counter
+		return record.Series{Name: c.Name, Unit: unit}, pool
+	}
+	key, _, labelled := strings.Cut(c.Labels, "=")
+	labelled = labelled && (key == "q" || key == "size") && !strings.ContainsRune(c.Labels, ',')
+	return record.Series{Name: c.Name, Labels: c.Labels, Unit: unit}, strings.HasPrefix(c.Name, "/") && (c.Labels == "" || labelled)
+}
+
+// label gives a line of a named column its label, once the target named it.
+func (m *Metrics) label(l *line) bool {
+	if l.series.Labels != "" {
+		return true
+	}
+	name, err := m.reader.Name(l.named - 1)
+	if err != nil {
+		m.trouble.add("%v", err)
+	}
+	if name == "" {
+		return false
+	}
+	l.series.Labels = record.Labels("pool", name)
+	if m.seen[l.series] { // two of one name would be added up
+		l.series.Labels = ""
+		return false
+	}
+	m.seen[l.series] = true
+	return true
 }
 
 // Run implements observe.Source.
@@ -149,6 +193,9 @@ func (m *Metrics) finish(sink observe.Sink) {
 		m.drain(sink)
 	}
 	m.lost += m.reader.Lost()
+	if stride := m.subject.Window * maxStride; m.came > 0 && m.subject.Clock.Now()-m.came > stride {
+		m.trouble.add("no sample came after %.1f s: the target ended, or did not get to run", m.came.Seconds())
+	}
 }
 
 // drain delivers all samples that have come, and follows a target that
@@ -166,12 +213,26 @@ func (m *Metrics) drain(sink observe.Sink) {
 		m.deliver(sink)
 	}
 	if !m.reader.Same(m.subject.Ring) {
+		before := m.reader.Header.PID
 		if err := m.attach(); err != nil {
 			m.trouble.add("the target restarted: %v", err)
 			return
 		}
-		m.trouble.add("the target restarted: its counters begin anew")
+		m.trouble.add("the target restarted (process %d, before %d): its counters begin anew", m.reader.Header.PID, before)
 	}
+}
+
+// gap drops the counters' bases when too much time passed since the last sample.
+func (m *Metrics) gap(at time.Duration) {
+	if stride := m.subject.Window * maxStride; m.came > 0 && at-m.came > stride {
+		for i := range m.series {
+			if c := m.series[i].counter; c != nil {
+				c.Break()
+			}
+		}
+		m.trouble.add("no figures from %.1f s to %.1f s: the target did not get to run its probe", m.came.Seconds(), at.Seconds())
+	}
+	m.came = at
 }
 
 // deliver turns one sample into points.
@@ -187,7 +248,8 @@ func (m *Metrics) deliver(sink observe.Sink) {
 		return
 	}
 	at := m.bracket.Add(before-slack, after+slack)
-	m.points = m.points[:0]
+	m.gap(at)
+	m.points, m.pools = m.points[:0], totals{}
 	// A sample comes a little after the edge that it is meant for (the probe
 	// leaves out one that would come later than three quarters of a window), and
 	// tells the gauges of the window that ended there; but not of one that had
@@ -198,14 +260,19 @@ func (m *Metrics) deliver(sink observe.Sink) {
 		value := m.sample.Values[l.column]
 		switch {
 		case math.IsNaN(value) || math.IsInf(value, 0):
+		case l.named > 0 && !m.label(l):
 		case l.counter != nil:
 			l.counter.Read(at, value, func(w int64, amount float64) {
 				m.points = append(m.points, record.Point{Window: w, Series: l.series, Value: amount})
 			})
 		case window > m.last:
 			m.points = append(m.points, record.Point{Window: window, Series: l.series, Value: value})
+			if l.named > 0 {
+				m.pools.add(l.series.Name, value)
+			}
 		}
 	}
+	m.points = m.pools.points(m.points, window)
 	m.last = max(m.last, window)
 	if err := sink.Add(m.points...); err != nil {
 		m.trouble.add("store: %v", err)

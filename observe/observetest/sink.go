@@ -109,7 +109,7 @@ func (s *Sink) check(t *testing.T, width time.Duration, span record.Span) {
 			t.Errorf("%s{%s} window %d = %v %s: %v", p.Series.Name, p.Series.Labels, p.Window, p.Value, p.Series.Unit, err)
 		}
 	}
-	kinds := []string{"cpu", "allocs", "heap", "mutex", "block", "goroutine"}
+	kinds := []string{"cpu", "allocs", "heap", "mutex", "block", "goroutine", "goroutineleak"}
 	for _, p := range s.Profiles() {
 		if !slices.Contains(kinds, p.Type) || len(p.Data) == 0 || !within(p.Span, span) {
 			t.Errorf("profile %q of %d bytes over %v, while the source ran %v", p.Type, len(p.Data), p.Span, span)
@@ -124,7 +124,7 @@ func (s *Sink) check(t *testing.T, width time.Duration, span record.Span) {
 
 func checkPoint(p record.Point, first, last int64) error {
 	info, ok := record.Known(p.Series.Name)
-	if p.Series.Labels == "q=count" { // the events of a histogram, whatever its unit
+	if p.Series.Labels == "q=count" || strings.HasPrefix(p.Series.Labels, "size=") { // the events of a histogram, whatever its unit
 		info.Unit, info.Counter = "1", true
 	}
 	switch {

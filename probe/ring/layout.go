@@ -4,11 +4,14 @@
 // The file begins with a header that names its own layout and with a table of
 // columns (name, labels, unit, kind), so that a probe and an agent of different
 // versions understand each other: the reader takes whatever columns the table
-// names and knows none in advance. Slots follow, one per sample, reused in
-// turn. Each has a sequence word (a sequence lock) and a checksum.
+// names and knows none in advance. Names that the program gives while it runs
+// (of its connection pools) have an area of their own, since the table is fixed.
+// Slots follow, one per sample, reused in turn. Each has a sequence word (a
+// sequence lock) and a checksum.
 //
 //	0    header, HeaderSize bytes
 //	...  table of columns, TableSize bytes
+//	...  names: MaxNames x 64 bytes, at NamesAt: length, then text, set once
 //	...  slots: Slots x SlotSize bytes, at SlotsAt
 //
 // Integers have the byte order of the host: both ends are on one machine, and
@@ -32,7 +35,7 @@ package ring
 import "time"
 
 // Version is the layout described here.
-const Version = 1
+const Version = 2
 
 // magic is "RLprobe" with a high bit that text does not have.
 const magic uint64 = 0xd2_4c_70_72_6f_62_65_01
@@ -42,8 +45,11 @@ const (
 	MaxColumns  = 512
 	MaxTable    = 64 << 10
 	MaxSlots    = 4096
-	maxName     = 255 // bytes of a name or of a label text
-	headerSize  = 256
+	MaxNames    = 16
+	MaxNameText = nameSize - 8 // bytes of one of the names
+	maxName     = 255          // bytes of a name or of a label text
+	headerSize  = 320
+	nameSize    = 64
 	slotHeader  = 40 // sequence, checksum, since, before, after
 	maxSlotSize = slotHeader + 8*MaxColumns
 )
@@ -70,6 +76,7 @@ const (
 	lenVersion  = 32  //
 	atNote      = 128 // text, zero padded
 	lenNote     = 128
+	atNamesAt   = 256 // u32
 )
 
 // Kind tells how a column's values are to be read.
@@ -98,8 +105,12 @@ const (
 type Column struct {
 	Name   string // of runtime/metrics verbatim, or redline's own; at most 255 bytes
 	Labels string // canonical text as in "q=p99"; empty for none
-	Kind   Kind
-	Unit   Unit
+	// Named, when above zero, says that the values are of the thing that name
+	// Named-1 tells (Reader.Name), once it tells one. Labels is then the
+	// label's key alone.
+	Named int
+	Kind  Kind
+	Unit  Unit
 }
 
 // Header is what a ring says of its process.

@@ -23,6 +23,7 @@ type Reader struct {
 	slots    uint64
 	slotSize int
 	slotsAt  int64
+	namesAt  int64
 	next     uint64 // index of the sample to read next
 	lost     uint64
 	torn     uint64
@@ -63,20 +64,23 @@ func NewReader(src io.ReaderAt) (*Reader, error) {
 		return nil, fmt.Errorf("%w: no magic number", ErrForeign)
 	}
 	if v := order.Uint32(b[atVersion:]); v != Version {
-		return nil, fmt.Errorf("%w: version %d where %d is known", ErrForeign, v, Version)
+		return nil, fmt.Errorf("%w: its layout is version %d and this redline reads version %d (build the target with the probe of this redline)", ErrForeign, v, Version)
 	}
 	r := &Reader{src: src}
 	columns, table := order.Uint32(b[atColumns:]), order.Uint32(b[atTableSize:])
 	slots, size, at := order.Uint32(b[atSlots:]), order.Uint32(b[atSlotSize:]), order.Uint32(b[atSlotsAt:])
+	names := order.Uint32(b[atNamesAt:])
 	switch {
 	case columns == 0 || columns > MaxColumns || table > MaxTable || slots == 0 || slots > MaxSlots:
 		return nil, fmt.Errorf("%w: %d columns, table of %d bytes, %d slots", ErrForeign, columns, table, slots)
 	case size < slotHeader+8*columns || size > 2*maxSlotSize || size%8 != 0:
 		return nil, fmt.Errorf("%w: slots of %d bytes for %d columns", ErrForeign, size, columns)
-	case at < headerSize+table || at > headerSize+2*MaxTable:
+	case names < headerSize+table || names > headerSize+2*MaxTable || names%8 != 0:
+		return nil, fmt.Errorf("%w: names begin at %d", ErrForeign, names)
+	case at < names+MaxNames*nameSize || at > headerSize+4*MaxTable || at%8 != 0:
 		return nil, fmt.Errorf("%w: slots begin at %d", ErrForeign, at)
 	}
-	r.slots, r.slotSize, r.slotsAt = uint64(slots), int(size), int64(at)
+	r.slots, r.slotSize, r.slotsAt, r.namesAt = uint64(slots), int(size), int64(at), int64(names)
 	r.Header = decodeHeader(b)
 	text := make([]byte, table)
 	if _, err := src.ReadAt(text, headerSize); err != nil && table > 0 {
@@ -118,6 +122,26 @@ func (r *Reader) Next(s *Sample) (bool, error) {
 		r.torn++ // overwritten under our hands, or damaged
 	}
 	return false, nil
+}
+
+// Name returns the i-th name, "" while it is not set.
+func (r *Reader) Name(i int) (string, error) {
+	if i < 0 || i >= MaxNames {
+		return "", fmt.Errorf("read ring: no name %d", i)
+	}
+	at := r.namesAt + int64(i)*nameSize
+	size, err := r.word(at)
+	if err != nil {
+		return "", fmt.Errorf("read ring: name: %w", err)
+	}
+	if size == 0 || size > MaxNameText {
+		return "", nil
+	}
+	b := make([]byte, size)
+	if _, err := r.src.ReadAt(b, at+8); err != nil {
+		return "", fmt.Errorf("read ring: name: %w", err)
+	}
+	return text(b), nil
 }
 
 // Lost returns how many samples were written and never seen.
@@ -211,12 +235,15 @@ func decodeHeader(b []byte) Header {
 func decodeTable(b []byte, columns int) ([]Column, error) {
 	list := make([]Column, 0, columns)
 	for len(list) < columns {
-		if len(b) < 4 {
+		if len(b) < 5 {
 			return nil, errors.New("table of columns ends early")
 		}
-		c := Column{Kind: Kind(b[0]), Unit: Unit(b[1])}
-		name, labels := int(b[2]), int(b[3])
-		b = b[4:]
+		c := Column{Kind: Kind(b[0]), Unit: Unit(b[1]), Named: int(b[2])}
+		name, labels := int(b[3]), int(b[4])
+		b = b[5:]
+		if c.Named > MaxNames {
+			return nil, errors.New("table of columns names what has no name")
+		}
 		if len(b) < name+labels || name == 0 {
 			return nil, errors.New("table of columns ends early")
 		}

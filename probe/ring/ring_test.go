@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -239,12 +240,18 @@ func TestForeignFiles(t *testing.T) {
 		"huge slots":      spoil(atSlotSize, 0xff, 0xff, 0xff, 0xf8),
 		"no slots":        spoil(atSlots, 0, 0, 0, 0),
 		"slots in header": spoil(atSlotsAt, 8, 0, 0, 0),
-		"name too long":   spoil(headerSize+2, 255),
-		"control in name": spoil(headerSize+4, '\n'),
+		"names in header": spoil(atNamesAt, 8, 0, 0, 0),
+		"names far away":  spoil(atNamesAt, 0xf8, 0xff, 0xff, 0xff),
+		"name unknown":    spoil(headerSize+2, MaxNames+1),
+		"name too long":   spoil(headerSize+3, 255),
+		"control in name": spoil(headerSize+5, '\n'),
 	} {
 		if _, err := NewReader(bytes.NewReader(data)); !errors.Is(err, ErrForeign) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if _, err := NewReader(bytes.NewReader(spoil(atVersion, 1))); err == nil || !strings.Contains(err.Error(), "layout is version 1 and this redline reads version 2 (build") {
+		t.Errorf("a ring of version 1 is refused with %v", err)
 	}
 	damaged := bytes.Clone(good)
 	damaged[len(damaged)-3*(slotHeader+8*len(columns))-1] ^= 1 // in the values of slot 0
@@ -295,6 +302,11 @@ func FuzzReader(f *testing.F) {
 			}
 			if len(s.Values) != len(r.Columns) || s.Middle() < s.Before || s.Middle() > s.After {
 				t.Fatalf("%+v", s)
+			}
+		}
+		for _, c := range r.Columns {
+			if name, _ := r.Name(c.Named - 1); len(name) > MaxNameText {
+				t.Fatalf("name %q", name)
 			}
 		}
 		_ = fmt.Sprint(r.Header, r.Columns, r.Ended(), r.Lost())

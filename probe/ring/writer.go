@@ -23,6 +23,7 @@ type Writer struct {
 	slots    uint64
 	slotSize int
 	slotsAt  int
+	namesAt  int
 	next     uint64
 }
 
@@ -46,8 +47,9 @@ func Create(path string, h Header, columns []Column, slots int) (*Writer, error)
 		columns:  len(columns),
 		slots:    uint64(slots),
 		slotSize: slotHeader + 8*len(columns),
-		slotsAt:  headerSize + (len(table)+7)&^7,
+		namesAt:  headerSize + (len(table)+7)&^7,
 	}
+	w.slotsAt = w.namesAt + MaxNames*nameSize
 	image := make([]byte, w.slotsAt+slots*w.slotSize)
 	w.encodeHeader(image, h, len(table))
 	copy(image[headerSize:], table)
@@ -89,6 +91,34 @@ func (w *Writer) Write(since, before, after int64, values []float64) (err error)
 	w.store(at, 2*w.next+2)
 	w.next++
 	w.store(atWritten, w.next)
+	return nil
+}
+
+// Name sets the i-th name, cut to MaxNameText bytes. A name is set once: a
+// second call for the same i does nothing. It allocates nothing.
+func (w *Writer) Name(i int, name string) (err error) {
+	defer guard(debug.SetPanicOnFault(true), &err)
+	if i < 0 || i >= MaxNames || name == "" {
+		return errors.New("name a column: no such name")
+	}
+	if w.mem == nil {
+		return errors.New("name a column: ring is closed")
+	}
+	at := w.namesAt + i*nameSize
+	if atomic.LoadUint64((*uint64)(unsafe.Pointer(&w.mem[at]))) != 0 {
+		return nil
+	}
+	if len(name) > MaxNameText {
+		name = name[:MaxNameText]
+	}
+	var word [8]byte
+	for from := 0; from < len(name); from += len(word) {
+		word = [8]byte{}
+		copy(word[:], name[from:])
+		w.store(at+8+from, binary.NativeEndian.Uint64(word[:]))
+	}
+	// The length comes last: it tells that the text is there.
+	w.store(at, uint64(len(name)))
 	return nil
 }
 
@@ -146,9 +176,10 @@ func (w *Writer) encodeHeader(b []byte, h Header, table int) {
 	order.PutUint32(b[atCPUs:], uint32(h.NumCPU))
 	copy(b[atGoVersion:atGoVersion+lenVersion], h.GoVersion)
 	copy(b[atNote:atNote+lenNote], h.Note)
+	order.PutUint32(b[atNamesAt:], uint32(w.namesAt))
 }
 
-// encodeTable lays columns out as kind, unit, length of name, length of
+// encodeTable lays columns out as kind, unit, named, length of name, length of
 // labels (a byte each), name, labels.
 func encodeTable(columns []Column) ([]byte, error) {
 	var table []byte
@@ -156,7 +187,10 @@ func encodeTable(columns []Column) ([]byte, error) {
 		if c.Name == "" || len(c.Name) > maxName || len(c.Labels) > maxName {
 			return nil, fmt.Errorf("column %q: name or labels too long or empty", c.Name)
 		}
-		table = append(table, byte(c.Kind), byte(c.Unit), byte(len(c.Name)), byte(len(c.Labels)))
+		if c.Named < 0 || c.Named > MaxNames {
+			return nil, fmt.Errorf("column %q: name %d of %d", c.Name, c.Named, MaxNames)
+		}
+		table = append(table, byte(c.Kind), byte(c.Unit), byte(c.Named), byte(len(c.Name)), byte(len(c.Labels)))
 		table = append(table, c.Name...)
 		table = append(table, c.Labels...)
 	}

@@ -12,6 +12,27 @@ import (
 type histogram struct {
 	last  []uint64
 	delta []uint64
+	// steps, when there are any, are bounds up to which events are counted
+	// apart: cumulative counts of the events up to each bound and above the one
+	// before, and then of those above the last.
+	steps []float64
+}
+
+// allocsBySize is told by size besides its quantiles. Its 68 size classes are
+// too many for a series each.
+const allocsBySize = "/gc/heap/allocs-by-size:bytes"
+
+// allocSizes are size classes of the allocator, of its first 64 B to its last,
+// 32 KB: what is larger has a span of its own.
+var allocSizes = [...]float64{64, 512, 4096, 32768}
+
+func stepColumns(name string) []ring.Column {
+	labels := [...]string{"size=le64", "size=le512", "size=le4096", "size=le32768", "size=more"}
+	var list []ring.Column
+	for _, l := range labels {
+		list = append(list, ring.Column{Name: name, Labels: l, Kind: ring.Cumulative, Unit: ring.One})
+	}
+	return list
 }
 
 func histogramColumns(name string, unit ring.Unit) []ring.Column {
@@ -24,7 +45,8 @@ func histogramColumns(name string, unit ring.Unit) []ring.Column {
 }
 
 // read puts the cumulative count and the quantiles of what was added into the
-// first four entries of into. Without any event there are no quantiles.
+// first four entries of into, and the counts up to each step into the next.
+// Without any event there are no quantiles.
 func (h *histogram) read(now *metrics.Float64Histogram, scale float64, into []float64) {
 	if len(h.last) != len(now.Counts) { // the first reading
 		h.last = make([]uint64, len(now.Counts))
@@ -47,6 +69,23 @@ func (h *histogram) read(now *metrics.Float64Histogram, scale float64, into []fl
 	into[1] = h.quantile(now.Buckets, added, 0.50) * scale
 	into[2] = h.quantile(now.Buckets, added, 0.99) * scale
 	into[3] = h.max(now.Buckets) * scale
+	if len(h.steps) > 0 {
+		h.countSteps(now, into[4:5+len(h.steps)])
+	}
+}
+
+func (h *histogram) countSteps(now *metrics.Float64Histogram, into []float64) {
+	for i := range into {
+		into[i] = 0
+	}
+	step := 0
+	for i, n := range now.Counts {
+		// A bucket's upper edge is exclusive: one more than the class's size.
+		for step < len(h.steps) && now.Buckets[i] > h.steps[step] {
+			step++
+		}
+		into[step] += float64(n)
+	}
 }
 
 // quantile interpolates within the bucket that holds the quantile, as if its

@@ -52,6 +52,8 @@ const (
 
 // take makes a reading and returns the instants just before and after it.
 func (l *Loop) take() (before, after int64) {
+	l.Sampler.pools.read(l.Sampler.values)
+	l.Sampler.pools.names(l.Ring)
 	for i := 0; i < tries; i++ {
 		before = l.Clock.Now()
 		l.Sampler.take()

@@ -1,5 +1,6 @@
-// Package sampler reads the Go runtime's metrics and the process's CPU time,
-// each window, into the ring. It allocates nothing per sample.
+// Package sampler reads the Go runtime's metrics, the process's CPU time and the
+// connection pools that the program shows, each window, into the ring. It
+// allocates nothing per sample.
 //
 // It takes every metric of runtime/metrics that the target's Go version has,
 // but for the settings of GODEBUG and two histograms that repeat others, so a
@@ -28,7 +29,7 @@ type Sampler struct {
 	samples []metrics.Sample
 	dest    []column // one per entry of samples
 	usage   usage
-	own     int // index of usage's first column
+	pools   pools
 	columns []ring.Column
 	values  []float64
 }
@@ -45,8 +46,10 @@ type column struct {
 func New() *Sampler {
 	s := &Sampler{}
 	s.columns = append(s.columns, s.usage.columns()...)
+	s.pools.first = len(s.columns)
+	s.columns = append(s.columns, s.pools.columns()...)
 	for _, d := range metrics.All() {
-		if skip(d.Name) || len(s.columns)+4 > ring.MaxColumns {
+		if skip(d.Name) || len(s.columns)+4+len(allocSizes)+1 > ring.MaxColumns {
 			continue
 		}
 		unit, scale := unitOf(d.Name)
@@ -61,6 +64,10 @@ func New() *Sampler {
 		case d.Kind == metrics.KindFloat64Histogram && d.Cumulative:
 			c.hist = &histogram{}
 			s.columns = append(s.columns, histogramColumns(d.Name, unit)...)
+			if d.Name == allocsBySize {
+				c.hist.steps = allocSizes[:]
+				s.columns = append(s.columns, stepColumns(d.Name)...)
+			}
 		default:
 			continue // a kind of a later Go that this probe does not know
 		}
@@ -77,6 +84,7 @@ func (s *Sampler) Columns() []ring.Column { return s.columns }
 
 // Read takes and returns a reading. The slice is valid until the next call.
 func (s *Sampler) Read() []float64 {
+	s.pools.read(s.values)
 	s.take()
 	return s.reading()
 }

@@ -1,0 +1,84 @@
+// Package slots holds the connection pools that a program shows to redline, by
+// name, so that the sampler finds them: the program registers through package
+// pool, whenever its pools are made, and the ring's table is fixed by then.
+//
+// It is apart from package pool so that the sampler, which is linked into every
+// target, takes neither database/sql nor anything newer than the Go of 2021.
+package slots
+
+import (
+	"math"
+	"sync"
+)
+
+// Max is how many pools can be shown.
+const Max = 16
+
+// Figures is the state of one pool. NaN stands for what its driver does not
+// tell.
+type Figures struct {
+	InUse    float64 // connections that are acquired
+	Idle     float64
+	Most     float64 // connections that the pool may open; 0 means unlimited
+	Acquires float64 // since the pool was made
+	Waits    float64 // of these, the ones that found no idle connection
+	WaitTime float64 // ns spent acquiring, since the pool was made
+	Closed   float64 // connections closed by the pool's limits, since then
+}
+
+// Unknown returns figures of which nothing is known.
+func Unknown() Figures {
+	n := math.NaN()
+	return Figures{n, n, n, n, n, n, n}
+}
+
+// Entry is one pool. The zero Entry is a free slot.
+type Entry struct {
+	Name string
+	Read func(*Figures) // nil once the pool was removed
+	// Turn tells registrations of the same slot apart.
+	Turn uint64
+}
+
+var registry struct {
+	sync.Mutex
+	entries [Max]Entry
+	turn    uint64
+}
+
+// Add shows a pool and returns its slot, -1 when all are taken. A name that is
+// known takes its old slot over, so that a pool that is made anew continues its
+// series.
+func Add(name string, read func(*Figures)) (slot int, turn uint64) {
+	registry.Lock()
+	defer registry.Unlock()
+	slot = -1
+	for i := Max - 1; i >= 0; i-- {
+		if n := registry.entries[i].Name; n == "" && (slot < 0 || registry.entries[slot].Name != name) || n == name {
+			slot = i
+		}
+	}
+	if slot < 0 || name == "" {
+		return -1, 0
+	}
+	registry.turn++
+	registry.entries[slot] = Entry{Name: name, Read: read, Turn: registry.turn}
+	return slot, registry.turn
+}
+
+// Remove hides what Add showed, unless another took its slot since.
+func Remove(slot int, turn uint64) {
+	registry.Lock()
+	defer registry.Unlock()
+	if slot >= 0 && slot < Max && registry.entries[slot].Turn == turn {
+		registry.entries[slot].Read = nil
+	}
+}
+
+// Copy copies the registry, so that its functions are called without its lock.
+// It allocates nothing.
+func Copy(into *[Max]Entry) {
+	registry.Lock()
+	defer registry.Unlock()
+	*into = registry.entries
+}
