@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -328,5 +329,37 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 	})
 	if h := s.Health(); h.OK || !strings.Contains(h.Why, "the process ended") {
 		t.Errorf("health %+v does not tell of the end", h)
+	}
+}
+
+// What happens in redline's own network namespace is not counted for a target
+// in another one, neither by the programs nor from the kernel's counters.
+func TestAnotherNamespace(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root: a network namespace is made")
+	}
+	cmd := exec.Command("cat")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	defer func() {
+		_ = stdin.Close()
+		_ = cmd.Wait()
+	}()
+	readings := 0
+	s, sink := watch(t, cmd.Process.Pid, func() { openAndReset(t, "127.0.0.1:0", 100) }, func(sink *observetest.Sink) bool {
+		_, readings = sink.Sum(record.KernelCalibration, "of=passive_opens")
+		return readings > 3
+	})
+	if d := sink.Last(record.KernelCalibration, "of=passive_opens"); d != 0 {
+		t.Errorf("%v connections of another namespace are counted", d)
+	}
+	if h := s.Health(); strings.Contains(h.Why, "namespace") {
+		t.Errorf("health %+v", h)
 	}
 }

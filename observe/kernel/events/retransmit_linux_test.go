@@ -91,7 +91,7 @@ func smallSegments(t *testing.T) (server, client net.Conn) {
 	return server, client
 }
 
-// dropper returns a function that drops one in eight of the packets that come
+// dropper returns a function that drops one in 32 of the packets that come
 // to this process from a TCP port, until the function that it returns is called.
 // They are dropped where they arrive: the sender is told of what is dropped where
 // it leaves, and does not count sending it again. It makes a control group of its own for that, and skips the test where it
@@ -119,7 +119,7 @@ func dropper(t *testing.T) (drop func(port uint16) (stop func())) {
 	}
 }
 
-// dropping is a program that lets one in eight of the packets of more than 100
+// dropping is a program that lets one in 32 of the packets of more than 100
 // bytes from a port go missing.
 func dropping(port uint16) asm.Instructions {
 	const (
@@ -140,7 +140,7 @@ func dropping(port uint16) asm.Instructions {
 		asm.HostTo(asm.BE, asm.R7, asm.Half),
 		asm.JNE.Imm(asm.R7, int32(port), "pass"),
 		asm.FnGetPrandomU32.Call(),
-		asm.And.Imm(asm.R0, 7),
+		asm.And.Imm(asm.R0, 31),
 		asm.JNE.Imm(asm.R0, 0, "pass"),
 		asm.Mov.Imm(asm.R0, 0),
 		asm.Return(),
