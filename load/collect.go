@@ -30,7 +30,8 @@ type collector struct {
 	log     *intervals
 	totals  *totals
 	slow    slowest
-	ended   int64 // requests, warm-up included
+	traced  slowest // of those with a Trace
+	ended   int64   // requests, warm-up included
 }
 
 // place is where a sample goes that ended within the interval's span.
@@ -82,6 +83,17 @@ func (c *collector) take(s *sample) {
 		if slow := &p.window.slow; slow.done == 0 || s.latency() > slow.latency() {
 			*slow = slowSample{sample: *s}
 		}
+		if s.trace != 0 {
+			c.takeTraced(s, p.window)
+		}
+	}
+}
+
+// takeTraced is the part of take for requests that carried a Trace.
+func (c *collector) takeTraced(s *sample, w *window) {
+	c.traced.add(s)
+	if w.traced.done == 0 || s.latency() > w.traced.latency() {
+		w.traced = slowSample{sample: *s}
 	}
 }
 

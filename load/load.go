@@ -72,6 +72,10 @@ type Config struct {
 	Window time.Duration
 	// Seed decides what is random: Poisson arrivals, the order of the mix, rows.
 	Seed uint64
+	// Trace makes some requests, 50 a second at most, carry W3C trace context and
+	// their number, where the protocol is Traced: it is the first half of their
+	// trace ids, and must be new for each run. Zero sends none.
+	Trace uint64
 	// OnWindow, if set, is called after each window with what ended in it and
 	// must not block: the live view hangs on it.
 	OnWindow func(Progress)

@@ -47,6 +47,8 @@ type loop struct {
 	behind int           // tickets in the lanes' own queues
 	// current is the link that out is for.
 	current *link
+	sampler sampler
+	traced  []bool // by request: it may carry a Trace
 
 	under     int // requests begun and not ended
 	counted   tally
@@ -85,6 +87,10 @@ func newLoop(r *run, index, loops int) (*loop, error) {
 			u.id, u.group, u.x.Slot = id*streams+s, at, s
 			u.rng.Seed(uint64(u.id), 0x6c6f6164)
 		}
+	}
+	var any bool
+	if l.traced, any = r.tracing(); any {
+		l.sampler = newSampler(r.Config.Trace, index, loops, r.seed)
 	}
 	l.ring.samples = make([]sample, ringLength)
 	if rate := r.plan.ConnectRate; rate > 0 {

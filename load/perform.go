@@ -182,6 +182,9 @@ func (l *loop) send(u *lane, k *link) {
 		l.current = k
 	}
 	now := l.now()
+	if l.sampler.on && u.x.Sent == 0 && l.traced[u.x.Request] {
+		u.x.Trace = l.sampler.next(now, u.number)
+	}
 	out, err := k.wire.Send(&u.x, l.out)
 	if u.x.Data != nil {
 		u.x.Data.Next()
@@ -246,6 +249,9 @@ func (l *loop) finish(u *lane, now time.Duration) {
 	}
 	if x.Err != nil {
 		s.kind = l.run.failed(x.Err)
+	}
+	if x.Trace != nil {
+		s.trace = x.Trace.index
 	}
 	l.ended.add(l.run.steady, s.intended)
 	for !l.ring.push(&s) {

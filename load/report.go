@@ -54,9 +54,7 @@ func (r *run) edge(until int64) {
 	var slow []record.SlowRequest
 	now, ended := r.collector.edge(until, func(w *window) {
 		r.points = r.series.points(r.points, w, &r.met)
-		if w.slow.done > 0 && r.collector.slow.window(&w.slow) {
-			slow = append(slow, r.slowRequest(&w.slow))
-		}
+		slow = r.slowestOf(slow, w)
 		progress = append(progress, r.progress(w))
 	})
 	at := r.clock.Now()
@@ -162,7 +160,12 @@ func (r *run) writeLast() {
 		r.sunk(r.collector.log.write(r.Record, i))
 	}
 	var slow []record.SlowRequest
-	for _, s := range r.collector.slow.rest() {
+	c := r.collector
+	for _, s := range c.slow.rest() {
+		slow = append(slow, r.slowRequest(&s))
+		c.traced.wrote(s.id)
+	}
+	for _, s := range c.traced.rest() {
 		slow = append(slow, r.slowRequest(&s))
 	}
 	if len(slow) > 0 {
@@ -170,10 +173,25 @@ func (r *run) writeLast() {
 	}
 }
 
+// slowestOf appends what slow.jsonl keeps of a window: its slowest request, and
+// the slowest of those that carried a Trace, whose spans can be found.
+func (r *run) slowestOf(slow []record.SlowRequest, w *window) []record.SlowRequest {
+	c := r.collector
+	if w.slow.done > 0 && c.slow.window(&w.slow) {
+		slow = append(slow, r.slowRequest(&w.slow))
+		c.traced.wrote(w.slow.id)
+	}
+	if w.traced.done > 0 && w.traced.id != w.slow.id && c.traced.window(&w.traced) {
+		slow = append(slow, r.slowRequest(&w.traced))
+		c.slow.wrote(w.traced.id)
+	}
+	return slow
+}
+
 func (r *run) slowRequest(s *slowSample) record.SlowRequest {
 	return record.SlowRequest{
 		Intended: s.intended, Sent: s.sent, FirstByte: s.first, Done: s.done,
 		Request: r.names[s.request], Connection: int(s.connection), ID: s.id,
-		Status: int(s.status), Error: string(kinds[s.kind]),
+		Status: int(s.status), Error: string(kinds[s.kind]), TraceID: r.traceText(&s.sample),
 	}
 }

@@ -17,7 +17,8 @@ type sample struct {
 	request           int32
 	connection        int32
 	status            uint16
-	kind              uint8 // index into kinds
+	kind              uint8  // index into kinds
+	trace             uint32 // index of its Trace; 0 for none
 }
 
 // ring carries samples from one loop to whoever empties it, without a lock: the

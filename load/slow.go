@@ -56,12 +56,17 @@ func (k *slowest) window(s *slowSample) bool {
 		return false
 	}
 	k.windows++
+	k.wrote(s.id)
+	return true
+}
+
+// wrote notes that a request is in the file.
+func (k *slowest) wrote(id int64) {
 	for i := range k.kept {
-		if k.kept[i].id == s.id {
+		if k.kept[i].id == id {
 			k.kept[i].written = true
 		}
 	}
-	return true
 }
 
 // rest returns the kept requests that no window wrote, slowest first.

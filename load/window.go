@@ -14,6 +14,7 @@ type window struct {
 	failures          [len(kinds)]int64
 	bytesIn, bytesOut int64
 	slow              slowSample // the slowest of the measured span; zero if none
+	traced            slowSample // the slowest of these that carried a Trace
 
 	// intervals hold the times: one, or several where the latency log is cut.
 	intervals []*interval

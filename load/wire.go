@@ -78,6 +78,7 @@ type Exchange struct {
 	Request int              // index in the plan's mix
 	Slot    int              // of the exchanges under way on the connection no two have the same; below scenario.Load.Streams
 	Data    *scenario.Cursor // rows for the request's templates; nil when the plan takes no data
+	Trace   *Trace           // what a sampled request tells of itself; nil for the most
 
 	// Sent is when the request's first byte was handed to the kernel, set by
 	// the loop; zero when none was. FirstByte is zero when the answer never began.

@@ -19,6 +19,7 @@ import (
 var (
 	_ load.Protocol    = (*Protocol)(nil)
 	_ load.StatusNamer = (*Protocol)(nil)
+	_ load.Traced      = (*Protocol)(nil)
 	_ load.Wire        = (*wire)(nil)
 	_ http2.Handler    = (*wire)(nil)
 )
@@ -196,6 +197,9 @@ func (p *Protocol) Hosts() []load.Host { return p.hosts }
 
 // Host returns where a request goes.
 func (p *Protocol) Host(request int) int { return p.requests[request].host }
+
+// Traced reports whether a request has no trace context of the plan's own.
+func (p *Protocol) Traced(request int) bool { return p.requests[request].traced }
 
 // StatusName returns the name of a status: "NOT_FOUND".
 func (p *Protocol) StatusName(status int) string { return codeName(status) }

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
 	"github.com/redline-go/redline/load/http2"
 	"github.com/redline-go/redline/load/place"
@@ -22,6 +23,7 @@ type request struct {
 	host   int
 	expect int
 	single bool // the answer is one message
+	traced bool // the plan has no trace context of its own
 
 	block []byte // the whole header block when no data goes into it, else nil
 	body  []byte // all messages when no data goes into them, else nil
@@ -41,7 +43,7 @@ type field struct {
 
 // compile builds what is the same for each call of a request.
 func compile(q scenario.Request, p *scenario.Plan, at place.Place, m protoreflect.MethodDescriptor, s *schema, timeout time.Duration) (r request, err error) {
-	r = request{expect: q.Expect, single: !m.IsStreamingServer()}
+	r = request{expect: q.Expect, single: !m.IsStreamingServer(), traced: load.Traceable(q)}
 	if q.Expect < 0 || q.Expect >= len(codeNames) {
 		return r, fmt.Errorf("%d is not a status of gRPC; those are 0 (OK) to %d", q.Expect, len(codeNames)-1)
 	}

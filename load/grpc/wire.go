@@ -52,7 +52,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	for len(w.calls) <= x.Slot {
 		w.calls = append(w.calls, call{})
 	}
-	if q.block != nil && q.encode == nil {
+	if q.block != nil && q.encode == nil && x.Trace == nil {
 		out = w.session.Begin(x.Slot, http2.Message{Block: q.block, Body: q.body, Lasts: true}, out)
 	} else {
 		var err error
@@ -70,7 +70,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	return out, nil
 }
 
-// render sends a request that data goes into. Room for that is shared, since
+// render sends a request that data or a trace goes into. Room for that is shared, since
 // idle connections are to hold none.
 func (w *wire) render(x *load.Exchange, q *request, out []byte) (_ []byte, err error) {
 	r := w.p.renderings.Get().(*rendering)
@@ -87,6 +87,10 @@ func (w *wire) render(x *load.Exchange, q *request, out []byte) (_ []byte, err e
 	}
 	if m.Block == nil {
 		r.block, r.value = q.appendBlock(r.block[:0], r.value, x.Data)
+		m.Block = r.block
+	}
+	if x.Trace != nil {
+		r.block = http2.AppendTrace(append(r.block[:0], m.Block...), x.Trace)
 		m.Block = r.block
 	}
 	return w.session.Begin(x.Slot, m, out), nil

@@ -54,6 +54,9 @@ func (q *request) appendHop(dst []byte, x *load.Exchange, at *place.Place) []byt
 			dst = append(append(dst, line...), "\r\n"...)
 		}
 	}
+	if x.Trace != nil && q.static != nil { // else what was sent has it
+		dst = appendTrace(dst, x.Trace)
+	}
 	if dst = append(dst, "\r\n"...); hop.NoBody {
 		return dst
 	}

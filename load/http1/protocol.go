@@ -16,6 +16,7 @@ import (
 var (
 	_ load.Protocol = (*Protocol)(nil)
 	_ load.Follower = (*Protocol)(nil)
+	_ load.Traced   = (*Protocol)(nil)
 )
 
 // Protocol makes the HTTP/1.1 connections of a plan, over plaintext and TLS.
@@ -53,6 +54,9 @@ func New(p *scenario.Plan) (*Protocol, error) {
 	}
 	return t, nil
 }
+
+// Traced reports whether a request has no trace context of the plan's own.
+func (t *Protocol) Traced(request int) bool { return t.requests[request].traced }
 
 // host returns the index of the host that a place is at.
 func (t *Protocol) host(at place.Place) int {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
 	"github.com/redline-go/redline/load/place"
 	"github.com/redline-go/redline/scenario"
@@ -18,6 +19,7 @@ type request struct {
 	method  string
 	head    bool
 	close   bool // the plan's Connection header asks for it
+	traced  bool // the plan has no trace context of its own
 	follow  bool
 	checks  *check.Set // nil for none
 	watched bool       // whether its answers need a watcher
@@ -73,6 +75,7 @@ func compile(q scenario.Request, p *scenario.Plan) (r request, at place.Place, e
 	if r.body == nil && (method == "POST" || method == "PUT" || method == "PATCH") {
 		r.parts = append(r.parts, piece{text: "Content-Length: 0\r\n"})
 	}
+	r.traced = load.Traceable(q)
 	r.length = len(r.parts)
 	r.parts = append(r.parts, piece{text: "\r\n"})
 	r.fix()
@@ -128,11 +131,11 @@ func (r *request) fix() {
 	if r.body != nil && !r.body.Static() {
 		return
 	}
-	r.static = r.append(nil, nil)
+	r.static = r.append(nil, nil, nil)
 }
 
-// append renders the request.
-func (r *request) append(dst []byte, at *scenario.Cursor) []byte {
+// append renders the request, with what tells of its trace if it has one.
+func (r *request) append(dst []byte, at *scenario.Cursor, trace *load.Trace) []byte {
 	begin := len(dst)
 	// The head tells the body's length. So the body is rendered first, copied
 	// behind the head, and both moved over it: no memory of its own needed.
@@ -142,10 +145,8 @@ func (r *request) append(dst []byte, at *scenario.Cursor) []byte {
 	length := len(dst) - begin
 	for i := range r.parts {
 		part := &r.parts[i]
-		if r.body != nil && i == r.length {
-			dst = append(dst, "Content-Length: "...)
-			dst = strconv.AppendInt(dst, int64(length), 10)
-			dst = append(dst, "\r\n"...)
+		if i == r.length {
+			dst = r.appendLast(dst, length, trace)
 		}
 		dst = append(dst, part.text...)
 		if part.data != nil {
@@ -157,6 +158,25 @@ func (r *request) append(dst []byte, at *scenario.Cursor) []byte {
 	}
 	dst = append(dst, dst[begin:begin+length]...)
 	return append(dst[:begin], dst[begin+length:]...)
+}
+
+// appendLast appends the headers that differ from one sending to the next.
+func (r *request) appendLast(dst []byte, length int, trace *load.Trace) []byte {
+	if r.body != nil {
+		dst = append(dst, "Content-Length: "...)
+		dst = strconv.AppendInt(dst, int64(length), 10)
+		dst = append(dst, "\r\n"...)
+	}
+	if trace != nil {
+		dst = appendTrace(dst, trace)
+	}
+	return dst
+}
+
+func appendTrace(dst []byte, trace *load.Trace) []byte {
+	dst = trace.AppendParent(append(dst, load.ParentHeader+": "...))
+	dst = trace.AppendNumber(append(dst, "\r\n"+load.NumberHeader+": "...))
+	return append(dst, "\r\n"...)
 }
 
 // token reports whether s is a token of RFC 9110, section 5.6.2.

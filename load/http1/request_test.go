@@ -42,7 +42,7 @@ func TestRequestBytes(t *testing.T) {
 		}
 		cursor := scenario.NewCursor(p, 1)
 		for range 2 {
-			if got := r.append([]byte("before "), cursor); string(got) != "before "+test.want {
+			if got := r.append([]byte("before "), cursor, nil); string(got) != "before "+test.want {
 				t.Errorf("%s:\n got %q\nwant %q", test.name, got, test.want)
 			}
 		}

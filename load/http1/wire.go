@@ -42,10 +42,10 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	case x.Hop.Count > 0:
 		out = q.appendHop(out, x, &w.t.places[w.host])
 		head = x.Hop.Method == "HEAD"
-	case q.static != nil:
+	case q.static != nil && x.Trace == nil:
 		out = append(out, q.static...)
 	default:
-		out = q.append(out, x.Data)
+		out = q.append(out, x.Data, x.Trace)
 	}
 	x.BytesOut += int64(len(out) - begin)
 	x.Redirect = x.Redirect[:0]

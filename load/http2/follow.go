@@ -67,6 +67,9 @@ func (r *rendering) hop(q *request, x *load.Exchange, at *place.Place) Message {
 			block = append(block, raw...)
 		}
 	})
+	if x.Trace != nil && q.block != nil { // else what was sent has it
+		block = AppendTrace(block, x.Trace)
+	}
 	if r.block = block; x.Hop.NoBody {
 		body = nil
 	}

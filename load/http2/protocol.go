@@ -15,6 +15,7 @@ import (
 var (
 	_ load.Protocol = (*Protocol)(nil)
 	_ load.Follower = (*Protocol)(nil)
+	_ load.Traced   = (*Protocol)(nil)
 	_ load.Wire     = (*wire)(nil)
 )
 
@@ -97,6 +98,9 @@ func (p *Protocol) Hosts() []load.Host { return p.hosts }
 
 // Host returns where a request goes.
 func (p *Protocol) Host(request int) int { return p.requests[request].host }
+
+// Traced reports whether a request has no trace context of the plan's own.
+func (p *Protocol) Traced(request int) bool { return p.requests[request].traced }
 
 // Wire returns a wire to a host.
 func (p *Protocol) Wire(host int) load.Wire {

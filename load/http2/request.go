@@ -18,6 +18,7 @@ type request struct {
 	host     int
 	method   string
 	follow   bool
+	traced   bool       // the plan has no trace context of its own
 	checks   *check.Set // nil without
 	verdicts *check.Verdicts
 
@@ -39,7 +40,7 @@ type field struct {
 // compile builds a request's fixed parts. Everything that would be malformed is
 // refused here, once, so that rendering needs no checks.
 func compile(q scenario.Request, p *scenario.Plan, at place.Place) (request, error) {
-	r := request{method: q.Method, follow: q.Follow}
+	r := request{method: q.Method, follow: q.Follow, traced: load.Traceable(q)}
 	if r.method == "" {
 		r.method = "GET"
 	}
@@ -177,17 +178,32 @@ type rendering struct {
 	block, value, body []byte
 }
 
-// message renders the plan's own request.
-func (r *rendering) message(q *request, at *scenario.Cursor) Message {
+// message renders the plan's own request, with its trace if it has one.
+func (r *rendering) message(q *request, at *scenario.Cursor, trace *load.Trace) Message {
 	m := Message{Body: q.body, Lasts: true}
 	if q.render != nil {
 		r.body = q.render.Append(r.body[:0], at)
 		m.Body, m.Lasts = r.body, false
 	}
 	r.head(q, len(m.Body), at)
+	if trace != nil {
+		r.block = AppendTrace(r.block, trace)
+	}
 	m.Block = r.block
 	return m
 }
+
+// AppendTrace appends the fields that tell of a trace to a header block.
+func AppendTrace(block []byte, trace *load.Trace) []byte {
+	var room [64]byte // a traceparent takes 55
+	block = AppendValue(append(block, parentName...), trace.AppendParent(room[:0]))
+	return AppendValue(append(block, numberName...), trace.AppendNumber(room[:0]))
+}
+
+var (
+	parentName = AppendName(nil, load.ParentHeader, false)
+	numberName = AppendName(nil, load.NumberHeader, false)
+)
 
 var contentLength = AppendName(nil, "content-length", false)
 

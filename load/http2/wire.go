@@ -49,7 +49,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	if q.follow || q.checks != nil {
 		a.watch = w.p.watchers.Get().(*watcher)
 	}
-	if q.block != nil && x.Hop.Count == 0 {
+	if q.block != nil && x.Hop.Count == 0 && x.Trace == nil {
 		out = w.session.Begin(x.Slot, Message{Block: q.block, Body: q.body, Lasts: true}, out)
 	} else {
 		out = w.render(a, q, out)
@@ -65,7 +65,7 @@ func (w *wire) render(a *answer, q *request, out []byte) []byte {
 	var m Message
 	if a.x.Hop.Count > 0 {
 		m = r.hop(q, a.x, &w.p.places[w.host])
-	} else if m = r.message(q, a.x.Data); q.follow {
+	} else if m = r.message(q, a.x.Data, a.x.Trace); q.follow {
 		a.watch.sent = appendOrigin(a.watch.sent[:0], m.Block, m.Body)
 	}
 	return w.session.Begin(a.x.Slot, m, out)

@@ -1,0 +1,208 @@
+//go:build linux
+
+package loadtest_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/reflection"
+
+	"github.com/redline-go/redline/load"
+	rpc "github.com/redline-go/redline/load/grpc"
+	"github.com/redline-go/redline/load/http1"
+	"github.com/redline-go/redline/load/http2"
+	"github.com/redline-go/redline/load/loadtest"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
+)
+
+// witness is what a server saw of traces.
+type witness struct {
+	mu     sync.Mutex
+	all    int
+	traced map[string]string // number by trace id
+	odd    []string
+}
+
+func (w *witness) saw(parent, number string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all++
+	parts := strings.Split(parent, "-")
+	switch {
+	case parent == "" && number == "":
+	case len(parts) != 4 || parts[0] != "00" || len(parts[1]) != 32 || len(parts[2]) != 16 || parts[3] != "01" || number == "":
+		w.odd = append(w.odd, fmt.Sprintf("%q with number %q", parent, number))
+	default:
+		if was, again := w.traced[parts[1]]; again && was != number {
+			w.odd = append(w.odd, "two requests have the trace "+parts[1])
+		}
+		w.traced[parts[1]] = number
+	}
+}
+
+func (w *witness) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	w.saw(r.Header.Get("Traceparent"), r.Header.Get("X-Redline-Request"))
+	if r.URL.Path == "/from" {
+		http.Redirect(out, r, "/to", http.StatusTemporaryRedirect)
+		return
+	}
+	fmt.Fprint(out, "ok")
+}
+
+// traced runs a plan with traces and returns the slow requests by trace id.
+func traced(t *testing.T, p *scenario.Plan, protocol load.Protocol) map[string]record.SlowRequest {
+	t.Helper()
+	clock, err := record.StartClock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink := &loadtest.Sink{Logged: map[record.Kind]int64{}}
+	r, err := load.Run(t.Context(), load.Config{Plan: p, Clock: clock, Protocol: protocol, Record: sink, Trace: 0xfeed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Load.Errors > 0 || r.Load.Requests == 0 {
+		t.Errorf("%d requests, %d errors: %v", r.Load.Requests, r.Load.Errors, r.Load.ErrorKinds)
+	}
+	slow := map[string]record.SlowRequest{}
+	ids := map[int64]bool{}
+	for _, s := range sink.Slowest {
+		if ids[s.ID] {
+			t.Errorf("request %d is written twice", s.ID)
+		}
+		ids[s.ID] = true
+		if s.TraceID != "" {
+			slow[s.TraceID] = s
+		}
+	}
+	return slow
+}
+
+// TestTracesReachTheTarget: what a sampled request says of itself arrives, over
+// each protocol that can carry it, and slow.jsonl tells of the same requests.
+func TestTracesReachTheTarget(t *testing.T) {
+	plan := func(url string, change func(*scenario.Plan)) *scenario.Plan {
+		p := &scenario.Plan{
+			Load: scenario.Load{Connections: 4, Rate: 1000, Duration: 900 * time.Millisecond, Timeout: 5 * time.Second},
+			Data: map[string]*scenario.Table{"id": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}},
+			Requests: []scenario.Request{
+				{Name: "fixed", URL: scenario.Template(url)},
+				{Name: "rendered", Method: "POST", URL: scenario.Template(url) + "?id={{id}}", Body: "body {{id}}"},
+				{Name: "followed", URL: scenario.Template(url) + "/from", Follow: true},
+			},
+		}
+		change(p)
+		return p
+	}
+	for name, test := range map[string]func(*testing.T, *witness) (*scenario.Plan, load.Protocol){
+		"http1": func(t *testing.T, w *witness) (*scenario.Plan, load.Protocol) {
+			s := httptest.NewServer(w)
+			t.Cleanup(s.Close)
+			p := plan(s.URL, func(*scenario.Plan) {})
+			made, err := http1.New(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p, made
+		},
+		"http2": func(t *testing.T, w *witness) (*scenario.Plan, load.Protocol) {
+			s := httptest.NewUnstartedServer(w)
+			s.Config.Protocols = &http.Protocols{}
+			s.Config.Protocols.SetUnencryptedHTTP2(true)
+			s.Start()
+			t.Cleanup(s.Close)
+			p := plan(s.URL, func(p *scenario.Plan) { p.Protocol, p.Load.Streams = scenario.HTTP2, 3 })
+			made, err := http2.New(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p, made
+		},
+		"grpc": func(t *testing.T, w *witness) (*scenario.Plan, load.Protocol) {
+			address := healthServer(t, w)
+			p := plan("grpc://"+address+"/grpc.health.v1.Health/Check", func(p *scenario.Plan) {
+				p.Protocol, p.Requests = scenario.RPC, p.Requests[:1]
+				p.Requests[0].Body = "{}"
+			})
+			made, err := rpc.New(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p, made
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &witness{traced: map[string]string{}}
+			p, protocol := test(t, w)
+			slow := traced(t, p, protocol)
+			if len(w.odd) > 0 {
+				t.Errorf("the server saw %q", w.odd)
+			}
+			if n := len(w.traced); n < 15 || n > 60 || n*10 > w.all {
+				t.Errorf("%d of %d requests were traced", n, w.all)
+			}
+			if len(slow) < len(w.traced)/4 {
+				t.Errorf("slow.jsonl tells of %d of %d traces", len(slow), len(w.traced))
+			}
+			for id, s := range slow {
+				if number, ok := w.traced[id]; !ok || number != fmt.Sprint(s.ID) {
+					t.Errorf("slow.jsonl has request %d of trace %s, the server saw %q", s.ID, id, number)
+				}
+			}
+		})
+	}
+}
+
+func healthServer(t *testing.T, w *witness) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		m, _ := metadata.FromIncomingContext(ctx)
+		w.saw(strings.Join(m.Get("traceparent"), ","), strings.Join(m.Get("x-redline-request"), ","))
+		return next(ctx, request)
+	}))
+	healthpb.RegisterHealthServer(s, health.NewServer())
+	reflection.Register(s)
+	go s.Serve(listener)
+	t.Cleanup(s.Stop)
+	return listener.Addr().String()
+}
+
+// TestPlansKeepTheirOwnTrace: where the plan gives the context, and in runs that
+// trace nothing, requests are what the plan says.
+func TestPlansKeepTheirOwnTrace(t *testing.T) {
+	const own = "00-11111111111111111111111111111111-2222222222222222-00"
+	w := &witness{traced: map[string]string{}}
+	others := map[string]int{}
+	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		others[r.Header.Get("Traceparent")+r.Header.Get("X-Redline-Request")]++
+		w.mu.Unlock()
+	}))
+	defer s.Close()
+	p := get(s.URL, func(p *scenario.Plan) { p.Requests[0].Headers = map[string]scenario.Secret{"TraceParent": own} })
+	if slow := traced(t, p, protocol(t, p)); len(slow) > 0 || len(others) != 1 || others[own] == 0 {
+		t.Errorf("the server saw %v, slow.jsonl has %v", others, slow)
+	}
+	clear(others)
+	p = get(s.URL)
+	loadtest.Run(t, p, protocol(t, p))
+	if len(others) != 1 || others[""] == 0 {
+		t.Errorf("without traces the server saw %v", others)
+	}
+}
