@@ -76,7 +76,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	dir := f.out
 	if dir == "" {
-		dir = filepath.Join("runs", time.Now().Format("20060102-150405")+"-"+plan.Name)
+		dir = unusedDir(filepath.Join("runs", time.Now().Format("20060102-150405")+"-"+plan.Name))
 	}
 	view := newView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain)
 	defer view.Close()
@@ -165,6 +165,18 @@ func usageOrInterrupt(ctx context.Context, err error) error {
 		return &exitError{exitInterrupted, errors.New("interrupted before anything was measured")}
 	}
 	return &exitError{exitUsage, err}
+}
+
+// unusedDir returns dir, or dir with a number where a run of the same second has
+// it already.
+func unusedDir(dir string) string {
+	free := dir
+	for n := 2; ; n++ {
+		if _, err := os.Stat(free); err != nil {
+			return free
+		}
+		free = fmt.Sprintf("%s-%d", dir, n)
+	}
 }
 
 func bundleIn(dir string) bool {
