@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
+
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/kernel/netstat"
 	"github.com/redline-go/redline/observe/observetest"
@@ -361,5 +364,32 @@ func TestAnotherNamespace(t *testing.T) {
 	}
 	if h := s.Health(); strings.Contains(h.Why, "namespace") {
 		t.Errorf("health %+v", h)
+	}
+}
+
+// A program that cannot be attached costs its own set only, and is named.
+func TestSetsAreTriedByThemselves(t *testing.T) {
+	s, _ := attached(t, os.Getpid())
+	s.state.release()
+	load := func() (*ebpf.CollectionSpec, error) {
+		spec, err := loadTcp()
+		if err == nil {
+			spec.Programs[tcpProgTcpRetransmitSynack].AttachTo = "no_such_tracepoint"
+		}
+		return spec, err
+	}
+	o, failed := open(load, []set{
+		{tells: "connections", programs: []string{tcpProgInetSockSetState}},
+		{tells: "retransmissions", programs: []string{tcpProgTcpRetransmitSkb, tcpProgTcpRetransmitSynack}},
+	}, btf.NewCache())
+	if o == nil {
+		t.Fatal(failed)
+	}
+	defer o.close()
+	if !o.attached[tcpProgInetSockSetState] || o.attached[tcpProgTcpRetransmitSkb] || len(o.links) != 1 {
+		t.Errorf("attached %v by %d links", o.attached, len(o.links))
+	}
+	if len(failed) != 1 || !strings.HasPrefix(failed[0].Error(), "no retransmissions: this kernel lacks it") {
+		t.Errorf("failed: %v", failed)
 	}
 }

@@ -30,6 +30,8 @@ type set struct {
 type object struct {
 	maps  *ebpf.Collection
 	links []link.Link // subtle: an unreferenced link detaches when collected
+	// attached are the programs that run: of others, zero would not mean none.
+	attached map[string]bool
 }
 
 // open creates the maps of an object and attaches its sets, each by itself. It
@@ -50,7 +52,7 @@ func open(load func() (*ebpf.CollectionSpec, error), sets []set, cache *btf.Cach
 	}
 	maps := spec.Copy()
 	maps.Programs = nil
-	o := &object{}
+	o := &object{attached: map[string]bool{}}
 	if o.maps, err = ebpf.NewCollection(maps); err != nil {
 		return nil, all(err)
 	}
@@ -91,6 +93,9 @@ func (o *object) attach(spec *ebpf.CollectionSpec, s set, cache *btf.Cache) erro
 		links = append(links, l)
 	}
 	o.links = append(o.links, links...)
+	for _, name := range s.programs {
+		o.attached[name] = true
+	}
 	return nil
 }
 

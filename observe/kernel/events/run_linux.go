@@ -118,8 +118,7 @@ func (s *state) attach() (missing []error) {
 	}
 	tcp := add(loadTcp,
 		set{tells: "events of TCP connections", programs: []string{tcpProgInetSockSetState}},
-		set{tells: "retransmissions by socket", programs: []string{tcpProgTcpRetransmitSkb}},
-		set{tells: "retransmissions of SYN-ACK", programs: []string{tcpProgTcpRetransmitSynack}})
+		set{tells: "retransmissions by socket", programs: []string{tcpProgTcpRetransmitSkb, tcpProgTcpRetransmitSynack}})
 	if tcp != nil {
 		var err error
 		if s.tcp, err = newTCPEvents(tcp); err != nil {

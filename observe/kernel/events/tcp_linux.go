@@ -173,13 +173,35 @@ func (t *tcpEvents) sample(s *state, edge time.Duration) {
 	for cpu := range t.cpus {
 		now.add(&t.cpus[cpu])
 	}
+	if t.connections() {
+		t.deliver(s, edge, at, &now)
+	}
+	if t.retransmissions() {
+		s.meter.Count(record.TCPRetransmits, "", at, float64(now.OwnRetransmits))
+		t.drain(s, at)
+	}
+	t.calibrate(s, edge, &now)
+	if now.Untracked > t.last.Untracked {
+		s.vitals.Say("connections were too many to follow all of them")
+	}
+	if now.Untold > t.last.Untold {
+		s.vitals.Say("retransmissions were too many to tell all of their sockets")
+	}
+	t.last, t.edge = now, edge
+}
+
+// connections and retransmissions report whether the programs on them run.
+func (t *tcpEvents) connections() bool     { return t.object.attached[tcpProgInetSockSetState] }
+func (t *tcpEvents) retransmissions() bool { return t.object.attached[tcpProgTcpRetransmitSkb] }
+
+// deliver delivers what happened to connections.
+func (t *tcpEvents) deliver(s *state, edge, at time.Duration, now *counts) {
 	m := &s.meter
 	for dir, label := range []string{"dir=in", "dir=out"} {
 		m.Count(record.TCPOpens, label, at, float64(now.Opens[dir]))
 		m.Count(record.TCPCloses, label, at, float64(now.Closes[dir]))
 	}
 	m.Count(record.TCPConnectFails, "", at, float64(now.ConnectFails))
-	m.Count(record.TCPRetransmits, "", at, float64(now.OwnRetransmits))
 	whole := t.edge != 0 && edge-t.edge < 2*s.subject.Window
 	for _, h := range []struct {
 		name      string
@@ -192,15 +214,6 @@ func (t *tcpEvents) sample(s *state, edge time.Duration) {
 		added := h.now.since(h.last)
 		deliver(m, series{latency: h.name}, edge, at, h.now, &added, whole)
 	}
-	t.drain(s, at)
-	t.calibrate(s, edge, &now)
-	if now.Untracked > t.last.Untracked {
-		s.vitals.Say("%d connections were too many to follow", now.Untracked)
-	}
-	if now.Untold > t.last.Untold {
-		s.vitals.Say("retransmissions were too many to tell all of their sockets")
-	}
-	t.last, t.edge = now, edge
 }
 
 // drain takes the retransmissions since the last reading.
@@ -263,6 +276,9 @@ func (t *tcpEvents) calibrate(s *state, edge time.Duration, now *counts) {
 	programs := [3]uint64{now.Retransmits, now.Active, now.Passive}
 	c := &t.kernel
 	for i, of := range calibrations {
+		if runs := [...]bool{t.retransmissions(), t.connections(), t.connections()}; !runs[i] {
+			continue
+		}
 		kernel := values[of.series]
 		if !c.based {
 			c.programs[i], c.kernel[i] = programs[i], kernel
