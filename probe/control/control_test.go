@@ -206,7 +206,7 @@ func TestListenRespectsWhatIsThere(t *testing.T) {
 	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Listen(file, nil); err == nil {
+	if _, err := Listen(file, func() int64 { return 0 }); err == nil {
 		t.Error("a file was taken for a socket")
 	}
 	if data, _ := os.ReadFile(file); string(data) != "mine" {
@@ -248,7 +248,7 @@ func TestReceiveRefusesWhatIsNotWhole(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, line := range []string{"info", "profile heap", "cpu 100", "trace 100 5000", "rate block 1000", "cpu", "  rate  mutex 5 "} {
+	for _, line := range []string{"info", "profile heap", "cpu 100", "trace 100 5000", "flightstart 1000 65536", "flightdump", "flightstop", "rate block 1000", "cpu", "  rate  mutex 5 "} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

@@ -31,6 +31,8 @@ func (s *Server) snapshot(kind string, out *answer) (Outcome, error) {
 // cpu answers with a CPU profile. The runtime takes one at a time: when the
 // target, or another client, profiles already, its error is the answer.
 func (s *Server) cpu(length time.Duration, out *answer, ended <-chan struct{}) (Outcome, error) {
+	s.sampling.take()
+	defer s.sampling.release()
 	var buf *bounded
 	var from, half, lost int64
 	asked := s.now()
@@ -73,6 +75,8 @@ const (
 func (s *Server) trace(r Request, out *answer, ended <-chan struct{}) (Outcome, error) {
 	out.limit = r.MaxBytes
 	out.full = make(chan struct{})
+	s.sampling.lend()
+	defer s.sampling.giveBack() // after the trace: it takes up to 0.2 s
 	from, half, err := s.began(func() error { return trace.Start(out) })
 	if err != nil {
 		return Outcome{}, err
@@ -84,6 +88,25 @@ func (s *Server) trace(r Request, out *answer, ended <-chan struct{}) (Outcome, 
 		return Outcome{}, fmt.Errorf("send trace: %w", err)
 	}
 	return Outcome{From: from, To: to, Error: half, Previous: -1, Cut: cut}, nil
+}
+
+// flightDump answers with the trace that the flight recorder keeps. It is read
+// into memory first, so that a slow client does not hold the recorder up.
+func (s *Server) flightDump(out *answer) (Outcome, error) {
+	buf := &bounded{limit: maxProfile}
+	before := s.now()
+	from, err := s.flight.dump(buf, before)
+	after := s.now()
+	if buf.over {
+		return Outcome{}, errTooLargeProfile
+	}
+	if err != nil {
+		return Outcome{}, err
+	}
+	_, err = out.Write(buf.b.Bytes())
+	// The runtime ends the stretch somewhere within the call.
+	half := (after - before) / 2
+	return Outcome{From: from, To: before + half, Error: half, Previous: -1}, err
 }
 
 // began calls start and returns when it began what it starts, and the bound on

@@ -8,11 +8,18 @@
 // running profile or trace early and still gets what there is.
 //
 //	info
-//	profile heap|allocs|mutex|block|goroutine|threadcreate
+//	profile heap|allocs|mutex|block|goroutine|goroutineleak|threadcreate
 //	cpu MILLISECONDS
 //	trace MILLISECONDS MAXBYTES
 //	rate mutex FRACTION
 //	rate block NANOSECONDS
+//	flightstart MILLISECONDS MAXBYTES
+//	flightdump
+//	flightstop
+//
+// While an execution trace is taken a CPU profile runs, if need be one that
+// nobody reads: the runtime puts CPU samples into a trace only then. It gives way
+// to a profile that is asked for.
 //
 // Rejected: net/http/pprof on the socket. It would link an HTTP server, and
 // register handlers on the default mux, in a target that may have neither. Its
@@ -47,14 +54,19 @@ const (
 	CPU     Op = "cpu"     // a CPU profile of Length
 	Trace   Op = "trace"   // an execution trace of Length or MaxBytes
 	Rate    Op = "rate"    // set the sampling rate of Kind (mutex or block)
+	// FlightStart lets the runtime keep about the last Length of an execution
+	// trace in at most MaxBytes of memory (Go 1.25 and later).
+	FlightStart Op = "flightstart"
+	FlightDump  Op = "flightdump" // the trace that is kept
+	FlightStop  Op = "flightstop"
 )
 
 // Request is one request.
 type Request struct {
 	Op       Op
 	Kind     string        // of Profile and Rate
-	Length   time.Duration // of CPU and Trace, whole milliseconds, above zero
-	MaxBytes int64         // of Trace, above zero; the tail may pass it by a little
+	Length   time.Duration // of CPU, Trace and FlightStart, whole milliseconds, above zero
+	MaxBytes int64         // of Trace and FlightStart, above zero; the tail may pass it by a little
 	// Rate is the mutex fraction (one contention in Rate is sampled) or the
 	// block rate (one sample per Rate ns blocked); 0 turns the profile off.
 	Rate int
@@ -67,7 +79,7 @@ func (r Request) String() string {
 		return string(r.Op) + " " + r.Kind
 	case CPU:
 		return fmt.Sprintf("%s %d", r.Op, r.Length.Milliseconds())
-	case Trace:
+	case Trace, FlightStart:
 		return fmt.Sprintf("%s %d %d", r.Op, r.Length.Milliseconds(), r.MaxBytes)
 	case Rate:
 		return fmt.Sprintf("%s %s %d", r.Op, r.Kind, r.Rate)
@@ -86,7 +98,7 @@ func Parse(line string) (Request, error) {
 		return Request{}, fmt.Errorf("empty request")
 	}
 	r := Request{Op: Op(words[0])}
-	operands := map[Op]int{Info: 0, Profile: 1, CPU: 1, Trace: 2, Rate: 2}
+	operands := map[Op]int{Info: 0, Profile: 1, CPU: 1, Trace: 2, Rate: 2, FlightStart: 2, FlightDump: 0, FlightStop: 0}
 	if n, known := operands[r.Op]; !known {
 		return Request{}, fmt.Errorf("unknown request %q", words[0])
 	} else if len(words) != n+1 {
@@ -95,10 +107,10 @@ func Parse(line string) (Request, error) {
 	var err error
 	switch r.Op {
 	case Profile:
-		r.Kind, err = oneOf(words[1], "heap", "allocs", "mutex", "block", "goroutine", "threadcreate")
+		r.Kind, err = oneOf(words[1], "heap", "allocs", "mutex", "block", "goroutine", "goroutineleak", "threadcreate")
 	case CPU:
 		r.Length, err = length(words[1], MaxCPU)
-	case Trace:
+	case Trace, FlightStart:
 		if r.Length, err = length(words[1], MaxTrace); err == nil {
 			r.MaxBytes, err = number(words[2], 1, MaxTraceBytes)
 		}

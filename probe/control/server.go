@@ -17,7 +17,7 @@ const (
 	maxConnections = 8
 	lineTimeout    = 5 * time.Second
 	writeTimeout   = 5 * time.Second
-	maxProfile     = 256 << 20
+	maxProfile     = 32 << 20 // compressed; it is held in the target's memory
 )
 
 // Server answers requests on a Unix socket.
@@ -28,6 +28,9 @@ type Server struct {
 	slots    chan struct{}
 	once     sync.Once
 	rates    rates
+	sampling sampling
+	flight   flight
+	start    int64 // when it began to listen: tells a process from one that took its place
 }
 
 // Listen makes the socket at path, for its owner alone, in place of one that a
@@ -56,6 +59,7 @@ func Listen(path string, now func() int64) (*Server, error) {
 		now:      now,
 		stop:     make(chan struct{}),
 		slots:    make(chan struct{}, maxConnections),
+		start:    now(),
 	}, nil
 }
 
@@ -81,13 +85,14 @@ func (s *Server) Serve() {
 	}
 }
 
-// Close ends the server and what it still profiles, gives the sampling rates
-// back, and removes the socket.
+// Close ends the server, what it still profiles and the flight recorder, gives
+// the sampling rates back, and removes the socket.
 func (s *Server) Close() {
 	s.once.Do(func() {
 		close(s.stop)
 		s.listener.Close() // removes the socket
 		s.rates.restore()
+		s.flight.stop()
 	})
 }
 
@@ -140,14 +145,23 @@ func (s *Server) do(r Request, out *answer, ended <-chan struct{}) (Outcome, err
 	case Rate:
 		now := s.now()
 		return Outcome{From: now, To: now, Previous: s.rates.set(r.Kind, r.Rate)}, nil
+	case FlightStart:
+		from, half, err := s.began(func() error { return s.flight.start(r.Length, r.MaxBytes, s.now()) })
+		return Outcome{From: from, To: from, Error: half, Previous: -1}, err
+	case FlightDump:
+		return s.flightDump(out)
+	case FlightStop:
+		s.flight.stop()
+		now := s.now()
+		return Outcome{From: now, To: now, Previous: -1}, nil
 	}
 	return Outcome{}, errors.New("unknown request")
 }
 
 func (s *Server) info(out *answer) (Outcome, error) {
 	from := s.now()
-	_, err := fmt.Fprintf(out, "pid=%d\ngo=%s\nos=%s\narch=%s\ngomaxprocs=%d\ncpus=%d\ngoroutines=%d\n",
-		os.Getpid(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
+	_, err := fmt.Fprintf(out, "pid=%d\nstart=%d\ngo=%s\nos=%s\narch=%s\ngomaxprocs=%d\ncpus=%d\ngoroutines=%d\n",
+		os.Getpid(), s.start, runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		runtime.GOMAXPROCS(0), runtime.NumCPU(), runtime.NumGoroutine())
 	return Outcome{From: from, To: s.now(), Previous: -1}, err
 }
