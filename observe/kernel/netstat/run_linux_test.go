@@ -137,14 +137,30 @@ func TestAnotherNamespaceIsAGap(t *testing.T) {
 					change(root)
 				}
 			})
-			if sum, n := sink.Sum(record.NetTimeouts, ""); sum != 0 || n < 4 || n > 9 {
-				t.Errorf("%v timeouts in %d of 12 windows", sum, n)
+			if sum, gap := sumAndGap(sink, record.NetTimeouts); sum != 0 || !gap {
+				t.Errorf("%v timeouts, a gap: %v", sum, gap)
 			}
 			if why := s.Health().Why; !strings.Contains(why, "began anew") {
 				t.Errorf("health does not tell of it: %q", why)
 			}
 		})
 	}
+}
+
+// sumAndGap adds up a series and reports whether windows are absent between its
+// first and last. How many there are is the host's to say: a busy one skips
+// readings, and what accrued meanwhile is split.
+func sumAndGap(sink *observetest.Sink, name string) (sum float64, gap bool) {
+	last := int64(-1)
+	for _, p := range sink.Points() {
+		if p.Series.Name != name {
+			continue
+		}
+		sum += p.Value
+		gap = gap || last >= 0 && p.Window > last+1
+		last = p.Window
+	}
+	return sum, gap
 }
 
 func TestGarbageIsAGap(t *testing.T) {
@@ -159,8 +175,8 @@ func TestGarbageIsAGap(t *testing.T) {
 			replace(t, path, " 202 ", " 9202 ")
 		}
 	})
-	if sum, n := sink.Sum(record.NetPassiveOpens, ""); sum != 0 || n < 3 {
-		t.Errorf("%v opens in %d windows across a gap", sum, n)
+	if sum, gap := sumAndGap(sink, record.NetPassiveOpens); sum != 0 || !gap {
+		t.Errorf("%v opens, a gap: %v", sum, gap)
 	}
 	if h := s.Health(); !strings.Contains(h.Why, "Tcp ActiveOpens") {
 		t.Errorf("health %+v", h)
