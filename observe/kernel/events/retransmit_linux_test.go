@@ -41,17 +41,19 @@ func toldBy(t *testing.T, f *os.File) bool {
 // counts them, by the socket that sent them.
 func TestRetransmissionsAgainstTheKernel(t *testing.T) {
 	drop := dropper(t)
-	server, client := smallSegments(t)
-	go func() { // until the test closes the connection
-		block := make([]byte, 64<<10)
-		for {
-			if _, err := server.Write(block); err != nil {
-				return
+	// Several, so that one whose retransmissions were lost as well, and which
+	// waits for its timer, does not hold up the test.
+	port := smallSegments(t, 8, func(server, client net.Conn) {
+		go func() { // until the test closes the connection
+			block := make([]byte, 64<<10)
+			for {
+				if _, err := server.Write(block); err != nil {
+					return
+				}
 			}
-		}
-	}()
-	go func() { _, _ = io.Copy(io.Discard, client) }()
-	port := server.LocalAddr().(*net.TCPAddr).Port
+		}()
+		go func() { _, _ = io.Copy(io.Discard, client) }()
+	})
 	const want = 10_000
 	s, sink := watch(t, os.Getpid(), func() { t.Cleanup(drop(uint16(port))) },
 		func(sink *observetest.Sink) bool { return sum(sink, record.TCPRetransmits, "") >= want })
@@ -66,9 +68,10 @@ func TestRetransmissionsAgainstTheKernel(t *testing.T) {
 	}
 }
 
-// smallSegments returns both ends of a connection over loopback whose segments
-// are as small as those of a network, so that the kernel sends many at once.
-func smallSegments(t *testing.T) (server, client net.Conn) {
+// smallSegments opens n connections over loopback to the port that it returns,
+// and calls f with both ends of each. Their segments are as small as those of a
+// network, so that the kernel sends many at once.
+func smallSegments(t *testing.T, n int, f func(server, client net.Conn)) (port int) {
 	t.Helper()
 	config := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) (err error) {
 		_ = c.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_MAXSEG, 1400) })
@@ -80,15 +83,20 @@ func smallSegments(t *testing.T) (server, client net.Conn) {
 	}
 	// The listener stays: its port tells whose the connection is.
 	t.Cleanup(func() { _ = l.Close() })
-	if client, err = net.Dial("tcp", l.Addr().String()); err != nil {
-		t.Fatal(err)
+	for range n {
+		client, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = client.Close() })
+		server, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = server.Close() })
+		f(server, client)
 	}
-	t.Cleanup(func() { _ = client.Close() })
-	if server, err = l.Accept(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
-	return server, client
+	return l.Addr().(*net.TCPAddr).Port
 }
 
 // dropper returns a function that drops one in 32 of the packets that come
