@@ -6,12 +6,14 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -67,6 +69,35 @@ func TestLoadDocumentation(t *testing.T) {
 	for name, unused := range named {
 		if unused {
 			t.Errorf("no command runs %s", name)
+		}
+	}
+}
+
+// TestLoadFiguresAreDocumented: what the summary says of load, and every kind of
+// failure, stand in the documentation.
+func TestLoadFiguresAreDocumented(t *testing.T) {
+	content, err := os.ReadFile(loadDoc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("../../load/kind.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, kind := range regexp.MustCompile(`ErrorKind = "([^"]+)"`).FindAllStringSubmatch(string(source), -1) {
+		names = append(names, kind[1])
+	}
+	if len(names) < 15 {
+		t.Fatalf("kinds %q", names)
+	}
+	for field := range reflect.TypeFor[record.LoadSummary]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	for _, name := range names {
+		if !strings.Contains(string(content), "`"+name+"`") {
+			t.Errorf("%s does not tell of %s", loadDoc, name)
 		}
 	}
 }
