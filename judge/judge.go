@@ -79,11 +79,14 @@ func measured(rec *record.Record) (*record.Summary, error) {
 	return summary, nil
 }
 
-// dissect takes the requests of all traces apart; nil without a trace. A trace
+// dissect takes the requests of all traces of ordinary windows apart; nil without a trace. A trace
 // that cannot be read is a warning, not an error: the rest still counts.
 func dissect(rec *record.Record, summary *record.Summary) (*record.Anatomy, error) {
 	var inputs []anatomy.Input
 	for _, t := range rec.Traces() {
+		if t.Slow {
+			continue // of a window that was chosen for being slow
+		}
 		data, err := rec.ReadTrace(t)
 		if err != nil {
 			summary.Warnings = append(summary.Warnings, fmt.Sprintf("execution trace left out: %v", err))

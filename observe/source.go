@@ -46,6 +46,20 @@ type Subject struct {
 	Socket string // path of the probe's control socket; empty without probe
 	Pprof  string // base URL of net/http/pprof; empty without it
 	DSN    string // PostgreSQL; empty without it
+	// OTLP are the addresses to receive spans at; none receives none. OTLPToken
+	// is what exporters must show; empty lets anyone in, on loopback alone.
+	OTLP      []string
+	OTLPToken string
+	// Trace is the first half of the trace ids that the load gives to its
+	// requests; zero for none.
+	Trace uint64
+	// Slow tells of windows whose requests were slow, as they close; nil when
+	// nobody tells. One source reads it.
+	Slow <-chan record.Span
+	// GCTrace returns the next line of the target's GODEBUG=gctrace=1 that was
+	// not returned yet, and when it came; false when there is none now. It is
+	// nil when the target was not asked to print them. One source calls it.
+	GCTrace func() (came time.Time, line string, ok bool)
 }
 
 // Sink takes what sources deliver. Its methods may be called concurrently. An

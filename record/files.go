@@ -25,6 +25,7 @@ const (
 	profilesDir = "profiles"
 	tracesDir   = "traces"
 	traceType   = "trace"
+	slowType    = "slow" // a trace of a slow window
 )
 
 var (
@@ -62,7 +63,11 @@ func (w *Writer) Profile(p Profile) error {
 
 // Trace stores one execution trace. Its span must be new.
 func (w *Writer) Trace(t Trace) error {
-	return w.store(tracesDir, traceType, "trace", t.Span, t.Data, MaxTrace)
+	typ := traceType
+	if t.Slow {
+		typ = slowType
+	}
+	return w.store(tracesDir, typ, "trace", t.Span, t.Data, MaxTrace)
 }
 
 func (w *Writer) store(dir, typ, ext string, s Span, data []byte, bound int) error {

@@ -279,7 +279,7 @@ func (r *Record) ReadProfile(p Profile) ([]byte, error) {
 func (r *Record) Traces() []Trace {
 	var list []Trace
 	for _, s := range r.traces {
-		list = append(list, Trace{Span: s.Span})
+		list = append(list, Trace{Span: s.Span, Slow: s.typ == slowType})
 	}
 	return list
 }
@@ -287,7 +287,7 @@ func (r *Record) Traces() []Trace {
 // ReadTrace returns the bytes of a listed trace.
 func (r *Record) ReadTrace(t Trace) ([]byte, error) {
 	for _, s := range r.traces {
-		if s.Span == t.Span {
+		if s.Span == t.Span && (s.typ == slowType) == t.Slow {
 			return readFile(r.Dir, s.path, MaxTrace)
 		}
 	}

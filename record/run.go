@@ -108,6 +108,9 @@ type Profile struct {
 // Trace is one Go execution trace of the run.
 type Trace struct {
 	Span Span
+	// Slow is set on the trace of a window that was slow: it tells of that
+	// window, and would bias what is said of all requests.
+	Slow bool
 	Data []byte
 }
 

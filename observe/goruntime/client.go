@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/probe/control"
 	"github.com/redline-go/redline/record"
 )
 
@@ -31,12 +34,24 @@ type client interface {
 	// trace takes an execution trace of about a length. A capture with data
 	// beside an error is a trace whose end is missing.
 	trace(ctx context.Context, length time.Duration, limit int64) (capture, error)
+	// identity returns what tells the target's process from one that takes its
+	// place, "" where nothing tells.
+	identity(ctx context.Context) (string, error)
 }
 
 // tuner is a client that can set sampling rates. It returns the rate before, -1
 // if the target cannot tell.
 type tuner interface {
 	rate(ctx context.Context, kind string, rate int) (int, error)
+}
+
+// flier is a client that has a flight recorder.
+type flier interface {
+	// fly starts it: about the last length is kept, in bytes of memory.
+	fly(ctx context.Context, length time.Duration, bytes int64) error
+	// dump fetches what it keeps.
+	dump(ctx context.Context) (capture, error)
+	land(ctx context.Context) error
 }
 
 // capture is what came back.
@@ -60,7 +75,7 @@ func connect(ctx context.Context, subject observe.Subject) (client, error) {
 		}
 	}
 	if subject.Pprof != "" {
-		return newPprof(ctx, subject.Pprof, subject.Clock)
+		return newPprof(ctx, subject.Pprof, subject.PID, subject.Clock)
 	}
 	const enable = "let redline build the target (--build), import github.com/redline-go/redline/probe/auto in it, " +
 		"or import net/http/pprof and name its URL with --pprof"
@@ -95,6 +110,17 @@ func (p *problems) add(format string, args ...any) {
 	if len(p.texts) < 8 {
 		p.texts = append(p.texts, text)
 	}
+}
+
+// absent reports whether an error says that the target has no such profile.
+func absent(err error) bool {
+	var page *statusError
+	if errors.As(err, &page) {
+		return page.code == http.StatusNotFound
+	}
+	var remote *control.RemoteError
+	// An older probe does not know the kind; a newer one finds none.
+	return errors.As(err, &remote) && (strings.Contains(remote.Text, "no profile") || strings.Contains(remote.Text, "is none of"))
 }
 
 // quiet reports whether an error only says that the run was ended.

@@ -34,6 +34,15 @@ type Options struct {
 	// TraceMaxBytes is where a trace is ended whatever its length. Zero means
 	// 64 MB.
 	TraceMaxBytes int64
+	// Flights is how many times the flight recorder is read when a window was
+	// slow. Zero means 3; below zero leaves it off. It needs the probe, Go 1.25
+	// in the target, and a target whose events are few (flightRate): the recorder
+	// traces all the time.
+	Flights int
+	// FlightLength is how much the recorder keeps. Zero means 1 s.
+	FlightLength time.Duration
+	// FlightBytes is how much memory it takes in the target. Zero means 8 MB.
+	FlightBytes int64
 }
 
 func (o Options) defaults() Options {
@@ -43,6 +52,9 @@ func (o Options) defaults() Options {
 	set(&o.TraceLength, 2*time.Second)
 	set(&o.TraceBytes, 16<<20)
 	set(&o.TraceMaxBytes, 64<<20)
+	set(&o.Flights, 3)
+	set(&o.FlightLength, time.Second)
+	set(&o.FlightBytes, 8<<20)
 	return o
 }
 

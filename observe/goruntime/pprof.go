@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ type pprof struct {
 	base  *url.URL
 	clock record.Clock
 	http  *http.Client
+	pid   int // 0 when the process is not known or not of this host
 }
 
 var _ client = (*pprof)(nil)
@@ -28,13 +30,13 @@ var _ client = (*pprof)(nil)
 // newPprof checks that the URL serves profiles. It fetches a heap profile,
 // which is what is wanted later: the index page, or a login page, is HTML
 // behind the same URL.
-func newPprof(ctx context.Context, base string, clock record.Clock) (*pprof, error) {
+func newPprof(ctx context.Context, base string, pid int, clock record.Clock) (*pprof, error) {
 	const enable = "import net/http/pprof in the target and give the URL of its index, as in http://127.0.0.1:6060/debug/pprof"
 	u, err := parseBase(base)
 	if err != nil {
 		return nil, &observe.Unsupported{What: "the pprof URL is not usable", Enable: enable, Err: err}
 	}
-	p := &pprof{base: u, clock: clock, http: &http.Client{
+	p := &pprof{base: u, pid: pid, clock: clock, http: &http.Client{
 		// No proxy: the target is near, and profiles are nobody else's business.
 		Transport: &http.Transport{
 			DisableCompression: true,
@@ -107,6 +109,8 @@ func (p *pprof) timed(ctx context.Context, kind, seconds string, length time.Dur
 	return c, err
 }
 
+func (p *pprof) identity(context.Context) (string, error) { return processIdentity(p.pid), nil }
+
 // get fetches one of net/http/pprof's pages. What came before an error is in
 // the capture.
 func (p *pprof) get(ctx context.Context, page string, query url.Values, length time.Duration, limit int64) (capture, error) {
@@ -119,7 +123,11 @@ func (p *pprof) get(ctx context.Context, page string, query url.Values, length t
 	if err != nil {
 		return capture{}, errors.New("pprof: cannot make the request")
 	}
-	sent := p.clock.Now()
+	// The runtime is asked once the connection stands, not before.
+	var sent time.Duration
+	request = request.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { sent = p.clock.Now() },
+	}))
 	response, err := p.http.Do(request)
 	if err != nil {
 		return capture{}, fmt.Errorf("pprof: %s: %w", page, bare(err))
@@ -143,17 +151,25 @@ func (p *pprof) get(ctx context.Context, page string, query url.Values, length t
 
 var errTooLarge = errors.New("answer is larger than its bound")
 
+// statusError is an answer with another status than 200.
+type statusError struct {
+	code int
+	text string
+}
+
+func (e *statusError) Error() string { return "answers " + strconv.Itoa(e.code) + e.text }
+
 // refused explains an answer that is no profile.
 func refused(r *http.Response) error {
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	switch {
 	case r.StatusCode >= 300 && r.StatusCode < 400:
-		return fmt.Errorf("answers %d, a redirect (does it want a login?)", r.StatusCode)
+		return &statusError{r.StatusCode, ", a redirect (does it want a login?)"}
 	case r.StatusCode != http.StatusOK && kind == "text/plain":
 		b, _ := io.ReadAll(io.LimitReader(r.Body, maxText))
-		return fmt.Errorf("answers %d: %s", r.StatusCode, printable(strings.TrimSpace(string(b))))
+		return &statusError{r.StatusCode, ": " + printable(strings.TrimSpace(string(b)))}
 	case r.StatusCode != http.StatusOK:
-		return fmt.Errorf("answers %d", r.StatusCode)
+		return &statusError{r.StatusCode, ""}
 	case kind == "text/html":
 		return errors.New("answers HTML, not a profile (is it the URL of net/http/pprof?)")
 	}

@@ -12,8 +12,12 @@ import (
 
 // Profiles delivers, over the steady span: CPU profiles; what was allocated,
 // and what was waited for at mutexes and elsewhere, as differences between two
-// snapshots; and the heap and the goroutines as they stand at its begin and a
-// little before its end.
+// snapshots; the heap and the goroutines as they stand at its begin and a little
+// before its end; and, after it, the goroutines that can never go on, where the
+// runtime finds them (Go 1.26 with GOEXPERIMENT=goroutineleakprofile).
+//
+// Nothing is subtracted when another process took the target's place between the
+// snapshots.
 //
 // The runtime publishes allocations at the end of a collection, so a heap
 // profile is as old as the last one or two cycles; none is forced.
@@ -43,7 +47,7 @@ func (p *Profiles) Describe() observe.Description {
 		Name:  "profiles",
 		Doc:   "Profiles of CPU, allocations, mutexes, blocking, heap and goroutines over the steady span.",
 		Needs: "redline's probe in the target, or net/http/pprof and its URL; mutex and block profiles over HTTP only if the target samples them.",
-		Cost:  "100 stacks per second and CPU, one mutex contention in 20, one blocking event per 10 ms blocked; a stop of the world below a millisecond at each end.",
+		Cost:  "100 stacks per second and CPU, one mutex contention in 20, one blocking event per 100 ms blocked; a stop of the world below a millisecond at each end.",
 	}
 }
 
@@ -147,17 +151,59 @@ func (p *Profiles) takeSnapshots(ctx context.Context, sink observe.Sink) {
 	if !sleepUntil(ctx, p.subject.Clock, from) {
 		return
 	}
+	id := p.identity(ctx)
 	first := p.shots(ctx, sink)
 	sleepUntil(ctx, p.subject.Clock, to)
+	ended := ctx
 	// Also, and at once, when the run is over: what there is by then is told.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), overhang)
 	defer cancel()
 	last := p.shots(ctx, sink)
+	if now := p.identity(ctx); now != id && now != "" && id != "" {
+		p.add("another process took the target's place (%s, before %s): the profiles of allocations, mutexes and blocking, which are differences, are left out", now, id)
+		return
+	}
 	for _, k := range kinds {
 		if a, b := first[k.kind], last[k.kind]; k.difference != "" && a.profile != nil && b.profile != nil {
 			p.subtract(sink, a, b, k.difference)
 		}
 	}
+	// Searching for leaks is a collection, which the load should not feel.
+	sleepUntil(ended, p.subject.Clock, p.subject.Steady.To)
+	if len(last) > 0 {
+		p.leaks(ctx, sink)
+	}
+}
+
+// identity tells the target's process from others, "" where nothing tells.
+func (p *Profiles) identity(ctx context.Context) string {
+	id, err := p.client.identity(ctx)
+	if err != nil {
+		return "" // the snapshots meet the same error, and tell it
+	}
+	return id
+}
+
+// leaks stores the goroutines that are blocked for ever. A runtime that cannot
+// tell is nothing to complain of: hardly any can yet.
+func (p *Profiles) leaks(ctx context.Context, sink observe.Sink) {
+	c, err := p.client.snapshot(ctx, "goroutineleak")
+	if absent(err) {
+		return
+	}
+	var s shot
+	if err == nil {
+		s, err = take(c, p.subject.Clock)
+	}
+	if err != nil {
+		if !quiet(err) {
+			p.add("goroutineleak profile: %v", err)
+		}
+		return
+	}
+	// It does not count for the alignment: the search takes a collection's time,
+	// and a leak has no instant.
+	p.put(sink, "goroutineleak", record.Span{From: s.at(), To: s.at()}, s.data)
 }
 
 // subtract stores the difference of two snapshots. An empty one means that
@@ -244,10 +290,14 @@ const (
 )
 
 func (p *Profiles) store(sink observe.Sink, typ string, span record.Span, data []byte, half time.Duration) {
+	p.bracket.Add(span.From-half, span.From+half)
+	p.put(sink, typ, span, data)
+}
+
+func (p *Profiles) put(sink observe.Sink, typ string, span record.Span, data []byte) {
 	p.mu.Lock()
 	p.stored++
 	p.mu.Unlock()
-	p.bracket.Add(span.From-half, span.From+half)
 	if err := sink.Profile(record.Profile{Type: typ, Span: span, Data: data}); err != nil {
 		p.add("store %s profile: %v", typ, err)
 	}

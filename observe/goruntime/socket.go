@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/redline-go/redline/probe/control"
@@ -21,6 +22,7 @@ type socket struct {
 var (
 	_ client = (*socket)(nil)
 	_ tuner  = (*socket)(nil)
+	_ flier  = (*socket)(nil)
 )
 
 // appear is how long the socket may take to appear: the probe makes it beside
@@ -60,6 +62,36 @@ func (s *socket) trace(ctx context.Context, length time.Duration, limit int64) (
 func (s *socket) rate(ctx context.Context, kind string, rate int) (int, error) {
 	_, outcome, err := s.exchange(ctx, control.Request{Op: control.Rate, Kind: kind, Rate: rate}, 1<<10)
 	return outcome.Previous, err
+}
+
+func (s *socket) fly(ctx context.Context, length time.Duration, bytes int64) error {
+	_, _, err := s.exchange(ctx, control.Request{Op: control.FlightStart, Length: length, MaxBytes: bytes}, 1<<10)
+	return err
+}
+
+func (s *socket) dump(ctx context.Context) (capture, error) {
+	return s.ask(ctx, control.Request{Op: control.FlightDump}, maxProfile)
+}
+
+func (s *socket) land(ctx context.Context) error {
+	_, _, err := s.exchange(ctx, control.Request{Op: control.FlightStop}, 1<<10)
+	return err
+}
+
+// identity is the process's id and when its probe began, which no other process
+// shares.
+func (s *socket) identity(ctx context.Context) (string, error) {
+	c, err := s.ask(ctx, control.Request{Op: control.Info}, 1<<16)
+	if err != nil {
+		return "", err
+	}
+	var id []string
+	for line := range strings.Lines(string(c.data)) {
+		if strings.HasPrefix(line, "pid=") || strings.HasPrefix(line, "start=") {
+			id = append(id, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(id, " "), nil
 }
 
 func (s *socket) ask(ctx context.Context, r control.Request, limit int64) (capture, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/exp/trace" // reads the clock snapshot that a trace begins with
@@ -20,11 +21,22 @@ import (
 // of 200 ms tells how fast events come, and the trace is made as long as its
 // size allows. The slice is not stored unless the trace fails: short traces
 // hold whole requests of the short kind only.
+//
+// With the probe each trace holds CPU samples, with their goroutine: where no
+// CPU profile runs at the moment, the probe runs one that nobody reads. Over HTTP
+// they are in a trace when Profiles takes its CPU profile at the time, as it is
+// planned to.
+//
+// When a window was slow, what the target's flight recorder kept of it is
+// delivered besides (flights).
 type Traces struct {
 	options Options
 	subject observe.Subject
 	client  client
 	bracket observe.Bracket
+	taking  sync.Mutex
+
+	mu      sync.Mutex
 	trouble problems
 }
 
@@ -40,9 +52,9 @@ func NewTraces(o Options) *Traces { return &Traces{options: o.defaults()} }
 func (t *Traces) Describe() observe.Description {
 	return observe.Description{
 		Name:  "traces",
-		Doc:   "Short execution traces within the steady span, from which requests are taken apart.",
+		Doc:   "Short execution traces within the steady span, from which requests are taken apart, and of slow windows.",
 		Needs: "redline's probe in the target, or net/http/pprof and its URL.",
-		Cost:  "a few percent of the target's CPU while one is taken, a tenth of the time at most.",
+		Cost:  "a few percent of the target's CPU while one is taken, a tenth of the time at most; half a percent where the flight recorder is on.",
 	}
 }
 
@@ -55,6 +67,25 @@ func (t *Traces) Open(ctx context.Context, subject observe.Subject) (err error) 
 
 // Run implements observe.Source.
 func (t *Traces) Run(ctx context.Context, sink observe.Sink) error {
+	var flying sync.WaitGroup
+	if f, ok := t.client.(flier); ok && t.subject.Slow != nil && t.options.Flights > 0 {
+		flights := &flights{
+			options: t.options, subject: t.subject, client: f, take: t.fetch,
+			store: func(c capture) { t.store(sink, c, true) }, say: t.add,
+		}
+		flying.Go(func() { flights.run(ctx) })
+	}
+	t.planned(ctx, sink)
+	<-ctx.Done()
+	flying.Wait()
+	if t.bracket.Samples() == 0 {
+		t.add("the run ended before a trace was taken")
+	}
+	return nil
+}
+
+// planned takes the traces of the plan.
+func (t *Traces) planned(ctx context.Context, sink observe.Sink) {
 	for _, span := range traceSpans(t.subject.Steady, t.options) {
 		length := span.Len()
 		var slice capture
@@ -74,16 +105,11 @@ func (t *Traces) Run(ctx context.Context, sink observe.Sink) error {
 			}
 		}
 		if c, ok := t.fetch(ctx, length); ok {
-			t.store(sink, c)
+			t.store(sink, c, false)
 		} else if len(slice.data) > 0 {
-			t.store(sink, slice)
+			t.store(sink, slice, false)
 		}
 	}
-	if t.bracket.Samples() == 0 {
-		t.trouble.add("the run ended before a trace was taken")
-	}
-	<-ctx.Done()
-	return nil
 }
 
 // fetch takes one trace; false means that there is nothing worth keeping.
@@ -91,14 +117,16 @@ func (t *Traces) fetch(ctx context.Context, length time.Duration) (capture, bool
 	if ctx.Err() != nil {
 		return capture{}, false
 	}
+	t.taking.Lock() // the runtime takes one at a time
+	defer t.taking.Unlock()
 	sent := t.subject.Clock.Now()
 	c, err := t.client.trace(ctx, length, t.options.TraceMaxBytes)
 	if err != nil && ctx.Err() == nil {
-		t.trouble.add("trace: %v", err)
+		t.add("trace: %v", err)
 	}
 	if !bytes.HasPrefix(c.data, traceMagic) {
 		if err == nil {
-			t.trouble.add("trace: the answer is no execution trace")
+			t.add("trace: the answer is no execution trace")
 		}
 		return capture{}, false
 	}
@@ -110,42 +138,55 @@ func (t *Traces) fetch(ctx context.Context, length time.Duration) (capture, bool
 // dateTrace dates a trace by the reading of CLOCK_MONOTONIC that it begins with
 // since Go 1.25, where that lies in the bracket around it; elsewhere it is
 // another host's.
-func dateTrace(c capture, bracket record.Span, clock record.Clock) (dated capture) {
-	// The reader is experimental and the trace is not trusted: a panic in it
-	// costs the exact date, not the run.
-	defer func() {
-		if recover() != nil {
-			dated = c
-		}
-	}()
-	r, err := trace.NewReader(bytes.NewReader(c.data))
-	if err != nil {
-		return c // whoever reads the trace meets the error and tells it
-	}
-	event, err := r.ReadEvent()
-	if err != nil || event.Kind() != trace.EventSync || event.Sync().ClockSnapshot == nil {
-		return c
-	}
-	from := clock.FromMonotonic(int64(event.Sync().ClockSnapshot.Mono))
+func dateTrace(c capture, bracket record.Span, clock record.Clock) capture {
+	from, ok := traceBegin(c.data, clock)
 	own := record.Span{From: from, To: from + c.span.Len()}
-	if own.From >= bracket.From && own.To <= bracket.To {
+	if ok && own.From >= bracket.From && own.To <= bracket.To {
 		c.span, c.err = own, clock.EpochError
 	}
 	return c
 }
 
+// traceBegin returns the first reading of the clock in a trace.
+func traceBegin(data []byte, clock record.Clock) (at time.Duration, ok bool) {
+	// The reader is experimental and the trace is not trusted: a panic in it
+	// costs the exact date, not the run.
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	r, err := trace.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return 0, false // whoever reads the trace meets the error and tells it
+	}
+	event, err := r.ReadEvent()
+	if err != nil || event.Kind() != trace.EventSync || event.Sync().ClockSnapshot == nil {
+		return 0, false
+	}
+	return clock.FromMonotonic(int64(event.Sync().ClockSnapshot.Mono)), true
+}
+
 // traceMagic begins every execution trace: "go 1.25 trace\x00\x00\x00".
 var traceMagic = []byte("go 1.")
 
-func (t *Traces) store(sink observe.Sink, c capture) {
+func (t *Traces) store(sink observe.Sink, c capture, slow bool) {
 	t.bracket.Add(c.span.From-c.err, c.span.From+c.err)
-	if err := sink.Trace(record.Trace{Span: c.span, Data: c.data}); err != nil {
-		t.trouble.add("store trace: %v", err)
+	if err := sink.Trace(record.Trace{Span: c.span, Data: c.data, Slow: slow}); err != nil {
+		t.add("store trace: %v", err)
 	}
+}
+
+func (t *Traces) add(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.trouble.add(format, args...)
 }
 
 // Health implements observe.Reporter.
 func (t *Traces) Health() record.SourceHealth {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	n := t.bracket.Samples()
 	return record.SourceHealth{
 		Name: t.Describe().Name, OK: n > 0, Why: strings.Join(t.trouble.texts, "; "),

@@ -1,0 +1,172 @@
+package goruntime
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/record"
+)
+
+// Collections delivers the garbage collections of a target without a probe, from
+// the lines that its runtime prints (GODEBUG=gctrace=1).
+//
+// A line tells when its cycle began on the target's own clock, cut to
+// milliseconds, and its phases. How far that clock is from ours is learnt from
+// the lines themselves: each comes a little after its cycle's end, and the one
+// that came soonest tells best. So a line that the target or redline was late
+// with is dated right all the same.
+type Collections struct {
+	subject observe.Subject
+	meter   observe.Meter
+	bracket observe.Bracket
+	offset  time.Duration // run time at the program's start, at most a millisecond late
+	based   bool
+	number  int64 // of the last cycle
+	window  int64 // the last that was filled up to
+	sums    map[string]float64 // of the window after it
+	latest  *cycle             // that ended in it; nil without one
+	strange int64
+	trouble problems
+}
+
+var (
+	_ observe.Source   = (*Collections)(nil)
+	_ observe.Reporter = (*Collections)(nil)
+)
+
+// NewCollections returns the source.
+func NewCollections() *Collections { return &Collections{} }
+
+// Describe implements observe.Source.
+func (c *Collections) Describe() observe.Description {
+	return observe.Description{
+		Name:  "collections",
+		Doc:   "Garbage collections of a target without the probe, from what its runtime prints.",
+		Needs: "a Go program that redline starts itself (--exec); with the probe, its figures tell more.",
+		Cost:  "a line on the target's standard error per collection.",
+	}
+}
+
+// Open implements observe.Source.
+func (c *Collections) Open(_ context.Context, subject observe.Subject) error {
+	if subject.Ring != "" {
+		return &observe.Unsupported{What: "not needed: the probe tells of collections", Enable: "nothing to do"}
+	}
+	if subject.GCTrace == nil {
+		return &observe.Unsupported{
+			What:   "the target was not asked to print its collections",
+			Enable: "let redline start it (--exec), which sets GODEBUG=gctrace=1",
+		}
+	}
+	c.subject, c.meter.Width = subject, subject.Window
+	c.sums = map[string]float64{}
+	return nil
+}
+
+// Run implements observe.Source.
+func (c *Collections) Run(ctx context.Context, sink observe.Sink) error {
+	begun := c.subject.Clock.Now()
+	c.window = record.Window(begun, c.subject.Window) // the first is seen in part only
+	err := observe.Every(ctx, c.subject.Clock, c.subject.Window, func(edge time.Duration) error {
+		c.drain(begun)
+		// A line comes after its cycle's end: windows are told one later.
+		c.tell(record.Window(edge, c.subject.Window) - 2)
+		if err := c.meter.Flush(sink); err != nil {
+			c.trouble.add("store: %v", err)
+		}
+		return nil
+	})
+	if c.bracket.Samples() == 0 {
+		c.trouble.add("no collection was printed: the target is no Go program, made none, or its standard error is not what redline reads")
+	}
+	return err
+}
+
+// drain takes the lines that came.
+func (c *Collections) drain(begun time.Duration) {
+	for {
+		came, line, ok := c.subject.GCTrace()
+		if !ok {
+			return
+		}
+		parsed, err := parseCycle(line)
+		if err != nil {
+			c.strange++
+			continue
+		}
+		c.add(parsed, c.subject.Clock.At(came), begun)
+	}
+}
+
+// tick is to what the runtime cuts a cycle's start.
+const tick = time.Millisecond
+
+// add counts a cycle in the window in which it ended.
+func (c *Collections) add(g cycle, came, begun time.Duration) {
+	if g.number <= c.number { // a program that was started anew, or its child
+		c.trouble.add("the target restarted: its collections begin anew")
+		c.based = false
+	}
+	c.number = g.number
+	if offset := came - g.end(); !c.based || offset < c.offset {
+		c.offset, c.based = offset, true
+	}
+	earliest := c.offset + g.end()
+	at := c.bracket.Add(earliest, min(came, earliest+tick))
+	if at < begun {
+		return
+	}
+	w := record.Window(at, c.subject.Window)
+	if w <= c.window { // told already: rather a window late than lost
+		w = c.window + 1
+	}
+	c.tell(w - 1)
+	c.sums[record.GCCycles]++
+	if g.forced {
+		c.sums[record.GCForced]++
+	}
+	c.sums[record.GCPause] += float64(g.pauses[0] + g.pauses[1])
+	c.sums[record.GCMark] += float64(g.mark)
+	c.sums[record.GCAssist] += float64(g.assist)
+	c.sums[record.GCCPU] += float64(g.cpu)
+	c.latest = &g
+}
+
+var gcCounters = [...]string{record.GCCycles, record.GCForced, record.GCPause, record.GCMark, record.GCAssist, record.GCCPU}
+
+// tell delivers all windows up to one, and begins the next. A
+// window without a cycle is told as such once the runtime has printed one: then
+// it is known to print.
+func (c *Collections) tell(upTo int64) {
+	for ; c.window < upTo; c.window++ {
+		if c.based {
+			for _, name := range gcCounters {
+				c.meter.Put(name, "", c.window+1, c.sums[name])
+			}
+		}
+		if g := c.latest; g != nil {
+			c.meter.Put(record.GCLive, "", c.window+1, g.live)
+			c.meter.Put(record.GCPeak, "", c.window+1, g.peak)
+			c.meter.Put(record.GCGoal, "", c.window+1, g.goal)
+			c.meter.Put(record.GCProcs, "", c.window+1, g.procs)
+		}
+		clear(c.sums)
+		c.latest = nil
+	}
+}
+
+// Health implements observe.Reporter.
+func (c *Collections) Health() record.SourceHealth {
+	texts := c.trouble.texts
+	if c.strange > 0 {
+		texts = append(texts, fmt.Sprintf("%d lines that begin like gctrace's are none of a known form", c.strange))
+	}
+	n := c.bracket.Samples()
+	return record.SourceHealth{
+		Name: c.Describe().Name, OK: n > 0, Why: strings.Join(texts, "; "),
+		Samples: n, Align: c.bracket.Align(),
+	}
+}

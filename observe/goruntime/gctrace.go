@@ -1,0 +1,157 @@
+package goruntime
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// cycle is one line of GODEBUG=gctrace=1: one collection, as it ended.
+type cycle struct {
+	number int64
+	// start is when the cycle began, since the program did; the runtime cuts it
+	// to milliseconds.
+	start  time.Duration
+	pauses [2]time.Duration // the world stopped, at the begin and the end of marking
+	mark   time.Duration    // concurrently, by the clock
+	assist time.Duration    // of CPU
+	cpu    time.Duration    // all CPU of the cycle, assist included
+	peak   float64          // bytes of heap as the cycle ended
+	live   float64          // bytes found alive
+	goal   float64          // bytes
+	procs  float64
+	forced bool
+}
+
+// end is when the cycle ended, since the program began.
+func (c cycle) end() time.Duration { return c.start + c.pauses[0] + c.mark + c.pauses[1] }
+
+// maxCycle bounds what a line may claim of times and sizes: beyond, it is not
+// one of the runtime's.
+const (
+	maxCycle   = 1 << 40 // MB, ms, or a number of cycles
+	maxGCLine  = 400
+	maxPhases  = 3
+	cpuSources = 3 // of marking: assist, background, idle
+)
+
+var errNoCycle = errors.New("not a line of gctrace")
+
+// parseCycle parses a line of gctrace, whose form is documented in package
+// runtime (GODEBUG, gctrace) and has been, since Go 1.5:
+//
+//	gc # @#s #%: #+#+# ms clock, #+#/#/#+# ms cpu, #->#-># MB, # MB goal, # P
+//
+// Since Go 1.19 the sizes of stacks and globals come between the goal and the
+// number of Ps. Fields that are not known are passed over, so that later
+// versions may add some more. Forced collections end in "(forced)".
+func parseCycle(line string) (c cycle, err error) {
+	rest, ok := strings.CutPrefix(line, "gc ")
+	if !ok || len(line) > maxGCLine {
+		return cycle{}, errNoCycle
+	}
+	head, fields, ok := strings.Cut(rest, ": ")
+	if !ok {
+		return cycle{}, errNoCycle
+	}
+	number, rest, _ := strings.Cut(head, " @")
+	start, _, ok := strings.Cut(rest, "s ")
+	n, err1 := figure(number)
+	at, err2 := figure(start)
+	if !ok || err1 != nil || err2 != nil {
+		return cycle{}, errNoCycle
+	}
+	c.number, c.start = int64(n), time.Duration(at*float64(time.Second))
+	fields, c.forced = strings.CutSuffix(strings.TrimSpace(fields), "(forced)")
+	known := 0
+	for field := range strings.SplitSeq(fields, ", ") {
+		took, err := c.field(strings.TrimSpace(field))
+		if err != nil {
+			return cycle{}, fmt.Errorf("gctrace: %.60q: %w", field, err)
+		}
+		known += took
+	}
+	if known < 5 { // clock, cpu, sizes, goal and Ps
+		return cycle{}, errNoCycle
+	}
+	return c, nil
+}
+
+// field takes one of the fields after the colon and returns how many it knew.
+func (c *cycle) field(text string) (known int, err error) {
+	value, unit, _ := strings.Cut(text, " ")
+	switch unit {
+	case "ms clock":
+		var phases []float64
+		if phases, err = figures(value, "+", maxPhases); err == nil {
+			c.pauses[0], c.mark, c.pauses[1] = millis(phases[0]), millis(phases[1]), millis(phases[2])
+		}
+	case "ms cpu":
+		err = c.cpuField(value)
+	case "MB":
+		var sizes []float64
+		if sizes, err = figures(value, "->", 3); err == nil {
+			c.peak, c.live = sizes[1]*(1<<20), sizes[2]*(1<<20)
+		}
+	case "MB goal":
+		c.goal, err = figure(value)
+		c.goal *= 1 << 20
+	case "P":
+		c.procs, err = figure(value)
+	default:
+		return 0, nil
+	}
+	return 1, err
+}
+
+// cpuField parses "#+#/#/#+#": sweep termination, assist, background and idle
+// marking, mark termination.
+func (c *cycle) cpuField(value string) error {
+	phases := strings.Split(value, "+")
+	if len(phases) != maxPhases {
+		return errNoCycle
+	}
+	marking, err := figures(phases[1], "/", cpuSources)
+	if err != nil {
+		return err
+	}
+	before, err1 := figure(phases[0])
+	after, err2 := figure(phases[2])
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	c.assist = millis(marking[0])
+	c.cpu = millis(before + marking[0] + marking[1] + marking[2] + after)
+	return nil
+}
+
+func figures(text, separator string, n int) ([]float64, error) {
+	parts := strings.Split(text, separator)
+	if len(parts) != n {
+		return nil, errNoCycle
+	}
+	values := make([]float64, n)
+	for i, part := range parts {
+		var err error
+		if values[i], err = figure(part); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// figure parses a figure, which is never negative.
+func figure(text string) (float64, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || v < 0 || v > maxCycle || text[0] == '+' {
+		return 0, errNoCycle
+	}
+	return v, nil
+}
+
+func millis(v float64) time.Duration {
+	return time.Duration(min(v, float64(time.Hour/time.Millisecond)) * float64(time.Millisecond))
+}

@@ -1,0 +1,68 @@
+package observe
+
+import (
+	"slices"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// A window is slow when its p99 is above slowFactor medians of the windows
+// before it, and at least slowLeast above the median: a service of 100 us that
+// takes 400 for a moment is no matter.
+const (
+	slowFactor = 4
+	slowLeast  = time.Millisecond
+	slowMemory = 100 // windows that the median is taken over
+	slowEnough = 20  // windows before the first judgement
+)
+
+// Slow tells sources when a window was slow, as the load saw it, so that they
+// look closer while it is still warm. It judges; what to do is the sources'.
+//
+// One goroutine feeds it, one source reads C.
+type Slow struct {
+	// C carries the spans of slow windows. It holds one; others that come
+	// before that was read are dropped, so feeding never blocks.
+	C     <-chan record.Span
+	c     chan record.Span
+	width time.Duration
+	p99   []time.Duration // of the last windows that were not slow, a ring
+	next  int
+}
+
+// NewSlow returns one for windows of a width; zero means record.DefaultWindow.
+func NewSlow(width time.Duration) *Slow {
+	if width <= 0 {
+		width = record.DefaultWindow
+	}
+	c := make(chan record.Span, 1)
+	return &Slow{C: c, c: c, width: width}
+}
+
+// Window takes the p99 of a window that closed, and reports whether it was
+// slow. Windows in which nothing ended (p99 0 or below) are passed over: their
+// requests are late in a later one. Warm-up windows should not be told.
+func (s *Slow) Window(window int64, p99 time.Duration) bool {
+	if p99 <= 0 {
+		return false
+	}
+	if len(s.p99) >= slowEnough {
+		sorted := slices.Sorted(slices.Values(s.p99))
+		median := sorted[len(sorted)/2]
+		if p99 > slowFactor*median && p99-median >= slowLeast {
+			select {
+			case s.c <- record.WindowSpan(window, s.width):
+			default:
+			}
+			return true
+		}
+	}
+	if len(s.p99) < slowMemory {
+		s.p99 = append(s.p99, p99)
+	} else {
+		s.p99[s.next] = p99
+		s.next = (s.next + 1) % slowMemory
+	}
+	return false
+}
