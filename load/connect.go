@@ -223,8 +223,10 @@ func (l *loop) readTLS(k *link) {
 		n, err := k.tls.Read(l.in)
 		if n > 0 {
 			l.receive(k, l.in[:n], l.now())
-			// What it led to is sent with what the next record leads to.
-			continue
+			if k.state != linkOpen || !k.tls.More() {
+				return
+			}
+			continue // what it led to is sent with what the next record leads to
 		}
 		switch {
 		case err == nil:

@@ -297,3 +297,32 @@ func TestTLSCloseEndsAHandshake(t *testing.T) {
 		t.Errorf("the socket is still open: %v", err)
 	}
 }
+
+// TestRecordsAreHandedOutOneByOne feeds records of many lengths in pieces.
+func TestRecordsAreHandedOutOneByOne(t *testing.T) {
+	var all []byte
+	var ends []int
+	for _, length := range []int{0, 1, 4, 5, 6, 255, 256, 16_640, 0, 3} {
+		all = append(all, 23, 3, 3, byte(length>>8), byte(length))
+		all = append(all, make([]byte, length)...)
+		ends = append(ends, len(all))
+	}
+	for _, piece := range []int{1, 2, 3, 5, 7, 300, 1 << 20} {
+		var c record
+		at, next := 0, 0
+		for at < len(all) {
+			b := all[at:min(len(all), at+piece)]
+			n := c.most(b)
+			if n == 0 || at+n > ends[next] {
+				t.Fatalf("pieces of %d: %d bytes at %d, where the record ends at %d", piece, n, at, ends[next])
+			}
+			if m := c.missing(); m == 0 || at+m > ends[next] {
+				t.Fatalf("pieces of %d: %d bytes are missing at %d, where the record ends at %d", piece, m, at, ends[next])
+			}
+			c.took(b[:n])
+			if at += n; at == ends[next] {
+				next++
+			}
+		}
+	}
+}

@@ -84,10 +84,13 @@ func (t *TLS) Kept() bool { return len(t.raw.kept) > 0 }
 // peer that writes many small records would cost a system call for each few.
 func (t *TLS) Ready(ahead []byte) { t.raw.drained, t.raw.buffer = false, ahead }
 
-// Read reads what has arrived, up to one record. A round is over when the error
-// is ErrAgain: more may have been decrypted than the socket tells of. io.EOF is
-// the orderly end.
+// Read reads what has arrived, up to one record. A round is over when More says
+// so or the error is ErrAgain. io.EOF is the orderly end.
 func (t *TLS) Read(b []byte) (int, error) { return t.conn.Read(b) }
+
+// More reports whether another Read may find something: what it would find is
+// never hidden inside of crypto/tls, which is given one record at a time.
+func (t *TLS) More() bool { return len(t.raw.ahead) > 0 || !t.raw.drained }
 
 // Write encrypts b and writes as much as there is room for. The rest is kept,
 // and Flush writes it.
@@ -123,6 +126,7 @@ type raw struct {
 	drained bool
 	buffer  []byte // to read into
 	ahead   []byte // what was read and not asked for yet; of buffer
+	record  record // that is being handed out
 	kept    []byte // ciphertext that the kernel had no room for
 }
 
@@ -146,12 +150,64 @@ func (r *raw) Read(b []byte) (int, error) {
 		}
 		r.ahead, r.drained = r.buffer[:n], n < len(r.buffer)
 	}
-	n := copy(b, r.ahead)
+	n := copy(b, r.ahead[:r.record.most(r.ahead)])
+	r.record.took(r.ahead[:n])
 	r.ahead = r.ahead[n:]
 	return n, nil
 }
 
+// record follows the bounds of TLS records (RFC 8446, section 5.1), so that
+// crypto/tls is never handed the beginning of the next one: it would keep that
+// to itself, and every round would need one more Read to hear that there is
+// nothing in it.
+type record struct {
+	head [recordHead]byte
+	have int // bytes of head
+	left int // bytes of the body
+}
+
+const recordHead = 5 // type, version, length
+
+// most returns how many bytes of b belong to the record.
+func (c *record) most(b []byte) int {
+	if c.have == recordHead {
+		return min(c.left, len(b))
+	}
+	missing := recordHead - c.have
+	if len(b) < missing {
+		return len(b)
+	}
+	head := c.head
+	copy(head[c.have:], b[:missing])
+	return min(missing+bodyLength(head), len(b))
+}
+
+// missing returns how many bytes surely belong to the record.
+func (c *record) missing() int {
+	if c.have == recordHead {
+		return c.left
+	}
+	return recordHead - c.have
+}
+
+// took moves past bytes of the record.
+func (c *record) took(b []byte) {
+	if c.have < recordHead {
+		n := copy(c.head[c.have:], b)
+		if c.have += n; c.have < recordHead {
+			return
+		}
+		c.left, b = bodyLength(c.head), b[n:]
+	}
+	if c.left -= len(b); c.left == 0 {
+		c.have = 0
+	}
+}
+
+func bodyLength(head [recordHead]byte) int { return int(head[3])<<8 | int(head[4]) }
+
 func (r *raw) readBlocking(b []byte) (int, error) {
+	b = b[:min(len(b), r.record.missing())]
 	for {
 		n, err := Read(r.fd, b)
 		switch {
@@ -164,6 +220,7 @@ func (r *raw) readBlocking(b []byte) (int, error) {
 		case n == 0:
 			return 0, io.EOF
 		default:
+			r.record.took(b[:n])
 			return n, nil
 		}
 	}
