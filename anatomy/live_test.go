@@ -52,6 +52,11 @@ type witness struct {
 }
 
 func (w *witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	w.run(func() { w.next.ServeHTTP(rw, r) })
+}
+
+// run writes down what a handler of any server does.
+func (w *witness) run(handle func()) {
 	from := w.clock.Now()
 	// Deferred, so that a panic is seen too.
 	defer func() {
@@ -60,7 +65,7 @@ func (w *witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		w.seen = append(w.seen, handled{goroutine(), from, to})
 		w.mu.Unlock()
 	}()
-	w.next.ServeHTTP(rw, r)
+	handle()
 }
 
 func (w *witness) count() int {
@@ -93,15 +98,8 @@ type live struct {
 // serve TLS.
 func serve(t *testing.T, h http.HandlerFunc, setup func(*http.Server)) *live {
 	t.Helper()
-	clock, err := record.StartClock()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := &live{t: t, addr: l.Addr().String(), witness: &witness{clock: clock, next: h}, done: make(chan error, 1)}
+	v, l := listen(t)
+	v.witness.next = h
 	v.server = &http.Server{Handler: v.witness, ErrorLog: quiet()}
 	if setup != nil {
 		setup(v.server)
@@ -112,6 +110,20 @@ func serve(t *testing.T, h http.HandlerFunc, setup func(*http.Server)) *live {
 	go func() { v.done <- v.server.Serve(l) }()
 	t.Cleanup(func() { v.server.Close(); <-v.done })
 	return v
+}
+
+// listen makes a live one without a server, for tests that bring their own.
+func listen(t *testing.T) (*live, net.Listener) {
+	t.Helper()
+	clock, err := record.StartClock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &live{t: t, addr: l.Addr().String(), witness: &witness{clock: clock}, done: make(chan error, 1)}, l
 }
 
 func (v *live) url() string { return "http://" + v.addr }
@@ -136,13 +148,27 @@ func (v *live) await(n int) {
 // request ended) before the trace ends.
 func (v *live) capture(load func()) []byte {
 	v.t.Helper()
+	return v.traced(func() {
+		load()
+		v.shutdown()
+	})
+}
+
+// traced traces what is done meanwhile.
+func (v *live) traced(do func()) []byte {
+	v.t.Helper()
 	tracing.Lock()
 	defer tracing.Unlock()
 	var buf bytes.Buffer
 	if err := trace.Start(&buf); err != nil {
 		v.t.Fatal(err)
 	}
-	load()
+	do()
+	trace.Stop()
+	return buf.Bytes()
+}
+
+func (v *live) shutdown() {
 	// Shutdown returns when no connection is active, so every request has ended;
 	// connections are closed but their goroutines may live on a little.
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -150,8 +176,6 @@ func (v *live) capture(load func()) []byte {
 	if err := v.server.Shutdown(ctx); err != nil {
 		v.t.Logf("shutdown: %v", err)
 	}
-	trace.Stop()
-	return buf.Bytes()
 }
 
 // dissect analyzes and returns all whole requests.

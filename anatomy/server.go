@@ -132,6 +132,19 @@ func classifyWorker(below []record.Frame) class {
 	return classHandler
 }
 
+// wakesWorker tells from the stack that woke a goroutine whether that is a gRPC
+// worker, which is handed a call or told to end.
+func wakesWorker(frames []record.Frame) (closes, hands bool) {
+	for i, f := range frames {
+		if !strings.HasPrefix(f.Function, "runtime.") {
+			closes = strings.HasPrefix(f.Function, "google.golang.org/grpc.")
+			hands = i > 0 && strings.HasPrefix(f.Function, grpcStream) && strings.HasPrefix(frames[i-1].Function, "runtime.selectnbsend")
+			return closes && !hands, hands
+		}
+	}
+	return false, false
+}
+
 // waitsForChannel reports whether a function with these frames below it, all of
 // the runtime, receives from a channel.
 func waitsForChannel(below []record.Frame) bool {

@@ -28,7 +28,8 @@ type stackInfo struct {
 	class  class
 	server server
 	sync   syncKind
-	closes bool   // it closes a channel
+	closes bool   // it closes a channel of gRPC's workers
+	hands  bool   // it hands a call to one
 	entry  nameID // the function that its goroutine began in; 0 when it is lost
 }
 
@@ -91,7 +92,7 @@ func (s *stacks) add(h trace.Stack) stackID {
 	info := stackInfo{sync: syncKindOf(frames)}
 	info.class, info.server = classify(frames)
 	info.site = s.own.site(frames, info.sync)
-	info.closes = frames[0].Function == "runtime.closechan"
+	info.closes, info.hands = wakesWorker(frames)
 	info.siteID = s.name(info.site)
 	if len(frames) < traceDepth {
 		info.entry = s.name(frames[len(frames)-1].Function)

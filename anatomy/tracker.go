@@ -150,7 +150,13 @@ func (t *tracker) transition(ev trace.Event, st trace.StateTransition) {
 		e := t.waker(g, ev)
 		g.enter(runnable, 0, e, now, t.follower)
 		if c := g.conn; c != nil && from == trace.GoWaiting {
-			c.woken(left, t.stacks.info(max(e.stack, 0)).closes, now)
+			by := t.stacks.info(max(e.stack, 0))
+			if c.phase == phaseUnknown && ev.Goroutine() != trace.NoGoroutine {
+				if by = t.stacks.info(t.stacks.intern(ev.Stack())); by.hands {
+					c.server, c.phase = serverGRPC, phaseNew
+				}
+			}
+			c.woken(left, by.closes, now)
 		}
 	default:
 		stack := t.stacks.intern(st.Stack)
