@@ -193,28 +193,44 @@ func (l *loop) advance(k *link, now time.Duration) {
 
 var errUnused = &Failure{Kind: KindEOF, Err: errors.New("the target ended the connection before it took a request")}
 
-// readable takes what has arrived on a link.
+// mostReads bounds the reads of one link in a row, so that others get their
+// turn.
+const mostReads = 16
+
+// readable takes what has arrived on a link. Where answers share a connection,
+// it goes on until nothing is left: more arrive while some are looked at, and
+// what all of them lead to goes out in one write.
 func (l *loop) readable(k *link) {
-	if k.tls != nil {
-		l.readTLS(k)
-		return
+	reads := 1
+	if l.run.streams > 1 {
+		reads = mostReads
 	}
-	n, err := socket.Read(k.fd, l.in)
-	if err == socket.ErrAgain {
-		return
-	}
-	now := l.now()
-	switch {
-	case err != nil:
-		l.fail(k, err, now)
-	case n == 0:
-		l.shut(k, now)
-	default:
-		l.receive(k, l.in[:n], now)
+	for ; reads > 0 && k.state == linkOpen; reads-- {
+		if k.tls != nil {
+			if !l.readTLS(k) {
+				return
+			}
+			continue
+		}
+		n, err := socket.Read(k.fd, l.in)
+		if err == socket.ErrAgain {
+			return
+		}
+		now := l.now()
+		switch {
+		case err != nil:
+			l.fail(k, err, now)
+		case n == 0:
+			l.shut(k, now)
+		default:
+			l.receive(k, l.in[:n], now)
+		}
 	}
 }
 
-func (l *loop) readTLS(k *link) {
+// readTLS takes what one read of the socket brings, and reports whether it
+// brought anything.
+func (l *loop) readTLS(k *link) (found bool) {
 	if l.ahead == nil {
 		l.ahead = make([]byte, readBuffer)
 	}
@@ -223,23 +239,24 @@ func (l *loop) readTLS(k *link) {
 		n, err := k.tls.Read(l.in)
 		if n > 0 {
 			l.receive(k, l.in[:n], l.now())
-			if k.state != linkOpen || !k.tls.More() {
-				return
+			if found = true; k.state != linkOpen || !k.tls.More() {
+				return true
 			}
 			continue // what it led to is sent with what the next record leads to
 		}
 		switch {
 		case err == nil:
 		case errors.Is(err, socket.ErrAgain):
-			return
+			return found
 		case errors.Is(err, io.EOF):
 			l.shut(k, l.now())
-			return
+			return found
 		default:
 			l.fail(k, err, l.now())
-			return
+			return found
 		}
 	}
+	return found
 }
 
 // receive passes arrived bytes to the link's wire and takes what it completes.
@@ -299,7 +316,7 @@ func (l *loop) fail(k *link, err error, now time.Duration) {
 		k.parted = true
 	}
 	if l.current == k { // nobody is left to read it
-		l.current, l.out = nil, l.out[:0]
+		l.drop()
 	}
 	l.close(k)
 	if k.under > 0 {
@@ -329,12 +346,15 @@ func (l *loop) close(k *link) {
 		l.counted.open--
 	}
 	if l.current == k {
-		l.current, l.out = nil, l.out[:0]
+		l.drop()
 	}
 	l.release(k)
 	k.state = linkClosed
 	k.generation++
 }
+
+// drop forgets what was gathered for the current link.
+func (l *loop) drop() { l.current, l.out, l.leaving = nil, l.out[:0], l.leaving[:0] }
 
 // release gives the socket back. During a handshake it is the handshake's to
 // use, and is closed when that has seen its context end.
@@ -356,6 +376,7 @@ func (l *loop) flush() {
 	}
 	out := l.out
 	l.out = l.out[:0]
+	l.stamp(k)
 	if k.tls != nil {
 		err := k.tls.Write(out)
 		if err == nil {

@@ -37,14 +37,15 @@ type loop struct {
 	dialing  dials         // connections that wait for the connect rate
 	scan     time.Duration // when lanes are next looked at for timeouts
 
-	in     []byte        // read buffer
-	ahead  []byte        // read buffer below TLS
-	out    []byte        // what goes to current, not yet written
-	ends   []*Exchange   // of one Receive
-	sent   []*Exchange   // of one Drained
-	hops   []hop         // requests that go out again now
-	freed  time.Duration // when the last lane became idle, while tickets may wait for it; else zero
-	behind int           // tickets in the lanes' own queues
+	in      []byte        // read buffer
+	ahead   []byte        // read buffer below TLS
+	out     []byte        // what goes to current, not yet written
+	leaving []*lane       // whose requests are in out
+	ends    []*Exchange   // of one Receive
+	sent    []*Exchange   // of one Drained
+	hops    []hop         // requests that go out again now
+	freed   time.Duration // when the last lane became idle, while tickets may wait for it; else zero
+	behind  int           // tickets in the lanes' own queues
 	// current is the link that out is for.
 	current *link
 	sampler sampler

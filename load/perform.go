@@ -181,9 +181,8 @@ func (l *loop) send(u *lane, k *link) {
 		l.flush()
 		l.current = k
 	}
-	now := l.now()
 	if l.sampler.on && u.x.Sent == 0 && l.traced[u.x.Request] {
-		u.x.Trace = l.sampler.next(now, u.number)
+		u.x.Trace = l.sampler.next(l.now(), u.number)
 	}
 	out, err := k.wire.Send(&u.x, l.out)
 	if u.x.Data != nil {
@@ -191,17 +190,26 @@ func (l *loop) send(u *lane, k *link) {
 	}
 	if err != nil {
 		u.x.Err = err
-		l.finish(u, now)
+		l.finish(u, l.now())
 		return
 	}
 	l.out = out
-	if u.x.Sent == 0 {
-		u.x.Sent = now
-		u.own = max(0, now-u.since)
-	}
+	l.leaving = append(l.leaving, u)
 	u.state = laneSent
 	k.used = true
 	k.under++
+}
+
+// stamp notes that what is gathered for a link is sent now.
+func (l *loop) stamp(k *link) {
+	now := l.now()
+	for _, u := range l.leaving {
+		if u.link == k && u.state == laneSent && u.x.Sent == 0 {
+			u.x.Sent = now
+			u.own = max(0, now-u.since)
+		}
+	}
+	l.leaving = l.leaving[:0]
 }
 
 // conclude takes an exchange that its wire completed.
