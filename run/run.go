@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/target"
@@ -71,7 +72,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	c := &conductor{Options: o, clock: clock, protocol: speaks}
+	c := &conductor{Options: o, clock: clock, protocol: speaks, slow: observe.NewSlow(record.DefaultWindow)}
 	svc, err := target.Start(ctx, target.Options{
 		Target: o.Plan.Target, URL: string(o.Plan.Requests[0].URL), Clock: clock, Window: record.DefaultWindow,
 		Blind: o.Blind, Binary: o.Binary, Stdout: o.Output, Stderr: o.Output,
@@ -107,6 +108,7 @@ type conductor struct {
 	protocol load.Protocol
 	target   *target.Target
 	bundle   *record.Writer
+	slow     *observe.Slow
 }
 
 // opening is run.json as the run begins.
@@ -184,6 +186,8 @@ func (c *conductor) window(p load.Progress) {
 	phase := "measuring"
 	if p.Warmup {
 		phase = "warm-up"
+	} else {
+		c.slow.Window(p.Window, time.Duration(p.Latency.P99))
 	}
 	c.event(Event{Phase: phase, Load: &p})
 }

@@ -8,13 +8,17 @@ import (
 	"github.com/redline-go/redline/observe/process"
 )
 
-// sources returns the sources of a run, anew for each run.
-func sources() []observe.Source {
-	return append([]observe.Source{
+// sources returns the sources of a run of a subject, anew for each run.
+func sources(subject observe.Subject) []observe.Source {
+	list := append([]observe.Source{
 		goruntime.NewMetrics(),
 		goruntime.NewProfiles(goruntime.Options{}),
 		goruntime.NewTraces(goruntime.Options{}),
 		process.New(process.Options{}),
 		postgres.New(),
 	}, kernel.Sources()...)
+	if subject.GCTrace != nil { // what stands in for the probe is not missed beside it
+		list = append(list, goruntime.NewCollections())
+	}
+	return list
 }

@@ -51,7 +51,10 @@ func (c *conductor) watch(ctx context.Context, steady record.Span) *watch {
 		PID: c.target.Info().PID, Ring: c.target.Ring(), Socket: c.target.Socket(),
 		Pprof: c.Plan.Observe.Pprof, DSN: c.Plan.Observe.Postgres,
 	}
-	for _, source := range sources() {
+	if subject.Slow = c.slow.C; subject.Ring == "" {
+		subject.GCTrace = c.target.GCTrace()
+	}
+	for _, source := range sources(subject) {
 		w.seats = append(w.seats, &seat{source: source})
 	}
 	// Opened side by side: one that waits for a dead address must not hold up

@@ -9,34 +9,59 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/probe"
 )
 
 // Build builds the main package pkg (a directory, an import path, or a pattern
-// that matches one main package) into the file binary, with the probe injected.
-// The user's files are not touched.
+// that matches one main package) into the file binary, with the probe injected
+// unless it imports the probe itself. The user's files are not touched.
 func Build(ctx context.Context, pkg, binary string) error {
 	main, err := findMain(ctx, pkg)
 	if err != nil {
 		return err
 	}
-	scratch, err := os.MkdirTemp("", "redline-build-")
-	if err != nil {
-		return fmt.Errorf("scratch directory: %w", err)
+	flags := []string{"build", "-o", binary}
+	if !importsProbe(ctx, main) {
+		overlay, remove, err := inject(main)
+		if err != nil {
+			return fmt.Errorf("inject probe: %w", err)
+		}
+		defer remove()
+		flags = append(flags, "-overlay", overlay)
 	}
-	defer os.RemoveAll(scratch)
-	overlay, err := writeOverlay(scratch, main)
-	if err != nil {
-		return fmt.Errorf("inject probe: %w", err)
-	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-o", binary, ".")
+	cmd := exec.CommandContext(ctx, "go", append(flags, ".")...)
 	cmd.Dir = main.Dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return buildError(pkg, out, err)
 	}
 	return nil
+}
+
+// importsProbe reports whether a main package carries the probe by its own
+// imports: a second one beside it would get what redline tells the first. What
+// go list cannot tell, the build tells better.
+func importsProbe(ctx context.Context, main mainPackage) bool {
+	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{.ImportPath}}", ".")
+	cmd.Dir = main.Dir
+	out, err := cmd.Output()
+	return err == nil && slices.Contains(strings.Fields(string(out)), probeModule+"/auto")
+}
+
+// inject writes the overlay and returns its path, and what removes it.
+func inject(main mainPackage) (overlay string, remove func(), err error) {
+	scratch, err := os.MkdirTemp("", "redline-build-")
+	if err != nil {
+		return "", nil, fmt.Errorf("scratch directory: %w", err)
+	}
+	remove = func() { os.RemoveAll(scratch) }
+	if overlay, err = writeOverlay(scratch, main); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return overlay, remove, nil
 }
 
 // mainPackage is what `go list` tells of the package to build.

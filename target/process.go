@@ -33,13 +33,20 @@ type process struct {
 
 // startProcess starts command in a process group of its own, so that Ctrl-C at
 // the terminal reaches redline alone and the whole group can be ended.
-func startProcess(command, env []string, private map[string]string, stdout, stderr io.Writer) (*process, error) {
+//
+// gc, where there is one, sees the standard error first.
+func startProcess(command, env []string, private map[string]string, stdout, stderr io.Writer, gc *gcLines) (*process, error) {
 	p := &process{done: make(chan struct{}), secrets: newSecrets(private)}
 	p.tail = &tail{redact: p.secrets.redact}
 	p.cmd = exec.Command(command[0], command[1:]...)
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout = multi(stdout, nil)
-	p.cmd.Stderr = multi(stderr, p.tail)
+	var kept io.Writer = p.tail
+	if gc != nil {
+		gc.next = p.tail
+		kept = gc
+	}
+	p.cmd.Stderr = multi(stderr, kept)
 	p.cmd.SysProcAttr = groupAttributes()
 	// A grandchild that keeps the pipes open must not hold up Wait for ever.
 	p.cmd.WaitDelay = time.Second

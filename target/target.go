@@ -7,7 +7,8 @@
 //
 // The probe is injected with `go build -overlay`: virtual packages inside the
 // user's module and one virtual file in the main package, so the source tree is
-// not touched. Rewriting the source, a toolchain wrapper and LD_PRELOAD were
+// not touched. A program that imports the probe itself is built as it is. A
+// command that has no probe is started with GODEBUG=gctrace=1. Rewriting the source, a toolchain wrapper and LD_PRELOAD were
 // rejected: the first two break caches and vendoring, the last sees no Go.
 package target
 
@@ -54,6 +55,7 @@ type Target struct {
 	dir    string   // scratch directory for the binary, removed by End
 	shared string   // directory of the probe's ring and socket, removed by End
 	proc   *process // nil when it ran already
+	gc     *gcLines // nil unless its runtime prints its collections
 }
 
 // Start gets the target ready. On error nothing that it started is left.
@@ -87,9 +89,12 @@ func (t *Target) start(ctx context.Context, o Options) error {
 		added := environment(o.Target.Env)
 		if !o.Blind {
 			added = append(added, t.probeEnvironment(o)...)
+			if t.info.How == "exec" {
+				t.gc, added = gcTrace(command, added)
+			}
 		}
 		o.phase("starting " + filepath.Base(command[0]))
-		t.proc, err = startProcess(command, added, o.Target.Env, o.Stdout, o.Stderr)
+		t.proc, err = startProcess(command, added, o.Target.Env, o.Stdout, o.Stderr, t.gc)
 		if err != nil {
 			return fmt.Errorf("start target: %w", err)
 		}
@@ -163,6 +168,15 @@ func (t *Target) Ring() string { return t.ring }
 
 // Socket returns the path of the probe's control socket, "" without a probe.
 func (t *Target) Socket() string { return t.socket }
+
+// GCTrace returns what reads the lines that the target's runtime prints of its
+// collections, oldest first, with when each came; nil when it prints none.
+func (t *Target) GCTrace() func() (came time.Time, line string, ok bool) {
+	if t.gc == nil {
+		return nil
+	}
+	return t.gc.read
+}
 
 // Exited is closed when a target that we started ends; it is nil, and so never
 // ready, for one that we did not start.
