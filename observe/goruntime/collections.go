@@ -115,10 +115,10 @@ func (c *Collections) add(g cycle, came, begun time.Duration) {
 		c.offset, c.based = offset, true
 	}
 	earliest := c.offset + g.end()
-	at := c.bracket.Add(earliest, min(came, earliest+tick))
-	if at < begun {
-		return
+	if earliest < begun {
+		return // it tells of the time before anybody asked
 	}
+	at := c.bracket.Add(earliest, min(came, earliest+tick))
 	w := record.Window(at, c.subject.Window)
 	if w <= c.window { // told already: rather a window late than lost
 		w = c.window + 1
