@@ -232,8 +232,8 @@ func TestCollectionsOfARealTarget(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	sink := &observetest.Sink{}
-	go func() { // the service collects every 50 ms
-		for c.bracket.Samples() < 3 && ctx.Err() == nil {
+	go func() { // of them the service forces one every 50 ms
+		for c.bracket.Samples() < 200 && ctx.Err() == nil {
 			time.Sleep(10 * time.Millisecond)
 		}
 		time.Sleep(100 * time.Millisecond) // windows are told some later
