@@ -84,7 +84,7 @@ func classifyHTTP(frames []record.Frame) class {
 	case has(readRequest), has(serveH2C):
 		return classRead
 	case serve == 0:
-		return classOutside
+		return classNone // it was preempted there, which tells nothing
 	case frames[serve-1].Function == peek:
 		return classIdle
 	case http2(frames[serve-1].Function):

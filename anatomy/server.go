@@ -83,7 +83,7 @@ func classify(frames []record.Frame) (class, server) {
 // direct callees of that function; anything else is the handler.
 func classifyFast(below []record.Frame) class {
 	if len(below) == 0 {
-		return classOutside
+		return classNone // it was preempted there, which tells nothing
 	}
 	callee := below[len(below)-1].Function
 	for _, step := range fastSteps {
@@ -101,6 +101,9 @@ var fastSteps = []struct {
 	class  class
 }{
 	{"github.com/valyala/fasthttp.acquireByteReader", classIdle},
+	{"github.com/valyala/fasthttp.acquire", classNone}, // memory
+	{"github.com/valyala/fasthttp.release", classNone},
+	{"github.com/valyala/fasthttp.(*RequestCtx).", classNone},
 	{"bufio.(*Reader).", classIdle},
 	{"github.com/valyala/fasthttp.(*RequestHeader).", classRead},
 	{"github.com/valyala/fasthttp.(*Request).", classBody},
@@ -108,10 +111,13 @@ var fastSteps = []struct {
 	{"github.com/valyala/fasthttp.(*Response).", classFinish},
 	{fastServer + "writeErrorResponse", classFinish},
 	{"bufio.(*Writer).", classFinish},
-	{fastServer + "getNextProto", classOutside},
-	{fastServer + "setState", classOutside},
-	{"net.(*", classOutside},
-	{"crypto/tls.", classOutside},
+	{"bufio.New", classNone},
+	{fastServer, classNone}, // hooks, the handshake
+	{"net.(*", classNone},
+	{"crypto/tls.", classNone},
+	{"sync.", classNone}, // its table of connections
+	{"time.", classNone}, // deadlines
+	{"runtime.", classNone},
 }
 
 // classifyPool takes the frames below fasthttp's worker that are not in

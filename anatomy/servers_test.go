@@ -299,7 +299,8 @@ func checkDominant(t *testing.T, a *record.Anatomy, in injection) {
 	most := map[record.ReqState]int64{}
 	best := record.Part{}
 	for _, p := range a.All {
-		if p.State == record.StateRunnable || p.State == record.StateRunning {
+		// The test's own bookkeeping is a lock that a busy machine contends for.
+		if p.State == record.StateRunnable || p.State == record.StateRunning || strings.Contains(p.Site, "(*witness)") {
 			continue
 		}
 		if most[p.State] += p.NS; p.NS > best.NS {

@@ -206,6 +206,7 @@ func (t *tracker) created(by *goroutine, id trace.GoID, st trace.StateTransition
 	case s == serverNone:
 	case s == serverGRPC && request != nil && single:
 		// A call over net/http: the stream's goroutine is the request.
+		g.served = true
 	default:
 		g.conn, g.within = &conn{server: s, phase: phaseNew, base: now, based: true}, nil
 		if single {
