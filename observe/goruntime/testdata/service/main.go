@@ -1,5 +1,6 @@
 // Command service is a small HTTP service that works, locks, blocks and
-// allocates, until its standard input ends. It prints its address.
+// allocates, until its standard input ends, or with -quiet waits for it only. It
+// prints its address.
 package main
 
 import (
@@ -36,7 +37,8 @@ func main() {
 		panic(err)
 	}
 	go http.Serve(l, nil)
-	for i := 0; i < 4; i++ {
+	quiet := len(os.Args) > 1 && os.Args[1] == "-quiet"
+	for i := 0; i < 4 && !quiet; i++ {
 		go func() {
 			for {
 				work()
@@ -44,10 +46,15 @@ func main() {
 			}
 		}()
 	}
+	if leak := make(chan int); len(os.Args) > 1 && os.Args[1] == "-leak" {
+		go func() { <-leak }()
+	}
 	go func() { // collections publish what was allocated
 		for {
 			time.Sleep(50 * time.Millisecond)
-			runtime.GC()
+			if !quiet {
+				runtime.GC()
+			}
 		}
 	}()
 	fmt.Println(l.Addr())
