@@ -1,0 +1,158 @@
+package spans
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/redline-go/redline/record/statement"
+)
+
+// Bounds of a span. What is longer is cut, what are more are left out.
+const (
+	maxSpan       = 256 << 10 // bytes of its encoding; one over it is dropped
+	maxName       = 200       // bytes
+	maxValue      = 500
+	maxStatement  = 2000
+	maxAttributes = 12
+)
+
+// span is a span as it arrived, within bounds.
+type span struct {
+	trace      [16]byte
+	id, parent [8]byte // parent is zero for none
+	service    string
+	name       string
+	kind       kind
+	status     status
+	message    string
+	from, to   uint64 // ns since 1970, by the service's clock
+	attributes []attribute
+	statement  string // key of its SQL; empty for none
+}
+
+// kind is SpanKind of OTLP's trace.proto.
+type kind uint8
+
+// Kinds of spans.
+const (
+	kindServer   kind = 2
+	kindConsumer kind = 5
+)
+
+func (k kind) String() string {
+	names := [...]string{"", "internal", "server", "client", "producer", "consumer"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return ""
+}
+
+// status is StatusCode of OTLP's trace.proto.
+type status uint8
+
+const statusError status = 2
+
+func (s status) String() string {
+	switch s {
+	case 1:
+		return "ok"
+	case statusError:
+		return "error"
+	}
+	return ""
+}
+
+// entry reports whether the span is where its service was entered.
+func (s *span) entry() bool {
+	return s.kind == kindServer || s.kind == kindConsumer || s.parent == [8]byte{}
+}
+
+// took is how long the span lasted, in ns.
+func (s *span) took() int64 {
+	if s.to <= s.from {
+		return 0
+	}
+	return int64(min(s.to-s.from, 1<<62))
+}
+
+// batch takes the spans of one export: admit is asked, by trace id, before a span
+// is looked at. It holds within bounds whatever the export says.
+type batch struct {
+	admit   func(trace []byte) bool
+	spans   []span
+	all     int64 // spans of the export
+	invalid int64
+	texts   texts
+	shapes  shapes
+}
+
+var errMalformed = errors.New("the export is malformed")
+
+// ids sets the ids of a span; false when they are none (OTLP: trace.proto).
+func (s *span) ids(trace, id, parent []byte) bool {
+	if len(trace) != len(s.trace) || len(id) != len(s.id) || len(parent) != 0 && len(parent) != len(s.parent) {
+		return false
+	}
+	copy(s.trace[:], trace)
+	copy(s.id[:], id)
+	copy(s.parent[:], parent)
+	return s.trace != [16]byte{} && s.id != [8]byte{}
+}
+
+// texts keeps one copy of each text: spans of a service have few different ones.
+type texts map[string]string
+
+// shape is what is made of a statement's text.
+type shape struct{ form, key string }
+
+// shapes keeps the shapes of the texts that come again and again.
+type shapes map[string]shape
+
+// of returns the shape of a text of PostgreSQL, or of another database.
+func (s shapes) of(text []byte, foreign bool) shape {
+	if known, ok := s[string(text)]; ok && !foreign {
+		return known
+	}
+	if foreign {
+		return shape{form: cut(statement.Foreign(string(text)))}
+	}
+	made := shape{form: cut(statement.Normal(string(text))), key: statement.Key(string(text))}
+	if len(s) >= mostTexts {
+		clear(s)
+	}
+	if len(text) <= maxStatement { // the map is bounded by that
+		s[string(text)] = made
+	}
+	return made
+}
+
+// cut bounds a statement's form.
+func cut(form string) string {
+	if len(form) > maxStatement {
+		form = form[:maxStatement]
+	}
+	return strings.ToValidUTF8(form, "")
+}
+
+// mostTexts bounds the texts that are kept to be met again.
+const mostTexts = 1 << 12
+
+// of returns text, cut to a number of bytes, as valid UTF-8.
+func (t texts) of(text []byte, most int) string {
+	if len(text) > most {
+		text = text[:most]
+	}
+	if known, ok := t[string(text)]; ok {
+		return known
+	}
+	s := string(text)
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "")
+	}
+	if len(t) >= mostTexts {
+		clear(t)
+	}
+	t[strings.Clone(string(text))] = s
+	return s
+}

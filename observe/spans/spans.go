@@ -1,0 +1,196 @@
+// Package spans receives what the services of a run tell of themselves by
+// OpenTelemetry: it is the far end of their OTLP exporters, over HTTP (protobuf
+// and JSON) and gRPC at one address, and keeps the spans of the requests that
+// the load gave a trace, whole, and the slowest others.
+//
+//	receive.go, rpc.go         what arrives over the network: bounds, tokens, refusals
+//	protobuf.go, json.go       what it says, span by span
+//	attributes.go              the few attributes that are kept
+//	store.go                   what becomes of a span: counted, kept, or dropped
+//	services.go                series per service
+//	keep.go                    the spans of spans.jsonl
+//
+// A span lands in the window in which it ended, by its service's wall clock,
+// which on this host is the run's to within what is measured at every window.
+// Exporters send in batches, five seconds late unless told otherwise, so figures
+// of a window are told six seconds after it, and when the load is over the
+// source waits that long for the last ones.
+//
+// Everything has a bound: connections, bodies, what they unpack to, spans that
+// are looked at per second, spans that are kept, the length of each text. What
+// is over it is counted and dropped, spans of the load's own requests last.
+//
+// Only attributes that are known not to hold secrets are kept, statements in
+// their normal form without constants, and all text is redacted.
+//
+// Rejected: decoding with the generated types of OTLP (an empty span is two bytes
+// on the wire and 300 in memory, so that a body of 8 MiB takes a gigabyte; and
+// 0.7 MB of code); google.golang.org/grpc for the one method (4.9 MB, where
+// connect is linked already); the collector's receiver (15 MB).
+package spans
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/record"
+)
+
+// Sink is implemented by sinks that keep spans; *record.Writer is one.
+type Sink interface {
+	// Spans stores the spans of the run, all of them.
+	Spans(spans ...record.TraceSpan) error
+}
+
+var _ Sink = (*record.Writer)(nil)
+
+// Source is the observe.Source of spans.
+type Source struct {
+	subject   observe.Subject
+	listeners []net.Listener // set by Open, closed by Run
+	store     *store
+	bracket   observe.Bracket
+	patience  time.Duration // after the load, for the last exports
+	notStored error
+}
+
+var (
+	_ observe.Source   = (*Source)(nil)
+	_ observe.Reporter = (*Source)(nil)
+)
+
+// New returns a source that has not been opened.
+func New() *Source { return &Source{patience: late} }
+
+// Describe implements observe.Source.
+func (*Source) Describe() observe.Description {
+	return observe.Description{
+		Name:  "spans",
+		Doc:   "Spans that the target and the services behind it export by OTLP.",
+		Needs: "services instrumented with OpenTelemetry whose exporters send to the address of --otlp.",
+		Cost:  "what exporting costs the target; 50 requests a second carry a trace context.",
+	}
+}
+
+// Open implements observe.Source: it listens, so that nothing that is sent from
+// now on is refused.
+func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
+	if len(subject.OTLP) == 0 {
+		return &observe.Unsupported{
+			What:   "spans are not received",
+			Enable: "add --otlp on, and let the exporters of instrumented services send to it",
+		}
+	}
+	s.subject = subject
+	s.store = newStore(subject.Clock, subject.Window, subject.Trace)
+	for _, address := range subject.OTLP {
+		l, err := listen(ctx, address, subject.OTLPToken)
+		if err != nil {
+			for _, open := range s.listeners {
+				open.Close()
+			}
+			return err
+		}
+		s.listeners = append(s.listeners, l)
+	}
+	return nil
+}
+
+// listen opens an address. One that others can reach needs a token.
+func listen(ctx context.Context, address, token string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, &observe.Unsupported{What: "spans cannot be received at " + address, Enable: "give --otlp an address that is free", Err: err}
+	}
+	if at, ok := l.Addr().(*net.TCPAddr); (!ok || !at.IP.IsLoopback()) && token == "" {
+		l.Close()
+		return nil, &observe.Unsupported{
+			What:   "spans are not received at " + address + ", which others can reach, without a token",
+			Enable: "set REDLINE_OTLP_TOKEN or observe.otlp_token, and the same in the exporters' headers",
+		}
+	}
+	return l, nil
+}
+
+// Addresses returns where the open source listens.
+func (s *Source) Addresses() []string {
+	var all []string
+	for _, l := range s.listeners {
+		all = append(all, l.Addr().String())
+	}
+	return all
+}
+
+// Run implements observe.Source.
+func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
+	server := serve(s.listeners, s.store, s.subject.OTLPToken)
+	defer server.close()
+	meter := &observe.Meter{Width: s.subject.Window}
+	edges := &observe.Edges{Clock: s.subject.Clock, Width: s.subject.Window}
+	edge := func(at time.Duration) error {
+		s.store.align(&s.bracket)
+		s.store.edge(at, meter)
+		_ = meter.Flush(sink) // a full disk is the conductor's to report
+		return nil
+	}
+	if err := edges.Each(ctx, edge); err != nil {
+		return err
+	}
+	s.linger(ctx, edges, edge)
+	server.close()
+	s.store.last(s.subject.Clock.Now(), meter)
+	_ = meter.Flush(sink)
+	if keeps, ok := sink.(Sink); ok && s.store.tally().received > 0 {
+		s.notStored = keeps.Spans(s.store.recorded()...)
+	}
+	return nil
+}
+
+// linger waits for the last exports after the load: until each service that sent
+// spans has sent once more, or for as long as they may be late.
+func (s *Source) linger(ctx context.Context, edges *observe.Edges, edge func(time.Duration) error) {
+	over := s.subject.Clock.Now()
+	if !s.store.awaits(over) {
+		return
+	}
+	more, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
+	defer cancel()
+	_ = edges.Each(more, func(at time.Duration) error {
+		if !s.store.awaits(over) {
+			cancel()
+		}
+		return edge(at)
+	})
+}
+
+// Health implements observe.Reporter.
+func (s *Source) Health() record.SourceHealth {
+	h := record.SourceHealth{Name: "spans", Samples: s.bracket.Samples(), Align: s.bracket.Align()}
+	t := s.store.tally()
+	h.OK = t.received > t.dropped && s.notStored == nil
+	var why []string
+	say := func(n int64, format string, args ...any) {
+		if n > 0 {
+			why = append(why, fmt.Sprintf(format, args...))
+		}
+	}
+	if t.received == 0 {
+		why = append(why, fmt.Sprintf("no span arrived: set OTEL_EXPORTER_OTLP_ENDPOINT=http://%s in the target's environment", strings.Join(s.subject.OTLP, " or http://")))
+	}
+	say(t.dropped, "%d of %d spans came faster than they are looked at and were dropped; figures per service are of the others", t.dropped, t.received)
+	say(t.invalid, "%d spans had no valid id, or were over %d bytes", t.invalid, maxSpan)
+	say(t.refused, "%d exports were refused: %s", t.refused, t.refusal)
+	say(t.outside, "%d spans ended outside of the run: the clock of their service is another", t.outside)
+	say(t.tooLate, "%d spans came over %v after they ended and are not in the figures per service", t.tooLate, late)
+	say(t.evicted, "%d spans of faster requests were left out of spans.jsonl, which holds %d", t.evicted, maxKept)
+	say(t.crowded, "more than %d services sent spans; those beyond are counted as one", maxServices)
+	if s.notStored != nil {
+		why = append(why, s.notStored.Error())
+	}
+	h.Why = strings.Join(why, "; ")
+	return h
+}

@@ -1,0 +1,220 @@
+package spans
+
+import (
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// late is how long after its end a span is waited for: exporters of the SDKs
+	// send every five seconds unless told otherwise.
+	late = 6 * time.Second
+	// mostPerSecond bounds the spans that are looked at, once for those of the
+	// load's own traces and once for all others. Decoding so many takes some 5 %
+	// of a CPU.
+	mostPerSecond = 20_000
+)
+
+// store takes spans and counts what becomes of them. Its methods may be called
+// concurrently.
+type store struct {
+	clock record.Clock
+	width time.Duration
+	trace uint64 // first half of the load's trace ids; 0 for none
+
+	decoding sync.Mutex // one export at a time: that bounds CPU and memory
+	texts    texts
+	shapes   shapes
+
+	mu       sync.Mutex // of all below
+	counts   tally
+	told     tally // of counts, delivered as points
+	own      allowance
+	others   allowance
+	skew     time.Duration // of the wall clock since the epoch
+	aligned  bool
+	from     int64 // the first window
+	services services
+	kept     keeper
+}
+
+// tally is what became of what arrived.
+type tally struct {
+	received, dropped, invalid int64
+	outside, tooLate           int64
+	evicted, crowded           int64
+	refused                    int64  // exports
+	refusal                    string // why the first one was
+}
+
+func newStore(clock record.Clock, width time.Duration, trace uint64) *store {
+	if width <= 0 {
+		width = record.DefaultWindow
+	}
+	from := record.Window(clock.Now(), width)
+	return &store{
+		clock: clock, width: width, trace: trace, texts: texts{}, shapes: shapes{}, from: from,
+		services: services{settled: from}, kept: newKeeper(),
+	}
+}
+
+// take decodes an export and takes its spans; all or, when it is malformed, none.
+func (s *store) take(body []byte, decode func([]byte, *batch) error) error {
+	s.decoding.Lock()
+	defer s.decoding.Unlock()
+	s.mu.Lock()
+	now := s.clock.Now()
+	s.own.refill(now)
+	s.others.refill(now)
+	s.mu.Unlock()
+	b := batch{admit: s.admit, texts: s.texts, shapes: s.shapes}
+	if err := decode(body, &b); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts.received += b.all
+	s.counts.invalid += b.invalid
+	s.counts.dropped += b.all - b.invalid - int64(len(b.spans))
+	for i := range b.spans {
+		s.add(&b.spans[i], now)
+	}
+	return nil
+}
+
+// admit reports whether a span is looked at.
+func (s *store) admit(trace []byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.loads(trace) {
+		return s.own.take()
+	}
+	return s.others.take()
+}
+
+// loads reports whether the load gave the trace its id.
+func (s *store) loads(trace []byte) bool {
+	return s.trace != 0 && binary.BigEndian.Uint64(trace) == s.trace
+}
+
+// add needs the lock.
+func (s *store) add(sp *span, now time.Duration) {
+	s.services.sent(sp.service, now)
+	end := s.runTime(sp.to)
+	window := record.Window(end, s.width)
+	switch {
+	case window < s.from || window > record.Window(now, s.width):
+		s.counts.outside++
+	case sp.entry() && window < s.services.settled:
+		s.counts.tooLate++
+	case sp.entry():
+		s.services.add(sp, window)
+	}
+	s.kept.add(sp, s.loads(sp.trace[:]))
+}
+
+// runTime converts a wall time in ns since 1970.
+func (s *store) runTime(wall uint64) time.Duration {
+	return s.clock.FromWall(time.Unix(0, int64(min(wall, 1<<62)))) + s.skew
+}
+
+// align measures how far the wall clock has moved away from the run's since the
+// epoch, and how well that is known.
+func (s *store) align(b *observe.Bracket) {
+	before := s.clock.Now()
+	wall := time.Now()
+	after := s.clock.Now()
+	half := (after - before) / 2
+	skew := before + half - s.clock.FromWall(wall)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// Spans that arrive now ended up to a few seconds ago: what the clock was
+	// slewed since the last time is in doubt.
+	moved := s.clock.EpochError
+	if s.aligned {
+		moved = (skew - s.skew).Abs()
+	}
+	s.skew, s.aligned = skew, true
+	b.Add(0, 2*(half+moved))
+}
+
+// edge delivers what arrived in the window that ends, and the windows that no
+// span is waited for any more.
+func (s *store) edge(at time.Duration, meter *observe.Meter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tell(observe.Ended(at, s.width), meter)
+	s.services.settle(record.Window(at-late, s.width), meter)
+}
+
+// last delivers what is left.
+func (s *store) last(now time.Duration, meter *observe.Meter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tell(record.Window(now, s.width), meter)
+	s.services.settle(record.Window(now, s.width)+1, meter)
+}
+
+func (s *store) tell(window int64, meter *observe.Meter) {
+	meter.Put(record.SpansReceived, "", window, float64(s.counts.received-s.told.received))
+	meter.Put(record.SpansDropped, "", window, float64(s.counts.dropped-s.told.dropped))
+	s.told = s.counts
+}
+
+// awaits reports whether a service that sent spans has not sent any since.
+func (s *store) awaits(since time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.services.silentSince(since)
+}
+
+// refuse counts an export that was not taken.
+func (s *store) refuse(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.counts.refused++; s.counts.refused == 1 {
+		s.counts.refusal = err.Error()
+	}
+}
+
+func (s *store) tally() tally {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.counts
+	t.evicted, t.crowded = s.kept.evicted, s.services.crowded
+	return t
+}
+
+// recorded returns the spans that were kept, as the record has them.
+func (s *store) recorded() []record.TraceSpan {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kept.recorded(s.runTime)
+}
+
+// allowance is a token bucket of mostPerSecond spans.
+type allowance struct {
+	left float64
+	at   time.Duration
+	used bool
+}
+
+func (a *allowance) refill(now time.Duration) {
+	if !a.used { // the first export finds it full
+		a.used, a.left, a.at = true, mostPerSecond, now
+	}
+	a.left = min(mostPerSecond, a.left+mostPerSecond*(now-a.at).Seconds())
+	a.at = now
+}
+
+func (a *allowance) take() bool {
+	if a.left < 1 {
+		return false
+	}
+	a.left--
+	return true
+}
