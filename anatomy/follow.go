@@ -84,20 +84,21 @@ type piece struct {
 	chain chainID
 }
 
-// wait is what is being followed: who waits for the next in a queue at the same
-// place is no link of its own.
+// wait is what is being followed. A goroutine of the same kind that waits at the
+// same place stands in the same queue, and is no link of its own.
 type wait struct {
+	entry nameID
 	state stateID
 	site  nameID
 	chain chainID
 	depth int
 }
 
-// divide cuts a request's wait, which the goroutine by ended, and pushes its
-// pieces in order.
-func (f *follower) divide(seg segment, by trace.GoID, push func(segment)) {
+// divide cuts a wait of goroutine g, which by ended, and pushes its pieces in
+// order.
+func (f *follower) divide(g *goroutine, seg segment, by trace.GoID, push func(segment)) {
 	f.pieces, f.hops = f.pieces[:0], maxHops
-	root := wait{state: seg.state, site: f.stacks.info(seg.stack).siteID}
+	root := wait{entry: g.entry, state: seg.state, site: f.stacks.info(seg.stack).siteID}
 	f.follow(seg.from, seg.to, by, root, root)
 	for i := len(f.pieces) - 1; i >= 0; i-- {
 		p, s := f.pieces[i], seg
@@ -157,7 +158,7 @@ func (f *follower) tell(from, to trace.Time, g *goroutine, p past, w, root wait)
 		f.cut(from, w.chain)
 		return
 	}
-	next := wait{state: p.state, site: f.stacks.info(p.stack).siteID, chain: w.chain, depth: w.depth}
+	next := wait{entry: g.entry, state: p.state, site: f.stacks.info(p.stack).siteID, chain: w.chain, depth: w.depth}
 	if !p.state.followed() || !f.queued(next, root) {
 		if w.depth == maxLinks {
 			f.cut(from, w.chain)
@@ -173,14 +174,14 @@ func (f *follower) tell(from, to trace.Time, g *goroutine, p past, w, root wait)
 	f.follow(from, to, p.by, next, root)
 }
 
-// queued reports whether a wait is one at the place of a wait that it ended, or
-// of one above that.
+// queued reports whether a wait is one in the queue of the wait that is followed,
+// or of a link above.
 func (f *follower) queued(w, root wait) bool {
-	if w.state == root.state && w.site == root.site {
+	if w.entry == root.entry && w.state == root.state && w.site == root.site {
 		return true
 	}
 	for id := w.chain; id != 0; id = f.chains.links[id].above {
-		if l := f.chains.links[id]; l.state == w.state && l.site == w.site {
+		if l := f.chains.links[id]; l.entry == w.entry && l.state == w.state && l.site == w.site {
 			return true
 		}
 	}

@@ -52,7 +52,7 @@ func (g *goroutine) stay(t trace.Time, e ended, f *follower) {
 		case state == runnable:
 			f.world.split(seg, c.push)
 		case c.phase == phaseActive && state.followed() && e.by != 0:
-			f.divide(seg, e.by, c.push)
+			f.divide(g, seg, e.by, c.push)
 		default:
 			c.push(seg)
 		}

@@ -215,6 +215,15 @@ func checkShape(t *testing.T, a *record.Anatomy, lines []record.Timeline) {
 		var sum time.Duration
 		for _, p := range band.parts {
 			sum += time.Duration(p.NS)
+			var behind int64
+			for _, c := range p.Behind {
+				if behind += c.NS; len(c.Links) == 0 {
+					t.Errorf("%s: an empty chain behind %s", name, p.Site)
+				}
+			}
+			if behind > p.NS+1 { // both are rounded
+				t.Errorf("%s: %d ns behind %s at %s, which took %d", name, behind, p.State, p.Site, p.NS)
+			}
 		}
 		if sum != band.mean {
 			t.Errorf("%s: parts add up to %v, the mean is %v", name, sum, band.mean)
