@@ -44,7 +44,7 @@ func (t *tracker) marker(ev trace.Event) {
 			return
 		}
 		if task, ok := t.tasks[log.Task]; ok && task.live() && task.conn.mark.id == "" {
-			task.conn.mark.id = strings.Clone(log.Message[:min(len(log.Message), maxID)])
+			task.conn.mark.id = cleanID(log.Message)
 		}
 	case trace.EventTaskEnd:
 		id := ev.Task().ID
@@ -107,3 +107,14 @@ func (t *tracker) unmark(k task, now trace.Time) {
 
 // many reports whether a server's goroutine serves one request after another.
 func (s server) many() bool { return s == serverHTTP || s == serverFast }
+
+// cleanID bounds an id, which a trace may say to be anything, and keeps what a
+// terminal can show of it.
+func cleanID(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r <= ' ' || r >= 0x7f {
+			return '_'
+		}
+		return r
+	}, strings.Clone(id[:min(len(id), maxID)]))
+}

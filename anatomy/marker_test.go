@@ -1,0 +1,192 @@
+package anatomy_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/redline-go/redline/probe/request"
+	"github.com/redline-go/redline/record"
+)
+
+// marked does what the probe's middleware does around a handler.
+func marked(id string, handle func()) {
+	_, end := request.Begin(context.Background(), id)
+	defer end()
+	handle()
+}
+
+// ids returns the ids of requests, sorted.
+func ids(lines []record.Timeline) []string {
+	var list []string
+	for _, l := range lines {
+		if l.ID != "" {
+			list = append(list, l.ID)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func numbered(from, to int) []string {
+	var list []string
+	for i := from; i < to; i++ {
+		list = append(list, fmt.Sprintf("id-%03d", i))
+	}
+	return list
+}
+
+// TestMarkersNameRequests marks every other request of net/http; the slow ones
+// must be found by their ids.
+func TestMarkersNameRequests(t *testing.T) {
+	v := serve(t, request.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "7") {
+			time.Sleep(hold)
+		}
+	})).ServeHTTP, nil)
+	a, lines := v.dissect(v.capture(func() {
+		closedLoop(t, 1, 40, func(c *http.Client, i int) error {
+			req, _ := http.NewRequest("GET", fmt.Sprintf("%s/%d", v.url(), i), nil)
+			if i >= 20 {
+				req.Header.Set(request.Header, fmt.Sprintf("id-%03d", i))
+			}
+			resp, err := c.Do(req)
+			if err == nil {
+				resp.Body.Close()
+			}
+			return err
+		})
+	}))
+	v.matchHandlers(lines)
+	if got := ids(lines); a.Requests != 40 || !slices.Equal(got, numbered(20, 40)) || a.Markers.Tasks != 20 {
+		t.Errorf("%d requests, %d marked: %q", a.Requests, a.Markers.Tasks, got)
+	}
+	if got := ids(a.Marked[:2]); len(a.Marked) != 20 || !slices.Equal(got, []string{"id-027", "id-037"}) {
+		t.Errorf("the slowest two of %d marked are %q", len(a.Marked), got)
+	}
+}
+
+// TestMarkersTellPipelinedApart marks what nothing else tells apart.
+func TestMarkersTellPipelinedApart(t *testing.T) {
+	v, l := listen(t)
+	n := 0
+	s := &fasthttp.Server{Handler: func(ctx *fasthttp.RequestCtx) {
+		v.witness.run(func() { marked(fmt.Sprintf("id-%03d", n), func() { time.Sleep(time.Millisecond) }) })
+		n++
+	}}
+	go func() { v.done <- s.Serve(l) }()
+	a, lines := v.dissect(v.traced(func() {
+		raw(v, 8, strings.Repeat(bare, 8))
+		shut(t, s.ShutdownWithContext)
+		<-v.done
+	}))
+	if got := ids(lines); a.Requests != 8 || !slices.Equal(got, numbered(0, 8)) {
+		t.Errorf("%d requests: %q", a.Requests, got)
+	}
+}
+
+// TestMarkersAlone finds the requests of a server that nobody knows, and gives
+// those of a handler that runs beside its connection's goroutine to that one.
+func TestMarkersAlone(t *testing.T) {
+	t.Run("unknown server", func(t *testing.T) {
+		v, l := listen(t)
+		l.Close()
+		a, lines := v.dissect(v.traced(func() {
+			var wg sync.WaitGroup
+			for worker := range 4 {
+				wg.Go(func() {
+					for i := range 10 {
+						v.witness.run(func() {})
+						marked(fmt.Sprintf("id-%03d", 10*worker+i), func() { time.Sleep(time.Millisecond) })
+					}
+				})
+			}
+			wg.Wait()
+		}))
+		if got := ids(lines); !slices.Equal(a.Served, []record.Served{{Server: record.ServerMarked, Requests: 40}}) || !slices.Equal(got, numbered(0, 40)) {
+			t.Errorf("served %+v: %q", a.Served, got)
+		}
+	})
+	t.Run("time limit", func(t *testing.T) {
+		h := http.TimeoutHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			marked(r.URL.Path[1:], func() { time.Sleep(time.Millisecond) })
+		}), time.Minute, "")
+		v := serve(t, h.ServeHTTP, nil)
+		a, lines := v.dissect(v.capture(func() {
+			closedLoop(t, 1, 10, func(c *http.Client, i int) error { return get(c, fmt.Sprintf("%s/id-%03d", v.url(), i)) })
+		}))
+		v.matchHandlers(lines)
+		if got := ids(lines); a.Requests != 10 || !slices.Equal(got, numbered(0, 10)) {
+			t.Errorf("%d requests: %q", a.Requests, got)
+		}
+	})
+}
+
+// burn runs for a while, in one place.
+func burn(d time.Duration) (x uint64) {
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		for i := range uint64(2000) {
+			x = x*31 + i
+		}
+	}
+	return x
+}
+
+// TestSamples takes a CPU profile during the trace: what slow requests run
+// besides must be told.
+func TestSamples(t *testing.T) {
+	v := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		x := burn(10 * time.Millisecond)
+		if r.URL.Path == "/slow" {
+			x += slowly()
+		}
+		fmt.Fprintln(w, x)
+	}, nil)
+	var profile bytes.Buffer
+	a, _ := v.dissect(v.capture(func() {
+		if err := pprof.StartCPUProfile(&profile); err != nil {
+			t.Skip("another profile is being taken: ", err)
+		}
+		defer pprof.StopCPUProfile()
+		closedLoop(t, 1, 50, func(c *http.Client, i int) error {
+			if i == 25 {
+				return get(c, v.url()+"/slow")
+			}
+			return get(c, v.url())
+		})
+	}))
+	if a.CPU == nil || a.CPU.All < 20 || a.CPU.Tail < 10 {
+		t.Fatalf("profile %+v", a.CPU)
+	}
+	slow := 0.0
+	for _, f := range a.CPU.Functions {
+		if strings.Contains(f.Caller, "slowly") {
+			slow += f.Tail
+			if f.Median > 0 {
+				t.Errorf("ordinary requests run %+v", f)
+			}
+		}
+	}
+	if slow < 0.5 {
+		t.Errorf("slow requests run slowly for %v of their samples: %+v", slow, a.CPU.Functions)
+	}
+}
+
+//go:noinline
+func slowly() (x uint64) {
+	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); {
+		for i := range uint64(2000) {
+			x = x*37 + i
+		}
+	}
+	return x
+}
