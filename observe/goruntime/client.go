@@ -63,6 +63,9 @@ type capture struct {
 	// err bounds the error of the span's instants.
 	err time.Duration
 	cut bool // ended early
+	// ends tells that the span's end is the target's own reading, not reckoned
+	// from its begin.
+	ends bool
 }
 
 // connect chooses the best way in and tries it.

@@ -24,8 +24,8 @@ type Collections struct {
 	bracket observe.Bracket
 	offset  time.Duration // run time at the program's start, at most a millisecond late
 	based   bool
-	number  int64 // of the last cycle
-	window  int64 // the last that was filled up to
+	number  int64              // of the last cycle
+	window  int64              // the last that was filled up to
 	sums    map[string]float64 // of the window after it
 	latest  *cycle             // that ended in it; nil without one
 	strange int64

@@ -263,7 +263,11 @@ func (p *Profiles) shots(ctx context.Context, sink observe.Sink) map[string]shot
 // shot fetches one snapshot, again when a busy host let it take so long that
 // its instant is unclear, and keeps the clearest.
 func (p *Profiles) shot(ctx context.Context, kind string) (best shot, err error) {
-	for range shotTries {
+	for try := range shotTries {
+		// Not at once: what interrupted one try interrupts the next.
+		if try > 0 && !sleepUntil(ctx, p.subject.Clock, p.subject.Clock.Now()+time.Duration(try)*shotPause) {
+			break
+		}
 		c, e := p.client.snapshot(ctx, kind)
 		var s shot
 		if e == nil {
@@ -283,10 +287,12 @@ func (p *Profiles) shot(ctx context.Context, kind string) (best shot, err error)
 }
 
 // maxError is the alignment error above which a snapshot is taken again, at most
-// shotTries times in all: on a saturated host every other one is interrupted.
+// shotTries times in all: on a saturated host every other one is interrupted. The
+// pauses between them grow by shotPause, and are 180 ms in all at most.
 const (
 	maxError  = 500 * time.Microsecond
-	shotTries = 6
+	shotTries = 10
+	shotPause = 4 * time.Millisecond
 )
 
 func (p *Profiles) store(sink observe.Sink, typ string, span record.Span, data []byte, half time.Duration) {

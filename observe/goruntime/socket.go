@@ -107,6 +107,7 @@ func (s *socket) ask(ctx context.Context, r control.Request, limit int64) (captu
 		span: record.Span{From: s.clock.FromMonotonic(outcome.From), To: s.clock.FromMonotonic(outcome.To)},
 		err:  time.Duration(outcome.Error),
 		cut:  outcome.Cut,
+		ends: true,
 	}, nil
 }
 

@@ -140,8 +140,13 @@ func (t *Traces) fetch(ctx context.Context, length time.Duration) (capture, bool
 // another host's.
 func dateTrace(c capture, bracket record.Span, clock record.Clock) capture {
 	from, ok := traceBegin(c.data, clock)
-	own := record.Span{From: from, To: from + c.span.Len()}
-	if ok && own.From >= bracket.From && own.To <= bracket.To {
+	// A trace begins anywhere within the call that starts it, on a busy host some
+	// milliseconds late; it ends when it was told to, whenever it began.
+	own := record.Span{From: from, To: min(from+c.span.Len(), bracket.To)}
+	if c.ends {
+		own.To = c.span.To
+	}
+	if ok && own.Len() > 0 && own.From >= bracket.From && own.To <= bracket.To {
 		c.span, c.err = own, clock.EpochError
 	}
 	return c
