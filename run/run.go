@@ -74,7 +74,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	c := &conductor{Options: o, clock: clock, protocol: speaks, slow: observe.NewSlow(record.DefaultWindow)}
 	svc, err := target.Start(ctx, target.Options{
-		Target: o.Plan.Target, URL: string(o.Plan.Requests[0].URL), Clock: clock, Window: record.DefaultWindow,
+		Target: c.exporting(), URL: string(o.Plan.Requests[0].URL), Clock: clock, Window: record.DefaultWindow,
 		Blind: o.Blind, Binary: o.Binary, Stdout: o.Output, Stderr: o.Output,
 		Phase: func(text string) { c.event(Event{Phase: text}) },
 	})
@@ -129,7 +129,7 @@ func (c *conductor) conduct(ctx context.Context) error {
 	defer stop(nil)
 	go c.stopWhenTargetEnds(loadCtx, stop)
 	result, err := load.Run(loadCtx, load.Config{
-		Plan: c.Plan, Clock: c.clock, Protocol: c.protocol, Record: c.bundle,
+		Plan: c.Plan, Clock: c.clock, Protocol: c.protocol, Record: c.bundle, Trace: c.trace(),
 		Start: loadStart, OnWindow: c.window,
 	})
 	if cause := context.Cause(loadCtx); cause != nil && err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/redline-go/redline/observe/kernel"
 	"github.com/redline-go/redline/observe/postgres"
 	"github.com/redline-go/redline/observe/process"
+	"github.com/redline-go/redline/observe/spans"
 )
 
 // sources returns the sources of a run of a subject, anew for each run.
@@ -16,6 +17,7 @@ func sources(subject observe.Subject) []observe.Source {
 		goruntime.NewTraces(goruntime.Options{}),
 		process.New(process.Options{}),
 		postgres.New(),
+		spans.New(),
 	}, kernel.Sources()...)
 	if subject.GCTrace != nil { // what stands in for the probe is not missed beside it
 		list = append(list, goruntime.NewCollections())

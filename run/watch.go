@@ -50,6 +50,7 @@ func (c *conductor) watch(ctx context.Context, steady record.Span) *watch {
 		Clock: c.clock, Window: record.DefaultWindow, Steady: steady,
 		PID: c.target.Info().PID, Ring: c.target.Ring(), Socket: c.target.Socket(),
 		Pprof: c.Plan.Observe.Pprof, DSN: c.Plan.Observe.Postgres,
+		OTLP: c.Plan.Observe.OTLP, OTLPToken: c.Plan.Observe.OTLPToken, Trace: c.trace(),
 	}
 	if subject.Slow = c.slow.C; subject.Ring == "" {
 		subject.GCTrace = c.target.GCTrace()

@@ -49,6 +49,8 @@ type Flags struct {
 
 	Pprof      string   // --pprof
 	Postgres   string   // --postgres
+	OTLP       string   // --otlp, as ParseOTLP reads it
+	OTLPToken  string   // of the environment; a scenario's own goes before
 	Thresholds []string // --threshold, added
 	Redact     []string // --redact, added
 }
@@ -168,6 +170,16 @@ func (p *Plan) Apply(f Flags) error {
 	}
 	if f.Postgres != "" {
 		next.Observe.Postgres = f.Postgres
+	}
+	if f.OTLP != "" {
+		addresses, err := ParseOTLP(f.OTLP)
+		if err != nil {
+			return fmt.Errorf("--otlp: %w", err)
+		}
+		next.Observe.OTLP = addresses
+	}
+	if next.Observe.OTLPToken == "" {
+		next.Observe.OTLPToken = f.OTLPToken
 	}
 	next.Thresholds = append([]Threshold(nil), p.Thresholds...)
 	for _, expr := range f.Thresholds {

@@ -130,8 +130,12 @@ func (d *decoder) observe(n ast.Node) {
 				o.Postgres = dsn
 			}
 		}},
-		{name: "otlp", later: true},
-		{name: "spans", later: true},
+		{name: "otlp", decode: func(d *decoder, n ast.Node) { scalar(d, n, "otlp", &o.OTLP, ParseOTLP) }},
+		{name: "otlp_token", decode: func(d *decoder, n ast.Node) {
+			if token, _, ok := d.expanded(n, "otlp_token"); ok {
+				o.OTLPToken = token
+			}
+		}},
 	})
 }
 

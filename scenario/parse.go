@@ -49,7 +49,7 @@ func ReadFile(path string) (*Plan, error) {
 // files that it names. The error is of type Errors when the text is at fault.
 //
 // Variables ($NAME, ${NAME}; $$ is a dollar) are taken from the environment in
-// observe.postgres, in target.env, in header values and in the keys of tokens,
+// observe.postgres and observe.otlp_token, in target.env, in header values and in the keys of tokens,
 // and nowhere else.
 func Parse(fsys fs.FS, name string, data []byte) (*Plan, error) {
 	return parse(fsys, name, data, os.LookupEnv)

@@ -219,6 +219,11 @@ type Secret string
 type Observe struct {
 	Pprof    string `json:"pprof,omitempty"`    // base URL of net/http/pprof, up to /debug/pprof
 	Postgres string `json:"postgres,omitempty"` // DSN; Redacted hides its password
+	// OTLP are the addresses to receive spans at; none receives none.
+	OTLP []string `json:"otlp,omitempty"`
+	// OTLPToken is what exporters must show there (Authorization: Bearer); empty
+	// asks for none, which is for loopback only.
+	OTLPToken string `json:"-"`
 }
 
 // Threshold is a pass/fail expression over a metric of the summary.

@@ -73,6 +73,9 @@ func (p *Plan) Validate() error {
 			return fmt.Errorf("observe: pprof: %w", err)
 		}
 	}
+	if err := p.Observe.validateOTLP(); err != nil {
+		return fmt.Errorf("observe: otlp: %w", err)
+	}
 	return nil
 }
 

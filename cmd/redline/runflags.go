@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag" // cobra's flags
 
@@ -53,6 +55,8 @@ func (f *runFlags) targetFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Ready, "ready", "", "`URL` that answers below 500 once the target is ready")
 	flags.StringVar(&f.Pprof, "pprof", "", "base `URL` of the target's net/http/pprof (http://host:port/debug/pprof)")
 	flags.StringVar(&f.Postgres, "postgres", "", "`DSN` of the target's PostgreSQL, to watch statements and sessions")
+	f.OTLPToken = os.Getenv("REDLINE_OTLP_TOKEN") // a flag would show it to whoever lists processes
+	flags.StringVar(&f.OTLP, "otlp", "", "receive OpenTelemetry spans (OTLP over HTTP and gRPC) at this `address`; \"on\" for ports 4317 and 4318 of this host")
 	flags.StringArrayVar(&f.Thresholds, "threshold", nil, "pass/fail `expression` (\"p99 < 42ms\"); may be repeated")
 	flags.BoolVar(&f.blind, "no-observe", false, "put load on the target and watch nothing: figures of the load alone, at the least cost")
 	flags.StringArrayVar(&f.Redact, "redact", nil, "`header` whose value must not be recorded; may be repeated")

@@ -1,0 +1,55 @@
+package scenario
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// standardOTLP are the addresses that exporters send to unless told otherwise.
+var standardOTLP = []string{"127.0.0.1:4317", "127.0.0.1:4318"}
+
+// ParseOTLP reads where spans are received: "on" for the ports that exporters
+// send to by themselves, on loopback, or an address as "127.0.0.1:4318".
+func ParseOTLP(text string) ([]string, error) {
+	if text == "on" || text == "true" {
+		return append([]string(nil), standardOTLP...), nil
+	}
+	host, port, err := net.SplitHostPort(text)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil || strings.ContainsAny(host, " /") {
+		return nil, mistakef("write on, or an address as 127.0.0.1:4318", "%.60q is not where spans can be received", text)
+	}
+	return []string{text}, nil
+}
+
+// loopbackAddress reports whether only this host reaches an address.
+func loopbackAddress(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// validateOTLP checks that what others can reach asks for a token.
+func (o *Observe) validateOTLP() error {
+	for _, address := range o.OTLP {
+		if _, err := ParseOTLP(address); err != nil {
+			return err
+		}
+		if !loopbackAddress(address) && o.OTLPToken == "" {
+			return mistakef("set REDLINE_OTLP_TOKEN, or otlp_token in the file, and OTEL_EXPORTER_OTLP_HEADERS=\"authorization=Bearer <token>\" where spans come from",
+				"%s can be reached from elsewhere, and spans are taken from anyone", address)
+		}
+	}
+	if len(o.OTLP) > 0 && strings.ContainsAny(o.OTLPToken, " \t\r\n") {
+		return errors.New("otlp_token holds a blank, which a header cannot tell from its end")
+	}
+	return nil
+}
