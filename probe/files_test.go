@@ -104,6 +104,63 @@ func TestInjection(t *testing.T) {
 	}
 }
 
+// TestTargetSurvivesTheAgentsDeath kills the process that the probe takes for
+// redline: the probe ends, the program goes on and is silent about it.
+func TestTargetSurvivesTheAgentsDeath(t *testing.T) {
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skipf("no go command: %v", err)
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "go.mod"), "module example.com/shop\n\ngo 1.24\n")
+	write(t, filepath.Join(dir, "main.go"), service)
+	build := exec.Command(goTool, "build", "-overlay", overlay(t, dir, "."), "-o", "svc", ".")
+	build.Dir = dir
+	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "GOPROXY=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	agent := exec.Command("sleep", "600")
+	if err := agent.Start(); err != nil {
+		t.Skipf("no process to kill: %v", err)
+	}
+	path := filepath.Join(dir, "ring")
+	cmd := exec.Command(filepath.Join(dir, "svc"))
+	cmd.Env = append(os.Environ(), env.Config{Ring: path, Window: 5e6, Agent: agent.Process.Pid}.Environ()...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	awaitSample(t, path)
+	r, err := ring.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if r.Ended() {
+		t.Error("the probe ended while its agent lived")
+	}
+	_ = agent.Process.Kill() // it sleeps
+	_ = agent.Wait()
+	for range deadline(t) {
+		if r.Ended() {
+			break
+		}
+	}
+	if !r.Ended() {
+		t.Error("the probe goes on without its agent")
+	}
+	stdin.Close()
+	if err := cmd.Wait(); err != nil || out.Len() > 0 {
+		t.Errorf("the program ended with %v and printed %q", err, out.String())
+	}
+}
+
 // overlay writes the probe beside the module and returns the overlay that maps
 // it inside.
 func overlay(t *testing.T, dir, main string) string {

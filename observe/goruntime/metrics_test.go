@@ -195,6 +195,116 @@ func TestMetricsFollowATargetThatRestarts(t *testing.T) {
 	}
 }
 
+// TestMetricsLeaveAGap stops the target's probe for longer than a busy target
+// does: what accrued meanwhile is not spread over the windows between.
+func TestMetricsLeaveAGap(t *testing.T) {
+	m, subject := openMetrics(t)
+	w := writeRing(t, subject.Ring)
+	if err := m.Open(t.Context(), subject); err != nil {
+		t.Fatal(err)
+	}
+	defer m.reader.Close()
+	m.begun, m.last = 0, -1
+	ms := time.Millisecond
+	for i, at := range []time.Duration{100 * ms, 200 * ms, 900 * ms, 1000 * ms} {
+		put(t, w, subject, at, 1, float64(i*1000))
+	}
+	sink := drained(t, subject, m)
+	if sum, points := sink.Sum("/c:bytes", ""); math.Round(sum) != 2000 || points != 2 {
+		t.Errorf("%v in %d windows, want what was seen: 2000 in 2", sum, points)
+	}
+	for _, p := range sink.Points() {
+		if p.Window > 1 && p.Window < 8 {
+			t.Errorf("a figure of the gap: %+v", p)
+		}
+	}
+	if h := m.Health(); !h.OK || !strings.Contains(h.Why, "no figures from 0.2 s to 0.9 s") {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestMetricsOfPools(t *testing.T) {
+	m, subject := openMetrics(t)
+	column := func(name string, named int, kind ring.Kind) ring.Column {
+		return ring.Column{Name: name, Labels: "pool", Named: named, Kind: kind, Unit: ring.One}
+	}
+	w := writeRing(t, subject.Ring,
+		column(record.PoolInUse, 1, ring.Gauge), column(record.PoolMax, 1, ring.Gauge), column(record.PoolWaits, 1, ring.Cumulative),
+		column(record.PoolInUse, 2, ring.Gauge), column(record.PoolMax, 2, ring.Gauge), column(record.PoolWaits, 2, ring.Cumulative),
+		column(record.PoolInUse, 3, ring.Gauge),     // of the name of the first
+		column(record.PoolInUse, 4, ring.Gauge),     // of no name
+		column(record.PoolIdle, 1, ring.Cumulative), // of another kind than it has
+		column(record.LoadRequests, 1, ring.Cumulative),
+		ring.Column{Name: record.LoadRequests, Kind: ring.Cumulative, Unit: ring.One})
+	for i, name := range []string{"orders", "stock=a,b", "orders"} {
+		if err := w.Name(i, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Open(t.Context(), subject); err != nil {
+		t.Fatal(err)
+	}
+	defer m.reader.Close()
+	m.begun, m.last = 0, -1
+	put(t, w, subject, 100*time.Millisecond, 3, 4, 100, 1, 8, 0, 9, 9, 9, 9, 9)
+	put(t, w, subject, 200*time.Millisecond, 2, 4, 130, 1, 0, 5, 9, 9, 9, 9, 9)
+	sink := drained(t, subject, m)
+	point := func(w int64, name, labels string, v float64) record.Point {
+		return record.Point{Window: w, Series: record.Series{Name: name, Labels: labels, Unit: "1"}, Value: v}
+	}
+	const orders, stock = "pool=orders", "pool=stock_a_b"
+	want := map[record.Point]bool{
+		point(0, record.PoolInUse, orders, 3): true, point(0, record.PoolMax, orders, 4): true,
+		point(0, record.PoolInUse, stock, 1): true, point(0, record.PoolMax, stock, 8): true,
+		point(0, record.PoolInUse, "", 4): true, point(0, record.PoolMax, "", 12): true,
+		point(1, record.PoolInUse, orders, 2): true, point(1, record.PoolMax, orders, 4): true,
+		point(1, record.PoolInUse, stock, 1): true, point(1, record.PoolMax, stock, 0): true,
+		point(1, record.PoolInUse, "", 3): true, point(1, record.PoolMax, "", 0): true, // one of them has no limit
+		point(1, record.PoolWaits, orders, 30): true, point(1, record.PoolWaits, stock, 5): true,
+	}
+	for _, p := range sink.Points() {
+		p.Value = math.Round(p.Value)
+		if !want[p] {
+			t.Errorf("unexpected %+v", p)
+		}
+		delete(want, p)
+	}
+	for p := range want {
+		t.Errorf("missing %+v", p)
+	}
+}
+
+// TestMetricsSurviveTheTargetsDeath kills the target in the middle of the run.
+func TestMetricsSurviveTheTargetsDeath(t *testing.T) {
+	target := startService(t)
+	m := NewMetrics()
+	if err := m.Open(t.Context(), target.subject); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	sink := &observetest.Sink{}
+	ended := make(chan error)
+	go func() { ended <- m.Run(ctx, sink) }()
+	await(t, func() bool { return m.bracket.Samples() >= 3 })
+	target.kill()
+	died := target.subject.Clock.Now()
+	target.wait(died + 2*maxStride*target.subject.Window)
+	cancel()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	last := record.Window(died, target.subject.Window)
+	for _, p := range sink.Points() {
+		if p.Window > last {
+			t.Errorf("a figure of window %d, after the target died in window %d: %+v", p.Window, last, p)
+		}
+	}
+	if h := m.Health(); !h.OK || !strings.Contains(h.Why, "no sample came after") {
+		t.Errorf("%+v", h)
+	}
+}
+
 func TestMetricsLeaveOutWhatTheyDoNotUnderstand(t *testing.T) {
 	m, subject := openMetrics(t)
 	good := ring.Column{Name: "/g:things", Kind: ring.Gauge, Unit: ring.One}
@@ -228,6 +338,19 @@ func TestMetricsRefuse(t *testing.T) {
 	var refusal *observe.Unsupported
 	if err := NewMetrics().Open(t.Context(), subject); !errors.As(err, &refusal) || !errors.Is(err, ring.ErrForeign) {
 		t.Errorf("a file that is no ring: %v", err)
+	}
+	writeRing(t, subject.Ring)
+	old, err := os.ReadFile(subject.Ring)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old[8] = 1 // the layout's version
+	if err := os.WriteFile(subject.Ring, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err = NewMetrics().Open(t.Context(), subject)
+	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "layout is version 1") || !strings.Contains(refusal.Enable, "build the target") {
+		t.Errorf("a ring of another version: %v", err)
 	}
 	subject.Ring = t.TempDir()
 	if err := NewMetrics().Open(t.Context(), subject); !errors.As(err, &refusal) {

@@ -2,6 +2,7 @@ package goruntime
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -110,6 +111,11 @@ func startService(t *testing.T, args ...string) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return startBinary(t, binary, args...)
+}
+
+func startBinary(t *testing.T, binary string, args ...string) *service {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "svc") // short, for the socket
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +152,7 @@ func startService(t *testing.T, args ...string) *service {
 			t.Errorf("the target ended with %v", err)
 		}
 	})
-	t.Cleanup(s.end)
+	t.Cleanup(func() { s.end() })
 	address, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
@@ -155,6 +161,29 @@ func startService(t *testing.T, args ...string) *service {
 	subject.Pprof = "http://" + strings.TrimSpace(address) + "/debug/pprof"
 	s.subject = subject
 	return s
+}
+
+// kill ends the service without its knowing.
+func (s *service) kill() {
+	_ = s.cmd.Process.Kill() // it may have ended
+	_ = s.cmd.Wait()
+	s.end = func() {}
+}
+
+// wait returns at a run time.
+func (s *service) wait(t time.Duration) {
+	sleepUntil(context.Background(), s.subject.Clock, t)
+}
+
+// await returns once ok is true, for what tells nobody that it happened.
+func await(t *testing.T, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); {
+		if time.Now().After(end) {
+			t.Fatal("it does not happen")
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
 }
 
 // ways returns the subject as seen with the probe alone and with HTTP alone.

@@ -28,6 +28,9 @@ func work() {
 	}
 }
 
+// leaking waits for what nobody will send.
+func leaking(c chan int) { <-c }
+
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "-mutex" {
 		runtime.SetMutexProfileFraction(1)
@@ -47,7 +50,7 @@ func main() {
 		}()
 	}
 	if leak := make(chan int); len(os.Args) > 1 && os.Args[1] == "-leak" {
-		go func() { <-leak }()
+		go leaking(leak)
 	}
 	go func() { // collections publish what was allocated
 		for {
