@@ -55,10 +55,17 @@ func catalogue() map[string]Info {
 
 		StatementCalls: statement(count), StatementTime: statement(ns), StatementRows: statement(count),
 		StatementPlan: statement(ns), StatementReads: statement(count), StatementHits: statement(count),
+		StatementDirtied: statement(count), StatementTemp: statement(count), StatementWAL: statement(volume),
 		DBSessions: count, DBCommits: count, DBRollbacks: count,
 		DBBackends: {Unit: "1", Labels: "state"}, DBWaits: {Unit: "1", Labels: "event"}, DBBlocked: gauge,
 		DBBlockers: {Unit: "1", Labels: "state"},
 		DBCPU:      ns, DBMax: gauge,
+		DBDeadlocks: count, DBTempFiles: count, DBTempBytes: volume, DBReads: count, DBHits: count, DBOldest: {Unit: "ns"},
+		DBConnections: {Unit: "1", Labels: "application,state"}, DBConnectsSeen: {Unit: "1", Counter: true, Labels: "application"},
+		DBConnectionAge: {Unit: "ns", Labels: "application"}, DBWAL: volume,
+		DBCheckpoints: {Unit: "1", Counter: true, Labels: "kind"}, DBCheckpointTime: {Unit: "ns", Counter: true, Labels: "phase"},
+		DBBuffersWritten: {Unit: "1", Counter: true, Labels: "by"},
+		DBIO:             {Unit: "1", Counter: true, Labels: "by,op"}, DBIOTime: {Unit: "ns", Counter: true, Labels: "by,op"},
 
 		PoolInUse: pool(gauge), PoolIdle: pool(gauge), PoolMax: pool(gauge), PoolAcquires: pool(count),
 		PoolWaits: pool(count), PoolWaitTime: pool(ns), PoolClosed: pool(count),

@@ -57,15 +57,39 @@ const (
 	StatementPlan  = "postgres.statement.plan"  // counter, ns of planning; absent unless track_planning
 	StatementReads = "postgres.statement.read"  // counter, 1 shared blocks read from outside the buffer cache
 	StatementHits  = "postgres.statement.hit"   // counter, 1 shared blocks found in it
-	DBSessions     = "postgres.sessions"        // counter, 1 sessions opened in the database
-	DBCommits      = "postgres.commits"         // counter, 1 transactions committed
-	DBRollbacks    = "postgres.rollbacks"       // counter, 1
-	DBBackends     = "postgres.backends"        // gauge, 1 client backends of the target; label state
-	DBWaits        = "postgres.waits"           // gauge, 1 active backends that wait; label event ("Lock:tuple")
-	DBBlocked      = "postgres.blocked"         // gauge, 1 backends that wait for another backend
-	DBBlockers     = "postgres.blockers"        // gauge, 1 sessions that hold a lock others wait for; label state
-	DBCPU          = "postgres.cpu"             // counter, ns of CPU of the server's processes, when local
-	DBMax          = "postgres.max_connections" // gauge, 1
+	// Blocks are 8 kB unless the server was built otherwise.
+	StatementDirtied = "postgres.statement.dirtied" // counter, 1 shared blocks dirtied
+	StatementTemp    = "postgres.statement.temp"    // counter, 1 temporary blocks read and written: sorts and hashes beyond work_mem
+	StatementWAL     = "postgres.statement.wal"     // counter, bytes of write-ahead log; from version 13
+	DBSessions       = "postgres.sessions"          // counter, 1 sessions opened in the database
+	DBCommits        = "postgres.commits"           // counter, 1 transactions committed
+	DBRollbacks      = "postgres.rollbacks"         // counter, 1
+	DBBackends       = "postgres.backends"          // gauge, 1 client backends of the target; label state
+	DBWaits          = "postgres.waits"             // gauge, 1 active backends that wait; label event ("Lock:tuple")
+	DBBlocked        = "postgres.blocked"           // gauge, 1 backends that wait for another backend
+	DBBlockers       = "postgres.blockers"          // gauge, 1 sessions that hold a lock others wait for; label state
+	DBCPU            = "postgres.cpu"               // counter, ns of CPU of the server's processes, when local
+	DBMax            = "postgres.max_connections"   // gauge, 1
+	DBDeadlocks      = "postgres.deadlocks"         // counter, 1
+	DBTempFiles      = "postgres.temp.files"        // counter, 1 files that queries spilled to
+	DBTempBytes      = "postgres.temp.bytes"        // counter, bytes written to them
+	DBReads          = "postgres.blocks.read"       // counter, 1 blocks of the database read from outside the buffer cache
+	DBHits           = "postgres.blocks.hit"        // counter, 1 blocks found in it
+	DBOldest         = "postgres.transaction.age"   // gauge, ns since the oldest open transaction of the target began; 0 without one
+
+	// The connections of the target as the server sees them, by the name that
+	// they gave (label application, "other" beyond a bound).
+	DBConnections   = "postgres.connections"        // gauge, 1; labels application, state
+	DBConnectsSeen  = "postgres.connections.opened" // counter, 1 new ones met; those that come and go between two readings are not
+	DBConnectionAge = "postgres.connections.age"    // gauge, ns median age
+
+	// The whole server, read once a second.
+	DBWAL            = "postgres.wal"             // counter, bytes of write-ahead log
+	DBCheckpoints    = "postgres.checkpoints"     // counter, 1; label kind=timed|requested
+	DBCheckpointTime = "postgres.checkpoint.time" // counter, ns; label phase=write|sync
+	DBBuffersWritten = "postgres.buffers.written" // counter, 1 blocks; label by=checkpointer|bgwriter|backend
+	DBIO             = "postgres.io.operations"   // counter, 1 of relations; labels by (kind of process), op; from version 16
+	DBIOTime         = "postgres.io.time"         // counter, ns; likewise; absent unless track_io_timing
 
 	// The target's connection pools, where it shows them to the probe; label
 	// pool. Gauges without a label are the sum over all pools.

@@ -88,6 +88,19 @@ type SourceHealth struct {
 	Align Align `json:"align_error_ns"`
 	// CPU is what the source cost redline's own process, in ns; 0 if unknown.
 	CPU time.Duration `json:"cpu_ns"`
+	// NotAsked is set when nobody asked for the source and the target shows
+	// nothing of its kind: then it is not OK, which is no failure.
+	NotAsked bool `json:"not_asked,omitempty"`
+	// Gaps are stretches in which the source was blind, in order. Amounts of
+	// windows that they touch are absent, never interpolated.
+	Gaps []Gap `json:"gaps,omitempty"`
+}
+
+// Gap is a stretch of run time that a source, or a part of it, did not see.
+type Gap struct {
+	Span
+	Of  string `json:"of"`  // what was not seen: "statements"; empty for all
+	Why string `json:"why"` // "pg_stat_statements was reset"
 }
 
 // Align is a distribution of alignment errors.
@@ -135,6 +148,30 @@ type Statements struct {
 	Database   string      `json:"database"`
 	Server     string      `json:"server"` // version
 	Statements []Statement `json:"statements"`
+	// Blocking are the chains of sessions that waited for each other's locks,
+	// longest wait first.
+	Blocking []Blocking `json:"blocking,omitempty"`
+}
+
+// Blocking is a chain of sessions, each of which waited for a lock of the one
+// before it. Chains of the same statements in the same states count as one.
+type Blocking struct {
+	// Links begin with the session that waits for nobody.
+	Links []BlockingLink `json:"links"`
+	Seen  int64          `json:"seen"`     // how many of the readings, one a second, met it
+	First time.Duration  `json:"first_ns"` // run time of the first of them
+	Last  time.Duration  `json:"last_ns"`
+}
+
+// BlockingLink is one session of a chain, with the longest times met.
+type BlockingLink struct {
+	Text        string        `json:"text"`              // its statement, the last one when it is idle; without constants
+	QueryID     string        `json:"queryid,omitempty"` // of its statement, where the server tells
+	Application string        `json:"application"`
+	State       string        `json:"state"`        // "active", "idle in transaction", "prepared transaction"
+	Wait        string        `json:"wait"`         // "Lock:transactionid"; empty when it does not wait
+	Transaction time.Duration `json:"held_ns"`      // since its transaction began: it may hold its locks as long
+	Statement   time.Duration `json:"statement_ns"` // since its statement began, for one that waits; since it went idle, for one that is
 }
 
 // Statement is one normalised statement with its totals over the steady span.
@@ -144,6 +181,14 @@ type Statement struct {
 	Calls   int64         `json:"calls"`
 	Time    time.Duration `json:"time_ns"`
 	Rows    int64         `json:"rows"`
+	// Blocks of 8 kB over the steady span, and bytes of write-ahead log.
+	Hits    int64 `json:"blocks_hit,omitempty"`
+	Reads   int64 `json:"blocks_read,omitempty"`
+	Dirtied int64 `json:"blocks_dirtied,omitempty"`
+	Temp    int64 `json:"blocks_temp,omitempty"`
+	WAL     int64 `json:"wal_bytes,omitempty"`
+	// Planning is the time spent in planning; 0 unless the server tracks it.
+	Planning time.Duration `json:"planning_ns,omitempty"`
 	// Plan is EXPLAIN (FORMAT JSON) of the statement, nil if it could not be
 	// had; PlanError says why. It is a generic plan where the parameters are
 	// unknown.
