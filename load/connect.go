@@ -66,7 +66,7 @@ func (l *loop) connect(k *link, now time.Duration) {
 		if err == nil {
 			k.state, k.fd, k.writing = linkConnecting, fd, true
 			k.generation++
-			if err = l.poll.Add(fd, k.token(), true); err == nil {
+			if err = l.poll.Add(fd, k.token()); err == nil {
 				return
 			}
 		}
@@ -94,10 +94,6 @@ func (l *loop) connected(k *link) {
 	config := l.run.hosts[k.host].TLS
 	if config == nil {
 		k.writing = false
-		if err := l.poll.Watch(k.fd, k.token(), false); err != nil {
-			l.fail(k, err, now)
-			return
-		}
 		l.opened(k, now)
 		return
 	}
@@ -125,7 +121,7 @@ func (l *loop) shaken(k *link, t *socket.TLS, generation int32, err error) {
 	now := l.now()
 	k.writing = false
 	if err == nil {
-		err = l.poll.Add(k.fd, k.token(), false)
+		err = l.poll.Add(k.fd, k.token())
 	} else {
 		err = handshakeFailure(err)
 	}
@@ -135,7 +131,7 @@ func (l *loop) shaken(k *link, t *socket.TLS, generation int32, err error) {
 	}
 	l.opened(k, now)
 	if k.state == linkOpen {
-		l.readable(k) // tickets and first frames may have come with the handshake
+		l.readable(k, false) // tickets and first frames may have come with the handshake
 	}
 }
 
@@ -197,17 +193,18 @@ var errUnused = &Failure{Kind: KindEOF, Err: errors.New("the target ended the co
 // turn.
 const mostReads = 16
 
-// readable takes what has arrived on a link. Where answers share a connection,
-// it goes on until nothing is left: more arrive while some are looked at, and
-// what all of them lead to goes out in one write.
-func (l *loop) readable(k *link) {
-	reads := 1
-	if l.run.streams > 1 {
-		reads = mostReads
-	}
-	for ; reads > 0 && k.state == linkOpen; reads-- {
+// readable takes what has arrived on a link, to its end: a read that is not
+// filled, or the end of the stream if the peer is over. Where answers share a
+// connection the end is that nothing is left, since more arrive while some are
+// looked at, and what all of them lead to then goes out in one write.
+func (l *loop) readable(k *link, over bool) {
+	over = over || l.run.streams > 1
+	for range mostReads {
+		if k.state != linkOpen {
+			return
+		}
 		if k.tls != nil {
-			if !l.readTLS(k) {
+			if !l.readTLS(k) || !over {
 				return
 			}
 			continue
@@ -224,8 +221,32 @@ func (l *loop) readable(k *link) {
 			l.shut(k, now)
 		default:
 			l.receive(k, l.in[:n], now)
+			if n < len(l.in) && !over {
+				return
+			}
 		}
 	}
+	l.unread = append(l.unread, unread{k, k.generation})
+}
+
+// unread is a link that had its turn and may have more.
+type unread struct {
+	link       *link
+	generation int32
+}
+
+// readOn gives another turn to links that may have more: no event will tell.
+func (l *loop) readOn() {
+	rest := l.unread
+	l.unread = l.spareUnread[:0]
+	for _, u := range rest {
+		if u.link.generation == u.generation && u.link.state == linkOpen {
+			l.readable(u.link, true)
+			l.work()
+			l.flush()
+		}
+	}
+	l.spareUnread = rest
 }
 
 // readTLS takes what one read of the socket brings, and reports whether it
@@ -380,7 +401,7 @@ func (l *loop) flush() {
 	if k.tls != nil {
 		err := k.tls.Write(out)
 		if err == nil {
-			l.watch(k, k.tls.Kept())
+			k.writing = k.tls.Kept()
 			l.drained(k, k.tls.Kept())
 			return
 		}
@@ -401,7 +422,7 @@ func (l *loop) flush() {
 		return
 	}
 	k.out = append(k.out, out[n:]...)
-	l.watch(k, true)
+	k.writing = true
 }
 
 // writable writes what the kernel had no room for.
@@ -412,7 +433,7 @@ func (l *loop) writable(k *link) {
 			l.fail(k, err, l.now())
 			return
 		}
-		l.watch(k, !done)
+		k.writing = !done
 		l.drained(k, !done)
 		return
 	}
@@ -423,7 +444,7 @@ func (l *loop) writable(k *link) {
 	}
 	if k.out = k.out[n:]; len(k.out) == 0 {
 		k.out = nil
-		l.watch(k, false)
+		k.writing = false
 		l.drained(k, false)
 	}
 }
@@ -437,16 +458,5 @@ func (l *loop) drained(k *link, kept bool) {
 	l.sent = k.drainer.Drained(now, l.sent[:0])
 	for _, x := range l.sent {
 		l.conclude(&k.group.lanes[x.Slot], k, now)
-	}
-}
-
-// watch has the poller tell when there is room to write, or no longer.
-func (l *loop) watch(k *link, write bool) {
-	if k.writing == write {
-		return
-	}
-	k.writing = write
-	if err := l.poll.Watch(k.fd, k.token(), write); err != nil {
-		l.fail(k, err, l.now())
 	}
 }

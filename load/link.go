@@ -23,7 +23,7 @@ type link struct {
 	fd      int
 	tls     *socket.TLS // nil for plaintext
 	out     []byte      // what the kernel had no room for
-	writing bool        // the poller watches for room
+	writing bool        // something waits for room
 
 	places  []netip.AddrPort // where to connect, while opening
 	attempt int

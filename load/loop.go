@@ -46,6 +46,8 @@ type loop struct {
 	hops    []hop         // requests that go out again now
 	freed   time.Duration // when the last lane became idle, while tickets may wait for it; else zero
 	behind  int           // tickets in the lanes' own queues
+	// unread are links that had their turn of reading and may have more.
+	unread, spareUnread []unread
 	// current is the link that out is for.
 	current *link
 	sampler sampler
@@ -120,6 +122,7 @@ func (l *loop) drive() error {
 		for u := l.alarms.due(now); u != nil; u = l.alarms.due(now) {
 			l.woken(u)
 		}
+		l.readOn()
 		l.handOut(now)
 		l.work()
 		l.flush()
@@ -178,7 +181,7 @@ func (l *loop) over() bool {
 
 // patience is how long the loop may wait for events; negative is for ever.
 func (l *loop) patience() time.Duration {
-	if len(l.ready) > 0 || l.freed > 0 {
+	if len(l.ready) > 0 || l.freed > 0 || len(l.unread) > 0 {
 		return 0
 	}
 	next := time.Duration(-1)
@@ -237,18 +240,17 @@ func (l *loop) handle(e socket.Event) {
 	if k.generation != e.Token.Generation {
 		return // of a socket that is closed
 	}
-	switch k.state {
-	case linkConnecting:
-		if e.Writable {
-			l.connected(k)
-		}
-	case linkOpen:
-		if e.Writable && k.writing {
-			l.writable(k)
-		}
-		if e.Readable && k.state == linkOpen {
-			l.readable(k)
-		}
+	if k.state == linkConnecting && e.Writable {
+		l.connected(k) // and it may have spoken first
+	}
+	if k.state != linkOpen {
+		return
+	}
+	if e.Writable && k.writing {
+		l.writable(k)
+	}
+	if e.Readable && k.state == linkOpen {
+		l.readable(k, e.Over)
 	}
 }
 

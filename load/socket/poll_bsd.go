@@ -18,10 +18,9 @@ const wakeIdent = 1
 // Poller waits for descriptors, for a point in time, and for Wake; see the
 // Linux one.
 type Poller struct {
-	queue   int
-	tokens  []Token // by descriptor
-	writing []bool
-	events  [batch]unix.Kevent_t
+	queue  int
+	tokens []Token // by descriptor
+	events [batch]unix.Kevent_t
 }
 
 // NewPoller returns an open poller. The caller closes it.
@@ -52,38 +51,22 @@ func (p *Poller) change(fd, filter, flags int, fflags uint32) error {
 	return nil
 }
 
-// Add begins to wait for fd to be readable, and writable if write.
-func (p *Poller) Add(fd int, t Token, write bool) error {
+// Add begins to wait for fd.
+func (p *Poller) Add(fd int, t Token) error {
 	for len(p.tokens) <= fd {
-		p.tokens, p.writing = append(p.tokens, Token{}), append(p.writing, false)
+		p.tokens = append(p.tokens, Token{})
 	}
-	p.tokens[fd], p.writing[fd] = t, false
-	if err := p.change(fd, unix.EVFILT_READ, unix.EV_ADD, 0); err != nil {
+	p.tokens[fd] = t
+	if err := p.change(fd, unix.EVFILT_READ, unix.EV_ADD|unix.EV_CLEAR, 0); err != nil {
 		return err
 	}
-	return p.Watch(fd, t, write)
-}
-
-// Watch changes what is waited for: readable always, writable if write.
-func (p *Poller) Watch(fd int, t Token, write bool) error {
-	p.tokens[fd] = t
-	if p.writing[fd] == write {
-		return nil
-	}
-	p.writing[fd] = write
-	flags := unix.EV_DELETE
-	if write {
-		flags = unix.EV_ADD
-	}
-	return p.change(fd, unix.EVFILT_WRITE, flags, 0)
+	return p.change(fd, unix.EVFILT_WRITE, unix.EV_ADD|unix.EV_CLEAR, 0)
 }
 
 // Forget ends to wait for fd. Closing fd does so too.
 func (p *Poller) Forget(fd int) {
 	_ = p.change(fd, unix.EVFILT_READ, unix.EV_DELETE, 0)
-	if p.writing[fd] {
-		_ = p.change(fd, unix.EVFILT_WRITE, unix.EV_DELETE, 0)
-	}
+	_ = p.change(fd, unix.EVFILT_WRITE, unix.EV_DELETE, 0)
 }
 
 // Wait waits until something is ready, d has passed (negative: for ever), or
@@ -114,6 +97,7 @@ func (p *Poller) Event(i int) Event {
 		Token:    p.tokens[e.Ident],
 		Readable: e.Filter == unix.EVFILT_READ,
 		Writable: e.Filter == unix.EVFILT_WRITE,
+		Over:     e.Flags&unix.EV_EOF != 0,
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 const batch = 256
 
 // Poller waits for descriptors, for a point in time, and for Wake. All methods
-// but Wake belong to one goroutine. It is level-triggered.
+// but Wake belong to one goroutine. It is edge-triggered; see Event.
 type Poller struct {
 	epoll, wake int
 	timer       int // timerfd where there is no epoll_pwait2, else -1
@@ -30,7 +30,7 @@ func NewPoller() (*Poller, error) {
 		p.Close()
 		return nil, fmt.Errorf("eventfd: %w", err)
 	}
-	if err := p.Add(p.wake, Token{Index: -1}, false); err != nil {
+	if err := p.add(p.wake, Token{Index: -1}, unix.EPOLLIN); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (p *Poller) useTimer() (err error) {
 	if p.timer, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC); err != nil {
 		return fmt.Errorf("timerfd: %w", err)
 	}
-	return p.Add(p.timer, Token{Index: -1}, false)
+	return p.add(p.timer, Token{Index: -1}, unix.EPOLLIN)
 }
 
 // Close closes the poller's own descriptors.
@@ -62,29 +62,24 @@ func (p *Poller) Close() {
 	}
 }
 
-// Add begins to wait for fd to be readable, and writable if write.
-func (p *Poller) Add(fd int, t Token, write bool) error {
-	return p.control(unix.EPOLL_CTL_ADD, fd, t, write)
-}
+// Add begins to wait for fd.
+func (p *Poller) Add(fd int, t Token) error { return p.add(fd, t, interest) }
 
-// Watch changes what is waited for: readable always, writable if write.
-func (p *Poller) Watch(fd int, t Token, write bool) error {
-	return p.control(unix.EPOLL_CTL_MOD, fd, t, write)
-}
-
-// Forget ends to wait for fd. Closing fd does so too.
-func (p *Poller) Forget(fd int) { _ = unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, fd, nil) }
-
-func (p *Poller) control(op, fd int, t Token, write bool) error {
-	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP, Fd: t.Index, Pad: t.Generation}
-	if write {
-		e.Events |= unix.EPOLLOUT
-	}
-	if err := unix.EpollCtl(p.epoll, op, fd, &e); err != nil {
+func (p *Poller) add(fd int, t Token, events uint32) error {
+	e := unix.EpollEvent{Events: events, Fd: t.Index, Pad: t.Generation}
+	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, fd, &e); err != nil {
 		return fmt.Errorf("epoll_ctl: %w", err)
 	}
 	return nil
 }
+
+// interest is everything, once for all: a descriptor is registered when it is
+// opened and never changed. Edge-triggered, since the kernel otherwise looks at
+// each descriptor once more in the call after it was ready.
+const interest = unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff
+
+// Forget ends to wait for fd. Closing fd does so too.
+func (p *Poller) Forget(fd int) { _ = unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, fd, nil) }
 
 // Wait waits until something is ready, d has passed (negative: for ever), or
 // Wake was called, and returns how many events there are for Event.
@@ -138,10 +133,12 @@ func (p *Poller) Event(i int) Event {
 	if e.Fd < 0 {
 		p.drain()
 	}
+	over := e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0
 	return Event{
 		Token:    Token{Index: e.Fd, Generation: e.Pad},
-		Readable: e.Events&(unix.EPOLLIN|unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0,
+		Readable: over || e.Events&unix.EPOLLIN != 0,
 		Writable: e.Events&(unix.EPOLLOUT|unix.EPOLLHUP|unix.EPOLLERR) != 0,
+		Over:     over,
 	}
 }
 
