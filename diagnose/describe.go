@@ -55,6 +55,7 @@ const (
 	FromProbe    = "probe"
 	FromProcess  = "process"
 	FromLoad     = "load"
+	FromSpans    = "spans"
 )
 
 // Fact is one figure of evidence.

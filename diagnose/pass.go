@@ -26,6 +26,7 @@ type Pass struct {
 
 	profiles   map[string]profileResult
 	statements *statementsResult
+	stories    *storiesResult
 	load       *Load
 	cpu        *CPU
 	waits      *Waits

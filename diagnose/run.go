@@ -45,6 +45,7 @@ func Run(rec *record.Record, a *record.Anatomy, suite []Analyzer) (record.Findin
 	}
 	out.NotJudged = append(out.NotJudged, p.unjudged...)
 	out.Findings = append(out.Findings, p.rank(sorted, found)...)
+	p.exemplify(out.Findings)
 	out.Rejected = p.rejected
 	return out, nil
 }

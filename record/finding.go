@@ -43,7 +43,7 @@ type Where struct {
 // Evidence is one figure with its source.
 type Evidence struct {
 	Text   string  `json:"text"`
-	Source string  `json:"source"` // trace, profile, postgres, probe, process, load
+	Source string  `json:"source"` // trace, profile, postgres, probe, process, load, spans
 	Value  float64 `json:"value"`
 	Unit   string  `json:"unit"`
 }

@@ -1,0 +1,71 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/anatomy/story"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/statement"
+)
+
+// mostStories bounds the requests whose spans are looked at.
+const mostStories = 200
+
+type storiesResult struct{ value []story.Story }
+
+// Stories returns the slowest requests that carried a trace id and have spans,
+// slowest first; nil when the run received none, or none can be read.
+func (p *Pass) Stories() []story.Story {
+	if p.stories == nil {
+		p.stories = &storiesResult{}
+		p.stories.value, _ = story.Tell(p.Record, mostStories)
+	}
+	return p.stories.value
+}
+
+// exemplify adds an example to the findings that are about slow requests: the
+// trace id of one, to be looked up wherever traces are kept, and what its spans
+// say took longest. It is the last of the evidence, since one request proves
+// nothing.
+func (p *Pass) exemplify(findings []record.Finding) {
+	for i := range findings {
+		f := &findings[i]
+		if f.ShareOf != OfTail && f.ShareOf != OfRequest {
+			continue
+		}
+		if e, ok := p.example(f); ok {
+			f.Evidence = append(f.Evidence, e)
+		}
+	}
+}
+
+// example finds the slowest request that shows what a finding tells: one with the
+// finding's statement, where it has one, else any.
+func (p *Pass) example(f *record.Finding) (record.Evidence, bool) {
+	key := ""
+	if f.Where.SQL != "" {
+		key = statement.Key(f.Where.SQL)
+	}
+	for _, s := range p.Stories() {
+		at := s.Longest()
+		if key != "" {
+			at = s.Of(key)
+		}
+		if at == nil {
+			continue
+		}
+		took := float64(s.Request.Done - s.Request.Sent)
+		return Fact(FromSpans, took, Nanosec, "for example trace %s: request %d took %s, of which %s in %s",
+			s.Request.TraceID, s.Request.ID, Span(took), Span(float64(at.Self)), spanName(at)), true
+	}
+	return record.Evidence{}, false
+}
+
+// spanName words a span: what it did and who did it.
+func spanName(n *story.Node) string {
+	name := n.Name
+	if n.Service != "" {
+		name = fmt.Sprintf("%s (%s)", name, n.Service)
+	}
+	return name
+}
