@@ -88,6 +88,9 @@ type Unsupported struct {
 	What   string // "pg_stat_statements is not installed"
 	Enable string // "add it to shared_preload_libraries and run CREATE EXTENSION"
 	Err    error  // may be nil
+	// NotAsked is set when the target was not said to have what the source
+	// watches, so that nothing failed: reports do not mention the source.
+	NotAsked bool
 }
 
 func (e *Unsupported) Error() string {

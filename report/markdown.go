@@ -130,7 +130,7 @@ func (m *markdownWriter) thresholds() {
 
 func (m *markdownWriter) sources() {
 	rows := [][]string{}
-	for _, s := range m.s.Sources {
+	for _, s := range asked(m.s.Sources) {
 		row := []string{paint(false).mark(s.OK), escape(s.Name), notation.Count(s.Samples), "", "", escape(s.Why)}
 		if s.Samples > 0 {
 			row[3], row[4] = notation.Duration(int64(s.Align.P50)), notation.Duration(int64(s.Align.P99))

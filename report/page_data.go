@@ -65,7 +65,9 @@ const (
 )
 
 func collect(rec *record.Record, s *record.Summary) (*pageData, error) {
-	d := &pageData{Schema: "redline.page/1", Summary: s, Run: rec.Run, Headline: headlineOf(s)}
+	shown := *s
+	shown.Sources = asked(s.Sources)
+	d := &pageData{Schema: "redline.page/1", Summary: &shown, Run: rec.Run, Headline: headlineOf(s)}
 	for i := range s.Findings {
 		d.Weights = append(d.Weights, weight(&s.Findings[i]))
 		d.Places = append(d.Places, place(s.Findings[i].Where))

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -190,14 +191,16 @@ func (p paint) mark(ok bool) string {
 }
 
 // sources prints who watched, how well, and how far off its clock may be. What
-// could not be seen is said once, in full, since it tells how to enable it.
+// could not be seen is said once, in full, since it tells how to enable it;
+// what nobody asked for is not said.
 func (t *textWriter) sources() {
-	if len(t.s.Sources) == 0 {
+	sources := asked(t.s.Sources)
+	if len(sources) == 0 {
 		return
 	}
 	t.section()
 	rows := [][]string{{" ", t.dim("source"), t.dim("samples"), t.dim("aligned within p50"), t.dim("p99"), t.dim("own CPU")}}
-	for _, src := range t.s.Sources {
+	for _, src := range sources {
 		row := []string{t.mark(src.OK), notation.Clean(src.Name), notation.Count(src.Samples), "", "", ""}
 		if src.Samples > 0 {
 			row[3], row[4] = notation.Duration(int64(src.Align.P50)), notation.Duration(int64(src.Align.P99))
@@ -210,7 +213,7 @@ func (t *textWriter) sources() {
 	for _, row := range table(rows, 2, 3, 4, 5) {
 		t.line("%s", row)
 	}
-	for _, src := range t.s.Sources {
+	for _, src := range sources {
 		if src.Why == "" {
 			continue
 		}
@@ -218,4 +221,9 @@ func (t *textWriter) sources() {
 			t.line("%s%s", spaces(2+2*min(i, 1)), l)
 		}
 	}
+}
+
+// asked leaves out the sources that were not asked for and found nothing.
+func asked(sources []record.SourceHealth) []record.SourceHealth {
+	return slices.DeleteFunc(slices.Clone(sources), func(s record.SourceHealth) bool { return s.NotAsked })
 }

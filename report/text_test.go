@@ -191,3 +191,21 @@ func TestLadder(t *testing.T) {
 	}
 	golden(t, "ladder.json", js.Bytes())
 }
+
+// A source that nobody asked for is not mentioned; it is no failure.
+func TestSourcesNotAskedForAreQuiet(t *testing.T) {
+	s := sick()
+	s.Sources = append(s.Sources, record.SourceHealth{Name: "spans-unasked", Why: "name an address", NotAsked: true})
+	for _, write := range []func(*bytes.Buffer) error{
+		func(b *bytes.Buffer) error { return report.Text(b, s, report.TextOptions{All: true}) },
+		func(b *bytes.Buffer) error { return report.Markdown(b, s) },
+	} {
+		var out bytes.Buffer
+		if err := write(&out); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), "unasked") || !strings.Contains(out.String(), "postgres") {
+			t.Errorf("sources told wrongly:\n%s", out.String())
+		}
+	}
+}

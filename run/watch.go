@@ -108,6 +108,8 @@ func (s *seat) health() record.SourceHealth {
 	health.Name, health.CPU = s.source.Describe().Name, s.cpu
 	if s.err != nil && !errors.Is(s.err, context.Canceled) {
 		health.OK, health.Why = false, s.err.Error()
+		var refusal *observe.Unsupported
+		health.NotAsked = errors.As(s.err, &refusal) && refusal.NotAsked
 	}
 	return health
 }

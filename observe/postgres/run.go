@@ -19,8 +19,9 @@ const maxBackoff = 2 * time.Second
 func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
 	if subject.DSN == "" {
 		return &observe.Unsupported{
-			What:   "the target's database is not known",
-			Enable: "name it with --postgres DSN or observe.postgres in the scenario",
+			What:     "the target's database is not known",
+			Enable:   "name it with --postgres DSN or observe.postgres in the scenario",
+			NotAsked: true,
 		}
 	}
 	session, err := open(ctx, subject.DSN, subject.Clock)
