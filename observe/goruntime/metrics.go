@@ -29,6 +29,9 @@ type Metrics struct {
 	subject observe.Subject
 	reader  *ring.Reader
 	came    time.Duration // instant of the ring's last sample; 0 before the first
+	left    time.Duration // that of the ring before, until the new one has a sample
+	gaps    []record.Gap
+	unseen  time.Duration // in all gaps
 	begun   time.Duration // samples from before it are not delivered
 	series  []line
 	seen    map[record.Series]bool
@@ -194,7 +197,7 @@ func (m *Metrics) finish(sink observe.Sink) {
 	}
 	m.lost += m.reader.Lost()
 	if stride := m.subject.Window * maxStride; m.came > 0 && m.subject.Clock.Now()-m.came > stride {
-		m.trouble.add("no sample came after %.1f s: the target ended, or did not get to run", m.came.Seconds())
+		m.blind(record.Span{From: m.came, To: m.subject.Clock.Now()}, "the target ended, or did not get to run")
 	}
 }
 
@@ -213,12 +216,24 @@ func (m *Metrics) drain(sink observe.Sink) {
 		m.deliver(sink)
 	}
 	if !m.reader.Same(m.subject.Ring) {
-		before := m.reader.Header.PID
+		before, left := m.reader.Header.PID, max(m.came, m.left)
 		if err := m.attach(); err != nil {
 			m.trouble.add("the target restarted: %v", err)
 			return
 		}
+		m.left = left
 		m.trouble.add("the target restarted (process %d, before %d): its counters begin anew", m.reader.Header.PID, before)
+	}
+}
+
+// mostGaps bounds the gaps that are told one by one.
+const mostGaps = 100
+
+// blind tells of a gap.
+func (m *Metrics) blind(s record.Span, why string) {
+	m.unseen += s.Len()
+	if len(m.gaps) < mostGaps {
+		m.gaps = append(m.gaps, record.Gap{Span: s, Why: why})
 	}
 }
 
@@ -230,7 +245,11 @@ func (m *Metrics) gap(at time.Duration) {
 				c.Break()
 			}
 		}
-		m.trouble.add("no figures from %.1f s to %.1f s: the target did not get to run its probe", m.came.Seconds(), at.Seconds())
+		m.blind(record.Span{From: m.came, To: at}, "the target did not get to run its probe")
+	}
+	if m.left > 0 {
+		m.blind(record.Span{From: m.left, To: at}, "the target restarted")
+		m.left = 0
 	}
 	m.came = at
 }
@@ -285,12 +304,16 @@ func (m *Metrics) Health() record.SourceHealth {
 	if m.lost > 0 {
 		texts = append(texts, fmt.Sprintf("%d samples were overwritten before they were read", m.lost))
 	}
+	if len(m.gaps) > 0 {
+		first := m.gaps[0]
+		texts = append(texts, fmt.Sprintf("no figures for %.1f s, first from %.1f s to %.1f s: %s", m.unseen.Seconds(), first.From.Seconds(), first.To.Seconds(), first.Why))
+	}
 	if m.foreign > 0 {
 		texts = append(texts, fmt.Sprintf("%d samples are dated in the future", m.foreign))
 	}
 	n := m.bracket.Samples()
 	return record.SourceHealth{
 		Name: m.Describe().Name, OK: n > 0, Why: strings.Join(texts, "; "),
-		Samples: n, Align: m.bracket.Align(),
+		Samples: n, Align: m.bracket.Align(), Gaps: m.gaps,
 	}
 }

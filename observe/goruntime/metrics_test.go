@@ -190,8 +190,12 @@ func TestMetricsFollowATargetThatRestarts(t *testing.T) {
 	if sum, points := sink.Sum("/c:bytes", ""); sum != 2 || points != 2 {
 		t.Errorf("the new process's counter: %v in %d points", sum, points)
 	}
-	if h := m.Health(); !h.OK || !strings.Contains(h.Why, "restarted") {
+	h := m.Health()
+	if !h.OK || !strings.Contains(h.Why, "restarted") {
 		t.Errorf("%+v", h)
+	}
+	if ms := time.Millisecond; len(h.Gaps) != 1 || h.Gaps[0].Span != span(200*ms, 400*ms) {
+		t.Errorf("gaps %+v", h.Gaps)
 	}
 }
 
@@ -218,8 +222,12 @@ func TestMetricsLeaveAGap(t *testing.T) {
 			t.Errorf("a figure of the gap: %+v", p)
 		}
 	}
-	if h := m.Health(); !h.OK || !strings.Contains(h.Why, "no figures from 0.2 s to 0.9 s") {
+	h := m.Health()
+	if !h.OK || !strings.Contains(h.Why, "no figures for 0.7 s, first from 0.2 s to 0.9 s: the target did not get") {
 		t.Errorf("%+v", h)
+	}
+	if len(h.Gaps) != 1 || h.Gaps[0].Span != span(200*ms, 900*ms) {
+		t.Errorf("gaps %+v", h.Gaps)
 	}
 }
 
@@ -300,8 +308,12 @@ func TestMetricsSurviveTheTargetsDeath(t *testing.T) {
 			t.Errorf("a figure of window %d, after the target died in window %d: %+v", p.Window, last, p)
 		}
 	}
-	if h := m.Health(); !h.OK || !strings.Contains(h.Why, "no sample came after") {
+	h := m.Health()
+	if !h.OK || !strings.Contains(h.Why, "the target ended") {
 		t.Errorf("%+v", h)
+	}
+	if n := len(h.Gaps); n == 0 || h.Gaps[n-1].From > died {
+		t.Errorf("the target died at %v, and the gaps are %+v", died, h.Gaps)
 	}
 }
 

@@ -28,6 +28,8 @@ type Profiles struct {
 	bracket observe.Bracket
 	sampled map[string]bool // profiles whose sampling we turned on
 
+	gaps []record.Gap // set before Run returns
+
 	mu      sync.Mutex
 	trouble problems
 	stored  int64
@@ -160,6 +162,9 @@ func (p *Profiles) takeSnapshots(ctx context.Context, sink observe.Sink) {
 	defer cancel()
 	last := p.shots(ctx, sink)
 	if now := p.identity(ctx); now != id && now != "" && id != "" {
+		if a, b := first["heap"], last["heap"]; a.profile != nil && b.profile != nil {
+			p.gaps = append(p.gaps, record.Gap{Span: record.Span{From: a.at(), To: b.at()}, Of: "allocs, mutex and block profiles", Why: "another process took the target's place"})
+		}
 		p.add("another process took the target's place (%s, before %s): the profiles of allocations, mutexes and blocking, which are differences, are left out", now, id)
 		return
 	}
@@ -321,6 +326,6 @@ func (p *Profiles) Health() record.SourceHealth {
 	defer p.mu.Unlock()
 	return record.SourceHealth{
 		Name: p.Describe().Name, OK: p.stored > 0, Why: strings.Join(p.trouble.texts, "; "),
-		Samples: p.stored, Align: p.bracket.Align(),
+		Samples: p.stored, Align: p.bracket.Align(), Gaps: p.gaps,
 	}
 }

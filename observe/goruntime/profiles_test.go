@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,14 +28,45 @@ func steadyFor(s observe.Subject, length time.Duration) observe.Subject {
 	return s
 }
 
+// run runs an open source until ended tells that it did what is wanted of it,
+// or a generous time is over. The steady span begins with it, however long
+// opening took.
+func run(t *testing.T, s observe.Source, steady *record.Span, clock record.Clock, length time.Duration, ended func(*observetest.Sink) bool) *observetest.Sink {
+	t.Helper()
+	*steady = steadyFor(observe.Subject{Clock: clock}, length).Steady
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	sink := &observetest.Sink{}
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx, sink) }()
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+			return sink
+		case <-time.After(5 * time.Millisecond): // nothing tells that something was delivered
+			if ended(sink) {
+				cancel()
+			}
+		}
+	}
+}
+
+// never is for sources that end by themselves.
+func never(*observetest.Sink) bool { return false }
+
 func TestProfilesOfARealTarget(t *testing.T) {
 	for _, way := range []string{"probe", "http"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			const length = 1200 * time.Millisecond
-			subject := steadyFor(startService(t, "-mutex").ways()[way], length)
+			subject := startService(t, "-mutex").ways()[way]
 			p := NewProfiles(Options{MutexFraction: 1, BlockRate: time.Millisecond})
-			sink := watch(t, p, subject, length+200*time.Millisecond)
+			if err := p.Open(t.Context(), subject); err != nil {
+				t.Fatal(err)
+			}
+			sink := run(t, p, &p.subject.Steady, subject.Clock, 2*time.Second, never)
 			count := map[string]int{}
 			for _, got := range sink.Profiles() {
 				count[got.Type]++
@@ -111,13 +143,15 @@ func TestTracesOfARealTarget(t *testing.T) {
 	for _, way := range []string{"probe", "http"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			const length = 1500 * time.Millisecond
-			subject := steadyFor(startService(t).ways()[way], length)
-			sampled := make(chan *observetest.Sink, 1)
-			go func() { sampled <- watch(t, NewProfiles(Options{}), subject, length+200*time.Millisecond) }()
-			s := NewTraces(Options{})
-			sink := watch(t, s, subject, length+200*time.Millisecond)
-			<-sampled
+			subject := startService(t).ways()[way]
+			p, s := NewProfiles(Options{}), NewTraces(Options{})
+			if err := errors.Join(p.Open(t.Context(), subject), s.Open(t.Context(), subject)); err != nil {
+				t.Fatal(err)
+			}
+			var sampled sync.WaitGroup
+			sampled.Go(func() { run(t, p, &p.subject.Steady, subject.Clock, 3*time.Second, never) })
+			sink := run(t, s, &s.subject.Steady, subject.Clock, 3*time.Second, func(s *observetest.Sink) bool { return len(s.Traces()) > 0 })
+			sampled.Wait()
 			traces := sink.Traces()
 			if len(traces) != 1 {
 				t.Fatalf("%d traces: %+v", len(traces), s.Health())
