@@ -1,6 +1,9 @@
 // Package goruntime watches the Go runtime of the target through three
 // sources: figures per window (Metrics), profiles over the steady span
-// (Profiles) and short execution traces within it (Traces).
+// (Profiles) and short execution traces within it (Traces). A fourth,
+// Collections, stands in for the first where the target has no probe and is a
+// program that redline started: it reads what the runtime prints of its
+// collections.
 //
 // There are two ways in. A target that carries redline's probe writes its
 // figures into shared memory, and serves profiles and traces on a Unix socket.
@@ -13,6 +16,10 @@
 // profiles, and it never asks for a goroutine profile as text (debug=2), which
 // stops the world for milliseconds, nor for a heap profile after a forced
 // collection.
+//
+// The target may be replaced while it is watched, under another process id or the
+// same: a new ring begins new counters, nothing is subtracted across two
+// processes, and the windows between stay empty and are told as a gap.
 //
 // What the target sends is not trusted: sizes are bounded before and after
 // decompression, profiles are parsed and checked before they are stored.
