@@ -20,7 +20,9 @@ const module = "github.com/redline-go/redline/"
 // folders inside a room may import the room and each other.
 var floors = map[string]int{
 	"record": 1, "scenario": 1, "stat": 1,
-	"load": 2, "observe": 2, "anatomy": 2, "target": 2,
+	// export shows a run to the outside as it goes: it touches the world, and run
+	// puts it beside the record.
+	"load": 2, "observe": 2, "anatomy": 2, "target": 2, "export": 2,
 	"run": 3, "diagnose": 3,
 	"judge": 4, "report": 4,
 	"demo": 5,
@@ -59,6 +61,8 @@ var bans = []struct{ room, imports, reason string }{
 	{"cmd/", module + "diagnose/", "verbs speak to judge"},
 	{"cmd/", module + "lab/", "heavy dependencies of the lab stay in its module"},
 	{"load/", module + "observe/", "the two halves meet in the record"},
+	{"export/", "os", "exporters speak HTTP; what is kept is the record's"},
+	{"export/", "os/exec", "exporters start nothing"},
 	{"observe/", module + "load", "the two halves meet in the record"},
 }
 

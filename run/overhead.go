@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/stat"
 	"github.com/redline-go/redline/target"
 )
@@ -43,6 +44,7 @@ func Overhead(ctx context.Context, o Options, pairs int) (*record.Overhead, erro
 	defer os.RemoveAll(scratch)
 	plan := *o.Plan
 	plan.Load.Duration, plan.Load.Warmup, plan.Load.Stages, plan.Load.Requests = overheadBlock, overheadWarmup, nil, 0
+	plan.Export = scenario.Export{} // these runs are nobody's but redline's
 	if plan.Target.Build != "" && o.Binary == "" {
 		o.Binary = filepath.Join(scratch, "target")
 		if err := target.Build(ctx, plan.Target.Build, o.Binary); err != nil {

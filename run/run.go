@@ -13,6 +13,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/redline-go/redline/export"
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
@@ -73,6 +74,10 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	c := &conductor{Options: o, clock: clock, protocol: speaks, slow: observe.NewSlow(record.DefaultWindow)}
+	if err := c.openExporters(); err != nil {
+		return err
+	}
+	defer c.exporters.Abandon() // nothing is left to do once the run was shown
 	svc, err := target.Start(ctx, target.Options{
 		Target: c.exporting(), URL: string(o.Plan.Requests[0].URL), Clock: clock, Window: record.DefaultWindow,
 		Blind: o.Blind, Binary: o.Binary, Stdout: o.Output, Stderr: o.Output,
@@ -109,6 +114,9 @@ type conductor struct {
 	target   *target.Target
 	bundle   *record.Writer
 	slow     *observe.Slow
+
+	exporters *export.Exporters
+	tee       *export.Tee // the bundle, and whoever else is told
 }
 
 // opening is run.json as the run begins.
@@ -122,6 +130,7 @@ func (c *conductor) opening() record.Run {
 
 // conduct drives load between opened sources and stores what they told.
 func (c *conductor) conduct(ctx context.Context) error {
+	c.beginExport()
 	loadStart := c.clock.Now() + settle
 	watch := c.watch(ctx, load.Steady(c.Plan.Load, loadStart))
 
@@ -129,7 +138,7 @@ func (c *conductor) conduct(ctx context.Context) error {
 	defer stop(nil)
 	go c.stopWhenTargetEnds(loadCtx, stop)
 	result, err := load.Run(loadCtx, load.Config{
-		Plan: c.Plan, Clock: c.clock, Protocol: c.protocol, Record: c.bundle, Trace: c.trace(),
+		Plan: c.Plan, Clock: c.clock, Protocol: c.protocol, Record: c.tee, Trace: c.trace(),
 		Start: loadStart, OnWindow: c.window,
 	})
 	if cause := context.Cause(loadCtx); cause != nil && err != nil {
@@ -137,6 +146,7 @@ func (c *conductor) conduct(ctx context.Context) error {
 	}
 	c.event(Event{Phase: "closing the record"})
 	sources := watch.close()
+	sources.warnings = append(sources.warnings, c.tee.Finish()...)
 	return errors.Join(err, c.store(result, sources))
 }
 

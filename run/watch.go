@@ -70,7 +70,7 @@ func (c *conductor) watch(ctx context.Context, steady record.Span) *watch {
 			continue
 		}
 		s.opened = true
-		w.done.Go(func() { s.cpu = threadCPU(func() { s.err = s.source.Run(ctx, c.bundle) }) })
+		w.done.Go(func() { s.cpu = threadCPU(func() { s.err = s.source.Run(ctx, c.tee) }) })
 	}
 	return w
 }

@@ -51,6 +51,7 @@ type Flags struct {
 	Postgres   string   // --postgres
 	OTLP       string   // --otlp, as ParseOTLP reads it
 	OTLPToken  string   // of the environment; a scenario's own goes before
+	Export     Export   // --prometheus, --pyroscope, --otlp-metrics, and tokens of the environment
 	Thresholds []string // --threshold, added
 	Redact     []string // --redact, added
 }
@@ -181,6 +182,7 @@ func (p *Plan) Apply(f Flags) error {
 	if next.Observe.OTLPToken == "" {
 		next.Observe.OTLPToken = f.OTLPToken
 	}
+	next.Export.apply(f.Export)
 	next.Thresholds = append([]Threshold(nil), p.Thresholds...)
 	for _, expr := range f.Thresholds {
 		t, err := ParseThreshold(expr)

@@ -25,6 +25,7 @@ func (d *decoder) root(n ast.Node) {
 		{name: "tls", decode: (*decoder).tls},
 		{name: "grpc", decode: (*decoder).grpc},
 		{name: "observe", decode: (*decoder).observe},
+		{name: "export", decode: (*decoder).export},
 		{name: "thresholds", decode: (*decoder).thresholds},
 		{name: "redact", decode: (*decoder).redact},
 		{name: "faults", later: true},

@@ -30,6 +30,7 @@ type Plan struct {
 	TLS        TLS         `json:"tls,omitzero"`
 	GRPC       GRPC        `json:"grpc,omitzero"`
 	Observe    Observe     `json:"observe"`
+	Export     Export      `json:"export,omitzero"`
 	Thresholds []Threshold `json:"thresholds"`
 	Redact     []string    `json:"redact"` // header names besides the built-in ones
 	// Warnings are what a person should know of the plan, in whole sentences.

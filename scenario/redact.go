@@ -94,6 +94,7 @@ func (p *Plan) Redacted() json.RawMessage {
 	c.Target.Ready = RedactText(p.Target.Ready)
 	c.Observe.Pprof = RedactText(p.Observe.Pprof)
 	c.Observe.Postgres = RedactText(p.Observe.Postgres)
+	c.Export = p.Export.redacted()
 	c.Requests = make([]Request, len(p.Requests))
 	for i, r := range p.Requests {
 		r.Headers = maps.Clone(r.Headers)

@@ -76,6 +76,9 @@ func (p *Plan) Validate() error {
 	if err := p.Observe.validateOTLP(); err != nil {
 		return fmt.Errorf("observe: otlp: %w", err)
 	}
+	if err := p.Export.validate(); err != nil {
+		return err
+	}
 	return nil
 }
 

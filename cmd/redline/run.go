@@ -61,6 +61,7 @@ for HTTP/2), grpc and grpcs, ws and wss, tcp.`,
 	f.loadFlags(cmd.Flags())
 	f.protocolFlags(cmd.Flags())
 	f.targetFlags(cmd.Flags())
+	f.exportFlags(cmd.Flags())
 	f.outputFlags(cmd.Flags())
 	cmd.MarkFlagsMutuallyExclusive("exec", "build", "pid")
 	cmd.MarkFlagsMutuallyExclusive("no-observe", "measure-overhead")

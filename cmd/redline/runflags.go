@@ -62,6 +62,16 @@ func (f *runFlags) targetFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.Redact, "redact", nil, "`header` whose value must not be recorded; may be repeated")
 }
 
+// exportFlags are the tools that the run is shown to while it goes on.
+func (f *runFlags) exportFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&f.Export.Prometheus, "prometheus", "", "show figures to Prometheus: an `address` to be scraped at (127.0.0.1:9464), or the URL of remote write (http://host:9090/api/v1/write)")
+	flags.StringVar(&f.Export.OTLP, "otlp-metrics", "", "send figures to this `URL` as OTLP metrics over HTTP (http://host:4318)")
+	flags.StringVar(&f.Export.Pyroscope, "pyroscope", "", "push profiles to the Pyroscope at this `URL` (http://host:4040)")
+	f.Export.PrometheusToken = os.Getenv(scenario.PrometheusTokenVariable)
+	f.Export.OTLPToken = os.Getenv(scenario.OTLPMetricsTokenVariable)
+	f.Export.PyroscopeToken = os.Getenv(scenario.PyroscopeTokenVariable)
+}
+
 // outputFlags are what becomes of the results.
 func (f *runFlags) outputFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.out, "out", "o", "", "bundle `directory` (default runs/<time>-<scenario>)")

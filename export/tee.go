@@ -1,0 +1,113 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// every is how often windows are sent.
+const every = time.Second
+
+// Tee is a record's writer that shows what it writes to the exporters. Its
+// methods cost what the writer's do and one copy; they return the writer's
+// errors, and never an exporter's.
+type Tee struct {
+	*record.Writer
+	exporters *Exporters
+	gather    *gather // nil when nobody takes windows
+	end       chan struct{}
+	ended     chan struct{}
+	once      sync.Once
+	warnings  []string
+}
+
+// Tee puts the exporters beside a writer. The Tee must be closed before the
+// writer is.
+func (e *Exporters) Tee(w *record.Writer, id Identity) *Tee {
+	t := &Tee{Writer: w, exporters: e, end: make(chan struct{}), ended: make(chan struct{})}
+	e.begin(id)
+	if len(e.sinks()) == 0 {
+		close(t.ended)
+		return t
+	}
+	t.gather = newGather(e.Clock, e.Window)
+	go t.run()
+	return t
+}
+
+// Add implements the sinks of load and observe.
+func (t *Tee) Add(points ...record.Point) error {
+	if t.gather != nil {
+		t.gather.add(points)
+	}
+	return t.Writer.Add(points...)
+}
+
+// Counts implements load's sink.
+func (t *Tee) Counts(step string, kind record.Kind, s record.Span, c *record.Counts) error {
+	if t.gather != nil {
+		t.gather.log(step, kind, s, c)
+	}
+	return t.Writer.Counts(step, kind, s, c)
+}
+
+// Profile implements observe's sink.
+func (t *Tee) Profile(p record.Profile) error {
+	err := t.Writer.Profile(p)
+	if t.exporters.pyroscope != nil {
+		t.exporters.pyroscope.profile(p)
+	}
+	return err
+}
+
+// run sends windows until the Tee is closed.
+func (t *Tee) run() {
+	defer close(t.ended)
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			t.send(t.exporters.Clock.Now() - settle)
+		case <-t.end:
+			t.send(math.MaxInt64)
+			return
+		}
+	}
+}
+
+// send gives the windows that ended by then to the exporters.
+func (t *Tee) send(by time.Duration) {
+	windows := t.gather.take(by)
+	if len(windows) == 0 {
+		return
+	}
+	for _, s := range t.exporters.sinks() {
+		s.windows(windows)
+	}
+}
+
+// Finish sends what is pending, for a few seconds at most, ends the exporters
+// and returns in whole sentences what did not arrive. It leaves the writer open.
+// Nothing may be written meanwhile. A second Finish returns the same.
+func (t *Tee) Finish() []string {
+	t.once.Do(func() {
+		close(t.end)
+		<-t.ended
+		t.warnings = t.exporters.close()
+		if t.gather == nil {
+			return
+		}
+		if n := t.gather.lost(); n > 0 {
+			t.warnings = append(t.warnings, fmt.Sprintf("%d values were not exported: they came faster than they could be sent; the record has them", n))
+		}
+		if n := t.gather.late; n > 0 {
+			t.warnings = append(t.warnings, fmt.Sprintf("%d values were not exported: they came more than %v after their window; the record has them", n, settle))
+		}
+	})
+	return t.warnings
+}

@@ -1,0 +1,128 @@
+package scenario
+
+import (
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Variables of the environment that hold tokens, of flags and of files that
+// give none. A flag would show them to whoever lists processes.
+const (
+	PrometheusTokenVariable  = "REDLINE_PROMETHEUS_TOKEN"
+	PyroscopeTokenVariable   = "REDLINE_PYROSCOPE_TOKEN"
+	OTLPMetricsTokenVariable = "REDLINE_OTLP_METRICS_TOKEN"
+)
+
+// Export says where a run is shown while it goes on; the zero Export shows it
+// nowhere. Tokens are bearer tokens and never written down; the userinfo of a
+// URL is basic authentication.
+type Export struct {
+	// Prometheus is an address to be scraped at, or the URL of a receiver of
+	// remote write.
+	Prometheus string `json:"prometheus,omitempty"`
+	Pyroscope  string `json:"pyroscope,omitempty"` // base URL
+	OTLP       string `json:"otlp,omitempty"`      // of metrics, over HTTP; without a path /v1/metrics is meant
+
+	PrometheusToken string `json:"-"` // to send, or what scrapers must show
+	PyroscopeToken  string `json:"-"`
+	OTLPToken       string `json:"-"`
+}
+
+// redacted returns the export without what opens the receivers.
+func (x Export) redacted() Export {
+	for _, text := range []*string{&x.Prometheus, &x.Pyroscope, &x.OTLP} {
+		if u, err := url.Parse(*text); err == nil && u.User != nil {
+			u.User = nil // its name alone may be a token
+			*text = u.String()
+		}
+		*text = RedactText(*text)
+	}
+	return x
+}
+
+// validate checks the export, and makes the address of a page one that only
+// this host reaches when it names no host.
+func (x *Export) validate() error {
+	for _, one := range []struct{ name, url, token string }{
+		{"prometheus", x.Prometheus, x.PrometheusToken}, {"pyroscope", x.Pyroscope, x.PyroscopeToken}, {"otlp", x.OTLP, x.OTLPToken},
+	} {
+		if strings.ContainsAny(one.token, " \t\r\n") {
+			return mistakef("", "export: %s_token holds a blank, which a header cannot tell from its end", one.name)
+		}
+		if one.url == "" || one.name == "prometheus" && !strings.Contains(one.url, "://") {
+			continue
+		}
+		if u, err := url.Parse(one.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return mistakef("write it as http://host:port/path", "export: %s is not the URL of a receiver", one.name)
+		}
+	}
+	if x.Prometheus == "" || strings.Contains(x.Prometheus, "://") {
+		return nil
+	}
+	return x.validatePage()
+}
+
+func (x *Export) validatePage() error {
+	host, port, err := net.SplitHostPort(x.Prometheus)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil || strings.ContainsAny(host, " /") {
+		return mistakef("write 127.0.0.1:9464, or the URL of remote write, http://host:9090/api/v1/write",
+			"export: %.60q is neither an address to be scraped at nor a URL", x.Prometheus)
+	}
+	if host == "" {
+		x.Prometheus = net.JoinHostPort("127.0.0.1", port)
+	}
+	if !loopbackAddress(x.Prometheus) && x.PrometheusToken == "" {
+		return mistakef("set REDLINE_PROMETHEUS_TOKEN, or prometheus_token in the file, and the same as authorization in Prometheus' scrape_configs",
+			"export: %s can be reached from elsewhere, and anyone could read the page", x.Prometheus)
+	}
+	return nil
+}
+
+// apply overrides the export by flags. A token of the file is for the receiver
+// of the file, so a flag that names another one drops it.
+func (x *Export) apply(f Export) {
+	for _, one := range []struct{ to, token, from, env *string }{
+		{&x.Prometheus, &x.PrometheusToken, &f.Prometheus, &f.PrometheusToken},
+		{&x.Pyroscope, &x.PyroscopeToken, &f.Pyroscope, &f.PyroscopeToken},
+		{&x.OTLP, &x.OTLPToken, &f.OTLP, &f.OTLPToken},
+	} {
+		if *one.from != "" && *one.from != *one.to {
+			*one.to, *one.token = *one.from, ""
+		}
+		if *one.token == "" {
+			*one.token = *one.env
+		}
+	}
+}
+
+// export decodes the section. Its values may hold variables: URLs have
+// passwords in them.
+func (d *decoder) export(n ast.Node) {
+	x := &d.plan.Export
+	text := func(name string, to *string) key {
+		return key{name: name, decode: func(d *decoder, n ast.Node) {
+			if value, _, ok := d.expanded(n, name); ok {
+				*to = value
+			}
+		}}
+	}
+	d.mapping(n, "export", []key{
+		text("prometheus", &x.Prometheus), text("prometheus_token", &x.PrometheusToken),
+		text("pyroscope", &x.Pyroscope), text("pyroscope_token", &x.PyroscopeToken),
+		text("otlp", &x.OTLP), text("otlp_token", &x.OTLPToken),
+	})
+	for name, to := range map[string]*string{
+		PrometheusTokenVariable: &x.PrometheusToken, PyroscopeTokenVariable: &x.PyroscopeToken, OTLPMetricsTokenVariable: &x.OTLPToken,
+	} {
+		if value, set := d.env(name); set && *to == "" {
+			*to = value
+		}
+	}
+}
