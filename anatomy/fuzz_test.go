@@ -28,6 +28,13 @@ func FuzzAnalyze(f *testing.F) {
 		}
 		f.Add(broken)
 	}
+	data, err := os.ReadFile("testdata/go1.26-generations.trace")
+	if err != nil {
+		f.Fatal(err)
+	}
+	ends := generations(f, data)
+	f.Add(append(data[:ends[0]:ends[0]], data[ends[1]:]...))
+	f.Add(append(data[:ends[1]:ends[1]], data[ends[0]:]...))
 	f.Add([]byte("go 1.26 trace\x00\x00\x00"))
 	f.Add([]byte(""))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -35,7 +42,8 @@ func FuzzAnalyze(f *testing.F) {
 			return
 		}
 		var lines []record.Timeline
-		a, err := anatomy.AnalyzeAll([]anatomy.Input{{Trace: bytes.NewReader(data)}}, anatomy.Options{
+		inputs := []anatomy.Input{{Trace: bytes.NewReader(data)}, {Trace: bytes.NewReader(data[len(data)/2:])}}
+		a, err := anatomy.AnalyzeAll(inputs, anatomy.Options{
 			MaxEvents: 1 << 17, MaxParts: 10,
 			Each: func(l record.Timeline) { lines = append(lines, l) },
 		})

@@ -19,6 +19,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func render(a *record.Anatomy) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "requests %d, cut %d, merged %d, hijacked %d, coverage %.3f, spawned %.2f\n", a.Requests, a.Cut, a.Merged, a.Hijacked, a.Coverage, a.Spawned)
+	fmt.Fprintf(&b, "served %+v\n", a.Served)
 	fmt.Fprintf(&b, "markers %+v\ntraced %v, align %+v\np50 %v, p99 %v\n", a.Markers, a.Traced, a.Align, a.P50NS, a.P99NS)
 	for _, w := range a.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", w)
@@ -40,7 +41,7 @@ func render(a *record.Anatomy) string {
 	band(fmt.Sprintf("median: %v", a.MedianNS), a.Median)
 	band(fmt.Sprintf("tail: %v", a.TailNS), a.Tail)
 	for _, l := range a.Slowest {
-		fmt.Fprintf(&b, "\nslow: goroutine %d took %v\n", l.Goroutine, l.Len())
+		fmt.Fprintf(&b, "\nslow: goroutine %d of %s took %v, id %q\n", l.Goroutine, l.Server, l.Len(), l.ID)
 		for _, s := range l.Segments {
 			fmt.Fprintf(&b, "%9d ns %-14s %s", s.NS, s.State, s.Site)
 			if len(s.Behind) > 0 {
@@ -52,8 +53,8 @@ func render(a *record.Anatomy) string {
 	return b.String()
 }
 
-// TestGolden takes traces of several Go versions apart; testdata/server made
-// them, with 120 requests in each.
+// TestGolden takes traces of several Go versions apart; testdata/server and
+// testdata/servers made them, with 120 requests in each.
 func TestGolden(t *testing.T) {
 	traces, err := filepath.Glob("testdata/*.trace")
 	if err != nil || len(traces) == 0 {

@@ -93,9 +93,11 @@ func (t *tracker) see(g *goroutine, info *stackInfo, now trace.Time) {
 	}
 	k, was := info.class, c.phase
 	if end, ended := c.see(k, now); ended {
-		if k == classEnd {
+		switch {
+		case c.server != serverHTTP:
+		case k == classEnd:
 			t.all.markers.Aborts++
-		} else {
+		default:
 			t.all.markers.Flushes++
 		}
 		t.finish(g, end, now)

@@ -1,0 +1,116 @@
+package anatomy_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"runtime"
+	"testing"
+
+	"github.com/redline-go/redline/anatomy"
+	"github.com/redline-go/redline/record"
+)
+
+// generations returns where each generation of a Go 1.26 trace ends: behind the
+// one-byte event that says so. Batches are a type byte, four varints (generation,
+// thread, time, size) and size bytes.
+func generations(t testing.TB, data []byte) (ends []int) {
+	t.Helper()
+	const header, batch, end = 16, 1, 52
+	for at := header; at < len(data); {
+		switch data[at] {
+		case end:
+			at++
+			ends = append(ends, at)
+		case batch:
+			at++
+			var size uint64
+			for range 4 {
+				v, n := binary.Uvarint(data[at:])
+				size, at = v, at+n
+			}
+			at += int(size)
+		default:
+			t.Fatalf("byte %d begins no batch", at)
+		}
+	}
+	return ends
+}
+
+// TestLostGenerations cuts generations out of a trace. What stands before the
+// gap counts, and the gap is told.
+func TestLostGenerations(t *testing.T) {
+	data := readFixture(t, "go1.26-generations.trace")
+	ends := generations(t, data)
+	if len(ends) < 4 {
+		t.Fatalf("the fixture has %d generations", len(ends))
+	}
+	last := 0
+	for i := range len(ends) - 1 {
+		cut := append(bytes.Clone(data[:ends[i]]), data[ends[i+1]:]...)
+		a, err := anatomy.Analyze(bytes.NewReader(cut), anatomy.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := i+1 == len(ends)-1 // nothing is behind the gap
+		if a.Requests < last || a.Requests > 120 || a.Requests == 120 && !whole || (len(a.Warnings) > 0) == whole {
+			t.Errorf("without generation %d: %d requests, %d cut, after %d with less; %q", i+1, a.Requests, a.Cut, last, a.Warnings)
+		}
+		last = a.Requests
+	}
+}
+
+// TestCutMidEvent ends a trace after each of many bytes.
+func TestCutMidEvent(t *testing.T) {
+	data := readFixture(t, "go1.26-generations.trace")
+	for n := 0; n < len(data); n += 977 {
+		var lines []record.Timeline
+		a, err := anatomy.Analyze(bytes.NewReader(data[:n]), anatomy.Options{Each: func(l record.Timeline) { lines = append(lines, l) }})
+		if err != nil {
+			continue
+		}
+		checkShape(t, a, lines)
+		if len(a.Warnings) == 0 {
+			t.Errorf("%d of %d bytes: no warning", n, len(data))
+		}
+	}
+}
+
+// endless is a generation that never ends: a trace's header, then one batch again
+// and again.
+type endless struct {
+	header, batch []byte
+	read          int64
+}
+
+func (r *endless) Read(p []byte) (int, error) {
+	n := 0
+	if at := r.read - int64(len(r.header)); at < 0 {
+		n = copy(p, r.header[r.read:])
+	} else {
+		n = copy(p, r.batch[at%int64(len(r.batch)):])
+	}
+	r.read += int64(n)
+	return n, nil
+}
+
+// TestEndlessTrace feeds a trace that never ends: what is read, and the memory
+// that takes, keep to their bounds.
+func TestEndlessTrace(t *testing.T) {
+	data := readFixture(t, "go1.26-generations.trace")
+	batch := append([]byte{1, 1, 0, 0, 0xe8, 0x07}, bytes.Repeat([]byte{25}, 1000)...) // of events, which is no table
+	r := &endless{header: data[:16], batch: batch}
+	const bound = 8 << 20
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	a, err := anatomy.Analyze(r, anatomy.Options{MaxBytes: bound})
+	runtime.ReadMemStats(&after)
+	if err == nil && len(a.Warnings) == 0 {
+		t.Error("no warning")
+	}
+	if r.read < bound || r.read > bound+1 {
+		t.Errorf("read %d bytes of %d", r.read, bound)
+	}
+	if grown := int64(after.TotalAlloc - before.TotalAlloc); grown > 40*bound {
+		t.Errorf("%d bytes allocated for %d", grown, bound)
+	}
+}
