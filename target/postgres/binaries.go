@@ -29,6 +29,12 @@ func find(ctx context.Context, o Options) (binaries, error) {
 		}
 		return binaries{dir: o.BinDir, origin: o.BinDir}, nil
 	}
+	if o.Major != 0 {
+		if o.NoDownload {
+			return binaries{}, errors.New("a given major version is always a published one: allow the download")
+		}
+		return download(ctx, o.CacheDir, mavenCentral, o.Major)
+	}
 	if dir := newest("/usr/lib/postgresql"); dir != "" {
 		return binaries{dir: dir, origin: dir}, nil
 	}
@@ -41,7 +47,7 @@ func find(ctx context.Context, o Options) (binaries, error) {
 	if o.NoDownload {
 		return binaries{}, errors.New("no server binaries here: install PostgreSQL 13 or later, give a DSN, or allow the download")
 	}
-	return download(ctx, o.CacheDir, mavenCentral)
+	return download(ctx, o.CacheDir, mavenCentral, defaultMajor)
 }
 
 // newest returns the bin folder of the highest major version below root, which

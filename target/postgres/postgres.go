@@ -44,6 +44,9 @@ type Options struct {
 	// CacheDir keeps downloaded binaries; empty means redline/postgres below
 	// os.UserCacheDir.
 	CacheDir string
+	// Major, from 13 to 18, asks for published binaries of this major version
+	// whatever the machine has. Zero takes the machine's, else the default.
+	Major int
 	// NoDownload makes it an error when the machine has no server binaries.
 	NoDownload bool
 	// Durable switches on fsync, synchronous_commit and full_page_writes, for
@@ -128,6 +131,20 @@ func (s *Server) Done() <-chan struct{} {
 		return nil
 	}
 	return s.cluster.server.done
+}
+
+// Restart ends the server as an administrator would, which cuts its sessions
+// off, and starts it again on the same data and port. It must not run beside
+// other methods; a channel that Done returned before tells of the old process.
+// For a given DSN it is an error.
+func (s *Server) Restart(ctx context.Context) error {
+	if s.cluster == nil {
+		return errors.New("postgres: a server given by DSN is not restarted")
+	}
+	if err := s.cluster.restart(ctx); err != nil {
+		return fmt.Errorf("postgres: restart: %w", err)
+	}
+	return nil
 }
 
 // LastLog returns the last lines that the server logged, oldest first.

@@ -296,3 +296,30 @@ func await(t *testing.T, what string, done func() bool) {
 		}
 	}
 }
+
+// A restart keeps data, port and password, and is another process.
+func TestRestart(t *testing.T) {
+	s := start(t, Options{})
+	conn, err := pgx.Connect(t.Context(), s.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(t.Context(), "CREATE TABLE kept AS SELECT 7 AS n"); err != nil {
+		t.Fatal(err)
+	}
+	old, done := s.PID(), s.Done()
+	if err := s.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	if n := query[int](t, s.DSN, "SELECT n FROM kept"); n != 7 || s.PID() == old {
+		t.Errorf("kept %d, pid %d after %d", n, s.PID(), old)
+	}
+	if err := conn.Ping(t.Context()); err == nil {
+		t.Error("a session outlives the restart")
+	}
+	if err := (&Server{}).Restart(t.Context()); err == nil {
+		t.Error("a server given by DSN is restarted")
+	}
+}
