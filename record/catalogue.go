@@ -51,7 +51,13 @@ func catalogue() map[string]Info {
 		ProcessVoluntary: count, ProcessInvoluntary: count, ProcessReadBytes: volume, ProcessWriteBytes: volume,
 
 		CgroupThrottled: ns, CgroupThrottles: count, CgroupQuota: gauge, CgroupMemory: size, CgroupMemoryLimit: size,
-		PressureCPU: ns, PressureMemory: ns, PressureIO: ns, HostBusy: ns, HostSteal: ns, HostCPUs: gauge,
+		CgroupPeriods: count, CgroupMemoryHigh: size, CgroupMemoryInactive: size,
+		CgroupMemoryHighs: count, CgroupMemoryMaxes: count, CgroupOOMs: count, CgroupOOMKills: count,
+		PressureCPU: ns, PressureMemory: ns, PressureIO: ns, PressureCPUFull: ns, PressureMemoryFull: ns, PressureIOFull: ns,
+		HostPressureCPU: ns, HostPressureMemory: ns, HostPressureMemoryFull: ns, HostPressureIO: ns, HostPressureIOFull: ns,
+		PerfCycles: count, PerfInstructions: count, PerfCacheReferences: count, PerfCacheMisses: count,
+		PerfBranches: count, PerfBranchMisses: count, PerfMigrations: count,
+		HostBusy: ns, HostSteal: ns, HostCPUs: gauge,
 
 		StatementCalls: statement(count), StatementTime: statement(ns), StatementRows: statement(count),
 		StatementPlan: statement(ns), StatementReads: statement(count), StatementHits: statement(count),

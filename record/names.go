@@ -37,18 +37,49 @@ const (
 	ProcessReadBytes   = "process.io.read"  // counter, bytes from storage
 	ProcessWriteBytes  = "process.io.write" // counter, bytes to storage
 
+	// Hardware counters of the target's threads, scaled up for the time that they
+	// shared a register of the CPU with others.
+	PerfCycles          = "perf.cycles"           // counter, 1
+	PerfInstructions    = "perf.instructions"     // counter, 1 retired
+	PerfCacheReferences = "perf.cache_references" // counter, 1 accesses to the last level of cache
+	PerfCacheMisses     = "perf.cache_misses"     // counter, 1 of these, misses
+	PerfBranches        = "perf.branches"         // counter, 1 retired
+	PerfBranchMisses    = "perf.branch_misses"    // counter, 1 mispredicted
+	PerfMigrations      = "perf.migrations"       // counter, 1 moves of a thread to another CPU (software)
+
 	// The target's container and the host.
 	CgroupThrottled   = "cgroup.cpu.throttled"    // counter, ns
 	CgroupThrottles   = "cgroup.cpu.nr_throttled" // counter, 1 periods
 	CgroupQuota       = "cgroup.cpu.quota"        // gauge, 1 CPUs allowed; absent when unlimited
+	CgroupPeriods     = "cgroup.cpu.nr_periods"   // counter, 1 periods of the quota in which the group wanted to run
 	CgroupMemory      = "cgroup.memory"           // gauge, bytes
 	CgroupMemoryLimit = "cgroup.memory.limit"     // gauge, bytes; absent when unlimited
-	PressureCPU       = "pressure.cpu.some"       // counter, ns of stall (PSI)
-	PressureMemory    = "pressure.memory.some"    // counter, ns
-	PressureIO        = "pressure.io.some"        // counter, ns
-	HostBusy          = "host.cpu.busy"           // counter, ns over all CPUs, all but idle, iowait and steal
-	HostSteal         = "host.cpu.steal"          // counter, ns
-	HostCPUs          = "host.cpus"               // gauge, 1 CPUs online
+	CgroupMemoryHigh  = "cgroup.memory.high"      // gauge, bytes above which the group is slowed down; absent when unlimited
+	// CgroupMemoryInactive is what the kernel gives back before it kills.
+	CgroupMemoryInactive = "cgroup.memory.inactive_file"   // gauge, bytes of page cache that was not used of late
+	CgroupMemoryHighs    = "cgroup.memory.events.high"     // counter, 1 times the group was slowed down above memory.high
+	CgroupMemoryMaxes    = "cgroup.memory.events.max"      // counter, 1 times memory was about to pass the limit
+	CgroupOOMs           = "cgroup.memory.events.oom"      // counter, 1 allocations about to fail at the limit
+	CgroupOOMKills       = "cgroup.memory.events.oom_kill" // counter, 1 processes of the group ended for want of memory
+
+	// Time stalled (PSI): some tasks of the target's group waited, or all that
+	// could have run did. Of the host where the group keeps none of its own.
+	PressureCPU        = "pressure.cpu.some"    // counter, ns
+	PressureCPUFull    = "pressure.cpu.full"    // counter, ns; absent for the host
+	PressureMemory     = "pressure.memory.some" // counter, ns
+	PressureMemoryFull = "pressure.memory.full" // counter, ns
+	PressureIO         = "pressure.io.some"     // counter, ns
+	PressureIOFull     = "pressure.io.full"     // counter, ns
+
+	HostPressureCPU        = "host.pressure.cpu.some"    // counter, ns
+	HostPressureMemory     = "host.pressure.memory.some" // counter, ns
+	HostPressureMemoryFull = "host.pressure.memory.full" // counter, ns
+	HostPressureIO         = "host.pressure.io.some"     // counter, ns
+	HostPressureIOFull     = "host.pressure.io.full"     // counter, ns
+
+	HostBusy  = "host.cpu.busy"  // counter, ns over all CPUs, all but idle, iowait and steal
+	HostSteal = "host.cpu.steal" // counter, ns
+	HostCPUs  = "host.cpus"      // gauge, 1 CPUs online
 
 	// The database. Statement series carry the label queryid.
 	StatementCalls = "postgres.statement.calls" // counter, 1

@@ -2,6 +2,7 @@ package run
 
 import (
 	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/container"
 	"github.com/redline-go/redline/observe/goruntime"
 	"github.com/redline-go/redline/observe/kernel"
 	"github.com/redline-go/redline/observe/postgres"
@@ -16,6 +17,7 @@ func sources(subject observe.Subject) []observe.Source {
 		goruntime.NewProfiles(goruntime.Options{}),
 		goruntime.NewTraces(goruntime.Options{}),
 		process.New(process.Options{}),
+		container.New(container.Options{}),
 		postgres.New(),
 		spans.New(),
 	}, kernel.Sources()...)

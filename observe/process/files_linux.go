@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/redline-go/redline/observe/pseudofile"
 	"github.com/redline-go/redline/record"
 )
 
@@ -18,16 +19,16 @@ func (s *state) io() {
 	ok := false
 	at, _ := s.bracket.Read(s.clock, func() error {
 		for _, m := range t.members {
-			text, err := s.files.read(s.path(m.pid, "/io"))
+			text, err := s.files.Read(s.path(m.pid, "/io"))
 			switch {
 			case errors.Is(err, fs.ErrPermission):
 				s.say("storage I/O of process %d: permission denied (%s)", m.pid, privilege)
-			case gone(err):
+			case pseudofile.Gone(err):
 			case err != nil:
 				s.say("storage I/O of process %d: %v", m.pid, err)
 			default:
-				read, fine := keyed(text, "read_bytes")
-				written, alsoFine := keyed(text, "write_bytes")
+				read, fine := pseudofile.Keyed(text, "read_bytes")
+				written, alsoFine := pseudofile.Keyed(text, "write_bytes")
 				if fine && alsoFine {
 					t.read.add(m.pid, read, false)
 					t.write.add(m.pid, written, false)

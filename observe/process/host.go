@@ -1,6 +1,10 @@
 package process
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/redline-go/redline/observe/pseudofile"
+)
 
 // tick is the unit of utime, stime and /proc/stat, USER_HZ, which is 100 on
 // every architecture that Go runs on.
@@ -26,7 +30,7 @@ func parseHostStat(text []byte) (h hostStat, ok bool) {
 			continue
 		}
 		for field := range 8 {
-			n, after, fine := number(rest)
+			n, after, fine := pseudofile.Number(rest)
 			if !fine {
 				break // old kernels have fewer fields
 			}
@@ -41,22 +45,4 @@ func parseHostStat(text []byte) (h hostStat, ok bool) {
 		}
 	}
 	return h, ok
-}
-
-// parsePressure returns the ns in which some task stalled, from a file as in
-// Documentation/accounting/psi.rst of the kernel:
-// "some avg10=0.00 avg60=0.00 avg300=0.00 total=9040789" (us).
-func parsePressure(text []byte) (ns uint64, ok bool) {
-	for line := range bytes.Lines(text) {
-		if !bytes.HasPrefix(line, []byte("some ")) {
-			continue
-		}
-		_, total, found := bytes.Cut(line, []byte("total="))
-		if !found {
-			return 0, false
-		}
-		us, _, fine := number(total)
-		return us * 1000, fine
-	}
-	return 0, false
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/redline-go/redline/observe/pseudofile"
 )
 
 func TestParseStat(t *testing.T) {
@@ -28,44 +30,6 @@ func TestParseHostStat(t *testing.T) {
 	}
 	if _, ok := parseHostStat([]byte("ctxt 5\n")); ok {
 		t.Error("a stat file without CPUs is taken")
-	}
-}
-
-func TestParsePressure(t *testing.T) {
-	if ns, ok := parsePressure([]byte("some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull avg10=0.00 total=5\n")); !ok || ns != 12000 {
-		t.Errorf("parsePressure = %d, %v", ns, ok)
-	}
-	if _, ok := parsePressure([]byte("full avg10=0.00 total=5\n")); ok {
-		t.Error("a file without the line is taken")
-	}
-}
-
-func TestParseCPUMax(t *testing.T) {
-	for text, want := range map[string]float64{"150000 100000\n": 1.5, "max 100000\n": 0, "": 0, "100000": 0, "100000 0": 0} {
-		if cpus, ok := parseCPUMax([]byte(text)); cpus != want || ok != (want > 0) {
-			t.Errorf("parseCPUMax(%q) = %v, %v", text, cpus, ok)
-		}
-	}
-}
-
-func TestHierarchy(t *testing.T) {
-	tests := []struct{ mountRoot, group, own string }{
-		{"/", "/", "/m"},
-		{"/", "/pod/app", "/m/pod/app"},
-		{"/docker/abc", "/docker/abc", "/m"},
-		{"/docker/abc", "/docker/abc/sub", "/m/sub"},
-		{"/docker/abc", "/docker/abcd", ""}, // another container
-		{"/docker/abc", "/", ""},
-		{"/", "/../other", ""}, // seen from inside a namespace
-	}
-	for _, test := range tests {
-		h := newHierarchy(true, "/m", test.mountRoot, test.group)
-		switch {
-		case h == nil && test.own != "":
-			t.Errorf("group %s under mount of %s is not found", test.group, test.mountRoot)
-		case h != nil && (h.own() != test.own || h.levels[len(h.levels)-1] != "/m"):
-			t.Errorf("group %s under mount of %s: %v", test.group, test.mountRoot, h.levels)
-		}
 	}
 }
 
@@ -114,15 +78,14 @@ func TestRatio(t *testing.T) {
 
 // FuzzParse feeds every parser: none may panic or find figures without digits.
 func FuzzParse(f *testing.F) {
-	for _, name := range []string{"proc/42/stat", "proc/42/schedstat", "proc/42/io", "proc/stat", "proc/pressure/cpu", "sys/fs/cgroup/cpu/cpu.stat"} {
-		text, err := os.ReadFile("testdata/v1/" + name)
+	for _, name := range []string{"42/stat", "42/status", "42/schedstat", "42/io", "stat"} {
+		text, err := os.ReadFile("testdata/linux-6.18/proc/" + name)
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(text)
 	}
 	f.Add([]byte("42 (x) "))
-	f.Add([]byte("max 100000"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if len(text) > 64<<10 {
 			t.Skip("longer than any file read")
@@ -133,13 +96,9 @@ func FuzzParse(f *testing.F) {
 		}
 		_, errStat := parseStat(text)
 		_, _, sched := parseSchedstat(text)
-		_, io := keyed(text, "read_bytes")
+		_, io := pseudofile.Keyed(text, "read_bytes")
 		_, host := parseHostStat(text)
-		_, pressure := parsePressure(text)
-		_, quota := parseCPUMax(text)
-		_, _, v1 := (&hierarchy{}).throttled(text)
-		_, _, v2 := (&hierarchy{v2: true}).throttled(text)
-		if !digits && (errStat == nil || sched || io || host || pressure || quota || v1 || v2) {
+		if !digits && (errStat == nil || sched || io || host) {
 			t.Errorf("figures from %q", text)
 		}
 	})

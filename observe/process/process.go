@@ -1,5 +1,5 @@
-// Package process watches the target's process, its container and its host
-// through /proc and the cgroup file systems of Linux.
+// Package process watches the target's processes, and the CPU of its host,
+// through /proc of Linux.
 //
 // Where each figure comes from:
 //
@@ -13,10 +13,6 @@
 //	process.faults.*, rss, threads    /proc/<pid>/stat
 //	process.io.*       /proc/<pid>/io: bytes that reached storage, not the page cache
 //	process.fds        entries of /proc/<pid>/fd, against its limits file
-//	cgroup.*           cpu.stat, cpu.max and memory.* of cgroup v2, or cpu.cfs_*,
-//	                   cpu.stat and memory.*_in_bytes of v1: the tightest quota and
-//	                   limit from the target's group up to the root
-//	pressure.*         the group's own *.pressure files, else /proc/pressure
 //	host.cpu.*         /proc/stat, ticks of 10 ms
 //
 // The target is the process and its descendants, so that a service started
@@ -27,8 +23,12 @@
 // Cost is bounded: with more than 64 threads the per-thread files are read every
 // fifth window, and descriptors, which are counted one by one, once a second.
 //
+// A process that took the pid of one that ended is another (its start time tells)
+// and not watched: what it does is absent, and the health says when it came.
+//
 // It refuses to watch other processes of the host (package kernel and the
-// generator's own figures tell of those). procfs (github.com/prometheus/procfs)
+// generator's own figures tell of those), and what confines the target (package
+// container). procfs (github.com/prometheus/procfs)
 // reads what is read once a second or once; what is read each window is parsed
 // here without allocating, since procfs takes 20 us for a stat file.
 package process
@@ -43,8 +43,8 @@ import (
 
 // Options of a Source.
 type Options struct {
-	// Root is prefixed to /proc and to the cgroup mount points, for tests on
-	// recorded trees. Empty means this host; only then CPU clocks are used.
+	// Root is prefixed to /proc, for tests on recorded trees. Empty means this
+	// host; only then CPU clocks are used.
 	Root string
 }
 
@@ -58,7 +58,8 @@ type Source struct {
 	samples int64
 	missed  int64
 	ended   time.Duration // run time at which the process was found gone; 0 if it lived
-	blind   []string      // what could not be read, with the reason
+	gaps    []record.Gap
+	blind   []string // what could not be read, with the reason
 }
 
 var (
@@ -75,7 +76,7 @@ func New(o Options) *Source {
 func (*Source) Describe() observe.Description {
 	return observe.Description{
 		Name:  "process",
-		Doc:   "CPU, run delay, memory, descriptors and context switches of the target, its cgroup's limits, and the host's CPU.",
+		Doc:   "CPU, run delay, memory, descriptors and context switches of the target, and the host's CPU.",
 		Needs: "a target process on this Linux host; its descriptors and I/O need the same user or root.",
 		Cost:  "nothing in the target; the kernel formats a few files of /proc each window.",
 	}
@@ -88,6 +89,7 @@ func (s *Source) Health() record.SourceHealth {
 		OK:      s.samples > 0 && s.ended == 0,
 		Samples: s.samples,
 		Align:   s.bracket.Align(),
+		Gaps:    s.gaps,
 	}
 	say := func(format string, args ...any) {
 		if h.Why != "" {

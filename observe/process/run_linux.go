@@ -7,14 +7,15 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/prometheus/procfs"
+	"github.com/prometheus/procfs" // limits files, and descriptors counted without listing
 
 	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/pseudofile"
 	"github.com/redline-go/redline/record"
 )
 
 // seldom is how often what is costly or slow to change is read: the tree of
-// processes, descriptors, limits, memory of the group.
+// processes, descriptors, limits.
 const seldom = time.Second
 
 // state is what Open takes and Run uses.
@@ -22,15 +23,13 @@ type state struct {
 	*Source
 	clock record.Clock
 	meter observe.Meter
-	files reader
+	files pseudofile.Reader
 	fs    procfs.FS
 	proc  string // mount point of procfs
 
-	tree      tree
-	cpu       cpuFrom
-	container container
-	// pressure is the path up to the resource's name, empty when there is none.
-	pressure, pressureSuffix string
+	tree     tree
+	replaced bool // another process was found under a member's pid
+	cpu      cpuFrom
 
 	seldomAt, threadsAt, switchesAt time.Duration // next reading of each
 }
@@ -45,7 +44,7 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	}
 	st := &state{Source: s, clock: subject.Clock, proc: s.options.Root + "/proc"}
 	st.meter.Width = subject.Window
-	text, err := st.files.read(st.proc + "/" + strconv.Itoa(subject.PID) + "/stat")
+	text, err := st.files.Read(st.proc + "/" + strconv.Itoa(subject.PID) + "/stat")
 	if err != nil {
 		return &observe.Unsupported{
 			What:   fmt.Sprintf("process %d cannot be read", subject.PID),
@@ -66,10 +65,6 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	}
 	st.tree.members = []*member{{pid: subject.PID, start: root.start}}
 	st.chooseCPU(subject.PID)
-	if st.container, err = findContainer(st.fs, s.options.Root, subject.PID); err != nil {
-		st.say("no cgroup figures: %v", err)
-	}
-	st.findPressure()
 	s.subject, s.state = subject, st
 	return nil
 }
@@ -87,6 +82,13 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 		return nil
 	})
 	s.missed = edges.Missed()
+	if s.ended != 0 {
+		why := "the process ended"
+		if st.replaced {
+			why = "its pid is another process's"
+		}
+		s.gaps = []record.Gap{{Span: record.Span{From: s.ended, To: st.clock.Now()}, Of: "process", Why: why}}
+	}
 	return err
 }
 
@@ -107,11 +109,6 @@ func (s *state) sample(edge time.Duration) {
 			s.ended = s.clock.Now()
 		}
 	}
-	if due {
-		s.limits(edge)
-	}
-	s.throttle()
-	s.pressures()
 	s.host(edge)
 }
 

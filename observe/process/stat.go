@@ -3,6 +3,8 @@ package process
 import (
 	"bytes"
 	"errors"
+
+	"github.com/redline-go/redline/observe/pseudofile"
 )
 
 // stat is what is used of /proc/<pid>/stat (proc_pid_stat(5)).
@@ -35,7 +37,7 @@ func parseStat(line []byte) (stat, error) {
 		if len(rest) > 0 && rest[0] == '-' { // tty, tpgid, nice and priority may be negative
 			rest = rest[1:]
 		}
-		n, after, ok := number(rest)
+		n, after, ok := pseudofile.Number(rest)
 		if !ok {
 			return stat{}, errStat
 		}
@@ -68,10 +70,10 @@ func (s stat) ended() bool { return s.state == 'Z' || s.state == 'X' }
 // parseSchedstat parses a schedstat file (Documentation/scheduler/sched-stats.rst
 // of the kernel): ns on a CPU, ns in a run queue, time slices.
 func parseSchedstat(line []byte) (onCPU, delay uint64, ok bool) {
-	onCPU, line, ok = number(line)
+	onCPU, line, ok = pseudofile.Number(line)
 	if !ok {
 		return 0, 0, false
 	}
-	delay, _, ok = number(line)
+	delay, _, ok = pseudofile.Number(line)
 	return onCPU, delay, ok
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/redline-go/redline/observe/pseudofile"
 	"github.com/redline-go/redline/record"
 )
 
@@ -42,11 +43,14 @@ func (s *state) threads(edge time.Duration) {
 		if many {
 			s.switchesAt += (threadWindows - 1) * switchesEvery
 		}
-		at, _ := s.bracket.Read(s.clock, func() error { s.readSwitches(); return nil })
+		var ok bool
+		at, _ := s.bracket.Read(s.clock, func() error { ok = s.readSwitches(); return nil })
 		t.voluntary.next()
 		t.involuntary.next()
-		s.meter.Count(record.ProcessVoluntary, "", at, float64(t.voluntary.total))
-		s.meter.Count(record.ProcessInvoluntary, "", at, float64(t.involuntary.total))
+		if ok {
+			s.meter.Count(record.ProcessVoluntary, "", at, float64(t.voluntary.total))
+			s.meter.Count(record.ProcessInvoluntary, "", at, float64(t.involuntary.total))
+		}
 		s.io()
 	}
 }
@@ -74,29 +78,33 @@ func (s *state) readSchedstats() (ok bool) {
 	return ok
 }
 
-func (s *state) readSwitches() {
+// readSwitches adds up the threads' context switches; ok is false when none of
+// their files could be read.
+func (s *state) readSwitches() (ok bool) {
 	for _, m := range s.tree.members {
 		s.eachThread(m, "/status", func(tid int, text []byte) {
-			if n, ok := keyed(text, "voluntary_ctxt_switches"); ok {
+			if n, fine := pseudofile.Keyed(text, "voluntary_ctxt_switches"); fine {
+				ok = true
 				s.tree.voluntary.add(tid, n, m.switched)
 			}
-			if n, ok := keyed(text, "nonvoluntary_ctxt_switches"); ok {
+			if n, ok := pseudofile.Keyed(text, "nonvoluntary_ctxt_switches"); ok {
 				s.tree.involuntary.add(tid, n, m.switched)
 			}
 		})
 		m.switched = true
 	}
+	return ok
 }
 
 // eachThread calls f with the file of each thread that still lives.
 func (s *state) eachThread(m *member, file string, f func(tid int, text []byte)) {
 	dir := s.path(m.pid, "/task")
-	tids, err := numbered(dir)
-	if err != nil && !gone(err) {
+	tids, err := pseudofile.Numbered(dir)
+	if err != nil && !pseudofile.Gone(err) {
 		s.say("threads of process %d: %v", m.pid, err)
 	}
 	for _, tid := range tids {
-		if text, err := s.files.read(dir + "/" + strconv.Itoa(tid) + file); err == nil {
+		if text, err := s.files.Read(dir + "/" + strconv.Itoa(tid) + file); err == nil {
 			f(tid, text)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/pseudofile"
 	"github.com/redline-go/redline/record"
 )
 
@@ -57,7 +58,7 @@ func (s *state) chooseCPU(pid int) {
 		}
 	}
 	s.cpu = cpuTicks
-	if text, err := s.files.read(s.path(pid, "/schedstat")); err == nil {
+	if text, err := s.files.Read(s.path(pid, "/schedstat")); err == nil {
 		if _, _, ok := parseSchedstat(text); ok {
 			s.cpu = cpuSchedstat
 		}
@@ -101,7 +102,11 @@ func (s *state) readStats() {
 	t.rss, t.threads = 0, 0
 	for _, m := range t.members {
 		st, onCPU, err := s.readStat(m)
-		if gone(err) || (err == nil && (st.start != m.start || st.ended())) {
+		if err == nil && st.start != m.start {
+			s.replaced = true
+			s.say("process %d is another process since %v into the run: its figures are absent", m.pid, s.clock.Now().Round(time.Millisecond))
+		}
+		if pseudofile.Gone(err) || (err == nil && (st.start != m.start || st.ended())) {
 			m.ended = true
 			continue
 		}
@@ -130,7 +135,7 @@ func (s *state) readStat(m *member) (st stat, onCPU uint64, err error) {
 		}
 		onCPU = uint64(used)
 	}
-	text, err := s.files.read(s.path(m.pid, "/stat"))
+	text, err := s.files.Read(s.path(m.pid, "/stat"))
 	if err != nil {
 		return st, 0, err
 	}
@@ -151,7 +156,7 @@ func (s *state) countCPU(at time.Duration) {
 // process is asked for its parent, once: whoever is no descendant when first
 // seen does not become one.
 func (s *state) findChildren() {
-	pids, err := numbered(s.proc)
+	pids, err := pseudofile.Numbered(s.proc)
 	if err != nil {
 		s.say("children of the target are not seen: %v", err)
 		return
@@ -166,7 +171,7 @@ func (s *state) findChildren() {
 		if strangers[pid] = t.strangers[pid]; strangers[pid] || followed[pid] {
 			continue
 		}
-		text, err := s.files.read(s.path(pid, "/stat"))
+		text, err := s.files.Read(s.path(pid, "/stat"))
 		if err != nil {
 			continue // ended since it was listed
 		}

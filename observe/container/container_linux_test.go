@@ -1,0 +1,249 @@
+package container
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/observetest"
+	"github.com/redline-go/redline/record"
+)
+
+func TestConformance(t *testing.T) {
+	observetest.Run(t, func() observe.Source { return New(Options{}) }, observe.Subject{PID: os.Getpid()})
+}
+
+// watch runs a source over a process until the sink has seen enough, which is
+// asked after each delivery; on a busy host that may take a while.
+func watch(t *testing.T, s *Source, pid int, enough func(*observetest.Sink) bool) *observetest.Sink {
+	t.Helper()
+	clock, err := record.StartClock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Open(t.Context(), observe.Subject{Clock: clock, Window: 50 * time.Millisecond, PID: pid}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	told := &tellingSink{}
+	told.told = func() {
+		if enough(&told.Sink) {
+			cancel()
+		}
+	}
+	if err := s.Run(ctx, told); err != nil {
+		t.Fatal(err)
+	}
+	return &told.Sink
+}
+
+// seen reports whether a series was delivered.
+func seen(sink *observetest.Sink, name string) bool {
+	_, n := sink.Sum(name, "")
+	return n > 0
+}
+
+// Recorded trees: version 1 with the unified tree beside it, of a real kernel;
+// version 2; and none. absent is NaN.
+func TestRecordedTrees(t *testing.T) {
+	absent := math.NaN()
+	gauges := []string{record.CgroupQuota, record.CgroupMemory, record.CgroupMemoryLimit, record.CgroupMemoryHigh, record.CgroupMemoryInactive}
+	counters := []string{
+		record.CgroupThrottled, record.CgroupThrottles, record.CgroupPeriods, record.CgroupOOMKills, record.CgroupMemoryMaxes, record.CgroupOOMs, record.CgroupMemoryHighs,
+		record.PressureCPU, record.PressureCPUFull, record.PressureMemoryFull, record.HostPressureCPU, record.HostPressureIOFull,
+	}
+	tests := []struct {
+		tree    string
+		gauges  []float64
+		there   int // of the counters, from the first
+		missing map[string]bool
+		says    string
+	}{
+		{"linux-6.18-v1", []float64{0.2, 270336, 64 << 20, absent, 0}, 12, map[string]bool{record.CgroupOOMs: true, record.CgroupMemoryHighs: true}, "version 1"},
+		{"v2", []float64{1.5, 200 << 20, 512 << 20, 384 << 20, 32 << 20}, 10, nil, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.tree, func(t *testing.T) {
+			s := New(Options{Root: "testdata/" + test.tree})
+			sink := watch(t, s, 42, func(sink *observetest.Sink) bool { // what is read once a second, twice
+				return seen(sink, record.CgroupOOMKills) && seen(sink, record.PressureMemoryFull)
+			})
+			for i, name := range gauges {
+				if got, want := sink.Last(name, ""), test.gauges[i]; got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+					t.Errorf("%s = %v, want %v", name, got, want)
+				}
+			}
+			// Nothing moves in a recording: what is there stands still.
+			for i, name := range counters {
+				sum, n := sink.Sum(name, "")
+				if want := i < test.there && !test.missing[name]; sum != 0 || (n > 0) != want {
+					t.Errorf("%s: %v in %d windows, want some: %v", name, sum, n, want)
+				}
+			}
+			if h := s.Health(); !h.OK || !strings.Contains(h.Why, test.says) {
+				t.Errorf("health %+v", h)
+			}
+		})
+	}
+	var refusal *observe.Unsupported
+	if err := New(Options{Root: "testdata/root"}).Open(t.Context(), observe.Subject{PID: 42}); !errors.As(err, &refusal) {
+		t.Errorf("without groups and PSI: %v", err)
+	}
+}
+
+// The levels whose files count: the quota's own for throttling, the limit's own
+// for its events, the target's own for what was killed.
+func TestLevels(t *testing.T) {
+	s := New(Options{Root: "testdata/linux-6.18-v1"})
+	if err := s.Open(t.Context(), observe.Subject{PID: 42}); err != nil {
+		t.Fatal(err)
+	}
+	st := s.state
+	st.limits(0)
+	if got := filepath.Base(st.throttling) + " " + filepath.Base(st.events); got != "redline-fixture redline-fixture" {
+		t.Errorf("levels %s", got)
+	}
+	if n, ok := st.place.memory.kills(st.files.Read); n != 1 || !ok {
+		t.Errorf("%d killed, %v", n, ok)
+	}
+	events := map[string]uint64{}
+	st.place.memory.events(st.events, st.files.Read, func(series string, n uint64) { events[series] = n })
+	if len(events) != 1 || events[record.CgroupMemoryMaxes] != 193 {
+		t.Errorf("events %v", events)
+	}
+}
+
+// group makes a control group of this kernel with a setting of version 2 or 1,
+// and returns the directory of each.
+func group(t *testing.T, controller string, files map[bool][2]string) string {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("needs root: a control group is made")
+	}
+	fs, err := procfs.NewFS("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := find(fs, "", os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := here.cpu
+	if controller == "memory" {
+		h = here.memory
+	}
+	if h == nil {
+		t.Skipf("needs a control group with %s", controller)
+	}
+	dir := filepath.Join(h.levels[len(h.levels)-1], "redline-test-"+strconv.Itoa(os.Getpid())+"-"+controller)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Skipf("needs a writable control group: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(dir); err != nil {
+			t.Errorf("remove the group: %v", err)
+		}
+	})
+	if err := os.WriteFile(filepath.Join(dir, files[h.v2][0]), []byte(files[h.v2][1]), 0o600); err != nil {
+		t.Skipf("needs the %s controller in the group: %v", controller, err)
+	}
+	return dir
+}
+
+// start runs a shell script in a group; the script waits for its input first.
+func start(t *testing.T, dir, script string) (pid int, begin func()) {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", "echo up; read go; "+script)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir+"/cgroup.procs", []byte(strconv.Itoa(cmd.Process.Pid)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return cmd.Process.Pid, func() {
+		if _, err := stdin.Write([]byte("go\n")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A real quota stops a real loop, and the figures are the kernel's own.
+func TestThrottled(t *testing.T) {
+	dir := group(t, "cpu", map[bool][2]string{true: {"cpu.max", "10000 100000"}, false: {"cpu.cfs_quota_us", "10000"}})
+	pid, begin := start(t, dir, "while :; do :; done")
+	begin()
+	s := New(Options{})
+	sink := watch(t, s, pid, func(sink *observetest.Sink) bool {
+		ns, _ := sink.Sum(record.CgroupThrottled, "")
+		return ns > 0 && seen(sink, record.CgroupQuota)
+	})
+	if quota := sink.Last(record.CgroupQuota, ""); quota != 0.1 {
+		t.Errorf("quota %v, want 0.1", quota)
+	}
+	periods, _ := sink.Sum(record.CgroupPeriods, "")
+	throttles, _ := sink.Sum(record.CgroupThrottles, "")
+	stopped, n := sink.Sum(record.CgroupThrottled, "")
+	if n == 0 || throttles <= 0 || throttles > periods+1 || stopped <= 0 {
+		t.Errorf("throttled %v of %v periods, for %v ns in %d windows: %s", throttles, periods, stopped, n, s.Health().Why)
+	}
+}
+
+// The kernel ends a process for want of memory, which its group outlives.
+func TestOOMKill(t *testing.T) {
+	dir := group(t, "memory", map[bool][2]string{true: {"memory.max", "16777216"}, false: {"memory.limit_in_bytes", "16777216"}})
+	pid, begin := start(t, dir, "exec dd if=/dev/zero of=/dev/null bs=100M count=1 2>/dev/null")
+	s := New(Options{})
+	sink := watch(t, s, pid, func(sink *observetest.Sink) bool {
+		if begin != nil { // the base was read
+			begin()
+			begin = nil
+		}
+		kills, _ := sink.Sum(record.CgroupOOMKills, "")
+		return kills > 0.99
+	})
+	if kills, _ := sink.Sum(record.CgroupOOMKills, ""); math.Abs(kills-1) > 0.01 {
+		t.Errorf("%v processes killed, want 1: %s", kills, s.Health().Why)
+	}
+	if maxes, _ := sink.Sum(record.CgroupMemoryMaxes, ""); maxes < 1 {
+		t.Errorf("the limit was reached %v times", maxes)
+	}
+}
+
+// tellingSink is a sink that tells after each delivery.
+type tellingSink struct {
+	observetest.Sink
+	told func()
+}
+
+func (s *tellingSink) Add(points ...record.Point) error {
+	err := s.Sink.Add(points...)
+	s.told()
+	return err
+}

@@ -1,0 +1,141 @@
+package container
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/pseudofile"
+	"github.com/redline-go/redline/record"
+)
+
+// seldom is how often limits, memory and the target's group are looked at.
+const seldom = time.Second
+
+// state is what Open takes and Run uses.
+type state struct {
+	*Source
+	subject observe.Subject
+	meter   observe.Meter
+	files   pseudofile.Reader
+	fs      procfs.FS
+	proc    string // mount point of procfs
+
+	groups string        // /proc/<pid>/cgroup as it was last
+	looked time.Duration // when that was
+	place  place
+	// throttling is the level whose cpu.stat is counted, events the one whose
+	// limits are; both are empty until they were looked up.
+	throttling, events string
+	pressures          []pressureFile
+	seldomAt           time.Duration
+}
+
+// pressureFile is one file of PSI that is there.
+type pressureFile struct {
+	path string
+	stall
+}
+
+// Open implements observe.Source.
+func (s *Source) Open(_ context.Context, subject observe.Subject) error {
+	if subject.PID <= 0 {
+		return &observe.Unsupported{
+			What:   "the target's process is not known",
+			Enable: "start it with --exec or --build, or name it with --pid, on the host that runs redline",
+		}
+	}
+	st := &state{Source: s, subject: subject, proc: s.options.Root + "/proc"}
+	st.meter.Width = subject.Window
+	if _, err := os.Stat(st.process()); err != nil {
+		return &observe.Unsupported{
+			What:   fmt.Sprintf("process %d cannot be read", subject.PID),
+			Enable: "name a process that runs on this host, in a PID namespace that redline sees",
+			Err:    err,
+		}
+	}
+	var err error
+	if st.fs, err = procfs.NewFS(st.proc); err != nil {
+		return &observe.Unsupported{What: "/proc cannot be read", Enable: "mount procfs", Err: err}
+	}
+	st.look()
+	if st.place == (place{}) && len(st.pressures) == 0 {
+		return &observe.Unsupported{
+			What:   "neither a control group of the target nor PSI is seen",
+			Enable: "mount the control groups (/sys/fs/cgroup) where redline runs, or start the kernel with psi=1",
+		}
+	}
+	s.state = st
+	return nil
+}
+
+func (s *state) process() string { return s.proc + "/" + strconv.Itoa(s.subject.PID) }
+
+// look finds the target's groups, when they are not those of the last look.
+func (s *state) look() {
+	defer func() { s.looked = s.subject.Clock.Now() }()
+	text, err := s.files.Read(s.process() + "/cgroup")
+	if err != nil {
+		if s.groups == "" {
+			s.say("no control groups: %v", err)
+			s.findPressure()
+		}
+		return // the process has ended; what it leaves behind may still be read
+	}
+	groups := string(text)
+	if groups == s.groups || s.groups != "" && s.ended() {
+		return // Subtle: a process that has ended is moved to the root by the kernel
+	}
+	if s.groups != "" {
+		s.gaps = append(s.gaps, record.Gap{Span: record.Span{From: s.looked, To: s.subject.Clock.Now()}, Why: "the target moved to another control group"})
+		s.meter.Break()
+	}
+	s.groups = groups
+	if s.place, err = find(s.fs, s.options.Root, s.subject.PID); err != nil {
+		s.say("no control groups: %v", err)
+	}
+	s.throttling, s.events = "", ""
+	s.findPressure()
+	s.tellAbsent()
+}
+
+// ended reports whether the target is gone, or waits to be reaped.
+func (s *state) ended() bool {
+	text, err := s.files.Read(s.process() + "/stat")
+	end := bytes.LastIndexByte(text, ')') // of the name, which may hold any byte
+	return err != nil || bytes.HasPrefix(text[end+1:], []byte(" Z")) || bytes.HasPrefix(text[end+1:], []byte(" X"))
+}
+
+// tellAbsent says what this place does not tell of.
+func (s *state) tellAbsent() {
+	const outside = "mount its control groups where redline runs, or run redline on the host"
+	switch p := s.place; {
+	case p.cpu == nil && p.memory == nil:
+		s.say("the target's control group is not seen (to enable: %s)", outside)
+	case p.memory == nil || p.memory.root():
+		s.say("no memory of the group: the target is in none of its own (to enable: run it in a container or with systemd-run -p MemoryMax=)")
+	case !p.memory.v2:
+		s.say("control groups of version 1 count no reaching of memory.high and no OOM without a kill (to enable: boot with version 2)")
+	}
+}
+
+// Run implements observe.Source.
+func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
+	st := s.state
+	s.state = nil
+	edges := &observe.Edges{Clock: st.subject.Clock, Width: st.subject.Window}
+	err := edges.Each(ctx, func(edge time.Duration) error {
+		st.sample(edge)
+		// A full disk is the conductor's to report; the next window may fit.
+		_ = st.meter.Flush(sink)
+		return nil
+	})
+	s.missed = edges.Missed()
+	return err
+}

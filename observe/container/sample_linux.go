@@ -1,0 +1,160 @@
+package container
+
+import (
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// sample reads what is due at an edge. What moves fastest comes first, nearest
+// the edge.
+func (s *state) sample(edge time.Duration) {
+	due := edge >= s.seldomAt
+	if due {
+		s.seldomAt = edge + seldom
+		s.look()
+		s.limits(edge)
+	}
+	s.throttle()
+	s.pressure()
+	if due {
+		s.memory(edge)
+	}
+}
+
+// limits reads what changes seldom: quota and limits.
+func (s *state) limits(edge time.Duration) {
+	if c := s.place.cpu; c != nil {
+		cpus, level, ok := c.quota(s.files.Read)
+		if ok {
+			s.meter.Gauge(record.CgroupQuota, "", edge, cpus)
+		} else {
+			level = c.own()
+		}
+		s.follow(&s.throttling, level, record.CgroupThrottled, record.CgroupThrottles, record.CgroupPeriods)
+	}
+	if m := s.place.memory; m != nil {
+		limit, level, ok := m.bound(m.memoryFiles().limit, s.files.Read)
+		if ok {
+			s.meter.Gauge(record.CgroupMemoryLimit, "", edge, limit)
+		} else {
+			level = m.own()
+		}
+		s.follow(&s.events, level, record.CgroupMemoryHighs, record.CgroupMemoryMaxes, record.CgroupOOMs)
+		if high, _, ok := m.bound(m.memoryFiles().high, s.files.Read); ok {
+			s.meter.Gauge(record.CgroupMemoryHigh, "", edge, high)
+		}
+	}
+}
+
+// follow makes counters begin anew when they are read at another level.
+func (s *state) follow(at *string, level string, series ...string) {
+	if *at == level {
+		return
+	}
+	*at = level
+	for _, name := range series {
+		s.meter.Forget(name, "")
+	}
+}
+
+// read dates the reading of one file; f parses it and says whether it is good.
+func (s *state) read(path string, f func(text []byte) bool) (at time.Duration, ok bool) {
+	at, err := s.bracket.Read(s.subject.Clock, func() error {
+		text, err := s.files.Read(path)
+		if err == nil {
+			ok = f(text)
+		}
+		return err
+	})
+	return at, err == nil && ok
+}
+
+// throttle reads what the quota did.
+func (s *state) throttle() {
+	c := s.place.cpu
+	if c == nil || s.throttling == "" {
+		return
+	}
+	var t throttling
+	at, ok := s.read(s.throttling+"/cpu.stat", func(text []byte) (ok bool) { t, ok = c.parseThrottling(text); return ok })
+	if !ok {
+		return // the controller is not enabled here, or this is the root of version 2
+	}
+	s.meter.Count(record.CgroupPeriods, "", at, float64(t.periods))
+	s.meter.Count(record.CgroupThrottles, "", at, float64(t.throttled))
+	s.meter.Count(record.CgroupThrottled, "", at, float64(t.ns))
+}
+
+// memory reads what the group holds and what happened at its limits.
+func (s *state) memory(edge time.Duration) {
+	m := s.place.memory
+	if m == nil {
+		return
+	}
+	if used, ok := m.used(s.files.Read); ok {
+		s.meter.Gauge(record.CgroupMemory, "", edge, float64(used))
+	}
+	if n, ok := m.inactive(s.files.Read); ok {
+		s.meter.Gauge(record.CgroupMemoryInactive, "", edge, float64(n))
+	}
+	clock := s.subject.Clock
+	before := clock.Now()
+	totals := map[string]uint64{}
+	m.events(s.events, s.files.Read, func(series string, total uint64) { totals[series] = total })
+	if n, ok := m.kills(s.files.Read); ok {
+		totals[record.CgroupOOMKills] = n
+	}
+	if len(totals) == 0 {
+		return
+	}
+	at := s.bracket.Add(before, clock.Now())
+	for series, total := range totals {
+		s.meter.Count(series, "", at, float64(total))
+	}
+}
+
+// findPressure decides which files of PSI are read: the group's own, else the
+// host's under the same names, and the host's.
+func (s *state) findPressure() {
+	s.pressures = nil
+	host := s.proc + "/pressure/"
+	there := s.findPressures(host, "", hostStalls)
+	if c := s.place.pressure; c != nil && !c.root() && s.findPressures(c.own()+"/", ".pressure", groupStalls) {
+		return
+	}
+	if !there {
+		s.say("no stalls: PSI is not kept (to enable: a kernel with CONFIG_PSI, started with psi=1)")
+		return
+	}
+	s.say("pressure.* is the host's: the target's group keeps none of its own (to enable: control groups of version 2)")
+	s.findPressures(host, "", []stall{
+		{"cpu", record.PressureCPU, ""}, {"memory", record.PressureMemory, record.PressureMemoryFull}, {"io", record.PressureIO, record.PressureIOFull},
+	})
+}
+
+func (s *state) findPressures(prefix, suffix string, stalls []stall) (found bool) {
+	for _, one := range stalls {
+		path := prefix + one.file + suffix
+		if text, err := s.files.Read(path); err == nil && parsePressure(text).hasSome {
+			s.pressures = append(s.pressures, pressureFile{path, one})
+			found = true
+		}
+	}
+	return found
+}
+
+// pressure reads the stalls.
+func (s *state) pressure() {
+	for _, file := range s.pressures {
+		var p pressure
+		at, ok := s.read(file.path, func(text []byte) bool { p = parsePressure(text); return p.hasSome })
+		if !ok {
+			continue
+		}
+		s.meter.Count(file.some, "", at, float64(p.some))
+		if p.hasFull && file.full != "" {
+			s.meter.Count(file.full, "", at, float64(p.full))
+		}
+	}
+}

@@ -1,0 +1,7 @@
+// Package pseudofile reads the small files that the kernel makes up when they
+// are read, those of /proc and of control groups, and parses the numbers in
+// them, without allocating once its buffer has grown.
+//
+// It refuses to know what a file means: parsers lie with the source that uses
+// the figure.
+package pseudofile
