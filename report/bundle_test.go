@@ -217,6 +217,10 @@ func anatomy(o bundleOptions, trace record.Span) record.Anatomy {
 		for i := range parts {
 			parts[i].Share = float64(parts[i].NS) / float64(sum)
 		}
+		parts[0].Behind = []record.Chain{{NS: wait / 2, Share: parts[0].Share / 2, Links: []record.Link{
+			{Goroutine: "net/http.(*conn).serve", Request: true, State: record.StateLock, Site: "store.(*Store).Lock orders.go:9"},
+			{Goroutine: "example.org/gateway/store.flush" + o.evil, State: record.StateNetwork, Site: "pgconn.(*PgConn).Exec < store.flush orders.go:120" + o.evil, Stack: stack},
+		}}}
 		return parts, sum
 	}
 	var a record.Anatomy
@@ -226,6 +230,10 @@ func anatomy(o bundleOptions, trace record.Span) record.Anatomy {
 	a.All, all = band(1.1, 27_000_000)
 	a.MedianNS, a.TailNS, a.MeanNS = time.Duration(median), time.Duration(tail), time.Duration(all)
 	a.Requests, a.Cut, a.Merged, a.Coverage, a.Traced = 4102, 61, 3, 0.997, trace.Len()
+	a.Served = []record.Served{{Server: record.ServerHTTP, Requests: 4000, Cut: 60}, {Server: record.ServerGRPC, Requests: 102, Cut: 1}}
+	a.CPU = &record.CPUProfile{All: 900, Median: 200, Tail: 40, Functions: []record.CPUFunction{
+		{Function: "encoding/json.(*encodeState).marshal", Caller: "store.(*Store).Orders orders.go:130" + o.evil, All: 0.2, Median: 0.1, Tail: 0.6},
+	}}
 	for i := range 12 {
 		at := trace.From + time.Duration(i)*100*time.Millisecond
 		line := record.Timeline{Span: record.Span{From: at}, Goroutine: int64(100 + i)}

@@ -56,6 +56,7 @@ type markedSpan struct {
 const (
 	maxParts     = 80
 	maxFrames    = 24
+	maxChains    = 3
 	maxTimelines = 20
 	maxSegments  = 400
 	maxSlow      = 50
@@ -126,8 +127,15 @@ func (d *pageData) readAnatomy(rec *record.Record) {
 		for i := range *band {
 			p := &(*band)[i]
 			p.Stack = p.Stack[:min(len(p.Stack), maxFrames)]
+			p.Behind = p.Behind[:min(len(p.Behind), maxChains)]
+			for _, c := range p.Behind {
+				if n := len(c.Links); n > 0 {
+					c.Links[n-1].Stack = nil // its site says enough here
+				}
+			}
 		}
 	}
+	a.Marked = nil // the slowest are drawn already
 	a.Slowest = list(a.Slowest[:min(len(a.Slowest), maxTimelines)])
 	for i := range a.Slowest {
 		a.Slowest[i].Segments = shorten(a.Slowest[i].Segments, maxSegments)

@@ -78,6 +78,20 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestPageTellsWhatWaitsWaitFor follows a chain and a CPU sample to the page.
+func TestPageTellsWhatWaitsWaitFor(t *testing.T) {
+	a := payload(t, page(t, bundle(t, bundleOptions{})))["anatomy"].(map[string]any)
+	part := a["tail"].([]any)[0].(map[string]any)
+	links := part["behind"].([]any)[0].(map[string]any)["links"].([]any)
+	last := links[len(links)-1].(map[string]any)
+	if last["site"] != "pgconn.(*PgConn).Exec < store.flush orders.go:120" || last["stack"] != nil {
+		t.Errorf("the chain ends in %v", last)
+	}
+	if a["cpu"].(map[string]any)["tail"] != 40.0 || len(a["served"].([]any)) != 2 {
+		t.Errorf("cpu %v, served %v", a["cpu"], a["served"])
+	}
+}
+
 // TestPageCounts follows one figure from the record to the page.
 func TestPageCounts(t *testing.T) {
 	rec := bundle(t, bundleOptions{})

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Anatomy, Page, Part, Timeline } from "./data";
+import type { Anatomy, Chain, CPUProfile, Page, Part, Timeline } from "./data";
 import { count, duration, percent, shortFile } from "./format";
 import { stateClass } from "./theme";
 
@@ -26,7 +26,7 @@ export function AnatomySection({ page }: { page: Page }) {
       <div class="card">
         <p class="note">
           {count(a.requests)} requests taken apart from {duration(a.traced_ns)} of execution trace; {count(a.cut)} cut by its edges, {count(a.merged)} merged,
-          coverage {percent(a.coverage)}.
+          coverage {percent(a.coverage)}.{(a.served?.length ?? 0) > 1 && " Served by " + a.served!.map((s) => `${s.server}: ${count(s.requests)}`).join(", ") + "."}
         </p>
         <div class="bands">
           {bands.filter((b) => b[2].length > 0).map(([name, note, parts, ns]) => (
@@ -37,6 +37,7 @@ export function AnatomySection({ page }: { page: Page }) {
         {a.warnings.length > 0 && <ul class="plain note">{a.warnings.map((w, i) => <li key={i}>{w}</li>)}</ul>}
       </div>
       <PartTable anatomy={a} />
+      {a.cpu && <ProfileTable cpu={a.cpu} />}
       <Timelines timelines={a.slowest} />
     </section>
   );
@@ -133,6 +134,7 @@ function PartTable({ anatomy }: { anatomy: Anatomy }) {
                   {r.part.stack
                     ? <details><summary><code>{r.site || "–"}</code></summary><ol class="stack">{r.part.stack.map((f, i) => <li key={i}><code>{f.function}</code> <span title={f.file}>{shortFile(f.file, f.line)}</span></li>)}</ol></details>
                     : <code>{r.site || "–"}</code>}
+                  {r.part.behind && <Behind chains={r.part.behind} whole={r.part.ns} />}
                 </td>
                 <td class="num">{duration(r.median)}</td>
                 <td class="num">{duration(r.tail)}</td>
@@ -147,6 +149,39 @@ function PartTable({ anatomy }: { anatomy: Anatomy }) {
         </table>
       </div>
       {joined.length > 8 && <button type="button" onClick={() => setAll(!all)}>{all ? "Show fewer" : `Show all ${joined.length}`}</button>}
+    </div>
+  );
+}
+
+// Behind tells what most of a part's waits waited for: the goroutines that ended
+// them, and what those did meanwhile.
+function Behind({ chains, whole }: { chains: Chain[]; whole: number }) {
+  return (
+    <ul class="plain note">
+      {chains.slice(0, 3).map((c, i) => (
+        <li key={i}>{percent(c.ns / whole)} of it for {c.links.map((l, j) => (
+          <span key={j}>{j > 0 && ", which waited for "}{l.request && "another request's "}<code>{l.goroutine || "a goroutine"}</code>: {l.state}{l.site && <> at <code>{l.site}</code></>}</span>
+        ))}</li>
+      ))}
+    </ul>
+  );
+}
+
+function ProfileTable({ cpu }: { cpu: CPUProfile }) {
+  return (
+    <div class="card">
+      <h3>What slow requests run</h3>
+      <p class="note">CPU samples of the requests' own goroutines: {count(cpu.tail)} in the tail, {count(cpu.median)} in the median band.</p>
+      <div class="scroll">
+        <table>
+          <thead><tr><th scope="col">function</th><th scope="col">called from</th><th scope="col" class="num">median</th><th scope="col" class="num">tail</th></tr></thead>
+          <tbody>
+            {cpu.functions.slice(0, 10).map((f) => (
+              <tr key={f.function + f.caller}><td><code>{f.function}</code></td><td><code>{f.caller || "–"}</code></td><td class="num">{percent(f.median)}</td><td class="num">{percent(f.tail)}</td></tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </div>
   );
 }

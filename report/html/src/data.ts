@@ -120,13 +120,18 @@ export interface Anatomy {
   median: Part[];
   tail: Part[];
   slowest: Timeline[];
+  served?: { server: string; requests: number; cut: number }[];
+  cpu?: CPUProfile;
   align_error_ns: { p50: number; p99: number };
   warnings: string[];
 }
 
-export interface Part { state: string; site: string; ns: number; share: number; times: number; stack?: Frame[] }
+export interface Part { state: string; site: string; ns: number; share: number; times: number; stack?: Frame[]; behind?: Chain[] }
+export interface Chain { ns: number; links: Link[] }
+export interface Link { goroutine: string; request?: boolean; state: string; site: string }
+export interface CPUProfile { median: number; tail: number; functions: { function: string; caller: string; median: number; tail: number }[] }
 export interface Frame { function: string; file: string; line: number }
-export interface Timeline { from_ns: number; to_ns: number; goroutine: number; segments: Segment[] }
+export interface Timeline { from_ns: number; to_ns: number; goroutine: number; id?: string; segments: Segment[] }
 export interface Segment { state: string; site: string; from_ns: number; ns: number }
 
 export interface Axis { from: number; step: number; points: number; windows: number }
