@@ -9,9 +9,11 @@ type scanner struct {
 	tokens      []string
 }
 
+const blanks = " \t\r\n\f\v"
+
 // next takes one token off the text; false when nothing is left.
 func (s *scanner) next() bool {
-	s.rest = strings.TrimLeft(s.rest, " \t\r\n\f\v")
+	s.rest = strings.TrimLeft(s.rest, blanks)
 	if s.rest == "" {
 		return false
 	}
@@ -38,7 +40,7 @@ func (s *scanner) next() bool {
 		s.take(1+span(s.rest[1:], inWord), place) // a driver's named parameter
 	case strings.HasPrefix(s.rest, "::"):
 		s.take(2, "::")
-	case (c == '-' || c == '+') && number(s.rest[1:]) && !s.operand():
+	case (c == '-' || c == '+') && number(strings.TrimLeft(s.rest[1:], blanks)) && !s.operand():
 		s.rest = s.rest[1:] // the sign is the constant's
 	case strings.IndexByte("()[],;.:", c) >= 0:
 		s.take(1, s.rest[:1])
