@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"strconv"
 )
 
@@ -132,7 +131,7 @@ func (n *jsonNumber) UnmarshalJSON(text []byte) error {
 	if err != nil {
 		signed, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil {
-			return fmt.Errorf("%.30q is no number of 64 bits", digits)
+			return errMalformed // and its text may be anything
 		}
 		v = uint64(signed)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
 )
 
 const (
@@ -27,7 +28,7 @@ type services struct {
 
 // service is what is known of one. At most late's worth of windows are open.
 type service struct {
-	name    string
+	label   string        // its name, redacted
 	from    int64         // the first window with a span
 	sent    time.Duration // when its last span arrived
 	failing bool          // it had an error: zeros are told from then on
@@ -57,7 +58,7 @@ func (s *services) of(name string) *service {
 	if s.all == nil {
 		s.all = map[string]*service{}
 	}
-	made := &service{name: name, from: -1, windows: map[int64]*figures{}}
+	made := &service{label: scenario.RedactText(name), from: -1, windows: map[int64]*figures{}}
 	s.all[name] = made
 	return made
 }
@@ -120,7 +121,7 @@ func (s *services) deliver(known *service, window int64, meter *observe.Meter) {
 	if f == nil {
 		f = &figures{}
 	}
-	label := record.Labels("service", known.name)
+	label := record.Labels("service", known.label)
 	meter.Put(record.SpanCalls, label, window, float64(f.calls))
 	if known.failing {
 		meter.Put(record.SpanErrors, label, window, float64(f.errors))
@@ -130,7 +131,7 @@ func (s *services) deliver(known *service, window int64, meter *observe.Meter) {
 	}
 	for q, at := range map[string]float64{"p50": 50, "p90": 90, "p99": 99, "max": 100} {
 		took := time.Duration(f.took.ValueAtQuantile(at)) * time.Microsecond
-		meter.Put(record.SpanDuration, record.Labels("service", known.name, "q", q), window, float64(took))
+		meter.Put(record.SpanDuration, record.Labels("service", known.label, "q", q), window, float64(took))
 	}
 	delete(known.windows, window)
 	f.took.Reset()
