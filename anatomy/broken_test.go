@@ -3,8 +3,10 @@ package anatomy_test
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
 	"runtime"
 	"testing"
+	"testing/iotest"
 
 	"github.com/redline-go/redline/anatomy"
 	"github.com/redline-go/redline/record"
@@ -93,24 +95,49 @@ func (r *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestEndlessTrace feeds a trace that never ends: what is read, and the memory
-// that takes, keep to their bounds.
+// TestEndlessTrace feeds traces that never end: what is read of them keeps to its
+// bounds, and so does the memory that takes, also where each batch is all but
+// empty.
 func TestEndlessTrace(t *testing.T) {
-	data := readFixture(t, "go1.26-generations.trace")
-	batch := append([]byte{1, 1, 0, 0, 0xe8, 0x07}, bytes.Repeat([]byte{25}, 1000)...) // of events, which is no table
-	r := &endless{header: data[:16], batch: batch}
+	header := readFixture(t, "go1.26.trace")[:16]
 	const bound = 8 << 20
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	a, err := anatomy.Analyze(r, anatomy.Options{MaxBytes: bound})
-	runtime.ReadMemStats(&after)
-	if err == nil && len(a.Warnings) == 0 {
-		t.Error("no warning")
+	for name, test := range map[string]struct {
+		batch []byte
+		most  int64
+	}{
+		"large batches": {append([]byte{1, 1, 0, 0, 0xe8, 0x07}, bytes.Repeat([]byte{25}, 1000)...), bound},
+		"small batches": {[]byte{1, 1, 0, 0, 1, 25}, 1 << 19},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &endless{header: header, batch: test.batch}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			a, err := anatomy.Analyze(r, anatomy.Options{MaxBytes: bound})
+			runtime.ReadMemStats(&after)
+			if err == nil && len(a.Warnings) == 0 {
+				t.Error("no warning")
+			}
+			if r.read < test.most/2 || r.read > test.most+1 {
+				t.Errorf("read %d bytes of at most %d", r.read, test.most)
+			}
+			if grown := int64(after.TotalAlloc - before.TotalAlloc); grown > 40*bound {
+				t.Errorf("%d bytes allocated for %d", grown, bound)
+			}
+		})
 	}
-	if r.read < bound || r.read > bound+1 {
-		t.Errorf("read %d bytes of %d", r.read, bound)
+}
+
+// TestBatchesAreCounted sees each fixture in pieces of every size.
+func TestBatchesAreCounted(t *testing.T) {
+	data := readFixture(t, "go1.26-generations.trace")
+	whole, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if grown := int64(after.TotalAlloc - before.TotalAlloc); grown > 40*bound {
-		t.Errorf("%d bytes allocated for %d", grown, bound)
+	for _, r := range []io.Reader{iotest.OneByteReader(bytes.NewReader(data)), iotest.DataErrReader(bytes.NewReader(data))} {
+		a, err := anatomy.Analyze(r, anatomy.Options{})
+		if err != nil || a.Requests != whole.Requests || len(a.Warnings) != 0 {
+			t.Errorf("%d requests of %d, %v", a.Requests, whole.Requests, err)
+		}
 	}
 }

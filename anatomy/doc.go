@@ -1,13 +1,13 @@
 // Package anatomy takes requests apart: from Go execution traces of a server it
-// finds each request that net/http served (and so gin, echo, chi, or anything
-// else above it) and divides its time into running, waiting for a processor, GC
-// assist, stop-the-world, locks, channels, sleep, network and system calls, each
-// with the stack that waited. Nothing need be linked into the server but
-// net/http/pprof.
+// finds each request and divides its time into running, waiting for a processor,
+// GC assist, stop-the-world, locks, channels, sleep, network and system calls,
+// each with the stack that waited, and with what the goroutine was doing that the
+// wait was for. Nothing need be linked into the server but net/http/pprof.
 //
 // # Where a request begins and ends
 //
-// A connection's goroutine (net/http.(*conn).serve) serves its requests one
+// On net/http with HTTP/1 (and so gin, echo, chi, or anything else above it) a
+// connection's goroutine (net/http.(*conn).serve) serves its requests one
 // after another, and waiting alone does not tell them apart: when the bytes of
 // the next request are already there, the goroutine does not block between the
 // two. What net/http does around every request tells:
@@ -28,6 +28,27 @@
 //     flush in (*response).finishRequest, known when the goroutine goes on to
 //     read, to close, or to end.
 //
+// The other servers are found by the functions that their goroutines begin in:
+//
+//   - HTTP/2, of net/http or golang.org/x/net, has a goroutine per stream, whose
+//     life is the request. The last frame of the response is written within it;
+//     what the connection's goroutines did before they started it is not.
+//   - gRPC-go has one per call, or, with NumStreamWorkers, workers that each call
+//     wakes: their channel has no buffer. A stream is one request, however many
+//     messages it carries. The response is handed to the connection's writer and
+//     not waited for. Served through net/http, the stream's goroutine is the
+//     request.
+//   - fasthttp's goroutines serve connection after connection. A request begins
+//     like one of net/http, with its first bytes, and ends with the last flush
+//     before the next read. Requests that came in one read (pipelining) leave no
+//     sign between them and count as one, which nothing in the trace gives away.
+//
+// The probe's markers (a task of type record.RequestTask around the handler) give
+// a request the id that the load half sent. Where a goroutine shows a second
+// task, the first one's end parted two requests that looked like one; where it
+// belongs to no server that is known, the task is the request. A marker in a
+// goroutine that a request started marks that request.
+//
 // Requests that an edge of the trace cuts are left out and counted, and so are
 // hijacked connections. A request that shows two background readers is two
 // merged; it is left out and counted too, and lowers Coverage.
@@ -45,10 +66,28 @@
 //
 // The kernel's part before the runtime polled the network is not in the trace.
 //
+// # What a wait waited for
+//
+// A wait for a lock, a channel or another of package sync's is ended by a
+// goroutine of the same process, and what that one did meanwhile is what was
+// waited for: it ran, or waited for the network, or for a third one. So the wait
+// is divided by the past of the goroutine that ended it, and that one's waits
+// again, as chains of up to five links. A goroutine that was started during the
+// wait is followed to the one that started it. One that stood in the same queue
+// (began in the same function, waited at the same site) is passed over for the
+// one that held it up. The pieces of a wait add up to it; a piece without a link
+// was not followed, because a past was forgotten (each goroutine's last 512
+// stretches are kept, and 4,096 goroutines that ended) or a bound was hit.
+//
+// The goroutine that ends a wait need not be the one to blame: a semaphore's slot
+// may be given back by whoever is next to finish. System calls shorter than 20 us
+// between two runs are told as running there.
+//
 // # Designs rejected
 //
 // Splitting at waits alone merged requests (mean 23.6 ms where 11 ms was true).
-// Keeping every event of every goroutine would follow fan-out exactly, but takes
-// memory in proportion to the trace; the waker of a wait, kept per part, tells
-// most of it at no cost.
+// Keeping every event of every goroutine takes memory in proportion to the trace;
+// a bounded past of each tells the same of all but the longest waits. Following
+// wakers at the end of every wait, request's or not, costs the square of a lock's
+// queue; following on demand costs only what requests waited for.
 package anatomy

@@ -42,7 +42,7 @@ func readTrace(in Input, o Options, all *collector) (events int, err error) {
 			return events, nil
 		}
 		if err != nil && limited.hit {
-			return events, errBound{fmt.Sprintf("its first %d bytes", o.MaxBytes)}
+			return events, errBound{limited.String()}
 		}
 		if err != nil {
 			return events, fmt.Errorf("breaks off: %s", firstLine(err.Error()))
@@ -57,15 +57,27 @@ func readTrace(in Input, o Options, all *collector) (events int, err error) {
 	return events, errBound{fmt.Sprintf("its first %d events", o.MaxEvents)}
 }
 
-// bounded is an io.Reader that ends after left bytes and remembers whether that
-// cut anything off.
+// bounded is an io.Reader that ends after left bytes, or too many batches, and
+// remembers whether that cut anything off.
 type bounded struct {
-	r    io.Reader
-	left int64
-	hit  bool
+	r       io.Reader
+	left    int64
+	read    int64
+	batches batches
+	hit     bool
+}
+
+func (b *bounded) String() string {
+	if b.batches.n == maxBatches && b.left > 0 {
+		return fmt.Sprintf("its first %d batches", maxBatches)
+	}
+	return fmt.Sprintf("its first %d bytes", b.read)
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
+	if b.hit {
+		return 0, io.EOF
+	}
 	if b.left <= 0 {
 		var one [1]byte
 		n, err := io.ReadFull(b.r, one[:])
@@ -76,6 +88,11 @@ func (b *bounded) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
+	if within := b.batches.see(p[:n]); within < n {
+		b.hit = true
+		n, err = within, nil
+	}
 	b.left -= int64(n)
+	b.read += int64(n)
 	return n, err
 }

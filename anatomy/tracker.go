@@ -129,9 +129,11 @@ func (t *tracker) transition(ev trace.Event, st trace.StateTransition) {
 		t.see(g, t.stacks.info(g.stack), now)
 		return
 	}
-	g := t.goroutines.byID[id]
-	if g == nil {
-		return
+	g := actor
+	if g == nil || g.id != id {
+		if g = t.goroutines.byID[id]; g == nil {
+			return
+		}
 	}
 	left := t.stacks.info(g.stack).class
 	switch to {
