@@ -1,10 +1,10 @@
 // Package story tells what one slow request did by what the services said of it:
-// the request as the load saw it, its spans as a tree, and the statements that
-// the database counted.
+// the request as the load saw it, its spans as a tree, the statements that the
+// database counted, and its timeline in an execution trace.
 //
 // Requests are joined to spans by the trace id that the load gave them, spans to
-// statements by the normal form of their SQL (package record/statement). A story
-// is an example: of the few requests that carry a trace id the slowest are told,
+// statements by the normal form of their SQL (package record/statement), and to the
+// execution trace by the number that they carry besides. A story is an example: of the few requests that carry a trace id the slowest are told,
 // and that they are like the other slow ones is for other evidence to say.
 //
 // It refuses to fill gaps: a span whose parent did not arrive stands at the top,
@@ -16,6 +16,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/redline-go/redline/record"
@@ -183,6 +184,22 @@ func (s *Story) Of(key string) (longest *Node) {
 		}
 	})
 	return longest
+}
+
+// Timeline returns what the execution trace shows of the same request, from begin
+// to end; nil when the trace does not hold it among its slowest, or the service
+// does not mark requests by their number.
+func (s *Story) Timeline(a *record.Anatomy) *record.Timeline {
+	if a == nil {
+		return nil
+	}
+	id := strconv.FormatInt(s.Request.ID, 10)
+	for i := range a.Slowest {
+		if a.Slowest[i].ID == id {
+			return &a.Slowest[i]
+		}
+	}
+	return nil
 }
 
 // Outside returns the service time of the request that its first root does not

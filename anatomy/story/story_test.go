@@ -82,6 +82,10 @@ func TestTell(t *testing.T) {
 	if n := s.Of(query.Statement); n == nil || n.ID != "query" || s.Of("") != nil || s.Of("x") != nil {
 		t.Errorf("the statement's span is %v", n)
 	}
+	marked := &record.Anatomy{Slowest: []record.Timeline{{Goroutine: 1}, {ID: "2", Goroutine: 7}}}
+	if line := s.Timeline(marked); line == nil || line.Goroutine != 7 || s.Timeline(nil) != nil || s.Timeline(&record.Anatomy{}) != nil {
+		t.Errorf("its timeline is %+v", line)
+	}
 	if before, after, ok := s.Outside(); before != 10*ms || after != 10*ms || !ok {
 		t.Errorf("outside %v and %v, %v", before, after, ok)
 	}
