@@ -15,18 +15,29 @@ import (
 // keeps 5000 unless told otherwise.
 const maxFollowed = 500
 
+// Beyond maxCrowd statements only those get a place that take crowdShare of the
+// execution time of an interval.
+const (
+	maxCrowd   = 400
+	crowdShare = 0.01
+)
+
 // figures are what pg_stat_statements counts of one statement.
 type figures struct {
-	calls, rows, read, hit float64
-	exec, plan             float64 // ms
+	calls, rows, read, hit, dirtied, temp float64
+	wal                                   float64 // bytes
+	exec, plan                            float64 // ms
 }
 
 func (f figures) minus(g figures) figures {
-	return figures{f.calls - g.calls, f.rows - g.rows, f.read - g.read, f.hit - g.hit, f.exec - g.exec, f.plan - g.plan}
+	return f.plus(figures{-g.calls, -g.rows, -g.read, -g.hit, -g.dirtied, -g.temp, -g.wal, -g.exec, -g.plan})
 }
 
 func (f figures) plus(g figures) figures {
-	return figures{f.calls + g.calls, f.rows + g.rows, f.read + g.read, f.hit + g.hit, f.exec + g.exec, f.plan + g.plan}
+	return figures{
+		f.calls + g.calls, f.rows + g.rows, f.read + g.read, f.hit + g.hit, f.dirtied + g.dirtied, f.temp + g.temp,
+		f.wal + g.wal, f.exec + g.exec, f.plan + g.plan,
+	}
 }
 
 // entry is a row of pg_stat_statements: it counts per user.
@@ -56,62 +67,88 @@ type statement struct {
 	id     int64
 	label  string
 	sum    figures // since it is followed; never falls
-	counts [6]observe.Counter
+	counts [9]observe.Counter
 
-	calls, rows, exec float64 // in the steady span; exec in ns
-	text              string  // empty until fetched
-	plan              []byte
-	planError         string
+	steady    figures // in the steady span; times in ns
+	text      string  // empty until fetched
+	plan      []byte
+	planError string
 }
 
-// read takes all rows of one reading at the run time at.
-func (l *ledger) read(at time.Duration, rows map[entry]figures) {
-	if l.last != nil {
-		deltas := map[int64]figures{}
-		for e, now := range rows {
-			before, known := l.last[e]
-			// An entry that was not there, or counts less, began anew since.
-			if known && now.calls >= before.calls && now.exec >= before.exec {
-				now = now.minus(before)
-			}
-			if now.calls > 0 {
-				deltas[e.query] = deltas[e.query].plus(now)
-			}
-		}
-		for id, delta := range deltas {
-			if s := l.follow(id); s != nil {
-				s.sum = s.sum.plus(delta)
-			}
-		}
-	} else {
+// read takes all rows of one reading at the run time at, and returns how many
+// entries were lost since the last: dropped or reset. What their statements did
+// in between is not known, so it stays absent. An entry that comes back later
+// began anew and counts in full.
+func (l *ledger) read(at time.Duration, rows map[entry]figures) (lost int) {
+	if l.last == nil {
 		l.since = at
+	}
+	deltas := map[int64]figures{}
+	broken := map[int64]bool{}
+	for e, before := range l.last {
+		if now, there := rows[e]; !there || now.calls < before.calls || now.exec < before.exec {
+			lost++
+			broken[e.query] = true
+		}
+	}
+	total := 0.0
+	for e, now := range rows {
+		if l.last == nil || broken[e.query] {
+			continue
+		}
+		if delta := now.minus(l.last[e]); delta.calls > 0 {
+			deltas[e.query] = deltas[e.query].plus(delta)
+			total += delta.exec
+		}
+	}
+	for id, delta := range deltas {
+		if s := l.follow(id, delta.exec >= crowdShare*total); s != nil {
+			s.sum = s.sum.plus(delta)
+		}
 	}
 	l.last, l.lastAt = rows, at
 	for _, s := range l.followed {
+		if broken[s.id] {
+			s.forget()
+		}
 		l.count(s, at)
 	}
+	return lost
 }
 
 // blank tells of a gap: what happened in it stays absent.
 func (l *ledger) blank() {
 	l.last = nil
 	l.meter.Break()
+	l.lose()
+}
+
+// lose tells that the statistics of all statements were reset: what they did
+// since the last reading stays absent, and the next one is a new base.
+func (l *ledger) lose() {
+	l.last = nil
 	for _, s := range l.followed {
-		for i := range s.counts {
-			s.counts[i].Break()
-		}
+		s.forget()
+	}
+}
+
+func (s *statement) forget() {
+	for i := range s.counts {
+		s.counts[i].Break()
 	}
 }
 
 // follow returns the statement, nil when it is redline's own or one too many.
-func (l *ledger) follow(id int64) *statement {
+// Late places are for those that matter: an application that makes up statement
+// after statement must not shut out the one that takes the time.
+func (l *ledger) follow(id int64, matters bool) *statement {
 	if l.own[id] {
 		return nil
 	}
 	if s := l.followed[id]; s != nil {
 		return s
 	}
-	if len(l.followed) >= maxFollowed {
+	if len(l.followed) >= maxFollowed || len(l.followed) >= maxCrowd && !matters {
 		l.dropped = true
 		return nil
 	}
@@ -145,18 +182,21 @@ func (l *ledger) count(s *statement, at time.Duration) {
 			if zeros || amount > 0 {
 				l.meter.Put(name, s.label, w, amount)
 			}
-			if total != nil && l.isSteady(w) {
+			if l.isSteady(w) {
 				*total += amount
 			}
 		})
 	}
-	put(0, record.StatementCalls, s.sum.calls, true, &s.calls)
-	put(1, record.StatementTime, s.sum.exec*ms, true, &s.exec)
-	put(2, record.StatementRows, s.sum.rows, false, &s.rows)
-	put(3, record.StatementReads, s.sum.read, false, nil)
-	put(4, record.StatementHits, s.sum.hit, false, nil)
+	put(0, record.StatementCalls, s.sum.calls, true, &s.steady.calls)
+	put(1, record.StatementTime, s.sum.exec*ms, true, &s.steady.exec)
+	put(2, record.StatementRows, s.sum.rows, false, &s.steady.rows)
+	put(3, record.StatementReads, s.sum.read, false, &s.steady.read)
+	put(4, record.StatementHits, s.sum.hit, false, &s.steady.hit)
+	put(5, record.StatementDirtied, s.sum.dirtied, false, &s.steady.dirtied)
+	put(6, record.StatementTemp, s.sum.temp, false, &s.steady.temp)
+	put(7, record.StatementWAL, s.sum.wal, false, &s.steady.wal)
 	if l.planning {
-		put(5, record.StatementPlan, s.sum.plan*ms, false, nil)
+		put(8, record.StatementPlan, s.sum.plan*ms, false, &s.steady.plan)
 	}
 }
 
@@ -175,25 +215,25 @@ func (l *ledger) isSteady(w int64) bool {
 func (l *ledger) top(n int) []*statement {
 	var all []*statement
 	for _, s := range l.followed {
-		if s.calls > 0 && !l.own[s.id] {
+		if s.steady.calls > 0 && !l.own[s.id] {
 			all = append(all, s)
 		}
 	}
 	slices.SortFunc(all, func(a, b *statement) int {
-		return cmp.Or(cmp.Compare(b.exec, a.exec), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(b.steady.exec, a.steady.exec), cmp.Compare(a.id, b.id))
 	})
 	return all[:min(n, len(all))]
 }
 
 // record returns the statement as statements.json has it.
 func (s *statement) record() record.Statement {
+	whole := func(v float64) int64 { return int64(math.Round(v)) }
+	f := s.steady
 	return record.Statement{
-		QueryID:   strconv.FormatInt(s.id, 10),
-		Text:      s.text,
-		Calls:     int64(math.Round(s.calls)),
-		Time:      time.Duration(s.exec),
-		Rows:      int64(math.Round(s.rows)),
-		Plan:      s.plan,
-		PlanError: s.planError,
+		QueryID: strconv.FormatInt(s.id, 10), Text: s.text,
+		Calls: whole(f.calls), Time: time.Duration(f.exec), Rows: whole(f.rows),
+		Hits: whole(f.hit), Reads: whole(f.read), Dirtied: whole(f.dirtied), Temp: whole(f.temp), WAL: whole(f.wal),
+		Planning: time.Duration(f.plan),
+		Plan:     s.plan, PlanError: s.planError,
 	}
 }

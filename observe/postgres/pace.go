@@ -1,17 +1,23 @@
 package postgres
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // maxPace is the largest number of windows per reading.
-const maxPace = 32
+const maxPace = 64
 
-// pace decides how many windows apart readings are, so that reading never takes
-// more than about a quarter of the time, ours or the server's.
+// pace decides how many windows apart readings are, so that they take no more
+// than a share of the time.
+//
+// Its zero value is ready.
 type pace struct {
-	every   int64 // windows; zero means 1
-	slowest int64 // the largest every was
-	slow    int   // readings in a row that took too long
-	quick   int   // that would be quick enough at half the distance
+	share   float64 // of the time that reading may take; zero means a quarter
+	every   int64   // windows; zero means 1
+	slowest int64   // the largest every was
+	slow    int     // readings in a row that took too long
+	quick   int     // that would be quick enough at half the distance
 }
 
 // due tells whether the reading at the edge after this many windows is to be
@@ -23,12 +29,13 @@ func (p *pace) due(edge int64) bool { return p.every <= 1 || edge%p.every == 0 }
 func (p *pace) took(d, window time.Duration) {
 	p.every = max(p.every, 1)
 	distance := time.Duration(p.every) * window
-	if d > distance/4 {
+	limit := time.Duration(cmp.Or(p.share, 0.25) * float64(distance))
+	if d > limit {
 		p.slow, p.quick = p.slow+1, 0
 	} else {
 		p.slow = 0
 	}
-	if d < distance/16 {
+	if d < limit/4 {
 		p.quick++
 	} else {
 		p.quick = 0

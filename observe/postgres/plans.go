@@ -35,9 +35,6 @@ func (w *watch) finish(ctx context.Context) {
 		if err := w.fetchTexts(ctx); err != nil {
 			w.say(err.Error())
 		}
-		if now, err := w.evictions(ctx); err == nil {
-			w.evicted = max(0, now-w.evictedBefore)
-		}
 	}
 	if w.ledger.dropped {
 		w.say(fmt.Sprintf("more than %d statements were called; the others are left out", maxFollowed))
@@ -66,17 +63,10 @@ func (w *watch) finish(ctx context.Context) {
 		}
 		w.store.Statements = append(w.store.Statements, statement)
 	}
+	w.store.Blocking = w.chains.all()
 	if w.store.Statements == nil {
 		w.store.Statements = []record.Statement{} // an empty list in JSON, not null
 	}
-}
-
-func (w *watch) evictions(ctx context.Context) (n int64, err error) {
-	if w.session == nil || w.session.queries.evictions == "" {
-		return 0, errors.New("not counted")
-	}
-	err = w.session.conn.QueryRow(ctx, w.session.queries.evictions).Scan(&n)
-	return n, err
 }
 
 // plan asks for the plan that the statement gets without regard to its

@@ -36,7 +36,9 @@
 package postgres
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,8 +53,14 @@ type Source struct {
 	ledger  ledger
 	bracket observe.Bracket
 	pace    pace
-	lost    outages
-	blind   []string
+	// statementPace is for pg_stat_statements, which costs by the entry.
+	statementPace pace
+	lost          outages
+	gaps          []record.Gap
+	resetAt       time.Duration // the last reading before a reset; 0 for none
+	started       time.Time     // of the server that was last seen
+	chains        chains
+	blind         []string
 
 	samples int64
 	missed  int64 // edges
@@ -94,11 +102,24 @@ func (s *Source) Health() record.SourceHealth {
 	if k := s.pace.slowest; k > 1 {
 		why = append(why, fmt.Sprintf("readings took long, so that at times only every %dth window was read (amounts are spread evenly over the windows between)", k))
 	}
+	if k := s.statementPace.slowest; k > 1 {
+		why = append(why, fmt.Sprintf(costNote, k))
+	}
+	if s.chains.dropped {
+		why = append(why, fmt.Sprintf("more than %d different chains of blocked sessions were met; the others are left out", maxChains))
+	}
 	if s.evicted > 0 {
 		why = append(why, fmt.Sprintf("pg_stat_statements was full and dropped statements %d times, so that rare ones are missing: raise pg_stat_statements.max", s.evicted))
 	}
 	if text := s.lost.text(); text != "" {
 		why = append(why, text)
+	}
+	h.Gaps = append(s.lost.gaps(s.subject.Clock.Now()), s.gaps...)
+	slices.SortStableFunc(h.Gaps, func(a, b record.Gap) int { return cmp.Compare(a.From, b.From) })
+	for _, g := range h.Gaps {
+		if g.Why == resetWhy {
+			why = append(why, fmt.Sprintf("%s %v into the run; statement figures are absent around it", g.Why, round(g.To)))
+		}
 	}
 	h.Why = strings.Join(why, "; ")
 	return h
@@ -126,8 +147,15 @@ func (s *Source) say(text string) {
 type outages struct {
 	now   bool
 	since time.Duration
-	all   []record.Span
+	all   []outage // the first maxGaps
+	more  int
 	err   string // of the first loss
+}
+
+// outage is one of them; restarted tells that another server came back.
+type outage struct {
+	record.Span
+	restarted bool
 }
 
 func (o *outages) begin(at time.Duration, err error) {
@@ -140,9 +168,29 @@ func (o *outages) begin(at time.Duration, err error) {
 	}
 }
 
-func (o *outages) end(at time.Duration) {
+func (o *outages) end(at time.Duration, restarted bool) {
 	o.now = false
-	o.all = append(o.all, record.Span{From: o.since, To: at})
+	if len(o.all) >= maxGaps {
+		o.more++
+		return
+	}
+	o.all = append(o.all, outage{record.Span{From: o.since, To: at}, restarted})
+}
+
+// gaps returns the outages as the record has them; one that lasts ends now.
+func (o *outages) gaps(now time.Duration) []record.Gap {
+	var gaps []record.Gap
+	for _, out := range o.all {
+		why := "the connection to PostgreSQL was lost"
+		if out.restarted {
+			why = "PostgreSQL was restarted"
+		}
+		gaps = append(gaps, record.Gap{Span: out.Span, Why: why})
+	}
+	if o.now {
+		gaps = append(gaps, record.Gap{Span: record.Span{From: o.since, To: max(o.since, now)}, Why: "the connection to PostgreSQL was lost"})
+	}
+	return gaps
 }
 
 func (o *outages) text() string {
@@ -150,10 +198,14 @@ func (o *outages) text() string {
 	var parts []string
 	for i, span := range o.all {
 		if i == shown {
-			parts = append(parts, fmt.Sprintf("and %d times more", len(o.all)-shown))
+			parts = append(parts, fmt.Sprintf("and %d times more", len(o.all)+o.more-shown))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("from %v to %v", round(span.From), round(span.To)))
+		part := fmt.Sprintf("from %v to %v", round(span.From), round(span.To))
+		if span.restarted {
+			part += " (it was restarted)"
+		}
+		parts = append(parts, part)
 	}
 	if o.now {
 		parts = append(parts, fmt.Sprintf("from %v to the end", round(o.since)))

@@ -92,6 +92,19 @@ func run(t *testing.T, dsn string) *running {
 	return r
 }
 
+// healthy checks that nothing is missing. That a busy host made readings costly,
+// or rare, is none of the source's failures.
+func (r *running) healthy(t *testing.T) {
+	t.Helper()
+	h := r.Health()
+	for _, why := range strings.Split(h.Why, "; ") {
+		if !h.OK || why != "" && !strings.Contains(why, "window") {
+			t.Errorf("health %+v", h)
+			return
+		}
+	}
+}
+
 // until waits for an event in what was delivered.
 func (r *running) until(t *testing.T, what string, happened func() bool) {
 	t.Helper()
@@ -182,9 +195,7 @@ func TestStatementsAreCountedAndPlanned(t *testing.T) {
 	if commits, _ := r.Sum(record.DBCommits, ""); commits < 0 {
 		t.Errorf("%v commits", commits)
 	}
-	if h := r.Health(); !h.OK || h.Why != "" {
-		t.Errorf("health %+v", h)
-	}
+	r.healthy(t)
 	// What was asked for plans left nothing changed behind.
 	var note string
 	if err := conn.QueryRow(t.Context(), "SELECT note FROM orders WHERE id = 7").Scan(&note); err != nil || note != "secret-note" {
@@ -212,9 +223,7 @@ func TestOrdinaryRoleLeavesItselfOut(t *testing.T) {
 	if calls, _ := r.Sum(record.StatementCalls, "*"); calls > 5.01 {
 		t.Errorf("%v calls, want the target's 5: our own are counted", calls)
 	}
-	if h := r.Health(); h.Why != "" {
-		t.Errorf("health %+v", h)
-	}
+	r.healthy(t)
 	for _, s := range r.store.Statements {
 		if !strings.Contains(s.Text, "answer") || s.Plan == nil {
 			t.Errorf("statement %+v", s)

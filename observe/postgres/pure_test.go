@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
 	"github.com/redline-go/redline/record"
 )
@@ -24,8 +25,11 @@ func TestLedger(t *testing.T) {
 	l.read(200*ms, map[entry]figures{row(1, 7): {calls: 1010, exec: 5020}})
 	// A second user of the same statement, and a statement that is new.
 	l.read(300*ms, map[entry]figures{row(1, 7): {calls: 1020, exec: 5040}, row(2, 7): {calls: 5, exec: 5}, row(1, 8): {calls: 2, exec: 1, rows: 4}})
-	// The first entry was evicted and came again.
-	l.read(400*ms, map[entry]figures{row(1, 7): {calls: 3, exec: 6}, row(2, 7): {calls: 5, exec: 5}, row(1, 8): {calls: 2, exec: 1, rows: 4}})
+	// The first entry was dropped and came again: what it lost is not known.
+	lost := l.read(400*ms, map[entry]figures{row(1, 7): {calls: 3, exec: 6}, row(2, 7): {calls: 5, exec: 5}, row(1, 8): {calls: 2, exec: 1, rows: 4}})
+	if lost != 1 {
+		t.Errorf("%d entries lost, want 1", lost)
+	}
 	l.blank()
 	l.read(600*ms, map[entry]figures{row(1, 7): {calls: 9000, exec: 9000}})
 	l.read(700*ms, map[entry]figures{row(1, 7): {calls: 9001, exec: 9003}})
@@ -40,15 +44,15 @@ func TestLedger(t *testing.T) {
 			calls[p.Window] = p.Value
 		}
 	}
-	if want := map[int64]float64{1: 10, 2: 15, 3: 3, 6: 1}; !maps.Equal(calls, want) {
-		t.Errorf("calls by window %v, want %v: the gap stays absent", calls, want)
+	if want := map[int64]float64{1: 10, 2: 15, 6: 1}; !maps.Equal(calls, want) {
+		t.Errorf("calls by window %v, want %v: the gaps stay absent", calls, want)
 	}
 	top := l.top(10)
 	if len(top) != 2 || top[0].id != 7 || top[1].id != 8 {
 		t.Fatalf("top %v", top)
 	}
-	if s := top[0].record(); s.Calls != 18 || s.Time != 31*ms {
-		t.Errorf("steady span holds %d calls of %v, want 18 of 31ms", s.Calls, s.Time)
+	if s := top[0].record(); s.Calls != 15 || s.Time != 25*ms {
+		t.Errorf("steady span holds %d calls of %v, want 15 of 25ms", s.Calls, s.Time)
 	}
 	if s := top[1].record(); s.Calls != 2 || s.Rows != 4 {
 		t.Errorf("%+v: the first window of a new statement is lost", s)
@@ -86,7 +90,13 @@ func TestLedgerLeavesOurOwnOut(t *testing.T) {
 		t.Errorf("top %v, want only the target's", top)
 	}
 	for id := range int64(2 * maxFollowed) {
-		l.follow(id + 100)
+		l.follow(id+100, false)
+	}
+	if len(l.followed) != maxCrowd || l.follow(1, true) == nil {
+		t.Errorf("%d statements followed, want %d and a place for one that takes time", len(l.followed), maxCrowd)
+	}
+	for id := range int64(2 * maxFollowed) {
+		l.follow(id+100, true)
 	}
 	if len(l.followed) != maxFollowed || !l.dropped {
 		t.Errorf("%d statements followed", len(l.followed))
@@ -327,9 +337,146 @@ func TestOutages(t *testing.T) {
 	}
 	o.begin(1200*ms, errors.New("EOF"))
 	o.begin(1300*ms, errors.New("later"))
-	o.end(2 * time.Second)
+	o.end(2*time.Second, true)
 	o.begin(5*time.Second, errors.New("again"))
-	if want := "the server was lost from 1.2s to 2s, from 5s to the end of the run (EOF)"; o.text() != want {
+	if want := "the server was lost from 1.2s to 2s (it was restarted), from 5s to the end of the run (EOF)"; o.text() != want {
 		t.Errorf("%q, want %q", o.text(), want)
+	}
+}
+
+// An entry that was dropped and is met again later began anew: it counts in
+// full, and only the interval of the loss is absent.
+func TestLedgerCountsWhatCameBack(t *testing.T) {
+	l := ledger{}
+	l.meter.Width = 100 * ms
+	one := func(calls float64) map[entry]figures { return map[entry]figures{{1, 7}: {calls: calls}} }
+	for i, rows := range []map[entry]figures{one(50), one(60), {}, one(4), one(6)} {
+		if lost := l.read(time.Duration(i+1)*100*ms, rows); (lost == 1) != (i == 2) {
+			t.Errorf("reading %d lost %d", i, lost)
+		}
+	}
+	var sink observetest.Sink
+	if err := l.meter.Flush(&sink); err != nil {
+		t.Fatal(err)
+	}
+	calls := map[int64]float64{}
+	for _, p := range sink.Points() {
+		if p.Series.Name == record.StatementCalls {
+			calls[p.Window] = p.Value
+		}
+	}
+	if want := map[int64]float64{1: 10, 3: 4, 4: 2}; !maps.Equal(calls, want) {
+		t.Errorf("calls by window %v, want %v", calls, want)
+	}
+}
+
+func TestGapsAreJoinedAndBounded(t *testing.T) {
+	s := New()
+	for i := range 1000 {
+		at := time.Duration(i) * 100 * ms
+		s.gap(record.Gap{Span: record.Span{From: at, To: at + 100*ms}, Of: "statements", Why: "full"})
+	}
+	if len(s.gaps) != 1 || s.gaps[0].To != 100*time.Second {
+		t.Errorf("%d gaps, the first %+v; want one of 100 s", len(s.gaps), s.gaps[0])
+	}
+	for i := range 1000 {
+		at := 200*time.Second + time.Duration(i)*time.Second
+		s.gap(record.Gap{Span: record.Span{From: at, To: at + ms}, Of: "statements", Why: "full"})
+	}
+	if len(s.gaps) > maxGaps || s.gaps[len(s.gaps)-1].To < 1199*time.Second {
+		t.Errorf("%d gaps, the last %+v", len(s.gaps), s.gaps[len(s.gaps)-1])
+	}
+}
+
+func TestChains(t *testing.T) {
+	involved := map[int32]record.BlockingLink{
+		1: {Text: "update t set a = ?", State: "idle in transaction", Transaction: 5 * time.Second},
+		2: {Text: "update t set b = ?", State: "active", Wait: "Lock:transactionid", Statement: 2 * time.Second},
+		3: {Text: "select", State: "active", Wait: "Lock:tuple", Statement: time.Second},
+		4: {Text: "select", State: "active", Wait: "Lock:tuple", Statement: 3 * time.Second},
+	}
+	var c chains
+	for _, at := range []time.Duration{ms, 2 * ms} {
+		c.add(at, map[int32]int32{3: 2, 4: 2, 2: 1}, involved)
+	}
+	c.add(3*ms, map[int32]int32{5: 0}, involved)       // a prepared transaction blocks one that is gone
+	c.add(4*ms, map[int32]int32{2: 3, 3: 2}, involved) // a deadlock
+	all := c.all()
+	if len(all) != 4 && len(all) != 3 {
+		t.Fatalf("%d chains: %+v", len(all), all)
+	}
+	first := all[0]
+	if len(first.Links) != 3 || first.Links[0].State != "idle in transaction" || first.Links[2].Statement != 3*time.Second ||
+		first.Seen != 2 || first.First != ms || first.Last != 2*ms {
+		t.Errorf("longest chain %+v", first)
+	}
+	if !slices.ContainsFunc(all, func(b record.Blocking) bool { return b.Links[0].State == "prepared transaction" }) {
+		t.Errorf("no prepared transaction in %+v", all)
+	}
+	for i := range 2 * maxChains {
+		involved[1] = record.BlockingLink{Text: strings.Repeat("x", i)}
+		c.add(5*ms, map[int32]int32{2: 1}, involved)
+	}
+	if len(c.all()) != maxChains || !c.dropped {
+		t.Errorf("%d chains kept", len(c.all()))
+	}
+}
+
+func TestPool(t *testing.T) {
+	meter := &observe.Meter{Width: 100 * ms}
+	var p pool
+	at := time.Unix(0, 0)
+	p.deliver(meter, 100*ms, []client{{1, "svc", "idle", at, time.Second}, {2, "svc", "active", at, 3 * time.Second}})
+	p.deliver(meter, 200*ms, []client{{1, "svc", "idle", at, time.Second}, {2, "svc", "idle", at.Add(ms), ms}, {3, "", "", at, ms}})
+	crowd := []client{}
+	for i := range int32(100) {
+		crowd = append(crowd, client{10 + i, strings.Repeat("n", int(i)), "idle", at, ms})
+	}
+	p.deliver(meter, 300*ms, crowd)
+	var sink observetest.Sink
+	if err := meter.Flush(&sink); err != nil {
+		t.Fatal(err)
+	}
+	value := func(name, labels string, window int64) float64 {
+		for _, point := range sink.Points() {
+			if point.Series.Name == name && point.Series.Labels == labels && point.Window == window {
+				return point.Value
+			}
+		}
+		return math.NaN()
+	}
+	for _, want := range []struct {
+		name, labels string
+		window       int64
+		value        float64
+	}{
+		{record.DBConnections, "application=svc,state=idle", 0, 1},
+		{record.DBConnections, "application=svc,state=active", 1, 0},
+		{record.DBConnectsSeen, "application=svc", 1, 1},
+		{record.DBConnectsSeen, "application=(unnamed)", 1, 1},
+		{record.DBConnectionAge, "application=svc", 0, 3e9},
+		{record.DBConnections, "application=svc,state=idle", 2, 0},
+	} {
+		if got := value(want.name, want.labels, want.window); got != want.value {
+			t.Errorf("%s{%s} in window %d is %v, want %v", want.name, want.labels, want.window, got, want.value)
+		}
+	}
+	if !math.IsNaN(value(record.DBConnectsSeen, "application=svc", 0)) {
+		t.Error("connections that were there before the run count as opened")
+	}
+	if len(p.states) != maxApplications+1 {
+		t.Errorf("%d applications have series", len(p.states))
+	}
+}
+
+func TestBlockingText(t *testing.T) {
+	for text, want := range map[string]string{
+		"UPDATE a SET b = 'hunter2' WHERE id = 7": "update a set b = ? where id = ?",
+		"ALTER ROLE x PASSWORD 'hunter2'":         "ALTER ROLE" + notKept,
+		"":                                        strings.TrimSpace(notKept),
+	} {
+		if got := blockingText(text); got != want {
+			t.Errorf("blockingText(%q) = %q, want %q", text, got, want)
+		}
 	}
 }

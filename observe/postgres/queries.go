@@ -17,7 +17,7 @@ type queries struct {
 	statements string // empty when there is no extension
 	texts      string
 	own        string
-	evictions  string // empty before version 1.9 of the extension
+	keeping    string // empty before version 1.9 of the extension
 	planning   bool
 }
 
@@ -26,13 +26,10 @@ const marker = "/* redline */"
 
 // sessionsSQL reads the sessions. Background processes are read for their pids.
 const sessionsSQL = `SELECT /* redline */ pid, backend_type = 'client backend' AND datid = $1 AND application_name <> '` + application + `',
-	coalesce(state, ''), coalesce(wait_event_type, ''), coalesce(wait_event, '')
+	coalesce(state, ''), coalesce(wait_event_type, ''), coalesce(wait_event, ''), coalesce(application_name, ''), backend_start,
+	coalesce(extract(epoch FROM clock_timestamp() - backend_start), 0)::float8,
+	coalesce(extract(epoch FROM clock_timestamp() - xact_start), 0)::float8
 	FROM pg_stat_activity WHERE pid <> pg_backend_pid() LIMIT 20000`
-
-// blockersSQL asks who holds up the given sessions.
-const blockersSQL = `SELECT /* redline */ coalesce(a.state, ''), count(*)
-	FROM pg_stat_activity a WHERE a.pid IN (SELECT unnest(pg_blocking_pids(b.pid)) FROM unnest($1::int[]) b(pid))
-	GROUP BY 1`
 
 // databaseSQL reads the database's own counters; version 13 counts no sessions.
 func databaseSQL(version int) string {
@@ -41,6 +38,7 @@ func databaseSQL(version int) string {
 		sessions = "NULL::bigint"
 	}
 	return "SELECT /* redline */ statement_timestamp(), clock_timestamp(), xact_commit, xact_rollback, " + sessions +
+		", deadlocks::float8, temp_files::float8, temp_bytes::float8, blks_read::float8, blks_hit::float8" +
 		" FROM pg_stat_database WHERE datid = $1"
 }
 
@@ -69,7 +67,7 @@ func (s *session) findExtension(ctx context.Context) error {
 	function := pgx.Identifier{schema, "pg_stat_statements"}.Sanitize()
 	s.queries = statementQueries(function, columns)
 	if slices.Contains(columns, "toplevel") { // pg_stat_statements_info came with it
-		s.queries.evictions = "SELECT /* redline */ dealloc FROM " + pgx.Identifier{schema, "pg_stat_statements_info"}.Sanitize()
+		s.queries.keeping = "SELECT /* redline */ dealloc, stats_reset FROM " + pgx.Identifier{schema, "pg_stat_statements_info"}.Sanitize()
 	}
 	// The library may be missing although the extension was created.
 	if _, err := s.conn.Exec(ctx, "SELECT /* redline */ 1 FROM "+function+"(false) LIMIT 1"); err != nil {
@@ -96,17 +94,11 @@ func (s *session) findOwn(ctx context.Context) error {
 	if s.queries.statements == "" || s.setting(ctx, "pg_stat_statements.track") == "none" {
 		return nil
 	}
-	if _, err := s.read(ctx); err != nil {
-		return fmt.Errorf("try the queries: %w", err)
-	}
-	if _, err := s.blockers(ctx, []int32{}); err != nil {
+	if _, _, err := s.blockers(ctx, []int32{}); err != nil {
 		return fmt.Errorf("try the query for blockers: %w", err)
 	}
-	if s.queries.evictions != "" {
-		if _, err := s.conn.Exec(ctx, s.queries.evictions); err != nil {
-			return fmt.Errorf("try the query for evictions: %w", err)
-		}
-	}
+	// A server that refuses these (some hosted ones do) is told of in the run.
+	_, _ = s.readWhole(ctx)
 	if _, err := s.conn.Exec(ctx, s.queries.texts, s.db, []int64{}, 1); err != nil {
 		return fmt.Errorf("try the query for texts: %w", err)
 	}
@@ -131,19 +123,23 @@ func (s *session) setting(ctx context.Context, name string) (value string) {
 // toplevel. A server that was upgraded may still have an older extension.
 func statementQueries(function string, columns []string) queries {
 	has := func(name string) bool { return slices.Contains(columns, name) }
-	exec, plan, toplevel := "total_time", "0::float8", ""
+	exec, plan, wal, toplevel := "total_time", "0::float8", "0::float8", ""
 	if has("total_exec_time") {
 		exec = "total_exec_time"
 	}
 	if has("total_plan_time") {
 		plan = "total_plan_time"
 	}
+	if has("wal_bytes") {
+		wal = "wal_bytes::float8"
+	}
 	if has("toplevel") {
 		toplevel = " AND toplevel"
 	}
 	return queries{
 		statements: "SELECT /* redline */ statement_timestamp(), clock_timestamp(), userid, queryid, calls::float8, rows::float8, " +
-			"shared_blks_read::float8, shared_blks_hit::float8, " + exec + ", " + plan +
+			"shared_blks_read::float8, shared_blks_hit::float8, shared_blks_dirtied::float8, " +
+			"(temp_blks_read + temp_blks_written)::float8, " + wal + ", " + exec + ", " + plan +
 			" FROM " + function + "(false) WHERE dbid = $1 AND queryid IS NOT NULL AND calls > 0" + toplevel,
 		// A text longer than the bound is cut, and then has no plan.
 		texts: "SELECT /* redline */ DISTINCT ON (queryid) queryid, left(query, $3) FROM " + function +

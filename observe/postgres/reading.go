@@ -1,43 +1,72 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // maxRows bounds the rows of one reading that are kept.
-const maxRows = 20000
+const maxRows = 50000
 
 // reading is what one round trip brought.
 type reading struct {
-	statements map[entry]figures // nil without the extension
+	statements map[entry]figures // nil when they were not asked for
 	statedAt   bracketed
+	keeping    keeping
 
-	sessions  int
 	states    map[string]int
 	waits     map[string]int
-	blocked   []int32 // pids that wait for a heavyweight lock
-	processes []int   // pids of all the server's backends but ours
+	clients   []client
+	blocked   []int32       // pids that wait for a heavyweight lock
+	oldest    time.Duration // since the oldest transaction of a client began
+	processes []int         // pids of all the server's backends but ours
 
 	database  bool // its row was there
 	countedAt bracketed
 	commits   int64
 	rollbacks int64
 	opened    *int64
+	more      [5]float64 // as databaseMore
+}
+
+// client is a session of the target.
+type client struct {
+	pid         int32
+	application string
+	state       string
+	started     time.Time
+	age         time.Duration
+}
+
+// keeping is what pg_stat_statements says of itself.
+type keeping struct {
+	known   bool
+	dropped int64 // times that it was full and dropped the least used entries
+	resetAt time.Time
 }
 
 // bracketed are the server's readings of its clock before and after a query.
 type bracketed struct{ before, after time.Time }
 
 // read asks for everything in one round trip, and so one transaction.
-func (s *session) read(ctx context.Context) (*reading, error) {
+func (s *session) read(ctx context.Context, statements bool) (*reading, error) {
 	r := &reading{states: map[string]int{}, waits: map[string]int{}}
 	batch := &pgx.Batch{}
-	if s.queries.statements != "" {
+	if statements && s.queries.statements != "" {
 		batch.Queue(s.queries.statements, s.db).Query(r.readStatements)
+		// Hazard: it is asked after the entries. A reset in between is then
+		// seen one reading early, never one too late.
+		if s.queries.keeping != "" {
+			batch.Queue(s.queries.keeping).QueryRow(func(row pgx.Row) error {
+				r.keeping.known = true
+				return row.Scan(&r.keeping.dropped, &r.keeping.resetAt)
+			})
+		}
 	}
 	batch.Queue(databaseSQL(s.version), s.db).Query(r.readDatabase)
 	batch.Queue(sessionsSQL, s.db).Query(r.readSessions)
@@ -53,7 +82,7 @@ func (r *reading) readStatements(rows pgx.Rows) error {
 	var e entry
 	var f figures
 	for rows.Next() {
-		if err := rows.Scan(&at.before, &at.after, &e.user, &e.query, &f.calls, &f.rows, &f.read, &f.hit, &f.exec, &f.plan); err != nil {
+		if err := rows.Scan(&at.before, &at.after, &e.user, &e.query, &f.calls, &f.rows, &f.read, &f.hit, &f.dirtied, &f.temp, &f.wal, &f.exec, &f.plan); err != nil {
 			return fmt.Errorf("read pg_stat_statements: %w", err)
 		}
 		// The function gathers all rows before the first is sent, so the
@@ -71,7 +100,8 @@ func (r *reading) readStatements(rows pgx.Rows) error {
 func (r *reading) readDatabase(rows pgx.Rows) error {
 	for rows.Next() {
 		r.database = true
-		if err := rows.Scan(&r.countedAt.before, &r.countedAt.after, &r.commits, &r.rollbacks, &r.opened); err != nil {
+		m := &r.more
+		if err := rows.Scan(&r.countedAt.before, &r.countedAt.after, &r.commits, &r.rollbacks, &r.opened, &m[0], &m[1], &m[2], &m[3], &m[4]); err != nil {
 			return fmt.Errorf("read pg_stat_database: %w", err)
 		}
 	}
@@ -80,48 +110,34 @@ func (r *reading) readDatabase(rows pgx.Rows) error {
 
 func (r *reading) readSessions(rows pgx.Rows) error {
 	var pid int32
-	var client *bool
-	var state, waitType, wait string
+	var target *bool
+	var state, waitType, wait, application string
+	var started *time.Time
+	var connected, open float64 // s
+	var waiting []time.Duration // of the blocked, how old their transactions are
 	for rows.Next() {
-		if err := rows.Scan(&pid, &client, &state, &waitType, &wait); err != nil {
+		if err := rows.Scan(&pid, &target, &state, &waitType, &wait, &application, &started, &connected, &open); err != nil {
 			return fmt.Errorf("read pg_stat_activity: %w", err)
 		}
 		r.processes = append(r.processes, int(pid))
-		if client == nil || !*client {
+		if target == nil || !*target {
 			continue
 		}
-		r.sessions++
 		if state != "" { // else it is hidden from our role, or just starting
 			r.states[state]++
 		}
+		if started != nil {
+			r.clients = append(r.clients, client{pid, application, state, *started, seconds(connected)})
+		}
+		r.oldest = max(r.oldest, seconds(open))
 		if waitType == "Lock" {
-			r.blocked = append(r.blocked, pid)
+			// Those that wait longest come first: they are asked about first.
+			at, _ := slices.BinarySearchFunc(waiting, seconds(open), func(a, b time.Duration) int { return cmp.Compare(b, a) })
+			waiting, r.blocked = slices.Insert(waiting, at, seconds(open)), slices.Insert(r.blocked, at, pid)
 		}
 		if state == "active" && waitType != "" {
 			r.waits[waitType+":"+wait]++
 		}
 	}
 	return rows.Err()
-}
-
-// maxAsked is for how many blocked sessions the blockers are asked for.
-const maxAsked = 8
-
-// blockers counts the sessions that hold up the given ones, by state.
-func (s *session) blockers(ctx context.Context, blocked []int32) (map[string]int, error) {
-	rows, err := s.conn.Query(ctx, blockersSQL, blocked[:min(len(blocked), maxAsked)])
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	states := map[string]int{}
-	for rows.Next() {
-		var state string
-		var n int
-		if err := rows.Scan(&state, &n); err != nil {
-			return nil, err
-		}
-		states[state] += n
-	}
-	return states, rows.Err()
 }

@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/redline-go/redline/observe"
@@ -31,6 +33,7 @@ func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
 	s.subject, s.session = subject, session
 	s.ledger.meter.Width, s.ledger.steady = subject.Window, subject.Steady
 	s.ledger.planning, s.ledger.own = session.queries.planning, session.own
+	s.started = session.started
 	s.store = record.Statements{Database: session.name, Server: session.server}
 	for _, text := range session.blind {
 		s.say(text)
@@ -54,7 +57,6 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 			cancel()
 		}
 	})()
-	w.evictedBefore, _ = w.evictions(calls)
 	edges := &observe.Edges{Clock: s.subject.Clock, Width: s.subject.Window}
 	err := edges.Each(ctx, func(edge time.Duration) error {
 		w.edge(ctx, calls, edge)
@@ -71,36 +73,49 @@ type watch struct {
 	*Source
 	sink observe.Sink
 
-	seldomAt      time.Duration
-	retryAt       time.Duration
-	backoff       time.Duration
-	textsAt       time.Duration
-	textsEvery    time.Duration
-	seen          map[string]map[string]bool // labels met per gauge: they fall to zero, not to nothing
-	commits       ownCount
-	evictedBefore int64
+	seldomAt   time.Duration
+	retryAt    time.Duration
+	backoff    time.Duration
+	textsAt    time.Duration
+	textsEvery time.Duration
+	lastAt     time.Duration              // run time of the last reading that succeeded
+	plain      time.Duration              // CPU of the last reading without statements
+	keeping    keeping                    // as of the last reading with statements
+	seen       map[string]map[string]bool // labels met per gauge: they fall to zero, not to nothing
+	pool       pool
+	commits    ownCount
 }
 
 // edge does what is due at a window's edge.
 func (w *watch) edge(ctx, calls context.Context, edge time.Duration) {
-	if w.session == nil && !w.reconnect(ctx, edge) {
+	if w.session == nil {
+		w.reconnect(ctx, edge) // which takes a while: the next edge is read
 		return
 	}
-	if !w.pace.due(int64(edge / w.subject.Window)) {
+	window := int64(edge / w.subject.Window)
+	if !w.pace.due(window) {
 		return
 	}
+	statements := w.statementPace.due(window)
 	call, cancel := context.WithTimeout(calls, callTimeout)
 	defer cancel()
+	spent, seen := w.session.spent()
 	before := w.subject.Clock.Now()
-	r, err := w.session.read(call)
+	r, err := w.session.read(call, statements)
 	after := w.subject.Clock.Now()
 	if err != nil {
 		w.failed(err, before)
 		return
 	}
 	w.samples++
-	w.pace.took(after-before, w.subject.Window)
+	cost := r.statedAt.after.Sub(r.statedAt.before)
+	if seen {
+		now, _ := w.session.spent()
+		cost = max(0, now-spent)
+	}
+	w.pay(r, after-before, cost, seen)
 	w.deliver(r, edge, before, after)
+	w.lastAt = after
 	if edge < w.seldomAt {
 		return
 	}
@@ -115,10 +130,10 @@ func (w *watch) edge(ctx, calls context.Context, edge time.Duration) {
 // rarer.
 func (w *watch) failed(err error, at time.Duration) {
 	if w.session.conn.IsClosed() {
-		w.lost.begin(at, err)
+		w.lost.begin(w.lastAt, err)
 		w.disconnect()
 		w.ledger.blank()
-		w.commits = ownCount{}
+		w.commits, w.pool, w.keeping = ownCount{}, pool{}, keeping{}
 		w.retryAt, w.backoff = at, 50*time.Millisecond
 		return
 	}
@@ -127,19 +142,21 @@ func (w *watch) failed(err error, at time.Duration) {
 }
 
 // reconnect tries again when it is time to.
-func (w *watch) reconnect(ctx context.Context, edge time.Duration) bool {
+func (w *watch) reconnect(ctx context.Context, edge time.Duration) {
 	if edge < w.retryAt {
-		return false
+		return
 	}
 	session, err := open(ctx, w.subject.DSN, w.subject.Clock)
 	if err != nil {
 		w.backoff = min(2*w.backoff, maxBackoff)
 		w.retryAt = edge + w.backoff
-		return false
+		return
 	}
-	w.session = session
-	w.lost.end(w.subject.Clock.Now())
-	return true
+	restarted := !session.started.Equal(w.started)
+	w.session, w.started = session, session.started
+	w.ledger.planning = session.queries.planning
+	maps.Copy(w.ledger.own, session.own)
+	w.lost.end(w.subject.Clock.Now(), restarted)
 }
 
 func (w *watch) disconnect() {
@@ -159,12 +176,19 @@ func (w *watch) deliver(r *reading, edge, before, after time.Duration) {
 		at := w.bracket.Add(clock.bracket(r.countedAt.before, r.countedAt.after))
 		meter.Count(record.DBCommits, "", at, w.commits.without(r.commits))
 		meter.Count(record.DBRollbacks, "", at, float64(r.rollbacks))
+		for i, name := range databaseMore {
+			meter.Count(name, "", at, r.more[i])
+		}
 		if r.opened != nil {
 			meter.Count(record.DBSessions, "", at, float64(*r.opened))
 		}
 	}
-	if r.statements != nil && !r.statedAt.before.IsZero() {
-		w.ledger.read(w.bracket.Add(clock.bracket(r.statedAt.before, r.statedAt.after)), r.statements)
+	if r.statements != nil {
+		at := before + (after-before)/2 // of a reading without an entry
+		if !r.statedAt.before.IsZero() {
+			at = w.bracket.Add(clock.bracket(r.statedAt.before, r.statedAt.after))
+		}
+		w.statements(r, at)
 	}
 	for _, state := range []string{"active", "idle", "idle in transaction"} {
 		r.states[state] += 0
@@ -173,6 +197,8 @@ func (w *watch) deliver(r *reading, edge, before, after time.Duration) {
 	w.gauges(record.DBWaits, "event", edge, r.waits)
 	meter.Gauge(record.DBBlocked, "", edge, float64(len(r.blocked)))
 	meter.Gauge(record.DBMax, "", edge, w.session.max)
+	meter.Gauge(record.DBOldest, "", edge, float64(r.oldest))
+	w.pool.deliver(meter, edge, r.clients)
 	if w.session.cpu != nil {
 		var used time.Duration
 		at, err := w.bracket.Read(w.subject.Clock, func() (err error) { used, err = w.session.cpu.read(r.processes); return err })
@@ -206,14 +232,24 @@ func (w *watch) gauges(name, label string, edge time.Duration, values map[string
 
 // askSeldom asks for what is too costly for every window.
 func (w *watch) askSeldom(ctx context.Context, r *reading, edge time.Duration) error {
+	holding := map[string]int{}
 	if len(r.blocked) > 0 {
-		states, err := w.session.blockers(ctx, r.blocked)
+		by, involved, err := w.session.blockers(ctx, r.blocked)
 		if err != nil {
 			return fmt.Errorf("ask who blocks: %w", err)
 		}
-		w.gauges(record.DBBlockers, "state", edge, states)
+		w.chains.add(edge, by, involved)
+		for _, pid := range slices.Compact(slices.Sorted(maps.Values(by))) {
+			holding[involved[pid].State]++
+		}
+	}
+	w.gauges(record.DBBlockers, "state", edge, holding)
+	if whole, err := w.session.readWhole(ctx); err == nil {
+		w.deliverWhole(whole)
+	} else if w.session.conn.IsClosed() {
+		return err
 	} else {
-		w.gauges(record.DBBlockers, "state", edge, nil)
+		w.say(err.Error())
 	}
 	if edge < w.textsAt {
 		return nil
@@ -231,10 +267,14 @@ func (w *watch) askSeldom(ctx context.Context, r *reading, edge time.Duration) e
 type ownCount struct {
 	own  int64
 	last int64
+	raw  int64
 }
 
 func (o *ownCount) without(commits int64) float64 {
-	o.own++
+	if commits < o.raw { // the database's statistics were reset
+		*o = ownCount{}
+	}
+	o.own, o.raw = o.own+1, commits
 	o.last = max(o.last, commits-o.own)
 	return float64(o.last)
 }

@@ -36,6 +36,8 @@ type session struct {
 	name    string // of the database
 	pid     int    // of our backend
 	max     float64
+	started time.Time // of the postmaster
+	timing  bool      // the server measures the time of I/O
 	queries queries
 	own     map[int64]bool // ids of our statements, where the server counts them
 	clock   serverClock
@@ -81,6 +83,9 @@ func unreachable(config *pgx.ConnConfig, err error) error {
 		switch refusal.Code {
 		case "28P01", "28000":
 			u.Enable = "correct user and password of the DSN, or allow them in pg_hba.conf"
+			if strings.Contains(refusal.Message, "no encryption") { // of "no pg_hba.conf entry for ..."
+				u.Enable = "add sslmode=require to the DSN, or allow connections without TLS in pg_hba.conf"
+			}
 		case "3D000":
 			u.Enable = "name the database that the target uses in the DSN"
 		case "53300":
@@ -88,6 +93,9 @@ func unreachable(config *pgx.ConnConfig, err error) error {
 		default:
 			u.Enable = "see the server's log"
 		}
+	}
+	if u.Err != nil && strings.Contains(err.Error(), "server refused TLS connection") {
+		u.Enable = "switch TLS on in the server (ssl = on), or say sslmode=disable in the DSN"
 	}
 	return u
 }
@@ -115,9 +123,10 @@ func (s *session) lookAround(ctx context.Context, config *pgx.ConnConfig) error 
 	var reads, superuser bool
 	err := s.conn.QueryRow(ctx, `SELECT /* redline */ current_setting('server_version_num')::int, current_setting('server_version'),
 		d.oid, d.datname, pg_backend_pid(), current_setting('max_connections')::float8,
+		pg_postmaster_start_time(), current_setting('track_io_timing') = 'on',
 		pg_has_role(current_user, 'pg_read_all_stats', 'USAGE'), (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
 		FROM pg_database d WHERE d.datname = current_database()`).
-		Scan(&s.version, &s.server, &s.db, &s.name, &s.pid, &s.max, &reads, &superuser)
+		Scan(&s.version, &s.server, &s.db, &s.name, &s.pid, &s.max, &s.started, &s.timing, &reads, &superuser)
 	if err != nil {
 		return fmt.Errorf("ask the server what it is: %w", err)
 	}
@@ -131,12 +140,28 @@ func (s *session) lookAround(ctx context.Context, config *pgx.ConnConfig) error 
 	if err := s.findExtension(ctx); err != nil {
 		return err
 	}
+	// The first times prepare the queries and fill caches: readings of the run
+	// are to cost alike.
+	for range 3 {
+		if _, err := s.read(ctx, true); err != nil {
+			return fmt.Errorf("try the queries: %w", err)
+		}
+	}
 	if err := s.findOwn(ctx); err != nil {
 		return err
 	}
 	s.cpu = findServer(ctx, s)
 	s.clock.local = s.cpu != nil || loopback(config.Host)
 	return s.ping(ctx)
+}
+
+// spent returns the CPU time of our backend so far; false when it is not seen.
+func (s *session) spent() (time.Duration, bool) {
+	if s.cpu == nil {
+		return 0, false
+	}
+	used, err := s.cpu.processTime(s.pid)
+	return used, err == nil
 }
 
 // ping estimates the server's clock from a few round trips, the first of which

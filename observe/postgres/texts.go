@@ -54,6 +54,9 @@ func (l *ledger) named(id int64, text string) {
 	}
 }
 
+// notKept ends what is kept of a text that may hold secrets.
+const notKept = " (text not kept: it may hold secrets)"
+
 // redact returns what may be kept of a statement's text. The server has put
 // parameters in place of the constants of queries, but not in those of utility
 // statements, whose texts may hold passwords (ALTER ROLE, CREATE SUBSCRIPTION):
@@ -75,5 +78,5 @@ func redact(text string) string {
 		}
 		kept = append(kept, strings.ToUpper(word))
 	}
-	return strings.TrimSpace(strings.Join(kept, " ") + " (text not kept: it may hold secrets)")
+	return strings.TrimSpace(strings.Join(kept, " ") + notKept)
 }

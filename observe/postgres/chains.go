@@ -1,0 +1,234 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	form "github.com/redline-go/redline/record/statement"
+)
+
+const (
+	// maxAsked is for how many sessions at once it is asked who blocks them, and
+	// maxRounds how often in a row: each call stops the lock manager for a moment.
+	maxAsked  = 8
+	maxRounds = 3
+	// maxChains bounds the different chains that are kept.
+	maxChains = 64
+	// maxQuery bounds the text of a session that is looked at, in characters.
+	maxQuery = 4096
+)
+
+const blockingSQL = `SELECT /* redline */ b.pid, pg_blocking_pids(b.pid) FROM unnest($1::int[]) b(pid)`
+
+// involvedSQL reads the sessions of chains; query_id came with version 14.
+func involvedSQL(version int) string {
+	id := "query_id"
+	if version < 140000 {
+		id = "NULL::bigint"
+	}
+	return `SELECT /* redline */ pid, coalesce(state, ''), coalesce(application_name, ''),
+	CASE WHEN wait_event_type = 'Lock' THEN 'Lock:' || wait_event ELSE '' END,
+	coalesce(extract(epoch FROM clock_timestamp() - xact_start), 0)::float8,
+	coalesce(extract(epoch FROM clock_timestamp() - CASE WHEN state = 'active' THEN query_start ELSE state_change END), 0)::float8,
+	left(coalesce(query, ''), ` + strconv.Itoa(maxQuery) + `), ` + id + ` FROM pg_stat_activity WHERE pid = ANY($1::int[])`
+}
+
+// blockers asks who holds up the given sessions, and in turn those, until the
+// heads of the chains are found or maxRounds is reached. It returns who waits
+// for whom, each waiting for one, and what is known of all involved.
+func (s *session) blockers(ctx context.Context, blocked []int32) (by map[int32]int32, involved map[int32]record.BlockingLink, err error) {
+	by = map[int32]int32{}
+	met, waits := map[int32]bool{}, map[int32]bool{}
+	for _, pid := range blocked {
+		waits[pid] = true
+	}
+	ask := blocked[:min(len(blocked), maxAsked)]
+	for round := 0; round == 0 || (round < maxRounds && len(ask) > 0); round++ {
+		var next []int32
+		rows, err := s.conn.Query(ctx, blockingSQL, ask)
+		if err != nil {
+			return nil, nil, err
+		}
+		for rows.Next() {
+			var pid int32
+			var blockers []int32
+			if err := rows.Scan(&pid, &blockers); err != nil {
+				rows.Close()
+				return nil, nil, err
+			}
+			if len(blockers) == 0 {
+				continue // it got its lock meanwhile
+			}
+			head := firstHolder(blockers, waits)
+			by[pid], met[pid], met[head] = head, true, true
+			if _, asked := by[head]; !asked && waits[head] && !slices.Contains(ask, head) && !slices.Contains(next, head) {
+				next = append(next, head)
+			}
+		}
+		if err := rows.Err(); err != nil {
+			return nil, nil, err
+		}
+		ask = next[:min(len(next), maxAsked)]
+	}
+	pids := []int32{}
+	for pid := range met {
+		pids = append(pids, pid)
+	}
+	involved, err = s.involved(ctx, pids)
+	return by, involved, err
+}
+
+// firstHolder prefers a blocker that does not wait itself: of those in front of
+// a session in a queue it is the one to blame.
+func firstHolder(blockers []int32, waits map[int32]bool) int32 {
+	for _, pid := range blockers {
+		if !waits[pid] {
+			return pid
+		}
+	}
+	return blockers[0]
+}
+
+func (s *session) involved(ctx context.Context, pids []int32) (map[int32]record.BlockingLink, error) {
+	rows, err := s.conn.Query(ctx, involvedSQL(s.version), pids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	found := map[int32]record.BlockingLink{}
+	for rows.Next() {
+		var pid int32
+		var link record.BlockingLink
+		var held, running float64 // s
+		var id *int64
+		if err := rows.Scan(&pid, &link.State, &link.Application, &link.Wait, &held, &running, &link.Text, &id); err != nil {
+			return nil, err
+		}
+		if id != nil && *id != 0 {
+			link.QueryID = strconv.FormatInt(*id, 10)
+		}
+		link.Text = blockingText(link.Text)
+		link.Transaction, link.Statement = seconds(held), seconds(running)
+		found[pid] = link
+	}
+	return found, rows.Err()
+}
+
+// blockingText is what may be kept of a session's text, which holds constants:
+// utility statements are cut as in statements, and of the others the form
+// without constants is kept.
+func blockingText(text string) string {
+	if cut := redact(text); strings.HasSuffix(cut, strings.TrimSpace(notKept)) {
+		return cut
+	}
+	return form.Normal(text)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(max(0, s) * float64(time.Second)) }
+
+// chains keeps the chains of blocked sessions that were met.
+type chains struct {
+	kept    map[string]*record.Blocking
+	dropped bool
+}
+
+// add takes one answer of blockers, at a run time: one chain per session that
+// waits and for which nobody waits.
+func (c *chains) add(at time.Duration, by map[int32]int32, involved map[int32]record.BlockingLink) {
+	awaited := map[int32]bool{}
+	for _, head := range by {
+		awaited[head] = true
+	}
+	seen := map[string]bool{}
+	for pid := range by {
+		if awaited[pid] && !inCycle(pid, by) {
+			continue
+		}
+		c.met(at, links(pid, by, involved), seen)
+	}
+}
+
+// links walks from a waiting session to the head of its chain and returns the
+// sessions head first. A deadlock, which the server is about to end, is cut.
+func links(pid int32, by map[int32]int32, involved map[int32]record.BlockingLink) []record.BlockingLink {
+	var chain []record.BlockingLink
+	walked := map[int32]bool{}
+	for {
+		link, known := involved[pid]
+		if !known {
+			link = record.BlockingLink{State: "gone"}
+			if pid == 0 { // so pg_blocking_pids tells of two-phase commit
+				link.State = "prepared transaction"
+			}
+		}
+		chain = append(chain, link)
+		walked[pid] = true
+		next, waits := by[pid]
+		if !waits || walked[next] {
+			slices.Reverse(chain)
+			return chain
+		}
+		pid = next
+	}
+}
+
+func inCycle(pid int32, by map[int32]int32) bool {
+	at := pid
+	for range len(by) {
+		next, waits := by[at]
+		if !waits {
+			return false
+		}
+		if at = next; at == pid {
+			return true
+		}
+	}
+	return false
+}
+
+// met counts a chain once per reading, however many sessions stand in it.
+func (c *chains) met(at time.Duration, chain []record.BlockingLink, seen map[string]bool) {
+	var key strings.Builder
+	for _, l := range chain {
+		fmt.Fprintf(&key, "%q%q%q%q", l.Application, l.State, l.Wait, l.Text)
+	}
+	k := key.String()
+	kept := c.kept[k]
+	if kept == nil {
+		if len(c.kept) >= maxChains {
+			c.dropped = true
+			return
+		}
+		if c.kept == nil {
+			c.kept = map[string]*record.Blocking{}
+		}
+		kept = &record.Blocking{Links: chain, First: at}
+		c.kept[k] = kept
+	}
+	if !seen[k] {
+		kept.Seen, kept.Last, seen[k] = kept.Seen+1, at, true
+	}
+	for i, l := range chain {
+		kept.Links[i].Transaction = max(kept.Links[i].Transaction, l.Transaction)
+		kept.Links[i].Statement = max(kept.Links[i].Statement, l.Statement)
+	}
+}
+
+// all returns the chains, longest wait of their last session first.
+func (c *chains) all() []record.Blocking {
+	var all []record.Blocking
+	for _, b := range c.kept {
+		all = append(all, *b)
+	}
+	wait := func(b record.Blocking) time.Duration { return b.Links[len(b.Links)-1].Statement }
+	slices.SortFunc(all, func(a, b record.Blocking) int {
+		return cmp.Or(cmp.Compare(wait(b), wait(a)), cmp.Compare(a.First, b.First), cmp.Compare(a.Links[0].Text, b.Links[0].Text))
+	})
+	return all
+}

@@ -1,0 +1,89 @@
+package postgres
+
+import (
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// databaseMore names what databaseSQL reads beyond transactions and sessions.
+var databaseMore = [5]string{record.DBDeadlocks, record.DBTempFiles, record.DBTempBytes, record.DBReads, record.DBHits}
+
+// costShare is the part of one CPU of the server that reading may take: each
+// entry of pg_stat_statements costs about 1 us per reading, and there may be
+// thousands.
+const costShare = 0.01
+
+// costNote says that the entries are read more seldom than the windows are.
+const costNote = "pg_stat_statements was at times read only in every %dth window, to cost the server no more than 1 %% of a CPU"
+
+// pay takes note of what a reading cost: took is ours, the round trip; cost is
+// the server's, of CPU time when that is seen, else of the statements alone.
+func (w *watch) pay(r *reading, took, cost time.Duration, cpu bool) {
+	w.statementPace.share = costShare
+	if r.statements != nil {
+		w.statementPace.took(max(0, cost-w.plain), w.subject.Window)
+	} else if cpu {
+		w.plain = cost
+	}
+	if plain := w.plain; plain > 0 {
+		took = max(took, time.Duration(float64(plain)*0.25/costShare)) // in terms of the pace's share of time
+	}
+	w.pace.took(took, w.subject.Window)
+}
+
+// statements takes a reading of pg_stat_statements at a run time. Statistics
+// that were reset or dropped leave a gap.
+func (w *watch) statements(r *reading, at time.Duration) {
+	was := w.keeping
+	w.keeping = r.keeping
+	from := w.ledger.lastAt
+	if was.known && !r.keeping.resetAt.Equal(was.resetAt) {
+		// What was read may be from before the reset or after: the next
+		// reading is the new base.
+		w.ledger.lose()
+		w.resetAt = from
+		w.gap(record.Gap{Span: record.Span{From: from, To: at}, Of: "statements", Why: resetWhy})
+		return
+	}
+	if w.ledger.last == nil && w.resetAt > 0 {
+		w.gap(record.Gap{Span: record.Span{From: w.resetAt, To: at}, Of: "statements", Why: resetWhy})
+		w.resetAt = 0
+	}
+	first := w.ledger.last == nil
+	lost := w.ledger.read(at, r.statements)
+	dropped := r.keeping.dropped - was.dropped
+	switch {
+	case first:
+	case was.known && dropped > 0:
+		w.evicted += dropped
+		w.gap(record.Gap{Span: record.Span{From: from, To: at}, Of: "statements", Why: "pg_stat_statements was full and dropped rare ones"})
+	case lost > 0:
+		w.gap(record.Gap{Span: record.Span{From: from, To: at}, Of: "statements", Why: "entries of pg_stat_statements were reset or dropped"})
+	}
+}
+
+// resetWhy is the reason of the gap that a reset leaves.
+const resetWhy = "pg_stat_statements was reset"
+
+// maxGaps bounds the gaps that are kept apart.
+const maxGaps = 64
+
+// gap marks a stretch that was not seen. It joins the last one of its kind when
+// they touch, or when there are too many.
+func (s *Source) gap(g record.Gap) {
+	for i := len(s.gaps) - 1; i >= 0; i-- {
+		last := &s.gaps[i]
+		if last.Of != g.Of || last.Why != g.Why {
+			continue
+		}
+		if g.From <= last.To || len(s.gaps) >= maxGaps {
+			last.To = max(last.To, g.To)
+			return
+		}
+		break
+	}
+	if len(s.gaps) < 2*maxGaps {
+		s.gaps = append(s.gaps, g)
+	}
+}
