@@ -73,3 +73,10 @@ func holdsServer(dir string) bool {
 	}
 	return true
 }
+
+// Installed returns the folder of the server binaries that this machine has,
+// without a download; the error says what to do when there are none.
+func Installed() (dir string, err error) {
+	b, err := find(context.Background(), Options{NoDownload: true})
+	return b.dir, err
+}

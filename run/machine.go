@@ -1,0 +1,86 @@
+package run
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/target/postgres"
+)
+
+// machine examines what the generator and the target run on.
+func machine() []Check {
+	checks := []Check{cpus()}
+	checks = append(checks, system()...)
+	return append(checks, timers(), toolchain(), server())
+}
+
+// cpus: load and target share them, so one is too few.
+func cpus() Check {
+	c := Check{Name: "cpus", OK: runtime.NumCPU() > 1, Value: fmt.Sprintf("%d to run on, GOMAXPROCS %d", runtime.NumCPU(), runtime.GOMAXPROCS(0))}
+	if !c.OK {
+		c.Advice = "generator and target take turns on one CPU: use a machine with more, or expect invalid runs at high rates"
+	}
+	return c
+}
+
+// lateTimer is the lateness of a timer that makes an open loop uneven.
+const lateTimer = 2 * time.Millisecond
+
+// timers measures how late the runtime's timers come while nothing else is done.
+func timers() Check {
+	const sleep = time.Millisecond
+	late := make([]time.Duration, 50)
+	for i := range late {
+		begin := time.Now()
+		time.Sleep(sleep)
+		late[i] = time.Since(begin) - sleep
+	}
+	slices.Sort(late)
+	median, worst := late[len(late)/2], late[len(late)-1]
+	c := Check{Name: "timers", OK: median < lateTimer, Value: fmt.Sprintf("late by %v at the median, %v at worst", median.Round(time.Microsecond), worst.Round(time.Microsecond))}
+	if !c.OK {
+		c.Advice = "the machine is busy or its CPUs are shared: end what else runs, or use another machine"
+	}
+	return c
+}
+
+// toolchain: --build needs the go command; nothing of redline needs a C compiler.
+func toolchain() Check {
+	c := Check{Name: "go"}
+	path, err := exec.LookPath("go")
+	if err != nil {
+		c.Value, c.Advice = "no go command", "install Go to use --build; --exec and --pid work without"
+		return c
+	}
+	out, err := exec.Command(path, "env", "GOVERSION").Output()
+	if err != nil {
+		c.Value, c.Advice = fmt.Sprintf("%s: %v", path, err), "repair the Go installation to use --build"
+		return c
+	}
+	c.OK, c.Value = true, strings.TrimSpace(string(out))+", redline was built with "+runtime.Version()
+	return c
+}
+
+// server: the demo and throwaway databases need server binaries.
+func server() Check {
+	dir, err := postgres.Installed()
+	if err != nil {
+		return Check{Name: "postgresql", Value: "no server binaries", Advice: "install PostgreSQL 13 or later for `redline demo`, or let it download them; a DSN works without"}
+	}
+	return Check{Name: "postgresql", OK: true, Value: dir}
+}
+
+// line returns the first line of a file, or "".
+func line(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimSpace(first)
+}

@@ -1,0 +1,118 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix" // limits of the process
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/container"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// fewFiles is below what a thousand connections and their sources need.
+	fewFiles = 4096
+	// fewPorts is below what connections to one address need when they are
+	// opened anew at 400 a second and rest for a minute each (TIME_WAIT).
+	fewPorts = 24_000
+)
+
+// system examines what this process gets of Linux.
+func system() []Check {
+	return []Check{
+		{Name: "kernel", OK: true, Value: record.HostInfo().Kernel + fmt.Sprintf(", as user %d", os.Geteuid())},
+		openFiles(), clockSource(), localPorts(), confinement(),
+	}
+}
+
+func openFiles() Check {
+	c := Check{Name: "open files"}
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		c.Value = err.Error()
+		return c
+	}
+	c.OK, c.Value = limit.Max >= fewFiles, fmt.Sprintf("%d, at most %d", limit.Cur, limit.Max)
+	if !c.OK {
+		c.Advice = "each connection takes one: raise the hard limit (ulimit -Hn, LimitNOFILE= of systemd, --ulimit nofile= of docker)"
+	}
+	return c
+}
+
+func clockSource() Check {
+	source := line("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+	c := Check{Name: "clock", OK: true, Value: source}
+	switch source {
+	case "":
+		c.Value = "its source is not told here"
+	case "hpet", "acpi_pm", "jiffies", "refined-jiffies", "xen":
+		c.OK, c.Advice = false, "reading the time is a system call or worse: boot with clocksource=tsc, or use another kind of machine"
+	}
+	return c
+}
+
+func localPorts() Check {
+	c := Check{Name: "local ports"}
+	var first, last int
+	if n, err := fmt.Sscan(line("/proc/sys/net/ipv4/ip_local_port_range"), &first, &last); n != 2 || err != nil {
+		c.OK, c.Value = true, "their range is not told here"
+		return c
+	}
+	c.OK, c.Value = last-first >= fewPorts, fmt.Sprintf("%d (%d-%d)", last-first+1, first, last)
+	if !c.OK {
+		c.Advice = "so many connections to one address at most: widen net.ipv4.ip_local_port_range, or add --source addresses"
+	}
+	return c
+}
+
+// confinement tells of the CPU quota and the memory limit of redline itself.
+func confinement() Check {
+	c := Check{Name: "own limits", OK: true, Value: "no CPU quota, no memory limit"}
+	clock, err := record.StartClock()
+	if err != nil {
+		return c
+	}
+	source := container.New(container.Options{})
+	if err := source.Open(context.Background(), observe.Subject{Clock: clock, PID: os.Getpid()}); err != nil {
+		c.Value = "not told here: " + err.Error()
+		return c
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 250*time.Millisecond)
+	defer cancel()
+	own := limits{}
+	_ = source.Run(ctx, own) // it ends with its context alone
+	quota, confined := own[record.CgroupQuota]
+	memory, limited := own[record.CgroupMemoryLimit]
+	if confined {
+		c.OK, c.Value = false, fmt.Sprintf("%.2g CPUs", quota)
+		c.Advice = "the quota stops the generator in the middle of requests: give it whole CPUs (cpuset), not a quota"
+	}
+	if limited {
+		if !confined {
+			c.Value = "no CPU quota"
+		}
+		c.Value += fmt.Sprintf(", %.0f MiB of memory", memory/(1<<20))
+	}
+	return c
+}
+
+// limits is a sink that keeps the last value of each series.
+type limits map[string]float64
+
+// Add implements observe.Sink.
+func (l limits) Add(points ...record.Point) error {
+	for _, p := range points {
+		l[p.Series.Name] = p.Value
+	}
+	return nil
+}
+
+// Profile implements observe.Sink.
+func (limits) Profile(record.Profile) error { return nil }
+
+// Trace implements observe.Sink.
+func (limits) Trace(record.Trace) error { return nil }

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package run
+
+import "github.com/redline-go/redline/record"
+
+// system examines what this process gets of the operating system.
+func system() []Check {
+	host := record.HostInfo()
+	return []Check{{Name: "kernel", Value: host.OS + " " + host.Kernel, Advice: "process, container and kernel figures are Linux's alone"}}
+}
