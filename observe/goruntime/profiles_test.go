@@ -18,6 +18,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
+	"github.com/redline-go/redline/probe/control"
 	"github.com/redline-go/redline/record"
 )
 
@@ -215,9 +216,7 @@ func TestEndedEarly(t *testing.T) {
 		sink := &observetest.Sink{}
 		ended := make(chan error)
 		go func() { ended <- s.Run(ctx, sink) }()
-		for !when(sink) {
-			time.Sleep(5 * time.Millisecond) // nothing tells how far it is
-		}
+		await(t, func() bool { return when(sink) })
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
@@ -239,9 +238,11 @@ func TestEndedEarly(t *testing.T) {
 	subject.Steady = span(subject.Clock.Now()-time.Hour/2, subject.Clock.Now()+time.Hour/2)
 	traces := NewTraces(Options{Traces: 1, TraceLength: 2*traceSlice - 1, CPULength: -1})
 	sink = end(traces, subject, func(s *observetest.Sink) bool {
-		// The runtime refuses a second trace while ours is taken.
-		_, err := (&socket{path: subject.Socket, clock: subject.Clock}).trace(t.Context(), time.Millisecond, 1<<20)
-		return err != nil || len(s.Traces()) > 0
+		c, err := (&socket{path: subject.Socket, clock: subject.Clock}).ask(t.Context(), control.Request{Op: control.Info}, 1<<16)
+		if err != nil {
+			t.Error(err)
+		}
+		return err != nil || bytes.Contains(c.data, []byte("tracing=true")) || len(s.Traces()) > 0
 	})
 	if n := len(sink.Traces()); n != 1 {
 		t.Errorf("%d traces: %+v", n, traces.Health())

@@ -178,7 +178,7 @@ func (s *service) wait(t time.Duration) {
 // await returns once ok is true, for what tells nobody that it happened.
 func await(t *testing.T, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); {
+	for end := time.Now().Add(60 * time.Second); !ok(); {
 		if time.Now().After(end) {
 			t.Fatal("it does not happen")
 		}

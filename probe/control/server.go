@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"runtime/trace"
 	"sync"
 	"time"
 )
@@ -160,9 +161,9 @@ func (s *Server) do(r Request, out *answer, ended <-chan struct{}) (Outcome, err
 
 func (s *Server) info(out *answer) (Outcome, error) {
 	from := s.now()
-	_, err := fmt.Fprintf(out, "pid=%d\nstart=%d\ngo=%s\nos=%s\narch=%s\ngomaxprocs=%d\ncpus=%d\ngoroutines=%d\n",
+	_, err := fmt.Fprintf(out, "pid=%d\nstart=%d\ngo=%s\nos=%s\narch=%s\ngomaxprocs=%d\ncpus=%d\ngoroutines=%d\ntracing=%t\n",
 		os.Getpid(), s.start, runtime.Version(), runtime.GOOS, runtime.GOARCH,
-		runtime.GOMAXPROCS(0), runtime.NumCPU(), runtime.NumGoroutine())
+		runtime.GOMAXPROCS(0), runtime.NumCPU(), runtime.NumGoroutine(), trace.IsEnabled())
 	return Outcome{From: from, To: s.now(), Previous: -1}, err
 }
 
