@@ -49,6 +49,7 @@ func last(path string) string { return path[strings.LastIndexByte(path, '/')+1:]
 // take windows once Tee is called.
 type Exporters struct {
 	Options
+	every     time.Duration // windows are sent so often
 	page      *page
 	remote    *remote
 	otlp      *otlp
@@ -62,7 +63,7 @@ func Open(o Options) (*Exporters, error) {
 	if o.Window == 0 {
 		o.Window = record.DefaultWindow
 	}
-	e := &Exporters{Options: o}
+	e := &Exporters{Options: o, every: time.Second}
 	x := o.Export
 	to, err := parse(x.OTLP, "OTLP metrics")
 	if to != nil {

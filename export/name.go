@@ -19,9 +19,9 @@ type line struct {
 	name    string  // OTLP's
 	unit    string  // OTLP's, of UCUM
 	labels  []label // the series' own, sorted, names fit for Prometheus
-	factor  float64 // from the record's unit to the exported one
+	per     float64 // of the record's units in an exported one; a divisor keeps decimals short
 	counter bool
-	total   float64 // of a counter, in the exported unit
+	total   float64 // of a counter, in the record's unit
 
 	histogram bool
 	spread    spread // of a histogram: all that was sent
@@ -29,12 +29,12 @@ type line struct {
 
 // newLine names a series.
 func newLine(s record.Series) *line {
-	l := &line{series: s, factor: 1, counter: counts(s), labels: labelsOf(s.Labels), unit: "1"}
+	l := &line{series: s, per: 1, counter: counts(s), labels: labelsOf(s.Labels), unit: "1"}
 	l.name, l.metric = "redline."+s.Name, "redline_"+fit(s.Name)
 	suffix := ""
 	switch s.Unit {
 	case "ns":
-		l.unit, l.factor, suffix = "s", 1e-9, "_seconds"
+		l.unit, l.per, suffix = "s", 1e9, "_seconds"
 	case "bytes":
 		l.unit, suffix = "By", "_bytes"
 	case "1/s":

@@ -24,7 +24,7 @@ const (
 	firstPause    = 200 * time.Millisecond // before a request is tried again; doubles
 	longestPause  = 5 * time.Second
 	closeGrace    = 3 * time.Second        // to deliver what waits at the end
-	failingGrace  = 500 * time.Millisecond // the same when the last request failed
+	failingGrace  = 500 * time.Millisecond // the same when the last request failed, as it does when nobody is there
 	mostAnswer    = 64 << 10               // bytes read of an answer
 )
 
@@ -265,18 +265,13 @@ func retryAfter(answer *http.Response) time.Duration {
 func (p *pusher) close() string {
 	p.mu.Lock()
 	p.closed = true
-	grace := closeGrace
-	if p.failing {
-		grace = failingGrace
-	}
 	p.mu.Unlock()
 	select {
 	case p.wake <- struct{}{}:
 	default:
 	}
-	select {
-	case <-p.ended:
-	case <-time.After(grace):
+	if !p.endsWithin(failingGrace) && !p.fails() {
+		p.endsWithin(closeGrace - failingGrace)
 	}
 	p.cancel()
 	<-p.ended
@@ -291,4 +286,19 @@ func (p *pusher) close() string {
 		return ""
 	}
 	return fmt.Sprintf("%s at %s did not take %d of %d values: %s; the record has them", p.name, scenario.RedactText(p.url), p.dropped, p.dropped+p.sent, p.why)
+}
+
+func (p *pusher) endsWithin(grace time.Duration) bool {
+	select {
+	case <-p.ended:
+		return true
+	case <-time.After(grace):
+		return false
+	}
+}
+
+func (p *pusher) fails() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failing
 }

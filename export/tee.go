@@ -9,9 +9,6 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// every is how often windows are sent.
-const every = time.Second
-
 // Tee is a record's writer that shows what it writes to the exporters. Its
 // methods cost what the writer's do and one copy; they return the writer's
 // errors, and never an exporter's.
@@ -67,7 +64,7 @@ func (t *Tee) Profile(p record.Profile) error {
 // run sends windows until the Tee is closed.
 func (t *Tee) run() {
 	defer close(t.ended)
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(t.exporters.every)
 	defer tick.Stop()
 	for {
 		select {

@@ -209,12 +209,11 @@ func (g *gather) close(w int64) window {
 	g.held -= len(f.values) + len(f.spreads)
 	out := window{index: w, at: g.clock.EpochWall.Add(record.WindowSpan(w, g.width).To)}
 	for l, v := range f.values {
-		v *= l.factor
 		if l.counter {
 			l.total += max(v, 0)
 			v = l.total
 		}
-		out.values = append(out.values, value{line: l, number: v})
+		out.values = append(out.values, value{line: l, number: v / l.per})
 	}
 	for l, s := range f.spreads {
 		l.spread.add(*s)
