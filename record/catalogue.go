@@ -1,6 +1,10 @@
 package record
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Info is what is fixed about a series of the catalogue.
 type Info struct {
@@ -55,8 +59,6 @@ func catalogue() map[string]Info {
 		CgroupMemoryHighs: count, CgroupMemoryMaxes: count, CgroupOOMs: count, CgroupOOMKills: count,
 		PressureCPU: ns, PressureMemory: ns, PressureIO: ns, PressureCPUFull: ns, PressureMemoryFull: ns, PressureIOFull: ns,
 		HostPressureCPU: ns, HostPressureMemory: ns, HostPressureMemoryFull: ns, HostPressureIO: ns, HostPressureIOFull: ns,
-		PerfCycles: count, PerfInstructions: count, PerfCacheReferences: count, PerfCacheMisses: count,
-		PerfBranches: count, PerfBranchMisses: count, PerfMigrations: count,
 		HostBusy: ns, HostSteal: ns, HostCPUs: gauge,
 
 		StatementCalls: statement(count), StatementTime: statement(ns), StatementRows: statement(count),
@@ -104,3 +106,7 @@ func catalogue() map[string]Info {
 		SpanErrors: {Unit: "1", Counter: true, Labels: "service"}, SpanDuration: {Unit: "ns", Labels: "service,q"},
 	}
 }
+
+// Names returns the series of names.go, sorted. Those of runtime/metrics, which
+// depend on the target's Go, are not among them.
+func Names() []string { return slices.Sorted(maps.Keys(catalogue())) }

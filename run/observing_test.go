@@ -1,0 +1,203 @@
+package run
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"runtime/metrics"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/record"
+)
+
+var update = flag.Bool("update", false, "write the tables of docs/observing.md anew")
+
+const observingDoc = "../docs/observing.md"
+
+// owners say which source delivers the series whose names begin so, and what
+// reading them takes; the longest prefix counts.
+var owners = []struct{ prefix, source, cost string }{
+	{"load.", "load", "counted as requests end"},
+	{"generator.", "load", "clock and schedstat of redline's own threads each window"},
+	{"process.", "process", "a file per process each window"},
+	{"process.cpu.", "process", "a CPU clock and a file per process each window"},
+	{"process.run_delay", "process", "a file per thread each window (above 64 threads, every fifth)"},
+	{"process.switch.", "process", "a file per thread twice a second"},
+	{"process.io.", "process", "a file per process twice a second"},
+	{"process.fd", "process", "a look at the descriptors each second"},
+	{"host.cpu", "process", "a file each window"},
+	{"cgroup.cpu.", "container", "a file each window"},
+	{"cgroup.cpu.quota", "container", "a file per level of groups each second"},
+	{"cgroup.memory", "container", "a file each second"},
+	{"cgroup.memory.limit", "container", "a file per level of groups each second"},
+	{"cgroup.memory.high", "container", "a file per level of groups each second"},
+	{"pressure.", "container", "a file per resource each window"},
+	{"host.pressure.", "container", "a file per resource each window"},
+	{"postgres.", "postgres", "three queries each window, in all"},
+	{"pool.", "runtime", "the pool's own statistics each window, in the target"},
+	{"/", "runtime", "one reading of runtime/metrics each window, in the target"},
+	{"gc.", "collections", "a line of the target's standard error per collection"},
+	{"net.", "netstat", "five files each window, in all"},
+	{"softnet.", "netstat", "five files each window, in all"},
+	{"sockets.", "sockets", "a walk of the kernel's table of connections, at most 2 % of a CPU"},
+	{"sockets.accept_queue", "sockets", "a walk of the kernel's listeners four times a window"},
+	{"sockets.backlog", "sockets", "a walk of the kernel's listeners four times a window"},
+	{"tcp.", "events", "a program per connection opened or closed and per retransmission"},
+	{"runqueue.", "events", "a program per switch of threads"},
+	{"block.", "events", "a program per request of a block device"},
+	{"fsync.", "events", "a program per fsync"},
+	{"kernel.calibration", "events", "two files each window"},
+	{"span", "spans", "what the services' exporters take"},
+}
+
+// owner returns who delivers a series.
+func owner(name string) (source, cost string) {
+	best := 0
+	for _, o := range owners {
+		if strings.HasPrefix(name, o.prefix) && len(o.prefix) > best {
+			best, source, cost = len(o.prefix), o.source, o.cost
+		}
+	}
+	return source, cost
+}
+
+// TestObservingDocumentation regenerates the tables of docs/observing.md from the
+// catalogue and the sources' own words.
+func TestObservingDocumentation(t *testing.T) {
+	text, err := os.ReadFile(observingDoc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(text)
+	for name, table := range map[string]string{
+		"sources": sourceTable(), "series": seriesTable(t), "runtime series": runtimeTable(),
+	} {
+		begin, end := "<!-- "+name+": generated, see run/observing_test.go -->\n", "<!-- end -->"
+		head, rest, ok := strings.Cut(got, begin)
+		_, tail, also := strings.Cut(rest, end)
+		if !ok || !also {
+			t.Fatalf("%s has no place for the table of %s", observingDoc, name)
+		}
+		got = head + begin + "\n" + table + "\n" + end + tail
+	}
+	if *update {
+		if err := os.WriteFile(observingDoc, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	} else if got != string(text) {
+		t.Errorf("%s is not what the catalogue says: go test ./run -run Observing -update", observingDoc)
+	}
+}
+
+// allSources are those of a target that has everything.
+func allSources() []observe.Source {
+	return sources(observe.Subject{GCTrace: func() (came time.Time, line string, ok bool) { return came, "", false }})
+}
+
+func sourceTable() string {
+	var b strings.Builder
+	b.WriteString("| source | what it sees | what it needs | what it costs |\n|---|---|---|---|\n")
+	for _, source := range allSources() {
+		d := source.Describe()
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", d.Name, d.Doc, d.Needs, d.Cost)
+	}
+	return b.String()
+}
+
+func seriesTable(t *testing.T) string {
+	t.Helper()
+	meaning := meanings(t)
+	var b strings.Builder
+	b.WriteString("| series | unit | kind | labels | source | what it is | what it costs |\n|---|---|---|---|---|---|---|\n")
+	for _, name := range record.Names() {
+		info, _ := record.Known(name)
+		source, cost := owner(name)
+		if source == "" {
+			t.Errorf("%s has no source: add it to owners", name)
+		}
+		kind := "gauge"
+		if info.Counter {
+			kind = "counter"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", name, info.Unit, kind, strings.ReplaceAll(info.Labels, ",", ", "), source, meaning[name], cost)
+	}
+	return b.String()
+}
+
+// meanings are the comments of record/names.go, without kind and unit.
+func meanings(t *testing.T) map[string]string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../record/names.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		name, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, _ := record.Known(name)
+		comment := strings.TrimSpace(spec.Comment.Text())
+		for _, known := range []string{"counter, ", "gauge, ", info.Unit} {
+			comment = strings.TrimPrefix(comment, known)
+		}
+		all[name] = strings.ReplaceAll(strings.TrimLeft(comment, " :;"), "|", "\\|")
+		return true
+	})
+	return all
+}
+
+// runtimeTable is what the probe takes of this Go version.
+func runtimeTable() string {
+	var b strings.Builder
+	b.WriteString("| series | unit | kind |\n|---|---|---|\n")
+	for _, d := range metrics.All() {
+		info, ok := record.Known(d.Name)
+		if !ok || strings.HasPrefix(d.Name, "/godebug/") || slices.Contains([]string{"/gc/pauses:seconds", "/gc/heap/frees-by-size:bytes"}, d.Name) {
+			continue
+		}
+		kind := "gauge"
+		switch {
+		case d.Kind == metrics.KindFloat64Histogram:
+			kind = "histogram: labels q=count, p50, p99, max"
+		case d.Cumulative:
+			kind = "counter"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", d.Name, info.Unit, kind)
+	}
+	return b.String()
+}
+
+// TestOwnersAreSources: every owner but load is a source, and every source that
+// delivers series owns some.
+func TestOwnersAreSources(t *testing.T) {
+	names := map[string]bool{"load": true}
+	for _, source := range allSources() {
+		names[source.Describe().Name] = true
+	}
+	owns := map[string]bool{"profiles": true, "traces": true} // these deliver files
+	for _, o := range owners {
+		owns[o.source] = true
+		if !names[o.source] {
+			t.Errorf("%s belongs to %s, which is no source", o.prefix, o.source)
+		}
+	}
+	for name := range names {
+		if !owns[name] {
+			t.Errorf("source %s owns no series", name)
+		}
+	}
+}
