@@ -22,8 +22,8 @@ type link struct {
 // into, and distinct links of all traces.
 const (
 	maxLinks  = 5
-	maxHops   = 64
-	maxPieces = 96
+	maxHops   = 192
+	maxPieces = 192
 	maxChains = 1 << 16
 )
 
@@ -134,11 +134,8 @@ func (f *follower) follow(from, to trace.Time, by trace.GoID, w, root wait) {
 		f.tell(start, to, g, past{from: g.since, stack: f.siteStack(g), state: g.doing()}, w, root)
 		to = start
 	}
-	for i := g.past.n - 1; i >= 0 && to > from; i-- {
+	for i := g.past.before(to) - 1; i >= 0 && to > from; i-- {
 		p := g.past.at(i)
-		if p.from >= to {
-			continue
-		}
 		start := max(from, p.from)
 		f.tell(start, to, g, *p, w, root)
 		to = start

@@ -1,6 +1,7 @@
 package anatomy
 
 import (
+	"sort"
 	"time"
 
 	"golang.org/x/exp/trace"
@@ -36,6 +37,11 @@ type history struct {
 
 // at returns the i-th stretch, oldest first. A ring's length is a power of two.
 func (h *history) at(i int) *past { return &h.ring[(h.head+i)&(len(h.ring)-1)] }
+
+// before returns the number of stretches that begin before t.
+func (h *history) before(t trace.Time) int {
+	return sort.Search(h.n, func(i int) bool { return h.at(i).from >= t })
+}
 
 // add appends a stretch. Where it may not grow, the oldest goes.
 func (h *history) add(p past, all *goroutines) {

@@ -101,11 +101,13 @@ func TestServersEdges(t *testing.T) {
 			}
 			v.await(5 * clients)
 			var from, to time.Duration
+			before := v.witness.clock.Now()
 			data := v.traced(func() {
 				from = v.witness.clock.Now()
 				v.await(v.witness.count() + 30*clients)
 				to = v.witness.clock.Now()
 			})
+			after := v.witness.clock.Now()
 			cancel()
 			wg.Wait()
 			stop()
@@ -114,8 +116,11 @@ func TestServersEdges(t *testing.T) {
 			for _, l := range lines {
 				found[l.Goroutine] = append(found[l.Goroutine], l)
 			}
-			inside, missed := 0, 0
+			inside, missed, most := 0, 0, 0
 			for _, h := range v.witness.seen {
+				if h.to > before && h.from < after {
+					most++
+				}
 				if h.from < from || h.to > to {
 					continue
 				}
@@ -125,8 +130,8 @@ func TestServersEdges(t *testing.T) {
 			}
 			// Of each client, the first request may have begun before the trace,
 			// and the last one end behind it.
-			if inside < 20*clients || missed > 2*clients || a.Cut > 2*clients || a.Requests > inside+2*clients || a.Merged != 0 {
-				t.Errorf("%d of %d inside missed; %d requests, %d cut, %d merged", missed, inside, a.Requests, a.Cut, a.Merged)
+			if inside < 20*clients || missed > 2*clients || a.Cut > 2*clients || a.Requests > most || a.Merged != 0 {
+				t.Errorf("%d of %d inside missed; %d requests of at most %d, %d cut, %d merged", missed, inside, a.Requests, most, a.Cut, a.Merged)
 			}
 		})
 	}
