@@ -144,3 +144,20 @@ func TestFlightsAreFewAndCheap(t *testing.T) {
 		})
 	}
 }
+
+// TestTracesHoldSamplesByThemselves takes a trace while nobody takes a CPU
+// profile: the probe runs one for it.
+func TestTracesHoldSamplesByThemselves(t *testing.T) {
+	subject := startService(t).ways()["probe"]
+	s := NewTraces(Options{Traces: 1})
+	if err := s.Open(t.Context(), subject); err != nil {
+		t.Fatal(err)
+	}
+	sink := run(t, s, &s.subject.Steady, subject.Clock, 5*time.Second, func(s *observetest.Sink) bool { return len(s.Traces()) > 0 })
+	if len(sink.Traces()) != 1 {
+		t.Fatalf("%+v", s.Health())
+	}
+	if _, samples := readTrace(t, sink.Traces()[0].Data, subject.Clock); samples == 0 {
+		t.Error("no CPU sample in the trace")
+	}
+}
