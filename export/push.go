@@ -39,6 +39,7 @@ type request struct {
 // pusher delivers requests to one receiver, in order, from a bounded queue.
 type pusher struct {
 	name   string // for people
+	what   string // its values are
 	url    string // without userinfo
 	header http.Header
 	client *http.Client
@@ -78,7 +79,7 @@ func newPusher(name string, to *url.URL, token string) *pusher {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	return &pusher{
-		name: name, url: clean.String(), header: header, ctx: ctx, cancel: cancel,
+		name: name, what: "values", url: clean.String(), header: header, ctx: ctx, cancel: cancel,
 		wake: make(chan struct{}, 1), ended: make(chan struct{}),
 		retry: func(status int) bool { return status == http.StatusTooManyRequests || status >= 500 },
 		client: &http.Client{
@@ -110,7 +111,7 @@ func (p *pusher) push(r request) {
 func (p *pusher) lose(values int64, why string) {
 	p.dropped += values
 	if p.why == "" {
-		p.why = why
+		p.why = printable(why)
 	}
 }
 
@@ -168,8 +169,8 @@ func (p *pusher) deliver(r request) (rejected int64, err error) {
 		again := errors.As(err, &soon)
 		p.mu.Lock()
 		p.failing = again
-		if err != nil && p.why == "" {
-			p.why = err.Error()
+		if err != nil {
+			p.lose(0, err.Error())
 		}
 		p.mu.Unlock()
 		if !again {
@@ -223,7 +224,7 @@ func (p *pusher) accepted(body []byte) (rejected int64) {
 	rejected, why := p.refused(body)
 	if rejected > 0 {
 		p.mu.Lock()
-		p.lose(rejected, printable(why))
+		p.lose(rejected, why)
 		p.mu.Unlock()
 	}
 	return rejected
@@ -285,7 +286,8 @@ func (p *pusher) close() string {
 	if p.dropped == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s at %s did not take %d of %d values: %s; the record has them", p.name, scenario.RedactText(p.url), p.dropped, p.dropped+p.sent, p.why)
+	return fmt.Sprintf("%s at %s did not take %d of %d %s: %s; the record has them",
+		p.name, scenario.RedactText(p.url), p.dropped, p.dropped+p.sent, p.what, p.why)
 }
 
 func (p *pusher) endsWithin(grace time.Duration) bool {

@@ -30,6 +30,7 @@ func newPyroscope(p *pusher, clock record.Clock, width time.Duration) *pyroscope
 	if u, err := url.Parse(p.url); err == nil && !strings.HasSuffix(u.Path, ingestPath) {
 		p.url = u.JoinPath(ingestPath).String()
 	}
+	p.what = "profiles"
 	return &pyroscope{pusher: p, clock: clock, width: width}
 }
 
