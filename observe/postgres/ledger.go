@@ -96,7 +96,8 @@ func (l *ledger) read(at time.Duration, rows map[entry]figures) (lost int) {
 		if l.last == nil || broken[e.query] {
 			continue
 		}
-		if delta := now.minus(l.last[e]); delta.calls > 0 {
+		// Planning is counted when it ends, long before the call sometimes.
+		if delta := now.minus(l.last[e]); delta.calls > 0 || delta.plan > 0 {
 			deltas[e.query] = deltas[e.query].plus(delta)
 			total += delta.exec
 		}

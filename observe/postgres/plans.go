@@ -144,11 +144,23 @@ func explainPrepared(ctx context.Context, tx pgx.Tx, text string) ([]byte, error
 	return explain(ctx, tx, "EXPLAIN (FORMAT JSON) /* redline */ "+call)
 }
 
+// explain runs an EXPLAIN by the extended protocol, which refuses a text of
+// several statements. A generic plan does not look at the parameters, yet the
+// protocol wants them: they are NULL.
 func explain(ctx context.Context, tx pgx.Tx, sql string) ([]byte, error) {
-	var plan []byte
-	if err := tx.QueryRow(ctx, sql, pgx.QueryExecModeExec).Scan(&plan); err != nil {
+	conn := tx.Conn().PgConn()
+	prepared, err := conn.Prepare(ctx, "", sql, nil)
+	if err != nil {
 		return nil, err
 	}
+	result := conn.ExecPrepared(ctx, "", make([][]byte, len(prepared.ParamOIDs)), nil, nil).Read()
+	if result.Err != nil {
+		return nil, result.Err
+	}
+	if len(result.Rows) != 1 || len(result.Rows[0]) != 1 {
+		return nil, errors.New("the server answered EXPLAIN with no plan")
+	}
+	plan := result.Rows[0][0]
 	if len(plan) > maxPlan || !json.Valid(plan) {
 		return nil, fmt.Errorf("the plan has %d bytes and is not kept", len(plan))
 	}
