@@ -59,6 +59,8 @@ func catalogue() map[string]Info {
 		CgroupMemoryHighs: count, CgroupMemoryMaxes: count, CgroupOOMs: count, CgroupOOMKills: count,
 		PressureCPU: ns, PressureMemory: ns, PressureIO: ns, PressureCPUFull: ns, PressureMemoryFull: ns, PressureIOFull: ns,
 		HostPressureCPU: ns, HostPressureMemory: ns, HostPressureMemoryFull: ns, HostPressureIO: ns, HostPressureIOFull: ns,
+		PerfCycles: count, PerfInstructions: count, PerfCacheReferences: count, PerfCacheMisses: count,
+		PerfBranches: count, PerfBranchMisses: count, PerfMigrations: count,
 		HostBusy: ns, HostSteal: ns, HostCPUs: gauge,
 
 		StatementCalls: statement(count), StatementTime: statement(ns), StatementRows: statement(count),

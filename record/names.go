@@ -37,6 +37,15 @@ const (
 	ProcessReadBytes   = "process.io.read"  // counter, bytes from storage
 	ProcessWriteBytes  = "process.io.write" // counter, bytes to storage
 
+	// Hardware counters of the target's threads.
+	PerfCycles          = "perf.cycles"           // counter, 1
+	PerfInstructions    = "perf.instructions"     // counter, 1 retired
+	PerfCacheReferences = "perf.cache_references" // counter, 1 accesses to the last level of cache
+	PerfCacheMisses     = "perf.cache_misses"     // counter, 1 of these, misses
+	PerfBranches        = "perf.branches"         // counter, 1 retired
+	PerfBranchMisses    = "perf.branch_misses"    // counter, 1 mispredicted
+	PerfMigrations      = "perf.migrations"       // counter, 1 moves of a thread to another CPU, by the scheduler
+
 	// The target's container and the host.
 	CgroupThrottled   = "cgroup.cpu.throttled"    // counter, ns
 	CgroupThrottles   = "cgroup.cpu.nr_throttled" // counter, 1 periods

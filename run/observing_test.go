@@ -41,6 +41,7 @@ var owners = []struct{ prefix, source, cost string }{
 	{"cgroup.memory.high", "container", "a file per level of groups each second"},
 	{"pressure.", "container", "a file per resource each window"},
 	{"host.pressure.", "container", "a file per resource each window"},
+	{"perf.", "perf", "a reading per thread each window; the kernel switches the counter with the thread"},
 	{"postgres.", "postgres", "three queries each window, in all"},
 	{"pool.", "runtime", "the pool's own statistics each window, in the target"},
 	{"/", "runtime", "one reading of runtime/metrics each window, in the target"},

@@ -5,6 +5,7 @@ import (
 	"github.com/redline-go/redline/observe/container"
 	"github.com/redline-go/redline/observe/goruntime"
 	"github.com/redline-go/redline/observe/kernel"
+	"github.com/redline-go/redline/observe/perf"
 	"github.com/redline-go/redline/observe/postgres"
 	"github.com/redline-go/redline/observe/process"
 	"github.com/redline-go/redline/observe/spans"
@@ -18,6 +19,7 @@ func sources(subject observe.Subject) []observe.Source {
 		goruntime.NewTraces(goruntime.Options{}),
 		process.New(process.Options{}),
 		container.New(container.Options{}),
+		perf.New(),
 		postgres.New(),
 		spans.New(),
 	}, kernel.Sources()...)

@@ -1,0 +1,104 @@
+package perf
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/observetest"
+	"github.com/redline-go/redline/record"
+)
+
+func TestConformance(t *testing.T) {
+	var refusal *observe.Unsupported
+	if err := New().Open(t.Context(), observe.Subject{PID: os.Getpid()}); errors.As(err, &refusal) {
+		t.Skip(err)
+	}
+	observetest.Run(t, func() observe.Source { return New() }, observe.Subject{PID: os.Getpid()})
+}
+
+func TestSince(t *testing.T) {
+	last := reading{100, 1000, 500}
+	for now, want := range map[reading]float64{
+		{200, 2000, 1000}: 200, // on for half of the time
+		{200, 2000, 1500}: 100,
+		{100, 1000, 500}:  0, // slept
+	} {
+		if got, ok := now.since(last); got != want || !ok {
+			t.Errorf("%+v since %+v: %v, %v", now, last, got, ok)
+		}
+	}
+	if _, ok := (reading{100, 2000, 500}).since(last); ok {
+		t.Error("a counter that was never on is known")
+	}
+}
+
+// The clock of the threads, a counter that every machine has, stands for the
+// hardware's: threads that were there and threads born later add up to the CPU
+// time that the process used.
+func TestEveryThreadIsCounted(t *testing.T) {
+	s := &Source{events: []event{{record.PerfCycles, unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_TASK_CLOCK, true}}}
+	clock, err := record.StartClock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Open(t.Context(), observe.Subject{Clock: clock, Window: 20 * time.Millisecond, PID: os.Getpid()}); err != nil {
+		var refusal *observe.Unsupported
+		if errors.As(err, &refusal) {
+			t.Skip(err)
+		}
+		t.Fatal(err)
+	}
+	st := s.state
+	defer st.release()
+	c := st.counters[0]
+	c.read()
+	before, err := observe.CPUTime(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, done := c.total, make(chan struct{})
+	for range 3 {
+		go func() {
+			runtime.LockOSThread() // ends with the goroutine: a thread born here
+			for begin, now := time.Duration(0), time.Duration(0); now-begin < 50*time.Millisecond; {
+				var ts unix.Timespec
+				_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts)
+				now = time.Duration(ts.Nano())
+				if begin == 0 {
+					begin = now
+				}
+			}
+			done <- struct{}{}
+		}()
+	}
+	for range 3 {
+		<-done
+	}
+	after, err := observe.CPUTime(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.read()
+	counted, used := c.total-base, float64(after-before)
+	if math.Abs(counted-used) > 0.1*used || counted < 140e6 {
+		t.Errorf("%v ns counted, %v ns used", counted, used)
+	}
+}
+
+// A machine without the counter says what would enable it.
+func TestMissingHardwareIsSaid(t *testing.T) {
+	s := &Source{events: []event{{record.PerfCycles, unix.PERF_TYPE_HARDWARE, 1 << 20, true}}}
+	var refusal *observe.Unsupported
+	err := s.Open(context.Background(), observe.Subject{PID: os.Getpid()})
+	if !errors.As(err, &refusal) || refusal.What == "" || refusal.Enable == "" {
+		t.Errorf("Open: %v", err)
+	}
+}

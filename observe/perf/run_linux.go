@@ -1,0 +1,252 @@
+package perf
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix" // perf_event_open
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/kernel/tree"
+	"github.com/redline-go/redline/observe/pseudofile"
+	"github.com/redline-go/redline/record"
+)
+
+// seldom is how often the target's processes are looked up.
+const seldom = time.Second
+
+// maxThreads bounds the threads counted, each with a descriptor per event.
+const maxThreads = 128
+
+// mostThreads is the bound where descriptors are few: an eighth of them, since
+// the rest are for connections.
+func (s *Source) mostThreads() int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return maxThreads
+	}
+	return int(min(maxThreads, max(1, limit.Cur/8/uint64(len(s.events)))))
+}
+
+var events = []event{
+	{record.PerfCycles, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES, true},
+	{record.PerfInstructions, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS, true},
+	{record.PerfCacheReferences, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_REFERENCES, true},
+	{record.PerfCacheMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_MISSES, true},
+	{record.PerfBranches, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_INSTRUCTIONS, true},
+	{record.PerfBranchMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_MISSES, true},
+	{record.PerfMigrations, unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_MIGRATIONS, false},
+}
+
+// state is what Open takes and Run uses.
+type state struct {
+	*Source
+	subject  observe.Subject
+	tree     *tree.Tree // tells when the target is gone
+	lookAt   time.Duration
+	meter    observe.Meter
+	counters []*counter
+}
+
+// counter is one event over all threads.
+type counter struct {
+	event
+	threads []thread
+	total   float64
+	refused error // of the first thread that could not be counted
+}
+
+// thread is the counter of one thread and of what it started.
+type thread struct {
+	fd   int
+	last reading
+}
+
+// reading is what the kernel returns with PERF_FORMAT_TOTAL_TIME_ENABLED and
+// _RUNNING: how much, and the ns that the counter was wanted and was on.
+type reading struct{ value, enabled, running uint64 }
+
+// Open implements observe.Source.
+func (s *Source) Open(_ context.Context, subject observe.Subject) error {
+	t, err := tree.Open("", subject.PID)
+	if err != nil {
+		return err
+	}
+	st := &state{Source: s, subject: subject, tree: t}
+	st.meter.Width = subject.Window
+	for _, e := range s.events {
+		st.counters = append(st.counters, &counter{event: e})
+	}
+	counted, most := 0, s.mostThreads()
+	for _, p := range t.Members {
+		ids, _ := pseudofile.Numbered("/proc/" + strconv.Itoa(p.PID) + "/task") // none if it has ended
+		for _, tid := range ids {
+			if counted++; counted > most {
+				s.vitals.Say("only %d threads are counted, and what they start (to enable: raise the limit of open files)", most)
+				break
+			}
+			for _, c := range st.counters {
+				st.attach(c, tid)
+			}
+		}
+	}
+	if err := st.opened(); err != nil {
+		t.Close()
+		return err
+	}
+	return nil
+}
+
+// attach opens the counter of a thread; without the privilege for the kernel's
+// share, the user's alone.
+func (s *state) attach(c *counter, tid int) {
+	attr := unix.PerfEventAttr{
+		Type: c.kind, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})), Config: c.config,
+		Read_format: unix.PERF_FORMAT_TOTAL_TIME_ENABLED | unix.PERF_FORMAT_TOTAL_TIME_RUNNING,
+		Bits:        unix.PerfBitInherit | unix.PerfBitExcludeHv,
+	}
+	fd, err := unix.PerfEventOpen(&attr, tid, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if c.hardware && (errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM)) {
+		attr.Bits |= unix.PerfBitExcludeKernel
+		if fd, err = unix.PerfEventOpen(&attr, tid, -1, -1, unix.PERF_FLAG_FD_CLOEXEC); err == nil {
+			s.vitals.Say("the counters tell of user space alone (to enable the rest: root, CAP_PERFMON, or kernel.perf_event_paranoid=1)")
+		}
+	}
+	switch {
+	case err == nil:
+		c.threads = append(c.threads, thread{fd: fd})
+	case !errors.Is(err, unix.ESRCH) && c.refused == nil:
+		c.refused = err
+	}
+}
+
+// opened keeps what could be opened and says what could not.
+func (s *state) opened() error {
+	var open []*counter
+	var refusal *observe.Unsupported
+	for _, c := range s.counters {
+		if c.refused != nil {
+			refusal = refused(c)
+			s.vitals.Say("%v", refusal)
+		}
+		if len(c.threads) > 0 {
+			open = append(open, c)
+		}
+	}
+	if len(open) == 0 {
+		if refusal == nil {
+			refusal = &observe.Unsupported{What: fmt.Sprintf("process %d has ended", s.subject.PID), Enable: "name a process that runs"}
+		}
+		return refusal
+	}
+	s.counters, s.state = open, s
+	return nil
+}
+
+// refused says what would let a counter be.
+func refused(c *counter) *observe.Unsupported {
+	what := "moves between CPUs are not counted"
+	if c.hardware {
+		what = "the CPU's counters are not read"
+	}
+	u := &observe.Unsupported{What: what, Err: c.refused}
+	switch {
+	case errors.Is(c.refused, unix.ENOENT), errors.Is(c.refused, unix.EOPNOTSUPP), errors.Is(c.refused, unix.ENODEV):
+		u.What, u.Err = "this machine offers no hardware counters", nil
+		u.Enable = "run on bare metal, or in a VM whose hypervisor passes the CPU's counters (PMU) on"
+	case errors.Is(c.refused, unix.EMFILE):
+		u.Enable = "raise the limit of open files (ulimit -n)"
+	default:
+		u.Enable = "run redline as root or with CAP_PERFMON, or set kernel.perf_event_paranoid=1; in a container, allow perf_event_open in its seccomp profile"
+	}
+	return u
+}
+
+// Run implements observe.Source.
+func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
+	st := s.state
+	s.state = nil
+	defer st.release()
+	edges := &observe.Edges{Clock: st.subject.Clock, Width: st.subject.Window}
+	err := edges.Each(ctx, func(edge time.Duration) error {
+		if st.alive(edge) {
+			st.sample()
+		}
+		// A full disk is the conductor's to report; the next window may fit.
+		_ = st.meter.Flush(sink)
+		return nil
+	})
+	s.vitals.Missed = edges.Missed()
+	return err
+}
+
+// alive reports whether any process of the target lives; else it counts nothing
+// more, which is not the same as zero.
+func (s *state) alive(edge time.Duration) bool {
+	if edge >= s.lookAt && len(s.tree.Members) > 0 {
+		s.lookAt = edge + seldom
+		s.tree.Look()
+	}
+	if len(s.tree.Members) > 0 && s.tree.Alive() {
+		return true
+	}
+	s.vitals.End(s.subject.Clock.Now())
+	return false
+}
+
+func (s *state) sample() {
+	for _, c := range s.counters {
+		before := s.subject.Clock.Now()
+		known := c.read()
+		at := s.vitals.Bracket.Add(before, s.subject.Clock.Now())
+		if known {
+			s.meter.Count(c.series, "", at, c.total)
+			continue
+		}
+		s.meter.Forget(c.series, "") // what was missed stays absent
+		s.vitals.Say("%s: others had the CPU's counters in some windows (to enable: end other profilers, or switch the NMI watchdog off with kernel.nmi_watchdog=0)", c.series)
+	}
+}
+
+func (s *state) release() {
+	s.tree.Close()
+	for _, c := range s.counters {
+		for _, t := range c.threads {
+			_ = unix.Close(t.fd) // opened for reading only
+		}
+	}
+}
+
+// read adds what all threads did since the last call. It reports false when a
+// counter was wanted and never on: how much it missed is not known.
+func (c *counter) read() (known bool) {
+	known = true
+	for i := range c.threads {
+		t := &c.threads[i]
+		var buf [24]byte
+		if n, err := unix.Read(t.fd, buf[:]); err != nil || n != len(buf) {
+			known = false
+			continue
+		}
+		now := reading{binary.NativeEndian.Uint64(buf[0:]), binary.NativeEndian.Uint64(buf[8:]), binary.NativeEndian.Uint64(buf[16:])}
+		amount, ok := now.since(t.last)
+		c.total += amount
+		t.last, known = now, known && ok
+	}
+	return known
+}
+
+// since returns the amount between two readings, scaled to the time that the
+// counter was wanted; ok is false if it was not on at all in it.
+func (r reading) since(last reading) (amount float64, ok bool) {
+	enabled, running := r.enabled-last.enabled, r.running-last.running
+	if running == 0 {
+		return 0, enabled == 0
+	}
+	return float64(r.value-last.value) * float64(enabled) / float64(running), true
+}
