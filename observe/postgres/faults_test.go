@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
 )
@@ -231,6 +233,12 @@ func TestTLSIsSaidToBeMissing(t *testing.T) {
 	var refusal *observe.Unsupported
 	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "sslmode=disable") || refusal.NotAsked {
 		t.Errorf("Open: %v", err)
+	}
+	// As a server says it whose pg_hba.conf has hostssl lines only.
+	config := connect(t, server.DSN).Config()
+	err = unreachable(config, &pgconn.PgError{Code: "28000", Message: `no pg_hba.conf entry for host "::1", user "u", database "d", no encryption`})
+	if !strings.Contains(err.Error(), "sslmode=require") {
+		t.Errorf("TLS required: %v", err)
 	}
 	err = New().Open(t.Context(), observe.Subject{Clock: clock, Window: width})
 	if !errors.As(err, &refusal) || !refusal.NotAsked {

@@ -94,7 +94,7 @@ func unreachable(config *pgx.ConnConfig, err error) error {
 			u.Enable = "see the server's log"
 		}
 	}
-	if u.Err != nil && strings.Contains(err.Error(), "server refused TLS connection") {
+	if refusal == nil && strings.Contains(err.Error(), "server refused TLS connection") {
 		u.Enable = "switch TLS on in the server (ssl = on), or say sslmode=disable in the DSN"
 	}
 	return u
