@@ -31,9 +31,9 @@ const (
 var Generator = diagnose.Analyzer{
 	Name:  "generator",
 	Stage: diagnose.Validity,
-	Doc: "Reads the generator's own verdict; checks Little's law in a closed loop (rate times latency must be 70 % of " +
-		"the connections), its lag in an open loop (p99 of 10 ms and half of the median latency while connections " +
-		"are free), and its part of CPU (60 % of what is used on a saturated host).",
+	Doc: "Reads the generator's own verdict. In a run that was killed before it gave one: checks Little's law in a closed " +
+		"loop (rate times latency must be 70 % of the connections) and its lag in an open loop (p99 of 10 ms and half of " +
+		"the median latency while connections are free). Always: its part of CPU (60 % of what is used on a saturated host).",
 	Causes: []diagnose.Cause{{
 		ID: "generator-saturated", Title: "The load generator is the limit",
 		Doc:    "The generator could not send when it should have, so the figures speak of it and not of the service.",
@@ -49,14 +49,17 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var facts []record.Evidence
 	load, c := p.Load(), p.CPU()
 	var summary record.Summary
-	// Without a reason the verdict was not given: the run was killed before.
-	if p.Record.ReadJSON(record.SummaryFile, &summary) == nil && !summary.Generator.Valid {
+	// Without a summary the verdict was not given: the run was killed before.
+	judged := p.Record.ReadJSON(record.SummaryFile, &summary) == nil
+	if judged && !summary.Generator.Valid {
 		for _, reason := range summary.Generator.WhyInvalid {
 			why = append(why, reason)
 			facts = append(facts, diagnose.Fact(diagnose.FromLoad, float64(summary.Generator.CPU), diagnose.Nanosec, "the generator's own verdict: %s", reason))
 		}
 	}
-	if !load.Open && load.Connections > 0 && load.Service > 0 {
+	// What follows reads windows, where the verdict had every request: it is for
+	// runs without one.
+	if !judged && !load.Open && load.Connections > 0 && load.Service > 0 {
 		flying := load.Rate * load.Service / 1e9
 		thinking := load.Rate * load.Think / 1e9 // meant to be idle
 		if flying+thinking < littleSlack*float64(load.Connections) && load.Errors < 0.5*load.Requests {
@@ -64,7 +67,7 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			facts = append(facts, diagnose.Fact(diagnose.FromLoad, flying, diagnose.Ratio, "%.0f/s times %s is %.1f requests in flight, on %d connections", load.Rate, diagnose.Span(load.Service), flying, load.Connections))
 		}
 	}
-	if lag, ok := p.Mean(record.LoadLag, record.Labels("q", "p99")); ok && load.Open && lag >= leastLagNS && lag >= lagPart*load.P50 && !allBusy(p) {
+	if lag, ok := p.Mean(record.LoadLag, record.Labels("q", "p99")); ok && !judged && load.Open && lag >= leastLagNS && lag >= lagPart*load.P50 && !allBusy(p) {
 		why = append(why, "requests are sent late although connections are free")
 		facts = append(facts, diagnose.Fact(diagnose.FromLoad, lag, diagnose.Nanosec, "the lag's p99 is %s", diagnose.Span(lag)))
 	}
