@@ -231,6 +231,9 @@ func TestAllocations(t *testing.T) {
 					}
 					out, ended, _ = w.Receive(in[(pieces-1)*20:], 1, out, ended[:0])
 				})
+				if loadtest.Race {
+					n = 0 // sync.Pool forgets at random then
+				}
 				if n != 0 || len(ended) != 1 {
 					t.Errorf("request %d, %.20q in %d pieces: %v allocations, %d ended", request, answer, pieces, n, len(ended))
 				}
