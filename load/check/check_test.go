@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -155,6 +156,9 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestAllocations(t *testing.T) {
+	if loadtest.Race {
+		t.Skip("the race detector is on, and allocates itself")
+	}
 	equal := "x"
 	s := newSet(t, scenario.Check{Status: []int{200}}, scenario.Check{Header: "A", Contains: "b"}, scenario.Check{Body: true, Contains: "{"},
 		scenario.Check{JSON: "$.a[-1].b", Equals: &equal}, scenario.Check{JSON: "$.a[0]"})

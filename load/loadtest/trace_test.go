@@ -187,22 +187,34 @@ func healthServer(t *testing.T, w *witness) string {
 // trace nothing, requests are what the plan says.
 func TestPlansKeepTheirOwnTrace(t *testing.T) {
 	const own = "00-11111111111111111111111111111111-2222222222222222-00"
-	w := &witness{traced: map[string]string{}}
-	others := map[string]int{}
-	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		w.mu.Lock()
-		others[r.Header.Get("Traceparent")+r.Header.Get("X-Redline-Request")]++
-		w.mu.Unlock()
-	}))
-	defer s.Close()
-	p := get(s.URL, func(p *scenario.Plan) { p.Requests[0].Headers = map[string]scenario.Secret{"TraceParent": own} })
-	if slow := traced(t, p, protocol(t, p)); len(slow) > 0 || len(others) != 1 || others[own] == 0 {
-		t.Errorf("the server saw %v, slow.jsonl has %v", others, slow)
+	seen := func(run func(url string)) map[string]int {
+		var mu sync.Mutex
+		contexts := map[string]int{}
+		s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			contexts[r.Header.Get("Traceparent")+r.Header.Get("X-Redline-Request")]++
+			mu.Unlock()
+		}))
+		run(s.URL)
+		s.Close() // waits for handlers
+		mu.Lock()
+		defer mu.Unlock()
+		return contexts
 	}
-	clear(others)
-	p = get(s.URL)
-	loadtest.Run(t, p, protocol(t, p))
-	if len(others) != 1 || others[""] == 0 {
-		t.Errorf("without traces the server saw %v", others)
+	got := seen(func(url string) {
+		p := get(url, func(p *scenario.Plan) { p.Requests[0].Headers = map[string]scenario.Secret{"TraceParent": own} })
+		if slow := traced(t, p, protocol(t, p)); len(slow) > 0 {
+			t.Errorf("slow.jsonl has %v", slow)
+		}
+	})
+	if len(got) != 1 || got[own] == 0 {
+		t.Errorf("the server saw %v", got)
+	}
+	got = seen(func(url string) {
+		p := get(url)
+		loadtest.Run(t, p, protocol(t, p))
+	})
+	if len(got) != 1 || got[""] == 0 {
+		t.Errorf("without traces the server saw %v", got)
 	}
 }
