@@ -169,9 +169,8 @@ func (r *run) drive() (*Result, error) {
 	// A loop's thread that wakes must find a P at once, whatever else the
 	// process does: waiting for one would show as the target's latency. The
 	// kernel then shares the CPUs, which it does by the millisecond.
-	before := runtime.GOMAXPROCS(0)
-	runtime.GOMAXPROCS(before + len(r.loops))
-	defer runtime.GOMAXPROCS(before)
+	addProcs(len(r.loops))
+	defer addProcs(-len(r.loops))
 
 	// hard ends what is under way: when the caller ends the run, and when the
 	// grace time is over.
@@ -212,6 +211,16 @@ func (r *run) drive() (*Result, error) {
 		err = errors.Join(err, fmt.Errorf("load: store what was measured: %w", r.sinkErr))
 	}
 	return result, err
+}
+
+// procs makes a change of GOMAXPROCS one step: runs of one process may overlap,
+// and what each adds and takes back must add up.
+var procs sync.Mutex
+
+func addProcs(n int) {
+	procs.Lock()
+	defer procs.Unlock()
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
 }
 
 func (r *run) stop() {
