@@ -118,9 +118,8 @@ func (a *appendFile) append(entry []byte) error {
 	}
 	n, err := a.f.WriteAt(entry, a.size)
 	if err != nil {
-		if n > 0 {
-			a.torn = a.f.Truncate(a.size) != nil
-		}
+		// Also when n is 0: os.File forgets what was written before the error.
+		a.torn = a.f.Truncate(a.size) != nil
 		return fmt.Errorf("write %s: %w", a.path, withoutPath(err))
 	}
 	a.size += int64(n)

@@ -60,7 +60,7 @@ func catalogue() map[string]Info {
 		PressureCPU: ns, PressureMemory: ns, PressureIO: ns, PressureCPUFull: ns, PressureMemoryFull: ns, PressureIOFull: ns,
 		HostPressureCPU: ns, HostPressureMemory: ns, HostPressureMemoryFull: ns, HostPressureIO: ns, HostPressureIOFull: ns,
 		PerfCycles: count, PerfInstructions: count, PerfCacheReferences: count, PerfCacheMisses: count,
-		PerfBranches: count, PerfBranchMisses: count, PerfMigrations: count,
+		PerfBranches: count, PerfBranchMisses: count,
 		HostBusy: ns, HostSteal: ns, HostCPUs: gauge,
 
 		StatementCalls: statement(count), StatementTime: statement(ns), StatementRows: statement(count),

@@ -19,7 +19,7 @@ type Finding struct {
 	Title string `json:"title"` // one line a person reads first
 	// Share is the part explained, 0 to 1, of what ShareOf names.
 	Share   float64 `json:"share"`
-	ShareOf string  `json:"share_of"` // "request time", "tail latency", "cpu", "capacity"
+	ShareOf string  `json:"share_of"` // "request time", "tail latency", "cpu", "capacity", "goroutines", "live heap", "database connections"
 	Where   Where   `json:"where"`
 	// Evidence holds the figures, strongest first.
 	Evidence []Evidence `json:"evidence"`
@@ -67,4 +67,16 @@ type Findings struct {
 	// Rejected are the causes that were looked at and found not to limit the
 	// service, with the figure that speaks against them.
 	Rejected []Rejected `json:"rejected,omitempty"`
+	CPU      *CPUUse    `json:"cpu,omitempty"`
+}
+
+// CPUUse says who used the host's CPUs over the steady span, in CPUs: 1.5 is one
+// and a half of them all the time. What is not known is 0 and left out.
+type CPUUse struct {
+	CPUs      float64 `json:"cpus"`
+	Busy      float64 `json:"busy"` // all that ran
+	Full      bool    `json:"full"` // there was nothing left of them
+	Target    float64 `json:"target,omitempty"`
+	Generator float64 `json:"generator,omitempty"`
+	Database  float64 `json:"database,omitempty"` // a local server's processes
 }

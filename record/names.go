@@ -44,7 +44,6 @@ const (
 	PerfCacheMisses     = "perf.cache_misses"     // counter, 1 of these, misses
 	PerfBranches        = "perf.branches"         // counter, 1 retired
 	PerfBranchMisses    = "perf.branch_misses"    // counter, 1 mispredicted
-	PerfMigrations      = "perf.migrations"       // counter, 1 moves of a thread to another CPU, by the scheduler
 
 	// The target's container and the host.
 	CgroupThrottled   = "cgroup.cpu.throttled"    // counter, ns

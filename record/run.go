@@ -151,6 +151,26 @@ type Statements struct {
 	// Blocking are the chains of sessions that waited for each other's locks,
 	// longest wait first.
 	Blocking []Blocking `json:"blocking,omitempty"`
+	// Idle is what sessions ran before they sat idle, most sessions first.
+	Idle []Idle `json:"idle,omitempty"`
+	// IdleReadings is how often, once a second, it was asked; 0 is never.
+	IdleReadings int64 `json:"idle_readings,omitempty"`
+}
+
+// Idle is the sessions that sat idle after the same statement.
+type Idle struct {
+	Text        string        `json:"text"`              // the last statement, without constants
+	QueryID     string        `json:"queryid,omitempty"` // of it, where the server tells
+	Application string        `json:"application"`
+	State       string        `json:"state"`    // "idle", "idle in transaction"
+	Seen        int64         `json:"seen"`     // how many of the readings met any
+	Sessions    int64         `json:"sessions"` // met, summed over the readings
+	Most        int64         `json:"most"`     // met at once
+	AtEnd       int64         `json:"at_end"`   // met by the last reading
+	First       time.Duration `json:"first_ns"` // run time of the first reading that met any
+	Last        time.Duration `json:"last_ns"`
+	Longest     time.Duration `json:"longest_ns"` // that one sat idle
+	Transaction time.Duration `json:"held_ns"`    // the longest that one's transaction was open
 }
 
 // Blocking is a chain of sessions, each of which waited for a lock of the one

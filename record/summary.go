@@ -13,6 +13,7 @@ type Summary struct {
 	Anatomy    AnatomySummary    `json:"anatomy"`
 	Findings   []Finding         `json:"findings"`
 	NotJudged  []NotJudged       `json:"not_judged"`
+	CPU        *CPUUse           `json:"cpu,omitempty"` // nil where the host's CPUs are not known, or the target runs elsewhere
 	Overhead   *Overhead         `json:"overhead,omitempty"`
 	Thresholds []ThresholdResult `json:"thresholds"`
 	Warnings   []string          `json:"warnings"`

@@ -3,6 +3,8 @@ package stat
 import (
 	"math"
 	"slices"
+	"sort"
+	"sync"
 )
 
 // exactSignedRank is the largest sample for which the null distribution is
@@ -93,16 +95,10 @@ func signedRankDepth(n int, confidence float64) int {
 		mean, sd := signedRankMoments(n)
 		return max(0, int(math.Floor(mean+0.5+sd*normalQuantile(tail))))
 	}
-	k, sum := 0, 0.0
-	for _, p := range signedRankMass(n) {
-		// The slack keeps tails that are exactly the level, such as 2^-n, on
-		// the side where arithmetic without rounding would put them.
-		if sum += p; sum > tail*(1+1e-12) {
-			break
-		}
-		k++
-	}
-	return k
+	// The slack keeps tails that are exactly the level, such as 2^-n, on the side
+	// where arithmetic without rounding would put them.
+	cdf := signedRankTable(n)
+	return sort.Search(len(cdf), func(t int) bool { return cdf[t] > tail*(1+1e-12) })
 }
 
 // SignedRankTest returns the two-sided p-value of the Wilcoxon signed-rank test
@@ -119,6 +115,10 @@ func SignedRankTest(d []float64) float64 {
 	if len(ranks) == 0 {
 		return 1
 	}
+	if n := len(ranks); n <= exactSignedRank && untied(ranks) {
+		cdf, t := signedRankTable(n), positive/2
+		return min(1, 2*min(cdf[t], cdf[n*(n+1)/2-t]))
+	}
 	lower := signedRankTail(ranks, positive)
 	total := 0
 	for _, r := range ranks {
@@ -126,6 +126,33 @@ func SignedRankTest(d []float64) float64 {
 	}
 	upper := signedRankTail(ranks, total-positive)
 	return min(1, 2*min(lower, upper))
+}
+
+// untied reports whether doubled ranks are 2, 4, 6 and so on.
+func untied(doubled []int) bool {
+	for i, r := range doubled {
+		if r != 2*(i+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// tables holds P(T+ <= t) by n: simulations test thousands of samples of one size.
+var tables [exactSignedRank + 1]struct {
+	once sync.Once
+	cdf  []float64
+}
+
+func signedRankTable(n int) []float64 {
+	table := &tables[n]
+	table.once.Do(func() {
+		table.cdf = signedRankMass(n)
+		for t := 1; t < len(table.cdf); t++ {
+			table.cdf[t] += table.cdf[t-1]
+		}
+	})
+	return table.cdf
 }
 
 // signedRanks returns twice the mean ranks of the absolute values that are not

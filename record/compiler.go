@@ -1,0 +1,48 @@
+package record
+
+// CompilerFile names the bundle's file of what the compiler says at hot lines.
+const CompilerFile = "compiler.json"
+
+// Compiler is compiler.json: the lines of the service's own code that cost most,
+// with what the Go compiler says of them. It is written for targets that redline
+// built itself.
+type Compiler struct {
+	GoVersion string    `json:"go_version"` // of the compiler that was asked
+	Lines     []HotLine `json:"lines"`      // costliest first
+}
+
+// HotLine is a line of the service's own code and its measured cost.
+type HotLine struct {
+	Frame
+	// CPU is the share of the service's CPU spent at the line and in what it
+	// calls outside the service's own code; Self is what it spends itself. 0 to 1.
+	CPU  float64 `json:"cpu"`
+	Self float64 `json:"self"`
+	// Bytes and Objects are the line's shares of what is allocated, 0 to 1.
+	Bytes   float64 `json:"bytes"`
+	Objects float64 `json:"objects"`
+	// Remarks are the compiler's, in the order of the line.
+	Remarks []Remark `json:"remarks,omitempty"`
+}
+
+// Cost is the larger of the line's shares of CPU and of allocated bytes.
+func (h HotLine) Cost() float64 { return max(h.CPU, h.Bytes) }
+
+// RemarkKind is what a remark of the compiler is about.
+type RemarkKind string
+
+// Kinds of remark.
+const (
+	Escapes     RemarkKind = "escape" // a value is allocated on the heap
+	NotInlined  RemarkKind = "inline" // the function is not inlined into its callers
+	BoundsCheck RemarkKind = "bounds" // an index or slice is checked at run time
+)
+
+// Remark is one thing that the compiler says of a line.
+type Remark struct {
+	Kind RemarkKind `json:"kind"`
+	Text string     `json:"text"` // "b escapes to heap"
+	// Flow is how an escaping value reaches the heap, step by step:
+	// "return &b at store.go:47". Empty for other kinds.
+	Flow []string `json:"flow,omitempty"`
+}
