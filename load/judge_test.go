@@ -40,6 +40,9 @@ func TestJudge(t *testing.T) {
 		{"late for want of CPU beside the target", true, func(e *evidence) { e.own.P99, e.spent.delay = 3e6, time.Second }, "", "100 ms/s in the kernel's run queue"},
 		{"late for want of CPU, target elsewhere", true, func(e *evidence) { e.own.P99, e.spent.delay, e.loopback = 3e6, time.Second, false }, "one request in 100", "run queue for 100 ms in each second, 33 %"},
 		{"late for want of CPU, and half of the tail", true, func(e *evidence) { e.own.P99, e.spent.delay = 12e6, time.Second }, "the latency percentiles from p90 up cannot be trusted", "run queue for 100 ms in each second, 33 %"},
+		{"late for want of CPU by a turn of others, and half of a short tail", true, func(e *evidence) {
+			e.own.P99, e.spent.delay, e.summary.Latency.P50, e.summary.Latency.P99 = 1.76e6, time.Second, 200e3, 3.39e6
+		}, "", "100 ms/s in the kernel's run queue"},
 		{"mostly late, whatever the reason", true, func(e *evidence) { e.own.P50, e.own.P99, e.spent.delay = 2e6, 3e6, time.Second }, "half of the requests", "run queue"},
 		{"own lag means nothing to a closed loop", false, func(e *evidence) { e.own.P99 = 1e9 }, "", ""},
 		{"mostly thinking", false, func(e *evidence) { e.serviceSum, e.thinkSum = time.Second, 100*time.Second }, "", ""},
@@ -53,6 +56,7 @@ func TestJudge(t *testing.T) {
 		{"an event loop has pauses", false, func(e *evidence) { e.loopBusy = 0.80 }, "", ""},
 		{"a full closed loop beside its target", false, func(e *evidence) { e.loopBusy, e.spent.cpu, e.spent.delay = 0.75, 9*time.Second, 5*time.Second }, "", "0.90 of the 2 CPUs"},
 		{"waits for CPUs", false, func(e *evidence) { e.spent.delay = 2 * time.Second }, "", "run queue for 200 ms in each second, 50 % of the time that they wanted to run"},
+		{"waits for CPUs, and has little to do", false, func(e *evidence) { e.spent.cpu, e.spent.delay = 800*time.Millisecond, 390*time.Millisecond }, "", ""},
 		{"nothing known of waiting for CPUs", false, func(e *evidence) { e.spent.delay, e.spent.known = 2*time.Second, false }, "", ""},
 		{"never sent for want of time", true, func(e *evidence) { e.waiting, e.loopBusy = 1000, 0.98 }, "the offered rate cannot be trusted", ""},
 		{"connections missing for want of descriptors", false, func(e *evidence) {

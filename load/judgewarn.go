@@ -15,10 +15,13 @@ const (
 	// sharedCPU: a generator that takes this share of the CPUs beside its
 	// target takes it from the target.
 	sharedCPU = 0.25
-	// queued: share of the time that the generator's threads wanted to run for
-	// which they stood in the kernel's run queue. An answer that arrives
-	// meanwhile is read only afterwards, so that time is inside of latency and
-	// service time, and more so in their tails.
+	// queued: part of all time for which the generator's threads stood in the
+	// kernel's run queue. An answer that arrives meanwhile is read only
+	// afterwards. By Little's law the mean answer waits for that no larger a part
+	// of its service time than the part of time that its event loop stands there,
+	// since no more than all requests under way wait then. A tenth is what
+	// verdicts bear; how large a part of the time that the threads wanted to run it is
+	// says nothing of that: a generator with little to do wants to run for a moment.
 	queued = 0.10
 )
 
@@ -64,10 +67,10 @@ func warnQueued(e *evidence, warn func(format string, args ...any)) {
 	if tail := time.Duration(e.own.P99); e.open && tail > e.ownLagBound() && e.sharedTail() {
 		warn("one request in 100 was sent at least %s late because the generator waited for a CPU that the target or others used "+
 			"(%.0f ms/s in the kernel's run queue); the tail of the latency includes it", brief(tail), each)
-	} else if share >= queued && e.summary.Service.Mean > 0 {
+	} else if e.spent.known && each >= 1e3*queued && e.summary.Service.Mean > 0 {
 		warn("the generator's threads stood in the kernel's run queue for %.0f ms in each second, %.0f %% of the time that they wanted to run; "+
-			"answers that came meanwhile were read only afterwards, which is in service time and latency (mean %s, p99 %s)",
-			each, 100*share, brief(time.Duration(e.summary.Service.Mean)), brief(time.Duration(e.summary.Latency.P99)))
+			"answers that came meanwhile were read only afterwards: up to %.0f %% of service time and latency is that (mean %s, p99 %s)",
+			each, 100*share, min(100, each/10), brief(time.Duration(e.summary.Service.Mean)), brief(time.Duration(e.summary.Latency.P99)))
 	}
 }
 

@@ -27,6 +27,7 @@ func (d *decoder) root(n ast.Node) {
 		{name: "observe", decode: (*decoder).observe},
 		{name: "export", decode: (*decoder).export},
 		{name: "thresholds", decode: (*decoder).thresholds},
+		{name: "verify", decode: (*decoder).verify},
 		{name: "redact", decode: (*decoder).redact},
 		{name: "faults", later: true},
 	})

@@ -32,7 +32,9 @@ type Plan struct {
 	Observe    Observe     `json:"observe"`
 	Export     Export      `json:"export,omitzero"`
 	Thresholds []Threshold `json:"thresholds"`
-	Redact     []string    `json:"redact"` // header names besides the built-in ones
+	// Verify is how ab and gate compare, where it differs from their defaults.
+	Verify []Comparison `json:"verify,omitempty"`
+	Redact []string     `json:"redact"` // header names besides the built-in ones
 	// Warnings are what a person should know of the plan, in whole sentences.
 	Warnings []string `json:"warnings,omitempty"`
 

@@ -16,15 +16,20 @@ import (
 )
 
 // Build builds the main package pkg (a directory, an import path, or a pattern
-// that matches one main package) into the file binary, with the probe injected
-// unless it imports the probe itself. The user's files are not touched.
+// that matches one main package) into the file binary, whose folder must exist,
+// with the probe injected unless it imports the probe itself. The user's files are
+// not touched.
 func Build(ctx context.Context, pkg, binary string) error {
-	main, err := findMain(ctx, pkg)
+	scratch, err := filepath.Abs(filepath.Dir(binary))
+	if err != nil {
+		return fmt.Errorf("build %s: %w", pkg, err)
+	}
+	main, err := findMain(ctx, pkg, scratch)
 	if err != nil {
 		return err
 	}
 	flags := []string{"build", "-o", binary}
-	if !importsProbe(ctx, main) {
+	if !importsProbe(ctx, main, scratch) {
 		overlay, remove, err := inject(main)
 		if err != nil {
 			return fmt.Errorf("inject probe: %w", err)
@@ -32,8 +37,7 @@ func Build(ctx context.Context, pkg, binary string) error {
 		defer remove()
 		flags = append(flags, "-overlay", overlay)
 	}
-	cmd := exec.CommandContext(ctx, "go", append(flags, ".")...)
-	cmd.Dir = main.Dir
+	cmd := goCommand(ctx, main.Dir, scratch, append(flags, ".")...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return buildError(pkg, out, err)
 	}
@@ -43,11 +47,21 @@ func Build(ctx context.Context, pkg, binary string) error {
 // importsProbe reports whether a main package carries the probe by its own
 // imports: a second one beside it would get what redline tells the first. What
 // go list cannot tell, the build tells better.
-func importsProbe(ctx context.Context, main mainPackage) bool {
-	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{.ImportPath}}", ".")
-	cmd.Dir = main.Dir
-	out, err := cmd.Output()
+func importsProbe(ctx context.Context, main mainPackage, scratch string) bool {
+	out, err := goCommand(ctx, main.Dir, scratch, "list", "-deps", "-f", "{{.ImportPath}}", ".").Output()
 	return err == nil && slices.Contains(strings.Fields(string(out)), probeModule+"/auto")
+}
+
+// goCommand is the go command in dir, asked to end when ctx does, so that it ends
+// its compilers. Its own scratch files, which it then leaves at times, lie below
+// scratch.
+func goCommand(ctx context.Context, dir, scratch string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), "GOTMPDIR="+scratch)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = endGrace
+	return cmd
 }
 
 // inject writes the overlay and returns its path, and what removes it.
@@ -72,10 +86,10 @@ type mainPackage struct {
 	Module     *struct{ Path, Dir, GoVersion string }
 }
 
-func findMain(ctx context.Context, pkg string) (mainPackage, error) {
+func findMain(ctx context.Context, pkg, scratch string) (mainPackage, error) {
 	// A directory that is not under the current module is its own module: go
 	// list must be run inside it.
-	cmd := exec.CommandContext(ctx, "go", "list", "-find", "-json=Dir,ImportPath,Name,Module", pkg)
+	cmd := goCommand(ctx, "", scratch, "list", "-find", "-json=Dir,ImportPath,Name,Module", pkg)
 	if info, err := os.Stat(pkg); err == nil && info.IsDir() {
 		cmd.Dir, cmd.Args[len(cmd.Args)-1] = pkg, "."
 	}

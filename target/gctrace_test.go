@@ -182,7 +182,7 @@ func TestBuildOfAProgramThatImportsTheProbe(t *testing.T) {
 	if err := os.WriteFile(mod, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !importsProbe(t.Context(), mainPackage{Dir: pkg}) {
+	if !importsProbe(t.Context(), mainPackage{Dir: pkg}, t.TempDir()) {
 		t.Error("its import is not seen")
 	}
 	svc, err := Start(t.Context(), options(t, address, scenario.Target{Build: pkg, Env: map[string]string{"ADDR": address}}))

@@ -12,6 +12,7 @@ import (
 	"net/http/pprof"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"github.com/redline-go/redline/lab/gateway/internal/auth"
@@ -27,7 +28,7 @@ const drainTimeout = 10 * time.Second
 type serveOptions struct {
 	addr, dsn, dir, pprof string
 	seed                  bool
-	rate                  int
+	rate, spin            int
 	settings              remedy.Settings
 }
 
@@ -55,7 +56,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	s, err := service.New(ctx, service.Options{
 		DSN: o.dsn, Dir: o.dir, Secret: secret, RateLimit: o.rate, RiskURL: os.Getenv("GATEWAY_RISK_URL"),
-		Settings: o.settings, Log: log,
+		Spin: o.spin, Settings: o.settings, Log: log,
 	})
 	if err != nil {
 		return err
@@ -73,6 +74,8 @@ func serveFlags(args []string, stderr io.Writer) (serveOptions, error) {
 	flags.StringVar(&o.pprof, "pprof", "", "serve net/http/pprof on this loopback address; empty does not")
 	flags.BoolVar(&o.seed, "seed", false, "fill the database first if it is empty")
 	flags.IntVar(&o.rate, "rate-limit", 20_000, "requests per second that one user may make")
+	spin, spinErr := spinFromEnv()
+	flags.IntVar(&o.spin, "spin", spin, "rounds of useless work added to every request: a slow-down of a known size; default $GATEWAY_SPIN")
 	given := map[string]string{}
 	for _, w := range remedy.Switches() {
 		flags.Func(w.Name, fmt.Sprintf("%s ($%s; as found %s, remedied %s)", w.Doc, w.Env, w.Naive, w.Sound), func(v string) error {
@@ -93,6 +96,8 @@ func serveFlags(args []string, stderr io.Writer) (serveOptions, error) {
 	switch {
 	case err != nil:
 		return o, fmt.Errorf("%w: %w", errUsage, err)
+	case spinErr != nil:
+		return o, fmt.Errorf("%w: %w", errUsage, spinErr)
 	case o.dsn == "":
 		return o, fmt.Errorf("%w: give a database with --dsn or GATEWAY_DSN", errUsage)
 	case o.rate < 1:
@@ -101,6 +106,15 @@ func serveFlags(args []string, stderr io.Writer) (serveOptions, error) {
 		return o, fmt.Errorf("%w: --pprof %s is not a loopback address", errUsage, o.pprof)
 	}
 	return o, nil
+}
+
+func spinFromEnv() (rounds int, err error) {
+	if v := os.Getenv("GATEWAY_SPIN"); v != "" {
+		if rounds, err = strconv.Atoi(v); err != nil || rounds < 0 {
+			return 0, fmt.Errorf("GATEWAY_SPIN=%q is no number of rounds", v)
+		}
+	}
+	return rounds, nil
 }
 
 func loopback(address string) bool {

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/redline-go/redline/benchmark"
 )
 
 // bench is what the sections share.
@@ -50,7 +52,7 @@ func newBench(ctx context.Context, o options, progress io.Writer) (*bench, error
 	if b.dir, err = os.MkdirTemp("", "redline-bench-"); err != nil {
 		return nil, err
 	}
-	b.revision = revision(".")
+	b.revision = benchmark.Revision(".")
 	b.redline, b.observing = redline(binary), observing(binary)
 	b.floor = floor(ctx, b.dir)
 	b.findPeers(ctx)

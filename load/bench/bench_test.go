@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redline-go/redline/benchmark"
 )
 
 // TestMain lets the harness start this test's binary as its servers.
@@ -75,12 +77,12 @@ func TestOldSectionsAndRemarksAreKept(t *testing.T) {
 	if err := r.write(file); err != nil {
 		t.Fatal(err)
 	}
-	table, err := os.ReadFile(tableFile(file))
+	table, err := os.ReadFile(benchmark.Table(file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const remark = "p50 misses because of the moon."
-	if err := os.WriteFile(tableFile(file), []byte(string(table)+remark+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(benchmark.Table(file), []byte(string(table)+remark+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if r, err = openResults(file); err != nil {
@@ -90,7 +92,7 @@ func TestOldSectionsAndRemarksAreKept(t *testing.T) {
 	if err := r.write(file); err != nil {
 		t.Fatal(err)
 	}
-	if table, err = os.ReadFile(tableFile(file)); err != nil {
+	if table, err = os.ReadFile(benchmark.Table(file)); err != nil {
 		t.Fatal(err)
 	}
 	text := string(table)

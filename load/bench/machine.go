@@ -107,12 +107,3 @@ func cpuTicks() (ticks, error) {
 	}
 	return t, nil
 }
-
-// revision is the commit that the checkout stands at.
-func revision(dir string) string {
-	out, err := exec.Command("git", "-C", dir, "describe", "--always", "--dirty", "--abbrev=12").Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
-}

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/redline-go/redline/benchmark"
 )
 
 func main() {
@@ -173,7 +175,7 @@ func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	table, err := os.ReadFile(tableFile(o.out))
+	table, err := os.ReadFile(benchmark.Table(o.out))
 	if err != nil {
 		return errors.Join(failed, err)
 	}

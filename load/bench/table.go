@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/redline-go/redline/benchmark"
 )
 
 // results are all sections measured on one machine, each when it last was.
@@ -102,37 +103,13 @@ func (r *results) put(s *section) {
 	slices.SortFunc(r.Sections, func(a, b *section) int { return slices.Index(order, a.Name) - slices.Index(order, b.Name) })
 }
 
-// tableFile is the Markdown beside the JSON.
-func tableFile(file string) string { return strings.TrimSuffix(file, filepath.Ext(file)) + ".md" }
-
 // write stores the results and their table.
 func (r *results) write(file string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(file, append(data, '\n'), 0o644); err != nil {
-		return err
-	}
-	before, err := os.ReadFile(tableFile(file))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return os.WriteFile(tableFile(file), []byte(r.markdown(filepath.Base(file))+byHand(string(before))), 0o644)
-}
-
-// remarks begins the part of the table's file that is written by hand.
-const remarks = "## Remarks\n"
-
-// byHand returns the part that a new table keeps.
-func byHand(before string) string {
-	if at := strings.Index(before, remarks); at >= 0 {
-		return before[at:]
-	}
-	return remarks + "\nNone yet. What stands here is kept when the table is made again.\n"
+	return benchmark.Write(file, data, r.markdown(filepath.Base(file)))
 }
 
 func (r *results) markdown(raw string) string {

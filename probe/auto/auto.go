@@ -46,12 +46,14 @@ func run(c env.Config) {
 
 	// place is what vanishes when redline clears its directory.
 	note, place := "", ""
+	pause := make(chan bool)
 	if c.Socket != "" {
 		server, err := control.Listen(c.Socket, clock.Now)
 		if err != nil {
 			note = err.Error()
 		} else {
 			defer server.Close()
+			server.Pause = pause
 			go server.Serve()
 			place = c.Socket
 		}
@@ -60,7 +62,7 @@ func run(c env.Config) {
 		s := sampler.New()
 		w, err := ring.Create(c.Ring, header(c, clock, note), s.Columns(), 0)
 		if err == nil {
-			loop := &sampler.Loop{Clock: clock, Epoch: c.EpochMonotonic, Window: c.Window, Sampler: s, Ring: w}
+			loop := &sampler.Loop{Clock: clock, Epoch: c.EpochMonotonic, Window: c.Window, Sampler: s, Ring: w, Pause: pause}
 			go loop.Run(stop)
 			place = c.Ring
 		}

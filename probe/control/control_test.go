@@ -17,6 +17,11 @@ import (
 // start serves on a socket of its own. Sun paths are short, hence not TempDir.
 func start(t *testing.T) (*Server, string) {
 	t.Helper()
+	return startWith(t, nil)
+}
+
+func startWith(t *testing.T, pause chan<- bool) (*Server, string) {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "ctl")
 	if err != nil {
 		t.Fatal(err)
@@ -28,6 +33,7 @@ func start(t *testing.T) (*Server, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Pause = pause
 	served := make(chan struct{})
 	go func() { defer close(served); s.Serve() }()
 	t.Cleanup(func() { s.Close(); <-served })
@@ -176,13 +182,26 @@ func TestCloseEndsProfilesAndGivesRatesBack(t *testing.T) {
 	}
 }
 
+func TestSamplesArePaused(t *testing.T) {
+	pause := make(chan bool, 1)
+	_, path := startWith(t, pause)
+	for _, rate := range []int{0, 1} {
+		if _, _, err := ask(t, path, Request{Op: Rate, Kind: "ring", Rate: rate}); err != nil {
+			t.Error(err)
+		}
+		if got := <-pause; got != (rate == 0) {
+			t.Errorf("rate %d: pause is %t", rate, got)
+		}
+	}
+}
+
 func TestInfoAndBadRequests(t *testing.T) {
 	_, path := start(t)
 	data, _, err := ask(t, path, Request{Op: Info})
 	if err != nil || !strings.Contains(string(data), "go="+runtime.Version()+"\n") {
 		t.Errorf("%q, %v", data, err)
 	}
-	for _, line := range []string{"", "reboot", "cpu", "cpu -1", "cpu 99999999999", "profile secrets", "trace 10", "rate heap 1", strings.Repeat("x", maxLine)} {
+	for _, line := range []string{"", "reboot", "cpu", "cpu -1", "cpu 99999999999", "profile secrets", "trace 10", "rate heap 1", "rate ring 2", strings.Repeat("x", maxLine)} {
 		_, err := Receive(dial(t, path, line), io.Discard, 1<<16)
 		var remote *RemoteError
 		if !errors.As(err, &remote) {
@@ -248,7 +267,7 @@ func TestReceiveRefusesWhatIsNotWhole(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, line := range []string{"info", "profile heap", "cpu 100", "trace 100 5000", "flightstart 1000 65536", "flightdump", "flightstop", "rate block 1000", "cpu", "  rate  mutex 5 "} {
+	for _, line := range []string{"info", "profile heap", "cpu 100", "trace 100 5000", "flightstart 1000 65536", "flightdump", "flightstop", "rate block 1000", "rate ring 0", "cpu", "  rate  mutex 5 "} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

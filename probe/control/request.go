@@ -13,6 +13,7 @@
 //	trace MILLISECONDS MAXBYTES
 //	rate mutex FRACTION
 //	rate block NANOSECONDS
+//	rate ring 0|1
 //	flightstart MILLISECONDS MAXBYTES
 //	flightdump
 //	flightstop
@@ -53,13 +54,16 @@ const (
 	Profile Op = "profile" // a profile of Kind as it stands, gzipped protobuf
 	CPU     Op = "cpu"     // a CPU profile of Length
 	Trace   Op = "trace"   // an execution trace of Length or MaxBytes
-	Rate    Op = "rate"    // set the sampling rate of Kind (mutex or block)
+	Rate    Op = "rate"    // set the sampling rate of Kind (mutex, block or ring)
 	// FlightStart lets the runtime keep about the last Length of an execution
 	// trace in at most MaxBytes of memory (Go 1.25 and later).
 	FlightStart Op = "flightstart"
 	FlightDump  Op = "flightdump" // the trace that is kept
 	FlightStop  Op = "flightstop"
 )
+
+// ring is the Kind of Rate that is not the runtime's: the probe's own samples.
+const ring = "ring"
 
 // Request is one request.
 type Request struct {
@@ -68,7 +72,8 @@ type Request struct {
 	Length   time.Duration // of CPU, Trace and FlightStart, whole milliseconds, above zero
 	MaxBytes int64         // of Trace and FlightStart, above zero; the tail may pass it by a little
 	// Rate is the mutex fraction (one contention in Rate is sampled) or the
-	// block rate (one sample per Rate ns blocked); 0 turns the profile off.
+	// block rate (one sample per Rate ns blocked); 0 turns the profile off. Of the
+	// ring it is 1 for a sample each window, 0 for none.
 	Rate int
 }
 
@@ -115,9 +120,12 @@ func Parse(line string) (Request, error) {
 			r.MaxBytes, err = number(words[2], 1, MaxTraceBytes)
 		}
 	case Rate:
-		if r.Kind, err = oneOf(words[1], "mutex", "block"); err == nil {
-			var n int64
-			n, err = number(words[2], 0, 1<<30)
+		if r.Kind, err = oneOf(words[1], "mutex", "block", ring); err == nil {
+			most, n := int64(1<<30), int64(0)
+			if r.Kind == ring {
+				most = 1
+			}
+			n, err = number(words[2], 0, most)
 			r.Rate = int(n)
 		}
 	}

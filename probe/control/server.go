@@ -31,7 +31,10 @@ type Server struct {
 	rates    rates
 	sampling sampling
 	flight   flight
-	start    int64 // when it began to listen: tells a process from one that took its place
+	// Pause takes whether the ring is to get no samples; nil where there is no
+	// ring. It is set before Serve.
+	Pause chan<- bool
+	start int64 // when it began to listen: tells a process from one that took its place
 }
 
 // Listen makes the socket at path, for its owner alone, in place of one that a
@@ -144,6 +147,9 @@ func (s *Server) do(r Request, out *answer, ended <-chan struct{}) (Outcome, err
 	case Trace:
 		return s.trace(r, out, ended)
 	case Rate:
+		if r.Kind == ring {
+			return s.pause(r.Rate == 0)
+		}
 		now := s.now()
 		return Outcome{From: now, To: now, Previous: s.rates.set(r.Kind, r.Rate)}, nil
 	case FlightStart:
@@ -157,6 +163,21 @@ func (s *Server) do(r Request, out *answer, ended <-chan struct{}) (Outcome, err
 		return Outcome{From: now, To: now, Previous: -1}, nil
 	}
 	return Outcome{}, errors.New("unknown request")
+}
+
+// pause stops the samples of the ring, or lets them go on. From when it returns
+// none is taken: the cost of sampling is measured so.
+func (s *Server) pause(pause bool) (Outcome, error) {
+	timer := time.NewTimer(lineTimeout)
+	defer timer.Stop()
+	select {
+	case s.Pause <- pause:
+		now := s.now()
+		return Outcome{From: now, To: now, Previous: -1}, nil
+	case <-timer.C:
+	case <-s.stop:
+	}
+	return Outcome{}, errors.New("nobody samples into a ring")
 }
 
 func (s *Server) info(out *answer) (Outcome, error) {

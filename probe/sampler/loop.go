@@ -13,6 +13,9 @@ type Loop struct {
 	Window  time.Duration // above zero
 	Sampler *Sampler
 	Ring    *ring.Writer
+	// Pause, if set, carries true for no samples from now on, not even a timer,
+	// and false for samples again.
+	Pause <-chan bool
 }
 
 // Run samples until stop is closed or the memory is gone, and closes the ring.
@@ -31,6 +34,19 @@ func (l *Loop) Run(stop <-chan struct{}) {
 		select {
 		case <-stop:
 			return
+		case pause := <-l.Pause:
+			if pause && !l.rest(stop) {
+				return
+			}
+			if !timer.Stop() {
+				select { // as timers were before Go 1.23
+				case <-timer.C:
+				default:
+				}
+			}
+			since = l.Clock.Now()
+			timer.Reset(l.untilEdge())
+			continue
 		case <-timer.C:
 		}
 		before, after := l.take()
@@ -39,6 +55,20 @@ func (l *Loop) Run(stop <-chan struct{}) {
 		}
 		since = before + (after-before)/2
 		timer.Reset(l.untilEdge())
+	}
+}
+
+// rest returns when samples are wanted again, or false when stop is closed.
+func (l *Loop) rest(stop <-chan struct{}) bool {
+	for {
+		select {
+		case <-stop:
+			return false
+		case pause := <-l.Pause:
+			if !pause {
+				return true
+			}
+		}
 	}
 }
 

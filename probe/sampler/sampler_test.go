@@ -177,6 +177,48 @@ func TestLoopSamplesOnTheEdges(t *testing.T) {
 	}
 }
 
+// TestLoopPauses: between pause and resumption no sample is written.
+func TestLoopPauses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ring")
+	s := New()
+	w, err := ring.Create(path, ring.Header{}, s.Columns(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock, pause := StartClock(0, 0), make(chan bool)
+	loop := &Loop{Clock: clock, Epoch: clock.Now(), Window: time.Millisecond, Sampler: s, Ring: w, Pause: pause}
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() { defer close(ended); loop.Run(stop) }()
+	r, err := ring.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var sample ring.Sample
+	for range 3 {
+		pause <- true
+		for ok := true; ok; {
+			if ok, err = r.Next(&sample); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pause <- true // once more changes nothing
+		resumed := clock.Now()
+		pause <- false
+		for ok := false; !ok; {
+			if ok, err = r.Next(&sample); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if sample.Since < resumed {
+			t.Errorf("a sample since %d was written in a pause that ended at %d", sample.Since, resumed)
+		}
+	}
+	pause <- true
+	close(stop)
+	<-ended
+}
+
 // BenchmarkSample is what the target pays per window.
 func BenchmarkSample(b *testing.B) {
 	s := New()

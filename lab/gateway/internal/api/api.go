@@ -21,6 +21,7 @@ import (
 	"github.com/redline-go/redline/lab/gateway/internal/ratelimit"
 	"github.com/redline-go/redline/lab/gateway/internal/reply"
 	"github.com/redline-go/redline/lab/gateway/internal/risk"
+	"github.com/redline-go/redline/lab/gateway/internal/spin"
 	"github.com/redline-go/redline/lab/gateway/internal/store"
 	"github.com/redline-go/redline/lab/gateway/internal/validate"
 )
@@ -42,6 +43,7 @@ type Config struct {
 	Encoder  reply.Encoder
 	Trimmed  bool // each route gets only the middleware that it needs
 	Workers  int  // requests handled at once; 0 is no limit
+	Spin     spin.Rounds
 	Errors   *slog.Logger
 }
 

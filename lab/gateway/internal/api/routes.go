@@ -43,6 +43,9 @@ func (a *API) routes(e *gin.Engine) {
 				chain = append(chain, limit)
 			}
 			chain = append(chain, middleware.Authenticate(a.Auth, a.fail), middleware.RateLimit(a.Rates, a.fail))
+			if a.Spin > 0 {
+				chain = append(chain, middleware.Spin(a.Spin))
+			}
 		}
 		e.Handle(r.method, r.path, append(chain, r.handle)...)
 	}

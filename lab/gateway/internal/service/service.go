@@ -22,6 +22,7 @@ import (
 	"github.com/redline-go/redline/lab/gateway/internal/ratelimit"
 	"github.com/redline-go/redline/lab/gateway/internal/reply"
 	"github.com/redline-go/redline/lab/gateway/internal/risk"
+	"github.com/redline-go/redline/lab/gateway/internal/spin"
 	"github.com/redline-go/redline/lab/gateway/internal/store"
 	"github.com/redline-go/redline/lab/gateway/internal/validate"
 	"github.com/redline-go/redline/lab/gateway/remedy"
@@ -36,6 +37,7 @@ type Options struct {
 	RateLimit int
 	// RiskURL is the risk service to ask; empty starts one when it is wanted.
 	RiskURL  string
+	Spin     int // rounds of work added to every request of a user
 	Settings remedy.Settings
 	Log      *slog.Logger
 }
@@ -96,7 +98,7 @@ func (s *Service) open(ctx context.Context, o Options) error {
 		Store: orders, Ledger: ledger.New(!set.UnlockedReads), Pace: pace.New(set.Pace), Risk: scores, Auth: keeper,
 		Journal: log, Trail: trail, Rates: ratelimit.New(o.RateLimit, set.ShardedTable),
 		Buffers: buffer.New(set.PooledBuffers), Validate: validate.New(set.RegexpOnce),
-		Encoder: reply.Encoder{Append: set.AppendJSON}, Trimmed: set.TrimmedChain, Workers: set.Workers, Errors: o.Log,
+		Encoder: reply.Encoder{Append: set.AppendJSON}, Trimmed: set.TrimmedChain, Workers: set.Workers, Spin: spin.Rounds(o.Spin), Errors: o.Log,
 	}
 	if set.Cache {
 		config.Cache = cache.New(nil)
