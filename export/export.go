@@ -111,7 +111,7 @@ func (e *Exporters) Page() string {
 // Abandon closes what Open opened, for a run that has no Tee.
 func (e *Exporters) Abandon() {
 	if e.page != nil {
-		_ = e.page.close()
+		_ = e.page.shut()
 	}
 }
 

@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -28,6 +29,10 @@ type page struct {
 	common []label
 	newest time.Time
 	latest map[*line]dated
+	// The last two visits, zero before there were, and the end of the newest
+	// window that was seen; final is closed after the next visit.
+	before, last, seen time.Time
+	final              chan struct{}
 }
 
 // dated is a value and the end of its window.
@@ -82,17 +87,58 @@ func (p *page) get(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	p.mu.Lock()
-	values := make([]value, 0, len(p.latest))
-	for _, d := range p.latest {
-		values = append(values, d.value)
-	}
-	p.mu.Unlock()
+	values, visited := p.visit()
+	defer visited()
 	slices.SortFunc(values, byName)
 	var text bytes.Buffer
 	writeText(&text, values, p.common)
 	w.Header().Set("Content-Type", textType)
 	_, _ = w.Write(text.Bytes()) // a scraper that went away
+}
+
+// visit returns what a scrape shows, and what to call once it was sent.
+func (p *page) visit() (values []value, visited func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.before, p.last, p.seen = p.last, time.Now(), p.newest
+	values = make([]value, 0, len(p.latest))
+	for _, d := range p.latest {
+		values = append(values, d.value)
+	}
+	final := p.final
+	p.final = nil
+	return values, func() {
+		if final != nil {
+			close(final)
+		}
+	}
+}
+
+// The end of a run waits for a last scrape half an interval longer than scrapes
+// were apart, within these bounds.
+const leastPatience, mostPatience = time.Second, 5 * time.Second
+
+// await gives a scraper that comes often the chance to see the last windows, and
+// returns what it did not see in a sentence. Who comes seldom is not waited for.
+func (p *page) await() string {
+	p.mu.Lock()
+	every, final := p.last.Sub(p.before), make(chan struct{})
+	if p.before.IsZero() || !p.newest.After(p.seen) {
+		p.mu.Unlock()
+		return "" // nobody scrapes, or has seen it all
+	}
+	p.final = final
+	p.mu.Unlock()
+	if patience := max(leastPatience, every+every/2); patience <= mostPatience {
+		select {
+		case <-final:
+			return ""
+		case <-time.After(patience):
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return fmt.Sprintf("page for Prometheus: the last %v were not scraped before it closed (hint: remote write sends all)", p.newest.Sub(p.seen).Round(100*time.Millisecond))
 }
 
 // byName orders values by metric, then by labels.
@@ -102,7 +148,17 @@ func byName(a, b value) int {
 	}))
 }
 
+// close ends the page once what came last was scraped, or was waited for.
 func (p *page) close() string {
+	missed := p.await()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = p.server.Shutdown(ctx) // lets the last answer go; who still reads then is cut off
+	return cmp.Or(p.shut(), missed)
+}
+
+// shut ends the page at once.
+func (p *page) shut() string {
 	if err := p.server.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Sprintf("page for Prometheus: %v", err)
 	}

@@ -37,10 +37,11 @@ type state struct {
 	seldomAt           time.Duration
 }
 
-// pressureFile is one file of PSI that is there.
+// pressureFile is one file of PSI that is there, and what it tells of: the
+// host's stand in for the group's where that has none.
 type pressureFile struct {
-	path string
-	stall
+	path   string
+	stalls []stall
 }
 
 // Open implements observe.Source.

@@ -1,6 +1,7 @@
 package container
 
 import (
+	"slices"
 	"time"
 
 	"github.com/redline-go/redline/record"
@@ -137,8 +138,12 @@ func (s *state) findPressures(prefix, suffix string, stalls []stall) (found bool
 	for _, one := range stalls {
 		path := prefix + one.file + suffix
 		if text, err := s.files.Read(path); err == nil && parsePressure(text).hasSome {
-			s.pressures = append(s.pressures, pressureFile{path, one})
 			found = true
+			at := slices.IndexFunc(s.pressures, func(p pressureFile) bool { return p.path == path })
+			if at < 0 {
+				at, s.pressures = len(s.pressures), append(s.pressures, pressureFile{path: path})
+			}
+			s.pressures[at].stalls = append(s.pressures[at].stalls, one)
 		}
 	}
 	return found
@@ -152,9 +157,11 @@ func (s *state) pressure() {
 		if !ok {
 			continue
 		}
-		s.meter.Count(file.some, "", at, float64(p.some))
-		if p.hasFull && file.full != "" {
-			s.meter.Count(file.full, "", at, float64(p.full))
+		for _, of := range file.stalls {
+			s.meter.Count(of.some, "", at, float64(p.some))
+			if p.hasFull && of.full != "" {
+				s.meter.Count(of.full, "", at, float64(p.full))
+			}
 		}
 	}
 }

@@ -204,7 +204,8 @@ func (m *Metrics) finish(sink observe.Sink) {
 // drain delivers all samples that have come, and follows a target that
 // restarted to its new ring.
 func (m *Metrics) drain(sink observe.Sink) {
-	for {
+	// Bounded: a hostile target may write faster than anybody reads.
+	for range ring.MaxSlots {
 		ok, err := m.reader.Next(&m.sample)
 		if err != nil {
 			m.trouble.add("%v", err)

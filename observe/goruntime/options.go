@@ -27,9 +27,10 @@ type Options struct {
 	// are few, up to 5 s and half of the steady span, so that a slow service's
 	// requests fit in.
 	TraceLength time.Duration
-	// TraceBytes is the size that a trace is aimed at: it is made shorter when a
-	// first slice of 200 ms shows that events come fast. Zero means 16 MB, which
-	// is about a second's analysis.
+	// TraceBytes is the size that all planned traces together are aimed at: each
+	// is made shorter when a first slice of 200 ms shows that events come fast.
+	// Zero means 16 MB, which is about a second's analysis; that takes some ten
+	// times as much memory.
 	TraceBytes int64
 	// TraceMaxBytes is where a trace is ended whatever its length. Zero means
 	// 64 MB.

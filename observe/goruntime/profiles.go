@@ -268,12 +268,15 @@ func (p *Profiles) shots(ctx context.Context, sink observe.Sink) map[string]shot
 // shot fetches one snapshot, again when a busy host let it take so long that
 // its instant is unclear, and keeps the clearest.
 func (p *Profiles) shot(ctx context.Context, kind string) (best shot, err error) {
+	spent := time.Duration(0)
 	for try := range shotTries {
 		// Not at once: what interrupted one try interrupts the next.
-		if try > 0 && !sleepUntil(ctx, p.subject.Clock, p.subject.Clock.Now()+time.Duration(try)*shotPause) {
+		if try > 0 && (spent > p.subject.Steady.Len()/shotShare || !sleepUntil(ctx, p.subject.Clock, p.subject.Clock.Now()+time.Duration(try)*shotPause)) {
 			break
 		}
+		asked := p.subject.Clock.Now()
 		c, e := p.client.snapshot(ctx, kind)
+		spent += p.subject.Clock.Now() - asked
 		var s shot
 		if e == nil {
 			s, e = take(c, p.subject.Clock)
@@ -293,11 +296,14 @@ func (p *Profiles) shot(ctx context.Context, kind string) (best shot, err error)
 
 // maxError is the alignment error above which a snapshot is taken again, at most
 // shotTries times in all: on a saturated host every other one is interrupted. The
-// pauses between them grow by shotPause, and are 180 ms in all at most.
+// pauses between them grow by shotPause, and are 180 ms in all at most. No more
+// are taken once they took a shotShare-th of the steady span: each costs the
+// target some milliseconds, which a short run would feel.
 const (
 	maxError  = 500 * time.Microsecond
 	shotTries = 10
 	shotPause = 4 * time.Millisecond
+	shotShare = 1000
 )
 
 func (p *Profiles) store(sink observe.Sink, typ string, span record.Span, data []byte, half time.Duration) {

@@ -86,8 +86,9 @@ func (t *Traces) Run(ctx context.Context, sink observe.Sink) error {
 
 // planned takes the traces of the plan.
 func (t *Traces) planned(ctx context.Context, sink observe.Sink) {
-	for _, span := range traceSpans(t.subject.Steady, t.options) {
-		length := span.Len()
+	spans := traceSpans(t.subject.Steady, t.options)
+	for _, span := range spans {
+		length, bytes := span.Len(), t.options.TraceBytes/int64(len(spans))
 		var slice capture
 		begin := span.From
 		if length >= 2*traceSlice {
@@ -99,7 +100,7 @@ func (t *Traces) planned(ctx context.Context, sink observe.Sink) {
 		if length >= 2*traceSlice {
 			var ok bool
 			if slice, ok = t.fetch(ctx, traceSlice); ok {
-				length = fit(length, slice.span.Len(), int64(len(slice.data)), t.options.TraceBytes)
+				length = fit(length, slice.span.Len(), int64(len(slice.data)), bytes)
 				room := t.subject.Steady.To - endMargin - t.subject.Clock.Now()
 				length = extend(length, slice.span.Len(), int64(len(slice.data)), t.subject.Steady.Len(), room)
 			}

@@ -34,13 +34,12 @@ func (s *Source) mostThreads() int {
 }
 
 var events = []event{
-	{record.PerfCycles, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES, true},
-	{record.PerfInstructions, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS, true},
-	{record.PerfCacheReferences, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_REFERENCES, true},
-	{record.PerfCacheMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_MISSES, true},
-	{record.PerfBranches, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_INSTRUCTIONS, true},
-	{record.PerfBranchMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_MISSES, true},
-	{record.PerfMigrations, unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_MIGRATIONS, false},
+	{record.PerfCycles, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES},
+	{record.PerfInstructions, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS},
+	{record.PerfCacheReferences, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_REFERENCES},
+	{record.PerfCacheMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_MISSES},
+	{record.PerfBranches, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+	{record.PerfBranchMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_MISSES},
 }
 
 // state is what Open takes and Run uses.
@@ -111,7 +110,7 @@ func (s *state) attach(c *counter, tid int) {
 		Bits:        unix.PerfBitInherit | unix.PerfBitExcludeHv,
 	}
 	fd, err := unix.PerfEventOpen(&attr, tid, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
-	if c.hardware && (errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM)) {
+	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
 		attr.Bits |= unix.PerfBitExcludeKernel
 		if fd, err = unix.PerfEventOpen(&attr, tid, -1, -1, unix.PERF_FLAG_FD_CLOEXEC); err == nil {
 			s.vitals.Say("the counters tell of user space alone (to enable the rest: root, CAP_PERFMON, or kernel.perf_event_paranoid=1)")
@@ -150,11 +149,7 @@ func (s *state) opened() error {
 
 // refused says what would let a counter be.
 func refused(c *counter) *observe.Unsupported {
-	what := "moves between CPUs are not counted"
-	if c.hardware {
-		what = "the CPU's counters are not read"
-	}
-	u := &observe.Unsupported{What: what, Err: c.refused}
+	u := &observe.Unsupported{What: "the CPU's counters are not read", Err: c.refused}
 	switch {
 	case errors.Is(c.refused, unix.ENOENT), errors.Is(c.refused, unix.EOPNOTSUPP), errors.Is(c.refused, unix.ENODEV):
 		u.What, u.Err = "this machine offers no hardware counters", nil

@@ -200,6 +200,11 @@ func TestBlockingChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.stop()
+	if !slices.ContainsFunc(r.store.Idle, func(one record.Idle) bool {
+		return one.Application == "head" && one.State == "idle in transaction" && one.Text == "update accounts set note = ? where id = ?" && one.Most == 1 && one.Transaction > 0
+	}) || r.store.IdleReadings == 0 {
+		t.Errorf("the head's idle transaction is not in %+v", r.store.Idle)
+	}
 	i := slices.IndexFunc(r.store.Blocking, func(b record.Blocking) bool { return len(b.Links) == 3 })
 	if i < 0 {
 		t.Fatalf("no chain of three in %+v", r.store.Blocking)

@@ -64,6 +64,7 @@ func (w *watch) finish(ctx context.Context) {
 		w.store.Statements = append(w.store.Statements, statement)
 	}
 	w.store.Blocking = w.chains.all()
+	w.store.Idle, w.store.IdleReadings = w.idles.all(), w.idles.readings
 	if w.store.Statements == nil {
 		w.store.Statements = []record.Statement{} // an empty list in JSON, not null
 	}

@@ -75,6 +75,7 @@ type Source struct {
 	resetAt       time.Duration // the last reading before a reset; 0 for none
 	started       time.Time     // of the server that was last seen
 	chains        chains
+	idles         idles
 	blind         []string
 
 	samples int64

@@ -97,6 +97,9 @@ func (s *session) findOwn(ctx context.Context) error {
 	if _, _, err := s.blockers(ctx, []int32{}); err != nil {
 		return fmt.Errorf("try the query for blockers: %w", err)
 	}
+	if _, err := s.readIdle(ctx); err != nil {
+		return fmt.Errorf("try the query for idle sessions: %w", err)
+	}
 	// A server that refuses these (some hosted ones do) is told of in the run.
 	_, _ = s.readWhole(ctx)
 	if _, err := s.conn.Exec(ctx, s.queries.texts, s.db, []int64{}, 1); err != nil {

@@ -244,6 +244,11 @@ func (w *watch) askSeldom(ctx context.Context, r *reading, edge time.Duration) e
 		}
 	}
 	w.gauges(record.DBBlockers, "state", edge, holding)
+	idle, err := w.session.readIdle(ctx)
+	if err != nil {
+		return fmt.Errorf("ask for idle sessions: %w", err)
+	}
+	w.idles.add(edge, idle)
 	if whole, err := w.session.readWhole(ctx); err == nil {
 		w.deliverWhole(whole)
 	} else if w.session.conn.IsClosed() {

@@ -73,6 +73,11 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 	st := s.state
 	s.state = nil
+	defer func() {
+		for _, m := range st.tree.members {
+			m.release()
+		}
+	}()
 	edges := &observe.Edges{Clock: st.clock, Width: s.subject.Window}
 	err := edges.Each(ctx, func(edge time.Duration) error {
 		st.sample(edge)

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sys/unix" // pread
+
 	"github.com/redline-go/redline/observe/pseudofile"
 	"github.com/redline-go/redline/record"
 )
@@ -59,7 +61,7 @@ func (s *state) threads(edge time.Duration) {
 // keeps none.
 func (s *state) readSchedstats() (ok bool) {
 	for _, m := range s.tree.members {
-		s.eachThread(m, "/schedstat", func(tid int, text []byte) {
+		s.eachSchedstat(m, func(tid int, text []byte) {
 			onCPU, delay, fine := parseSchedstat(text)
 			if !fine {
 				return
@@ -94,6 +96,59 @@ func (s *state) readSwitches() (ok bool) {
 		m.switched = true
 	}
 	return ok
+}
+
+// eachSchedstat calls f with the schedstat of each thread that still lives. The
+// files are held open, which takes a third of opening them each window; not
+// those of a process with many threads, which would take descriptors that the
+// load wants.
+func (s *state) eachSchedstat(m *member, f func(tid int, text []byte)) {
+	if m.threads > manyThreads {
+		m.release()
+		s.eachThread(m, "/schedstat", f)
+		return
+	}
+	if len(m.tasks) != m.threads {
+		s.hold(m)
+	}
+	var text [64]byte
+	for tid, fd := range m.tasks {
+		n, err := unix.Pread(fd, text[:], 0)
+		if err != nil { // the thread has ended
+			_ = unix.Close(fd)
+			delete(m.tasks, tid)
+			continue
+		}
+		f(tid, text[:n])
+	}
+}
+
+// hold opens the schedstat of the threads that are new.
+func (s *state) hold(m *member) {
+	dir := s.path(m.pid, "/task")
+	tids, err := pseudofile.Numbered(dir)
+	if err != nil && !pseudofile.Gone(err) {
+		s.say("threads of process %d: %v", m.pid, err)
+	}
+	if m.tasks == nil {
+		m.tasks = map[int]int{}
+	}
+	for _, tid := range tids {
+		if _, held := m.tasks[tid]; held || len(m.tasks) >= 2*manyThreads {
+			continue
+		}
+		if fd, err := unix.Open(dir+"/"+strconv.Itoa(tid)+"/schedstat", unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
+			m.tasks[tid] = fd
+		}
+	}
+}
+
+// release closes what is held.
+func (m *member) release() {
+	for _, fd := range m.tasks {
+		_ = unix.Close(fd) // opened for reading only
+	}
+	m.tasks = nil
 }
 
 // eachThread calls f with the file of each thread that still lives.

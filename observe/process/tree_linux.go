@@ -32,6 +32,7 @@ type member struct {
 	// scheduled and switched tell that its threads' schedstat and status were
 	// read before, so that a thread new there is newborn.
 	scheduled, switched bool
+	tasks               map[int]int // descriptors of its threads' schedstat, by thread
 }
 
 // tree is the target: a process and its descendants, with sums that do not fall
@@ -108,6 +109,7 @@ func (s *state) readStats() {
 		}
 		if pseudofile.Gone(err) || (err == nil && (st.start != m.start || st.ended())) {
 			m.ended = true
+			m.release()
 			continue
 		}
 		if err != nil {

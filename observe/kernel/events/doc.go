@@ -4,7 +4,7 @@
 //	tcp.*        connections opened, established and closed, segments retransmitted
 //	             (inet_sock_set_state, tcp_retransmit_skb, tcp_retransmit_synack)
 //	runqueue.*   from runnable to running, of the target's threads
-//	             (sched_wakeup, sched_wakeup_new, sched_switch)
+//	             (sched_switch)
 //	block.*      from issue to completion of requests to the host's block devices
 //	             (block_rq_issue, block_rq_complete)
 //	fsync.*      files synced by the target (ext4_sync_file_*, f2fs_sync_file_*)
@@ -54,7 +54,7 @@ func (*Source) Describe() observe.Description {
 		Name:  "events",
 		Doc:   "Connections, retransmissions, run-queue, block-device and fsync latency, counted by eBPF.",
 		Needs: "root, or CAP_BPF and CAP_PERFMON; Linux 5.11 or later with BTF, on amd64 or arm64; redline in the host's PID namespace.",
-		Cost:  "some 0.1 us on each switch of threads of the whole machine, 0.3 us if it is the target's, and as much on each connection opened or closed; nothing per request.",
+		Cost:  "some 0.1 us on each switch of threads of the machine, and as much on each connection opened or closed; nothing per request.",
 	}
 }
 

@@ -127,7 +127,7 @@ func (s *state) attach() (missing []error) {
 	}
 	runqueue := add(loadRunqueue, set{
 		tells:    "run-queue latency",
-		programs: []string{runqueueProgSchedWakeup, runqueueProgSchedWakeupNew, runqueueProgSchedSwitch},
+		programs: []string{runqueueProgSchedSwitch},
 	})
 	s.runqueue = newDistribution(runqueue, runqueueMapWaits, runqueueSeries)
 	block := add(loadBlock, set{
@@ -218,6 +218,7 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 		return nil
 	})
 	s.vitals.Missed = edges.Missed()
+	s.vitals.Finish(st.subject.Clock.Now())
 	if st.tcp != nil {
 		st.tcp.calibrated(&s.vitals)
 	}

@@ -2,27 +2,33 @@
 
 /* How long the target's threads stood in a run queue: from the wake-up, or from
  * the switch that took a CPU from a thread that could have gone on, to the
- * switch that gave one. Both tracepoints run for every thread of the machine,
- * so what is not the target's leaves at once. */
+ * switch that gave one.
+ *
+ * The kernel adds that time up for each thread (sched_info.run_delay). So the sum
+ * is noted when a thread leaves its CPU, and what was added when it leaves the
+ * next time is the wait between: no clock is read, and nothing is done at
+ * wake-ups. A wait is thus told when the stint that it led to ends. Programs on
+ * the wake-ups that noted the time of each were tried, and cost a round trip of
+ * two threads several times as much. */
 #include "bpf.h"
+
+struct sched_info {
+	unsigned long long run_delay;
+} kernel_struct;
 
 struct task_struct {
 	int pid;
 	int tgid;
-	unsigned int __state;
+	struct sched_info sched_info;
 } kernel_struct;
 
-/* Before Linux 5.14. */
-struct task_struct___old {
-	long state;
-} kernel_struct;
-
+/* The sum of each thread as it last left a CPU. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
 	__type(key, __u32);
 	__type(value, __u64);
-} runnable SEC(".maps");
+} delays SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -31,44 +37,25 @@ struct {
 	__type(value, struct histogram);
 } waits SEC(".maps");
 
-static inline int enqueue(struct task_struct *p) {
-	if (!is_target(p->tgid))
-		return 0;
-	__u32 pid = p->pid;
-	__u64 now = bpf_ktime_get_ns();
-	bpf_map_update_elem(&runnable, &pid, &now, BPF_ANY);
-	return 0;
-}
-
-SEC("tp_btf/sched_wakeup")
-int sched_wakeup(__u64 *ctx) { return enqueue(ARG(ctx, struct task_struct *, 0)); }
-
-SEC("tp_btf/sched_wakeup_new")
-int sched_wakeup_new(__u64 *ctx) { return enqueue(ARG(ctx, struct task_struct *, 0)); }
-
-static inline int still_runnable(struct task_struct *p) {
-	if (field_exists(p->__state))
-		return p->__state == 0;
-	return ((struct task_struct___old *)p)->state == 0;
-}
-
 SEC("tp_btf/sched_switch")
 int sched_switch(__u64 *ctx) {
 	struct task_struct *prev = ARG(ctx, struct task_struct *, 1);
-	struct task_struct *next = ARG(ctx, struct task_struct *, 2);
 
-	if (is_target(prev->tgid) && (ARG(ctx, __u8, 0) || still_runnable(prev)))
-		enqueue(prev);
-	if (!is_target(next->tgid))
+	if (!is_target(prev->tgid))
 		return 0;
-	__u32 pid = next->pid, zero = 0;
-	__u64 *since = bpf_map_lookup_elem(&runnable, &pid);
-	if (!since)
+	__u32 pid = prev->pid, zero = 0;
+	__u64 now = prev->sched_info.run_delay;
+	__u64 *last = bpf_map_lookup_elem(&delays, &pid);
+	if (!last) {
+		bpf_map_update_elem(&delays, &pid, &now, BPF_ANY);
 		return 0;
-	__u64 from = *since;
-	bpf_map_delete_elem(&runnable, &pid);
+	}
+	__u64 before = *last;
+	*last = now;
+	if (now < before)
+		return 0; /* another thread under a used number */
 	struct histogram *h = bpf_map_lookup_elem(&waits, &zero);
 	if (h)
-		record(h, bpf_ktime_get_ns() - from);
+		record(h, now - before);
 	return 0;
 }

@@ -24,12 +24,10 @@ type runqueueHistogram struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	runqueueMapRunnable        = "runnable"
-	runqueueMapWaits           = "waits"
-	runqueueProgSchedSwitch    = "sched_switch"
-	runqueueProgSchedWakeup    = "sched_wakeup"
-	runqueueProgSchedWakeupNew = "sched_wakeup_new"
-	runqueueVarTargets         = "targets"
+	runqueueMapDelays       = "delays"
+	runqueueMapWaits        = "waits"
+	runqueueProgSchedSwitch = "sched_switch"
+	runqueueVarTargets      = "targets"
 )
 
 // loadRunqueue returns the embedded CollectionSpec for runqueue.
@@ -74,17 +72,15 @@ type runqueueSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type runqueueProgramSpecs struct {
-	SchedSwitch    *ebpf.ProgramSpec `ebpf:"sched_switch"`
-	SchedWakeup    *ebpf.ProgramSpec `ebpf:"sched_wakeup"`
-	SchedWakeupNew *ebpf.ProgramSpec `ebpf:"sched_wakeup_new"`
+	SchedSwitch *ebpf.ProgramSpec `ebpf:"sched_switch"`
 }
 
 // runqueueMapSpecs contains maps before they are loaded into the kernel.
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type runqueueMapSpecs struct {
-	Runnable *ebpf.MapSpec `ebpf:"runnable"`
-	Waits    *ebpf.MapSpec `ebpf:"waits"`
+	Delays *ebpf.MapSpec `ebpf:"delays"`
+	Waits  *ebpf.MapSpec `ebpf:"waits"`
 }
 
 // runqueueVariableSpecs contains global variables before they are loaded into the kernel.
@@ -114,13 +110,13 @@ func (o *runqueueObjects) Close() error {
 //
 // It can be passed to loadRunqueueObjects or ebpf.CollectionSpec.LoadAndAssign.
 type runqueueMaps struct {
-	Runnable *ebpf.Map `ebpf:"runnable"`
-	Waits    *ebpf.Map `ebpf:"waits"`
+	Delays *ebpf.Map `ebpf:"delays"`
+	Waits  *ebpf.Map `ebpf:"waits"`
 }
 
 func (m *runqueueMaps) Close() error {
 	return _RunqueueClose(
-		m.Runnable,
+		m.Delays,
 		m.Waits,
 	)
 }
@@ -136,16 +132,12 @@ type runqueueVariables struct {
 //
 // It can be passed to loadRunqueueObjects or ebpf.CollectionSpec.LoadAndAssign.
 type runqueuePrograms struct {
-	SchedSwitch    *ebpf.Program `ebpf:"sched_switch"`
-	SchedWakeup    *ebpf.Program `ebpf:"sched_wakeup"`
-	SchedWakeupNew *ebpf.Program `ebpf:"sched_wakeup_new"`
+	SchedSwitch *ebpf.Program `ebpf:"sched_switch"`
 }
 
 func (p *runqueuePrograms) Close() error {
 	return _RunqueueClose(
 		p.SchedSwitch,
-		p.SchedWakeup,
-		p.SchedWakeupNew,
 	)
 }
 

@@ -12,12 +12,12 @@ import (
 )
 
 // BenchmarkSwitch is what the programs cost a round trip between two threads:
-// two wake-ups and two switches and more. Compare the three within one run.
+// two switches and more. Compare the three within one run.
 func BenchmarkSwitch(b *testing.B) {
 	b.Run("bare", roundTrips)
 	for name, pid := range map[string]int{"others": 1, "target": os.Getpid()} {
 		b.Run(name, func(b *testing.B) {
-			o, failed := open(loadRunqueue, []set{{programs: []string{runqueueProgSchedWakeup, runqueueProgSchedWakeupNew, runqueueProgSchedSwitch}}}, btf.NewCache())
+			o, failed := open(loadRunqueue, []set{{programs: []string{runqueueProgSchedSwitch}}}, btf.NewCache())
 			if o == nil {
 				b.Skip(failed)
 			}

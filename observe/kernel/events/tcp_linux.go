@@ -25,6 +25,9 @@ const (
 	connected = uint32(2) // CONNECTED
 	// maxPlaces bounds the sockets that retransmissions are told by.
 	maxPlaces = 32
+	// calibrationWindows is how many windows pass between two readings of the
+	// kernel's counters.
+	calibrationWindows = 10
 )
 
 // counts is struct counts of tcp.bpf.c; directions are in and out.
@@ -66,8 +69,9 @@ type tcpEvents struct {
 	edge    time.Duration      // of the last reading; 0 before the first
 	places  map[string]float64 // segments retransmitted, by label
 
-	kernel calibration
-	text   []byte
+	kernel      calibration
+	calibrateAt time.Duration // next reading of the kernel's counters
+	text        []byte
 }
 
 func newTCPEvents(o *object) (*tcpEvents, error) {
@@ -180,7 +184,10 @@ func (t *tcpEvents) sample(s *state, edge time.Duration) {
 		s.meter.Count(record.TCPRetransmits, "", at, float64(now.OwnRetransmits))
 		t.drain(s, at)
 	}
-	t.calibrate(s, edge, &now)
+	if edge >= t.calibrateAt {
+		t.calibrateAt = edge + calibrationWindows*s.subject.Window
+		t.calibrate(s, edge, &now)
+	}
 	if now.Untracked > t.last.Untracked {
 		s.vitals.Say("connections were too many to follow all of them")
 	}

@@ -1,5 +1,6 @@
-// Package netstat reads the counters of the target's network namespace each
-// window: /proc/<pid>/net/snmp, netstat, sockstat, sockstat6 and softnet_stat.
+// Package netstat reads the counters of the target's network namespace:
+// /proc/<pid>/net/snmp and netstat each window, sockstat, sockstat6 and
+// softnet_stat every fifth.
 //
 // The counters are of all sockets in the namespace. Where the generator and
 // other services share it, theirs are counted too; package sockets tells of the
@@ -49,7 +50,7 @@ func (*Source) Describe() observe.Description {
 		Name:  "netstat",
 		Doc:   "TCP counters of the target's network namespace, its sockets in use, and packets the host's CPUs dropped or put off.",
 		Needs: "a target process on this Linux host; no privilege.",
-		Cost:  "nothing in the target; the kernel formats five files of /proc each window, some 0.1 ms of redline's CPU.",
+		Cost:  "nothing in the target; the kernel formats two files of /proc each window, and three more every fifth.",
 	}
 }
 

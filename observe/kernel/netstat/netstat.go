@@ -106,9 +106,13 @@ func parsePair(names, line []byte, values map[string]float64) error {
 
 // word returns the first word of text and what follows it.
 func word(text []byte) (word, rest []byte) {
-	text = bytes.TrimLeft(text, " \t")
-	if end := bytes.IndexAny(text, " \t\n"); end >= 0 {
-		return text[:end], text[end:]
+	for len(text) > 0 && (text[0] == ' ' || text[0] == '\t') {
+		text = text[1:]
+	}
+	for end, c := range text {
+		if c == ' ' || c == '\t' || c == '\n' {
+			return text[:end], text[end:]
+		}
 	}
 	return text, nil
 }

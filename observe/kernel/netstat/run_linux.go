@@ -17,6 +17,10 @@ import (
 // seldom is how often the tree of processes is looked up.
 const seldom = time.Second
 
+// hostWindows is how many windows pass between two readings of what is the
+// host's more than the target's: sockstat and softnet_stat.
+const hostWindows = 5
+
 // state is what Open takes and Run uses.
 type state struct {
 	*Source
@@ -25,6 +29,7 @@ type state struct {
 	meter   observe.Meter
 	buf     []byte
 	lookAt  time.Duration
+	hostAt  time.Duration // next reading of sockstat and softnet_stat
 
 	snmp, netstat counters
 	softnet       softnetTotal
@@ -71,6 +76,7 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 		return nil
 	})
 	s.vitals.Missed = edges.Missed()
+	s.vitals.Finish(st.subject.Clock.Now())
 	return err
 }
 
@@ -78,8 +84,11 @@ func (s *state) sample(edge time.Duration) {
 	for _, c := range []*counters{&s.snmp, &s.netstat} {
 		s.count(c, edge)
 	}
-	s.sockstat(edge)
-	s.softnets()
+	if edge >= s.hostAt {
+		s.hostAt = edge + hostWindows*s.subject.Window
+		s.sockstat(edge)
+		s.softnets()
+	}
 	if edge >= s.lookAt {
 		s.lookAt = edge + seldom
 		s.tree.Look()

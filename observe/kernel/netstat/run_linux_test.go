@@ -85,7 +85,7 @@ func replace(t *testing.T, path, old, now string) {
 
 func TestAmountsOfARecordedTree(t *testing.T) {
 	root := recorded(t, "linux-2.6.32")
-	s, sink := run(t, root, 42, 12, func(i int) {
+	s, sink := run(t, root, 42, 24, func(i int) { // past two more readings of softnet_stat
 		if i == 5 {
 			replace(t, root+"/proc/42/net/netstat", " 101 ", " 141 ")
 			replace(t, root+"/proc/42/net/softnet_stat", "00000020 ", "00000030 ")

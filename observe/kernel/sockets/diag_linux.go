@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/redline-go/redline/record"
 )
 
 const (
@@ -21,16 +23,20 @@ const (
 	// maxReads bounds one dump: some 16,000 connections, or ten times as many
 	// sockets in TIME_WAIT.
 	maxReads = 256
+	// filterAttr is INET_DIAG_REQ_BYTECODE.
+	filterAttr = 1
 )
 
 // diag is a netlink socket in the target's network namespace.
 type diag struct {
-	fd  int
-	seq uint32
-	buf []byte
+	fd    int
+	seq   uint32
+	clock record.Clock
+	buf   []byte // of one read
+	out   []byte // the request
 }
 
-func openDiag() (*diag, error) {
+func openDiag(clock record.Clock) (*diag, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return nil, fmt.Errorf("open sock_diag: %w", err)
@@ -42,41 +48,61 @@ func openDiag() (*diag, error) {
 		unix.Close(fd)
 		return nil, fmt.Errorf("open sock_diag: %w", err)
 	}
-	return &diag{fd: fd, buf: make([]byte, readSize)}, nil
+	return &diag{fd: fd, clock: clock, buf: make([]byte, readSize)}, nil
 }
 
 func (d *diag) close() { _ = unix.Close(d.fd) } // nothing is written through it that could be lost
 
-// dump calls f with all TCP sockets in the states of the mask (bit n stands for
-// state n), with TCP_INFO if informed. It returns the CPU time that took, most
-// of it the kernel's; the wall clock would count a busy host's own work too.
-// whole is false when there were more sockets than are read; the diag must then
-// be closed, since the kernel goes on with a dump as long as the socket lives.
-func (d *diag) dump(states uint32, informed bool, f func(*socket)) (cost time.Duration, whole bool, err error) {
+// query says which sockets to dump.
+type query struct {
+	states   uint32 // bit n stands for state n
+	informed bool   // with TCP_INFO
+	filter   []byte // of portFilter; nil for all
+}
+
+// dump calls f with all TCP sockets that the query asks for, and with when the
+// kernel looked at each: the call in which it did, which is one of many for
+// thousands of sockets, so that each is dated for itself. It returns the CPU time
+// that took, most of it the kernel's; the wall clock would count a busy host's
+// own work too. whole is false when there were more sockets than are read; the
+// diag must then be closed, since the kernel goes on with a dump as long as the
+// socket lives.
+func (d *diag) dump(q query, f func(*socket, record.Span)) (cost time.Duration, whole bool, err error) {
 	runtime.LockOSThread() // the clock is the thread's
 	defer runtime.UnlockOSThread()
 	before := threadCPU()
-	whole, err = d.exchange(states, informed, f)
+	whole, err = d.exchange(q, f)
 	return threadCPU() - before, whole, err
 }
 
-func (d *diag) exchange(states uint32, informed bool, f func(*socket)) (whole bool, err error) {
+// exchange asks, and reads the answer part by part.
+//
+// Subtle: the kernel prepares the first part while it is asked, and each further
+// one while the one before it is read (netlink_dump in netlink_recvmsg). So what
+// a read returns tells of the call before.
+func (d *diag) exchange(q query, f func(*socket, record.Span)) (whole bool, err error) {
 	d.seq++
-	if err := d.send(dumpMessage(d.seq, states, informed)); err != nil {
+	d.writeDump(q)
+	looked := record.Span{From: d.clock.Now()}
+	if err := d.send(d.out); err != nil {
 		return false, err
 	}
+	looked.To = d.clock.Now()
 	for reads := 0; ; reads++ {
+		next := record.Span{From: d.clock.Now()}
 		n, err := d.receive()
 		if err != nil {
 			return false, err
 		}
-		done, err := parseMessages(d.buf[:n], d.seq, f)
+		next.To = d.clock.Now()
+		done, err := parseMessages(d.buf[:n], d.seq, func(s *socket) { f(s, looked) })
 		if done || err != nil {
 			return true, err
 		}
 		if reads == maxReads {
 			return false, nil
 		}
+		looked = next
 	}
 }
 
@@ -84,7 +110,7 @@ func (d *diag) exchange(states uint32, informed bool, f func(*socket)) (whole bo
 // in s. It walks no table.
 func (d *diag) one(s *socket) error {
 	d.seq++
-	message, body := header(unix.SOCK_DIAG_BY_FAMILY, unix.NLM_F_REQUEST, d.seq, requestSize-4)
+	body := d.begin(unix.SOCK_DIAG_BY_FAMILY, unix.NLM_F_REQUEST, requestSize-4)
 	// struct inet_diag_req_v2: family, protocol, extensions, states, identity.
 	body[0], body[1] = unix.AF_INET, unix.IPPROTO_TCP
 	if s.local.Addr().Is6() {
@@ -92,7 +118,7 @@ func (d *diag) one(s *socket) error {
 	}
 	binary.NativeEndian.PutUint32(body[4:], 1<<s.state)
 	s.identity(body[8:])
-	if err := d.send(message); err != nil {
+	if err := d.send(d.out); err != nil {
 		return err
 	}
 	n, err := d.receive()
@@ -117,7 +143,7 @@ func (d *diag) send(message []byte) error {
 // receive reads once into the buffer.
 func (d *diag) receive() (n int, err error) {
 	for {
-		n, _, err = unix.Recvfrom(d.fd, d.buf, 0)
+		n, err = unix.Read(d.fd, d.buf) // Recvfrom would allocate the address
 		if err == nil {
 			return n, nil
 		}
@@ -127,25 +153,40 @@ func (d *diag) receive() (n int, err error) {
 	}
 }
 
-// header makes a netlink message with an empty body.
-func header(kind, flags uint16, seq uint32, size int) (message, body []byte) {
-	message = make([]byte, unix.NLMSG_HDRLEN+size)
-	binary.NativeEndian.PutUint32(message, uint32(len(message)))
-	binary.NativeEndian.PutUint16(message[4:], kind)
-	binary.NativeEndian.PutUint16(message[6:], flags)
-	binary.NativeEndian.PutUint32(message[8:], seq)
-	return message, message[unix.NLMSG_HDRLEN:]
+// begin begins the request anew with a netlink header, and returns its body of
+// zeros.
+func (d *diag) begin(kind, flags uint16, size int) (body []byte) {
+	total := unix.NLMSG_HDRLEN + size
+	if cap(d.out) < total {
+		d.out = make([]byte, total)
+	}
+	d.out = d.out[:total]
+	clear(d.out)
+	binary.NativeEndian.PutUint32(d.out, uint32(total))
+	binary.NativeEndian.PutUint16(d.out[4:], kind)
+	binary.NativeEndian.PutUint16(d.out[6:], flags)
+	binary.NativeEndian.PutUint32(d.out[8:], d.seq)
+	return d.out[unix.NLMSG_HDRLEN:]
 }
 
-// dumpMessage makes a netlink message with a struct inet_diag_req.
-func dumpMessage(seq, states uint32, informed bool) []byte {
-	message, body := header(dumpRequest, unix.NLM_F_REQUEST|unix.NLM_F_DUMP, seq, requestSize)
+// writeDump writes a request with a struct inet_diag_req and the filter.
+func (d *diag) writeDump(q query) {
+	size := requestSize
+	if q.filter != nil {
+		size += attrHeader + len(q.filter)
+	}
+	body := d.begin(dumpRequest, unix.NLM_F_REQUEST|unix.NLM_F_DUMP, size)
 	body[0] = unix.AF_INET
-	if informed {
+	if q.informed {
 		body[3] = 1 << (infoAttr - 1)
 	}
-	binary.NativeEndian.PutUint32(body[52:], states)
-	return message
+	binary.NativeEndian.PutUint32(body[52:], q.states)
+	if q.filter != nil {
+		attr := body[requestSize:]
+		binary.NativeEndian.PutUint16(attr, uint16(len(attr)))
+		binary.NativeEndian.PutUint16(attr[2:], filterAttr)
+		copy(attr[attrHeader:], q.filter)
+	}
 }
 
 func threadCPU() time.Duration {

@@ -11,16 +11,24 @@
 //
 // Accept queues are read four times a window and told by their fullest; all
 // else is read once a window. The kernel walks its whole table of connections
-// for that, and tells of the generator's end too where it is on this host, so
-// the cost grows with both. It is kept to some 2 % of a CPU by reading less often,
-// and Health says so. The width of that walk, 1 ms and more, is the error of its
-// date, which Health tells too.
+// for that (0.2 ms when it is in a cache, 0.7 ms on a busy host) and writes down
+// what it is asked for, 0.3 us each; a filter that it runs itself keeps it to the
+// ports that are the target's, so that the generator's ends of the same
+// connections cost nothing. All of it is kept below 1 % of a CPU by reading less
+// often, and Health says so.
+//
+// The kernel tells of thousands of connections in parts of about a hundred. Each
+// part is dated by the call in which it was made, and what a connection did is
+// split over windows by its own two readings. So the error of a date is that of a
+// part, some 50 us, or of the walk where all is one part; a walk that was
+// interrupted is taken again.
 //
 // Amounts are sums over sockets that come and go. What a connection did between
 // its last sample and its end is left out.
 //
 // sock_diag is spoken here on a bare netlink socket: the libraries make a dozen
-// values per socket, at thousands of them ten times a second.
+// values per socket, at thousands of them ten times a second. Asking for known
+// connections one by one was tried: it takes 1 us each, and misses new ones.
 package sockets
 
 import (
@@ -49,7 +57,7 @@ func (*Source) Describe() observe.Description {
 		Name:  "sockets",
 		Doc:   "Round trips, retransmissions, limits and queues of the target's TCP connections, and how full its accept queues are.",
 		Needs: "a target process on this Linux host, of the same user or with root; root too if it is in another network namespace.",
-		Cost:  "no code in the target; the kernel walks its table of connections, at most 2 % of a CPU, less often where there are thousands.",
+		Cost:  "no code in the target; the kernel walks its table of connections, at most 1 % of a CPU, less often where there are thousands.",
 	}
 }
 

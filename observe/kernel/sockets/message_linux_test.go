@@ -2,8 +2,11 @@ package sockets
 
 import (
 	"encoding/binary"
+	"maps"
+	"math"
 	"net/netip"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -82,18 +85,56 @@ func TestSocketInode(t *testing.T) {
 }
 
 func TestTotals(t *testing.T) {
-	var sum totals
-	sum.add(1, amounts{segments: 100, retransmits: 9, busy: 50}, false) // old: only what it adds counts
-	sum.add(2, amounts{segments: 7, busy: 10, rwnd: 4}, true)           // born since: all of it
-	sum.next()
-	sum.add(1, amounts{segments: 150, retransmits: 10, busy: 49}, false) // a clock a tick back
-	sum.next()                                                           // 2 has ended; its share stays
-	sum.add(1, amounts{segments: 10, retransmits: 10, busy: 60, sndbuf: 20}, false)
-	if sum.retransmits != 1 || sum.busy != 21 || sum.rwnd != 4 || sum.sndbuf != 20 || sum.path != 6 || len(sum.last) != 1 {
-		t.Errorf("%+v", sum)
+	const ms = time.Millisecond
+	sum := totals{width: 100 * ms}
+	told := map[int64]amounts{}
+	round := func(at time.Duration, add func()) {
+		sum.begin(at)
+		add()
+		sum.end(func(w int64, of *amounts) { told[w] = *of })
 	}
-	if want := uint64(57) + 1<<32 - 140; sum.segments != want { // the 32 bits wrapped
-		t.Errorf("%d segments, want %d", sum.segments, want)
+	round(100*ms, func() {
+		// Older than the source: only what it adds counts.
+		sum.add(1, figures{at: 100 * ms, segments: 100, retransmits: 9, busy: 50}, false)
+	})
+	round(200*ms, func() {
+		sum.add(1, figures{at: 200 * ms, segments: 150, retransmits: 10, busy: 49}, false) // a clock a tick back
+		sum.add(2, figures{at: 200 * ms, segments: 7, busy: 10, rwnd: 4}, true)            // born since: all of it
+	})
+	round(300*ms, func() { // 2 has ended; its share stays. The 32 bits of 1 wrap.
+		sum.add(1, figures{at: 300 * ms, segments: 10, retransmits: 10, busy: 60, sndbuf: 20}, false)
+	})
+	want := map[int64]amounts{
+		1: {segments: 57, retransmits: 1, busy: 10, rwnd: 4, path: 6},
+		2: {segments: 1<<32 - 140, busy: 11, sndbuf: 20},
+	}
+	if !maps.Equal(told, want) || len(sum.last) != 1 {
+		t.Errorf("told %v, want %v; %d sockets are remembered", told, want, len(sum.last))
+	}
+	sum.forget()
+	clear(told)
+	round(730*ms, func() { sum.add(1, figures{at: 730 * ms, segments: 5000}, false) })
+	round(900*ms, func() { sum.add(1, figures{at: 900 * ms, segments: 5170}, false) })
+	if want := (map[int64]amounts{8: {segments: 100}}); !maps.Equal(told, want) {
+		t.Errorf("after a gap %v is told, want %v: nothing of it, nothing of the window that it ended in", told, want)
+	}
+}
+
+// Sockets of one dump are read one after another: what each adds is split by its
+// own readings, not by the dump's.
+func TestEachSocketIsDatedForItself(t *testing.T) {
+	const ms = time.Millisecond
+	sum := totals{width: 100 * ms}
+	var told []amounts
+	for i, round := range []struct{ began, late time.Duration }{{100 * ms, 120 * ms}, {200 * ms, 260 * ms}, {300 * ms, 300 * ms}} {
+		sum.begin(round.began)
+		sum.add(1, figures{at: round.began, segments: uint32(1000 * i)}, false)
+		sum.add(2, figures{at: round.late, segments: uint32(700 * i)}, false)
+		sum.end(func(_ int64, of *amounts) { told = append(told, *of) })
+	}
+	// The second socket: 700 from 120 to 260 ms, so 400 of them before 200.
+	if len(told) != 2 || told[0][segments] != 1400 || math.Abs(told[1][segments]-2000) > 1e-6 {
+		t.Errorf("told %v, want 1400 and 2000 segments", told)
 	}
 }
 
@@ -108,24 +149,4 @@ func FuzzParseMessages(f *testing.F) {
 		}
 		_, _ = socketInode(data)
 	})
-}
-
-func BenchmarkDump(b *testing.B) {
-	for name, mask := range map[string]uint32{"listening": 1 << listen, "connected": connected} {
-		b.Run(name, func(b *testing.B) {
-			d, err := openDiag()
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer d.close()
-			sockets := 0
-			for b.Loop() {
-				sockets = 0
-				if _, _, err := d.dump(mask, true, func(*socket) { sockets++ }); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(sockets), "sockets")
-		})
-	}
 }

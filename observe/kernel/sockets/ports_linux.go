@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/observe/kernel/tree"
+	"github.com/redline-go/redline/record"
 )
 
 // Listening returns the ports that the target listens on. An error wraps an
@@ -25,7 +26,7 @@ func ports(t *tree.Tree, states uint32, wanted func(*owned, *socket) bool) ([]ui
 	}
 	defer func() { s.diag.close() }()
 	var found []uint16
-	_, _, err := s.diag.dump(states, false, func(c *socket) {
+	_, _, err := s.diag.dump(query{states: states}, func(c *socket, _ record.Span) {
 		if wanted(&s.owned, c) && !slices.Contains(found, c.local.Port()) {
 			found = append(found, c.local.Port())
 		}

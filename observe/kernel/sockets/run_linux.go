@@ -16,8 +16,11 @@ const (
 	perWindow = 4
 	// seldom is how often processes and descriptors are looked up.
 	seldom = time.Second
-	// share is the inverse of what a kind of reading may take of a CPU.
-	share = 50
+	// share is the inverse of what reading connections may take of a CPU, and
+	// seldomShare of what the looks at descriptors may: below 1 % in all, with
+	// the accept queues.
+	share       = 125
+	seldomShare = 1000
 )
 
 // state is what Open takes and Run uses.
@@ -31,12 +34,15 @@ type state struct {
 	ports   int    // local ports for connections outwards there; 0 if not known
 	owned   owned
 	queues  map[string]queue // of the open window, by address listened on
+	filter  []byte           // what picks connections in the kernel; nil for all
 	sum     sum
 	totals  totals
 
 	listeners []socket // as last read
 
 	lookAt, connectionsAt              time.Duration // next reading of each
+	seenAt                             time.Duration // last reading of connections
+	unseen                             string        // why they are not read now; empty when they are
 	descriptorsEvery, connectionsEvery time.Duration // as seldom as it came to
 }
 
@@ -50,7 +56,7 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 		return err
 	}
 	st := &state{Source: s, subject: subject, tree: t, queues: map[string]queue{}}
-	st.meter.Width = subject.Window
+	st.meter.Width, st.totals.width = subject.Window, subject.Window
 	if err := st.attach(); err != nil {
 		st.release()
 		return err
@@ -84,14 +90,13 @@ func (s *state) attach() error {
 // reopen opens the netlink socket, in the target's namespace.
 func (s *state) reopen() error {
 	if s.diag != nil {
-		s.diag.close()
-		s.diag = nil
+		s.lose()
 	}
 	root := s.tree.Members[0]
 	s.network, _ = root.Inode("net/netstat") // 0 if unreadable, and then always
 	err := root.InNamespace(func() (err error) {
 		s.ports = localPorts()
-		s.diag, err = openDiag()
+		s.diag, err = openDiag(s.subject.Clock)
 		return err
 	})
 	if err != nil {
@@ -130,7 +135,9 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 		if len(st.tree.Members) == 0 {
 			return nil
 		}
-		st.readQueues()
+		if st.ready() {
+			st.readQueues()
+		}
 		if now := record.Window(edge, width); now != window {
 			window = now
 			st.close(time.Duration(now) * width)
@@ -141,6 +148,10 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 	})
 	s.vitals.Missed = edges.Missed() / perWindow
 	st.tell()
+	if st.unseen != "" {
+		st.sight(st.subject.Clock.Now())
+	}
+	s.vitals.Finish(st.subject.Clock.Now())
 	return err
 }
 
@@ -155,8 +166,29 @@ func (s *state) close(edge time.Duration) {
 		s.meter.Gauge(record.SocketsBacklog, "listen="+address, edge, float64(q.backlog))
 	}
 	clear(s.queues)
-	s.connections(edge)
-	s.look(edge)
+	if s.diag != nil {
+		s.connections(edge)
+	}
+	if s.diag != nil { // it may just have been lost
+		s.look(edge)
+	}
+}
+
+// ready reports whether sock_diag can be asked, and opens it anew where it was
+// lost.
+func (s *state) ready() bool {
+	if s.diag == nil {
+		if err := s.reopen(); err != nil {
+			s.blind("%v", err)
+		}
+	}
+	return s.diag != nil
+}
+
+// lose closes sock_diag: the kernel may still be busy with what it was asked.
+func (s *state) lose() {
+	s.diag.close()
+	s.diag = nil
 }
 
 // look looks up what changes seldom: processes, descriptors, the namespace.
@@ -183,22 +215,34 @@ func (s *state) look(edge time.Duration) {
 	if err := s.findListeners(); err != nil {
 		s.vitals.Say("accept queues: %v", err)
 	}
-	wait := pace(threadCPU()-before, seldom)
+	s.filter = nil // new connections may be towards ports that were not met yet
+	wait := pace(threadCPU()-before, seldom, seldomShare)
 	s.descriptorsEvery = max(s.descriptorsEvery, wait)
 	s.lookAt = edge + wait
 }
 
-// blind marks a gap: what accrued since the last reading stays absent.
+// blind begins a gap: what accrued since the last reading stays absent.
 func (s *state) blind(format string, args ...any) {
-	s.meter.Break()
-	s.totals.last = nil
-	s.owned, s.lookAt = owned{}, 0
+	s.totals.forget()
+	s.owned, s.filter, s.lookAt = owned{}, nil, 0
 	s.vitals.Say(format, args...)
+	if s.unseen == "" {
+		s.unseen = fmt.Sprintf(format, args...)
+	}
+}
+
+// sight notes a reading of connections, which ends a gap.
+func (s *state) sight(at time.Duration) {
+	if s.unseen != "" {
+		s.vitals.Blind(record.Span{From: s.seenAt, To: at}, s.unseen)
+		s.unseen = ""
+	}
+	s.seenAt = at
 }
 
 // pace returns how long to wait before the next reading of a kind after one that
-// cost so much CPU.
-func pace(cost, least time.Duration) time.Duration { return max(least, share*cost) }
+// cost so much CPU, so that the kind takes 1/share of one.
+func pace(cost, least, share time.Duration) time.Duration { return max(least, share*cost) }
 
 // tell notes what was read less often than planned.
 func (s *state) tell() {

@@ -265,6 +265,8 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 	})
 	if h := s.Health(); h.OK || !strings.Contains(h.Why, "the process ended") {
 		t.Errorf("health %+v does not tell of the end", h)
+	} else if len(h.Gaps) != 1 || h.Gaps[0].Len() <= 0 || h.Gaps[0].Why != "the process ended" {
+		t.Errorf("gaps %+v, want one from the end on", h.Gaps)
 	}
 }
 
@@ -277,12 +279,12 @@ func TestOne(t *testing.T) {
 			continue
 		}
 		port := uint16(l.Addr().(*net.TCPAddr).Port)
-		d, err := openDiag()
+		d, err := openDiag(record.Clock{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var found socket
-		if _, _, err := d.dump(1<<listen, false, func(s *socket) {
+		if _, _, err := d.dump(query{states: 1 << listen}, func(s *socket, _ record.Span) {
 			if s.local.Port() == port {
 				found = *s
 			}
@@ -298,5 +300,66 @@ func TestOne(t *testing.T) {
 			t.Errorf("%s is found after it was closed: %+v", address, again)
 		}
 		d.close()
+	}
+}
+
+// A loss of sock_diag in the middle of a run is a gap: what connections did in it
+// is told by no window, and those after it are seen again.
+func TestLossIsAGap(t *testing.T) {
+	server, client := connect(t)
+	go func() { _, _ = io.Copy(io.Discard, server) }()
+	clock, err := record.StartClock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, sink := New(), &observetest.Sink{}
+	if err := s.Open(t.Context(), observe.Subject{Clock: clock, Window: width, PID: os.Getpid()}); err != nil {
+		t.Fatal(err)
+	}
+	st := s.state
+	defer st.release()
+	at := func(window int) { // one edge, some segments later
+		if _, err := client.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		for clock.Now() < time.Duration(window)*width { // readings are dated by the clock
+			time.Sleep(time.Millisecond)
+		}
+		if st.ready() {
+			st.readQueues()
+		}
+		st.connectionsAt = 0
+		st.close(time.Duration(window) * width)
+		_ = st.meter.Flush(sink)
+	}
+	first := int(record.Window(clock.Now(), width)) + 1
+	for i := range 3 {
+		at(first + i)
+	}
+	_ = unix.Close(st.diag.fd)
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0) // so that nobody else gets the number
+	if err != nil || null != st.diag.fd {
+		t.Skipf("descriptor %d was taken by another: %v", st.diag.fd, err)
+	}
+	for i := 3; i < 8; i++ {
+		at(first + i)
+	}
+	gaps := s.Health().Gaps
+	if len(gaps) != 1 || !strings.Contains(gaps[0].Why, "sock_diag") {
+		t.Fatalf("gaps %+v, want one", gaps)
+	}
+	after := false
+	for _, p := range sink.Points() {
+		span := record.WindowSpan(p.Window, width)
+		if p.Series.Name != record.SocketsSegments {
+			continue
+		}
+		if span.To > gaps[0].From && span.From+width/10 < gaps[0].To {
+			t.Errorf("window %d has segments, in the gap %v", p.Window, gaps[0].Span)
+		}
+		after = after || span.From+width/10 >= gaps[0].To
+	}
+	if !after {
+		t.Error("nothing is seen after the gap")
 	}
 }

@@ -17,6 +17,9 @@ const maxFile = 256 << 10
 type Process struct {
 	PID int
 	dir int // descriptor of its directory
+	// pidfd becomes readable when the process ends; -1 before Linux 5.3 and for
+	// processes of a recorded tree.
+	pidfd int
 }
 
 // Hold opens the directory of a process below a mount point of procfs.
@@ -26,11 +29,38 @@ func Hold(proc string, pid int) (*Process, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	return &Process{PID: pid, dir: dir}, nil
+	p := &Process{PID: pid, dir: dir, pidfd: -1}
+	if proc == "/proc" {
+		if fd, err := unix.PidfdOpen(pid, 0); err == nil {
+			p.pidfd = fd
+			// Subtle: if the directory's process ended in between, that is another's.
+			if _, _, err := p.Read("stat", nil); err != nil {
+				p.Close()
+				return nil, err
+			}
+		}
+	}
+	return p, nil
 }
 
 // Close lets the process go.
-func (p *Process) Close() { _ = unix.Close(p.dir) } // opened for its path only
+func (p *Process) Close() {
+	_ = unix.Close(p.dir) // both were opened to look only
+	if p.pidfd >= 0 {
+		_ = unix.Close(p.pidfd)
+	}
+}
+
+// ended reports whether the process has ended, reaped or not; known is false
+// where only its stat file tells.
+func (p *Process) ended() (ended, known bool) {
+	if p.pidfd < 0 {
+		return false, false
+	}
+	poll := []unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}}
+	n, err := retry(func() (int, error) { return unix.Poll(poll, 0) })
+	return n > 0, err == nil
+}
 
 // Read reads a file of the process into buf, growing it as needed, and returns
 // the text and the file's inode. Files below net/ have inodes that differ

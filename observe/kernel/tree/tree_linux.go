@@ -89,6 +89,9 @@ func (t *Tree) Alive() bool {
 }
 
 func (t *Tree) alive(p *Process) bool {
+	if ended, known := p.ended(); known {
+		return !ended
+	}
 	text, _, err := p.Read("stat", t.buf)
 	if err != nil {
 		return false

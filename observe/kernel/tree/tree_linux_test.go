@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -143,4 +144,43 @@ func FuzzParent(f *testing.F) {
 			t.Errorf("parent %d of %q", pid, text)
 		}
 	})
+}
+
+// TestRecycledPidIsAnother gives the pid of an ended process to another one, as
+// the kernel does when it has counted round: the tree does not take it for the
+// first, nor for a child of it.
+func TestRecycledPidIsAnother(t *testing.T) {
+	const last = "/proc/sys/kernel/ns_last_pid" // the next process gets the number after it
+	first := exec.Command("cat")
+	end := start(t, first)
+	pid := first.Process.Pid
+	target, err := Open("", pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer target.Close()
+	end()
+	for range 100 { // another fork of this host may come in between
+		if err := os.WriteFile(last, []byte(strconv.Itoa(pid-1)), 0); err != nil {
+			t.Skipf("this machine does not let a pid be chosen: %v", err)
+		}
+		second := exec.Command("cat")
+		endSecond := start(t, second)
+		if second.Process.Pid != pid {
+			endSecond()
+			continue
+		}
+		defer endSecond()
+		target.Look()
+		if target.Alive() {
+			t.Errorf("process %d is taken for the one that ended", pid)
+		}
+		for _, member := range target.Members {
+			if text, _, err := member.Read("stat", nil); err == nil {
+				t.Errorf("a member is still read: %s", text)
+			}
+		}
+		return
+	}
+	t.Skipf("pid %d was not given out again in 100 attempts", pid)
 }

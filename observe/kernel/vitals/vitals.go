@@ -13,8 +13,11 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// maxNotes bounds what is said of one run.
-const maxNotes = 16
+// maxNotes and maxGaps bound what is said of one run.
+const (
+	maxNotes = 16
+	maxGaps  = 100
+)
 
 // Vitals is filled by one goroutine and read after it. The zero Vitals is ready.
 type Vitals struct {
@@ -25,6 +28,7 @@ type Vitals struct {
 
 	ended time.Duration
 	notes []string
+	gaps  []record.Gap
 }
 
 // Say notes something once.
@@ -38,6 +42,23 @@ func (v *Vitals) Say(format string, args ...any) {
 func (v *Vitals) End(at time.Duration) {
 	if v.ended == 0 {
 		v.ended = max(at, 1)
+	}
+}
+
+// Blind notes a stretch that was not seen. One that follows on the last of the
+// same reason continues it.
+func (v *Vitals) Blind(s record.Span, why string) {
+	if n := len(v.gaps); n > 0 && v.gaps[n-1].Why == why && v.gaps[n-1].To >= s.From {
+		v.gaps[n-1].To = max(v.gaps[n-1].To, s.To)
+	} else if n < maxGaps {
+		v.gaps = append(v.gaps, record.Gap{Span: s, Why: why})
+	}
+}
+
+// Finish ends the run: nothing was seen of it since the process ended, if it did.
+func (v *Vitals) Finish(now time.Duration) {
+	if v.ended != 0 {
+		v.Blind(record.Span{From: v.ended, To: max(now, v.ended)}, "the process ended")
 	}
 }
 
@@ -59,5 +80,6 @@ func (v *Vitals) Health(name string) record.SourceHealth {
 		Why:     strings.Join(append(why, v.notes...), "; "),
 		Samples: samples,
 		Align:   v.Bracket.Align(),
+		Gaps:    v.gaps,
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redline-go/redline/record"
 )
 
 func TestHealth(t *testing.T) {
@@ -26,5 +28,16 @@ func TestHealth(t *testing.T) {
 	v.End(3 * time.Second)
 	if h := v.Health("x"); h.OK || !strings.Contains(h.Why, "ended 2s into") {
 		t.Errorf("after the end: %+v", h)
+	}
+	v.Finish(5 * time.Second)
+	v.Finish(6 * time.Second)
+	if h := v.Health("x"); len(h.Gaps) != 1 || h.Gaps[0].Span != (record.Span{From: 2 * time.Second, To: 6 * time.Second}) {
+		t.Errorf("gaps %+v, want one since the end", h.Gaps)
+	}
+	for i := range 2 * maxGaps {
+		v.Blind(record.Span{From: time.Duration(2*i) * time.Hour, To: time.Duration(2*i+1) * time.Hour}, "asleep")
+	}
+	if h := v.Health("x"); len(h.Gaps) != maxGaps {
+		t.Errorf("%d gaps are kept, want %d", len(h.Gaps), maxGaps)
 	}
 }

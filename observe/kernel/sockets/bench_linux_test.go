@@ -1,0 +1,47 @@
+package sockets
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/observetest"
+	"github.com/redline-go/redline/record"
+)
+
+// BenchmarkReading is one reading of the target's connections: its CPU time, and
+// half the width of the widest of its parts, the error of a date. The other ends
+// are this process's too, as a generator's would be another's.
+func BenchmarkReading(b *testing.B) {
+	for _, n := range []int{1, 64, 1000, 4000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			pool(b, n)
+			clock, err := record.StartClock()
+			if err != nil {
+				b.Fatal(err)
+			}
+			s := New()
+			if err := s.Open(b.Context(), observe.Subject{Clock: clock, Window: record.DefaultWindow, PID: os.Getpid()}); err != nil {
+				b.Fatal(err)
+			}
+			st := s.state
+			defer st.release()
+			st.owned.inodes = nil // the other ends are not the target's
+			edge := time.Duration(0)
+			st.connections(edge)
+			before := threadCPU()
+			b.ReportAllocs()
+			for b.Loop() {
+				edge += time.Hour
+				st.connections(edge)
+				_ = st.meter.Flush(&discard)
+			}
+			b.ReportMetric(float64((threadCPU()-before).Microseconds())/float64(b.N), "cpu-us/op")
+			b.ReportMetric(float64(s.Health().Align.P99.Microseconds()), "p99-us")
+		})
+	}
+}
+
+var discard observetest.Sink

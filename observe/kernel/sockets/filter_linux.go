@@ -1,0 +1,75 @@
+package sockets
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+)
+
+// maxFilter bounds the ports that one filter tells; of more, the kernel tells of
+// all sockets and they are told apart here.
+const maxFilter = 64
+
+// Operations of inet_diag's filters (include/uapi/linux/inet_diag.h). Equality
+// is younger than the two comparisons.
+const (
+	opJump       = 1
+	opLocalFrom  = 2 // the local port is at least the one that follows
+	opLocalUpTo  = 3
+	opRemoteFrom = 4
+	opRemoteUpTo = 5
+)
+
+// portFilter makes the program by which the kernel picks sockets: those on one
+// of the local ports, or towards one of the remote ones. It is nil, for all, when
+// there are none or too many.
+//
+// A program is a row of struct inet_diag_bc_op {code, yes u8; no u16}: offsets of
+// what to do next, in bytes. A socket is picked where that is the end exactly, and
+// refused 4 beyond it.
+func portFilter(local, remote []uint16) []byte {
+	const (
+		comparison = 8 // the operation, and the port in an operation's place
+		jump       = 4
+		clause     = 2*comparison + jump
+	)
+	if n := len(local) + len(remote); n == 0 || n > maxFilter {
+		return nil
+	}
+	var program []byte
+	left := clause * (len(local) + len(remote))
+	op := func(code, yes byte, no int) {
+		program = append(program, code, yes)
+		program = binary.NativeEndian.AppendUint16(program, uint16(no))
+	}
+	add := func(from, upTo byte, port uint16) {
+		refuse := 0 // what the last clause refuses, all of them did
+		if left == clause {
+			refuse = 4
+		}
+		op(from, comparison, clause+refuse)
+		op(0, 0, int(port))
+		op(upTo, comparison, clause-comparison+refuse)
+		op(0, 0, int(port))
+		left -= clause
+		op(opJump, jump, jump+left)
+	}
+	for _, port := range local {
+		add(opLocalFrom, opLocalUpTo, port)
+	}
+	for _, port := range remote {
+		add(opRemoteFrom, opRemoteUpTo, port)
+	}
+	return program
+}
+
+// filter returns what picks the sockets that are known to be the target's: on the
+// ports that it listens on, and towards the ports that it connected to. It picks
+// some of others too.
+func (o *owned) filter() []byte {
+	remote := map[uint16]bool{}
+	for peer := range o.peers {
+		remote[peer.Port()] = true
+	}
+	return portFilter(slices.Sorted(maps.Keys(o.ports)), slices.Sorted(maps.Keys(remote)))
+}

@@ -1,0 +1,105 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// maxIdle bounds the idle sessions that are read, and maxIdleTexts the
+	// different statements of theirs that are kept.
+	maxIdle      = 500
+	maxIdleTexts = 64
+)
+
+// idleSQL reads what idle sessions of a database ran last.
+func idleSQL(version int) string {
+	id := "query_id"
+	if version < 140000 {
+		id = "NULL::bigint"
+	}
+	return `SELECT /* redline */ coalesce(state, ''), coalesce(application_name, ''),
+	coalesce(extract(epoch FROM clock_timestamp() - state_change), 0)::float8,
+	coalesce(extract(epoch FROM clock_timestamp() - xact_start), 0)::float8,
+	left(coalesce(query, ''), ` + strconv.Itoa(maxQuery) + `), ` + id + ` FROM pg_stat_activity
+	WHERE datid = $1 AND state LIKE 'idle%' AND backend_type = 'client backend' AND application_name <> '` + application + `' LIMIT ` + strconv.Itoa(maxIdle)
+}
+
+// readIdle asks for the idle sessions, one entry each.
+func (s *session) readIdle(ctx context.Context) (all []record.Idle, err error) {
+	rows, err := s.conn.Query(ctx, idleSQL(s.version), s.db)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var one record.Idle
+		var idle, open float64 // s
+		var id *int64
+		if err := rows.Scan(&one.State, &one.Application, &idle, &open, &one.Text, &id); err != nil {
+			return nil, err
+		}
+		if id != nil && *id != 0 {
+			one.QueryID = strconv.FormatInt(*id, 10)
+		}
+		one.Text = blockingText(one.Text)
+		one.Longest, one.Transaction = seconds(idle), seconds(open)
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
+
+// idles keeps what idle sessions ran last.
+type idles struct {
+	kept     map[idleKey]*record.Idle
+	readings int64
+}
+
+type idleKey struct{ state, application, text string }
+
+// add takes one reading, at a run time.
+func (i *idles) add(at time.Duration, sessions []record.Idle) {
+	i.readings++
+	now := map[idleKey]int64{}
+	for _, one := range sessions {
+		key := idleKey{one.State, one.Application, one.Text}
+		kept := i.kept[key]
+		if kept == nil {
+			if len(i.kept) >= maxIdleTexts {
+				continue
+			}
+			if i.kept == nil {
+				i.kept = map[idleKey]*record.Idle{}
+			}
+			one.First = at
+			kept = &one
+			i.kept[key] = kept
+		}
+		if now[key]++; now[key] == 1 {
+			kept.Seen++
+		}
+		kept.Sessions++
+		kept.Most, kept.Last = max(kept.Most, now[key]), at
+		kept.Longest, kept.Transaction = max(kept.Longest, one.Longest), max(kept.Transaction, one.Transaction)
+	}
+	for key, kept := range i.kept {
+		kept.AtEnd = now[key]
+	}
+}
+
+// all returns them, most sessions first.
+func (i *idles) all() []record.Idle {
+	var all []record.Idle
+	for _, one := range i.kept {
+		all = append(all, *one)
+	}
+	slices.SortFunc(all, func(a, b record.Idle) int {
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.State, b.State), cmp.Compare(a.Text, b.Text), cmp.Compare(a.Application, b.Application))
+	})
+	return all
+}
