@@ -139,14 +139,14 @@ func TestSourcesConform(t *testing.T) {
 	unprobed.Ring, unprobed.Socket = "", ""
 	unprobed.GCTrace = collections()
 	subjects := map[string]observe.Subject{"collections": unprobed}
-	for i, source := range sources(unprobed) { // the longer list
+	for i, source := range Sources(unprobed) { // the longer list
 		name := source.Describe().Name
 		subject, other := subjects[name]
 		if !other {
 			subject = probed
 		}
 		t.Run(name, func(t *testing.T) {
-			newSource := func() observe.Source { return sources(unprobed)[i] }
+			newSource := func() observe.Source { return Sources(unprobed)[i] }
 			var refusal *observe.Unsupported
 			switch err := tried(t, newSource(), subject); {
 			case err == nil:

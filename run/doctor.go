@@ -101,7 +101,7 @@ func Doctor(ctx context.Context, p Patient) (*Checkup, error) {
 	c := &Checkup{Schema: CheckupSchema}
 	c.Target, c.Machine = p.meet(ctx, &subject)
 	c.Machine = append(c.Machine, machine()...)
-	list := sources(subject)
+	list := Sources(subject)
 	c.Sources = make([]SourceCheck, len(list))
 	var looking sync.WaitGroup
 	for i, source := range list {

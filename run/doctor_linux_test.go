@@ -55,7 +55,7 @@ func checked(t *testing.T, c *Checkup) map[string]SourceState {
 			t.Errorf("%+v", s)
 		}
 	}
-	if want := len(sources(observe.Subject{})); len(c.Sources) != want || len(states) != want {
+	if want := len(Sources(observe.Subject{})); len(c.Sources) != want || len(states) != want {
 		t.Errorf("%d sources, %d names, want %d", len(c.Sources), len(states), want)
 	}
 	names := map[string]bool{}

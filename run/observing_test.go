@@ -46,16 +46,25 @@ var owners = []struct{ prefix, source, cost string }{
 	{"pool.", "runtime", "the pool's own statistics each window, in the target"},
 	{"/", "runtime", "one reading of runtime/metrics each window, in the target"},
 	{"gc.", "collections", "a line of the target's standard error per collection"},
-	{"net.", "netstat", "five files each window, in all"},
-	{"softnet.", "netstat", "five files each window, in all"},
-	{"sockets.", "sockets", "a walk of the kernel's table of connections, at most 2 % of a CPU"},
+	{"net.", "netstat", "two files each window, in all"},
+	{"net.sockets", "netstat", "two files every fifth window, in all"},
+	{"net.tcp.in_use", "netstat", "two files every fifth window, in all"},
+	{"net.tcp.orphans", "netstat", "two files every fifth window, in all"},
+	{"net.tcp.time_wait", "netstat", "two files every fifth window, in all"},
+	{"net.tcp.allocated", "netstat", "two files every fifth window, in all"},
+	{"net.tcp.memory", "netstat", "two files every fifth window, in all"},
+	{"net.tcp.time_waits", "netstat", "two files each window, in all"},
+	{"net.tcp.time_wait_", "netstat", "two files each window, in all"},
+	{"net.tcp.memory_", "netstat", "two files each window, in all"},
+	{"softnet.", "netstat", "a file every fifth window"},
+	{"sockets.", "sockets", "a walk of the kernel's table of connections, at most 1 % of a CPU"},
 	{"sockets.accept_queue", "sockets", "a walk of the kernel's listeners four times a window"},
 	{"sockets.backlog", "sockets", "a walk of the kernel's listeners four times a window"},
 	{"tcp.", "events", "a program per connection opened or closed and per retransmission"},
 	{"runqueue.", "events", "a program per switch of threads"},
 	{"block.", "events", "a program per request of a block device"},
 	{"fsync.", "events", "a program per fsync"},
-	{"kernel.calibration", "events", "two files each window"},
+	{"kernel.calibration", "events", "a file every tenth window"},
 	{"span", "spans", "what the services' exporters take"},
 }
 
@@ -100,7 +109,7 @@ func TestObservingDocumentation(t *testing.T) {
 
 // allSources are those of a target that has everything.
 func allSources() []observe.Source {
-	return sources(observe.Subject{GCTrace: func() (came time.Time, line string, ok bool) { return came, "", false }})
+	return Sources(observe.Subject{GCTrace: func() (came time.Time, line string, ok bool) { return came, "", false }})
 }
 
 func sourceTable() string {

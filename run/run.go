@@ -25,6 +25,10 @@ import (
 // sources take their first samples.
 const settle = 500 * time.Millisecond
 
+// settleCounters is the same when only counters are read, which open at once. A
+// comparison pays it with every launch.
+const settleCounters = 150 * time.Millisecond
+
 // Options says what to run. Plan, Dir and Version are required.
 type Options struct {
 	Plan    *scenario.Plan
@@ -35,6 +39,9 @@ type Options struct {
 	// Blind opens no source and leaves the target's probe asleep; overhead is
 	// measured against such a run.
 	Blind bool
+	// Counters opens only the sources that cost the target next to nothing: its
+	// runtime's and its process's counters. Comparisons are measured so.
+	Counters bool
 	// Output takes the target's standard output and error; nil discards them.
 	Output io.Writer
 	// OnEvent, if set, is told how the run goes. It must not block.
@@ -131,7 +138,11 @@ func (c *conductor) opening() record.Run {
 // conduct drives load between opened sources and stores what they told.
 func (c *conductor) conduct(ctx context.Context) error {
 	c.beginExport()
-	loadStart := c.clock.Now() + settle
+	pause := settle
+	if c.Counters {
+		pause = settleCounters
+	}
+	loadStart := c.clock.Now() + pause
 	watch := c.watch(ctx, load.Steady(c.Plan.Load, loadStart))
 
 	loadCtx, stop := context.WithCancelCause(ctx)
@@ -145,8 +156,8 @@ func (c *conductor) conduct(ctx context.Context) error {
 		err = cause
 	}
 	c.event(Event{Phase: "closing the record"})
-	sources := watch.close()
-	sources.warnings = append(sources.warnings, c.tee.Finish()...)
+	sources := watch.Close()
+	sources.Warnings = append(sources.Warnings, c.tee.Finish()...)
 	return errors.Join(err, c.store(result, sources))
 }
 
@@ -162,23 +173,23 @@ func (c *conductor) stopWhenTargetEnds(ctx context.Context, stop context.CancelC
 }
 
 // store writes what the run knows at its end.
-func (c *conductor) store(result *load.Result, w watched) error {
+func (c *conductor) store(result *load.Result, w Watched) error {
 	info := c.target.Info()
 	info.Exit = c.target.Exit(c.clock)
 	err := c.bundle.Update(func(r *record.Run) {
-		r.Target, r.Sources = info, w.health
-		r.Warnings = append(r.Warnings, w.warnings...)
+		r.Target, r.Sources = info, w.Health
+		r.Warnings = append(r.Warnings, w.Warnings...)
 		if result != nil {
 			r.Steady = result.Steady
 			r.Warnings = append(r.Warnings, result.Warnings...)
 		}
 	})
-	for file, value := range w.files {
+	for file, value := range w.Files {
 		err = errors.Join(err, record.WriteJSON(c.bundle.Dir(), file, value))
 	}
 	if result != nil {
 		summary := record.Summary{
-			Schema: record.SummarySchema, Target: info, Sources: w.health,
+			Schema: record.SummarySchema, Target: info, Sources: w.Health,
 			Load: result.Load, Generator: result.Generator,
 		}
 		err = errors.Join(err, record.WriteJSON(c.bundle.Dir(), record.SummaryFile, summary))

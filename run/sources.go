@@ -11,8 +11,8 @@ import (
 	"github.com/redline-go/redline/observe/spans"
 )
 
-// sources returns the sources of a run of a subject, anew for each run.
-func sources(subject observe.Subject) []observe.Source {
+// Sources returns the sources of a run of a subject, anew for each run.
+func Sources(subject observe.Subject) []observe.Source {
 	list := append([]observe.Source{
 		goruntime.NewMetrics(),
 		goruntime.NewProfiles(goruntime.Options{}),
@@ -27,4 +27,9 @@ func sources(subject observe.Subject) []observe.Source {
 		list = append(list, goruntime.NewCollections())
 	}
 	return list
+}
+
+// counters returns the sources of a run that is compared with others.
+func counters() []observe.Source {
+	return []observe.Source{goruntime.NewMetrics(), process.New(process.Options{})}
 }

@@ -14,8 +14,8 @@ import (
 // closeGrace is how long sources may take to deliver what is pending.
 const closeGrace = 15 * time.Second
 
-// watch is the set of sources of one run.
-type watch struct {
+// Watch is a set of sources that are open.
+type Watch struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 	seats  []*seat
@@ -29,22 +29,20 @@ type seat struct {
 	cpu    time.Duration
 }
 
-// watched is what the sources leave behind.
-type watched struct {
-	health   []record.SourceHealth
-	files    map[string]any // JSON files of the sources' own
-	warnings []string
+// Watched is what sources leave behind.
+type Watched struct {
+	Health   []record.SourceHealth
+	Files    map[string]any // JSON files of the sources' own, by name
+	Warnings []string
 }
 
-// watch opens the sources that suit the target and lets them run until close.
-// A source that cannot open says why in its health; the run goes on.
-func (c *conductor) watch(ctx context.Context, steady record.Span) *watch {
+// watch opens the sources that suit the target and lets them run until Close.
+func (c *conductor) watch(ctx context.Context, steady record.Span) *Watch {
 	// Subtle: sources outlive a cancelled run by what they need to deliver, so
-	// they are ended by close alone.
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	w := &watch{cancel: cancel}
+	// they are ended by Close alone.
+	ctx = context.WithoutCancel(ctx)
 	if c.Blind {
-		return w
+		return OpenSources(ctx, observe.Subject{}, nil, c.tee)
 	}
 	subject := observe.Subject{
 		Clock: c.clock, Window: record.DefaultWindow, Steady: steady,
@@ -55,7 +53,20 @@ func (c *conductor) watch(ctx context.Context, steady record.Span) *watch {
 	if subject.Slow = c.slow.C; subject.Ring == "" {
 		subject.GCTrace = c.target.GCTrace()
 	}
-	for _, source := range sources(subject) {
+	list := Sources(subject)
+	if c.Counters {
+		list = counters()
+	}
+	return OpenSources(ctx, subject, list, c.tee)
+}
+
+// OpenSources opens sources, which are told of the subject, and lets them run
+// and deliver to sink until Close or until ctx ends. One that cannot open says
+// why in its health.
+func OpenSources(ctx context.Context, subject observe.Subject, list []observe.Source, sink observe.Sink) *Watch {
+	ctx, cancel := context.WithCancel(ctx)
+	w := &Watch{cancel: cancel}
+	for _, source := range list {
 		w.seats = append(w.seats, &seat{source: source})
 	}
 	// Opened side by side: one that waits for a dead address must not hold up
@@ -70,30 +81,30 @@ func (c *conductor) watch(ctx context.Context, steady record.Span) *watch {
 			continue
 		}
 		s.opened = true
-		w.done.Go(func() { s.cpu = threadCPU(func() { s.err = s.source.Run(ctx, c.tee) }) })
+		w.done.Go(func() { s.cpu = threadCPU(func() { s.err = s.source.Run(ctx, sink) }) })
 	}
 	return w
 }
 
-// close ends the sources and gathers their health.
-func (w *watch) close() watched {
+// Close ends the sources and gathers what they leave behind.
+func (w *Watch) Close() Watched {
 	w.cancel()
 	ended := make(chan struct{})
 	go func() { w.done.Wait(); close(ended) }()
 	select {
 	case <-ended:
 	case <-time.After(closeGrace):
-		return watched{warnings: []string{fmt.Sprintf("sources did not end within %v; their figures may be incomplete", closeGrace)}}
+		return Watched{Warnings: []string{fmt.Sprintf("sources did not end within %v; their figures may be incomplete", closeGrace)}}
 	}
-	out := watched{files: map[string]any{}, health: []record.SourceHealth{}}
+	out := Watched{Files: map[string]any{}, Health: []record.SourceHealth{}}
 	for _, s := range w.seats {
-		out.health = append(out.health, s.health())
+		out.Health = append(out.Health, s.health())
 		if storer, ok := s.source.(observe.Storer); ok && s.opened {
 			file, value, err := storer.Store()
 			if err != nil {
-				out.warnings = append(out.warnings, fmt.Sprintf("%s: %v", s.source.Describe().Name, err))
+				out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %v", s.source.Describe().Name, err))
 			} else if file != "" {
-				out.files[file] = value
+				out.Files[file] = value
 			}
 		}
 	}

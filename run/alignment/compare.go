@@ -1,0 +1,179 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/redline-go/redline/anatomy"
+	"github.com/redline-go/redline/record"
+)
+
+// view is how one source saw one event.
+type view struct {
+	// Seen is false when the source shows nothing of it.
+	Seen bool `json:"seen"`
+	// Same tells that it is in the event's own window.
+	Same bool `json:"same"`
+	// Off is how far the event lies outside of where the source put it. For a
+	// view that tells instants (load, traces) that is the distance between its
+	// instants and the service's own; for a counter, which tells windows, that
+	// of the event from the window that got the most of it.
+	Off time.Duration `json:"off_ns"`
+	// Stated is the error of date that the source itself states, p99.
+	Stated time.Duration `json:"stated_ns"`
+	// Parts are what of a counted event is in its own window, the one before and
+	// the one after; 1 is all of it.
+	Parts [3]float64 `json:"parts"`
+}
+
+// trial is one event as all saw it.
+type trial struct {
+	// Phase is where in its window it begins.
+	Phase time.Duration `json:"phase_ns"`
+	// Edge is its distance from the nearest edge between windows; zero across one.
+	Edge   time.Duration   `json:"edge_ns"`
+	Across bool            `json:"across"` // it lies on both sides of an edge
+	Traced bool            `json:"traced"` // a trace was being taken all the while
+	Views  map[string]view `json:"views"`
+}
+
+// The views, in the order of the table.
+var views = []string{"load", "runtime", "traces", "events", "postgres"}
+
+// counted are the views that count: the series, what of it one event adds, and
+// when by the service's own clock.
+var counted = []struct {
+	view, series, labels string
+	adds                 float64
+	when                 func(mark) instants
+}{
+	{"runtime", "/gc/heap/allocs-by-size:bytes", "size=more", blocks, func(m mark) instants { return m.Allocate }},
+	{"events", record.TCPOpens, "dir=out", 1, func(m mark) instants { return m.Connect }},
+	{"postgres", record.StatementCalls, "*", 1, func(m mark) instants { return m.Query }},
+}
+
+// compare judges the events of a run by its bundle.
+func compare(rec *record.Record, clock record.Clock, marks []mark, health []record.SourceHealth) ([]trial, error) {
+	slow, err := rec.SlowRequests()
+	if err != nil {
+		return nil, err
+	}
+	traced, covered, err := requests(rec, clock)
+	if err != nil {
+		return nil, err
+	}
+	stated := map[string]time.Duration{}
+	for _, h := range health {
+		stated[h.Name] = h.Align.P99
+	}
+	var all []trial
+	for _, m := range marks {
+		event := span(clock, m.Whole)
+		t := trial{Phase: event.From % width, Edge: fromEdge(event), Across: record.Window(event.From, width) != record.Window(event.To, width), Views: map[string]view{}}
+		for _, c := range covered {
+			t.Traced = t.Traced || c.From+width < event.From && event.To+width < c.To
+		}
+		sent, found := sentOf(slow, event)
+		if found {
+			t.Views["load"] = view{Seen: true, Same: record.Window(sent.To, width) == record.Window(event.To, width), Off: outside(event, sent)}
+		}
+		if served, ok := traced[name(m.Number)]; ok {
+			// It begins when the request's bytes came and ends with the answer,
+			// so it holds the event and lies within what the load saw.
+			middle := served.From + served.Len()/2
+			t.Views["traces"] = view{Seen: true, Same: record.Window(middle, width) == record.Window(event.To, width), Off: max(outside(event, served), outside(served, sent)), Stated: stated["traces"]}
+		}
+		for _, c := range counted {
+			v := land(func(w int64) float64 { return amount(rec, c.series, c.labels, w) / c.adds }, span(clock, c.when(m)))
+			v.Stated = stated[c.view]
+			t.Views[c.view] = v
+		}
+		all = append(all, t)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("the service told of no event")
+	}
+	return all, nil
+}
+
+// span moves instants of the service's to the run's clock.
+func span(clock record.Clock, i instants) record.Span {
+	return record.Span{From: clock.FromMonotonic(i.From), To: clock.FromMonotonic(i.To)}
+}
+
+// fromEdge returns how far a span is from the nearest edge between windows.
+func fromEdge(s record.Span) time.Duration {
+	w := record.WindowSpan(record.Window(s.From, width), width)
+	return max(0, min(s.From-w.From, w.To-s.To))
+}
+
+// outside returns how far inner reaches beyond outer.
+func outside(inner, outer record.Span) time.Duration {
+	return max(0, outer.From-inner.From, inner.To-outer.To)
+}
+
+// sentOf finds the load's own record of an event: the request that was under way
+// nearest to it. Each is the slowest, and only, one of its window.
+func sentOf(slow []record.SlowRequest, event record.Span) (sent record.Span, found bool) {
+	best := width
+	for _, r := range slow {
+		if off := max(r.Sent-event.From, event.To-r.Done); off < best && r.Error == "" {
+			best, sent, found = off, record.Span{From: r.Sent, To: r.Done}, true
+		}
+	}
+	return sent, found
+}
+
+// requests returns the marked requests of the traces, and what these cover.
+func requests(rec *record.Record, clock record.Clock) (by map[string]record.Span, covered []record.Span, err error) {
+	by = map[string]record.Span{}
+	for _, t := range rec.Traces() {
+		data, err := rec.ReadTrace(t)
+		if err != nil {
+			return nil, nil, err
+		}
+		covered = append(covered, t.Span)
+		_, err = anatomy.AnalyzeAll([]anatomy.Input{{Trace: bytes.NewReader(data), Span: t.Span}}, anatomy.Options{
+			Clock: clock, Each: func(r record.Timeline) { by[r.ID] = r.Span },
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return by, covered, nil
+}
+
+// land finds the window that got the most of a counted event.
+func land(amount func(w int64) float64, event record.Span) view {
+	own := record.Window(event.From, width)
+	best, most := own, 0.0
+	var parts [3]float64
+	for i, w := range []int64{own, own - 1, own + 1} {
+		if parts[i] = amount(w); parts[i] > most {
+			best, most = w, parts[i]
+		}
+	}
+	if most == 0 {
+		return view{}
+	}
+	in := record.WindowSpan(best, width)
+	return view{Seen: true, Same: best == own, Parts: parts, Off: max(0, in.From-event.To, event.From-in.To)}
+}
+
+// amount is what a series has in a window, over all labels for "*".
+func amount(rec *record.Record, series, labels string, w int64) (sum float64) {
+	texts := []string{labels}
+	if labels == "*" {
+		texts = rec.Labels(series)
+	}
+	for _, text := range texts {
+		if values := rec.Series(series, text, record.WindowSpan(w, width)); len(values) == 1 && !math.IsNaN(values[0]) {
+			sum += values[0]
+		}
+	}
+	return sum
+}

@@ -1,0 +1,90 @@
+//go:build linux
+
+// Command alignment holds redline's views of one event against each other: do
+// load, runtime, execution trace, kernel and database put it into the same
+// window of 100 ms, and how far off are their dates?
+//
+//	make bench-align ALIGN="-trials 1000"
+//
+// A service of its own marks each trial: within one request it allocates blocks
+// that the runtime counts by size, opens a connection that eBPF counts, and runs
+// a statement that pg_stat_statements counts, and tells by its own reading of
+// CLOCK_MONOTONIC when it did. The request comes from redline's load, at a phase
+// of its window drawn at random, and the execution trace holds it under its
+// number. All of redline's own parts run as in a run: the generator, the probe,
+// the sources, the bundle; what is judged is what the bundle holds.
+//
+// An event that lies across an edge between two windows belongs to both, and is
+// set apart. One that lies within a millisecond of an edge may be put on the
+// other side of it by an error of date that is allowed; it counts, and the share
+// of those that lie farther from it is told besides.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "alignment:", err)
+		os.Exit(1)
+	}
+}
+
+// least is how many events a run has.
+const least = 30
+
+// command runs the bench, or the service that it starts itself as.
+func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	if len(args) > 0 && args[0] == "serve" {
+		return serve(ctx, args[1:], stdout)
+	}
+	flags := flag.NewFlagSet("alignment", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	trials := flags.Int("trials", 1000, "marked events that every source can see; 0 tells of those in the file")
+	at := flags.Int("at-once", 500, "events in one run; more are made in several")
+	seed := flags.Uint64("seed", 1, "of the phases")
+	file := flags.String("o", "", "add the trials to this `file`, and tell of all that are in it")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 || *trials < 0 || *at < 1 {
+		return errors.New("-trials is not negative, -at-once is above zero, and there are no arguments")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	all, err := earlier(*file)
+	if err != nil {
+		return err
+	}
+	for begun := len(all); traced(all[begun:]) < *trials; {
+		// Some events fall between two traces, so more are made; in a run that is
+		// too short no trace fits.
+		n := min(*at, max(least, (*trials-traced(all[begun:]))*3/2))
+		fmt.Fprintf(stderr, "%d of %d trials; a run of %v\n", traced(all[begun:]), *trials, spacing*time.Duration(n))
+		more, err := measure(ctx, self, n, *seed+uint64(len(all)), stderr)
+		if err != nil {
+			return err
+		}
+		if traced(more) == 0 {
+			return errors.New("no trial lies in a trace: the run was too short")
+		}
+		all = append(all, more...)
+		if err := keep(*file, more); err != nil {
+			return err
+		}
+	}
+	return judge(all).tell(stdout)
+}

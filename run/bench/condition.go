@@ -1,0 +1,69 @@
+//go:build linux
+
+package main
+
+import (
+	"slices"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/run"
+)
+
+// Two conditions are not sources of their own.
+const (
+	probe = "probe" // the source runtime: the probe samples and redline reads
+	all   = "all"
+)
+
+// conditions maps what is measured to the sources that it opens; nil is all. What
+// takes its samples at certain points of a run has long blocks, or these points
+// would come too close.
+// Spans are not among them: the gateway exports none. Nor are collections, which
+// stand in for the probe.
+var conditions = []struct {
+	name    string
+	sources []string
+	long    bool
+}{
+	{probe, []string{"runtime"}, false},
+	{"profiles", []string{"profiles"}, true},
+	{"traces", []string{"traces"}, true},
+	{"process", []string{"process"}, false},
+	{"container", []string{"container"}, false},
+	{"perf", []string{"perf"}, false},
+	{"postgres", []string{"postgres"}, false},
+	{"netstat", []string{"netstat"}, false},
+	{"sockets", []string{"sockets"}, false},
+	{"events", []string{"events"}, false},
+	{all, nil, true},
+}
+
+// long reports whether a condition has long blocks.
+func long(name string) bool {
+	return conditions[slices.Index(conditionNames(), name)].long
+}
+
+func conditionNames() []string {
+	names := make([]string, 0, len(conditions))
+	for _, c := range conditions {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// sourcesOf returns the sources of a condition, anew, and whether the probe is
+// to sample for them; none of "".
+func sourcesOf(name string, subject observe.Subject) (list []observe.Source, samples bool) {
+	at := slices.Index(conditionNames(), name)
+	if at < 0 {
+		return nil, false
+	}
+	for _, source := range run.Sources(subject) {
+		n := source.Describe().Name
+		if wanted := conditions[at].sources; wanted == nil || slices.Contains(wanted, n) {
+			list = append(list, source)
+			samples = samples || n == "runtime"
+		}
+	}
+	return list, samples
+}

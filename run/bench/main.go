@@ -1,0 +1,114 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the flags.
+type options struct {
+	only     []string // names of conditions
+	rounds   int
+	length   time.Duration // of a block's measured span
+	seed     uint64        // of the order
+	out      string        // results, JSON
+	add      bool          // to what out holds
+	dsn      string        // empty starts a PostgreSQL
+	gateway  string        // folder to build, or a binary built with the probe
+	scenario string        // folder
+	without  []string      // remedies that are not taken
+}
+
+func parse(args []string, stderr io.Writer) (options, error) {
+	o := options{}
+	var only, without string
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&only, "only", "", "what to measure, of "+strings.Join(conditionNames(), ",")+" (default all)")
+	flags.IntVar(&o.rounds, "rounds", 12, "observed blocks of each")
+	flags.DurationVar(&o.length, "seconds", time.Second, fmt.Sprintf("length of a block; of profiles, traces and all %d times as much", longer))
+	flags.Uint64Var(&o.seed, "seed", 0, "of the order of blocks; 0 takes the clock's")
+	flags.StringVar(&o.out, "o", filepath.Join("run", "bench", "results", "observe-bench.json"), "`file` of the results; the table goes beside it as .md")
+	flags.BoolVar(&o.add, "add", false, "add the rounds to those in the file")
+	flags.StringVar(&o.dsn, "dsn", "", "PostgreSQL to use, filled if it is empty (default: one is started)")
+	flags.StringVar(&o.gateway, "gateway", filepath.Join("lab", "gateway"), "the gateway's `folder`, or a binary of it that has the probe")
+	flags.StringVar(&without, "without", "", "remedies of the gateway that are left out, besides its cache")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if o.rounds < 1 || o.length < 500*time.Millisecond {
+		return o, errors.New("-rounds is at least 1, and -seconds at least 500ms")
+	}
+	if o.seed == 0 {
+		o.seed = uint64(time.Now().UnixNano())
+	}
+	o.scenario = filepath.Join("lab", "gateway", "scenario")
+	if without != "" {
+		o.without = strings.Split(without, ",")
+	}
+	o.only = conditionNames()
+	if only != "" {
+		o.only = strings.Split(only, ",")
+	}
+	for _, name := range o.only {
+		if !slices.Contains(conditionNames(), name) {
+			return o, fmt.Errorf("-only: %q is none of %s", name, strings.Join(conditionNames(), ", "))
+		}
+	}
+	return o, nil
+}
+
+// command measures, and prints the table of all that the file then holds.
+func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	kept, err := openResults(o)
+	if err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "redline-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	s, err := startStage(ctx, o, scratch, stderr)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	failed := s.measure(ctx, o, kept)
+	if len(kept.Trials) == 0 {
+		return failed
+	}
+	if err := kept.write(o.out); err != nil {
+		return errors.Join(failed, err)
+	}
+	_, err = io.WriteString(stdout, kept.markdown(filepath.Base(o.out)))
+	return errors.Join(failed, err)
+}

@@ -1,0 +1,111 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix" // uname
+
+	"github.com/redline-go/redline/benchmark"
+)
+
+const schema = "redline.observe-bench/2"
+
+// results are all trials of one measurement.
+type results struct {
+	Schema  string        `json:"schema"`
+	Date    time.Time     `json:"date"` // of the last round
+	Machine machine       `json:"machine"`
+	Redline string        `json:"redline"` // revision
+	Block   time.Duration `json:"block_ns"`
+	Without []string      `json:"without,omitempty"` // remedies of the gateway not taken
+	Starts  int           `json:"starts"`            // of the gateway
+	Trials  []trial       `json:"trials"`
+}
+
+// machine says where figures were measured.
+type machine struct {
+	CPU    string `json:"cpu"`
+	Cores  int    `json:"cores"`
+	Kernel string `json:"kernel"`
+	Go     string `json:"go"`
+}
+
+// openResults returns what the file holds, if it is to be added to.
+func openResults(o options) (*results, error) {
+	now := &results{
+		Schema: schema, Date: time.Now().UTC().Truncate(time.Second), Machine: describeMachine(), Redline: benchmark.Revision("."),
+		Block: o.length, Without: o.without, Starts: 1,
+	}
+	if !o.add {
+		return now, nil
+	}
+	data, err := os.ReadFile(o.out)
+	if errors.Is(err, fs.ErrNotExist) {
+		return now, nil
+	}
+	var old results
+	if err == nil {
+		err = json.Unmarshal(data, &old)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("earlier results: %w (hint: -o another file)", err)
+	}
+	if old.Schema != schema || old.Machine != now.Machine || old.Block != now.Block || !slices.Equal(old.Without, now.Without) {
+		return nil, fmt.Errorf("%s holds another measurement, of another machine, length of block or gateway (hint: without -add, or -o another file)", o.out)
+	}
+	now.Trials, now.Starts = old.Trials, old.Starts+1
+	return now, nil
+}
+
+// of returns the trials of a condition that were made on a steady machine, and
+// how many there are in all.
+func (r *results) of(condition string) (steady []trial, made int) {
+	for _, t := range r.Trials {
+		if t.Condition == condition {
+			made++
+			if t.steady() {
+				steady = append(steady, t)
+			}
+		}
+	}
+	return steady, made
+}
+
+// write stores the results and their table.
+func (r *results) write(file string) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	// A line per trial, so that more rounds are more lines of a diff.
+	data = []byte(strings.ReplaceAll(string(data), `{"condition"`, "\n"+`{"condition"`))
+	return benchmark.Write(file, data, r.markdown(filepath.Base(file)))
+}
+
+func describeMachine() machine {
+	m := machine{CPU: "unknown", Cores: runtime.NumCPU(), Go: runtime.Version()}
+	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(info)) {
+			if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == "model name" {
+				m.CPU = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	var name unix.Utsname
+	if unix.Uname(&name) == nil {
+		m.Kernel = unix.ByteSliceToString(name.Release[:])
+	}
+	return m
+}

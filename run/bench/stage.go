@@ -1,0 +1,177 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/http1"
+	"github.com/redline-go/redline/probe/control"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/target"
+	"github.com/redline-go/redline/target/postgres"
+)
+
+// stage is what runs all the time.
+type stage struct {
+	clock    record.Clock
+	database *postgres.Server
+	target   *target.Target
+	plan     *scenario.Plan
+	protocol load.Protocol
+	scratch  string
+	rounds   int
+	rng      *rand.Rand
+	progress io.Writer
+}
+
+// startStage starts database and gateway.
+func startStage(ctx context.Context, o options, scratch string, progress io.Writer) (*stage, error) {
+	s := &stage{scratch: scratch, rng: rand.New(rand.NewPCG(o.seed, 0)), progress: progress}
+	if err := s.start(ctx, o); err != nil {
+		s.end()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *stage) start(ctx context.Context, o options) (err error) {
+	if s.clock, err = record.StartClock(); err != nil {
+		return err
+	}
+	binary := o.gateway
+	if info, err := os.Stat(binary); err != nil {
+		return fmt.Errorf("the gateway: %w (hint: run it in a checkout of redline)", err)
+	} else if info.IsDir() {
+		s.say("building the gateway")
+		binary = filepath.Join(s.scratch, "gateway")
+		if err := target.Build(ctx, o.gateway, binary); err != nil {
+			return err
+		}
+	}
+	if s.database, err = postgres.Start(ctx, postgres.Options{DSN: o.dsn}); err != nil {
+		return err
+	}
+	env, err := remedies(ctx, binary, o.without)
+	if err != nil {
+		return err
+	}
+	env["GATEWAY_DSN"] = s.database.DSN
+	s.say("filling the database")
+	seed := exec.CommandContext(ctx, binary, "seed")
+	seed.Env = append(os.Environ(), "GATEWAY_DSN="+s.database.DSN)
+	if out, err := seed.CombinedOutput(); err != nil {
+		return fmt.Errorf("fill the database: %w: %s", err, bytes.TrimSpace(out))
+	}
+	if err := s.aim(o); err != nil {
+		return err
+	}
+	s.plan.Target.Env = env
+	s.target, err = target.Start(ctx, target.Options{
+		Target: s.plan.Target, URL: string(s.plan.Requests[0].URL), Clock: s.clock, Window: record.DefaultWindow, Binary: binary,
+	})
+	if err != nil {
+		return err
+	}
+	if s.target.Ring() == "" {
+		return fmt.Errorf("%s has no probe", binary)
+	}
+	return s.sample(false)
+}
+
+// remedies returns the environment of a gateway that is healthy: all remedies
+// but those that hide what others cure.
+func remedies(ctx context.Context, binary string, without []string) (map[string]string, error) {
+	out, err := exec.CommandContext(ctx, binary, "remedies", "--json").Output()
+	if err != nil {
+		return nil, fmt.Errorf("the gateway's remedies: %w", err)
+	}
+	var list []struct {
+		Name, Env, On string
+		Last          bool
+	}
+	if err := json.Unmarshal(out, &list); err != nil {
+		return nil, fmt.Errorf("the gateway's remedies: %w", err)
+	}
+	env := map[string]string{}
+	for _, r := range list {
+		if !r.Last && !slices.Contains(without, r.Name) {
+			env[r.Env] = r.On
+		}
+	}
+	return env, nil
+}
+
+// aim makes the plan of a block: the order scenario at an address of its own.
+func (s *stage) aim(o options) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	address := l.Addr().String()
+	l.Close()
+	text, err := os.ReadFile(filepath.Join(o.scenario, "order.yaml"))
+	if err != nil {
+		return fmt.Errorf("the scenario: %w", err)
+	}
+	text = bytes.ReplaceAll(text, []byte("127.0.0.1:8080"), []byte(address))
+	if s.plan, err = scenario.Parse(os.DirFS(o.scenario), "order.yaml", text); err != nil {
+		return err
+	}
+	s.plan.Target.Build = o.gateway
+	s.plan.Target.Args = []string{"--addr", address}
+	s.plan.Load.Duration, s.plan.Load.Warmup = time.Hour, ramp // it is ended when the blocks are over
+	s.plan.Observe.Postgres = s.database.DSN
+	if err := s.plan.Validate(); err != nil {
+		return err
+	}
+	s.protocol, err = http1.New(s.plan)
+	return err
+}
+
+// sample lets the probe take its samples, or pauses it.
+func (s *stage) sample(on bool) error {
+	conn, err := net.Dial("unix", s.target.Socket())
+	if err != nil {
+		return fmt.Errorf("the probe: %w", err)
+	}
+	defer conn.Close()
+	request := control.Request{Op: control.Rate, Kind: "ring"}
+	if on {
+		request.Rate = 1
+	}
+	if _, err = fmt.Fprintln(conn, request); err == nil {
+		_, err = control.Receive(conn, io.Discard, 1<<10)
+	}
+	if err != nil {
+		return fmt.Errorf("pause the probe: %w", err)
+	}
+	return nil
+}
+
+func (s *stage) end() {
+	if s.target != nil {
+		s.target.End()
+	}
+	if s.database != nil {
+		_ = s.database.Stop(context.Background()) // it dies with us in any case
+	}
+}
+
+func (s *stage) say(format string, args ...any) {
+	fmt.Fprintln(s.progress, strings.TrimSpace(fmt.Sprintf(format, args...)))
+}

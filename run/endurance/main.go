@@ -1,0 +1,156 @@
+//go:build linux
+
+// Command endurance runs redline for a long time with every source on, against
+// the lab's instrumented service and a PostgreSQL of its own, and tells how much
+// memory redline came to take and how large its bundle became.
+//
+//	make bench-endurance ENDURANCE="-length 10m -rate 500"
+//
+// It needs no quiet machine: memory and bytes do not depend on who else runs.
+// The memory told is that of redline's process alone, which holds the load
+// generator too; it is read each second until the process is gone, so that the
+// judging of the bundle at its end is in it. What others ask of a bundle's size
+// is asked of the directory as redline leaves it, and of its largest moment.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/target/postgres"
+)
+
+// What is asked of a run of ten minutes.
+const (
+	mostMemory = 200 << 20
+	mostBundle = 50 << 20
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "endurance:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the flags.
+type options struct {
+	length  time.Duration
+	rate    int
+	redline string
+	service string // folder of the service's main package
+	out     string // folder of the bundle; empty for one that is removed
+}
+
+func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	var o options
+	flags := flag.NewFlagSet("endurance", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.DurationVar(&o.length, "length", 10*time.Minute, "measured time")
+	flags.IntVar(&o.rate, "rate", 500, "requests per second, open loop")
+	flags.StringVar(&o.redline, "redline", filepath.Join("bin", "redline"), "redline's binary")
+	flags.StringVar(&o.service, "service", filepath.Join("lab", "traced"), "folder of the service")
+	flags.StringVar(&o.out, "o", "", "keep the bundle in this folder, which must not exist")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 || o.length <= 0 || o.rate <= 0 {
+		return errors.New("-length and -rate are above zero, and there are no arguments")
+	}
+	scratch, err := os.MkdirTemp("", "endurance-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	if o.out == "" {
+		o.out = filepath.Join(scratch, "bundle")
+	}
+	server, err := postgres.Start(ctx, postgres.Options{NoDownload: true})
+	if err != nil {
+		return fmt.Errorf("a run with everything on needs a database: %w", err)
+	}
+	// Stopped even when ctx has ended: the server is ours.
+	defer func() { _ = server.Stop(context.WithoutCancel(ctx)) }()
+	seen, err := o.run(ctx, scratch, server.DSN, stderr)
+	if err != nil {
+		return err
+	}
+	return o.tell(seen, stdout)
+}
+
+// scenario is what redline is told to do: all that it can watch is on, and
+// nothing is sent on.
+const scenario = `
+target: {build: %[1]q, args: ["-listen", %[2]q, "-dsn", %[3]q], ready: "http://%[2]s/healthz"}
+load: {rate: %[4]d/s, duration: %[5]v, warmup: 2s, max_connections: 64}
+requests: [{name: order, get: "http://%[2]s/order?id={{id}}"}]
+data: {id: {sequence: {from: 1, to: 1000000}}}
+observe: {postgres: %[3]q, otlp: %[6]q}
+`
+
+// run runs redline to its end and watches it.
+func (o options) run(ctx context.Context, scratch, dsn string, stderr io.Writer) (*seen, error) {
+	service, err := filepath.Abs(o.service)
+	if err != nil {
+		return nil, err
+	}
+	listen, err := free()
+	if err != nil {
+		return nil, err
+	}
+	otlp, err := free()
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(scratch, "endurance.yaml")
+	text := fmt.Sprintf(scenario, service, listen, dsn, o.rate, o.length, otlp)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(o.redline, "run", file, "-o", o.out, "--plain")
+	cmd.Stdout, cmd.Stderr = io.Discard, stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start redline: %w (hint: make build)", err)
+	}
+	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(os.Interrupt) })()
+	s := watch(cmd, o.out)
+	// A threshold or a busy host may fail the run's verdict; the bundle is what
+	// counts here.
+	var exit *exec.ExitError
+	if s.ended != nil && !errors.As(s.ended, &exit) {
+		return nil, s.ended
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	rec, err := record.Open(o.out)
+	if err != nil {
+		return nil, fmt.Errorf("redline left no bundle (%v): %w", s.ended, err)
+	}
+	s.run = rec.Run
+	return s, nil
+}
+
+// free returns an address of this host at which nobody listens.
+func free() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}

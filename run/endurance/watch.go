@@ -1,0 +1,157 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// seen is what was seen of redline while it ran.
+type seen struct {
+	run     record.Run
+	ended   error
+	memory  []int64 // bytes resident, each second
+	peak    int64   // of these, as the kernel keeps it (VmHWM)
+	largest int64   // the bundle's largest moment, bytes
+	bundle  map[string]int64
+}
+
+// watch reads redline's memory and its bundle's size each second until it ends.
+func watch(cmd *exec.Cmd, dir string) *seen {
+	s := &seen{}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	for {
+		select {
+		case s.ended = <-done:
+			s.bundle = sizes(dir)
+			s.largest = max(s.largest, total(s.bundle))
+			return s
+		case <-second.C:
+			if now, peak, err := resident(cmd.Process.Pid); err == nil { // else it ended just now
+				s.memory, s.peak = append(s.memory, now), max(s.peak, peak)
+			}
+			s.largest = max(s.largest, total(sizes(dir)))
+		}
+	}
+}
+
+// resident reads a process's memory in bytes, now and at its highest, from
+// /proc/PID/status (proc_pid_status(5)).
+func resident(pid int) (now, peak int64, err error) {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	return parseStatus(f)
+}
+
+func parseStatus(r io.Reader) (now, peak int64, err error) {
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), ":")
+		into := map[string]*int64{"VmRSS": &now, "VmHWM": &peak}[name]
+		if into == nil {
+			continue
+		}
+		kb, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		if err != nil {
+			return 0, 0, fmt.Errorf("%s: %w", name, err)
+		}
+		*into = kb << 10
+	}
+	if now == 0 {
+		return 0, 0, errors.New("no VmRSS: the process is ending")
+	}
+	return now, peak, nil
+}
+
+// sizes returns the sizes of a bundle's files, by their first folder or name.
+func sizes(dir string) map[string]int64 {
+	all := map[string]int64{}
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil // it is written to meanwhile, so files come and go
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil
+		}
+		name, _ := filepath.Rel(dir, path)
+		first, _, _ := strings.Cut(filepath.ToSlash(name), "/")
+		all[first] += info.Size()
+		return nil
+	})
+	return all
+}
+
+func total(sizes map[string]int64) (sum int64) {
+	for _, size := range sizes {
+		sum += size
+	}
+	return sum
+}
+
+// tell prints what was seen beside what is asked, and fails when it exceeds.
+func (o options) tell(s *seen, out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%v at %d requests/s, state %s\n\n", o.length, o.rate, s.run.State)
+	fmt.Fprintf(w, "figure\tmeasured\tasked\t\n")
+	var missed []string
+	row := func(name string, is, most int64) {
+		verdict := "ok"
+		if is >= most {
+			verdict, missed = "missed", append(missed, name)
+		}
+		fmt.Fprintf(w, "%s\t%s\tbelow %s\t%s\n", name, megabytes(is), megabytes(most), verdict)
+	}
+	row("memory of redline, highest", s.peak, mostMemory)
+	if n := len(s.memory); n > 0 {
+		sorted := slices.Sorted(slices.Values(s.memory))
+		fmt.Fprintf(w, "memory, median\t%s\t\t\n", megabytes(sorted[n/2]))
+		fmt.Fprintf(w, "memory, after a tenth and at nine tenths\t%s, %s\t\t\n", megabytes(s.memory[n/10]), megabytes(s.memory[n*9/10]))
+	}
+	row("bundle", total(s.bundle), mostBundle)
+	row("bundle while it grew, largest", s.largest, mostBundle)
+	fmt.Fprintf(w, "\nof the bundle\tsize\t\t\n")
+	names := slices.SortedFunc(func(yield func(string) bool) {
+		for name := range s.bundle {
+			if !yield(name) {
+				return
+			}
+		}
+	}, func(a, b string) int { return cmp.Or(cmp.Compare(s.bundle[b], s.bundle[a]), cmp.Compare(a, b)) })
+	for _, name := range names {
+		fmt.Fprintf(w, "%s\t%s\t\t\n", name, megabytes(s.bundle[name]))
+	}
+	fmt.Fprintf(w, "\nsource\tok\tsamples\talignment p99\tCPU\twhat is missing\n")
+	for _, h := range s.run.Sources {
+		fmt.Fprintf(w, "%s\t%v\t%d\t%v\t%v\t%s\n", h.Name, h.OK, h.Samples, h.Align.P99, h.CPU.Round(time.Millisecond), h.Why)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if missed != nil {
+		return fmt.Errorf("above what is asked: %s", strings.Join(missed, ", "))
+	}
+	return nil
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }
