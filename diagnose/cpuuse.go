@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
@@ -17,11 +16,13 @@ type Use struct {
 	index *callstack.Index
 	list  []usage
 	total float64
+	named float64 // of total, with function names
 }
 
 type usage struct {
 	Sample
 	domain callstack.Role
+	at     int // where the domain begins in the stack, -1 without one
 	roles  callstack.Role
 }
 
@@ -37,12 +38,15 @@ func (p *Pass) Use() (*Use, error) {
 	}
 	u := &Use{index: p.Stacks}
 	for _, s := range prof.Samples {
-		domain := p.Stacks.Domain(s.Stack)
+		domain, at := p.Stacks.Book(s.Stack)
 		if domain == callstack.GCIdle {
 			continue
 		}
-		u.list = append(u.list, usage{s, domain, p.Stacks.Roles(s.Stack)})
+		u.list = append(u.list, usage{s, domain, at, p.Stacks.Roles(s.Stack)})
 		u.total += float64(s.Value)
+		if len(s.Stack) > 0 {
+			u.named += float64(s.Value)
+		}
 		u.Samples += s.Count
 	}
 	p.use = u
@@ -56,12 +60,18 @@ const (
 	// idleGain is the most that all of the service's CPU together may be worth
 	// for no single use of it to matter.
 	idleGain = 1.15
+	// leastNamed part of the CPU must have function names.
+	leastNamed = 0.5
 )
 
 // Sampled reports whether the CPU profile can tell shares. Where it cannot, the
 // cause is noted as not judged, unless few samples are the answer: a service
 // that hardly runs is not stopped by its CPU.
 func (p *Pass) Sampled(u *Use, cause string) bool {
+	if u.named < leastNamed*u.total {
+		p.Unjudged(cause, "%s of the CPU profile has no function names", Percent(1-u.named/u.total))
+		return false
+	}
 	if u.Samples >= leastSamples {
 		return true
 	}
@@ -79,6 +89,9 @@ type Hot struct {
 	// Callee is the outermost function called from Place that most of the
 	// samples have in common, "json.Marshal"; empty for Place's own work.
 	Callee string
+	// Work is what more than half of the place's own time goes into, one of
+	// callstack.Works; 0 for its own code, or a mixture.
+	Work callstack.Role
 }
 
 // Share returns the part of the target's CPU booked on a domain, 0 to 1.
@@ -108,21 +121,11 @@ func (u *Use) share(in func(usage) bool) float64 {
 	return sum / u.total
 }
 
-// Places returns where a domain's CPU is used from: the user's innermost frames,
-// largest first.
+// Places returns where a domain's CPU is used from, largest first: the user's
+// frame that called into the domain, and where there is none the domain's own
+// outermost function.
 func (u *Use) Places(domains callstack.Role) []Hot {
 	return u.places(func(s usage) bool { return s.domain.Has(domains) }, callstack.Owner, domains)
-}
-
-// Own returns the service's own functions by the CPU that they and the runtime
-// on their behalf use, none of it in a domain; hottest first, each at its
-// hottest line. What they cost by allocating and by starting goroutines is left
-// out: that is told by what is allocated and started.
-func (u *Use) Own() []Hot {
-	own := func(s usage) bool {
-		return s.domain == 0 && !s.roles.Has(callstack.Allocate|callstack.Spawn) && u.index.Innermost(s.Stack) >= 0
-	}
-	return u.places(own, itself, 0)
 }
 
 // Spawners returns the user's places that goroutines are started from, by the
@@ -155,8 +158,11 @@ func (u *Use) places(in func(usage) bool, group func(string) string, domains cal
 	}
 	groups := map[string]*gathered{}
 	for _, s := range u.list {
-		place, ok := u.index.Place(s.Stack)
-		if !ok || !in(s) {
+		if !in(s) {
+			continue
+		}
+		place, ok := u.place(s, domains)
+		if !ok {
 			continue
 		}
 		name := group(place.Function)
@@ -177,10 +183,23 @@ func (u *Use) places(in func(usage) bool, group func(string) string, domains cal
 		h.User = u.index.User(h.Place)
 		list = append(list, h)
 	}
-	slices.SortFunc(list, func(a, b Hot) int {
-		return cmp.Or(cmp.Compare(b.Share, a.Share), compareFrames(a.Place, b.Place))
-	})
+	sortHot(list)
 	return list
+}
+
+// place returns the frame to name for a sample. A domain is used from outside it:
+// a comparison that the user wrote is inside the sort that calls it.
+func (u *Use) place(s usage, domains callstack.Role) (record.Frame, bool) {
+	if domains == 0 || s.at < 0 {
+		return u.index.Place(s.Stack)
+	}
+	if i := u.index.Innermost(s.Stack[s.at:]); i >= 0 {
+		return s.Stack[s.at+i], true
+	}
+	if u.index.Innermost(s.Stack) >= 0 {
+		return u.index.Place(s.Stack)
+	}
+	return s.Stack[s.at], true
 }
 
 // callee returns the outermost function with one of the domains.

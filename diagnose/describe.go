@@ -56,6 +56,7 @@ const (
 	FromProcess  = "process"
 	FromLoad     = "load"
 	FromSpans    = "spans"
+	FromKernel   = "kernel" // eBPF, sock_diag and counters of the namespace
 )
 
 // Fact is one figure of evidence.
@@ -77,4 +78,8 @@ const (
 	OfTail     = "tail latency"
 	OfCPU      = "cpu"
 	OfCapacity = "capacity"
+	// Of causes that grow.
+	OfGoroutines  = "goroutines"
+	OfLiveHeap    = "live heap"
+	OfConnections = "database connections"
 )

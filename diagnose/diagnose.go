@@ -31,7 +31,10 @@ type Analyzer struct {
 	// After names analyzers whose findings this one reads through
 	// Pass.Findings; the suite must be acyclic.
 	After []string
-	Run   func(*Pass) ([]Finding, error)
+	// Last makes it run after all others that are not Last, for what is only to
+	// be told when nothing else explains the limit; see Pass.FoundIn.
+	Last bool
+	Run  func(*Pass) ([]Finding, error)
 }
 
 // Stage is the order of judgement: is the measurement valid, is the host the
@@ -53,9 +56,19 @@ const (
 type Cause struct {
 	ID    string // "db-pool-wait"
 	Title string // "Requests wait for a database connection"
-	Doc   string // how it looks and how redline knows
+	Doc   string // how it looks to the engineer, in two or three sentences
+	// Knows tells how redline knows: the evidence, the thresholds, and what it is
+	// told apart from.
+	Knows string
 	// Remedy is the general advice; a finding's remedy is specific.
 	Remedy string
+	// Example is the smallest code that has the sickness, and the same healed.
+	Example Example
+	// Verify tells how to see that the remedy helped: a command and what must
+	// change.
+	Verify string
+	// Cases names the services of the corpus that set its thresholds.
+	Cases []string
 	// FollowsFrom lists causes whose consequence this one may be. Where one of
 	// them is found and promises at least as much, this cause is told in its
 	// finding instead of one of its own.
@@ -67,7 +80,16 @@ type Cause struct {
 	// Qualifies marks a cause that speaks of the measurement or of what is left
 	// when nothing limits: it ranks last.
 	Qualifies bool
+	// Grows marks a cause that gets worse with time, such as a leak: it is told
+	// even where removing it gains nothing yet. Its Share is the grown part of
+	// what ShareOf names. It ranks as if it gained a third: behind what stops the
+	// service now, before what could merely be tuned.
+	Grows bool
 }
+
+// Example is code before and after a remedy. Lang is its language as Markdown
+// fences name it ("go", "sql", "yaml", "sh").
+type Example struct{ Lang, Before, After string }
 
 // Need is a kind of data that an analyzer cannot do without.
 type Need string

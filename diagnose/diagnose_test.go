@@ -62,19 +62,22 @@ func TestValidateTellsWhatIsWrong(t *testing.T) {
 
 func TestRanking(t *testing.T) {
 	voids, qualifies := cause("void"), cause("qualifies")
-	voids.Voids, qualifies.Qualifies = true, true
+	grows := cause("grows")
+	voids.Voids, qualifies.Qualifies, grows.Grows = true, true, true
 	ExpectAll(t, []diagnose.Analyzer{
 		finds("last", qualifies, 9, record.High),
 		finds("hint", cause("hint"), 2, record.Low),
 		finds("small", cause("small"), 1.5, record.High),
 		finds("nothing", cause("nothing"), 1.01, record.High),
+		finds("tuning", cause("tuning"), 1.2, record.High),
+		finds("growing", grows, 1, record.High),
 		finds("large", cause("large"), 3, record.High),
 		finds("first", voids, 1, record.High),
-	}, Idle(), "void", "large", "small", "hint", "qualifies")
+	}, Idle(), "void", "large", "small", "hint", "grows", "tuning", "qualifies")
 }
 
-// A consequence is told in its root's finding, unless the root promises less or
-// is only a hint.
+// A consequence is told in its root's finding, unless the root promises less
+// than half of it or is only a hint.
 func TestConsequencesAreFolded(t *testing.T) {
 	queue := func(gain float64) diagnose.Analyzer { return finds("queue", cause("queue", "root"), gain, record.High) }
 	root := func(gain float64, trust record.Confidence) diagnose.Analyzer {
@@ -85,7 +88,8 @@ func TestConsequencesAreFolded(t *testing.T) {
 		t.Errorf("the consequence is not told: %+v", found[0])
 	}
 	ExpectAll(t, []diagnose.Analyzer{queue(1.01), root(3, record.High)}, Idle(), "root")
-	ExpectAll(t, []diagnose.Analyzer{queue(4), root(3, record.High)}, Idle(), "queue", "root")
+	ExpectAll(t, []diagnose.Analyzer{queue(4), root(2.6, record.High)}, Idle(), "root")
+	ExpectAll(t, []diagnose.Analyzer{queue(4), root(2.4, record.High)}, Idle(), "queue", "root")
 	ExpectAll(t, []diagnose.Analyzer{queue(2), root(3, record.Low)}, Idle(), "queue", "root")
 }
 

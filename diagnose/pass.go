@@ -20,26 +20,32 @@ type Pass struct {
 	// Stacks knows what functions mean and which are the user's.
 	Stacks *callstack.Index
 
-	results  map[string][]Finding
-	rejected []record.Rejected
-	unjudged []record.NotJudged
+	analyzers map[string]Analyzer
+	results   map[string][]Finding
+	rejected  []record.Rejected
+	reached   map[string][]string
+	unjudged  []record.NotJudged
 
 	profiles   map[string]profileResult
+	snapshots  *snapshotsResult
 	statements *statementsResult
 	stories    *storiesResult
 	load       *Load
 	cpu        *CPU
 	waits      *Waits
 	use        *Use
+	stops      *Stops
 }
 
 func newPass(rec *record.Record, a *record.Anatomy) *Pass {
 	return &Pass{
-		Record:   rec,
-		Anatomy:  a,
-		Stacks:   callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module}),
-		results:  map[string][]Finding{},
-		profiles: map[string]profileResult{},
+		Record:    rec,
+		analyzers: map[string]Analyzer{},
+		Anatomy:   a,
+		Stacks:    callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module}),
+		results:   map[string][]Finding{},
+		reached:   map[string][]string{},
+		profiles:  map[string]profileResult{},
 	}
 }
 
@@ -52,6 +58,25 @@ func (p *Pass) Found(analyzers []string) bool {
 	for _, name := range analyzers {
 		for _, f := range p.results[name] {
 			if f.GainCeiling >= MinGain {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// FoundIn reports whether an analyzer of one of the stages found a cause worth
+// telling that limits the service; what only qualifies the measurement does not
+// count. It is for analyzers that run Last.
+func (p *Pass) FoundIn(stages ...Stage) bool {
+	for name, findings := range p.results {
+		a := p.analyzers[name]
+		if !slices.Contains(stages, a.Stage) {
+			continue
+		}
+		for _, f := range findings {
+			cause, _ := Lookup([]Analyzer{a}, f.Cause)
+			if f.GainCeiling >= MinGain && !cause.Qualifies {
 				return true
 			}
 		}

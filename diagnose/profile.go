@@ -31,8 +31,10 @@ type Profile struct {
 // Sample is one stack with its value.
 type Sample struct {
 	Stack []record.Frame // innermost first, inlined calls expanded
-	Value int64
-	Count int64
+	// Inlined marks frames that the compiler put into the next one.
+	Inlined []bool
+	Value   int64
+	Count   int64
 }
 
 type profileResult struct {
@@ -122,7 +124,8 @@ func flatten(from *profile.Profile, value string) (*Profile, error) {
 		if at >= len(s.Value) || s.Value[at] <= 0 {
 			continue
 		}
-		sample := Sample{Value: s.Value[at], Count: s.Value[count], Stack: frames(s)}
+		sample := Sample{Value: s.Value[at], Count: s.Value[count]}
+		sample.Stack, sample.Inlined = frames(s)
 		out.Total += sample.Value
 		out.Count += sample.Count
 		out.Samples = append(out.Samples, sample)
@@ -131,15 +134,16 @@ func flatten(from *profile.Profile, value string) (*Profile, error) {
 }
 
 // frames expands inlined calls: a location's lines are innermost first.
-func frames(s *profile.Sample) []record.Frame {
-	stack := make([]record.Frame, 0, len(s.Location))
+func frames(s *profile.Sample) (stack []record.Frame, inlined []bool) {
+	stack, inlined = make([]record.Frame, 0, len(s.Location)), make([]bool, 0, len(s.Location))
 	for _, l := range s.Location {
-		for _, line := range l.Line {
-			if line.Function == nil {
+		for i, line := range l.Line {
+			if line.Function == nil || line.Function.Name == "" {
 				continue
 			}
 			stack = append(stack, record.Frame{Function: line.Function.Name, File: line.Function.Filename, Line: int(line.Line)})
+			inlined = append(inlined, i < len(l.Line)-1)
 		}
 	}
-	return stack
+	return stack, inlined
 }

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/redline-go/redline/record"
 )
@@ -40,12 +41,45 @@ func Run(rec *record.Record, a *record.Anatomy, suite []Analyzer) (record.Findin
 			}
 			continue
 		}
-		p.results[analyzer.Name] = findings
+		p.hedge(analyzer.Stage, findings)
+		p.analyzers[analyzer.Name], p.results[analyzer.Name] = analyzer, findings
 		found = append(found, findings...)
 	}
 	out.NotJudged = append(out.NotJudged, p.unjudged...)
 	out.Findings = append(out.Findings, p.rank(sorted, found)...)
+	p.reason(out.Findings, stagesOf(sorted))
 	p.exemplify(out.Findings)
-	out.Rejected = p.rejected
+	out.Rejected, out.CPU = p.rejected, p.CPU().told()
 	return out, nil
+}
+
+// stagesOf returns the stage of each cause.
+func stagesOf(suite []Analyzer) map[string]Stage {
+	stages := map[string]Stage{}
+	for _, a := range suite {
+		for _, c := range a.Causes {
+			stages[c.ID] = a.Stage
+		}
+	}
+	return stages
+}
+
+// hedgeShare: a wait that takes less of the request may be the queue that busy
+// CPUs make; one that takes more is where most requests stand whatever the CPUs do.
+const hedgeShare = 0.5
+
+// hedge takes confidence from waits of a run that does not tell how busy the CPUs
+// were: what decides between a cause and a symptom is then missing.
+func (p *Pass) hedge(stage Stage, findings []Finding) {
+	if !math.IsNaN(p.CPU().HostUse()) || stage != Database && stage != Wait {
+		return
+	}
+	for i := range findings {
+		switch f := &findings[i]; {
+		case f.Share < hedgeShare:
+			f.Confidence = record.Low
+		case f.Confidence == record.High:
+			f.Confidence = record.Medium
+		}
+	}
 }

@@ -66,7 +66,11 @@ func Validate(suite []Analyzer) error {
 func order(suite []Analyzer) ([]Analyzer, error) {
 	sorted := make([]Analyzer, 0, len(suite))
 	done := map[string]bool{}
+	all := func(a Analyzer) bool { return a.Last || done[a.Name] }
 	ready := func(a Analyzer) bool {
+		if a.Last && slices.ContainsFunc(suite, func(other Analyzer) bool { return !all(other) }) {
+			return false
+		}
 		return !slices.ContainsFunc(a.After, func(name string) bool { return !done[name] })
 	}
 	for len(sorted) < len(suite) {

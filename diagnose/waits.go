@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -32,6 +33,12 @@ type Site struct {
 	TailNS float64
 	// Part is the largest of the anatomy's parts at this place.
 	Part record.Part
+	// Via is how the request waits where not its own goroutine meets the wait but
+	// one that it waits for: JoinWait or ChannelWait for goroutines that it started
+	// or a worker, FlightWait for another request's computation. "" otherwise.
+	Via callstack.Wait
+	// From is the place at which the request itself waits then.
+	From record.Frame
 }
 
 // Waits returns the anatomy sorted into kinds of wait; it is empty without one.
@@ -50,30 +57,35 @@ func (p *Pass) readWaits() *Waits {
 	}
 	w.mean, w.gap = float64(a.MeanNS), float64(a.TailNS-a.MedianNS)
 	sites := map[siteKey]*Site{}
-	site := func(part record.Part) *Site {
-		kind := p.Stacks.Wait(part)
-		place, _ := p.Stacks.Place(part.Stack)
-		key := siteKey{kind, place.Function, place.Line}
+	site := func(one piece) *Site {
+		key := siteKey{one.kind, one.via, one.place.Function, one.place.Line}
 		s := sites[key]
 		if s == nil {
-			s = &Site{Wait: kind, Place: place, User: p.Stacks.User(place), Part: part}
+			s = &Site{Wait: one.kind, Via: one.via, From: one.from, Place: one.place, User: p.Stacks.User(one.place), Part: one.part}
 			sites[key] = s
 		}
 		return s
 	}
+	d := newDivider(p)
 	for _, part := range a.All {
-		s := site(part)
-		if part.NS > s.Part.NS {
-			s.Part = part
+		for _, one := range d.divide(part) {
+			s := site(one)
+			if one.part.NS > s.Part.NS {
+				s.Part = one.part
+			}
+			s.NS += float64(one.part.NS)
+			s.Times += one.part.Times
 		}
-		s.NS += float64(part.NS)
-		s.Times += part.Times
 	}
 	for _, part := range a.Tail {
-		site(part).TailNS += float64(part.NS)
+		for _, one := range d.divide(part) {
+			site(one).TailNS += float64(one.part.NS)
+		}
 	}
 	for _, part := range a.Median {
-		site(part).TailNS -= float64(part.NS)
+		for _, one := range d.divide(part) {
+			site(one).TailNS -= float64(one.part.NS)
+		}
 	}
 	for _, s := range sites {
 		s.Share = min(1, s.NS/w.mean)
@@ -93,12 +105,17 @@ func (p *Pass) readWaits() *Waits {
 
 type siteKey struct {
 	wait     callstack.Wait
+	via      callstack.Wait
 	function string
 	line     int
 }
 
 // Sites returns the places of one kind of wait, largest first.
 func (w *Waits) Sites(kind callstack.Wait) []Site { return w.all[kind] }
+
+// Kinds returns the kinds of wait that there are, in no order that means anything
+// but always the same.
+func (w *Waits) Kinds() []callstack.Wait { return slices.Sorted(maps.Keys(w.all)) }
 
 // Share returns the part of request time that kinds of wait take, 0 to 1.
 func (w *Waits) Share(kinds ...callstack.Wait) float64 {

@@ -44,7 +44,7 @@ func Bundle(dir string) (*record.Record, *record.Summary, error) {
 	if body != nil {
 		summary.Anatomy = body.AnatomySummary
 	}
-	summary.Findings, summary.NotJudged = found.Findings, found.NotJudged
+	summary.Findings, summary.NotJudged, summary.CPU = found.Findings, found.NotJudged, found.CPU
 	summary.Thresholds = thresholds(rec, summary)
 	for file, value := range map[string]any{
 		record.AnatomyFile: body, record.FindingsFile: found, record.SummaryFile: summary,

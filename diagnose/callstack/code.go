@@ -19,9 +19,9 @@ type Code struct {
 // the standard library nor in a module cache or vendor folder. Files also decide
 // for a workspace's other modules, which have no version in their path.
 func (c Code) User(f record.Frame) bool {
-	pkg, _ := Split(f.Function)
+	pkg, name := Split(f.Function)
 	switch {
-	case pkg == "":
+	case pkg == "" || strings.HasPrefix(name, cgoStub):
 		return false
 	case pkg == "main" || within(pkg, c.Module):
 		// A vendored or cached file can not be in the main module, but the main
@@ -37,6 +37,10 @@ func (c Code) User(f record.Frame) bool {
 	}
 	return !strings.Contains(f.File, "/vendor/") && !versioned(f.File)
 }
+
+// cgoStub begins the functions that cgo writes into the user's package to call C
+// (_cgo_gotypes.go); who calls them is the user's.
+const cgoStub = "_Cfunc_"
 
 // probeModule is linked into targets by redline itself and is never the user's.
 const probeModule = "github.com/redline-go/redline/probe"

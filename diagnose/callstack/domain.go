@@ -3,48 +3,128 @@ package callstack
 import "github.com/redline-go/redline/record"
 
 // Domain returns the one role of Domains (or GCWork, GCIdle, GCAssist, Schedule,
-// FileIO, FileWrite) that a CPU sample is booked on, and 0 for the service's own work. The
-// outermost domain inside the handler wins: formatting inside a logger is
-// logging, hashing inside a database handshake is the database client.
+// FileIO, FileWrite) that a CPU sample is booked on, and 0 for the service's own work. See Book.
+func (x *Index) Domain(stack []record.Frame) Role {
+	role, _ := x.Book(stack)
+	return role
+}
+
+// kept are domains that stay what they are whatever they call: a comparison is
+// the sort's work, a value that formats itself is the logger's, a tracer the
+// database client's.
+const kept = Logging | Sort | DBClient | HTTPClient | RPCClient
+
+// users are domains that count only below a user's frame: the server itself
+// formats dates, reads the clock and looks into maps for every request, and no
+// change of the service removes that.
+const users = Format | Clock | Sort | Reflect
+
+// Book returns the role that a CPU sample is booked on, as Domain does, and the
+// index of the frame in which the domain begins, -1 without one.
+//
+// The outermost domain inside the handler wins: formatting inside a logger is
+// logging, hashing inside a database handshake is the database client. It ends
+// where it leaves the library: at a user's method that it calls back (but see
+// kept), at a compressor that an encoder writes into, and at the server's own
+// writing of the answer.
 //
 // GC assists are booked on GCAssist wherever they happen; a caller that wants
 // the allocator's cost looks for Allocate itself.
-func (x *Index) Domain(stack []record.Frame) Role {
+func (x *Index) Book(stack []record.Frame) (role Role, at int) {
 	all := x.Roles(stack)
-	switch {
-	case all.Has(GCIdle):
-		return GCIdle
-	case all.Has(GCAssist):
-		return GCAssist
-	case all.Has(GCWork):
-		return GCWork
+	for _, collector := range []Role{GCIdle, GCAssist, GCWork} {
+		if all.Has(collector) {
+			return collector, -1
+		}
 	}
 	inner := x.Handler(stack)
 	if x.loggingWrapper(inner) {
-		return Logging
+		return Logging, x.Find(inner, LogWrapper)
 	}
+	if role, at = x.outermost(stack, inner); role != 0 {
+		// A formatter that ends in a file is a log by another name: fmt.Fprintf to
+		// an *os.File in the request path costs what a logger costs.
+		if role == Format && x.Roles(inner).Has(FileWrite) {
+			role = FileWrite
+		}
+		return role, at
+	}
+	switch user := x.Innermost(stack); {
+	case all.Has(FileIO|FileSync) && (user < 0 || !x.Work(stack[:user]).Has(SmallIO)):
+		return FileIO, -1
+	case all.Has(Schedule) && !all.Has(Server) && user < 0:
+		return Schedule, -1
+	}
+	return 0, -1
+}
+
+// outermost walks from the handler inwards and returns the domain that the
+// innermost frame is still in, and where that begins.
+func (x *Index) outermost(stack, inner []record.Frame) (role Role, at int) {
+	at = -1
+	answering := false
 	for i := len(inner) - 1; i >= 0; i-- {
-		role := x.Role(inner[i].Function) & Domains
-		if role == 0 {
+		has := x.Role(inner[i].Function)
+		switch {
+		case role.Has(kept):
+			return role, at
+		case has.Has(ServerIO):
+			role, at, answering = 0, -1, true
+		case role != 0 && x.User(inner[i]):
+			role, at = 0, -1
+			continue
+		case role != 0 && has.Has(Compress):
+			role, at = Compress, i
+		}
+		domain := has & Domains
+		if role != 0 || domain == 0 {
 			continue
 		}
-		// A writer that ends in a file is a log by another name: fmt.Fprintf to
-		// an *os.File in the request path costs what a logger costs.
-		if role.Has(Format) && x.Roles(inner).Has(FileWrite) {
-			return FileWrite
+		domain &= -domain
+		if domain.Has(users) && (answering || x.Innermost(stack[i:]) < 0) {
+			continue
 		}
-		return role & -role
+		role, at = domain, i
 	}
+	return role, at
+}
+
+// Work returns the one role of Works that the frames below a user's function
+// spend their time in, 0 for none: what the runtime's maps do, moving bytes, one
+// atomic operation, a system call that no buffer stands before.
+func (x *Index) Work(below []record.Frame) Role {
+	if len(below) == 0 {
+		return 0
+	}
+	all := x.Roles(below)
+	leaf := x.Role(below[0].Function)
 	switch {
-	case all.Has(FileWrite):
-		return FileWrite
-	case all.Has(FileIO | FileSync):
-		return FileIO
-	case all.Has(Schedule) && !all.Has(Server) && x.Innermost(stack) < 0:
-		return Schedule
+	case leaf.Has(Atomic) && (len(below) == 1 || len(below) == 2 && x.Role(below[1].Function).Has(Atomic)):
+		return Atomic
+	case all.Has(Map):
+		return Map
+	case leaf.Has(Copy) && !all.Has(allocating):
+		return Copy
+	case all.Has(SmallIO) && all.Has(FileIO|SocketIO) && !all.Has(FileSync) && (!all.Has(Buffered) || x.flushed(below)):
+		return SmallIO
 	}
 	return 0
 }
+
+// flushed reports whether the user's function emptied the buffer itself, rather
+// than that it was full.
+func (x *Index) flushed(below []record.Frame) bool {
+	for i, f := range below {
+		if x.Role(f.Function).Has(Flush) && (i == len(below)-1 || !x.Role(f.Function).Has(Buffered)) {
+			return true
+		}
+	}
+	return false
+}
+
+// allocating are functions that clear or move memory for the allocator, or for
+// the collector.
+const allocating = GCWork | GCAssist | Spawn
 
 // loggingWrapper reports whether a stack is a logging middleware's own work.
 func (x *Index) loggingWrapper(inner []record.Frame) bool {

@@ -34,6 +34,7 @@ const (
 	SyscallWait  Wait = "system call"
 	ChannelWait  Wait = "channel"
 	JoinWait     Wait = "other goroutines" // WaitGroup, Cond
+	EventWait    Wait = "an event"         // that the request was made to wait for: a long poll
 	OtherWait    Wait = "other"
 )
 
@@ -63,21 +64,134 @@ func (x *Index) Wait(part record.Part) Wait {
 		return HTTPWait
 	case roles.Has(RPCClient):
 		return RPCWait
-	case part.State == record.StateSleep, roles.Has(RateLimit), timed(part.Waker):
+	case part.State == record.StateSelect && !roles.Has(RateLimit|Semaphore) && x.polls(part):
+		return EventWait
+	case part.State == record.StateSleep, roles.Has(RateLimit), Timed(part.Waker):
 		return SleepWait
 	case x.logging(inner):
 		return LogWait
 	case roles.Has(Semaphore):
 		return SemaphoreW
-	case roles.Has(SingleFlight):
+	case roles.Has(SingleFlight), x.flight(part):
 		return FlightWait
 	}
 	return x.plainWait(part.State, part.Stack, roles)
 }
 
-// timed reports whether a timer ended a wait: itself, or through the goroutine in
+// flight reports whether a wait was for a computation that another request shares
+// with all who want it. x/sync's group tells by its name, others by what they do:
+// the request that computes wakes all who wait at once, by closing a channel or
+// ending a WaitGroup, and went through the function that they wait in to get
+// there. A semaphore's release is another function than its acquire, and wakes
+// one at a time.
+func (x *Index) flight(part record.Part) bool {
+	for _, f := range part.Waker {
+		if pkg, _ := Split(f.Function); pkg == "golang.org/x/sync/singleflight" {
+			return true
+		}
+	}
+	if !x.Serves(part.Waker) {
+		return false
+	}
+	switch by := release(part.Waker); {
+	case by == group:
+		return true
+	case by == broadcast:
+		at, ok := x.Place(part.Stack)
+		return ok && Calls(part.Waker, at.Function)
+	}
+	return false
+}
+
+// Calls reports whether a function is on a stack.
+func Calls(stack []record.Frame, function string) bool {
+	for _, f := range stack {
+		if f.Function == function {
+			return true
+		}
+	}
+	return false
+}
+
+// released is how many a goroutine wakes at a time.
+type released int
+
+const (
+	one       released = iota
+	broadcast          // all who wait: a closed channel, Cond.Broadcast
+	group              // a WaitGroup that comes to zero
+)
+
+// release tells by what a goroutine wakes. A channel's close leaves no frame of the
+// runtime in the trace, as sends and receives do: the innermost is the caller's.
+func release(waker []record.Frame) released {
+	for i, f := range waker {
+		pkg, name := Split(f.Function)
+		switch {
+		case pkg == "runtime" && name == "closechan", pkg == "sync" && name == "(*Cond).Broadcast":
+			return broadcast
+		case pkg == "sync" && strings.HasPrefix(name, "(*WaitGroup)."):
+			return group
+		case pkg != "runtime" && pkg != "sync" && !strings.HasPrefix(pkg, "internal/"):
+			if i == 0 {
+				return broadcast
+			}
+			return one
+		}
+	}
+	return one
+}
+
+// Broadcasts reports whether a goroutine wakes all who wait at once.
+func Broadcasts(waker []record.Frame) bool { return release(waker) == broadcast }
+
+// partly bounds the part of a select's time that something other than its own
+// timer ended, for it to be a long poll: neither hardly ever nor nearly always.
+// The corpus' inbox-longpoll has 0.56,
+// coupon-retry and geo-quota 0.
+const partly = 0.1
+
+// polls reports whether the waits of a select were ended partly by a timer of
+// its own and partly by goroutines that had nothing to do until then: the request
+// waits for an event, for as long as it was told to. Waits that always run into
+// their timer are pauses, and those that a goroutine at work ends are a queue.
+func (x *Index) polls(part record.Part) bool {
+	var followed, idle int64
+	for _, c := range part.Behind {
+		followed += c.NS
+		if x.Root(c) == SleepWait {
+			idle += c.NS
+		}
+	}
+	if 2*idle <= followed {
+		return false
+	}
+	share := float64(followed) / float64(part.NS)
+	return share > partly && share < 1-partly || Broadcasts(part.Waker)
+}
+
+// Root tells what a chain of waits ends at: what the last of its goroutines did
+// while all others waited for it. One that stood at a channel, and that no other
+// goroutine woke, stood there for a timer or a ticker. It is OtherWait for an
+// empty chain.
+func (x *Index) Root(c record.Chain) Wait {
+	if len(c.Links) == 0 {
+		return OtherWait
+	}
+	last := c.Links[len(c.Links)-1]
+	if last.State != record.StateRunning && last.State != record.StateRunnable && len(last.Stack) == 0 {
+		return OtherWait
+	}
+	kind := x.Wait(record.Part{State: last.State, Stack: last.Stack})
+	if kind == ChannelWait {
+		return SleepWait
+	}
+	return kind
+}
+
+// Timed reports whether a timer ended a wait: itself, or through the goroutine in
 // which it cancels a context whose deadline has come.
-func timed(waker []record.Frame) bool {
+func Timed(waker []record.Frame) bool {
 	if len(waker) == 1 && waker[0].Function == record.WakerTimer {
 		return true
 	}

@@ -49,6 +49,30 @@ func (b *Builder) WakerRequest(frames ...string) *Builder {
 	return b
 }
 
+// Behind says what the goroutines that ended the waits added last were doing
+// meanwhile. A chain without NS takes all of the wait's time that others leave.
+func (b *Builder) Behind(chains ...record.Chain) *Builder {
+	a := b.anatomyOf()
+	for _, band := range []*[]record.Part{&a.All, &a.Median, &a.Tail} {
+		n := len(*band)
+		if n == 0 {
+			continue
+		}
+		part := &(*band)[n-1]
+		part.Behind = slices.Clone(chains)
+		left := part.NS
+		for _, c := range chains {
+			left -= c.NS
+		}
+		for i := range part.Behind {
+			if part.Behind[i].NS == 0 {
+				part.Behind[i].NS = max(0, left)
+			}
+		}
+	}
+	return b
+}
+
 // Spawned sets how many goroutines a request starts.
 func (b *Builder) Spawned(n float64) *Builder { b.anatomyOf().Spawned = n; return b }
 
@@ -90,6 +114,10 @@ func (b *Builder) finish() *record.Anatomy {
 		}
 		for i := range parts {
 			parts[i].Share = float64(parts[i].NS) / float64(max(1, sum))
+			parts[i].Behind = slices.Clone(parts[i].Behind)
+			for j := range parts[i].Behind {
+				parts[i].Behind[j].Share = float64(parts[i].Behind[j].NS) / float64(max(1, sum))
+			}
 		}
 		*band.parts, *band.mean = parts, time.Duration(sum)
 	}

@@ -26,8 +26,11 @@ type Builder struct {
 	rate        float64 // requests per second
 	intended    float64 // of an open loop; 0 is closed
 	latency     time.Duration
+	late        time.Duration // of the requests of lateTo, and their part
+	lateTo      float64
 	series      map[record.Series]func(window int) float64
 	profiles    map[string]*stacks
+	shots       map[shot]*stacks
 	raw         []record.Profile
 	statements  []record.Statement
 	anatomy     *record.Anatomy
@@ -42,6 +45,7 @@ func New(connections int, latency time.Duration) *Builder {
 		rate:     float64(connections) / latency.Seconds(),
 		series:   map[record.Series]func(int) float64{},
 		profiles: map[string]*stacks{},
+		shots:    map[shot]*stacks{},
 	}
 	return b
 }
@@ -57,6 +61,13 @@ func (b *Builder) Rate(rate float64) *Builder {
 
 // Achieved sets the rate that a closed loop reached, against Little's law.
 func (b *Builder) Achieved(rate float64) *Builder { b.rate = rate; return b }
+
+// Late makes a part of the requests, 0 to 1, take a time of their own, as seen
+// from the load.
+func (b *Builder) Late(latency time.Duration, part float64) *Builder {
+	b.late, b.lateTo = latency, part
+	return b
+}
 
 // Requests returns how many requests end in the steady span.
 func (b *Builder) Requests() float64 { return b.rate * duration.Seconds() }
@@ -174,6 +185,9 @@ func (b *Builder) write(dir string) error {
 			return err
 		}
 	}
+	if err := b.writeShots(w, steady); err != nil {
+		return err
+	}
 	for _, p := range b.raw {
 		p.Span = steady
 		if err := w.Profile(p); err != nil {
@@ -202,9 +216,12 @@ func (b *Builder) load(w *record.Writer, steady record.Span) error {
 		n := int64(b.Requests())
 		for _, bucket := range []struct{ factor, part float64 }{{0.9, 0.85}, {1.3, 0.12}, {2.6, 0.03}} {
 			value := int64(bucket.factor * float64(b.latency))
-			if err := h.RecordValues(max(1, value), int64(bucket.part*float64(n))); err != nil {
+			if err := h.RecordValues(max(1, value), int64((1-b.lateTo)*bucket.part*float64(n))); err != nil {
 				return err
 			}
+		}
+		if err := h.RecordValues(max(1, int64(b.late)), int64(b.lateTo*float64(n))); err != nil {
+			return err
 		}
 		if err := w.Histogram("", kind, steady, h); err != nil {
 			return err

@@ -52,15 +52,20 @@ type sample struct {
 func (b *Builder) sampleOf(typ string, stack []record.Frame, values ...int64) *Builder {
 	s := b.profiles[typ]
 	if s == nil {
-		s = &stacks{}
-		for _, name := range sampleTypes(typ) {
-			kind, unit, _ := strings.Cut(name, "/")
-			s.types = append(s.types, &profile.ValueType{Type: kind, Unit: unit})
-		}
+		s = newStacks(typ)
 		b.profiles[typ] = s
 	}
 	s.samples = append(s.samples, sample{stack, values})
 	return b
+}
+
+func newStacks(typ string) *stacks {
+	s := &stacks{}
+	for _, name := range sampleTypes(typ) {
+		kind, unit, _ := strings.Cut(name, "/")
+		s.types = append(s.types, &profile.ValueType{Type: kind, Unit: unit})
+	}
+	return s
 }
 
 func sampleTypes(typ string) []string {
@@ -69,6 +74,10 @@ func sampleTypes(typ string) []string {
 		return []string{"samples/count", "cpu/nanoseconds"}
 	case "allocs":
 		return []string{"alloc_objects/count", "alloc_space/bytes"}
+	case "heap":
+		return []string{"inuse_objects/count", "inuse_space/bytes"}
+	case "goroutine":
+		return []string{"goroutine/count"}
 	}
 	return []string{"contentions/count", "delay/nanoseconds"}
 }

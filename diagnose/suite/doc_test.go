@@ -2,35 +2,71 @@ package suite
 
 import (
 	"flag"
-	"fmt"
 	"os"
-	"strings"
+	"path/filepath"
 	"testing"
+
+	"github.com/redline-go/redline/diagnose/explain"
 )
 
-var update = flag.Bool("update", false, "write docs/causes.md")
+var update = flag.Bool("update", false, "write docs/causes.md and docs/causes/")
 
-// TestCausesPage holds docs/causes.md to the analyzers' own metadata.
-func TestCausesPage(t *testing.T) {
-	const path = "../../docs/causes.md"
-	var b strings.Builder
-	b.WriteString("# Causes\n\nWhat redline can name, and how it decides. Made from the analyzers' own metadata: `go test ./diagnose/suite -update`.\n")
-	for _, a := range All() {
-		for _, c := range a.Causes {
-			fmt.Fprintf(&b, "\n## %s\n\n**%s.** %s\n\nRemedy: %s\n", c.ID, strings.TrimSuffix(c.Title, "."), c.Doc, c.Remedy)
-		}
-		fmt.Fprintf(&b, "\nHow it decides (`%s`): %s\n", a.Name, a.Doc)
+const docs = "../../docs"
+
+// TestCausesPages holds docs/causes.md and docs/causes/ to the analyzers' own
+// metadata.
+func TestCausesPages(t *testing.T) {
+	causes := explain.Of(All())
+	want := map[string]string{"causes.md": causes.Index()}
+	for _, page := range causes {
+		want[filepath.Join("causes", page.ID+".md")] = page.Markdown()
 	}
-	if *update {
-		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	page, err := os.ReadFile(path)
+	there, err := filepath.Glob(filepath.Join(docs, "causes", "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(page) != b.String() {
-		t.Errorf("%s is not what the analyzers say: go test ./diagnose/suite -update", path)
+	for _, path := range there {
+		name := filepath.Join("causes", filepath.Base(path))
+		if want[name] != "" {
+			continue
+		}
+		if !*update {
+			t.Errorf("%s is the page of no cause: go test ./diagnose/suite -update", path)
+		} else if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range want {
+		path := filepath.Join(docs, name)
+		if *update {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if page, err := os.ReadFile(path); err != nil || string(page) != text {
+			t.Errorf("%s is not what the analyzers say: go test ./diagnose/suite -update (%v)", path, err)
+		}
+	}
+}
+
+// unproduced are causes that no service of the corpus can have, and why.
+var unproduced = map[string]string{
+	"softnet-drop": "the loopback device hands packets over without a queue that could overflow",
+}
+
+// TestCausesAreExplained: every cause says all that `redline explain` tells.
+func TestCausesAreExplained(t *testing.T) {
+	for _, page := range explain.Of(All()) {
+		for what, missing := range map[string]bool{
+			"how redline knows": page.Knows == "", "code before": page.Example.Before == "", "code after": page.Example.After == "",
+			"the code's language": page.Example.Lang == "", "how to verify": page.Verify == "", "the corpus cases behind its thresholds": len(page.Cases) == 0 && unproduced[page.ID] == "",
+		} {
+			if missing {
+				t.Errorf("%s does not say %s", page.ID, what)
+			}
+		}
 	}
 }

@@ -154,7 +154,7 @@ func TestFirstFinding(t *testing.T) {
 		{"fsync", waiting(0.8).Wait(record.StateSyscall, 32*ms, 1, "syscall.Fsync", "internal/poll.(*FD).Fsync", "os.(*File).Sync", "shop/wal.(*Log).Append@wal.go:30"), "disk-sync"},
 		{"cgo", waiting(0.8).Wait(record.StateSyscall, 32*ms, 1, "runtime.cgocall", "shop/image._Cfunc_resize", "shop/image.Resize@image.go:9"), "blocking-syscall"},
 		{"tail asleep", tail(record.StateSleep, "time.Sleep", cache), "sleep"},
-		{"throttled", Healthy().Gauge(record.CgroupQuota, "", 0.5).Counter(record.CgroupThrottled, "", 6e9).Counter(record.CgroupThrottles, "", 90), "cpu-throttled"},
+		{"throttled", Healthy().CPU(2, 0.9, 0.49, 0.2, 0.1).Gauge(record.CgroupQuota, "", 0.5).Counter(record.CgroupThrottled, "", 6e9).Counter(record.CgroupThrottles, "", 90), "cpu-throttled"},
 		{"GOMAXPROCS=1", New(64, 20*ms).CPU(4, 1.6, 0.98, 0.3, 0.3).Gauge("/sched/gomaxprocs:threads", "", 1).Wait(record.StateRunnable, 18*ms, 9).Wait(record.StateRunning, 1*ms, 9), "gomaxprocs-mismatch"},
 		{"descriptors", Healthy().Gauge(record.ProcessFDs, "", 1010), "fd-limit"},
 		{"few connections", New(1, 2*ms).CPU(2, 0.5, 0.2, 0.1, 0.1).Wait(record.StateRunning, 300*us, 3), "generator-limited"},

@@ -50,11 +50,92 @@ func TestLogging(t *testing.T) {
 }
 
 func TestHot(t *testing.T) {
-	Expect(t, cpu.Hot, Healthy().Sample(6*s, "runtime.mapaccess1", "shop/price.Round@price.go:17", "shop/price.Quote@price.go:44"), "cpu-hot-function at price.go:17")
+	Expect(t, cpu.Hot, Healthy().Sample(6*s, "strings.Index", "shop/price.Round@price.go:17", "shop/price.Quote@price.go:44"), "cpu-hot-function at price.go:17")
 	Expect(t, cpu.Hot, Healthy())
 	Expect(t, cpu.Hot, Healthy().Sample(6*s, "encoding/json.Marshal", "shop/price.Quote@price.go:44"))       // a library's
 	Expect(t, cpu.Hot, Healthy().Sample(6*s, "runtime.mallocgc", "shop/price.Quote@price.go:44"))            // told by what allocates
 	Expect(t, cpu.Hot, Healthy().Module("").Sample(6*s, "shop/price.Round@price.go:17"), "cpu-hot-function") // module not known
+}
+
+// A helper is told as the loop that calls it; a family of small functions by what
+// calls them all, and never surely.
+func TestHotSubtree(t *testing.T) {
+	find := []string{"shop/geo.same@geo.go:9", "shop/geo.unique@geo.go:20", "shop/geo.(*API).Merge@geo.go:40"}
+	loop := Healthy().Sample(8*s, find...).Sample(4*s, find[1:]...)
+	Expect(t, cpu.Hot, loop, "cpu-hot-function at geo.go:20")
+
+	family := Healthy()
+	for _, leaf := range []string{"a@p.go:1", "b@p.go:2", "c@p.go:3", "d@p.go:4", "e@p.go:5", "f@p.go:6"} {
+		family.Sample(4*s, "shop/parse."+leaf, "shop/parse.document@p.go:50", "shop/geo.(*API).Merge@geo.go:44")
+	}
+	found := Expect(t, cpu.Hot, family, "cpu-hot-function at p.go:50")
+	if len(found) == 1 && found[0].Confidence != record.Low {
+		t.Errorf("what a service does in all is told as %s", found[0].Confidence)
+	}
+	spread := Healthy()
+	for _, leaf := range []string{"a@p.go:1", "b@p.go:2", "c@p.go:3", "d@p.go:4", "e@p.go:5"} {
+		spread.Sample(4*s, "shop/parse."+leaf, "shop/geo.(*API).Merge@geo.go:44")
+	}
+	Expect(t, cpu.Hot, spread) // the handler itself is no cause
+}
+
+func TestLibraries(t *testing.T) {
+	user := "shop/web.show@web.go:70"
+	Expect(t, cpu.Handshakes, Healthy().Sample(9*s, "crypto/internal/fips140/nistec.p256Mul", "crypto/tls.(*Conn).serverHandshake", "crypto/tls.(*Conn).HandshakeContext"), "cpu-tls")
+	Expect(t, cpu.Handshakes, Healthy().Sample(9*s, "crypto/internal/fips140/aes/gcm.seal", "crypto/tls.(*Conn).Write")) // kept connections
+	// The comparison is the sort's, and the place is who sorts.
+	Expect(t, cpu.Sort, Healthy().Sample(6*s, "shop/web.byPrice@web.go:12", "slices.pdqsortCmpFunc[go.shape.int]", "slices.SortFunc[go.shape.[]int]", user), "cpu-sort at web.go:70")
+	Expect(t, cpu.Reflect, Healthy().Sample(6*s, "reflect.Value.Field", "github.com/jinzhu/copier.Copy", user), "cpu-reflect at web.go:70")
+	Expect(t, cpu.Reflect, Healthy().Sample(6*s, "reflect.Value.Field", "encoding/json.Marshal", user))
+	Expect(t, cpu.Clock, Healthy().Sample(6*s, "runtime.nanotime", "time.Since", user), "cpu-clock at web.go:70")
+	Expect(t, cpu.Clock, Healthy().Sample(6*s, "crypto/internal/sysrand.Read", "crypto/rand.Read", user), "cpu-clock at web.go:70")
+	Expect(t, cpu.Clock, Healthy().Sample(6*s, "runtime.nanotime", "time.Now", "net/http.(*conn).readRequest")) // the server's own
+	Expect(t, cpu.Router, Healthy().Sample(6*s, "regexp.(*Regexp).doExecute", "github.com/gorilla/mux.(*Route).Match", "github.com/gorilla/mux.(*Router).Match", "github.com/gorilla/mux.(*Router).ServeHTTP"), "cpu-router")
+	Expect(t, cpu.RegexpMatch, Healthy().Sample(6*s, "regexp.(*Regexp).doExecute", "github.com/gorilla/mux.(*Route).Match", "github.com/gorilla/mux.(*Router).Match", "github.com/gorilla/mux.(*Router).ServeHTTP"))
+}
+
+func TestWorks(t *testing.T) {
+	user := "shop/web.tally@web.go:70"
+	Expect(t, cpu.Map, Healthy().Sample(8*s, "internal/runtime/maps.(*table).grow", "runtime.mapassign", user), "cpu-map at web.go:70")
+	Expect(t, cpu.Map, Healthy().Sample(3*s, "runtime.mapaccess1", user).Sample(5*s, user)) // less than half of the function
+	Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memmove", user), "cpu-copy at web.go:70")
+	Expect(t, cpu.Copy, Healthy().Sample(8*s, "runtime.memmove", "encoding/json.Marshal", user))
+	Expect(t, cpu.Atomics, Healthy().Sample(8*s, "sync/atomic.(*Int64).Add", user), "atomic-contention at web.go:70")
+	// The time of an atomic lands on the line beside it, but not on a long loop's others.
+	Expect(t, cpu.Atomics, Healthy().Sample(s/2, "sync/atomic.(*Int64).Add", user).Sample(8*s, "shop/web.tally@web.go:69"), "atomic-contention at web.go:69")
+	Expect(t, cpu.Atomics, Healthy().Sample(s/2, "sync/atomic.(*Int64).Add", user).Sample(8*s, "shop/web.tally@web.go:60"))
+
+	read := []string{"internal/runtime/syscall/linux.Syscall6", "syscall.read", "os.(*File).Read", user}
+	calls := func(times float64) *Builder {
+		return Healthy().Sample(8*s, read...).Wait(record.StateSyscall, time.Millisecond, times, read...)
+	}
+	Expect(t, cpu.Syscalls, calls(300), "cpu-syscall at web.go:70")
+	Expect(t, cpu.Syscalls, calls(2))
+	Expect(t, cpu.Syscalls, Healthy().Sample(8*s, "syscall.read", "os.(*File).Read", "bufio.(*Reader).fill", user).Wait(record.StateSyscall, time.Millisecond, 300, read...))
+}
+
+// A share of CPU is a sickness only when its remedy gains.
+func TestWorkIsNoSickness(t *testing.T) {
+	half := func(busy time.Duration) *Builder { return Healthy().Sample(busy, "encoding/json.Marshal", Route) }
+	for _, c := range []struct {
+		busy time.Duration
+		want record.Confidence
+	}{{5 * s, record.Low}, {60 * s, record.High}} {
+		b := half(c.busy).CPU(2, 1.96, 1.8, 0.16, 0)
+		if found := Expect(t, cpu.JSON, b, "cpu-json"); len(found) == 1 && found[0].Confidence != c.want {
+			t.Errorf("%v of JSON: confidence %s, want %s (gain %.2f)", c.busy, found[0].Confidence, c.want, found[0].GainCeiling)
+		}
+	}
+}
+
+// Names that the profile does not hold are not guessed.
+func TestNoNames(t *testing.T) {
+	b := New(64, 10*time.Millisecond).CPU(2, 1.9, 1.7, 0.1, 0).Sample(s, Route)
+	for range 3 {
+		b.Background(9*s, "")
+	}
+	ExpectUnjudged(t, cpu.JSON, b, "cpu-json")
+	ExpectUnjudged(t, cpu.Hot, b, "cpu-hot-function")
 }
 
 func TestSaturated(t *testing.T) {

@@ -22,26 +22,29 @@ var Saturated = diagnose.Analyzer{
 		"go; always with low confidence, since a healthy service under a closed loop ends here.",
 	Causes: []diagnose.Cause{{
 		ID: "cpu-saturated", Title: "The CPUs are used up, and no single cost leads",
-		Doc:    "The service keeps its CPUs busy, and the cost of a request is spread over many functions.",
+		Doc: "The service keeps its CPUs busy, and the cost of a request is spread over many functions.",
+		Knows: "The service itself uses 85 % of the CPUs that it may use, the host's CPUs are fully used, and no cause of memory or CPU was found. It is no " +
+			"sickness: a healthy service under a closed loop ends here, so confidence is always low. What a request costs is attached, largest first.",
 		Remedy: "More CPUs, or less work per request; the cost per request is attached.",
+		Example: diagnose.Example{Lang: "sh",
+			Before: "redline run crew.yaml          # 1.7 of 2 CPUs, 110 µs of CPU per request",
+			After:  "redline knee crew.yaml         # what rate these CPUs carry; then plan for more of them"},
+		Verify: "redline run at half of the rate (open loop): latency is flat, so nothing but CPUs was missing.",
+		Cases:  []string{"crew-roster", "short-links"},
 		FollowsFrom: []string{"cpu-json", "cpu-logging", "cpu-regexp-compile", "cpu-regexp-match", "cpu-format", "cpu-crypto",
-			"cpu-compress", "cpu-hot-function", "alloc-hot", "gc-cpu", "gc-assist", "goroutine-churn"},
+			"cpu-compress", "cpu-tls", "cpu-sort", "cpu-reflect", "cpu-clock", "cpu-router", "cpu-map", "cpu-copy", "cpu-syscall", "atomic-contention",
+			"cpu-hot-function", "alloc-hot", "gc-cpu", "gc-assist", "goroutine-churn"},
 		Qualifies: true,
 	}},
 	Needs: []diagnose.Need{diagnose.NeedProcess, diagnose.NeedLoad},
-	After: explaining(),
+	Last:  true,
 	Run:   runSaturated,
-}
-
-// explaining lists the analyzers that say where CPU goes.
-func explaining() []string {
-	return []string{"json", "logging", "regexp-compile", "regexp-match", "format", "crypto", "compress", "hot-function", "allocation", "collector", "spawn"}
 }
 
 func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	c := p.CPU()
 	part := c.Target / c.Limit
-	if !(part >= leastTargetCPU) || !c.Saturated() || p.Found(explaining()) {
+	if !(part >= leastTargetCPU) || !c.Saturated() || p.FoundIn(diagnose.Memory, diagnose.CPUUse) {
 		return nil, nil
 	}
 	each := c.Target * 1e9 / p.Load().Rate
@@ -67,8 +70,9 @@ func costs(use *diagnose.Use, each float64) []record.Evidence {
 		roles callstack.Role
 	}{
 		{"the database client", callstack.DBClient}, {"JSON", callstack.JSON}, {"logging", callstack.Logging | callstack.FileWrite},
-		{"formatting", callstack.Format}, {"hashing and signing", callstack.Crypto}, {"TLS", callstack.TLS},
-		{"compression", callstack.Compress}, {"HTTP and other clients", callstack.HTTPClient | callstack.RPCClient},
+		{"formatting", callstack.Format}, {"hashing and signing", callstack.Crypto}, {"TLS", callstack.TLS | callstack.Handshake},
+		{"compression", callstack.Compress}, {"sorting", callstack.Sort}, {"reflection", callstack.Reflect},
+		{"finding the handler", callstack.Router}, {"HTTP and other clients", callstack.HTTPClient | callstack.RPCClient},
 		{"garbage collection", callstack.GCWork | callstack.GCAssist}, {"the scheduler", callstack.Schedule},
 	}
 	var facts []record.Evidence

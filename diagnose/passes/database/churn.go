@@ -27,14 +27,9 @@ var PoolChurn = diagnose.Analyzer{
 	Stage: diagnose.Database,
 	Doc: "Compares sessions opened per request (or waits for a connection being opened) with 0.02, and the time and " +
 		"CPU that opening takes with 10 %; both must be passed.",
-	Causes: []diagnose.Cause{{
-		ID:     "db-pool-churn",
-		Title:  "Connections to the database are opened again and again",
-		Doc:    "The pool closes connections that it needs a moment later: fewer idle ones are kept than are used, or lifetimes are short.",
-		Remedy: "SetMaxIdleConns equal to SetMaxOpenConns (database/sql keeps 2), and a longer lifetime.",
-	}},
-	Needs: []diagnose.Need{diagnose.NeedAnatomy},
-	Run:   runPoolChurn,
+	Causes: []diagnose.Cause{poolChurn},
+	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
+	Run:    runPoolChurn,
 }
 
 func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {

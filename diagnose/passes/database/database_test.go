@@ -7,6 +7,7 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/database"
+	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record"
 )
 
@@ -71,6 +72,24 @@ func TestPoolWait(t *testing.T) {
 	Expect(t, database.PoolWait, idle().Wait(record.StateSelect, 3*ms, 1, PoolWait()...))                    // a small part
 	Expect(t, database.PoolWait, idle().Wait(record.StateLock, 200*ms, 1, "sync.(*Mutex).Lock", "shop/a.F")) // another wait
 	ExpectUnjudged(t, database.PoolWait, New(64, 44*ms), "db-pool-wait")
+}
+
+// TestTwoPools: a queue at one pool does not follow from a statement that runs on
+// another, and is no part of that statement's time; at the same pool it does and is.
+func TestTwoPools(t *testing.T) {
+	other := []string{"runtime.selectgo", "github.com/jackc/pgx/v5/pgxpool.(*Pool).Acquire", "shop/drivers.(*Desk).OnDuty@drivers.go:12"}
+	b := func(queue []string) *Builder {
+		b := New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(record.StateRunning, ms, 3).Wait(record.StateNetwork, 39*ms, 1, Query()...)
+		return b.Wait(record.StateSelect, 60*ms, 1, queue...).Statement(orders, int64(b.Requests()), 35*ms, 10, 2600, seqPlan)
+	}
+	found := ExpectAll(t, suite.All(), b(other), "db-pool-wait at drivers.go:12", "db-slow-query at orders.go:41")
+	if len(found) == 2 && found[1].Share > 0.45 {
+		t.Errorf("the queue elsewhere is counted with the statement: %.2f", found[1].Share)
+	}
+	found = ExpectAll(t, suite.All(), b(PoolWait()), "db-slow-query at orders.go:41")
+	if len(found) == 1 && found[0].Share < 0.9 {
+		t.Errorf("the queue for the statement is left out: %.2f", found[0].Share)
+	}
 }
 
 func TestPoolChurn(t *testing.T) {

@@ -7,3 +7,12 @@
 // wait for it: a service with fast, indexed queries may spend all its time
 // waiting for them and still be healthy.
 package database
+
+import "github.com/redline-go/redline/diagnose"
+
+// Analyzers returns the package's analyzers, in the order of judgement.
+func Analyzers() []diagnose.Analyzer {
+	return []diagnose.Analyzer{
+		Stampede, ConnLeak, IdleInTx, LockWait, SlowQuery, NPlusOne, PoolChurn, Unprepared, PoolWait, Saturated,
+	}
+}

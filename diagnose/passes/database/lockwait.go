@@ -23,17 +23,47 @@ var LockWait = diagnose.Analyzer{
 	Stage: diagnose.Database,
 	Doc: "Compares the mean number of backends that wait for another backend (or in a wait event of class Lock) with " +
 		"0.5, and with 25 % of the active backends; both must be passed.",
-	Causes: []diagnose.Cause{{
-		ID:     "db-lock-wait",
-		Title:  "Sessions wait for row or table locks",
-		Doc:    "Transactions update the same rows, and later ones wait until earlier ones end.",
-		Remedy: "Shorter transactions, no other I/O inside them, locks in one order, hot rows split or updated last.",
-	}},
-	Needs: []diagnose.Need{diagnose.NeedLoad, diagnose.NeedStatements},
-	Run:   runLockWait,
+	Causes: []diagnose.Cause{lockWaitCause},
+	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedStatements},
+	Run:    runLockWait,
 }
 
 func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	l, ok := lockWait(p)
+	if !ok {
+		if observed(p) == 0 {
+			p.Unjudged("db-lock-wait", "the database's sessions were not observed")
+		}
+		return nil, nil
+	}
+	f := diagnose.Finding{
+		Cause: "db-lock-wait", Share: l.share, ShareOf: diagnose.OfRequest, Confidence: record.High,
+		GainCeiling: max(p.WaitGain(l.share), diagnose.MinGain),
+		Title:       fmt.Sprintf("Database sessions wait for each other's locks: %s of request time", diagnose.Percent(l.share)),
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Ratio, "%.1f of %.1f active sessions wait for another session's lock, on average", l.blocked, l.active),
+			diagnose.Fact(l.source, l.database, diagnose.Ratio, "the database takes %s of request time", diagnose.Percent(l.database)),
+		},
+		Remedy: "End the transaction right after the contended write, do that write last, and split hot rows (counters per shard).",
+	}
+	if at, ok := caller(p); ok {
+		f.Where = diagnose.WhereOf(at)
+	}
+	l.name(p, &f)
+	return []diagnose.Finding{f}, nil
+}
+
+// locked is how much requests wait for locks.
+type locked struct {
+	share           float64 // of request time
+	blocked, active float64 // sessions
+	database        float64 // share of request time that the database takes
+	source          string  // of it
+}
+
+// lockWait measures waits for locks; ok is false where they do not matter or
+// were not observed.
+func lockWait(p *diagnose.Pass) (l locked, ok bool) {
 	isLock := func(labels string) bool {
 		event := record.Label(labels, "event")
 		return event == "Lock" || strings.HasPrefix(event, "Lock:")
@@ -41,46 +71,40 @@ func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	waiting, okWaits := label(p, record.DBWaits, isLock)
 	blocked, okBlocked := p.Mean(record.DBBlocked, "")
 	if !okWaits && !okBlocked {
-		if observed(p) == 0 {
-			p.Unjudged("db-lock-wait", "the database's sessions were not observed")
-		}
-		return nil, nil
+		return l, false
 	}
-	blocked = max(blocked, waiting)
+	l.blocked = max(blocked, waiting)
 	active, ok := label(p, record.DBBackends, func(l string) bool { return record.Label(l, "state") == "active" })
-	if !ok || active < blocked {
-		active = blocked
+	if l.active = active; !ok || active < l.blocked {
+		l.active = l.blocked
 	}
-	share, source, ok := requestShare(p)
-	if !ok || blocked < leastBlocked || blocked < leastBlockedShare*active {
-		return nil, nil
+	if l.database, l.source, ok = requestShare(p); !ok || l.blocked < leastBlocked || l.blocked < leastBlockedShare*l.active {
+		return l, false
 	}
-	part := blocked / active
-	if share*part < leastRequestShare {
-		return nil, nil
-	}
-	f := diagnose.Finding{
-		Cause: "db-lock-wait", Share: share * part, ShareOf: diagnose.OfRequest, Confidence: record.High,
-		GainCeiling: max(p.WaitGain(share*part), diagnose.MinGain),
-		Title:       fmt.Sprintf("Database sessions wait for each other's locks: %s of request time", diagnose.Percent(share*part)),
-		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromPostgres, blocked, diagnose.Ratio, "%.1f of %.1f active sessions wait for another session's lock, on average", blocked, active),
-			diagnose.Fact(source, share, diagnose.Ratio, "the database takes %s of request time", diagnose.Percent(share)),
-		},
-		Remedy: "End the transaction right after the contended write, do that write last, and split hot rows (counters per shard).",
-	}
-	if at, ok := caller(p); ok {
-		f.Where = diagnose.WhereOf(at)
-	}
-	if s, ok := locker(p); ok {
+	l.share = l.database * l.blocked / l.active
+	return l, l.share >= leastRequestShare
+}
+
+// name says who holds the lock, where a chain of sessions was met, and who waits.
+func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
+	b, met := blockers(p)
+	if met {
+		f.Where.SQL = b.victim
+		f.Where.Detail = "held by: " + b.statement
+		f.Evidence = append(f.Evidence,
+			diagnose.Fact(diagnose.FromPostgres, float64(b.seen), "readings", "the session that holds the lock is %s in: %s", b.state, brief(b.statement)),
+			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Ratio, "those that wait are in: %s", brief(b.victim)))
+		f.Title = fmt.Sprintf("Database sessions wait for each other's locks, %s of request time, behind: %s", diagnose.Percent(l.share), brief(b.statement))
+		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, and end the transaction right after it: what runs while the lock is held is: %s. Split rows that all update.", brief(b.victim), brief(b.statement))
+	} else if s, ok := locker(p); ok {
+		each := float64(s.Time) / float64(s.Calls)
 		f.Where.SQL = s.Text
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, float64(s.Time)/float64(s.Calls), diagnose.Nanosec, "the locking statement takes %s per call: %s", diagnose.Span(float64(s.Time)/float64(s.Calls)), brief(s.Text)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Nanosec, "the locking statement takes %s per call: %s", diagnose.Span(each), brief(s.Text)))
 		f.Remedy = fmt.Sprintf("End the transaction right after, or do last, the write that others wait for (%s), and split hot rows.", brief(s.Text))
 	}
 	if queue := p.Waits().Share(callstack.PoolWait); queue >= leastPoolShare {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))
 	}
-	return []diagnose.Finding{f}, nil
 }
 
 // locker returns the statement with most time among those that take row locks.

@@ -2,6 +2,9 @@ package database
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -31,15 +34,11 @@ var NPlusOne = diagnose.Analyzer{
 	Stage: diagnose.Database,
 	Doc: "Divides the calls of each statement by the requests: one must run 2.5 times per request, and all repeated " +
 		"ones together twice more than needed. Without statement statistics 8 database waits per request at one " +
-		"place of the user's code count. The calls must take 15 % of request time.",
-	Causes: []diagnose.Cause{{
-		ID:     "db-n-plus-one",
-		Title:  "A request runs the same statement many times",
-		Doc:    "One statement is called several times per request, once for each row of another.",
-		Remedy: "A join, or one statement with = ANY($1) for all keys; GORM: Preload.",
-	}},
-	Needs: []diagnose.Need{diagnose.NeedLoad},
-	Run:   runNPlusOne,
+		"place of the user's code count. The calls must take 15 % of request time. Where most of what is repeated " +
+		"writes, it is told as writes that are not batched.",
+	Causes: []diagnose.Cause{nPlusOne, unbatchedWrite},
+	Needs:  []diagnose.Need{diagnose.NeedLoad},
+	Run:    runNPlusOne,
 }
 
 func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
@@ -49,7 +48,9 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	share, source, ok := requestShare(p)
 	if !ok {
-		p.Unjudged("db-n-plus-one", "neither the requests' own time nor the load's service time is known")
+		for _, cause := range []string{"db-n-plus-one", "db-unbatched-write"} {
+			p.Unjudged(cause, "neither the requests' own time nor the load's service time is known")
+		}
 		return nil, nil
 	}
 	if source == diagnose.FromTrace {
@@ -57,7 +58,8 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		// That time on a CPU and in its queue goes with the call.
 		share = min(1, share+p.Waits().OnCPU()*clientCPU(p))
 	}
-	lead, each, excess, part := repetition(p, all)
+	r := repetition(p, all)
+	lead, each, excess, part := r.lead, r.each, r.excess, r.part
 	if each < manyCalls || excess < manyExcess || share*part < leastRepeatShare {
 		return nil, nil
 	}
@@ -86,14 +88,26 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f.Title = fmt.Sprintf("A request runs one statement %.0f times%s, which takes %s of its time", each, at, diagnose.Percent(share*part))
 	f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key = ANY($1); GORM: Preload) instead of: %s", brief(lead.Text))
+	if writes(lead.Text) {
+		f.Cause = "db-unbatched-write"
+		f.Title = fmt.Sprintf("A request writes %.0f rows one by one%s, which takes %s of its time", each, at, diagnose.Percent(share*part))
+		f.Remedy = fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from unnest($1::int[], ...), COPY, pgx.Batch; GORM: CreateInBatches), in one transaction, instead of: %s", brief(lead.Text))
+	}
 	return []diagnose.Finding{f}, nil
 }
 
-// repetition returns the statement that runs most often, how often per request,
-// how many calls per request are repeats over all statements, and their part of
-// the database's work. Round trips cost about the same whatever they ask, so the
-// part is the larger of calls and execution time.
-func repetition(p *diagnose.Pass, all *record.Statements) (lead record.Statement, each, excess, part float64) {
+// repeats is what requests run more than once.
+type repeats struct {
+	lead   record.Statement // the one that runs most often and does work
+	each   float64          // how often, per request
+	excess float64          // calls per request that repeat, over all statements
+	part   float64          // of the database's work
+}
+
+// repetition sums what is repeated. Round trips cost about the same whatever
+// they ask, so the part of the work is the larger of calls and execution time.
+// Beginnings and ends of transactions count, but never lead.
+func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 	var calls, repeatedCalls, repeatedTime float64
 	for _, s := range all.Statements {
 		times := perRequest(p, float64(s.Calls))
@@ -101,23 +115,53 @@ func repetition(p *diagnose.Pass, all *record.Statements) (lead record.Statement
 		if !(times >= repeated) {
 			continue
 		}
-		if times > each {
-			lead, each = s, times
+		if times > r.each && !utility(s.Text) {
+			r.lead, r.each = s, times
 		}
-		excess += times - 1
+		r.excess += times - 1
 		repeatedCalls += times - 1
 		repeatedTime += diagnose.StatementShare(all, s) * (1 - 1/times)
 	}
 	if calls > 0 {
-		part = max(repeatedCalls/calls, repeatedTime)
+		r.part = max(repeatedCalls/calls, repeatedTime)
 	}
-	return lead, each, excess, part
+	return r
+}
+
+// utility reports whether a statement only begins, ends or marks something.
+func utility(text string) bool {
+	switch verb(text) {
+	case "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "DEALLOCATE", "DISCARD", "SET", "RESET", "SHOW", "CLOSE", "":
+		return true
+	}
+	return false
+}
+
+// writes reports whether a statement changes rows.
+func writes(text string) bool {
+	switch verb(text) {
+	case "INSERT", "UPDATE", "DELETE", "MERGE":
+		return true
+	}
+	return false
+}
+
+// verb returns the first word of a statement in capitals; "" for a comment.
+func verb(text string) string {
+	text = strings.TrimLeft(text, " \t\r\n(")
+	i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
+	if i < 0 {
+		i = len(text)
+	}
+	return strings.ToUpper(text[:i])
 }
 
 // fromWaits judges from the anatomy alone.
 func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 	if !p.Has(diagnose.NeedAnatomy) {
-		p.Unjudged("db-n-plus-one", "it needs statement statistics (--postgres) or an execution trace")
+		for _, cause := range []string{"db-n-plus-one", "db-unbatched-write"} {
+			p.Unjudged(cause, "it needs statement statistics (--postgres) or an execution trace")
+		}
 		return nil
 	}
 	site, ok := busiest(p)
@@ -125,13 +169,19 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 		return nil
 	}
 	part := 1 - 1/site.Times
-	return []diagnose.Finding{{
+	found := []diagnose.Finding{{
 		Cause: "db-n-plus-one", Share: site.Share * part, ShareOf: diagnose.OfRequest,
 		GainCeiling: gain(p, site.Share, part), Confidence: record.Medium, Where: diagnose.WhereOf(site.Place),
 		Title:    fmt.Sprintf("A request waits for the database %.0f times at %s, %s of its time", site.Times, diagnose.At(site.Place), diagnose.Percent(site.Share)),
 		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio, "a request waits %.1f times for the database at %s, %s each", site.Times, diagnose.At(site.Place), diagnose.Span(site.NS/site.Times))},
 		Remedy:   fmt.Sprintf("Fetch what the loop at %s asks for with one statement (a join, or WHERE key = ANY($1); GORM: Preload).", diagnose.At(site.Place)),
 	}}
+	if executes(p, site.Part.Stack) {
+		f := &found[0]
+		f.Cause = "db-unbatched-write"
+		f.Remedy = fmt.Sprintf("Write what the loop at %s writes with one statement (several rows, COPY, pgx.Batch; GORM: CreateInBatches).", diagnose.At(site.Place))
+	}
+	return found
 }
 
 // busiest returns the user's place that waits for the database most often.
@@ -142,4 +192,13 @@ func busiest(p *diagnose.Pass) (best diagnose.Site, ok bool) {
 		}
 	}
 	return best, ok
+}
+
+// executes reports whether a stack runs a statement that returns no rows, so
+// most likely a write.
+func executes(p *diagnose.Pass, stack []record.Frame) bool {
+	return slices.ContainsFunc(stack, func(f record.Frame) bool {
+		_, name := callstack.Split(f.Function)
+		return strings.Contains(name, ").Exec") && p.Stacks.Role(f.Function).Has(callstack.DBClient)
+	})
 }

@@ -25,15 +25,9 @@ var PoolWait = diagnose.Analyzer{
 	Doc: "Sums waits for a connection of database/sql, pgxpool and other pools, from 20 % of request time and 100 µs. " +
 		"While CPUs are saturated a queue at the pool is admission control and not named, unless the pool is no " +
 		"larger than the number of CPUs and most of the request is spent there.",
-	Causes: []diagnose.Cause{{
-		ID:          "db-pool-wait",
-		Title:       "Requests wait for a database connection",
-		Doc:         "All connections of the pool are in use and requests queue for one, while the database could do more.",
-		Remedy:      "Size the pool to the knee (Little's law gives the start), and release connections earlier.",
-		FollowsFrom: []string{"db-slow-query", "db-lock-wait", "db-n-plus-one", "db-pool-churn", "db-unprepared"},
-	}},
-	Needs: []diagnose.Need{diagnose.NeedAnatomy},
-	Run:   runPoolWait,
+	Causes: []diagnose.Cause{poolWait},
+	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
+	Run:    runPoolWait,
 }
 
 func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
@@ -43,6 +37,7 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	site := w.Sites(callstack.PoolWait)[0]
+	p.Reached("db-pool-wait", through(w.Sites(callstack.PoolWait)))
 	s := sizeOf(p, p.WaitGain(share))
 	f := diagnose.Finding{
 		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.WaitGain(share), Confidence: record.High,
@@ -62,6 +57,17 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f.Evidence = append(f.Evidence, diagnose.Fact(s.source, s.now, diagnose.Ratio, "about %.0f connections are in use at a time", s.now))
 	f.Remedy = s.remedy()
 	return []diagnose.Finding{f}, nil
+}
+
+// through returns the functions on the way to the sites: whoever uses a pool
+// queues at it now and then (dispatch-desk has two pools).
+func through(sites []diagnose.Site) (functions []string) {
+	for _, s := range sites {
+		for _, f := range s.Part.Stack {
+			functions = append(functions, f.Function)
+		}
+	}
+	return functions
 }
 
 // size is what a pool has and needs.

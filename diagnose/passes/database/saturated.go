@@ -17,14 +17,9 @@ var Saturated = diagnose.Analyzer{
 	Stage: diagnose.Database,
 	Doc: "On a saturated host, names the database when it uses 70 % of the CPU that is used and neither a slow " +
 		"statement, repetition, locks nor connection churn was found.",
-	Causes: []diagnose.Cause{{
-		ID:     "db-saturated",
-		Title:  "The database is at its limit",
-		Doc:    "The database's CPU is used up and no single statement is at fault.",
-		Remedy: "A larger or replicated database, a cache for what is read often, fewer round trips.",
-	}},
-	Needs: []diagnose.Need{diagnose.NeedLoad, diagnose.NeedStatements},
-	After: atFault(),
+	Causes: []diagnose.Cause{saturated},
+	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedStatements},
+	After:  atFault(),
 	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		c := p.CPU()
 		if !(c.Database >= 0) {

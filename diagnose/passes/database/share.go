@@ -76,6 +76,33 @@ func caller(p *diagnose.Pass) (record.Frame, bool) {
 	return best.Place, best.NS > 0
 }
 
+// callerOf returns the user's place that most likely runs a statement: of those
+// that wait for the database, the one whose wait per request is nearest to the
+// statement's execution time per request, by ratio. The server does not tell who
+// asks.
+func callerOf(p *diagnose.Pass, s record.Statement) (at record.Frame, ok bool) {
+	each := perRequest(p, float64(s.Time))
+	if !(each > 0) {
+		return caller(p)
+	}
+	waits := map[record.Frame]float64{}
+	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait} {
+		for _, site := range p.Waits().Sites(kind) {
+			if site.User {
+				waits[site.Place] += site.NS
+			}
+		}
+	}
+	nearest := math.Inf(1)
+	for place, ns := range waits {
+		off := math.Abs(math.Log(ns / each))
+		if off < nearest || off == nearest && place.Function < at.Function {
+			nearest, at, ok = off, place, true
+		}
+	}
+	return at, ok
+}
+
 // label sums the mean of a gauge over its labels that keep accepts; ok is false
 // when none was recorded.
 func label(p *diagnose.Pass, name string, keep func(labels string) bool) (sum float64, ok bool) {

@@ -7,45 +7,76 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// nearLimit of RLIMIT_NOFILE: accept and dial fail soon.
-const nearLimit = 0.90
+const (
+	// nearLimit of RLIMIT_NOFILE, from which it is told. archive-many-files, which
+	// is healthy, has 5 % open; chart-nofile and contract-scans-leak all.
+	nearLimit = 0.90
+	// atLimit: accept, open and dial fail already, or one short burst before.
+	atLimit = 0.98
+	// leastFailed of the requests for failures to matter.
+	leastFailed = 0.001
+)
 
 // Descriptors finds processes that run out of file descriptors.
 var Descriptors = diagnose.Analyzer{
 	Name:  "descriptors",
 	Stage: diagnose.Host,
-	Doc:   "Compares the most descriptors open in the steady span with 90 % of the soft limit.",
+	Doc:   "Compares the most descriptors open in the steady span with 90 % of the soft limit; 98 % of it, or failures beside it, is the limit.",
 	Causes: []diagnose.Cause{{
 		ID: "fd-limit", Title: "File descriptors run out",
-		Doc:    "The process has nearly as many descriptors open as it may; accept and dial fail with EMFILE.",
+		Doc: "The process has as many descriptors open as it may; accept, open and dial fail with EMFILE. Connections that are not " +
+			"accepted wait in the kernel's queue, and requests that need a file or a connection of their own fail.",
+		Knows: "Open descriptors against the soft RLIMIT_NOFILE, once a second. At 98 % of it, or at 90 % while requests fail, it is " +
+			"certain; at 90 % without failures it is a warning of low confidence. A number that is high and far from the limit says " +
+			"nothing. Why so many are open, a leak of connections or goroutines, is told by other causes.",
 		Remedy: "Raise the limit (ulimit -n, LimitNOFILE), and close what leaks.",
+		Example: diagnose.Example{
+			Lang:   "go",
+			Before: "f, err := os.Open(path)\nif missing(f) {\n\treturn errNoPage // f stays open\n}\ndefer f.Close()",
+			After:  "f, err := os.Open(path)\nif err != nil {\n\treturn err\n}\ndefer f.Close()\nif missing(f) {\n\treturn errNoPage\n}",
+		},
+		Verify: "redline run again: process.fds stays far below process.fd_limit, and does not rise with time.",
+		Cases:  []string{"chart-nofile", "contract-scans-leak", "archive-many-files"},
 	}},
 	Needs: []diagnose.Need{diagnose.NeedProcess},
-	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {
-		open, ok := p.Max(record.ProcessFDs, "")
-		limit, known := p.Mean(record.ProcessFDLimit, "")
-		if !ok || !known || limit <= 0 {
-			p.Unjudged("fd-limit", "open descriptors or their limit are not known")
-			return nil, nil
+	Run:   runDescriptors,
+}
+
+func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	open, ok := p.Max(record.ProcessFDs, "")
+	limit, known := p.Mean(record.ProcessFDLimit, "")
+	if !ok || !known || limit <= 0 {
+		p.Unjudged("fd-limit", "open descriptors or their limit are not known")
+		return nil, nil
+	}
+	used := open / limit
+	if used < nearLimit {
+		return nil, nil
+	}
+	load := p.Load()
+	failed := min(1, load.Errors/max(1, load.Requests))
+	f := diagnose.Finding{
+		Cause: "fd-limit", Share: min(1, used), ShareOf: diagnose.OfCapacity, Confidence: record.High,
+		// Beyond the limit no connection is accepted at all, so what is gained
+		// is not bounded by a share; the failures are the least of it.
+		GainCeiling: max(diagnose.Ceiling(failed), 1.5),
+		Title:       fmt.Sprintf("%.0f of %.0f file descriptors are open", min(open, limit), limit),
+		Where:       record.Where{Detail: "RLIMIT_NOFILE"},
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromProcess, open, diagnose.Ratio, "%.0f descriptors are open at most, the limit is %.0f", open, limit),
+			diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio, "%s of the requests fail", diagnose.Percent(failed)),
+		},
+		Remedy: "Raise the limit (ulimit -n, LimitNOFILE in the unit), and close bodies, files and idle connections.",
+	}
+	if used < atLimit && failed < leastFailed {
+		f.Confidence, f.GainCeiling = record.Low, diagnose.MinGain
+	}
+	// Connections that were accepted and cannot be are the gain of a closed loop.
+	if connected, ok := p.Mean(record.LoadConnections, ""); ok && !load.Open && connected > 0 && used >= atLimit {
+		if missing := float64(load.Connections) / connected; missing > f.GainCeiling {
+			f.GainCeiling = min(missing, diagnose.Ceiling(1))
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, connected, diagnose.Ratio, "%.0f of %d connections were there on average", connected, load.Connections))
 		}
-		used := open / limit
-		if used < nearLimit {
-			return nil, nil
-		}
-		load := p.Load()
-		failed := load.Errors / max(1, load.Requests)
-		return []diagnose.Finding{{
-			Cause: "fd-limit", Share: min(1, used), ShareOf: diagnose.OfCapacity, Confidence: record.High,
-			// Beyond the limit no connection is accepted at all, so what is gained
-			// is not bounded by a share; the failures are the least of it.
-			GainCeiling: max(diagnose.Ceiling(failed), 1.5),
-			Title:       fmt.Sprintf("%.0f of %.0f file descriptors are open", open, limit),
-			Where:       record.Where{Detail: "RLIMIT_NOFILE"},
-			Evidence: []record.Evidence{
-				diagnose.Fact(diagnose.FromProcess, open, diagnose.Ratio, "%.0f descriptors are open at most, the limit is %.0f", open, limit),
-				diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio, "%s of the requests fail", diagnose.Percent(failed)),
-			},
-			Remedy: "Raise the limit (ulimit -n, LimitNOFILE in the unit), and close bodies, files and idle connections.",
-		}}, nil
-	},
+	}
+	return []diagnose.Finding{f}, nil
 }

@@ -36,8 +36,21 @@ var Generator = diagnose.Analyzer{
 		"the median latency while connections are free). Always: its part of CPU (60 % of what is used on a saturated host).",
 	Causes: []diagnose.Cause{{
 		ID: "generator-saturated", Title: "The load generator is the limit",
-		Doc:    "The generator could not send when it should have, so the figures speak of it and not of the service.",
+		Doc: "The generator could not send when it should have, or not read what was there, so the figures speak of it and not of the " +
+			"service. No other finding of the run holds.",
+		Knows: "The generator judges itself, from every request: an event loop that is on CPU 95 % of the time, requests sent late " +
+			"although a connection was free, Little's law broken in a closed loop, ports or descriptors of its own that ran out " +
+			"(docs/load.md has the thresholds). A run that was killed before that is judged by its windows. On a saturated host a " +
+			"generator that takes 60 % of the CPU in use is the limit as well. A service that is slow is not: lag while all " +
+			"connections are busy is its doing.",
 		Remedy: "Fewer checks, more generators or CPUs for them, or a lower rate.",
+		Example: diagnose.Example{
+			Lang:   "yaml",
+			Before: "checks: [{body: {matches: \"total: [0-9]+.*end\"}}]   # of 250 KB, in every answer",
+			After:  "checks: [{status: 200}]",
+		},
+		Verify: "redline run again: the report no longer begins with INVALID, and the exit code is not 3.",
+		Cases:  []string{"manual-heavy-checks"},
 		Voids:  true,
 	}},
 	Needs: []diagnose.Need{diagnose.NeedLoad},
@@ -105,19 +118,24 @@ var Connections = diagnose.Analyzer{
 		"latency is then the ceiling.",
 	Causes: []diagnose.Cause{{
 		ID: "generator-limited", Title: "The number of connections is the limit",
-		Doc:       "Each connection waits for its answer and the service is idle meanwhile: more requests at a time would be served.",
-		Remedy:    "More connections, or an open loop at the rate wanted.",
+		Doc: "Each connection waits for its answer and the service is idle meanwhile: more requests at a time would be served. The " +
+			"rate is the number of connections over the latency, whatever the service could do.",
+		Knows: "A closed loop that leaves more than half of the host's CPUs, and of what the service may use, idle, while no cause that " +
+			"limits the service was found. With waits in the service that matter, those are told instead. It speaks of the " +
+			"scenario, so that it ranks last; it is of low confidence, since a service that answers slowly by intent looks the same.",
+		Remedy: "More connections, or an open loop at the rate wanted.",
+		Example: diagnose.Example{
+			Lang:   "yaml",
+			Before: "load: {connections: 3, think: 8ms}",
+			After:  "load: {rate: 2000/s}",
+		},
+		Verify:    "redline run again with more connections: the rate rises, until something else is named.",
+		Cases:     []string{"roster-few-callers"},
 		Qualifies: true,
 	}},
 	Needs: []diagnose.Need{diagnose.NeedLoad, diagnose.NeedProcess},
-	After: limiting(),
+	Last:  true,
 	Run:   runConnections,
-}
-
-// limiting lists the analyzers whose findings leave a service idle.
-func limiting() []string {
-	return []string{"generator", "throttling", "procs", "slow-query", "n-plus-one", "lock-wait", "pool-churn", "pool-wait", "unprepared",
-		"lock", "channel", "sleep", "flight", "downstream", "http-client", "sched", "syscall"}
 }
 
 func runConnections(p *diagnose.Pass) ([]diagnose.Finding, error) {
@@ -125,12 +143,12 @@ func runConnections(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if load.Open || load.Connections == 0 || load.Service == 0 || !(c.HostUse() < idle) || !(c.Target/c.Limit < idle) {
 		return nil, nil
 	}
-	if load.Errors > 0.5*load.Requests || p.Found(limiting()) {
+	if load.Errors > 0.5*load.Requests || p.FoundIn(diagnose.Validity, diagnose.Host, diagnose.Database, diagnose.Wait) {
 		return nil, nil
 	}
 	ceiling := float64(load.Connections) / ((load.Service + load.Think) / 1e9)
 	f := diagnose.Finding{
-		Cause: "generator-limited", Share: 1 - c.HostUse(), ShareOf: diagnose.OfCapacity, GainCeiling: 1 / max(c.HostUse(), 1.0/50), Confidence: record.Medium,
+		Cause: "generator-limited", Share: 1 - c.HostUse(), ShareOf: diagnose.OfCapacity, GainCeiling: 1 / max(c.HostUse(), 1.0/50), Confidence: record.Low,
 		Title: fmt.Sprintf("%d connections with %s each allow %.0f requests/s, and the service is idle meanwhile", load.Connections, diagnose.Span(load.Service), ceiling),
 		Evidence: []record.Evidence{
 			diagnose.Fact(diagnose.FromLoad, ceiling, diagnose.Hertz, "%d connections over %s are %.0f/s; %.0f/s were measured", load.Connections, diagnose.Span(load.Service), ceiling, load.Rate),
@@ -140,7 +158,6 @@ func runConnections(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if mean := p.Waits().MeanNS(); mean > 0 && mean < (1-outside)*load.Service {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, mean, diagnose.Nanosec, "the service itself takes %s of the %s", diagnose.Span(mean), diagnose.Span(load.Service)))
-		f.Confidence = record.High
 	}
 	return []diagnose.Finding{f}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/host"
 	"github.com/redline-go/redline/record"
@@ -35,10 +36,30 @@ func TestConnections(t *testing.T) {
 	Expect(t, host.Connections, Healthy())
 }
 
+// quota is a service with half a CPU on a host with CPUs to spare.
+func quota(used float64) *Builder {
+	return New(64, 20*ms).CPU(2, used+0.3, used, 0.2, -1).Gauge(record.CgroupQuota, "", 0.5).Counter(record.CgroupPeriods, "", 100)
+}
+
+// bursts makes the quota run out in every fifth window, and that window slow.
+func bursts(b *Builder, slow float64) *Builder {
+	b.Series(record.LoadLatency, record.Labels("q", "p99"), func(w int) float64 {
+		if w%5 == 0 {
+			return slow
+		}
+		return 10e6
+	})
+	b.Series(record.CgroupThrottles, "", func(w int) float64 { return float64(max(0, 1-w%5)) })
+	return b.Series(record.CgroupThrottled, "", func(w int) float64 { return 80e6 * float64(max(0, 1-w%5)) })
+}
+
 func TestThrottling(t *testing.T) {
-	Expect(t, host.Throttling, Healthy().Counter(record.CgroupThrottled, "", 3e9).Counter(record.CgroupThrottles, "", 60).Gauge(record.CgroupQuota, "", 1), "cpu-throttled")
-	Expect(t, host.Throttling, Healthy().Counter(record.CgroupThrottled, "", 1e7).Counter(record.CgroupThrottles, "", 1))
-	Expect(t, host.Throttling, Healthy())
+	Expect(t, host.Throttling, quota(0.49).Counter(record.CgroupThrottled, "", 9e9).Counter(record.CgroupThrottles, "", 95), "cpu-throttled")
+	Expect(t, host.Throttling, bursts(quota(0.2), 90e6), "cpu-throttled")
+	Expect(t, host.Throttling, bursts(quota(0.2), 10e6)) // it runs out and nobody notices
+	Expect(t, host.Throttling, quota(0.2).Counter(record.CgroupThrottled, "", 1e7).Counter(record.CgroupThrottles, "", 1))
+	Expect(t, host.Throttling, quota(0.49).Counter(record.CgroupThrottled, "", 0).Counter(record.CgroupThrottles, "", 0))
+	ExpectUnjudged(t, host.Throttling, Healthy(), "cpu-throttled")
 }
 
 func TestProcs(t *testing.T) {
@@ -48,14 +69,30 @@ func TestProcs(t *testing.T) {
 	Expect(t, host.Procs, one(1.6), "gomaxprocs-mismatch")
 	Expect(t, host.Procs, one(3.9)) // no CPU is free for more
 	Expect(t, host.Procs, Healthy())
-	Expect(t, host.Procs, Healthy().Gauge("/sched/gomaxprocs:threads", "", 8).Gauge(record.CgroupQuota, "", 1).Counter(record.CgroupThrottles, "", 60), "gomaxprocs-mismatch")
+	Expect(t, host.Procs, bursts(quota(0.2).Gauge("/sched/gomaxprocs:threads", "", 8), 90e6), "gomaxprocs-mismatch")
+	Expect(t, host.Procs, bursts(quota(0.2), 90e6)) // Go itself chooses no less than 2
+	Expect(t, host.Procs, quota(0.49).Gauge("/sched/gomaxprocs:threads", "", 8).Counter(record.CgroupThrottles, "", 95))
 	ExpectUnjudged(t, host.Procs, Healthy().Without("/sched/gomaxprocs:threads"), "gomaxprocs-mismatch")
+	// A consequence of the other is told in it.
+	ExpectAll(t, []diagnose.Analyzer{host.Throttling, host.Procs}, bursts(quota(0.2).Gauge("/sched/gomaxprocs:threads", "", 8), 90e6), "gomaxprocs-mismatch")
 }
 
 func TestDescriptors(t *testing.T) {
 	Expect(t, host.Descriptors, Healthy().Gauge(record.ProcessFDs, "", 1000), "fd-limit")
 	Expect(t, host.Descriptors, Healthy())
 	ExpectUnjudged(t, host.Descriptors, Healthy().Without(record.ProcessFDs), "fd-limit")
+}
+
+func TestDisk(t *testing.T) {
+	idle := func() *Builder {
+		return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(record.StateRunning, ms, 3)
+	}
+	wal := "shop/wal.(*Log).Append@wal.go:30"
+	Expect(t, host.Disk, idle().Wait(record.StateSyscall, 30*ms, 1, "syscall.Fsync", "os.(*File).Sync", wal), "disk-sync at wal.go:30")
+	Expect(t, host.Disk, idle().Wait(record.StateSyscall, 30*ms, 1, "syscall.write", "internal/poll.(*FD).Write", "os.(*File).Write", wal), "disk-sync at wal.go:30")
+	Expect(t, host.Disk, idle().Wait(record.StateSyscall, 30*ms, 1, "syscall.write", "os.(*File).Write", "log/slog.Info", wal)) // a logger's
+	Expect(t, host.Disk, idle().Wait(record.StateSyscall, 30*ms, 1, "syscall.Pread", "os.(*File).Read", wal))                   // blocking-syscall
+	ExpectUnjudged(t, host.Disk, idle().NoAnatomy(), "disk-sync")
 }
 
 func TestCold(t *testing.T) {

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -12,8 +13,21 @@ const (
 	// leastGC of the service's CPU: the pacer aims at a quarter while a cycle
 	// runs, so a quarter on average means that it hardly ever rests.
 	leastGC = 0.25
-	// leastAssist of request time, on average.
-	leastAssist = 0.10
+	// leastExplained of the service's CPU where a limit or the heap's size is at
+	// fault: less than for GOGC, since both can be told from figures of their own.
+	leastExplained = 0.15
+	// leastForced of the service's CPU or of request time, leastForcedRate of
+	// cycles per second and leastForcedPart of all cycles: nobody needs them.
+	leastForced, leastForcedRate, leastForcedPart = 0.10, 1.0, 0.5
+	// leastScan of the live heap with pointers: marking 96 MB of small objects
+	// takes some 100 ms of CPU, which requests feel; below that GOGC decides.
+	leastScan = 96e6
+	// leastPercent is GOGC from which not it but the heap is at fault.
+	leastPercent = 50
+	// leastAssist of request time, on average; on saturated CPUs leastAssistBusy,
+	// since assists wait for a CPU like everything else: crew-roster, which is
+	// merely busy, has 0.10.
+	leastAssist, leastAssistBusy = 0.10, 0.20
 	// leastAssistTail of the time by which the tail exceeds the median. On a
 	// saturated host the tail of any service that allocates meets some cycle, so
 	// it is judged below saturation only.
@@ -28,120 +42,187 @@ const (
 	leastAssistGapNS = 2e6
 )
 
-// Collector finds services that collect too often and requests that help.
+// Collector finds out what makes the collector run where it costs too much.
 var Collector = diagnose.Analyzer{
 	Name:  "collector",
 	Stage: diagnose.Memory,
-	Doc: "Takes the collector's part of CPU from the CPU profile (marking on idle CPUs left out), from 25 %, and the " +
-		"time requests spend on assists from the trace, from 10 % of request time or 40 % of the tail's extra time.",
-	Causes: []diagnose.Cause{{
-		ID: "gc-assist", Title: "Requests help the garbage collector",
-		Doc:         "Requests that allocate during a cycle have to mark in proportion (assist), so they take longer.",
-		Remedy:      "Allocate less; raise GOGC under a memory limit (GOMEMLIMIT).",
-		FollowsFrom: []string{"alloc-hot"},
-	}, {
-		ID: "gc-cpu", Title: "Garbage collection takes the CPU",
-		Doc:         "The collector runs nearly all the time, often because the live heap is small and GOGC makes cycles short.",
-		Remedy:      "GOGC up under GOMEMLIMIT, fewer allocations at the named sites.",
-		FollowsFrom: []string{"alloc-hot", "gc-assist"},
-	}},
-	Needs: []diagnose.Need{diagnose.NeedLoad},
-	After: []string{"allocation"},
-	Run:   runCollector,
+	Doc: "Takes the collector's part of CPU from the CPU profile (marking on idle CPUs left out) and the time requests " +
+		"spend on assists from the trace, and names one cause: forced cycles (half of them), else the memory limit, else a " +
+		"large heap with pointers, else assists (10 % of request time or 40 % of the tail's extra time, on CPUs that are " +
+		"not saturated), else collection itself from 25 % of the CPU.",
+	Causes: []diagnose.Cause{gcForced, gcLimit, heapLarge, gcAssist, gcCPU},
+	Needs:  []diagnose.Need{diagnose.NeedLoad},
+	After:  []string{"allocation"},
+	Run:    runCollector,
+}
+
+// collecting is what the collector costs, and how requests feel it.
+type collecting struct {
+	diagnose.Collection
+	judged bool // whether the CPU profile can tell the CPU
+	assist assisting
 }
 
 func runCollector(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	var found []diagnose.Finding
-	f, assists := assist(p)
+	c := collecting{Collection: p.Collection()}
 	use, err := p.Use()
 	switch {
 	case err != nil:
-		p.Unjudged("gc-cpu", "%v", err)
-	case p.Sampled(use, "gc-cpu"):
-		if share := use.Share(callstack.GCWork | callstack.GCAssist); share >= leastGC {
-			found = append(found, busyCollector(p, share))
-			// Assists end when collection does, and its CPU is freed with them.
-			f.GainCeiling = max(f.GainCeiling, p.CPUGain(share))
+		for _, cause := range []string{gcLimit.ID, heapLarge.ID, gcCPU.ID} {
+			p.Unjudged(cause, "%v", err)
+		}
+	default:
+		c.judged = p.Sampled(use, gcCPU.ID)
+	}
+	if !c.judged {
+		c.CPU = 0
+	}
+	if math.IsNaN(c.Cycles) {
+		p.Unjudged(gcForced.ID, "no count of cycles: it needs the probe (--build), or a target that redline starts (--exec)")
+	}
+	if p.Has(diagnose.NeedAnatomy) {
+		c.assist = assists(p)
+	} else {
+		p.Unjudged(gcAssist.ID, "it needs an execution trace, from the probe (--build) or net/http/pprof (--pprof)")
+	}
+	for _, reason := range []func(*diagnose.Pass, collecting) (diagnose.Finding, bool){forced, thrash, large, assisted, busy} {
+		if f, ok := reason(p, c); ok {
+			return []diagnose.Finding{f}, nil
 		}
 	}
-	if assists {
-		found = append(found, f)
-	}
-	return found, nil
+	return nil, nil
 }
 
-func assist(p *diagnose.Pass) (diagnose.Finding, bool) {
-	if !p.Has(diagnose.NeedAnatomy) {
-		p.Unjudged("gc-assist", "it needs an execution trace, from the probe (--build) or net/http/pprof (--pprof)")
+// assisting is the time that requests spend on assists and in stopped worlds.
+type assisting struct {
+	share float64 // of request time or of the tail's extra time, as of says
+	of    string
+	ns    float64 // per mean request
+	gain  float64
+	told  bool // whether it is enough to be told
+}
+
+func assists(p *diagnose.Pass) assisting {
+	w := p.Waits()
+	a := assisting{share: w.Share(callstack.Collector), of: diagnose.OfRequest, ns: w.NS(callstack.Collector)}
+	least := leastAssist
+	if p.CPU().Saturated() {
+		least = leastAssistBusy
+	}
+	a.gain, a.told = diagnose.Ceiling(a.share), a.share >= least
+	tail := w.Tail(callstack.Collector)
+	if !a.told && tail >= leastAssistTail && w.GapNS() >= leastAssistGapNS && !p.CPU().Saturated() {
+		a.share, a.of, a.told = tail, diagnose.OfTail, true
+		a.gain = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))
+	}
+	return a
+}
+
+// assisted tells of requests that assist while CPUs are idle.
+func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
+	a := c.assist
+	if !a.told || p.CPU().Saturated() && c.CPU >= leastGC {
 		return diagnose.Finding{}, false
 	}
-	w := p.Waits()
-	share, tail := w.Share(callstack.Collector), w.Tail(callstack.Collector)
-	f := diagnose.Finding{Cause: "gc-assist", ShareOf: diagnose.OfRequest, Share: share, Confidence: record.High, GainCeiling: diagnose.Ceiling(share)}
-	switch {
-	case share >= leastAssist:
-	case tail >= leastAssistTail && w.GapNS() >= leastAssistGapNS && !p.CPU().Saturated():
-		f.Share, f.ShareOf, f.Confidence = tail, diagnose.OfTail, record.Medium
-		f.GainCeiling = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))
-	default:
-		return f, false
+	if c.judged && c.CPU < leastAssistCPU {
+		p.Reject(gcAssist.ID, "requests help the collector or stand still for %s of %s, but it takes only %s of the service's CPU",
+			diagnose.Percent(a.share), a.of, diagnose.Percent(c.CPU))
+		return diagnose.Finding{}, false
 	}
-	if use, err := p.Use(); err == nil && use.Samples > 0 {
-		if cpu := use.Share(callstack.GCWork | callstack.GCAssist); cpu < leastAssistCPU {
-			p.Reject("gc-assist", "requests help the collector or stand still for %s of %s, but it takes only %s of the service's CPU", diagnose.Percent(f.Share), f.ShareOf, diagnose.Percent(cpu))
-			return f, false
-		}
+	f := diagnose.Finding{
+		Cause: gcAssist.ID, Share: a.share, ShareOf: a.of, Confidence: record.High, GainCeiling: a.gain,
+		Title: fmt.Sprintf("Requests spend %s of %s helping the garbage collector", diagnose.Percent(a.share), a.of),
 	}
-	ns := w.NS(callstack.Collector)
-	f.Title = fmt.Sprintf("Requests spend %s of %s helping the garbage collector", diagnose.Percent(f.Share), f.ShareOf)
-	f.Evidence = append([]record.Evidence{diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec, "the mean request assists or is stopped for %s of %s", diagnose.Span(ns), diagnose.Span(w.MeanNS()))}, heap(p)...)
-	f.Remedy = advice(p, &f)
-	return f, true
+	if a.of == diagnose.OfTail {
+		f.Confidence = record.Medium
+	}
+	if c.CPU >= leastGC {
+		// Assists end when collection does, and its CPU is freed with them.
+		f.GainCeiling = max(f.GainCeiling, p.CPUGain(c.CPU))
+	}
+	return c.finish(p, f, advice(p, c)), true
 }
 
-func busyCollector(p *diagnose.Pass, share float64) diagnose.Finding {
-	f := diagnose.Finding{
-		Cause: "gc-cpu", Share: share, ShareOf: diagnose.OfCPU, Confidence: record.Medium, GainCeiling: p.CPUGain(share),
-		Title:    fmt.Sprintf("Garbage collection takes %s of the service's CPU", diagnose.Percent(share)),
-		Evidence: append([]record.Evidence{diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio, "marking, assisting and sweeping take %s of the CPU samples", diagnose.Percent(share))}, heap(p)...),
+// busy tells of collection that takes the CPU for no other reason than GOGC and
+// what is allocated.
+func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
+	if !(c.CPU >= leastGC) {
+		return diagnose.Finding{}, false
 	}
-	f.Remedy = advice(p, &f)
-	if _, ok := p.Sum("/gc/cycles/total:gc-cycles", ""); ok {
+	f := diagnose.Finding{
+		Cause: gcCPU.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: record.Medium, GainCeiling: p.CPUGain(c.CPU),
+		Title: fmt.Sprintf("Garbage collection takes %s of the service's CPU", diagnose.Percent(c.CPU)),
+	}
+	if c.Percent < leastPercent {
+		f.Title += fmt.Sprintf(": GOGC is %.0f", c.Percent)
+	}
+	if !math.IsNaN(c.Cycles) {
 		f.Confidence = record.High
+	}
+	return c.finish(p, f, advice(p, c)), true
+}
+
+// finish gives a finding what all of them have: the place that allocates most,
+// unless a better one is known, the figures of the collector, and its remedy.
+// Where one site allocates most at an ordinary setting the finding promises no
+// more than that site's, whose consequence it is.
+func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) diagnose.Finding {
+	f.Remedy = remedy
+	f.Evidence = append(f.Evidence, c.facts(p)...)
+	if f.Cause == gcForced.ID {
+		return f
+	}
+	if sites, err := allocating(p); err == nil && len(sites) > 0 {
+		f.Where = diagnose.WhereOf(sites[0].place)
+		f.Remedy += fmt.Sprintf(" Most is allocated at %s (%s per request).", diagnose.At(sites[0].place), size(perRequest(p, sites[0].bytes)))
+	}
+	if f.Cause == gcCPU.ID || f.Cause == gcAssist.ID {
+		for _, site := range p.Findings("allocation") {
+			if c.Ordinary() >= leastPercent/100.0 {
+				f.GainCeiling = min(f.GainCeiling, site.GainCeiling)
+			}
+		}
 	}
 	return f
 }
 
-// heap tells how often cycles run and on how much.
-func heap(p *diagnose.Pass) []record.Evidence {
+// facts tells what collection costs, how often cycles run and on how much.
+func (c collecting) facts(p *diagnose.Pass) []record.Evidence {
 	var facts []record.Evidence
-	if cycles, ok := p.Rate("/gc/cycles/total:gc-cycles", ""); ok {
-		facts = append(facts, diagnose.Fact(diagnose.FromProbe, cycles, diagnose.Hertz, "%.1f cycles per second", cycles))
+	if c.judged {
+		facts = append(facts, diagnose.Fact(diagnose.FromProfile, c.CPU, diagnose.Ratio, "marking, assisting and sweeping take %s of the CPU samples", diagnose.Percent(c.CPU)))
 	}
-	if live, ok := p.Mean("/gc/heap/live:bytes", ""); ok {
-		facts = append(facts, diagnose.Fact(diagnose.FromProbe, live, diagnose.Bytes, "the live heap is %s", size(live)))
+	if w := p.Waits(); c.assist.ns > 0 {
+		facts = append(facts, diagnose.Fact(diagnose.FromTrace, c.assist.ns, diagnose.Nanosec, "the mean request assists or is stopped for %s of %s", diagnose.Span(c.assist.ns), diagnose.Span(w.MeanNS())))
 	}
-	if percent, ok := p.Mean("/gc/gogc:percent", ""); ok {
-		facts = append(facts, diagnose.Fact(diagnose.FromProbe, percent, "%", "GOGC is %.0f", percent))
+	if c.Cycles > 0 {
+		facts = append(facts, diagnose.Fact(diagnose.FromProbe, c.Cycles, diagnose.Hertz, "%.1f cycles per second", c.Cycles))
+	}
+	if c.Live > 0 {
+		facts = append(facts, diagnose.Fact(diagnose.FromProbe, c.Live, diagnose.Bytes, "the live heap is %s", size(c.Live)))
+	}
+	switch {
+	case math.IsInf(c.Percent, 1):
+		facts = append(facts, diagnose.Fact(diagnose.FromProbe, -1, "%", "GOGC is off"))
+	case c.Percent > 0:
+		facts = append(facts, diagnose.Fact(diagnose.FromProbe, c.Percent, "%", "GOGC is %.0f", c.Percent))
 	}
 	return facts
 }
 
-// advice names the setting or the sites, whichever applies, and the place that
-// allocates most.
-func advice(p *diagnose.Pass, f *diagnose.Finding) string {
-	remedy := "Allocate less per request, or raise GOGC under a memory limit (GOGC=400 with GOMEMLIMIT at what the service may use)."
-	if percent, ok := p.Mean("/gc/gogc:percent", ""); ok && percent > 0 && percent < 100 {
-		remedy = fmt.Sprintf("Raise GOGC (it is %.0f; 100 is the default) under a memory limit (GOMEMLIMIT).", percent)
+// advice names the setting or the sites, whichever applies.
+func advice(p *diagnose.Pass, c collecting) string {
+	if c.Percent > 0 && c.Percent < diagnose.DefaultPercent {
+		return fmt.Sprintf("Raise GOGC (it is %.0f; 100 is the default) under a memory limit (GOMEMLIMIT).", c.Percent)
 	}
+	return "Allocate less per request, or raise GOGC under a memory limit (GOGC=400 with GOMEMLIMIT at what the service may use)."
+}
+
+// allocating returns the places that allocate, most bytes first.
+func allocating(p *diagnose.Pass) ([]site, error) {
 	allocs, err := p.Profile("allocs", "alloc_space")
 	if err != nil {
-		return remedy
+		return nil, err
 	}
-	if sites := sitesOf(p, allocs); len(sites) > 0 {
-		f.Where = diagnose.WhereOf(sites[0].place)
-		each := perRequest(p, sites[0].bytes)
-		remedy += fmt.Sprintf(" Most is allocated at %s (%s per request).", diagnose.At(sites[0].place), size(each))
-	}
-	return remedy
+	return sitesOf(p, allocs), nil
 }

@@ -28,6 +28,25 @@ func TestAllocation(t *testing.T) {
 	ExpectUnjudged(t, memory.Allocation, Healthy().NoProfile("allocs"), "alloc-hot")
 }
 
+// collector sets the runtime's figures: live and scannable heap, the goal, GOGC
+// and cycles per second, forced ones among them.
+func collector(b *Builder, live, scan, goal, percent, cycles, forced float64) *Builder {
+	const seconds = 10
+	b.Gauge("/gc/heap/live:bytes", "", live).Gauge("/gc/scan/heap:bytes", "", scan).Gauge("/gc/heap/goal:bytes", "", goal).Gauge("/gc/gogc:percent", "", percent)
+	return b.Counter("/gc/cycles/total:gc-cycles", "", cycles*seconds).Counter("/gc/cycles/forced:gc-cycles", "", forced*seconds)
+}
+
+func TestAllocationAtOddSettings(t *testing.T) {
+	n := int64(Healthy().Requests())
+	hot := func() *Builder {
+		return collecting(4*s).Alloc(n, 200<<10*n, "bytes.growSlice", "bytes.(*Buffer).Write", render)
+	}
+	Expect(t, memory.Allocation, collector(hot(), 30e6, 20e6, 60e6, 100, 30, 0), "alloc-hot at orders.go:130")
+	Expect(t, memory.Allocation, collector(hot(), 30e6, 20e6, 31.5e6, 5, 60, 0))                                         // GOGC
+	Expect(t, memory.Allocation, collector(hot(), 30e6, 20e6, 60e6, 100, 60, 60))                                        // forced
+	Expect(t, memory.Allocation, collector(hot(), 50e6, 40e6, 53e6, 100, 60, 0).Gauge("/gc/gomemlimit:bytes", "", 60e6)) // limit
+}
+
 func TestCollector(t *testing.T) {
 	Expect(t, memory.Collector, Healthy())
 	Expect(t, memory.Collector, collecting(6*s), "gc-cpu")
@@ -39,7 +58,55 @@ func TestCollector(t *testing.T) {
 	Expect(t, memory.Collector, tail.Slow(record.StateAssist, 6*ms), "gc-assist")
 	// A busy service's tail meets a cycle now and then.
 	Expect(t, memory.Collector, Healthy().Slow(record.StateAssist, 30*ms))
-	// Both at once are one thing.
-	Expect(t, memory.Collector, collecting(9*s).Wait(record.StateAssist, 4*ms, 2), "gc-assist")
-	ExpectUnjudged(t, memory.Collector, New(64, 3*ms), "gc-assist", "gc-cpu")
+	// Both at once are one thing: on busy CPUs the CPU, on idle ones the assists.
+	Expect(t, memory.Collector, collecting(9*s).Wait(record.StateAssist, 4*ms, 2), "gc-cpu")
+	Expect(t, memory.Collector, collecting(9*s).CPU(2, 1, 0.5, 0.1, 0.1).Wait(record.StateAssist, 4*ms, 2), "gc-assist")
+	ExpectUnjudged(t, memory.Collector, New(64, 3*ms), "gc-limit-thrash", "heap-large-live", "gc-cpu", "gc-forced", "gc-assist")
+}
+
+func TestWhyItCollects(t *testing.T) {
+	Expect(t, memory.Collector, collector(collecting(6*s), 30e6, 20e6, 60e6, 100, 60, 0), "gc-cpu")
+	Expect(t, memory.Collector, collector(collecting(6*s), 400e6, 300e6, 800e6, 100, 2, 0), "heap-large-live")
+	Expect(t, memory.Collector, collector(collecting(6*s), 400e6, 300e6, 440e6, 10, 20, 0), "gc-cpu") // GOGC makes the cycles
+	Expect(t, memory.Collector, collector(Healthy(), 400e6, 300e6, 800e6, 100, 0.1, 0))               // at ease
+	Expect(t, memory.Collector, collector(collecting(6*s), 400e6, 1e6, 800e6, 100, 2, 0), "gc-cpu")   // no pointers
+	Expect(t, memory.Collector, collector(collecting(6*s), 50e6, 40e6, 54e6, 100, 60, 0).Gauge("/gc/gomemlimit:bytes", "", 60e6), "gc-limit-thrash")
+	Expect(t, memory.Collector, collector(collecting(6*s), 50e6, 40e6, 54e6, 1.8e19, 60, 0).Gauge("/gc/gomemlimit:bytes", "", 60e6), "gc-limit-thrash") // GOGC=off
+	Expect(t, memory.Collector, collector(Healthy(), 50e6, 40e6, 54e6, 100, 2, 0).Gauge("/gc/gomemlimit:bytes", "", 60e6))                              // tight, but cheap
+	Expect(t, memory.Collector, collector(collecting(6*s), 50e6, 40e6, 100e6, 100, 60, 0).Gauge("/gc/gomemlimit:bytes", "", 9e18), "gc-cpu")            // no limit
+}
+
+func TestForced(t *testing.T) {
+	cleanup := "shop/orders.cleanup@orders.go:9"
+	inRequests := func() *Builder {
+		return collector(collecting(2*s), 30e6, 20e6, 60e6, 100, 60, 59).Wait(record.StateOther, 20*ms, 1, "runtime.gcWaitOnMark", "runtime.GC", cleanup)
+	}
+	Expect(t, memory.Collector, inRequests(), "gc-forced at orders.go:9")
+	// By a timer: who does it is told by the profile.
+	timer := collector(collecting(6*s), 30e6, 20e6, 60e6, 100, 60, 60).Background(100*ms, "runtime.sweepone", "runtime.GC", "runtime/debug.freeOSMemory", "runtime/debug.FreeOSMemory", cleanup)
+	Expect(t, memory.Collector, timer, "gc-forced at orders.go:9")
+	Expect(t, memory.Collector, collector(Healthy(), 30e6, 20e6, 60e6, 100, 2, 2))                  // cheap
+	Expect(t, memory.Collector, collector(collecting(6*s), 30e6, 20e6, 60e6, 100, 60, 5), "gc-cpu") // few of them
+}
+
+// Without a probe the runtime's own trace of collections stands in.
+func TestPrintedCollections(t *testing.T) {
+	b := collecting(6*s).Counter(record.GCCycles, "", 600).Counter(record.GCForced, "", 600)
+	Expect(t, memory.Collector, b.Gauge(record.GCLive, "", 30e6).Gauge(record.GCGoal, "", 60e6), "gc-forced")
+}
+
+func TestLeak(t *testing.T) {
+	begin := "shop/sessions.begin@sessions.go:32"
+	// Ten cycles, one a second.
+	live := func(bytes func(second int) float64) *Builder {
+		return Idle().Series("/gc/heap/live:bytes", "", func(window int) float64 { return bytes(window / 10) })
+	}
+	rising := func(second int) float64 { return 20e6 + 5e6*float64(second) }
+	Expect(t, memory.Leak, live(rising).Heap(10<<20, 60<<20, begin), "heap-leak at sessions.go:32")
+	Expect(t, memory.Leak, live(rising).Heap(10<<20, 20<<20, begin).Heap(0, 15<<20, "shop/a.f@a.go:1").Heap(0, 15<<20, "shop/b.f@b.go:1"))                   // nobody's
+	Expect(t, memory.Leak, live(func(second int) float64 { return 20e6 + 1e6*float64(second%3) }).Heap(10<<20, 60<<20, begin))                               // to and fro
+	Expect(t, memory.Leak, live(func(second int) float64 { return 20e6 + 5e6*float64(min(second, 4)) + 1e3*float64(second%2) }).Heap(10<<20, 60<<20, begin)) // a cache that fills
+	ExpectUnjudged(t, memory.Leak, live(rising), "heap-leak")
+	ExpectUnjudged(t, memory.Leak, live(func(int) float64 { return 20e6 }).Heap(10<<20, 60<<20, begin), "heap-leak") // one cycle
+	ExpectUnjudged(t, memory.Leak, Idle(), "heap-leak")
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/weigh"
 	"github.com/redline-go/redline/record"
 )
 
@@ -15,107 +16,119 @@ import (
 var Channel = diagnose.Analyzer{
 	Name:  "channel",
 	Stage: diagnose.Wait,
-	Doc: "Groups channel and select waits by place, from 20 % of request time or half of the tail's extra time. " +
-		"Where another request ends the wait (it releases a slot) or a semaphore's Acquire is on the stack, the " +
-		"channel limits concurrency; where a consumer's goroutine does, it is a queue before too few consumers. " +
-		"Waits for goroutines that the request itself started are neither.",
-	Causes: []diagnose.Cause{{
-		ID:     "channel-bottleneck",
-		Title:  "Requests wait for a channel's few consumers",
-		Doc:    "Requests are blocked on one channel that one or few goroutines serve.",
-		Remedy: "More consumers, batches per hand-over, or no hand-over at all; a buffer helps only against bursts.",
-	}, {
-		ID:          "concurrency-limit",
-		Title:       "Requests wait for a slot of a concurrency limit",
-		Doc:         "Requests wait at a semaphore, a client's pool or a channel used as one, while CPUs are idle.",
-		Remedy:      "Size the limit by Little's law: the rate wanted times how long a slot is held.",
-		FollowsFrom: []string{"db-slow-query", "db-lock-wait", "db-n-plus-one", "db-pool-churn", "db-pool-wait", "downstream-slow", "sleep"},
-	}},
-	Needs: []diagnose.Need{diagnose.NeedAnatomy},
-	Run:   runChannel,
+	Doc: "Groups waits at channels, selects, conditions and WaitGroups by place, from 20 % of request time or half of " +
+		"the tail's extra time. Where another request ends the wait (it releases a slot) or a semaphore's Acquire is on " +
+		"the stack, concurrency is limited. Where a goroutine that lives on between requests does, and more requests " +
+		"wait than there are such goroutines (by Little's law), it is a queue: one goroutine is a bottleneck, several " +
+		"that themselves mostly wait are a limit. Waits for goroutines that the request started are what those wait for.",
+	Causes: []diagnose.Cause{channelCause, limitCause},
+	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
+	Run:    runChannel,
 }
 
 func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	w := p.Waits()
 	var queues, limits []diagnose.Site
+	w := p.Waits()
 	limits = append(limits, w.Sites(callstack.SemaphoreW)...)
-	for _, s := range w.Sites(callstack.ChannelWait) {
-		switch classify(p, s) {
-		case queue:
-			queues = append(queues, s)
-		case limit:
-			limits = append(limits, s)
-		case ownWork:
-			if s.Share >= leastShare {
-				p.Reject("channel-bottleneck", "requests wait %s of their time at %s, for goroutines that they started themselves", diagnose.Percent(s.Share), diagnose.At(s.Place))
+	for _, kind := range []callstack.Wait{callstack.ChannelWait, callstack.JoinWait} {
+		for _, s := range w.Sites(kind) {
+			switch classify(p, s) {
+			case queue:
+				queues = append(queues, s)
+			case limit:
+				limits = append(limits, s)
+			case ownWork:
+				if s.Share >= weigh.LeastShare {
+					p.Reject("channel-bottleneck", "requests wait %s of their time at %s, for goroutines that work for them alone", diagnose.Percent(s.Share), diagnose.At(s.Place))
+				}
 			}
 		}
 	}
 	var found []diagnose.Finding
 	for _, s := range diagnose.ByOwner(queues) {
-		if v, ok := judge(p, s, serial); ok {
+		if v, ok := weigh.Judge(p, s, weigh.Serial); ok {
 			found = append(found, bottleneck(p, s, v))
 		}
 	}
 	for _, s := range diagnose.ByOwner(limits) {
-		kind := queueing
+		kind := weigh.Queueing
 		if slots(p, s) <= p.CPU().CPUs {
-			kind = serial // no more of them than CPUs: it can not be the CPUs' queue
+			kind = weigh.Serial // no more of them than CPUs: it can not be the CPUs' queue
 		}
-		if v, ok := judge(p, s, kind); ok {
+		if v, ok := weigh.Judge(p, s, kind); ok {
 			found = append(found, limited(p, s, v))
 		}
 	}
 	return found, nil
 }
 
-// use is what a channel is used for.
+// use is what a channel or condition is used for.
 type use int
 
 const (
 	queue use = iota
 	limit
 	ownWork
+	other
 )
 
-// classify tells a queue from a limit. Without a waker the profiles decide: a
-// goroutine outside any request that receives in the user's code is a consumer;
-// a blocked send without one is a slot being taken.
+// classify tells a queue from a limit.
 func classify(p *diagnose.Pass, s diagnose.Site) use {
-	if waker := s.Part.Waker; len(waker) > 0 {
-		waiting := callstack.Enclosing(s.Place.Function)
-		last := waker[len(waker)-1].Function
+	if s.Via != "" {
+		return ownWork
+	}
+	switch e := p.Ender(s.Part); e.By {
+	case diagnose.ByNeighbor:
+		return limit
+	case diagnose.ByOwn, diagnose.ByShared:
+		return ownWork
+	case diagnose.ByWorker:
 		switch {
-		case p.Stacks.Serves(waker):
+		case callstack.Broadcasts(s.Part.Waker):
+			return other // an event, told to all who wait for it
+		case e.Workers >= 2 && waitsMostly(p, s):
 			return limit
-		case last != callstack.Enclosing(last) && onStack(s.Part.Stack, callstack.Enclosing(last)):
-			return ownWork // a closure that a function of this request started
-		case callstack.Enclosing(place(p, waker)) == waiting:
-			return limit
+		case samePlace(p, s):
+			return limit // goroutines of the same function take and return it
 		}
 		return queue
+	}
+	return unseen(p, s)
+}
+
+// samePlace reports whether who ends a wait stands in the function that waits: it
+// puts back what it took there.
+func samePlace(p *diagnose.Pass, s diagnose.Site) bool {
+	at, ok := p.Stacks.Place(s.Part.Waker)
+	return ok && callstack.Enclosing(at.Function) == callstack.Enclosing(s.Place.Function)
+}
+
+// waitsMostly reports whether those who end a site's waits wait themselves for
+// half of the time that was followed, rather than run.
+func waitsMostly(p *diagnose.Pass, s diagnose.Site) bool {
+	var all, waits int64
+	for _, c := range s.Part.Behind {
+		all += c.NS
+		switch p.Stacks.Root(c) {
+		case callstack.Busy, callstack.Queued, callstack.Collector:
+		default:
+			waits += c.NS
+		}
+	}
+	return all > 0 && 2*waits >= all
+}
+
+// unseen classifies without a waker. The profiles decide: a goroutine outside any
+// request that receives in the user's code is a consumer; a blocked send without
+// one is a slot being taken.
+func unseen(p *diagnose.Pass, s diagnose.Site) use {
+	if s.Wait == callstack.JoinWait {
+		return other
 	}
 	if callstack.Channel(s.Part.Stack) == callstack.Sending && !consumed(p) {
 		return limit
 	}
-	if callstack.Channel(s.Part.Stack) != callstack.Sending && p.Anatomy.Spawned >= 1 {
-		return ownWork
-	}
 	return queue
-}
-
-func place(p *diagnose.Pass, stack []record.Frame) string {
-	f, _ := p.Stacks.Place(stack)
-	return f.Function
-}
-
-func onStack(stack []record.Frame, enclosing string) bool {
-	for _, f := range stack {
-		if callstack.Enclosing(f.Function) == enclosing {
-			return true
-		}
-	}
-	return false
 }
 
 // consumed reports whether the block or CPU profile shows a goroutine outside
@@ -147,11 +160,12 @@ func receives(stack []record.Frame) bool {
 	return false
 }
 
-func bottleneck(p *diagnose.Pass, s diagnose.Site, v verdict) diagnose.Finding {
-	if s.Part.Waker == nil && v.confidence == record.High {
-		v.confidence = record.Medium // who serves the channel was not seen
+func bottleneck(p *diagnose.Pass, s diagnose.Site, v weigh.Verdict) diagnose.Finding {
+	e := p.Ender(s.Part)
+	if s.Part.Waker == nil && v.Confidence == record.High {
+		v.Confidence = record.Medium // who serves the channel was not seen
 	}
-	f := v.finding(p, "channel-bottleneck", s)
+	f := v.Finding(p, "channel-bottleneck", s)
 	doing := "at a channel"
 	switch callstack.Channel(s.Part.Stack) {
 	case callstack.Sending:
@@ -164,9 +178,28 @@ func bottleneck(p *diagnose.Pass, s diagnose.Site, v verdict) diagnose.Finding {
 		consumer = callstack.Short(at.Function)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, 1, diagnose.Ratio, "the waits are ended by %s (%s)", consumer, diagnose.At(at)))
 	}
-	f.Title = fmt.Sprintf("%s %s at %s", v.requests(), doing, diagnose.At(s.Place))
+	crowd(p, &f, s, e)
+	meanwhile(p, &f, s, "the goroutine that serves them")
+	f.Title = fmt.Sprintf("%s %s at %s", v.Requests(), doing, diagnose.At(s.Place))
 	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only guards state, use a mutex or shard it.", consumer)
 	return f
+}
+
+// crowd adds how many requests wait for how many goroutines.
+func crowd(p *diagnose.Pass, f *diagnose.Finding, s diagnose.Site, e diagnose.Ender) {
+	if e.By != diagnose.ByWorker || !(e.Workers > 0) {
+		return
+	}
+	waiting := p.Load().Rate * s.NS / 1e9
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, e.Workers, diagnose.Ratio,
+		"about %.0f requests wait at a time for %.0f goroutines that began in %s", waiting, e.Workers, callstack.Short(e.Entry)))
+}
+
+// meanwhile adds what the goroutines that end a wait did while it lasted.
+func meanwhile(p *diagnose.Pass, f *diagnose.Finding, s diagnose.Site, who string) {
+	if text, _, part := p.Meanwhile(s); text != "" {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio, "meanwhile %s %s (%s of the wait)", who, text, diagnose.Percent(part)))
+	}
 }
 
 // slots estimates how many requests are past the limit at a time, by Little's
@@ -175,14 +208,16 @@ func slots(p *diagnose.Pass, s diagnose.Site) float64 {
 	return p.Load().Rate * max(0, p.Waits().MeanNS()-s.NS) / 1e9
 }
 
-func limited(p *diagnose.Pass, s diagnose.Site, v verdict) diagnose.Finding {
-	f := v.finding(p, "concurrency-limit", s)
-	f.Title = fmt.Sprintf("%s for a slot of a concurrency limit at %s", v.requests(), diagnose.At(s.Place))
+func limited(p *diagnose.Pass, s diagnose.Site, v weigh.Verdict) diagnose.Finding {
+	f := v.Finding(p, "concurrency-limit", s)
+	f.Title = fmt.Sprintf("%s for a slot of a concurrency limit at %s", v.Requests(), diagnose.At(s.Place))
 	inside := slots(p, s)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside, diagnose.Ratio,
 		"by Little's law about %.1f requests are past the limit at a time (%.0f/s, %s each)", inside, p.Load().Rate, diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
+	crowd(p, &f, s, p.Ender(s.Part))
+	meanwhile(p, &f, s, "who holds the slot")
 	f.Remedy = "Raise the limit"
-	if wanted := inside * v.gain; wanted > inside && inside > 0 {
+	if wanted := inside * v.Gain; wanted > inside && inside > 0 {
 		f.Remedy += fmt.Sprintf(" from about %.0f to about %.0f (Little's law at the rate that the idle CPUs would carry)", max(1, inside), max(2, wanted))
 	}
 	f.Remedy += ", and hold a slot only for the part that needs it."

@@ -5,33 +5,48 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/weigh"
 )
 
 // Flight finds requests that wait for another's computation.
 var Flight = diagnose.Analyzer{
 	Name:  "flight",
 	Stage: diagnose.Wait,
-	Doc:   "Sums waits inside a single-flight group, from 20 % of request time or half of the tail's extra time.",
-	Causes: []diagnose.Cause{{
-		ID:          "singleflight-convoy",
-		Title:       "Requests wait for one computation in flight",
-		Doc:         "Many requests wait in a single-flight group for the one that computes.",
-		Remedy:      "Finer keys, or serve the stale value while one request renews it.",
-		FollowsFrom: []string{"downstream-slow", "db-slow-query"},
-	}},
-	Needs: []diagnose.Need{diagnose.NeedAnatomy},
+	Doc: "Sums waits for a computation that another request does for all, from 20 % of request time or half of the tail's " +
+		"extra time: inside a single-flight group, and where a request that went through the same function wakes all " +
+		"who wait there at once (a closed channel, a WaitGroup). Where the one in flight waits for something outside, " +
+		"that is the root.",
+	Causes: []diagnose.Cause{flightCause},
+	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		var found []diagnose.Finding
-		for _, s := range diagnose.ByOwner(p.Waits().Sites(callstack.FlightWait)) {
-			v, ok := judge(p, s, serial)
+		for _, s := range diagnose.ByOwner(followers(p)) {
+			v, ok := weigh.Judge(p, s, weigh.Serial)
 			if !ok {
 				continue
 			}
-			f := v.finding(p, "singleflight-convoy", s)
-			f.Title = fmt.Sprintf("%s for another request's computation at %s", v.requests(), diagnose.At(s.Place))
+			f := v.Finding(p, "singleflight-convoy", s)
+			meanwhile(p, &f, s, "the one in flight")
+			f.Title = fmt.Sprintf("%s for another request's computation at %s", v.Requests(), diagnose.At(s.Place))
 			f.Remedy = fmt.Sprintf("Use finer keys at %s, or return the stale value while one request renews it.", diagnose.At(s.Place))
 			found = append(found, f)
 		}
 		return found, nil
 	},
+}
+
+// followers returns the waits for a computation in flight, those that are told as
+// what the one in flight waits for included, all by where the followers wait.
+func followers(p *diagnose.Pass) []diagnose.Site {
+	w := p.Waits()
+	sites := append([]diagnose.Site{}, w.Sites(callstack.FlightWait)...)
+	for _, kind := range w.Kinds() {
+		for _, s := range w.Sites(kind) {
+			if s.Via == callstack.FlightWait {
+				s.Place = s.From
+				sites = append(sites, s)
+			}
+		}
+	}
+	return sites
 }

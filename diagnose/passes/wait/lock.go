@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/weigh"
 	"github.com/redline-go/redline/record"
 )
 
@@ -15,44 +16,44 @@ var Lock = diagnose.Analyzer{
 	Doc: "Groups lock waits of the anatomy by the type or function that locks. A group counts from 20 % of " +
 		"request time, or half of the tail's extra time. Read locks and write locks are told apart by the " +
 		"blocked frame; the mutex profile, where there is one, names who held the lock.",
-	Causes: []diagnose.Cause{{
-		ID:     "lock-contention",
-		Title:  "Requests wait for a lock",
-		Doc:    "Goroutines that serve requests are blocked in Lock at one place, while one of them holds it.",
-		Remedy: "Hold the lock for less (no I/O, encoding or allocation under it), shard it, use atomics, or copy on write.",
-		// A lock is held longer when its holder is slowed by these.
-		FollowsFrom: []string{"cpu-throttled"},
-	}, {
-		ID:          "rwlock-writer",
-		Title:       "Readers wait behind a writer",
-		Doc:         "Goroutines that serve requests are blocked in RLock: a writer holds the lock or stands before them.",
-		Remedy:      "Shorten what the writer does under the lock, or publish an immutable copy through atomic.Pointer.",
-		FollowsFrom: []string{"cpu-throttled"},
-	}},
-	Needs: []diagnose.Need{diagnose.NeedAnatomy},
-	Run:   runLock,
+	Causes: []diagnose.Cause{lockCause, writerCause},
+	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
+	Run:    runLock,
 }
 
 func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	w := p.Waits()
+	readers := map[string]float64{}
+	for _, s := range w.Sites(callstack.ReadLockWait) {
+		readers[callstack.Owner(s.Place.Function)] += s.NS
+	}
 	both := append(append([]diagnose.Site{}, w.Sites(callstack.LockWait)...), w.Sites(callstack.ReadLockWait)...)
 	for _, s := range diagnose.ByOwner(both) {
-		v, ok := judge(p, s, serial)
+		v, ok := weigh.Judge(p, s, weigh.Serial)
 		if !ok {
 			continue
 		}
 		cause, what := "lock-contention", "a lock"
-		if s.Wait == callstack.ReadLockWait {
+		if 2*readers[callstack.Owner(s.Place.Function)] >= s.NS {
 			cause, what = "rwlock-writer", "a read lock behind a writer"
 		}
-		f := v.finding(p, cause, s)
-		f.Title = fmt.Sprintf("%s for %s at %s", v.requests(), what, diagnose.At(s.Place))
-		f.Remedy = remedyLock(cause, s.Place, holder(p, s.Place, &f))
+		f := v.Finding(p, cause, s)
+		held := holder(p, s.Place, &f)
+		meanwhile(p, &f, s, "who holds it")
+		f.Title = fmt.Sprintf("%s for %s at %s", v.Requests(), what, diagnose.At(s.Place))
+		if text, kind, part := p.Meanwhile(s); part >= leastHeld && kind != callstack.Busy && kind != callstack.Queued {
+			f.Title += ", whose holder meanwhile " + text
+		}
+		f.Remedy = remedyLock(cause, s.Place, held)
 		found = append(found, f)
 	}
 	return found, nil
 }
+
+// leastHeld of a wait must its holder have spent on one thing for the title to
+// tell it.
+const leastHeld = 0.3
 
 func remedyLock(cause string, waiting, holding record.Frame) string {
 	at := holding

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/weigh"
 	"github.com/redline-go/redline/record"
 )
 
@@ -23,6 +24,10 @@ const (
 	crowded = 0.75
 )
 
+// halfBusy is the use of CPUs from which a closed loop's own requests may be what
+// others of them queue behind.
+const halfBusy = 0.5
+
 // Sched finds requests that are ready to run and do not.
 var Sched = diagnose.Analyzer{
 	Name:  "sched",
@@ -30,16 +35,9 @@ var Sched = diagnose.Analyzer{
 	Doc: "Looks at the time requests are runnable, from 30 % of request time or half of the tail's extra time. While " +
 		"requests themselves saturate the CPUs that is a symptom and not named; it is named when 30 % of the " +
 		"service's CPU goes into background work, or when CPUs are not saturated on average (bursts).",
-	Causes: []diagnose.Cause{{
-		ID:     "sched-latency",
-		Title:  "Requests are ready to run and wait for a CPU",
-		Doc:    "Goroutines that serve requests are runnable but not running: more of them than CPUs are ready at a time.",
-		Remedy: "Less CPU per request, background work bounded or moved away, admission control, more CPUs.",
-		FollowsFrom: []string{"cpu-throttled", "gomaxprocs-mismatch", "gc-cpu", "alloc-hot", "cpu-hot-function", "cpu-json",
-			"cpu-logging", "cpu-regexp-compile", "cpu-regexp-match", "cpu-format", "cpu-crypto", "cpu-compress", "goroutine-churn"},
-	}},
-	Needs: []diagnose.Need{diagnose.NeedAnatomy},
-	Run:   runSched,
+	Causes: []diagnose.Cause{schedCause},
+	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
+	Run:    runSched,
 }
 
 func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
@@ -47,13 +45,19 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	share, ns, tail := w.Share(callstack.Queued), w.NS(callstack.Queued), w.Tail(callstack.Queued)
 	background, where := backgroundWork(p)
 	saturated := p.CPU().Saturated() || !p.Load().Open && p.CPU().Use() >= crowded
+	if blocked := w.Share(callstack.SyncWait, callstack.FileWait, callstack.SyscallWait); blocked >= weigh.LeastShare && background < leastBackground {
+		// A thread keeps its place in the scheduler for a while after it went into
+		// the kernel, and others stand and wait for that place: draft-autosave.
+		p.Reject("sched-latency", "requests are runnable %s of their time because others of them are in system calls", diagnose.Percent(share))
+		return nil, nil
+	}
 	f := diagnose.Finding{Cause: "sched-latency", ShareOf: diagnose.OfRequest, Confidence: record.Medium}
 	switch {
 	case share >= leastQueued && ns >= leastSchedNS && (!saturated || background >= leastBackground):
 		f.Share = share
 		// Removing the competing work frees its CPU, which idle CPUs do not bound.
 		f.GainCeiling = max(p.WaitGain(share), p.CPUGain(background))
-	case tail >= leastTail && !saturated && w.GapNS() >= leastGapNS && 2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS):
+	case tail >= weigh.LeastTail && !saturated && w.GapNS() >= weigh.LeastGapNS && 2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS):
 		f.Share, f.ShareOf = tail, diagnose.OfTail
 		f.GainCeiling = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))
 	default:
@@ -68,6 +72,11 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, p99, diagnose.Nanosec, "the scheduler's own p99 latency over all goroutines is %s", diagnose.Span(p99)))
 	}
 	f.Remedy = "Spread the work that comes in bursts, bound what runs at once, or give the service more CPUs."
+	if background < leastBackground && !p.Load().Open && p.CPU().Use() >= halfBusy {
+		// In a closed loop the next request is there as soon as one is answered, so
+		// requests meet at the CPUs whatever they do there: coupon-redeem at 73 %.
+		f.Confidence = record.Low
+	}
 	if background >= leastBackground {
 		f.Where = diagnose.WhereOf(where)
 		f.Title += fmt.Sprintf(" behind background work at %s", diagnose.At(where))

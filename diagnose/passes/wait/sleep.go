@@ -5,32 +5,33 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/weigh"
 )
 
 // Sleep finds timers in the request path.
 var Sleep = diagnose.Analyzer{
 	Name:  "sleep",
 	Stage: diagnose.Wait,
-	Doc: "Sums waits that a timer ends: time.Sleep, a timer's channel, a rate limiter, a retry's back-off. " +
-		"They count from 20 % of request time or half of the tail's extra time.",
-	Causes: []diagnose.Cause{{
-		ID:     "sleep",
-		Title:  "Requests sleep",
-		Doc:    "Goroutines that serve requests wait for a timer: a sleep, a polling ticker, a rate limiter, a back-off.",
-		Remedy: "Remove the timer from the request path, or wait for the event itself.",
-	}},
-	Needs: []diagnose.Need{diagnose.NeedAnatomy},
-	Run:   runSleep,
+	Doc: "Sums waits that a timer ends: time.Sleep, a timer's channel, a rate limiter, a retry's back-off, the tick of a " +
+		"goroutine that requests wait for. Long polls are told apart and not named. They count from 20 % of request time or half of the tail's extra time.",
+	Causes: []diagnose.Cause{sleepCause},
+	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
+	Run:    runSleep,
 }
 
 func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
+	for _, s := range diagnose.ByOwner(p.Waits().Sites(callstack.EventWait)) {
+		if s.Share >= weigh.LeastShare || s.Tail >= weigh.LeastTail {
+			p.Reject("sleep", "requests wait %s of their time at %s for an event, for as long as they were told to: a long poll", diagnose.Percent(s.Share), diagnose.At(s.Place))
+		}
+	}
 	for _, s := range diagnose.ByOwner(p.Waits().Sites(callstack.SleepWait)) {
-		v, ok := judge(p, s, outside)
+		v, ok := weigh.Judge(p, s, weigh.Outside)
 		if !ok {
 			continue
 		}
-		f := v.finding(p, "sleep", s)
+		f := v.Finding(p, "sleep", s)
 		what, remedy := "for a timer", "Remove the timer from the request path at %s, or wait for the event it stands for (a channel, a condition, a notification)."
 		if i := p.Stacks.Find(s.Part.Stack, callstack.RateLimit); i >= 0 {
 			if pkg, _ := callstack.Split(s.Part.Stack[i].Function); pkg == "time" {
@@ -40,7 +41,10 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				remedy = "Raise the limit at %s, or refuse what exceeds it instead of holding the request."
 			}
 		}
-		f.Title = fmt.Sprintf("%s %s at %s", v.requests(), what, diagnose.At(s.Place))
+		f.Title = fmt.Sprintf("%s %s at %s", v.Requests(), what, diagnose.At(s.Place))
+		if s.Via != "" && s.From.Function != "" {
+			f.Title += fmt.Sprintf(", by waiting at %s for the goroutine that stands there", diagnose.At(s.From))
+		}
 		f.Remedy = fmt.Sprintf(remedy, diagnose.At(s.Place))
 		found = append(found, f)
 	}

@@ -22,13 +22,8 @@ var Spawn = diagnose.Analyzer{
 	Stage: diagnose.CPUUse,
 	Doc: "Compares goroutines created per request (from the trace) and the CPU of starting, growing and ending them " +
 		"(from the CPU profile) with 8 per request and 8 % of CPU; both must be passed.",
-	Causes: []diagnose.Cause{{
-		ID:     "goroutine-churn",
-		Title:  "Requests start many short goroutines",
-		Doc:    "Each request creates many goroutines, and creating, scheduling and growing them costs CPU.",
-		Remedy: "A bounded pool of workers, or larger pieces of work per goroutine.",
-	}},
-	Needs: []diagnose.Need{diagnose.NeedAnatomy, diagnose.NeedCPUProfile},
+	Causes: []diagnose.Cause{churnCause},
+	Needs:  []diagnose.Need{diagnose.NeedAnatomy, diagnose.NeedCPUProfile},
 	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		use, err := p.Use()
 		if err != nil {

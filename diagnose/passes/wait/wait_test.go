@@ -57,7 +57,9 @@ func TestChannel(t *testing.T) {
 	Expect(t, wait.Channel, receive().Waker("runtime.chansend1", "shop/cache.(*worker).run@cache.go:99"), "channel-bottleneck at cache.go:41")
 	Expect(t, wait.Channel, receive().Waker("runtime.chansend1", "shop/cache.(*Cache).Get.func1@cache.go:44")) // its own goroutine
 	Expect(t, wait.Channel, receive().Spawned(4))
-	Expect(t, wait.Channel, receive().Waker(record.WakerTimer)) // a timer is another cause
+	Expect(t, wait.Channel, receive().Waker(record.WakerTimer))                 // a timer is another cause
+	leased := idle().Wait(record.StateSync, 30*ms, 1, "sync.(*Cond).Wait", get) // a pool of mutex and condition
+	Expect(t, wait.Channel, leased.WakerRequest("sync.(*Cond).Signal", set), "concurrency-limit at cache.go:41")
 	semaphore := []string{"runtime.selectgo", "golang.org/x/sync/semaphore.(*Weighted).Acquire", get}
 	Expect(t, wait.Channel, idle().Wait(record.StateSelect, 30*ms, 1, semaphore...), "concurrency-limit at cache.go:41")
 	Expect(t, wait.Channel, busy().Wait(record.StateSelect, 8*ms, 1, semaphore...)) // admission control
@@ -84,22 +86,6 @@ func TestFlight(t *testing.T) {
 	Expect(t, wait.Flight, idle().Wait(record.StateSync, 30*ms, 1, "sync.(*WaitGroup).Wait", get))
 }
 
-func TestDownstream(t *testing.T) {
-	call := []string{"runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get}
-	Expect(t, wait.Downstream, idle().Wait(record.StateSelect, 30*ms, 1, call...), "downstream-slow at cache.go:41")
-	Expect(t, wait.Downstream, idle().Wait(record.StateNetwork, 30*ms, 2, "net.(*conn).Read", "shop/legacy.(*Client).ask@legacy.go:5"), "downstream-slow at legacy.go:5")
-	Expect(t, wait.Downstream, idle().Wait(record.StateSelect, 30*ms, 100, call...)) // each call is fast
-	Expect(t, wait.Downstream, idle().Wait(record.StateNetwork, 30*ms, 1, Query()...))
-	Expect(t, wait.Downstream, idle().Wait(record.StateNetwork, 30*ms, 1, "net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", get)) // a slow caller
-}
-
-func TestDial(t *testing.T) {
-	connect := []string{"runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", get}
-	Expect(t, wait.Dial, idle().Wait(record.StateSelect, 10*ms, 0.9, connect...), "http-client-churn at cache.go:41")
-	Expect(t, wait.Dial, idle().Wait(record.StateSelect, 10*ms, 0.01, connect...)) // a few at the start
-	Expect(t, wait.Dial, idle().Wait(record.StateSelect, 200*us, 0.9, connect...)) // cheap
-}
-
 func TestSched(t *testing.T) {
 	queued := func(b *Builder) *Builder { return b.Wait(record.StateRunnable, 30*ms, 9) }
 	Expect(t, wait.Sched, queued(idle()), "sched-latency")
@@ -110,7 +96,6 @@ func TestSched(t *testing.T) {
 }
 
 func TestSyscall(t *testing.T) {
-	Expect(t, wait.Syscall, idle().Wait(record.StateSyscall, 30*ms, 1, "syscall.Fsync", "os.(*File).Sync", get), "disk-sync at cache.go:41")
 	Expect(t, wait.Syscall, idle().Wait(record.StateSyscall, 30*ms, 1, "syscall.Pread", "os.(*File).Read", get), "blocking-syscall at cache.go:41")
 	Expect(t, wait.Syscall, idle().Wait(record.StateSyscall, 30*ms, 1, "syscall.write", "net.(*conn).Write", "net/http.checkConnErrorWriter.Write"))
 	Expect(t, wait.Syscall, idle().Wait(record.StateSyscall, 30*ms, 1, "syscall.write", "os.(*File).Write", "log/slog.Info", get)) // a logger's
@@ -121,4 +106,68 @@ func TestSpawn(t *testing.T) {
 	Expect(t, wait.Spawn, busy().Busy(9*time.Second).Sample(3*time.Second, start...).Spawned(40), "goroutine-churn at orders.go:90")
 	Expect(t, wait.Spawn, busy().Busy(9*time.Second).Spawned(40))
 	Expect(t, wait.Spawn, busy().Busy(9*time.Second).Sample(3*time.Second, start...).Spawned(2))
+}
+
+func chain(links ...record.Link) record.Chain { return record.Chain{Links: links} }
+
+// Workers with room to spare are told as what they do, a queue before them is
+// not, and a ticker is a timer.
+func TestWorkers(t *testing.T) {
+	loop := "shop/cache.(*worker).run@cache.go:99"
+	tick := record.Link{Goroutine: "shop/cache.(*worker).run", State: record.StateChannel, Stack: Stack("runtime.chanrecv2", loop)}
+	asked := func(b *Builder) *Builder {
+		return b.Wait(record.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).Waker("runtime.chansend1", loop)
+	}
+	runs := record.Link{Goroutine: "shop/cache.(*worker).run", State: record.StateRunning}
+	Expect(t, wait.Channel, asked(idle()).Behind(chain(runs)), "channel-bottleneck at cache.go:41")
+	Expect(t, wait.Channel, asked(idle().Rate(20)).Behind(chain(runs))) // less than one waits at a time
+	Expect(t, wait.Sleep, asked(idle()).Behind(chain(tick)), "sleep at cache.go:99")
+	Expect(t, wait.Channel, asked(idle()).Behind(chain(tick)))
+}
+
+// A long poll ends by its timer or by an event, and nothing is wrong with it.
+func TestLongPoll(t *testing.T) {
+	poll := func() *Builder {
+		return idle().Wait(record.StateSelect, 30*ms, 1, "runtime.selectgo", get).Waker(record.WakerTimer)
+	}
+	event := chain(record.Link{Goroutine: "shop/cache.feed", State: record.StateChannel, Stack: Stack("runtime.chanrecv2", "shop/cache.feed@cache.go:120")})
+	event.NS = int64(15 * ms)
+	Expect(t, wait.Sleep, poll(), "sleep at cache.go:41")
+	Expect(t, wait.Sleep, poll().Behind(event))
+}
+
+// A flight's leader wakes all who wait and went through the same function; who
+// gives a slot back did not.
+func TestHomeMadeFlight(t *testing.T) {
+	follow := func() *Builder { return idle().Wait(record.StateChannel, 30*ms, 1, "runtime.chanrecv1", get) }
+	Expect(t, wait.Flight, follow().WakerRequest("shop/cache.(*Cache).Get@cache.go:55"), "singleflight-convoy at cache.go:41")
+	Expect(t, wait.Flight, follow().WakerRequest("shop/cache.(*Cache).release@cache.go:70"))
+	Expect(t, wait.Channel, follow().WakerRequest("shop/cache.(*Cache).release@cache.go:70"), "concurrency-limit at cache.go:41")
+	Expect(t, wait.Flight, idle().Wait(record.StateSync, 30*ms, 1, "sync.(*WaitGroup).Wait", get).
+		WakerRequest("sync.(*WaitGroup).Add", "sync.(*WaitGroup).Done", "shop/cache.fill@cache.go:80"), "singleflight-convoy at cache.go:41")
+}
+
+// A system call keeps the scheduler's place, so that others wait for it.
+func TestSchedBehindCalls(t *testing.T) {
+	b := idle().Wait(record.StateRunnable, 30*ms, 9).Wait(record.StateSyscall, 30*ms, 1, "syscall.Fsync", "os.(*File).Sync", get)
+	Expect(t, wait.Sched, b)
+}
+
+// Goroutines that pile up while requests under way do not.
+func TestLeak(t *testing.T) {
+	watch := []string{"runtime.gopark", "shop/cache.(*watcher).watch@cache.go:130"}
+	climbs := func(from, by float64) func(int) float64 {
+		return func(w int) float64 { return from + by*float64(w) }
+	}
+	piles := func() *Builder {
+		return idle().Left(40, 1040, watch...).Series("/sched/goroutines:goroutines", "", climbs(100, 10)).Gauge(record.LoadInFlight, "", 12)
+	}
+	found := Expect(t, wait.Leak, piles(), "goroutine-leak at cache.go:130")
+	if len(found) == 1 && (found[0].Share < 0.9 || found[0].ShareOf != "goroutines") {
+		t.Errorf("the growth is told as %v of %s", found[0].Share, found[0].ShareOf)
+	}
+	Expect(t, wait.Leak, idle().Left(3000, 3010, watch...)) // parked rightly
+	Expect(t, wait.Leak, piles().Series(record.LoadInFlight, "", climbs(10, 12)))
+	Expect(t, wait.Leak, piles().Series("/sched/goroutines:goroutines", "", func(w int) float64 { return 100 + float64(w/60)*1000 })) // one burst
+	ExpectUnjudged(t, wait.Leak, idle(), "goroutine-leak")
 }

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
+)
+
+// fake is a corpus with one sick and one healthy case, and a redline that copies
+// a bundle instead of measuring one.
+func fake(t *testing.T) (root, redline string) {
+	t.Helper()
+	root = t.TempDir()
+	for path, text := range map[string]string{
+		"go.mod":                        "module corpus\n",
+		"sick/shop/main.go":             "package main\n\nfunc main() {}\n",
+		"sick/shop/expect.yaml":         "sickness: s\nfindings: [{cause: sleep, where: [pause]}]\n",
+		"healthy/clinic/main.go":        "package main\n\nfunc main() {}\n",
+		"healthy/clinic/expect.yaml":    "healthy: h\n",
+		"healthy/broken/main.go":        "package main\n\nfunc main() { nothing }\n",
+		"healthy/broken/expect.yaml":    "healthy: h\n",
+		"redline":                       "#!/bin/sh\nwhile [ \"$1\" != -o ]; do s=\"$s $1\"; shift; done\nmkdir -p \"$2\" && cp \"$(dirname \"$0\")/run.json\" \"$2\"\ncase \"$s\" in *shop*) f=sick;; *) f=well;; esac\ncp \"$(dirname \"$0\")/$f.json\" \"$2/findings.json\"\n",
+		"run.json":                      `{"schema":"redline.run/1","window_ns":100000000,"state":"complete"}`,
+		"sick.json":                     `{"findings":[{"rank":1,"cause":"sleep","share":0.5,"confidence":"high","where":{"function":"main.pause"}}]}`,
+		"well.json":                     `{"findings":[]}`,
+		"fixtures/" + corpus.MissesFile: "shop: because\n",
+	} {
+		path = filepath.Join(root, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("GOWORK", "off")
+	return root, filepath.Join(root, "redline")
+}
+
+// TestSession measures, writes its files, and scores what it kept again.
+func TestSession(t *testing.T) {
+	root, redline := fake(t)
+	var out, errs bytes.Buffer
+	kept, page := filepath.Join(root, "kept"), filepath.Join(root, "page.md")
+	err := command(context.Background(), []string{"-corpus", root, "-redline", redline, "-only", "shop|clinic", "-keep", kept, "-md", page, "-o", page + ".json",
+		"-fixtures", filepath.Join(root, "fixtures")}, &out, &errs)
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, &out, &errs)
+	}
+	for _, want := range []string{"ok    shop", "sleep at main.pause", "right cause first                    1 of 1 (100 %)", "false finding    0 of 3 (0 %)"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+	written, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(string(written), "| sick/shop | sleep | yes |") {
+		t.Errorf("%v\n%s", err, written)
+	}
+	for _, dir := range []string{"shop", "clinic", "clinic.2", "clinic.3"} {
+		if _, err := os.Stat(filepath.Join(kept, dir, "run.json")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestSessionInPieces: a later session measures what the file of an earlier one
+// lacks, and tells both.
+func TestSessionInPieces(t *testing.T) {
+	root, redline := fake(t)
+	results := filepath.Join(root, "results.json")
+	session := func(only string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		err := command(context.Background(), []string{"-corpus", root, "-redline", redline, "-fixtures", root, "-only", only, "-healthy-runs", "1", "-add", "-o", results}, &out, &errs)
+		if err != nil {
+			t.Fatalf("%v\n%s%s", err, &out, &errs)
+		}
+		return out.String()
+	}
+	session("shop")
+	if out := session("shop|clinic"); strings.Contains(out, "ok    shop") || !strings.Contains(out, "ok    clinic") ||
+		!strings.Contains(out, "1 of 1 (100 %)") || !strings.Contains(out, "0 of 1 (0 %)") {
+		t.Errorf("the second session told\n%s", out)
+	}
+}
+
+// TestSessionFails: a service that does not build is a result like another, and
+// a missed mark is an error.
+func TestSessionFails(t *testing.T) {
+	root, redline := fake(t)
+	var out, errs bytes.Buffer
+	err := command(context.Background(), []string{"-corpus", root, "-redline", redline, "-fixtures", root, "-only", "healthy", "-healthy-runs", "1"}, &out, &errs)
+	if err == nil || !strings.Contains(out.String(), "MISS  broken") || !strings.Contains(out.String(), "undefined: nothing") || !strings.Contains(out.String(), "ok    clinic") {
+		t.Errorf("%v\n%s", err, &out)
+	}
+}
+
+// TestInvalidRunsAreRepeated: a run that redline calls invalid says nothing of the
+// service, so it is done again, a few times, and told.
+func TestInvalidRunsAreRepeated(t *testing.T) {
+	root, redline := fake(t)
+	script, err := os.ReadFile(redline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The first run of three finds the generator at its limit.
+	first := "\ncount=$(dirname \"$0\")/count; echo x >> $count\nif [ $(wc -l < $count) = 1 ]; then cp \"$(dirname \"$0\")/sick.json\" \"$2/findings.json\"; exit 3; fi\n"
+	if err := os.WriteFile(redline, append(script, first...), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	err = command(context.Background(), []string{"-corpus", root, "-redline", redline, "-fixtures", root, "-only", "clinic", "-healthy-runs", "1"}, &out, &errs)
+	if err != nil || !strings.Contains(out.String(), "ok    clinic") || !strings.Contains(out.String(), "1 invalid runs were repeated") {
+		t.Errorf("%v\n%s", err, &out)
+	}
+}
+
+// TestNeeds: what a case does not need it does not see.
+func TestNeeds(t *testing.T) {
+	t.Setenv("DATABASE_URL", "postgres://somewhere/else")
+	env, release, err := (&needs{}).provide(context.Background(), corpus.Case{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "DATABASE_URL=") }) {
+		t.Error("a case without a database sees the shell's")
+	}
+}
+
+// TestToldCommand: a password in the DSN never reaches the results.
+func TestToldCommand(t *testing.T) {
+	args := []string{"-only", "sick/", "-postgres", "postgres://u:secret@h/d", "--postgres=postgres://u:secret@h/d", "-redline", "/x/redline", "-add", "-md", "page.md", "-runs", "2"}
+	if got := strings.Join(told(args), " "); got != "-only sick/ -add -runs 2" {
+		t.Errorf("told as %q", got)
+	}
+}

@@ -1,0 +1,10 @@
+// Command bench runs the corpus for real and tells how often redline is right:
+// it builds each service, starts what the service needs, runs `redline run` on
+// its scenario as a user would, and scores what was found.
+//
+//	make bench-diagnose                                  # everything; writes docs/diagnosis.md
+//	bench-diagnose -only 'ledger' -keep /tmp/runs        # some cases, and keep their bundles
+//	bench-diagnose -score /tmp/runs                      # judge kept bundles again, without measuring
+//
+// It runs from the corpus's folder. Interrupted, it tells what it has so far.
+package main

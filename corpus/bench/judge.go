@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
+	"github.com/redline-go/redline/diagnose/suite"
+	"github.com/redline-go/redline/record"
+)
+
+// judged judges the bundle in a folder, or the fixture beside where it would
+// lie. The error is fs.ErrNotExist when there is neither.
+func (b *bench) judged(ctx context.Context, path string) (record.Findings, error) {
+	if _, err := os.Stat(filepath.Join(path, "run.json")); err == nil {
+		return b.again(ctx, path)
+	}
+	if _, err := os.Stat(path + corpus.PackExt); err != nil {
+		return record.Findings{}, err
+	}
+	return replay(path + corpus.PackExt)
+}
+
+// again lets redline judge a bundle: its binary may be newer than this one.
+func (b *bench) again(ctx context.Context, dir string) (record.Findings, error) {
+	out, err := exec.CommandContext(ctx, b.redline, "diagnose", dir, "--json").CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !(errors.As(err, &exit) && (exit.ExitCode() == 1 || exit.ExitCode() == 3)) {
+		return record.Findings{}, fmt.Errorf("redline diagnose %s: %w\n%s", dir, err, tail(out))
+	}
+	return findings(dir)
+}
+
+// findings reads findings.json.
+func findings(dir string) (record.Findings, error) {
+	var found record.Findings
+	data, err := os.ReadFile(filepath.Join(dir, record.FindingsFile))
+	if err != nil {
+		return found, err
+	}
+	return found, json.Unmarshal(data, &found)
+}
+
+// replay judges a packed bundle with the analyzers of this process.
+func replay(file string) (record.Findings, error) {
+	dir, err := os.MkdirTemp("", "replay-")
+	if err != nil {
+		return record.Findings{}, err
+	}
+	defer os.RemoveAll(dir)
+	if err := corpus.Unpack(file, dir); err != nil {
+		return record.Findings{}, err
+	}
+	rec, err := record.Open(dir)
+	if err != nil {
+		return record.Findings{}, err
+	}
+	body := new(record.Anatomy)
+	if err := rec.ReadJSON(record.AnatomyFile, body); errors.Is(err, fs.ErrNotExist) {
+		body = nil
+	} else if err != nil {
+		return record.Findings{}, err
+	}
+	return diagnose.Run(rec, body, suite.All())
+}
+
+// tail is the end of a command's output, for an error.
+func tail(out []byte) string {
+	const most = 2000
+	return string(out[max(0, len(out)-most):])
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
+)
+
+// page words the results: as plain text, or as the Markdown of docs/diagnosis.md.
+func (b *bench) page(markdown bool) string {
+	var w strings.Builder
+	if markdown {
+		b.opening(&w)
+	}
+	held := b.tableOf(func(m measured) bool { return m.Held })
+	columns := []corpus.Table{b.table()}
+	head := []string{"all"}
+	if held.Cases+held.Healthy > 0 {
+		columns = append(columns, b.tableOf(func(m measured) bool { return !m.Held }), held)
+		head = append(head, "developed on", "held back")
+	}
+	b.marks(&w, markdown, head, columns)
+	b.confusion(&w, markdown)
+	b.failures(&w, markdown)
+	if markdown {
+		b.cases(&w)
+	}
+	return w.String()
+}
+
+// marks is the table of what is asked: a column per set of services, and whether
+// the first of them, all, meets the mark.
+func (b *bench) marks(w *strings.Builder, markdown bool, head []string, columns []corpus.Table) {
+	all := columns[0]
+	mean, most := b.pace()
+	rows := []struct {
+		name string
+		of   func(corpus.Table) string
+		mark string
+	}{
+		{"right cause first", func(t corpus.Table) string { return part(t.First, t.Cases) }, mark(all.First, all.Cases, corpus.MarkFirst)},
+		{"right cause in the first three", func(t corpus.Table) string { return part(t.InFirstThree, t.Cases) }, mark(all.InFirstThree, all.Cases, corpus.MarkInFirstThree)},
+		{"right place", func(t corpus.Table) string { return part(t.Where, t.Placed) }, mark(all.Where, all.Placed, corpus.MarkWhere)},
+		{"share within its range", func(t corpus.Table) string { return part(t.Share, t.Ranged) }, ""},
+		{"healthy runs with a false finding", func(t corpus.Table) string { return part(t.Alarmed, t.Healthy) }, mark(all.Healthy-all.Alarmed, all.Healthy, 1)},
+		{"runs that could not be judged", func(t corpus.Table) string { return fmt.Sprint(t.Broken) }, ""},
+		{"further findings on sick services", func(t corpus.Table) string { return fmt.Sprint(t.Extra) }, ""},
+	}
+	if markdown {
+		fmt.Fprintf(w, "| | %s | mark |\n|%s\n", strings.Join(head, " | "), strings.Repeat("---|", len(head)+2))
+	} else if len(head) > 1 {
+		fmt.Fprintf(w, "%-36s %s\n", "", strings.Join(head, ", "))
+	}
+	for _, r := range rows {
+		var cells []string
+		for _, t := range columns {
+			cells = append(cells, r.of(t))
+		}
+		if markdown {
+			fmt.Fprintf(w, "| %s | %s | %s |\n", r.name, strings.Join(cells, " | "), r.mark)
+		} else {
+			fmt.Fprintf(w, "%-36s %s  %s\n", r.name, strings.Join(cells, ", "), r.mark)
+		}
+	}
+	if markdown {
+		w.WriteString("\n")
+	}
+	fmt.Fprintf(w, "%d invalid runs were repeated. A run takes %.1f s in the mean and %.1f s at most, its build by redline included.\n", b.repeats(), mean.Seconds(), most.Seconds())
+}
+
+func (b *bench) opening(w *strings.Builder) {
+	r := b.results
+	fmt.Fprintf(w, `# How often the diagnosis is right
+
+Every service of [corpus/](../corpus) was built and run as a user would (redline run SCENARIO), and what
+redline said was compared with the service's expect.yaml. A finding counts as a false alarm on a healthy service
+when its confidence is medium or more. Services that are held back were written by someone who knew the list of
+causes and nothing of the analyzers.
+Made by make bench-diagnose:
+
+    %s
+
+%d runs on %s, in %s.
+%s, %d CPUs, %s, %s.
+
+`, r.Command, len(r.Runs), r.When.Format("2006-01-02 15:04 MST"), r.Took.Round(time.Second), r.Host.CPUModel, r.Host.CPUs, r.Host.Kernel, runtime.Version())
+}
+
+func (b *bench) repeats() (n int) {
+	for _, m := range b.results.Runs {
+		n += m.Repeats
+	}
+	return n
+}
+
+func (b *bench) pace() (mean, most time.Duration) {
+	for _, m := range b.results.Runs {
+		mean += m.Took
+		most = max(most, m.Took)
+	}
+	return mean / time.Duration(len(b.results.Runs)), most
+}
+
+func part(n, all int) string {
+	if all == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d of %d (%.0f %%)", n, all, 100*float64(n)/float64(all))
+}
+
+func mark(n, all int, at float64) string {
+	verdict := "met"
+	if float64(n) < at*float64(all) {
+		verdict = "MISSED"
+	}
+	return fmt.Sprintf("%.0f %%: %s", 100*at, verdict)
+}
+
+// confusion lists what was said first instead of the wanted cause.
+func (b *bench) confusion(w *strings.Builder, markdown bool) {
+	counts := map[string]int{}
+	for _, m := range b.results.Runs {
+		if m.First || m.Broken {
+			continue
+		}
+		said := "nothing"
+		if len(m.Said) > 0 {
+			said, _, _ = strings.Cut(m.Said[0], " ")
+		}
+		counts[fmt.Sprintf("%s: said %s", m.wanted(), said)]++
+	}
+	if len(counts) == 0 {
+		return
+	}
+	title(w, markdown, "Confusions")
+	keys := make([]string, 0, len(counts))
+	for k := range counts {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		fmt.Fprintf(w, "%s%s (%d)\n", bullet(markdown), k, counts[k])
+	}
+}
+
+func (m measured) wanted() string {
+	if m.Kind == corpus.Healthy {
+		return "healthy"
+	}
+	return m.Wanted
+}
+
+// failures lists the runs with which something is wrong, and why as far as that
+// is known.
+func (b *bench) failures(w *strings.Builder, markdown bool) {
+	first := true
+	for _, m := range b.results.Runs {
+		if m.OK() {
+			continue
+		}
+		if first {
+			title(w, markdown, "Where it is wrong")
+			first = false
+		}
+		fmt.Fprintf(w, "%s%s/%s: %s.", bullet(markdown), m.Kind, m.Name, strings.Join(m.Why, "; "))
+		if len(m.Said) > 0 && m.Kind != corpus.Healthy {
+			fmt.Fprintf(w, " It said %s.", strings.Join(m.Said[:min(3, len(m.Said))], "; "))
+		}
+		if why := b.misses[m.Name]; why != "" {
+			fmt.Fprintf(w, " Why: %s", why)
+		}
+		w.WriteString("\n")
+	}
+}
+
+// cases lists what was run.
+func (b *bench) cases(w *strings.Builder) {
+	title(w, true, "All runs")
+	w.WriteString("| case | wanted | first | said first | s |\n|---|---|---|---|---|\n")
+	for _, m := range b.results.Runs {
+		said, verdict := "nothing", "yes"
+		if len(m.Said) > 0 {
+			said = strings.ReplaceAll(m.Said[0], "|", "\\|")
+		}
+		if !m.First {
+			verdict = "NO"
+		}
+		fmt.Fprintf(w, "| %s/%s | %s | %s | %s | %.1f |\n", m.Kind, m.Name, m.wanted(), verdict, said, m.Took.Seconds())
+	}
+}
+
+func title(w *strings.Builder, markdown bool, text string) {
+	if markdown {
+		fmt.Fprintf(w, "\n## %s\n\n", text)
+	} else {
+		fmt.Fprintf(w, "\n%s\n", text)
+	}
+}
+
+func bullet(markdown bool) string {
+	if markdown {
+		return "- "
+	}
+	return "  "
+}

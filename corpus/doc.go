@@ -1,0 +1,11 @@
+// Package corpus holds small services, each sick in one way that matters under
+// its scenario (sick/), in two ways of known weight (pair/), or healthy though it
+// looks suspicious (healthy/). A service is a folder:
+//
+//	main.go        the service, in the dress of its own: framework, names, shape
+//	scenario.yaml  what `redline run` puts on it; it can be run by hand
+//	expect.yaml    what redline must find there: cause, where, range of share
+//
+// backend/ is the service that others of them call. What the folders must
+// contain is said and checked by diagnose/diagnosetest/corpus.
+package corpus

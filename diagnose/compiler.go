@@ -1,0 +1,55 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+// FromCompiler is the source of evidence that the Go compiler gave.
+const FromCompiler = "compiler"
+
+// mostReasons bounds the compiler's remarks in a finding: the first ones are of
+// the line that was named.
+const mostReasons = 2
+
+// reason adds what the compiler says of the lines that findings name: why a
+// value is on the heap to what is found about memory, missed inlining and
+// checked indexes to what is found about CPU. It is silent where the bundle has
+// no remarks, since a target that redline did not build has none.
+func (p *Pass) reason(findings []record.Finding, stages map[string]Stage) {
+	var said record.Compiler
+	if err := p.Record.ReadJSON(record.CompilerFile, &said); err != nil {
+		return
+	}
+	for i := range findings {
+		f := &findings[i]
+		stage := stages[f.Cause]
+		if stage != Memory && stage != CPUUse || f.Where.Function == "" {
+			continue
+		}
+		told := 0
+		for _, line := range said.Lines {
+			if line.Function != f.Where.Function || line.Line != f.Where.Line {
+				continue
+			}
+			for _, r := range line.Remarks {
+				if told == mostReasons || (r.Kind == record.Escapes) != (stage == Memory) {
+					continue
+				}
+				f.Evidence = append(f.Evidence, Fact(FromCompiler, line.Cost(), Ratio, "the compiler at %s: %s", At(line.Frame), remarkText(r)))
+				told++
+			}
+		}
+	}
+}
+
+// remarkText words a remark with the last step of its flow, which is the one
+// that made the value escape.
+func remarkText(r record.Remark) string {
+	if len(r.Flow) == 0 {
+		return r.Text
+	}
+	return fmt.Sprintf("%s (%s)", strings.TrimSuffix(r.Text, ":"), r.Flow[len(r.Flow)-1])
+}

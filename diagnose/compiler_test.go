@@ -1,0 +1,54 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/record"
+)
+
+// TestCompilersReasons: a finding about memory carries why its line allocates,
+// and not what the compiler says of other lines or of other costs.
+func TestCompilersReasons(t *testing.T) {
+	rec, _ := diagnosetest.New(16, 10*time.Millisecond).Open(t)
+	at := record.Frame{Function: "main.load", File: "shop/main.go", Line: 6}
+	if err := record.WriteJSON(rec.Dir, record.CompilerFile, record.Compiler{Lines: []record.HotLine{
+		{Frame: record.Frame{Function: "main.load", Line: 7}, Bytes: 0.4, Remarks: []record.Remark{{Kind: record.Escapes, Text: "other"}}},
+		{Frame: at, Bytes: 0.9, Remarks: []record.Remark{
+			{Kind: record.Escapes, Text: "o escapes to heap", Flow: []string{"&o (address-of) at main.go:7", "return &o (return) at main.go:7"}},
+			{Kind: record.BoundsCheck, Text: "checked"},
+		}},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	for stage, want := range map[diagnose.Stage]string{
+		diagnose.Memory: "the compiler at main.go:6: o escapes to heap (return &o (return) at main.go:7)",
+		diagnose.CPUUse: "the compiler at main.go:6: checked",
+		diagnose.Wait:   "",
+	} {
+		a := finds("alloc", cause("alloc"), 2, record.High)
+		a.Stage = stage
+		run := a.Run
+		a.Run = func(p *diagnose.Pass) ([]diagnose.Finding, error) {
+			found, err := run(p)
+			found[0].Where = diagnose.WhereOf(at)
+			return found, err
+		}
+		out, err := diagnose.Run(rec, nil, []diagnose.Analyzer{a})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		for _, e := range out.Findings[0].Evidence {
+			if e.Source == diagnose.FromCompiler {
+				said = append(said, e.Text)
+			}
+		}
+		if got := strings.Join(said, "; "); got != want {
+			t.Errorf("stage %d: the compiler is quoted as %q, want %q", stage, got, want)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/goccy/go-yaml"
+)
+
+// MissesFile lists, beside the fixtures, the cases that the diagnosis is known
+// to miss.
+const MissesFile = "misses.yaml"
+
+// Misses are reasons by the name of the case.
+type Misses map[string]string
+
+// ReadMisses reads the list beside the fixtures; without a list nothing is known
+// to be missed.
+func ReadMisses(fixtures string) (Misses, error) {
+	path := filepath.Join(fixtures, MissesFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	misses := Misses{}
+	if err := yaml.Unmarshal(data, &misses); err != nil {
+		return nil, fmt.Errorf("%s: %s", path, yaml.FormatError(err, false, true))
+	}
+	for name, why := range misses {
+		if why == "" {
+			return nil, fmt.Errorf("%s: %s is missed without a reason", path, name)
+		}
+	}
+	return misses, nil
+}

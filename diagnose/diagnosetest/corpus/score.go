@@ -1,0 +1,165 @@
+package corpus
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+// firstFew is how many findings a run prints: what is told later is not told.
+const firstFew = 3
+
+// Result is how what was said of a case is judged.
+type Result struct {
+	Name string `json:"name"`
+	Kind Kind   `json:"kind"`
+	Held bool   `json:"held,omitempty"` // not used in development
+	// Wanted is the weightiest cause that should be named; empty when healthy.
+	Wanted string `json:"wanted,omitempty"`
+	// First: the weightiest wanted cause was named first. Of a healthy case:
+	// nothing was found with confidence.
+	First bool `json:"first"`
+	// InFirstThree: all wanted causes are among the first three.
+	InFirstThree bool `json:"in_first_three"`
+	// Where and Share say whether all wanted findings are at the right place and
+	// within their range; nil when the case wants none.
+	Where *bool `json:"where,omitempty"`
+	Share *bool `json:"share,omitempty"`
+	// False are findings of medium confidence or more that are not wanted. Of a
+	// healthy case each is a false alarm; of a sick one they are told apart.
+	False []record.Finding `json:"false,omitempty"`
+	// Broken is a case that could not be run or judged: it meets no mark.
+	Broken bool `json:"broken,omitempty"`
+	// Said words what was found, first to last; Why what is wrong with it, empty
+	// when nothing is.
+	Said []string `json:"said"`
+	Why  []string `json:"why,omitempty"`
+}
+
+// OK reports whether nothing is wrong.
+func (r Result) OK() bool { return len(r.Why) == 0 }
+
+// Broken is the result of a case that could not be run or judged.
+func Broken(c Case, err error) Result {
+	r := Score(c, record.Findings{})
+	r.Broken, r.First, r.InFirstThree = true, false, false
+	r.Why = []string{fmt.Sprintf("could not be judged: %v", err)}
+	return r
+}
+
+// Score judges what was found in a case.
+func Score(c Case, found record.Findings) Result {
+	r := Result{Name: c.Name, Kind: c.Kind, Held: c.Held, First: true, InFirstThree: true}
+	for _, f := range found.Findings {
+		r.Said = append(r.Said, words(f))
+		if !c.wants(f.Cause) && f.Confidence != record.Low {
+			r.False = append(r.False, f)
+		}
+	}
+	if c.Kind == Healthy {
+		for _, f := range r.False {
+			r.First, r.InFirstThree = false, false
+			r.miss("nothing is wrong, and it says %s", words(f))
+		}
+		return r
+	}
+	r.Wanted = c.Findings[0].Cause
+	for i, e := range c.Findings {
+		r.expect(i, e, found.Findings)
+	}
+	return r
+}
+
+// wants reports whether a cause is expected of the case.
+func (c Case) wants(cause string) bool {
+	for _, e := range c.Findings {
+		if e.Cause == cause {
+			return true
+		}
+	}
+	return false
+}
+
+// expect judges the i-th wanted finding.
+func (r *Result) expect(i int, e Expect, found []record.Finding) {
+	if i == 0 && (len(found) == 0 || found[0].Cause != e.Cause) {
+		r.First = false
+		r.miss("%s is not first", e.Cause)
+	}
+	at := -1
+	for n, f := range found {
+		if f.Cause == e.Cause && (at < 0 || !matches(e, found[at]) && matches(e, f)) {
+			at = n
+		}
+	}
+	if at < 0 || at >= firstFew {
+		r.InFirstThree = false
+		r.miss("%s is not among the first three", e.Cause)
+	}
+	if len(e.Where) > 0 {
+		ok := at >= 0 && matches(e, found[at])
+		r.Where = both(r.Where, ok)
+		if !ok && at >= 0 {
+			r.miss("%s is placed at %s, not at %s", e.Cause, place(found[at].Where), strings.Join(e.Where, " or "))
+		}
+	}
+	if len(e.Share) == 2 {
+		ok := at >= 0 && found[at].Share >= e.Share[0] && found[at].Share <= e.Share[1]
+		r.Share = both(r.Share, ok)
+		if !ok && at >= 0 {
+			r.miss("%s has a share of %.2f, not of %.2f to %.2f", e.Cause, found[at].Share, e.Share[0], e.Share[1])
+		}
+	}
+}
+
+func (r *Result) miss(format string, args ...any) {
+	r.Why = append(r.Why, fmt.Sprintf(format, args...))
+}
+
+func both(before *bool, ok bool) *bool {
+	ok = ok && (before == nil || *before)
+	return &ok
+}
+
+// matches reports whether a finding lies where one is wanted.
+func matches(e Expect, f record.Finding) bool {
+	w := f.Where
+	places := []string{w.Function, fmt.Sprintf("%s:%d", w.File, w.Line), spaced(w.SQL), w.Detail}
+	for _, want := range e.Where {
+		for _, p := range places {
+			if strings.Contains(strings.ToLower(p), strings.ToLower(spaced(want))) {
+				return true
+			}
+		}
+	}
+	return len(e.Where) == 0
+}
+
+// spaced makes all white space one blank: statements differ in nothing else.
+func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// words tells a finding in one line.
+func words(f record.Finding) string {
+	return fmt.Sprintf("%s at %s (%.0f %% of %s, gain %.2f, %s)", f.Cause, place(f.Where), 100*f.Share, f.ShareOf, f.GainCeiling, f.Confidence)
+}
+
+func place(w record.Where) string {
+	const longest = 60
+	cut := func(s string) string {
+		if runes := []rune(spaced(s)); len(runes) > longest {
+			return string(runes[:longest]) + "..."
+		}
+		return spaced(s)
+	}
+	switch {
+	case w.Function != "":
+		return fmt.Sprintf("%s %s:%d", path.Base(w.Function), path.Base(w.File), w.Line)
+	case w.SQL != "":
+		return cut(w.SQL)
+	case w.Detail != "":
+		return cut(w.Detail)
+	}
+	return "no place"
+}

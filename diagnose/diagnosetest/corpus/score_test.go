@@ -1,0 +1,97 @@
+package corpus
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/record"
+)
+
+func finding(cause, function string, share float64, c record.Confidence) record.Finding {
+	return record.Finding{Cause: cause, Share: share, ShareOf: "request time", Confidence: c, GainCeiling: 2,
+		Where: record.Where{Function: function, File: "/src/main.go", Line: 41, SQL: "SELECT *\n FROM t WHERE id = $1"}}
+}
+
+func TestScore(t *testing.T) {
+	lock := finding("lock-contention", "main.(*book).credit", 0.8, record.High)
+	sleep := finding("sleep", "main.pause", 0.3, record.Medium)
+	hint := finding("cpu-map", "main.count", 0.2, record.Low)
+	wantLock := Expect{Cause: "lock-contention", Where: []string{"(*book).credit"}, Share: []float64{0.6, 1}}
+	sick := Case{Kind: Sick, Findings: []Expect{wantLock}}
+	pair := Case{Kind: Pair, Findings: []Expect{wantLock, {Cause: "sleep", Where: []string{"main.go:41"}}}}
+	sql := Case{Kind: Sick, Findings: []Expect{{Cause: "lock-contention", Where: []string{"select * from t"}}}}
+	elsewhere := Case{Kind: Sick, Findings: []Expect{{Cause: "lock-contention", Where: []string{"main.go:7"}, Share: []float64{0, 0.5}}}}
+	for _, c := range []struct {
+		name         string
+		c            Case
+		found        []record.Finding
+		first, three bool
+		where, share string // "yes", "no", ""
+		false        int
+		why          string
+	}{
+		{"right", sick, []record.Finding{lock}, true, true, "yes", "yes", 0, ""},
+		{"right, with a hint beside", sick, []record.Finding{lock, hint}, true, true, "yes", "yes", 0, ""},
+		{"right, with another", sick, []record.Finding{lock, sleep}, true, true, "yes", "yes", 1, ""},
+		{"second", sick, []record.Finding{sleep, lock}, false, true, "yes", "yes", 1, "lock-contention is not first"},
+		{"fourth", sick, []record.Finding{hint, hint, hint, lock}, false, false, "yes", "yes", 0, "not among the first three"},
+		{"silent", sick, nil, false, false, "no", "no", 0, "not first"},
+		{"elsewhere", elsewhere, []record.Finding{lock}, true, true, "no", "no", 0, "placed at main.(*book).credit main.go:41"},
+		{"by statement", sql, []record.Finding{lock}, true, true, "yes", "", 0, ""},
+		{"both of a pair", pair, []record.Finding{lock, sleep}, true, true, "yes", "yes", 0, ""},
+		{"a pair the wrong way round", pair, []record.Finding{sleep, lock}, false, true, "yes", "yes", 0, "not first"},
+		{"half a pair", pair, []record.Finding{lock}, true, false, "no", "yes", 0, "sleep is not among"},
+		{"quiet and well", Case{Kind: Healthy}, []record.Finding{hint}, true, true, "", "", 0, ""},
+		{"false alarm", Case{Kind: Healthy}, []record.Finding{sleep}, false, false, "", "", 1, "nothing is wrong, and it says sleep"},
+	} {
+		r := Score(c.c, record.Findings{Findings: c.found})
+		if r.First != c.first || r.InFirstThree != c.three || yes(r.Where) != c.where || yes(r.Share) != c.share || len(r.False) != c.false {
+			t.Errorf("%s: %+v (where %s, share %s)", c.name, r, yes(r.Where), yes(r.Share))
+		}
+		if why := strings.Join(r.Why, "; "); r.OK() != (c.why == "") || !strings.Contains(why, c.why) {
+			t.Errorf("%s: why %q, want %q", c.name, why, c.why)
+		}
+	}
+}
+
+func yes(b *bool) string {
+	switch {
+	case b == nil:
+		return ""
+	case *b:
+		return "yes"
+	}
+	return "no"
+}
+
+// TestTable: marks are parts of what was counted, and a healthy service that is
+// accused fails however good the rest is.
+func TestTable(t *testing.T) {
+	ok, no := true, false
+	right := Result{Kind: Sick, First: true, InFirstThree: true, Where: &ok, Share: &no}
+	late := Result{Kind: Sick, InFirstThree: true, Where: &ok}
+	var table Table
+	for range 19 {
+		table.Count(right)
+	}
+	table.Count(late)
+	table.Count(Result{Kind: Healthy, First: true})
+	if !table.Met() || table.First != 19 || table.Cases != 20 || table.Placed != 20 || table.Ranged != 19 || table.Share != 0 {
+		t.Errorf("19 of 20 first: %+v", table)
+	}
+	accused := table
+	accused.Count(Result{Kind: Healthy, False: make([]record.Finding, 2)})
+	if accused.Met() || accused.Alarmed != 1 || accused.Alarms != 2 {
+		t.Errorf("with a false alarm: %+v", accused)
+	}
+	broken := table
+	broken.Count(Broken(Case{Kind: Healthy}, errors.New("does not build")))
+	if broken.Met() || broken.Alarmed != 0 {
+		t.Errorf("with a case that was not judged: %+v", broken)
+	}
+	table.Count(late)
+	if table.Met() {
+		t.Errorf("19 of 21 first meets the mark: %+v", table)
+	}
+}

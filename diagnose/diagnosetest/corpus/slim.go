@@ -1,0 +1,176 @@
+package corpus
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/record"
+)
+
+// Of a bundle of 10 s the windows, histograms and profiles are the most, and
+// most of that is digits that no judgement rests on.
+
+// keptBits of a value's 52-bit mantissa: four decimal digits.
+const keptBits = 14
+
+// keptSlow of the slowest requests are kept.
+const keptSlow = 50
+
+// kept are the histograms that diagnosis reads, over the steady span as a whole.
+var kept = []record.Kind{record.Latency, record.Service, record.Lag}
+
+// slim writes the bundle from that holds what diagnosis reads of it to the
+// folder to, which it makes.
+func slim(from, to string) error {
+	rec, err := record.Open(from)
+	if err != nil {
+		return err
+	}
+	if rec.Run.Steady.Len() == 0 {
+		return errors.New("the run has no steady span: it did not end well")
+	}
+	w, err := record.Create(to, rec.Run)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(copyWindows(rec, w), copyHistograms(rec, w), copyProfiles(rec, w))
+	slow, slowErr := rec.SlowRequests()
+	slow = slow[:min(len(slow), keptSlow)]
+	for i := range slow {
+		slow[i].TraceID = "" // spans are left behind
+	}
+	if err := errors.Join(err, slowErr, w.Slow(slow...), w.Close(rec.Run.State, rec.Run.Why)); err != nil {
+		return err
+	}
+	return copyJSON(from, to)
+}
+
+func copyWindows(rec *record.Record, w *record.Writer) error {
+	first, end := rec.Windows()
+	width := rec.Run.Window
+	all := record.Span{From: record.WindowSpan(first, width).From, To: record.WindowSpan(end, width).From}
+	names := rec.Names()
+	values := make([][]float64, len(names))
+	for i, s := range names {
+		values[i] = rec.Series(s.Name, s.Labels, all)
+	}
+	for n := range end - first {
+		var points []record.Point
+		for i, s := range names {
+			if v := values[i][n]; !math.IsNaN(v) {
+				points = append(points, record.Point{Window: first + n, Series: s, Value: round(v)})
+			}
+		}
+		if err := w.Add(points...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// round keeps a value's leading bits; whole numbers below 16384 stay.
+func round(v float64) float64 {
+	const dropped = 52 - keptBits
+	if v == math.Trunc(v) && math.Abs(v) < 1<<keptBits || math.IsInf(v, 0) {
+		return v
+	}
+	return math.Float64frombits((math.Float64bits(v) + 1<<(dropped-1)) &^ (1<<dropped - 1))
+}
+
+func copyHistograms(rec *record.Record, w *record.Writer) error {
+	for _, kind := range kept {
+		h, err := rec.Histogram("", kind, rec.Run.Steady)
+		if err != nil {
+			return err
+		}
+		if h.TotalCount() == 0 {
+			continue
+		}
+		if err := w.Histogram("", kind, rec.Run.Steady, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyProfiles leaves out addresses, and the profiles' own compression: what
+// several of them repeat, above all names, is then stored once. Readers take
+// either form.
+func copyProfiles(rec *record.Record, w *record.Writer) error {
+	for _, listed := range rec.Profiles("") {
+		data, err := rec.ReadProfile(listed)
+		if err != nil {
+			return err
+		}
+		p, err := diagnose.ParseProfile(data)
+		if err != nil {
+			return err
+		}
+		if err := p.Aggregate(true, true, true, true, false, false); err != nil {
+			return err
+		}
+		if p, err = profile.Merge([]*profile.Profile{p}); err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if err := p.WriteUncompressed(&b); err != nil {
+			return err
+		}
+		listed.Data = b.Bytes()
+		if err := w.Profile(listed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyJSON copies run.json and what else the bundle says in JSON, without the
+// judgement, which a replay makes anew, and without the timelines of requests.
+func copyJSON(from, to string) error {
+	files, err := filepath.Glob(filepath.Join(from, "*.json"))
+	if err != nil {
+		return err
+	}
+	drop := map[string][]string{
+		record.SummaryFile: {"anatomy", "findings", "not_judged", "thresholds", "sources"},
+		record.AnatomyFile: {"slowest", "marked"},
+	}
+	for _, path := range files {
+		name := filepath.Base(path)
+		if name == record.FindingsFile {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if keys := drop[name]; keys != nil {
+			if data, err = without(data, keys); err != nil {
+				return &fs.PathError{Op: "read", Path: path, Err: err}
+			}
+		}
+		if err := os.WriteFile(filepath.Join(to, name), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func without(data []byte, keys []string) ([]byte, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		delete(fields, k)
+	}
+	return json.Marshal(fields)
+}

@@ -1,0 +1,60 @@
+package corpus
+
+// Marks that the diagnosis is held to, as parts of the cases.
+const (
+	MarkFirst        = 0.95 // the right cause first
+	MarkInFirstThree = 1.0
+	MarkWhere        = 0.90
+)
+
+// Table counts results. The zero value is empty.
+type Table struct {
+	// Sick cases, pairs among them.
+	Cases, First, InFirstThree int
+	// Of those that want a place and a range of share.
+	Placed, Where, Ranged, Share int
+	// Healthy services, those of them with a false alarm, and false alarms.
+	Healthy, Alarmed, Alarms int
+	// Extra counts further findings of medium confidence or more on sick cases.
+	Extra int
+	// Broken counts cases that could not be judged, which meet no mark.
+	Broken int
+}
+
+// Count adds a result.
+func (t *Table) Count(r Result) {
+	add(&t.Broken, r.Broken)
+	if r.Kind == Healthy {
+		t.Healthy++
+		t.Alarms += len(r.False)
+		add(&t.Alarmed, len(r.False) > 0)
+		return
+	}
+	t.Cases++
+	t.Extra += len(r.False)
+	add(&t.First, r.First)
+	add(&t.InFirstThree, r.InFirstThree)
+	if r.Where != nil {
+		t.Placed++
+		add(&t.Where, *r.Where)
+	}
+	if r.Share != nil {
+		t.Ranged++
+		add(&t.Share, *r.Share)
+	}
+}
+
+func add(n *int, yes bool) {
+	if yes {
+		*n++
+	}
+}
+
+// Met reports whether all marks are met by what was counted.
+func (t Table) Met() bool {
+	return reaches(t.First, t.Cases, MarkFirst) && reaches(t.InFirstThree, t.Cases, MarkInFirstThree) &&
+		reaches(t.Where, t.Placed, MarkWhere) && t.Alarmed == 0 && t.Broken == 0
+}
+
+// reaches reports whether n of all is at least the mark; of none it is.
+func reaches(n, all int, mark float64) bool { return float64(n) >= mark*float64(all) }

@@ -1,0 +1,21 @@
+package diagnosetest
+
+import (
+	"testing"
+
+	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
+	"github.com/redline-go/redline/record"
+)
+
+// Packed is the file of a bundle that corpus.Pack wrote.
+type Packed string
+
+// Open unpacks the bundle into a folder of the test and opens it.
+func (p Packed) Open(t testing.TB) (*record.Record, *record.Anatomy) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := corpus.Unpack(string(p), dir); err != nil {
+		t.Fatal(err)
+	}
+	return Dir(dir).Open(t)
+}

@@ -1,0 +1,86 @@
+package diagnose
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Snapshot is one goroutine profile: who stood where at an instant.
+type Snapshot struct {
+	At     time.Duration // run time
+	Total  int64         // goroutines
+	Stacks []Sample      // Value is how many stood there
+}
+
+type snapshotsResult struct {
+	list []Snapshot
+	err  error
+}
+
+// Snapshots returns the goroutine profiles in order of time. The error tells
+// which does not parse; none at all is no error.
+func (p *Pass) Snapshots() ([]Snapshot, error) {
+	if p.snapshots == nil {
+		list, err := p.readSnapshots()
+		p.snapshots = &snapshotsResult{list, err}
+	}
+	return p.snapshots.list, p.snapshots.err
+}
+
+func (p *Pass) readSnapshots() ([]Snapshot, error) {
+	var list []Snapshot
+	for _, listed := range p.Record.Profiles("goroutine") {
+		data, err := p.Record.ReadProfile(listed)
+		if err != nil {
+			return nil, fmt.Errorf("goroutine profile: %w", err)
+		}
+		parsed, err := ParseProfile(data)
+		if err != nil {
+			return nil, fmt.Errorf("goroutine profile: %w", err)
+		}
+		flat, err := flatten(parsed, "goroutine")
+		if err != nil {
+			return nil, fmt.Errorf("goroutine profile: %w", err)
+		}
+		if len(list) == maxProfiles {
+			return nil, fmt.Errorf("goroutine profile: more than %d of them", maxProfiles)
+		}
+		at := len(list)
+		for at > 0 && list[at-1].At > listed.Span.From {
+			at--
+		}
+		list = append(list, Snapshot{})
+		copy(list[at+1:], list[at:])
+		list[at] = Snapshot{At: listed.Span.From, Total: flat.Total, Stacks: flat.Samples}
+	}
+	return list, nil
+}
+
+// Alive returns how many goroutines that began in a function stood in each
+// snapshot; nil without one.
+func (p *Pass) Alive(entry string) []int64 {
+	snapshots, err := p.Snapshots()
+	if err != nil {
+		return nil
+	}
+	counts := make([]int64, len(snapshots))
+	for i, s := range snapshots {
+		for _, stack := range s.Stacks {
+			if Entry(stack.Stack) == entry {
+				counts[i] += stack.Value
+			}
+		}
+	}
+	return counts
+}
+
+// Entry returns the function that a stack's goroutine began in; "" for an empty
+// stack.
+func Entry(stack []record.Frame) string {
+	if len(stack) == 0 {
+		return ""
+	}
+	return stack[len(stack)-1].Function
+}

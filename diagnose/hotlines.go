@@ -1,0 +1,61 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastHot is the share of CPU or of allocated bytes from which a line is
+	// hot: a dozen lines of a service reach it, and below it no change of one
+	// line could be measured.
+	leastHot = 0.02
+	// mostHot bounds the lines that are told.
+	mostHot = 64
+)
+
+// HotLines returns the lines of the service's own code that take most of its CPU
+// or allocate most, by the CPU and allocs profiles of a record; costliest first.
+// It is empty when neither profile was taken.
+func HotLines(rec *record.Record) []record.HotLine {
+	p := newPass(rec, nil)
+	lines := map[record.Frame]*record.HotLine{}
+	book := func(typ, value string, add func(h *record.HotLine, share float64, self bool)) {
+		prof, err := p.Profile(typ, value)
+		if err != nil || prof.Total <= 0 {
+			return
+		}
+		for _, s := range prof.Samples {
+			i := p.Stacks.Innermost(s.Stack)
+			if i < 0 {
+				continue
+			}
+			h := lines[s.Stack[i]]
+			if h == nil {
+				h = &record.HotLine{Frame: s.Stack[i]}
+				lines[s.Stack[i]] = h
+			}
+			add(h, float64(s.Value)/float64(prof.Total), i == 0)
+		}
+	}
+	book("cpu", "cpu", func(h *record.HotLine, share float64, self bool) {
+		h.CPU += share
+		if self {
+			h.Self += share
+		}
+	})
+	book("allocs", "alloc_space", func(h *record.HotLine, share float64, _ bool) { h.Bytes += share })
+	book("allocs", "alloc_objects", func(h *record.HotLine, share float64, _ bool) { h.Objects += share })
+	var hot []record.HotLine
+	for _, h := range lines {
+		if max(h.Cost(), h.Objects) >= leastHot {
+			hot = append(hot, *h)
+		}
+	}
+	slices.SortFunc(hot, func(a, b record.HotLine) int {
+		return cmp.Or(cmp.Compare(b.Cost(), a.Cost()), compareFrames(a.Frame, b.Frame))
+	})
+	return hot[:min(len(hot), mostHot)]
+}

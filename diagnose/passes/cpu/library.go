@@ -1,0 +1,184 @@
+package cpu
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+)
+
+// Least shares of the service's CPU, and what the remedies save of them; see
+// text.go. Balanced services of the corpus hash 2 to 5 %, compress up to 25 %
+// (letter-press), encrypt up to 40 % of their CPU on kept connections (tls-vault,
+// which is no handshake).
+const (
+	leastCrypto    = 0.15
+	leastHandshake = 0.12
+	leastCompress  = 0.15
+	leastSort      = 0.15
+	leastReflect   = 0.15
+	leastClock     = 0.12
+	leastRouter    = 0.15
+
+	// What was verified can be remembered; what is new must be hashed.
+	savesCrypto = 0.7
+	// A resumed or kept connection costs next to nothing.
+	savesHandshake = 0.9
+	// The fastest level takes a third of the best one's time, or of the default's.
+	savesCompress = 0.65
+	// Keeping order costs a search per change.
+	savesSort = 0.85
+	// Generated code assigns the fields.
+	savesReflect = 0.8
+	// One reading per request is left.
+	savesClock = 0.9
+	// A tree of routes, or exact ones first.
+	savesRouter = 0.8
+)
+
+// Crypto finds services that spend their CPU on hashing and signing.
+var Crypto = domain{
+	name: "crypto", roles: callstack.Crypto, least: leastCrypto, saves: part(savesCrypto),
+	doc:   "Counts CPU samples inside hashes, signatures and password hashes (not TLS), from 15 % of the service's CPU.",
+	title: func(h diagnose.Hot) string { return "Hashing and signing (" + callee(h, "crypto") + ")" },
+	cause: diagnose.Cause{
+		ID: "cpu-crypto", Title: "Hashing and signing take the CPU",
+		Doc: "A large part of the CPU is spent in hashes, signatures or password hashing.",
+		Knows: "CPU samples below hash, crypto and token packages, from 15 % of the service's CPU; a sickness when saving seven tenths of it would gain 1.3, " +
+			"since what is verified again can be remembered and what is new can not. TLS is not counted (cpu-tls), nor the random source (cpu-clock), nor the " +
+			"handshakes of database drivers.",
+		Remedy: "Remember what was verified, lower the cost where it is safe, use an algorithm the CPU has instructions for.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "if bcrypt.CompareHashAndPassword(user.Hash, password) != nil { // in every request",
+			After:  "if !sessions.Valid(token) { // bcrypt once, at login"},
+		Verify: verify, Cases: []string{"club-door", "seal-documents", "crew-roster", "letter-press"},
+	},
+	remedy: func(h diagnose.Hot) string {
+		return fmt.Sprintf("Remember the result of %s for as long as it is valid (a verified token until it expires) instead of computing it in every request at %s.", callee(h, "the hash"), diagnose.At(h.Place))
+	},
+}.analyzer()
+
+// Handshakes finds servers that spend their CPU on TLS handshakes.
+var Handshakes = domain{
+	name: "tls-handshakes", roles: callstack.Handshake, least: leastHandshake, saves: part(savesHandshake),
+	doc:   "Counts CPU samples inside TLS handshakes, from 12 % of the service's CPU.",
+	title: fixed("TLS handshakes"),
+	cause: diagnose.Cause{
+		ID: "cpu-tls", Title: "TLS handshakes take the CPU",
+		Doc: "Connections are opened so often that their handshakes, a signature each, take a large part of the CPU.",
+		Knows: "CPU samples below the handshake of crypto/tls, from 12 % of the service's CPU. Encryption on connections that are kept does not count. " +
+			"Handshakes that the service's own HTTP client or database driver makes are http-client-churn and db-pool-churn. It has no place in the " +
+			"service's code: the server or its clients close the connections.",
+		Remedy: "Keep connections (idle timeouts on both sides, no Connection: close), let sessions be resumed, use ECDSA certificates.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "srv.SetKeepAlivesEnabled(false)",
+			After:  "srv.IdleTimeout = 2 * time.Minute // longer than that of the proxies before it"},
+		Verify: "redline run: connections opened per request fall, and cpu_per_request with them.", Cases: []string{"rate-quotes-tls", "tls-vault"},
+	},
+	remedy: fixed("Let connections be kept: enable keep-alives, give the server a longer idle timeout than its clients and proxies, keep session tickets on; an ECDSA certificate signs ten times faster than RSA."),
+}.analyzer()
+
+// Compress finds services that spend their CPU on compression.
+var Compress = domain{
+	name: "compress", roles: callstack.Compress, least: leastCompress, saves: part(savesCompress),
+	doc:   "Counts CPU samples inside compressors and decompressors, from 15 % of the service's CPU.",
+	title: fixed("Compression"),
+	cause: diagnose.Cause{
+		ID: "cpu-compress", Title: "Compression takes the CPU",
+		Doc: "A large part of the CPU is spent compressing or decompressing bodies.",
+		Knows: "CPU samples inside compressors, whoever writes into them (an encoder, a middleware), from 15 % of the service's CPU; a sickness when the " +
+			"fastest level, which takes a third of the time, would gain 1.3. Making a new writer for each body is part of it, and of alloc-hot.",
+		Remedy: "A lower level, no compression of small bodies, writers reused, answers kept compressed.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "z, _ := gzip.NewWriterLevel(w, gzip.BestCompression)",
+			After:  "z := writers.Get().(*gzip.Writer) // sync.Pool of gzip.BestSpeed\nz.Reset(w)"},
+		Verify: verify, Cases: []string{"map-tiles", "claims-archive", "letter-press"},
+	},
+	remedy: func(h diagnose.Hot) string {
+		return fmt.Sprintf("At %s use a lower level, skip bodies below a kilobyte or two, reuse writers (Reset), or keep the compressed answer.", diagnose.At(h.Place))
+	},
+}.analyzer()
+
+// Sort finds services that sort in every request.
+var Sort = domain{
+	name: "sort", roles: callstack.Sort, least: leastSort, saves: part(savesSort),
+	doc:   "Counts CPU samples inside sorting functions, comparisons included, from 15 % of the service's CPU.",
+	title: fixed("Sorting"),
+	cause: diagnose.Cause{
+		ID: "cpu-sort", Title: "Sorting takes the CPU",
+		Doc: "The same data is sorted for each request, often to show a few of its first elements.",
+		Knows: "CPU samples below sort.Sort, sort.Slice, slices.SortFunc and their kin, the user's comparison included, from 15 % of the service's CPU. Where: " +
+			"the user's line that sorts, not the comparison.",
+		Remedy: "Keep the data sorted as it changes, keep an index, or select the first n with a heap.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "sort.Slice(scores, byPoints) // per request\nreturn scores[:10]",
+			After:  "return b.top[:10] // kept in order when a score changes: slices.BinarySearchFunc, slices.Insert"},
+		Verify: verify, Cases: []string{"chess-ladder", "seat-allocator", "crew-roster"},
+	},
+	remedy: func(h diagnose.Hot) string {
+		return fmt.Sprintf("Keep the data of %s in order as it changes (binary search and insert), or pick the first n with a heap, instead of sorting it in every request.", diagnose.At(h.Place))
+	},
+}.analyzer()
+
+// Reflect finds services that spend their CPU on reflection.
+var Reflect = domain{
+	name: "reflect", roles: callstack.Reflect, least: leastReflect, saves: part(savesReflect),
+	doc:   "Counts CPU samples inside reflection and the encoders, binders and validators made of it, from 15 % of the service's CPU.",
+	title: func(h diagnose.Hot) string { return "Reflection (" + callee(h, "reflect") + ")" },
+	cause: diagnose.Cause{
+		ID: "cpu-reflect", Title: "Reflection takes the CPU",
+		Doc: "Values are copied, compared, validated or encoded through reflection, field by field and tag by tag.",
+		Knows: "CPU samples whose outermost library below the user's function is reflect, or a package made of it (YAML, XML, gob, mapstructure, copier, " +
+			"validator, reflect.DeepEqual), from 15 % of the service's CPU. Reflection inside JSON, formatting, logging or the database client is theirs.",
+		Remedy: "Generated or hand-written code for the hot types; look tags up once per type and keep them.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "copier.Copy(&view, row)",
+			After:  "view = View{Name: row.Name, City: row.City}"},
+		Verify: verify, Cases: []string{"form-binding"},
+	},
+	remedy: func(h diagnose.Hot) string {
+		return fmt.Sprintf("At %s assign the fields with generated or hand-written code instead of %s, or compute what depends on the type once and keep it.", diagnose.At(h.Place), callee(h, "reflect"))
+	},
+}.analyzer()
+
+// Clock finds services that read the clock or a random source too often.
+var Clock = domain{
+	name: "clock", roles: callstack.Clock, least: leastClock, saves: part(savesClock),
+	doc: "Counts CPU samples that the service's functions spend reading the clock or a random source, from 12 % of the service's CPU.",
+	title: func(h diagnose.Hot) string {
+		return "Reading the clock or a random source (" + callee(h, "time.Now") + ")"
+	},
+	cause: diagnose.Cause{
+		ID: "cpu-clock", Title: "The clock or a random source takes the CPU",
+		Doc: "The time is read, or random bytes are drawn, thousands of times in a request: for each element of a loop, a few bytes at a time.",
+		Knows: "CPU samples below time.Now and its kin, math/rand, crypto/rand and UUID generators that the user's functions call, from 12 % of the service's CPU. What " +
+			"the server and the runtime read by themselves does not count. One cause for both, since they look alike and are healed alike: read once.",
+		Remedy: "Read the clock once per request and pass it on; draw random bytes in blocks; math/rand/v2 where no secret is made.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "for _, s := range sessions {\n\tif time.Since(s.seen) > limit { n++ }\n}",
+			After:  "now := time.Now()\nfor _, s := range sessions {\n\tif now.Sub(s.seen) > limit { n++ }\n}"},
+		Verify: verify, Cases: []string{"ride-heartbeat", "raffle-tickets"},
+	},
+	remedy: func(h diagnose.Hot) string {
+		return fmt.Sprintf("At %s read it once and pass the value on (random bytes: fill a block and cut pieces from it) instead of calling %s for each element.", diagnose.At(h.Place), callee(h, "it"))
+	},
+}.analyzer()
+
+// Router finds services that spend their CPU on finding the handler.
+var Router = domain{
+	name: "router", roles: callstack.Router, least: leastRouter, saves: part(savesRouter),
+	doc:   "Counts CPU samples inside the matching of routes, from 15 % of the service's CPU.",
+	title: func(h diagnose.Hot) string { return "Matching routes (" + callee(h, "router") + ")" },
+	cause: diagnose.Cause{
+		ID: "cpu-router", Title: "Finding the handler takes the CPU",
+		Doc: "Routes are tried one after another for each request, often with an expression each, before the handler runs.",
+		Knows: "CPU samples inside the matching functions of routers, expressions that they match included, from 15 % of the service's CPU. It has no place in the " +
+			"service's code: the router's function is named. A long chain of middleware is not told by this: what each layer does is booked on what it does.",
+		Remedy: "A router with a tree, the hottest routes first, sub-routers by prefix, expressions only where they are needed.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "r.HandleFunc(\"/t/\"+tenant+\"/plans/{id:[0-9]+}\", show) // for each of 400 tenants",
+			After:  "mux.HandleFunc(\"GET /t/{tenant}/plans/{id}\", show) // one route, the tenant is looked up"},
+		Verify: verify, Cases: []string{"tenant-gateway"},
+	},
+	remedy: fixed("Use a router that finds routes in a tree (net/http's ServeMux since Go 1.22, chi, httprouter), merge routes that differ in one element into one with a parameter, and group the rest below sub-routers by prefix."),
+}.analyzer()

@@ -1,0 +1,160 @@
+package cpu
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+)
+
+// Least shares of the service's CPU, and what the remedies save of them. A share
+// is told from about twice of what balanced services of the corpus have
+// (crew-roster, letter-press, short-links: formatting 2 to 8 %), JSON from just
+// above theirs (3 to 15 %), since the order gateway's encoding twice takes a
+// fifth. Whether it is a sickness is decided by what the remedy would gain, see
+// leastWorth. Compiling an expression belongs in no request, so a little of it
+// is enough.
+const (
+	leastJSON    = 0.16
+	leastLogging = 0.10
+	leastCompile = 0.05
+	leastMatch   = 0.12
+	leastFormat  = 0.15
+
+	// A generated or faster encoder takes about half of encoding/json's time; one
+	// that is fast already leaves a smaller body.
+	savesJSON, savesFastJSON = 0.5, 0.3
+	// A line that is not written costs nothing, but some are wanted.
+	savesLogging = 0.8
+	savesCompile = 1
+	// String functions and small parsers are five to ten times faster.
+	savesMatch = 0.8
+	// Appending takes about a third of Sprintf's time, and allocates nothing.
+	savesFormat = 0.65
+)
+
+// standardJSON reports whether the encoder is the standard library's.
+func standardJSON(h diagnose.Hot) bool { return h.Callee == "" || strings.HasPrefix(h.Callee, "json.") }
+
+// JSON finds services that spend their CPU on JSON.
+var JSON = domain{
+	name: "json", roles: callstack.JSON, least: leastJSON,
+	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a sickness when a faster encoder " +
+		"(half of the time) would gain 1.3.",
+	title: fixed("JSON encoding and decoding"),
+	saves: func(h diagnose.Hot) float64 {
+		if standardJSON(h) {
+			return savesJSON
+		}
+		return savesFastJSON
+	},
+	cause: diagnose.Cause{
+		ID: "cpu-json", Title: "JSON takes the CPU",
+		Doc: "A large part of the CPU is spent encoding or decoding JSON: large answers encoded again for each request, or bodies decoded into loose maps.",
+		Knows: "CPU samples whose outermost library inside the handler is a JSON package, reflection and allocation below it included, and the " +
+			"collector's work for what it allocates; from 16 % of the service's CPU. JSON inside a logger is cpu-logging, and an answer that an " +
+			"encoder writes into a compressor is cpu-compress. A JSON service may well spend a third of its CPU on JSON: it is a sickness only when a remedy " +
+			"that saves half (a third where the encoder is a fast one) gains 1.3, below that it is told with low confidence. Where: the user's line that calls the encoder.",
+		Remedy: "A generated or faster encoder, a smaller body, an encoded answer kept.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n\tjson.NewEncoder(w).Encode(s.catalogue) // 900 products, again\n}",
+			After:  "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n\tw.Write(s.encoded.Load().([]byte)) // encoded when the catalogue changes\n}"},
+		Verify: verify, Cases: []string{"menu-listing", "probe-uploads", "product-api", "letter-press"},
+	},
+	remedy: func(h diagnose.Hot) string {
+		if standardJSON(h) {
+			return fmt.Sprintf("At %s use generated code or a faster encoder for these types (the standard one reflects on every value), send fewer fields, or keep the encoded bytes.", diagnose.At(h.Place))
+		}
+		return fmt.Sprintf("At %s send fewer fields, or keep the encoded bytes; the encoder is a fast one already.", diagnose.At(h.Place))
+	},
+}.analyzer()
+
+// Logging finds services that spend their CPU on log lines.
+var Logging = domain{
+	name: "logging", roles: callstack.Logging | callstack.FileWrite, least: leastLogging, waits: callstack.LogWait,
+	saves: part(savesLogging),
+	doc: "Counts CPU samples inside loggers, logging middleware and formatted writes to files, from 10 % of the service's CPU, " +
+		"and waits inside loggers, from 20 % of request time.",
+	title: fixed("Writing log lines"),
+	cause: diagnose.Cause{
+		ID: "cpu-logging", Title: "Logging takes the CPU",
+		Doc: "A large part of the CPU or of request time goes into formatting and writing log records, one write per line.",
+		Knows: "CPU samples inside loggers, logging middleware (its own work, not the handler that it calls) and formatted writes to a file (fmt.Fprintf " +
+			"to an *os.File is a log by another name), from 10 % of the service's CPU; or requests that wait inside a logger (for its lock or its " +
+			"file) for 20 % of their time. JSON and formatting inside a logger are the logger's. Unformatted writes to a file are cpu-syscall.",
+		Remedy: "A higher level, sampling, or an asynchronous, buffered writer.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "for _, item := range order.Items {\n\tlog.Printf(\"item %d of order %d: %+v\", item.ID, order.ID, item)\n}",
+			After:  "slog.Debug(\"order\", \"id\", order.ID, \"items\", len(order.Items)) // one record, below the level in production"},
+		Verify: verify, Cases: []string{"booking-trail", "coupon-redeem", "waybill-labels"},
+	},
+	remedy: func(h diagnose.Hot) string {
+		return fmt.Sprintf("At %s log less (level, sampling), and write through a buffer that another goroutine flushes instead of one system call per line.", diagnose.At(h.Place))
+	},
+}.analyzer()
+
+// RegexpCompile finds regular expressions compiled per request.
+var RegexpCompile = domain{
+	name: "regexp-compile", roles: callstack.RegexpCompile, least: leastCompile, saves: part(savesCompile), worth: wasteWorth,
+	doc:   "Counts CPU samples inside regexp.Compile and its kin, from 5 % of the service's CPU.",
+	title: fixed("Compiling regular expressions"),
+	cause: diagnose.Cause{
+		ID: "cpu-regexp-compile", Title: "Regular expressions are compiled in the request path",
+		Doc: "An expression is parsed and compiled for each use, as regexp.MatchString does.",
+		Knows: "CPU samples below regexp.Compile, MustCompile and regexp/syntax, from 5 % of the service's CPU, and the collector's work for what " +
+			"they allocate. Compiling belongs outside requests, so all of it can be saved. Told apart from cpu-regexp-match by the function called; " +
+			"where both are found, the match is of what was just compiled.",
+		Remedy: "Compile once, in a package variable.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "func valid(code string) bool {\n\tok, _ := regexp.MatchString(`^[A-Z]{2}[0-9]+$`, code)\n\treturn ok\n}",
+			After:  "var shape = regexp.MustCompile(`^[A-Z]{2}[0-9]+$`)\n\nfunc valid(code string) bool { return shape.MatchString(code) }"},
+		Verify: verify, Cases: []string{"address-rules", "claims-archive"},
+	},
+	remedy: func(h diagnose.Hot) string {
+		return fmt.Sprintf("Compile the expression once (var re = regexp.MustCompile(...) outside the function) instead of at %s.", diagnose.At(h.Place))
+	},
+}.analyzer()
+
+// RegexpMatch finds services that spend their CPU on matching.
+var RegexpMatch = domain{
+	name: "regexp-match", roles: callstack.RegexpMatch, least: leastMatch, saves: part(savesMatch),
+	doc:   "Counts CPU samples inside matching of regular expressions, from 12 % of the service's CPU.",
+	title: fixed("Matching regular expressions"),
+	cause: diagnose.Cause{
+		ID: "cpu-regexp-match", Title: "Regular expressions take the CPU",
+		Doc: "A large part of the CPU is spent matching.",
+		Knows: "CPU samples below methods of a compiled expression, from 12 % of the service's CPU; a sickness when string functions (a fifth of the " +
+			"time) would gain 1.3. Expressions that a router matches are cpu-router.",
+		Remedy: "strings.Cut, a hand-written parser, or a simpler expression tried first.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "m := pair.FindStringSubmatch(line) // ^([^=]+)=(.*)$",
+			After:  "key, value, ok := strings.Cut(line, \"=\")"},
+		Verify: verify, Cases: []string{"agent-classifier"},
+	},
+	remedy: func(h diagnose.Hot) string {
+		return fmt.Sprintf("Replace the expression at %s with string functions or a small parser; test a cheap condition first.", diagnose.At(h.Place))
+	},
+}.analyzer()
+
+// Format finds services that spend their CPU on building strings.
+var Format = domain{
+	name: "format", roles: callstack.Format, least: leastFormat, saves: part(savesFormat),
+	doc:   "Counts CPU samples inside fmt, strconv, templates and string building, from 15 % of the service's CPU.",
+	title: fixed("Formatting text"),
+	cause: diagnose.Cause{
+		ID: "cpu-format", Title: "Formatting takes the CPU",
+		Doc: "A large part of the CPU is spent in fmt, string building and conversions.",
+		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format or string building, from 15 % of " +
+			"the service's CPU; a sickness when appending instead (a third of the time) would gain 1.3. What the server formats by itself (headers, " +
+			"dates) does not count; formatting inside loggers and encoders is theirs.",
+		Remedy: "strconv.Append and append into a reused buffer.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "key := fmt.Sprintf(\"order:%d:%s\", id, state)",
+			After:  "key := strconv.AppendInt(append(buf[:0], \"order:\"...), id, 10)\nkey = append(append(key, ':'), state...)"},
+		Verify: verify, Cases: []string{"payslip-lines", "crew-roster"},
+	},
+	remedy: func(h diagnose.Hot) string {
+		return fmt.Sprintf("At %s append with strconv into a reused buffer instead of %s.", diagnose.At(h.Place), callee(h, "fmt"))
+	},
+}.analyzer()

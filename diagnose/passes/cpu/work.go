@@ -1,0 +1,191 @@
+package cpu
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// What the runtime and the kernel do for the service's own functions counts only
+// where it is the majority of a function: a function that looks something up is
+// not a map's. From a fifth of the service's CPU; balanced services of the corpus
+// have below 5 % of each (short-links: its map 1 %).
+const (
+	leastWork = 0.2
+	// A size hint saves the growth, which is half of filling a map; a smaller key
+	// some of the hashing.
+	savesMap = 0.5
+	// What is not moved costs nothing.
+	savesCopy = 0.8
+	// A buffer of 4 KB makes one call of hundreds.
+	savesSmallIO = 0.85
+	// Counted locally and added once.
+	savesAtomic = 0.9
+	// leastCalls of system calls that a request makes from one place: a server
+	// needs one read and one write, and a handler a few.
+	leastCalls = 8
+)
+
+// work describes an analyzer of what functions of the service have done for them.
+type work struct {
+	name, doc string
+	cause     diagnose.Cause
+	role      callstack.Role
+	saves     float64
+	title     string
+	remedy    func(hot diagnose.Hot) string
+	// more adds evidence, or takes the finding back.
+	more func(p *diagnose.Pass, f *diagnose.Finding, hot diagnose.Hot) bool
+}
+
+func (w work) analyzer() diagnose.Analyzer {
+	return diagnose.Analyzer{
+		Name: w.name, Doc: w.doc, Stage: diagnose.CPUUse, Causes: []diagnose.Cause{w.cause},
+		Needs: []diagnose.Need{diagnose.NeedCPUProfile}, Run: w.run,
+	}
+}
+
+func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	use, err := p.Use()
+	if err != nil || !p.Sampled(use, w.cause.ID) {
+		return nil, err
+	}
+	share := 0.0
+	var hot diagnose.Hot
+	for _, h := range use.Own() {
+		if h.Work != w.role {
+			continue
+		}
+		if share += h.Share; hot.Share == 0 {
+			hot = h
+		}
+	}
+	if share < leastWork {
+		return nil, nil
+	}
+	f := diagnose.Finding{
+		Cause: w.cause.ID, Share: min(1, share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(hot.Place), GainCeiling: p.CPUGain(share * w.saves),
+		Title:  fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", w.title, diagnose.Percent(share), diagnose.At(hot.Place)),
+		Remedy: w.remedy(hot),
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio, "%s of %d CPU samples in %s and, for most of them, in what it has done for it (%s)",
+				diagnose.Percent(hot.Share), use.Samples, callstack.Short(hot.Place.Function), diagnose.At(hot.Place)),
+		},
+	}
+	f.Confidence = confidence(p, f.GainCeiling, leastWorth)
+	if w.more != nil && !w.more(p, &f, hot) {
+		return nil, nil
+	}
+	f.Evidence = append(f.Evidence, saturation(p)...)
+	return []diagnose.Finding{f}, nil
+}
+
+// Map finds functions that spend their time in maps.
+var Map = work{
+	name: "maps", role: callstack.Map, saves: savesMap, title: "Filling and searching maps",
+	doc: "Counts own functions that spend more than half of their CPU in the runtime's maps, growth included, from 20 % of the service's CPU.",
+	cause: diagnose.Cause{
+		ID: "cpu-map", Title: "Maps take the CPU",
+		Doc: "A function spends most of its time hashing keys, probing and growing a map that it fills for each request.",
+		Knows: "CPU samples of the service's own functions inside the runtime's map code and what it allocates to grow, where that is more than half of the " +
+			"function; from 20 % of the service's CPU. Where it is less than half, the function is cpu-hot-function.",
+		Remedy: "A size hint, a smaller or integer key, a sorted slice, or a map that is kept.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "seen := map[visit]int{} // grows from nothing to thousands\nfor _, v := range visits { seen[v]++ }",
+			After:  "seen := make(map[uint64]int, len(visits)) // sized, and by a number\nfor _, v := range visits { seen[v.id()]++ }"},
+		Verify: verify, Cases: []string{"visit-counts", "short-links"},
+	},
+	remedy: func(h diagnose.Hot) string {
+		return fmt.Sprintf("At %s give the map its size when it is made, use a smaller key (a number rather than a struct or text), or keep the map between requests.", diagnose.At(h.Place))
+	},
+}.analyzer()
+
+// Copy finds functions that spend their time moving bytes.
+var Copy = work{
+	name: "copies", role: callstack.Copy, saves: savesCopy, title: "Moving bytes",
+	doc: "Counts own functions that spend more than half of their CPU moving or clearing memory, from 20 % of the service's CPU.",
+	cause: diagnose.Cause{
+		ID: "cpu-copy", Title: "Moving bytes takes the CPU",
+		Doc: "A function spends most of its time in memmove: it shifts a slice by one, copies what it could share, or grows a slice step by step.",
+		Knows: "CPU samples of the service's own functions that end in the runtime's memmove or memclr, where that is more than half of the function; from " +
+			"20 % of the service's CPU. Slices that grow and conversions between text and bytes cost more in what they allocate: then it is alloc-hot.",
+		Remedy: "A ring instead of shifting, capacity from the start, views instead of copies.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "copy(w.values, w.values[1:]) // for each value\nw.values[len(w.values)-1] = v",
+			After:  "w.values[w.next] = v // a ring\nw.next = (w.next + 1) % len(w.values)"},
+		Verify: verify, Cases: []string{"ticker-window"},
+	},
+	remedy: func(h diagnose.Hot) string {
+		return fmt.Sprintf("At %s move less: a ring buffer instead of shifting, a view (sub-slice) instead of a copy, capacity given when the slice is made.", diagnose.At(h.Place))
+	},
+}.analyzer()
+
+// Syscalls finds functions that read or write in small pieces.
+var Syscalls = work{
+	name: "small-io", role: callstack.SmallIO, saves: savesSmallIO, title: "Reading or writing in small pieces",
+	doc: "Counts own functions that spend more than half of their CPU in read and write system calls with no buffer before them, from 20 % of the " +
+		"service's CPU, and from 8 calls per request by the execution trace.",
+	cause: diagnose.Cause{
+		ID: "cpu-syscall", Title: "Many small reads or writes take the CPU",
+		Doc: "A function reads or writes a few bytes at a time, and each time asks the kernel.",
+		Knows: "CPU samples of the service's own functions inside read or write system calls that no buffer stands before, or that a Flush after each piece " +
+			"makes, where that is more than half of the function; from 20 % of the service's CPU. The execution trace counts the calls per request: " +
+			"below 8 it is the service's ordinary traffic; without a trace confidence is low. Formatted lines to a file are cpu-logging.",
+		Remedy: "A bufio.Reader or bufio.Writer, or flush once.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "f.Read(field[:16]) // 300 times",
+			After:  "r := bufio.NewReader(f)\nio.ReadFull(r, field[:16])"},
+		Verify: verify, Cases: []string{"zone-transfer", "score-stream", "short-links"},
+	},
+	remedy: func(h diagnose.Hot) string {
+		return fmt.Sprintf("Put a bufio.Reader or bufio.Writer (4 KB or more) before the file or connection at %s, and flush it once rather than after each piece.", diagnose.At(h.Place))
+	},
+	more: calls,
+}.analyzer()
+
+// calls counts the system calls per request at the finding's function.
+func calls(p *diagnose.Pass, f *diagnose.Finding, hot diagnose.Hot) bool {
+	if !p.Has(diagnose.NeedAnatomy) {
+		f.Confidence = record.Low
+		return true
+	}
+	times := 0.0
+	for _, part := range p.Anatomy.All {
+		if part.State != record.StateSyscall || !p.Stacks.Roles(part.Stack).Has(callstack.SmallIO) {
+			continue
+		}
+		if i := p.Stacks.Innermost(part.Stack); i >= 0 && part.Stack[i].Function == hot.Place.Function {
+			times += part.Times
+		}
+	}
+	if times < leastCalls {
+		p.Reject(f.Cause, "%s makes %.1f read and write calls per request", callstack.Short(hot.Place.Function), times)
+		return false
+	}
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%.0f read and write calls per request there", times))
+	return true
+}
+
+// Atomics finds functions that spend their time in atomic operations.
+var Atomics = work{
+	name: "atomics", role: callstack.Atomic, saves: savesAtomic, title: "Atomic operations on shared words",
+	doc: "Counts own functions that spend more than half of their CPU in methods of sync/atomic, from 20 % of the service's CPU.",
+	cause: diagnose.Cause{
+		ID: "atomic-contention", Title: "Atomic operations on shared words take the CPU",
+		Doc: "A function updates atomic words, thousands of times in a request, that other CPUs update as well: the same word, or neighbours in its cache line (false sharing).",
+		Knows: "CPU samples of the service's own functions whose innermost frame is a method of sync/atomic's types, where that is more than half of the function; from " +
+			"20 % of the service's CPU. One profile shows that the operations take the time, not whose cache line they wait for: a word that all " +
+			"CPUs update and neighbours in one line (false sharing) can be told apart only by the CPU's own counters or by an experiment, so both are named by this, and both are healed by " +
+			"updating less often and apart. The older functions (atomic.AddInt64) and plain stores leave no frame of their own: then the function is cpu-hot-function.",
+		Remedy: "Count locally and add once; one padded counter per CPU or worker.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "for range entries { g.total.Add(1) }",
+			After:  "g.total.Add(int64(len(entries)))\n\n// neighbours that different CPUs update lie a cache line apart\ntype lane struct {\n\tn atomic.Int64\n\t_ [56]byte\n}"},
+		Verify: "redline ab with both, at GOMAXPROCS of the host: cpu_per_request falls.", Cases: []string{"turnstile-totals", "lane-meters"},
+	},
+	remedy: func(h diagnose.Hot) string {
+		return fmt.Sprintf("At %s count in a local variable and add it once; where many goroutines must update, give each its own word, padded to a cache line (64 bytes), and sum them when read.", diagnose.At(h.Place))
+	},
+}.analyzer()

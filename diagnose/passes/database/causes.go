@@ -1,0 +1,117 @@
+package database
+
+import "github.com/redline-go/redline/diagnose"
+
+// Causes of time spent on what the database is asked.
+
+var slowQuery = diagnose.Cause{
+	ID:    "db-slow-query",
+	Title: "One statement makes the database slow",
+	Doc: "One statement holds most of the database's execution time: it reads rows that it discards, or works for long. " +
+		"The service looks idle, the database busy, and every request waits for it.",
+	Knows: "pg_stat_statements gives each statement's part of execution time; the leader must have 40 % of it, and 15 % of " +
+		"request time (from the execution trace) or of the CPU in use. It is named only if it is wasteful or slow by " +
+		"itself: 64 blocks and 8 per row returned, 1,000 rows discarded by a filter, 20 ms per call, or 5 ms of the server's CPU. A frequent but " +
+		"indexed statement is rejected with its figures. Time spent waiting for another session's lock is told as db-lock-wait.",
+	Remedy: "The index that its filter and order ask for, or a rewrite; the plan is attached.",
+	Example: diagnose.Example{
+		Lang:   "sql",
+		Before: "-- Seq Scan on claims, Filter: (policy = $1)\nSELECT id, cents FROM claims WHERE policy = $1 ORDER BY id DESC;",
+		After:  "CREATE INDEX CONCURRENTLY ON claims (policy, id DESC);\nSELECT id, cents FROM claims WHERE policy = $1 ORDER BY id DESC;",
+	},
+	Verify:      "EXPLAIN (ANALYZE, BUFFERS) shows an index scan and a handful of blocks; run again, and the statement's part of execution time falls.",
+	Cases:       []string{"claims-search", "member-login", "revenue-board", "dispatch-desk", "parts-catalogue"},
+	FollowsFrom: []string{"db-lock-wait", "cache-stampede"},
+}
+
+var nPlusOne = diagnose.Cause{
+	ID:    "db-n-plus-one",
+	Title: "A request runs the same statement many times",
+	Doc: "One statement is called several times per request, once for each row of another. Each call is fast; their " +
+		"number, and the CPU of both sides, is what costs.",
+	Knows: "Calls of a statement over requests: one must run 2.5 times per request, all repeated ones together twice more " +
+		"than needed, and take 15 % of request time. Without statements, eight database waits per request at one place. " +
+		"Different statements that run once each are no repetition (product-sheet); statements that write are told as db-unbatched-write.",
+	Remedy: "A join, or one statement with = ANY($1) for all keys; GORM: Preload.",
+	Example: diagnose.Example{
+		Lang: "go",
+		Before: "for i := range dishes {\n\trows, err := pool.Query(ctx, \"SELECT code FROM allergens WHERE dish = $1\", dishes[i].ID)\n" +
+			"\t// ...\n}",
+		After: "rows, err := pool.Query(ctx, \"SELECT dish, code FROM allergens WHERE dish = ANY($1)\", ids)\n// group the rows by dish",
+	},
+	Verify: "Run again: calls per request of the statement are 1, and throughput rises.",
+	Cases:  []string{"menu-cards", "thread-replies", "roster-board", "product-sheet"},
+}
+
+var unbatchedWrite = diagnose.Cause{
+	ID:    "db-unbatched-write",
+	Title: "Rows are written one by one",
+	Doc: "A request that stores many rows sends a statement for each. Every row costs a round trip, and outside of a " +
+		"transaction a commit.",
+	Knows: "As db-n-plus-one, where the statement that repeats most is an INSERT, UPDATE, DELETE or MERGE; without " +
+		"statements, where the repeated waits are below the client's Exec. One row per request is not named, however " +
+		"many requests there are, and neither is COPY or an INSERT of several rows (sensor-ingest).",
+	Remedy: "One INSERT with several rows or from unnest, COPY, or a pipelined batch, in one transaction.",
+	Example: diagnose.Example{
+		Lang:   "go",
+		Before: "for _, r := range batch {\n\tpool.Exec(ctx, \"INSERT INTO readings VALUES ($1, $2)\", r.Meter, r.Watts)\n}",
+		After:  "pool.CopyFrom(ctx, pgx.Identifier{\"readings\"}, []string{\"meter\", \"watts\"}, pgx.CopyFromRows(rows))",
+	},
+	Verify: "Run again: the statement's calls per request are 1 (or it is gone in favour of COPY), and throughput rises.",
+	Cases:  []string{"meter-readings", "guest-import", "sensor-ingest"},
+}
+
+var unprepared = diagnose.Cause{
+	ID:    "db-unprepared",
+	Title: "Statements are prepared for every use",
+	Doc: "The driver prepares a statement each time it runs it, or the server parses and plans its text anew each time. " +
+		"For small results of large joins that costs more than the execution.",
+	Knows: "Waits in the driver's prepare (15 % of request time and 0.3 per request: a statement cache prepares once per " +
+		"connection), or planning at half of planning and execution where the server tracks it, or text sent for one use " +
+		"(25 % of request time) while 30 % of the server's CPU is not execution. Values written into the text look the " +
+		"same: each text is new to the cache.",
+	Remedy: "Prepared statements kept per connection: the driver's statement cache, db.Prepare at start, no literals in the text.",
+	Example: diagnose.Example{
+		Lang:   "go",
+		Before: "db.Query(fmt.Sprintf(\"SELECT cents FROM fares WHERE origin = %d\", from))",
+		After:  "stmt, err := db.Prepare(\"SELECT cents FROM fares WHERE origin = $1\") // once\nstmt.Query(from)",
+	},
+	Verify: "Run again: no waits in the driver's prepare, and less of the server's CPU beside execution.",
+	Cases:  []string{"postal-rates", "fare-finder"},
+}
+
+var saturated = diagnose.Cause{
+	ID:    "db-saturated",
+	Title: "The database is at its limit",
+	Doc:   "The database's CPU is used up and no single statement is at fault.",
+	Knows: "On a host whose CPUs are used up (92 %), the database's processes use 70 % of what the load uses, and neither a " +
+		"slow statement, repetition, locks, connection churn nor unprepared statements were found. It is a hint, since the " +
+		"service may simply do what it is for. A database on another host is not judged: its CPU is not seen.",
+	Remedy: "A larger or replicated database, a cache for what is read often, fewer round trips.",
+	Example: diagnose.Example{
+		Lang:   "go",
+		Before: "row := pool.QueryRow(ctx, question, member) // for every page view",
+		After:  "answer, err, _ := group.Do(key, func() (any, error) { return cached(ctx, member) }) // for some seconds",
+	},
+	Verify: "Run again: the database's CPU per request falls, and throughput rises.",
+	Cases:  []string{"library-desk", "parts-catalogue"},
+}
+
+var stampede = diagnose.Cause{
+	ID:    "cache-stampede",
+	Title: "Requests refill an expired cache entry all at once",
+	Doc: "Most requests are answered from memory. When an entry expires, every request until it is there again fetches it, " +
+		"so that the same statement or call comes in bursts, and latency with it.",
+	Knows: "At most 60 % of requests make the call, and it always takes its time; windows without any slow request are more " +
+		"than misses at random would leave, by 20 % of all; at least three bursts of four calls. A dependency that stalls " +
+		"now and then is told apart by its usual calls being fast, a cache that misses at random by having no quiet windows. " +
+		"That a burst asks for one key is not seen: keys that expire together look the same, and the remedy is the same.",
+	Remedy: "Single flight per key, refresh before expiry, expiries spread by a random part.",
+	Example: diagnose.Example{
+		Lang:   "go",
+		Before: "if v, ok := cache.Get(key); ok {\n\treturn v, nil\n}\nreturn fetch(key) // everyone at once",
+		After:  "v, err, _ := group.Do(key, func() (any, error) { return fetch(key) }) // one fetches, the others share it",
+	},
+	Verify: "Run again: calls of the statement (or service) fall to about one per expiry, and p99 comes near p50.",
+	Cases:  []string{"front-teaser", "hotel-prices"},
+}

@@ -1,0 +1,202 @@
+package database
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastLeaked connections above what requests can be using, by the end.
+	leastLeaked = 8
+	// usable is how many connections requests may be using, as a multiple of those
+	// requests that do not wait for one: bursts within a window need more than the
+	// mean. voucher-redeem leaks 80 where 0.2 are in use.
+	usable = 3
+	// leastRise of the connections from the first third to the last, and in the
+	// middle: a leak goes on, where a pool that grows in a burst stays as it is.
+	leastRise = 5
+	// leastSteps is in how many windows connections are added; a burst adds them
+	// in one.
+	leastSteps = 5
+	// mostStep is the part of the rise that one window may have.
+	mostStep = 0.5
+)
+
+// ConnLeak finds connections that are taken from the pool and not given back.
+var ConnLeak = diagnose.Analyzer{
+	Name:  "conn-leak",
+	Stage: diagnose.Database,
+	Doc: "Compares the sessions of the database (or the pool's connections in use) in thirds of the steady span: they " +
+		"must rise by 5 in all, in at least 5 windows, not fall, and end 8 above three times the requests that are " +
+		"under way without waiting for a connection; less than half of them may be active.",
+	Causes: []diagnose.Cause{connLeak},
+	Needs:  []diagnose.Need{diagnose.NeedLoad},
+	After:  []string{"pool-churn"},
+	Run:    runConnLeak,
+}
+
+func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	held, source, ok := heldConnections(p)
+	if !ok {
+		if !p.Has(diagnose.NeedAnatomy) || p.Waits().NS(allWaits()...) > 0 {
+			p.Unjudged("db-conn-leak", "neither the database's sessions (--postgres) nor the pool's own figures (redline/probe/pool) were seen")
+		}
+		return nil, nil
+	}
+	first, last, ok := ratchet(held)
+	if !ok {
+		return nil, nil
+	}
+	working, queue := working(p)
+	leaked := last - max(1, usable*working)
+	if leaked < leastLeaked || activeAtEnd(p) > 0.5*last {
+		return nil, nil
+	}
+	f := diagnose.Finding{
+		Cause: "db-conn-leak", Share: min(1, leaked/last), ShareOf: diagnose.OfConnections, GainCeiling: 1, Confidence: record.Medium,
+		Title: fmt.Sprintf("Connections are not given back: %.0f are taken by the end and %.1f are in use", last, working),
+		Evidence: []record.Evidence{
+			diagnose.Fact(source, last-first, diagnose.Ratio, "connections rise from %.0f to %.0f within the steady span and never fall", first, last),
+			diagnose.Fact(diagnose.FromLoad, working, diagnose.Ratio, "about %.1f requests are under way at a time without waiting for a connection", working),
+		},
+		Remedy: "Close what holds a connection on every path: defer rows.Close() right after the error check, defer tx.Rollback(), defer conn.Release().",
+	}
+	for _, churn := range p.Findings("pool-churn") {
+		// For each connection that is lost another is opened.
+		f.GainCeiling = max(f.GainCeiling, churn.GainCeiling)
+	}
+	if queue >= leastPoolShare {
+		f.GainCeiling, f.Confidence = max(f.GainCeiling, p.WaitGain(queue)), record.High
+		f.Title += fmt.Sprintf("; requests wait %s of their time for one", diagnose.Percent(queue))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queue, diagnose.Ratio, "requests wait %s of their time for a connection that does not come", diagnose.Percent(queue)))
+	}
+	if one, ok := longestIdle(p, leaked); ok {
+		f.Confidence = record.High
+		f.Where.SQL = textOf(p.Statements(), one.QueryID, one.Text)
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, float64(one.AtEnd), diagnose.Ratio,
+			"%d sessions sit %s after this statement, one for %s: %s", one.AtEnd, one.State, diagnose.Span(float64(one.Longest)), brief(f.Where.SQL)))
+		f.Remedy = fmt.Sprintf("Close what this statement leaves open on every path (defer rows.Close(), tx.Rollback() or conn.Release() right after the error check): %s", brief(f.Where.SQL))
+	}
+	if at, ok := taker(p); ok {
+		f.Where.Function, f.Where.File, f.Where.Line = at.Function, at.File, at.Line
+		f.Title += " at " + diagnose.At(at)
+	}
+	return []diagnose.Finding{f}, nil
+}
+
+// heldConnections returns how many connections exist in each window that was
+// seen: sessions of the database, or else what the pool says is in use.
+func heldConnections(p *diagnose.Pass) (values []float64, source string, ok bool) {
+	var sum []float64
+	for _, labels := range p.Record.Labels(record.DBBackends) {
+		for i, v := range p.Series(record.DBBackends, labels) {
+			if i >= len(sum) {
+				sum = append(sum, math.NaN())
+			}
+			switch {
+			case math.IsNaN(v):
+			case math.IsNaN(sum[i]):
+				sum[i] = v
+			default:
+				sum[i] += v
+			}
+		}
+	}
+	source = diagnose.FromPostgres
+	if sum == nil {
+		source = diagnose.FromProbe
+		for _, labels := range p.Record.Labels(record.PoolInUse) {
+			if s := p.Series(record.PoolInUse, labels); len(s) > len(sum) {
+				sum = s
+			}
+		}
+	}
+	for _, v := range sum {
+		if !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	return values, source, len(values) >= 3*leastSteps
+}
+
+// ratchet reports whether values go up in steps over the whole span without
+// going down; first and last are the means of its first and last sixth.
+func ratchet(values []float64) (first, last float64, ok bool) {
+	n := len(values)
+	third := func(i int) float64 { return mean(values[i*n/3 : (i+1)*n/3]) }
+	first, last = mean(values[:max(1, n/6)]), mean(values[n-max(1, n/6):])
+	steps, largest, fall, top := 0, 0.0, 0.0, values[0]
+	for i := 1; i < n; i++ {
+		if d := values[i] - values[i-1]; d > 0 {
+			steps, largest = steps+1, max(largest, d)
+		}
+		fall, top = max(fall, top-values[i]), max(top, values[i])
+	}
+	rise := third(2) - third(0)
+	// A pool that is used up rises no further; it rose until then.
+	ok = rise >= leastRise && third(1)-third(0) >= 0.2*rise && steps >= leastSteps &&
+		largest <= mostStep*(last-first) && fall <= max(2, 0.1*top)
+	return first, last, ok
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// working returns how many requests are under way on average that do not wait
+// for a connection, by Little's law, and the share of time that requests do.
+// Each of them can be using one.
+func working(p *diagnose.Pass) (requests, queue float64) {
+	load := p.Load()
+	if p.Has(diagnose.NeedAnatomy) {
+		w := p.Waits()
+		return load.Rate * (w.MeanNS() - w.NS(callstack.PoolWait)) / 1e9, w.Share(callstack.PoolWait)
+	}
+	return load.Rate * load.Service / 1e9, 0
+}
+
+// activeAtEnd returns how many sessions are active in the last sixth.
+func activeAtEnd(p *diagnose.Pass) float64 {
+	s := slices.DeleteFunc(p.Series(record.DBBackends, record.Labels("state", "active")), math.IsNaN)
+	if len(s) == 0 {
+		return 0
+	}
+	return mean(s[len(s)-max(1, len(s)/6):])
+}
+
+// longestIdle returns the statement after which most idle sessions sit at the
+// end, where they are most of what is missing.
+func longestIdle(p *diagnose.Pass, leaked float64) (most record.Idle, ok bool) {
+	all := p.Statements()
+	if all == nil {
+		return most, false
+	}
+	for _, one := range all.Idle {
+		if one.AtEnd > most.AtEnd {
+			most = one
+		}
+	}
+	return most, float64(most.AtEnd) >= 0.5*leaked
+}
+
+// taker returns the user's place that takes connections: where they are waited
+// for or opened, or else where the database is waited for.
+func taker(p *diagnose.Pass) (record.Frame, bool) {
+	for _, kind := range []callstack.Wait{callstack.PoolWait, callstack.ConnectWait} {
+		for _, s := range p.Waits().Sites(kind) {
+			if s.User {
+				return s.Place, true
+			}
+		}
+	}
+	return caller(p)
+}

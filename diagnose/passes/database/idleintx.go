@@ -1,0 +1,215 @@
+package database
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastHarm is the part of request time spent queueing behind idle
+	// transactions, for their connections or their locks. Without a queue an open
+	// transaction costs nothing that a comparison could show. The corpus has 0.8
+	// (refund-desk, stock-reserve); healthy sensor-ingest has none.
+	leastHarm = 0.20
+	// leastInside is the part of the time that a transaction sits idle which waits
+	// elsewhere must explain. Round trips between statements leave it idle too, and
+	// then nothing does (wallet-debit, seat-sale: 0).
+	leastInside = 0.5
+	// leastIdleHold of the time that a transaction is open.
+	leastIdleHold = 0.5
+)
+
+// IdleInTx finds transactions that stay open while the service does something else.
+var IdleInTx = diagnose.Analyzer{
+	Name:  "idle-in-tx",
+	Stage: diagnose.Database,
+	Doc: "Looks for waits for something else than the database below a function that begins or ends transactions. They " +
+		"must explain half of the time that sessions are idle in transaction, which must be half of the time that " +
+		"transactions are open, and requests must queue for connections or for locks of idle sessions for 20 % of " +
+		"their time. Without the server's sessions a timeline must show the wait between begin and end.",
+	Causes: []diagnose.Cause{idleInTx},
+	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedAnatomy},
+	Run:    runIdleInTx,
+}
+
+func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	in, ok := insideTransactions(p)
+	if !ok {
+		return nil, nil
+	}
+	idle, seen := label(p, record.DBBackends, func(l string) bool { return record.Label(l, "state") == "idle in transaction" })
+	active, _ := label(p, record.DBBackends, func(l string) bool { return record.Label(l, "state") == "active" })
+	f := diagnose.Finding{Cause: "db-idle-in-tx", ShareOf: diagnose.OfRequest, Confidence: record.Medium, Where: diagnose.WhereOf(in.owner)}
+	w := p.Waits()
+	queue := w.Share(callstack.PoolWait)
+	if seen {
+		each := 1e9 * idle / p.Load().Rate
+		if in.ns < leastInside*each || each < leastInside*in.ns || idle < leastIdleHold*(idle+active-blockedSessions(p)) {
+			return nil, nil
+		}
+		f.Confidence = record.High
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Ratio,
+			"%.1f sessions are idle in transaction on average, %s for each request; %.1f are active", idle, diagnose.Span(each), active))
+	} else if hold := in.ns + w.NS(callstack.DatabaseWait, callstack.PrepareWait); in.ns < leastIdleHold*hold || !in.between(p.Anatomy) {
+		return nil, nil
+	}
+	locks, blocker := idleBlockers(p)
+	if f.Share = min(1, queue+locks); f.Share < leastHarm {
+		p.Reject("db-idle-in-tx", "transactions stay open for %s while requests do something else at %s, but nobody queues behind them", diagnose.Span(in.ns), diagnose.At(in.at))
+		return nil, nil
+	}
+	f.GainCeiling = p.WaitGain(f.Share)
+	f.Title = fmt.Sprintf("Transactions of %s stay open while %s at %s: requests queue behind them for %s of their time",
+		callstack.Short(in.owner.Function), in.doing(), diagnose.At(in.at), diagnose.Percent(f.Share))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, in.ns, diagnose.Nanosec, "the mean request waits %s at %s inside its transaction", diagnose.Span(in.ns), diagnose.At(in.at)))
+	if queue > 0 {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queue, diagnose.Ratio, "requests wait %s of their time for a connection", diagnose.Percent(queue)))
+	}
+	if locks > 0 {
+		f.Where.SQL = blocker
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, locks, diagnose.Ratio, "they wait %s of their time for locks that idle transactions hold, taken by: %s", diagnose.Percent(locks), brief(blocker)))
+	} else if text := lastOfIdle(p, "idle in transaction"); text != "" {
+		f.Where.SQL = text
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Ratio, "what most of them ran before: %s", brief(text)))
+	}
+	f.Remedy = fmt.Sprintf("Move what waits at %s out of the transaction: do it before it begins, or commit first and record the outcome in a second, short transaction (an outbox where both must hold).", diagnose.At(in.at))
+	return []diagnose.Finding{f}, nil
+}
+
+// inside is what requests wait for, other than the database, inside transactions.
+type inside struct {
+	ns    float64      // per request
+	at    record.Frame // the longest of the waits
+	kind  callstack.Wait
+	owner record.Frame // the function that both transacts and waits
+	// Sites as the timelines name them.
+	transacts, waits map[string]bool
+}
+
+// insideTransactions gathers waits below the functions of the user that begin or
+// end a transaction. That a function waits before it begins or after it commits
+// is possible; the server's sessions or a timeline must agree.
+func insideTransactions(p *diagnose.Pass) (in inside, ok bool) {
+	in.transacts, in.waits = map[string]bool{}, map[string]bool{}
+	owners := map[string]bool{}
+	for _, part := range p.Anatomy.All {
+		if p.Stacks.Find(part.Stack, callstack.DBTransact) < 0 {
+			continue
+		}
+		in.transacts[part.Site] = true
+		for _, f := range part.Stack {
+			if p.Stacks.User(f) {
+				owners[callstack.Enclosing(f.Function)] = true
+			}
+		}
+	}
+	longest := int64(0)
+	for _, part := range p.Anatomy.All {
+		kind := p.Stacks.Wait(part)
+		if len(part.Stack) == 0 || !elsewhere(kind) {
+			continue
+		}
+		i := slices.IndexFunc(part.Stack, func(f record.Frame) bool {
+			return p.Stacks.User(f) && owners[callstack.Enclosing(f.Function)]
+		})
+		if i < 0 {
+			continue
+		}
+		in.ns += float64(part.NS)
+		in.waits[part.Site] = true
+		if part.NS > longest {
+			longest, in.kind, in.owner = part.NS, kind, part.Stack[i]
+			in.at, _ = p.Stacks.Place(part.Stack)
+		}
+	}
+	return in, in.ns >= leastPoolNS
+}
+
+// elsewhere reports whether a wait is for something else than the database, the
+// CPU or the request's own client.
+func elsewhere(kind callstack.Wait) bool {
+	switch kind {
+	case callstack.Busy, callstack.Queued, callstack.Collector, callstack.ClientWait, callstack.OtherWait,
+		callstack.PoolWait, callstack.ConnectWait, callstack.PrepareWait, callstack.DatabaseWait:
+		return false
+	}
+	return true
+}
+
+// doing words what the transactions stay open for.
+func (in inside) doing() string {
+	switch in.kind {
+	case callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait:
+		return "requests call another service"
+	case callstack.SleepWait:
+		return "requests wait for a timer"
+	}
+	return "requests wait for something else (" + string(in.kind) + ")"
+}
+
+// between reports whether a request is seen to wait between two steps of a
+// transaction.
+func (in inside) between(a *record.Anatomy) bool {
+	for _, line := range a.Slowest {
+		step := 0
+		for _, s := range line.Segments {
+			switch {
+			case step == 0 && in.transacts[s.Site], step == 1 && in.waits[s.Site], step == 2 && in.transacts[s.Site]:
+				step++
+			}
+		}
+		if step == 3 {
+			return true
+		}
+	}
+	return false
+}
+
+// idleBlockers returns the part of request time that waits for locks of sessions
+// that are idle in transaction, and the statement that most of them ran last.
+func idleBlockers(p *diagnose.Pass) (share float64, statement string) {
+	b, ok := blockers(p)
+	if !ok || b.idle < 0.5 {
+		return 0, ""
+	}
+	l, ok := lockWait(p)
+	if !ok {
+		return 0, ""
+	}
+	return l.share * b.idle, b.statement
+}
+
+// blockedSessions returns how many active sessions wait for another on average.
+func blockedSessions(p *diagnose.Pass) float64 {
+	blocked, _ := p.Mean(record.DBBlocked, "")
+	return blocked
+}
+
+// lastOfIdle returns the statement that most sessions in an idle state ran last.
+func lastOfIdle(p *diagnose.Pass, state string) string {
+	all := p.Statements()
+	if all == nil {
+		return ""
+	}
+	for _, one := range all.Idle { // most sessions first
+		if one.State == state {
+			return textOf(all, one.QueryID, one.Text)
+		}
+	}
+	return ""
+}
+
+// textOf returns a statement as the server's statistics have it, or else as its
+// session did.
+func textOf(all *record.Statements, id, text string) string {
+	for _, s := range all.Statements {
+		if id != "" && s.QueryID == id {
+			return s.Text
+		}
+	}
+	return text
+}

@@ -1,0 +1,177 @@
+package database
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// mostMisses is the part of requests that reach the place: a cache answers the
+	// others. front-teaser and hotel-prices miss 5 to 30 %.
+	mostMisses = 0.6
+	// leastTraced is how many requests of the anatomy were there.
+	leastTraced = 5
+	// steadyCost: a call takes in the mean at least this part of what it takes in
+	// the tail. A dependency that stalls now and then is fast otherwise.
+	steadyCost = 0.3
+	// leastQuiet is the part of windows without a slow request beyond what misses at
+	// random would leave: 60 windows with half of them quiet by chance spread by
+	// 0.065, so this is three times that. hotel-prices has 0.6.
+	leastQuiet = 0.2
+	// leastBursts is how often misses come together.
+	leastBursts = 3
+	// leastAtOnce is how many misses a burst has.
+	leastAtOnce = 4
+)
+
+// Stampede finds caches whose expiry sends many requests for the same thing.
+var Stampede = diagnose.Analyzer{
+	Name:  "cache-stampede",
+	Stage: diagnose.Database,
+	Doc: "Looks for a call (statement or service) that at most 60 % of requests make, that always takes its time, and " +
+		"that comes in at least three bursts of four or more: windows without a slow request are 20 % of all more than " +
+		"misses at random would leave. It must be weighty as any wait is.",
+	Causes: []diagnose.Cause{stampede},
+	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedAnatomy},
+	Run:    runStampede,
+}
+
+func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	site, missed, ok := missSite(p)
+	if !ok {
+		return nil, nil
+	}
+	nature := weigh.Outside
+	if database(site.Wait) {
+		nature = weigh.Queueing
+	}
+	v, ok := weigh.Judge(p, site, nature)
+	if !ok {
+		return nil, nil
+	}
+	b, ok := burstsOf(p, site.NS/site.Times, missed)
+	if !ok {
+		return nil, nil
+	}
+	f := v.Finding(p, "cache-stampede", site)
+	f.Confidence = record.Medium
+	f.Title = fmt.Sprintf("What expires is fetched by many requests at once at %s: %.0f at a time, %d times", diagnose.At(site.Place), b.size, b.count)
+	f.Evidence = append(f.Evidence,
+		diagnose.Fact(diagnose.FromTrace, missed, diagnose.Ratio, "%s of requests make the call, %s each", diagnose.Percent(missed), diagnose.Span(site.NS/site.Times)),
+		diagnose.Fact(diagnose.FromLoad, b.quiet, diagnose.Ratio, "%s of windows have no slow request; if misses came at random, %s would", diagnose.Percent(b.quiet), diagnose.Percent(b.chance)))
+	if s, each, ok := burstStatement(p, site.Wait); ok {
+		f.Where.SQL, f.Confidence = s.Text, record.High
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Ratio, "in windows in which it runs at all, one statement runs %.0f times: %s", each, brief(s.Text)))
+	}
+	f.Remedy = fmt.Sprintf("Let one request fetch and the others wait for it or get the old value (golang.org/x/sync/singleflight around %s, refresh before expiry), and spread expiries by a random part.", callstack.Short(site.Place.Function))
+	return []diagnose.Finding{f}, nil
+}
+
+func database(kind callstack.Wait) bool {
+	switch kind {
+	case callstack.DatabaseWait, callstack.PoolWait, callstack.PrepareWait, callstack.ConnectWait:
+		return true
+	}
+	return false
+}
+
+// missSite returns the place outside the process that some requests wait at, with
+// all waits of its owner, and the part of requests that do.
+func missSite(p *diagnose.Pass) (site diagnose.Site, missed float64, ok bool) {
+	w := p.Waits()
+	var sites []diagnose.Site
+	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PoolWait, callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait} {
+		for _, s := range w.Sites(kind) {
+			// Who waits for another request's call makes none: that is what a
+			// stampede lacks.
+			if s.Via != callstack.FlightWait {
+				sites = append(sites, s)
+			}
+		}
+	}
+	groups := diagnose.ByOwner(sites)
+	if len(groups) == 0 || w.NS(callstack.PoolWait, callstack.DatabaseWait) > 0 && len(sites) == 0 {
+		return site, 0, false
+	}
+	site = groups[0]
+	// A call may wait several times: the most frequent of its waits is how often
+	// it is made, and none of them may be made by most requests.
+	for _, s := range sites {
+		if callstack.Owner(s.Place.Function) == callstack.Owner(site.Place.Function) {
+			missed = max(missed, s.Times)
+		}
+	}
+	if missed > mostMisses || missed*float64(p.Anatomy.Requests) < leastTraced || site.Times <= 0 {
+		return site, 0, false
+	}
+	var tailNS, tailTimes float64
+	for _, part := range p.Anatomy.Tail {
+		if place, _ := p.Stacks.Place(part.Stack); len(part.Stack) > 0 && callstack.Owner(place.Function) == callstack.Owner(site.Place.Function) {
+			tailNS, tailTimes = tailNS+float64(part.NS), tailTimes+part.Times
+		}
+	}
+	if tailTimes == 0 || site.NS/site.Times < steadyCost*tailNS/tailTimes {
+		return site, 0, false
+	}
+	return site, missed, true
+}
+
+// bursts is how slow requests lie in time.
+type bursts struct {
+	count  int     // stretches of windows with slow requests
+	size   float64 // misses in each
+	quiet  float64 // part of windows without a slow request
+	chance float64 // the same, if misses fell at random
+}
+
+// burstsOf looks at the windows' slowest requests, where a miss takes each ns.
+func burstsOf(p *diagnose.Pass, each, missed float64) (b bursts, ok bool) {
+	slowest := p.Series(record.LoadLatency, record.Labels("q", "max"))
+	requests := p.Series(record.LoadRequests, "")
+	windows, quiet, chance, was := 0, 0, 0.0, false
+	for i, v := range slowest {
+		if math.IsNaN(v) || i >= len(requests) || !(requests[i] > 0) {
+			continue
+		}
+		windows++
+		chance += math.Pow(1-missed, requests[i])
+		slow := v >= 0.5*each
+		if !slow {
+			quiet++
+		} else if !was {
+			b.count++
+		}
+		was = slow
+	}
+	if windows == 0 || b.count == 0 {
+		return b, false
+	}
+	b.quiet, b.chance = float64(quiet)/float64(windows), chance/float64(windows)
+	b.size = p.Load().Requests * missed / float64(b.count)
+	return b, b.count >= leastBursts && b.size >= leastAtOnce && b.quiet-b.chance >= leastQuiet
+}
+
+// burstStatement returns the statement that takes most time and how often it
+// runs in the windows in which it does.
+func burstStatement(p *diagnose.Pass, kind callstack.Wait) (s record.Statement, each float64, ok bool) {
+	all := p.Statements()
+	if !database(kind) || all == nil || len(all.Statements) == 0 {
+		return s, 0, false
+	}
+	s = all.Statements[0]
+	windows, calls := 0, 0.0
+	for _, v := range p.Series(record.StatementCalls, record.Labels("queryid", s.QueryID)) {
+		if v > 0 {
+			windows, calls = windows+1, calls+v
+		}
+	}
+	if windows == 0 {
+		return s, 0, false
+	}
+	return s, calls / float64(windows), true
+}

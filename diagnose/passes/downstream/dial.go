@@ -1,0 +1,119 @@
+package downstream
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastDialShare of request time or of CPU: opening connections is pure
+	// waste when they could be kept, so less than for other waits is worth it.
+	leastDialShare = 0.10
+	// leastDials per request: a client that keeps its connections waits for one
+	// a few times in a run, not once in twenty requests.
+	leastDials = 0.05
+)
+
+// Churn finds HTTP clients that do not keep their connections.
+var Churn = diagnose.Analyzer{
+	Name:  "http-client",
+	Stage: diagnose.Wait,
+	Doc: "Sums waits for an HTTP client's connection and the CPU of dialling and TLS handshakes. They count from " +
+		"10 % of request time or CPU, when at least one request in twenty waits for a connection.",
+	Causes: []diagnose.Cause{{
+		ID:    "http-client-churn",
+		Title: "An HTTP client opens connections instead of keeping them",
+		Doc:   "Requests wait in the transport for a connection to be opened, and CPU goes into dialling and handshakes.",
+		Knows: "Waits for the transport to hand out a connection (look-ups of names left out), and the CPU of dialling and of TLS handshakes as a client: 10 % of " +
+			"request time or of CPU, when one request in twenty waits so. A client that keeps its connections waits for one a few times in a run. On busy CPUs the far " +
+			"end, where it stands on the same host, pays about as much again for each connection, and the wait for its answer is then told as a consequence. Told apart from " +
+			"downstream-slow by the connections opened per request.",
+		Remedy: "One Transport for all calls; read bodies to the end and close them; MaxIdleConnsPerHost (2 by default) at the number of calls in flight.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "client := http.Client{Transport: &http.Transport{}} // in every request",
+			After:  "var client = http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}"},
+		Verify:      "redline compare BEFORE AFTER: tcp.opens outwards falls to nearly none, CPU per request falls.",
+		Cases:       []string{"geo-lookup", "push-gateway", "partner-feed", "avatar-fetch", "orders-gateway"},
+		FollowsFrom: []string{"dns-per-request"},
+	}},
+	Needs: []diagnose.Need{diagnose.NeedAnatomy},
+	Run:   runDial,
+}
+
+func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	w := p.Waits()
+	sites := diagnose.ByOwner(w.Sites(callstack.HTTPOpen))
+	if len(sites) == 0 {
+		return nil, nil
+	}
+	share, times := opening(p), w.Times(callstack.HTTPOpen)
+	cpu, handshakes := 0.0, 0.0
+	if use, err := p.Use(); err == nil {
+		cpu = use.With(callstack.HTTPConnect)
+		handshakes = use.Share(callstack.TLS)
+	}
+	if times < leastDials || max(share, cpu) < leastDialShare {
+		return nil, nil
+	}
+	s := sites[0]
+	f := diagnose.Finding{
+		Cause: "http-client-churn", Share: max(share, cpu), ShareOf: diagnose.OfRequest, Confidence: record.High,
+		Where: diagnose.WhereOf(s.Place), GainCeiling: dialGain(p, share, cpu, times),
+	}
+	if cpu > share {
+		f.ShareOf = diagnose.OfCPU
+	}
+	f.Title = fmt.Sprintf("An HTTP client opens %.2g connections per request: %s of %s at %s", times, diagnose.Percent(f.Share), f.ShareOf, diagnose.At(s.Place))
+	f.Evidence = append(f.Evidence,
+		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%.2g waits for a connection per request, %s of request time", times, diagnose.Percent(share)),
+		diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio, "%s of the service's CPU goes into opening client connections, TLS %s", diagnose.Percent(cpu), diagnose.Percent(handshakes)))
+	if opens, ok := p.Rate(record.TCPOpens, record.Labels("dir", "out")); ok && p.Load().Rate > 0 {
+		each := opens / p.Load().Rate
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, each, diagnose.Ratio, "the kernel counts %.2g connections opened per request", each))
+	}
+	f.Remedy = fmt.Sprintf("At %s use one shared Transport, read each body to its end before Close, and set MaxIdleConnsPerHost to the calls in flight (the default keeps 2).", diagnose.At(s.Place))
+	return []diagnose.Finding{f}, nil
+}
+
+// opening returns the part of request time that is spent on waiting for a
+// connection, without what look-ups of names take of it.
+func opening(p *diagnose.Pass) float64 {
+	share := p.Waits().Share(callstack.HTTPOpen)
+	for _, part := range p.Anatomy.All {
+		if p.Stacks.Wait(part) == callstack.HTTPOpen {
+			share -= float64(resolving(part)) / float64(p.Anatomy.MeanNS)
+		}
+	}
+	return max(0, share)
+}
+
+const (
+	// often is the connections opened per request from which opening them is part
+	// of each call.
+	often = 0.2
+	// leastFarEnd of this end's CPU for connections that others must use, for the
+	// far end to be on this host: it pays about as much. push-gateway has 1.2.
+	leastFarEnd = 0.5
+)
+
+// dialGain bounds what keeping connections could gain. What it frees is the
+// dialler's CPU on both sides, so the wait is not bounded by idle CPUs alone.
+func dialGain(p *diagnose.Pass, share, cpu, times float64) float64 {
+	gain, c := max(p.WaitGain(share), p.CPUGain(cpu)), p.CPU()
+	if !c.Saturated() || times < often {
+		return gain
+	}
+	// Others that keep the CPUs busy are the far end, and requests wait for its
+	// share of opening a connection in their calls.
+	others := c.Busy - c.Target - c.Children - c.Generator
+	if c.Database > 0 {
+		others -= c.Database
+	}
+	if others > leastFarEnd*cpu*c.Target {
+		gain = max(gain, p.OutsideGain(min(1, share+p.Waits().Share(callstack.HTTPWait))))
+	}
+	return gain
+}

@@ -1,0 +1,17 @@
+// Package downstream holds the analyzers of calls to other services: slow ones,
+// serial ones, connections and names looked up anew for each, deadlines that do
+// not reach the socket, and retries. They read the anatomy of requests, the
+// goroutine profiles, and what the load met.
+//
+// What a dependency answers is not visible (no status, no body), and neither is
+// what flows from one answer into the next call. What is visible is how often a
+// request calls, along which of the user's functions, and how long each call is
+// waited for; each cause says what it makes of that.
+package downstream
+
+import "github.com/redline-go/redline/diagnose"
+
+// Analyzers returns the package's analyzers, in the order of judgement.
+func Analyzers() []diagnose.Analyzer {
+	return []diagnose.Analyzer{Names, Churn, Timeout, Retry, Serial, Slow}
+}

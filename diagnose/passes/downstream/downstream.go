@@ -1,0 +1,126 @@
+package downstream
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/record"
+)
+
+// leastCallNS is the mean wait per call from which a dependency is slow: an
+// answer within that is a fast one, whatever its share. orders-gateway waits for
+// 0.4 ms, kyc-check for 5 ms of which nobody complains.
+const leastCallNS = 3e6
+
+// Slow finds slow calls to other services.
+var Slow = diagnose.Analyzer{
+	Name:  "downstream",
+	Stage: diagnose.Wait,
+	Doc: "Sums network waits in HTTP clients, gRPC, Redis and other clients (not databases, not the server's own " +
+		"connections) by the caller. They count from 20 % of request time or half of the tail's extra time, and " +
+		"from 3 ms per call.",
+	Causes: []diagnose.Cause{{
+		ID:    "downstream-slow",
+		Title: "Requests wait for another service",
+		Doc:   "Requests wait on the network for the answer to one call to a dependency.",
+		Knows: "Waits in a client's call in the trace (HTTP, gRPC, Redis and others, sockets that the user's code reads), by the user's function that " +
+			"calls: 20 % of request time and 3 ms per call, or half of the time by which the tail exceeds the median. Told apart from downstream-serial and " +
+			"retry-storm by the number of calls, from missing-timeout by callers that still wait, and from http-client-churn and dns-per-request by " +
+			"what the wait is for; where connections are opened for each call on busy CPUs, the wait for the answer is told with that.",
+		Remedy: "Make the dependency faster, call it less (cache, batch), in parallel with other work, or hedge its tail.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "rate, err := p.fetch(ctx, pair) // 30 ms, for each request",
+			After:  "rate, err := p.cache.Get(ctx, pair, p.fetch) // one fetch per pair and minute"},
+		Verify: "redline ab with p50 or p99: request time falls by the wait.",
+		Cases:  []string{"weather-proxy", "fx-rates", "trip-planner", "orders-gateway"},
+		// While each call opens a connection, or waits without an end, what the
+		// answer itself takes is not known.
+		FollowsFrom: []string{"http-client-churn", "missing-timeout", "cache-stampede"},
+		SamePlace:   true,
+	}},
+	Needs: []diagnose.Need{diagnose.NeedAnatomy},
+	After: []string{"http-client"},
+	Run:   runDownstream,
+}
+
+func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	w := p.Waits()
+	var sites []diagnose.Site
+	for _, kind := range []callstack.Wait{callstack.HTTPWait, callstack.RPCWait, callstack.NetworkWait} {
+		for _, s := range w.Sites(kind) {
+			// Who waits for another request's call makes none: what stops it is
+			// singleflight-convoy (currency-table calls four times a second).
+			if s.Via != callstack.FlightWait {
+				sites = append(sites, s)
+			}
+		}
+	}
+	told, reason := elsewhere(p)
+	var found []diagnose.Finding
+	for _, s := range diagnose.ByOwner(sites) {
+		if resolving(s.Part) > s.Part.NS/2 {
+			continue // told as a look-up, or too short for that
+		}
+		v, ok := weigh.Judge(p, s, weigh.Outside)
+		if !ok {
+			continue
+		}
+		if told(s.Place.Function) {
+			p.Reject("downstream-slow", "calls at %s take %s of request time, but %s", diagnose.At(s.Place), diagnose.Percent(s.Share), reason)
+			continue
+		}
+		times := attempts(p, s)
+		perCall := s.NS / max(times, 1e-3)
+		if v.Of == diagnose.OfRequest && perCall < leastCallNS {
+			p.Reject("downstream-slow", "calls at %s take %s of request time, but answer within %s each", diagnose.At(s.Place), diagnose.Percent(s.Share), diagnose.Span(perCall))
+			continue
+		}
+		f := v.Finding(p, "downstream-slow", s)
+		f.Where.Detail = client(p, s.Part.Stack)
+		f.Title = fmt.Sprintf("%s for a downstream call (%s) at %s", v.Requests(), f.Where.Detail, diagnose.At(s.Place))
+		f.Remedy = fmt.Sprintf("Make the dependency called at %s answer faster, cache its answer, or make the call in parallel with other work.", diagnose.At(s.Place))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%.2g calls per request of %s each", times, diagnose.Span(perCall)))
+		found = append(found, f)
+	}
+	return found, nil
+}
+
+// elsewhere tells which functions' calls are told as retries or as a sequence, and
+// why.
+func elsewhere(p *diagnose.Pass) (told func(function string) bool, reason string) {
+	again := map[string]bool{}
+	for _, c := range callsOf(p) {
+		if _, ok := retriesOf(p, c); ok {
+			again[c.chain[0].Function] = true
+		}
+	}
+	s, serial := sequenceOf(p)
+	return func(function string) bool { return again[function] || serial && s.has(function) },
+		"it is how often they are made, not one of them, that takes the time"
+}
+
+// attempts returns how many calls per request a site stands for: waits, where
+// they cannot be told apart.
+func attempts(p *diagnose.Pass, s diagnose.Site) (n float64) {
+	for _, c := range callsOf(p) {
+		if c.chain[0].Function == s.Place.Function {
+			n += c.calls[mean]
+		}
+	}
+	if n == 0 {
+		return s.Times
+	}
+	return n
+}
+
+// client names the client on a stack: its outermost function.
+func client(p *diagnose.Pass, stack []record.Frame) string {
+	for i := len(stack) - 1; i >= 0; i-- {
+		if p.Stacks.Role(stack[i].Function).Has(callstack.HTTPClient | callstack.RPCClient | callstack.SocketIO) {
+			return callstack.Short(stack[i].Function)
+		}
+	}
+	return "network"
+}

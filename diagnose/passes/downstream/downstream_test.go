@@ -1,0 +1,109 @@
+package downstream_test
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/downstream"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	ms  = time.Millisecond
+	us  = time.Microsecond
+	get = "shop/cache.(*Cache).Get@cache.go:41"
+)
+
+// idle leaves most CPUs idle; its requests take 8 ms besides what a test adds.
+func idle() *Builder {
+	return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(record.StateRunning, 2*ms, 3).Wait(record.StateNetwork, 6*ms, 1, Query()...)
+}
+
+// get1 waits for the head of an answer over HTTP/1, which takes two waits.
+func get1(b *Builder, each time.Duration, calls float64, user ...string) *Builder {
+	stack := append([]string{"runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do"}, user...)
+	return b.Wait(record.StateSelect, time.Duration(calls*float64(each)), 2*calls, stack...)
+}
+
+func TestSlow(t *testing.T) {
+	Expect(t, downstream.Slow, get1(idle(), 30*ms, 1, get), "downstream-slow at cache.go:41")
+	Expect(t, downstream.Slow, idle().Wait(record.StateNetwork, 30*ms, 2, "net.(*conn).Read", "shop/legacy.(*Client).ask@legacy.go:5"), "downstream-slow at legacy.go:5")
+	Expect(t, downstream.Slow, get1(idle(), 2*ms, 1, get))                                                                                // fast
+	Expect(t, downstream.Slow, idle().Wait(record.StateNetwork, 30*ms, 100, "net.(*conn).Read", "shop/legacy.(*Client).ask@legacy.go:5")) // each read is fast
+	Expect(t, downstream.Slow, get1(idle(), 5*ms, 6, get))                                                                                // told as serial
+	Expect(t, downstream.Slow, idle().Wait(record.StateNetwork, 30*ms, 1, Query()...))
+	Expect(t, downstream.Slow, idle().Wait(record.StateNetwork, 30*ms, 1, "net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", get)) // a slow caller
+}
+
+func TestSerial(t *testing.T) {
+	price, stock := "shop/page.price@page.go:7", "shop/page.stock@page.go:12"
+	Expect(t, downstream.Serial, get1(get1(idle(), 12*ms, 1, price, "shop/page.show@page.go:30"), 10*ms, 1, stock, "shop/page.show@page.go:31"), "downstream-serial at page.go:30")
+	Expect(t, downstream.Serial, get1(idle(), 5*ms, 6, get), "downstream-serial at cache.go:41")
+	// One long call and a short one before it: the long one is slow.
+	Expect(t, downstream.Serial, get1(get1(idle(), 30*ms, 1, price, "shop/page.show@page.go:30"), 3*ms, 1, stock, "shop/page.show@page.go:31"))
+	// Three kinds of requests with a call each.
+	Expect(t, downstream.Serial, get1(get1(get1(idle(), 20*ms, 0.3, price), 20*ms, 0.3, stock), 20*ms, 0.4, get))
+	Expect(t, downstream.Serial, get1(idle(), 100*us, 6, get)) // too quick to matter
+	ExpectUnjudged(t, downstream.Serial, idle().NoAnatomy(), "downstream-serial")
+}
+
+func TestRetry(t *testing.T) {
+	failing := func(b *Builder, part float64) *Builder {
+		return b.Counter(record.LoadErrors, record.Labels("kind", "status"), part*b.Requests())
+	}
+	// Two and a half calls in the mean, seven in the slowest.
+	again := func() *Builder {
+		return get1(idle(), 8*ms, 2.4, get).Slow(record.StateSelect, 40*ms, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get)
+	}
+	varied := func() *Builder {
+		b := again()
+		for range 4 { // more waits of the slow requests
+			b.Slow(record.StateSelect, ms, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get)
+		}
+		return b
+	}
+	Expect(t, downstream.Retry, failing(varied(), 0.03), "retry-storm at cache.go:41")
+	Expect(t, downstream.Retry, varied().Wait(record.StateSleep, 4*ms, 1, "time.Sleep", get), "retry-storm at cache.go:41")
+	Expect(t, downstream.Retry, failing(get1(idle(), 8*ms, 4, get), 0.5), "retry-storm at cache.go:41") // nearly all are used up
+	Expect(t, downstream.Retry, varied())                                                               // lists of different lengths
+	Expect(t, downstream.Retry, failing(get1(idle(), 8*ms, 4, get), 0.01))                              // a list of four
+	Expect(t, downstream.Retry, failing(get1(idle(), 8*ms, 1, get), 0.3))                               // failures, not retried
+}
+
+func TestNames(t *testing.T) {
+	look := []string{"runtime.chanrecv1", "net.(*Resolver).goLookupIPCNAMEOrder.func4", "net.(*Resolver).goLookupIPCNAMEOrder", "net.(*Resolver).LookupHost", get}
+	Expect(t, downstream.Names, idle().Wait(record.StateChannel, 9*ms, 2, look...), "dns-per-request at cache.go:41")
+	Expect(t, downstream.Names, idle().Wait(record.StateSyscall, 9*ms, 1, "runtime.cgocall", "net.cgoLookupHostIP", "net.(*Resolver).lookupIPAddr", get), "dns-per-request at cache.go:41")
+	Expect(t, downstream.Names, idle().Wait(record.StateChannel, 9*ms, 0.01, look...)) // at the start
+	Expect(t, downstream.Names, idle().Wait(record.StateChannel, 50*us, 2, look...))   // from a file
+	// Below the transport's dial, in another goroutine.
+	connect := []string{"runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", get}
+	behind := record.Chain{NS: int64(18 * ms), Links: []record.Link{
+		{Goroutine: "net/http.(*Transport).startDialConnForLocked.func1", State: record.StateSelect},
+		{Goroutine: "net.(*Resolver).goLookupIPCNAMEOrder.func3.1", State: record.StateNetwork, Stack: Stack("net.(*conn).Read", "net.dnsPacketRoundTrip", "net.(*Resolver).exchange")},
+	}}
+	dialed := idle().Wait(record.StateSelect, 20*ms, 0.9, connect...).Behind(behind)
+	Expect(t, downstream.Names, dialed, "dns-per-request at cache.go:41")
+	Expect(t, downstream.Churn, dialed) // the rest is little
+	ExpectUnjudged(t, downstream.Names, idle().NoAnatomy(), "dns-per-request")
+}
+
+func TestTimeout(t *testing.T) {
+	call := []string{"runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get}
+	// 500 per second of 3 ms are 1.5 under way.
+	load := func() *Builder { return New(64, 3*ms).Rate(500) }
+	Expect(t, downstream.Timeout, load().Standing(2, 40, call...), "missing-timeout at cache.go:41")
+	Expect(t, downstream.Timeout, load().Standing(1, 3, call...))                                                                          // an unlucky moment
+	Expect(t, downstream.Timeout, New(64, 200*ms).Rate(500).Standing(90, 110, call...))                                                    // slow, and waited for
+	Expect(t, downstream.Timeout, load().Standing(2, 40, Query()...))                                                                      // the database's
+	Expect(t, downstream.Timeout, load().Standing(2, 40, "net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", get)) // their own client's
+	ExpectUnjudged(t, downstream.Timeout, load(), "missing-timeout")
+}
+
+func TestChurn(t *testing.T) {
+	connect := []string{"runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", get}
+	Expect(t, downstream.Churn, idle().Wait(record.StateSelect, 10*ms, 0.9, connect...), "http-client-churn at cache.go:41")
+	Expect(t, downstream.Churn, idle().Wait(record.StateSelect, 10*ms, 0.01, connect...)) // a few at the start
+	Expect(t, downstream.Churn, idle().Wait(record.StateSelect, 200*us, 0.9, connect...)) // cheap
+}

@@ -1,0 +1,136 @@
+package downstream
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastNameShare of request time: a look-up is pure waste when its result, or
+	// the connection, could be kept, so less than for other waits is worth it.
+	leastNameShare = 0.10
+	// leastNameNS per request: the files of the resolver and a cache on the host
+	// answer within that.
+	leastNameNS = 100e3
+	// leastNameTimes per request: a client that keeps its connections looks names
+	// up a few times in a run.
+	leastNameTimes = 0.05
+)
+
+// Names finds look-ups of names in the request path.
+var Names = diagnose.Analyzer{
+	Name:  "names",
+	Stage: diagnose.Wait,
+	Doc: "Sums the waits for look-ups of names: in the request's own goroutine, or in those that dial for it. They count from " +
+		"10 % of request time and 100 µs, when one request in twenty looks up.",
+	Causes: []diagnose.Cause{{
+		ID:    "dns-per-request",
+		Title: "Requests look names up",
+		Doc: "A request asks a name server, by itself or because it opens a connection, and waits for the answer. Go's resolver keeps nothing: " +
+			"each look-up goes to the server.",
+		Knows: "Waits with the resolver on the stack (net.(*Resolver), its exchange, or getaddrinfo through cgo), in the request's " +
+			"goroutine or in the one that the transport dials in, which the trace follows. They count from 10 % of request time and 100 µs, " +
+			"when one request in twenty looks up. Told apart from http-client-churn by the part of the wait for a connection that the look-up is; " +
+			"where the look-up is most of it, the churn is told as the same thing.",
+		Remedy: "Keep connections (one Transport, bodies read and closed), or keep the addresses for their time to live; run a caching resolver on the host.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "hosts, err := resolver.LookupHost(ctx, \"mx.\"+domain) // in every request",
+			After:  "hosts, err := r.cache.LookupHost(ctx, \"mx.\"+domain) // keeps answers for their time to live"},
+		Verify: "redline compare BEFORE AFTER: the anatomy's waits in net.(*Resolver) are gone.",
+		Cases:  []string{"mail-relay", "avatar-fetch"},
+	}},
+	Needs: []diagnose.Need{diagnose.NeedAnatomy},
+	Run:   runNames,
+}
+
+func runNames(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	l := lookupsOf(p)
+	share := min(1, l.ns/float64(p.Anatomy.MeanNS))
+	if share < leastNameShare || l.ns < leastNameNS || l.times < leastNameTimes {
+		return nil, nil
+	}
+	f := diagnose.Finding{
+		Cause: "dns-per-request", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.High,
+		GainCeiling: p.OutsideGain(share), Where: diagnose.WhereOf(l.place),
+		Title: fmt.Sprintf("Requests wait %s of their time for names to be looked up, at %s", diagnose.Percent(share), diagnose.At(l.place)),
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromTrace, l.ns, diagnose.Nanosec, "the mean request waits %s of %s for the resolver, in %.2g waits", diagnose.Span(l.ns), diagnose.Span(p.Waits().MeanNS()), l.times),
+		},
+		Remedy: fmt.Sprintf("At %s keep the connection or the looked-up addresses, or let a caching resolver on this host answer.", diagnose.At(l.place)),
+	}
+	f.Where.Detail = words(l.chain)
+	return []diagnose.Finding{f}, nil
+}
+
+// lookups is what requests wait for look-ups.
+type lookups struct {
+	ns, times float64 // per request
+	place     record.Frame
+	chain     []record.Frame
+}
+
+func lookupsOf(p *diagnose.Pass) (l lookups) {
+	var most int64
+	for _, part := range p.Anatomy.All {
+		ns := resolving(part)
+		if ns == 0 {
+			continue
+		}
+		l.ns, l.times = l.ns+float64(ns), l.times+part.Times
+		if ns > most {
+			most, l.chain = ns, users(p, part.Stack)
+			if len(l.chain) > 0 {
+				l.place = l.chain[0]
+			}
+		}
+	}
+	return l
+}
+
+// resolving returns the time of a part that is spent on look-ups: all of it where
+// the resolver is on its stack, else what the goroutines behind it spent there.
+func resolving(part record.Part) (ns int64) {
+	if resolver(part.Stack) {
+		return part.NS
+	}
+	for _, c := range part.Behind {
+		for _, link := range c.Links {
+			if resolver(link.Stack) || resolverFunction(link.Goroutine) {
+				ns += c.NS
+				break
+			}
+		}
+	}
+	return ns
+}
+
+func resolver(stack []record.Frame) bool {
+	for _, f := range stack {
+		if resolverFunction(f.Function) {
+			return true
+		}
+	}
+	return false
+}
+
+// resolverFunction reports whether a function looks names up: the standard
+// library's resolver in Go and through cgo, and the library that others use.
+// (*Resolver).dial and the resolving of addresses that are numbers are not it.
+func resolverFunction(function string) bool {
+	pkg, name := callstack.Split(function)
+	switch {
+	case pkg == "net":
+		for _, prefix := range []string{"(*Resolver).lookup", "(*Resolver).Lookup", "(*Resolver).goLookup", "(*Resolver).exchange", "(*Resolver).tryOneName", "dnsPacketRoundTrip", "dnsStreamRoundTrip", "cgoLookup", "goLookup"} {
+			if strings.HasPrefix(name, prefix) {
+				return true
+			}
+		}
+	case strings.HasPrefix(pkg, "github.com/miekg/dns"):
+		return strings.HasPrefix(name, "(*Client).") || strings.HasPrefix(name, "Exchange")
+	}
+	return false
+}

@@ -1,0 +1,147 @@
+package downstream
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastAttempts per request at one call.
+	leastAttempts = 1.15
+	// leastSpread is how many times more often slow requests call than median
+	// ones: order-notify 3.5, tax-quote 5; a loop over a fixed list has 1.
+	leastSpread = 1.5
+	// leastFailed of the requests: what fails after the last attempt. manyFailed
+	// stands for the spread where nearly all attempts are used up.
+	leastFailed, manyFailed = 0.002, 0.2
+	// leastPauses per attempt after the first.
+	leastPauses = 0.2
+)
+
+// Retry finds calls that are made again and again.
+var Retry = diagnose.Analyzer{
+	Name:  "retry",
+	Stage: diagnose.Wait,
+	Doc: "Counts the calls per request along one path: 1.15 in the mean, and half as many again in slow requests as in median ones (or a fifth of the " +
+		"requests failing), with a sign of retries: pauses between the calls in the same function, a retrying library on the stack, or requests that fail.",
+	Causes: []diagnose.Cause{{
+		ID:    "retry-storm",
+		Title: "Failed calls are tried again and again",
+		Doc: "A dependency refuses or fails, and each request calls it several times, at once or after a short pause. Latency multiplies, and so does the " +
+			"load on what is already in trouble.",
+		Knows: "Calls per request along one path of the service's functions, from the trace: more than one in the mean, and not the same number in all " +
+			"requests (slow ones call 1.5 times as often as median ones), with at least one sign of a retry: a pause between the calls in a function on the same " +
+			"path, a retrying library on the stack, or requests that fail in the end. Answers' status is not visible from outside, so a loop over lists of " +
+			"different lengths whose requests also fail for another reason looks the same. Told apart from downstream-serial by the spread.",
+		Remedy:  "A budget for retries (a tenth of the calls), backoff with jitter, a circuit breaker; never retry what is overloaded at once.",
+		Example: diagnose.Example{Lang: "go", Before: "for range 7 {\n\tif err = call(); err == nil {\n\t\treturn nil\n\t}\n}", After: "for n := range 2 {\n\tif err = call(); err == nil || !budget.Take() {\n\t\treturn err\n\t}\n\ttime.Sleep(rand.N(50 * time.Millisecond << n))\n}"},
+		Verify:  "redline compare BEFORE AFTER: calls per request near one in the findings' evidence, p99 falls.",
+		Cases:   []string{"order-notify", "tax-quote", "basket-prices"},
+		// A dependency that does not answer is behind both.
+		FollowsFrom: []string{"missing-timeout"},
+		SamePlace:   true,
+	}},
+	Needs: []diagnose.Need{diagnose.NeedAnatomy, diagnose.NeedLoad},
+	Run:   runRetry,
+}
+
+func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	var found []diagnose.Finding
+	for _, c := range callsOf(p) {
+		r, ok := retriesOf(p, c)
+		if !ok {
+			continue
+		}
+		share := min(1, r.wasted/float64(p.Anatomy.MeanNS))
+		if share < weigh.LeastShare || r.wasted < weigh.LeastNS {
+			continue
+		}
+		f := diagnose.Finding{
+			Cause: "retry-storm", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.Medium, GainCeiling: p.OutsideGain(share),
+			Where: diagnose.WhereOf(r.place),
+			Title: fmt.Sprintf("Requests call %.1f times at %s, slow ones %.0f times: the calls after the first take %s of request time", c.calls[mean], diagnose.At(c.chain[0]), c.calls[tail], diagnose.Percent(share)),
+			Evidence: []record.Evidence{
+				diagnose.Fact(diagnose.FromTrace, c.calls[mean], diagnose.Ratio, "%.1f calls per request at %s in the mean, %.1f in the median, %.1f in slow ones", c.calls[mean], diagnose.At(c.chain[0]), c.calls[median], c.calls[tail]),
+			},
+			Remedy: fmt.Sprintf("At %s bound retries by a budget, back off with jitter, and break the circuit while the dependency fails.", diagnose.At(r.place)),
+		}
+		f.Where.Detail = words(c.chain)
+		f.Evidence = append(f.Evidence, r.signs...)
+		if len(r.signs) > 1 {
+			f.Confidence = record.High
+		}
+		found = append(found, f)
+	}
+	return found, nil
+}
+
+// retries is what says that a call is made again.
+type retries struct {
+	place  record.Frame // the function that repeats
+	wasted float64      // ns per request of calls after the first and of pauses
+	signs  []record.Evidence
+}
+
+func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
+	n := c.calls[mean]
+	failed := 0.0
+	if l := p.Load(); l.Requests > 0 {
+		failed = l.Errors / l.Requests
+	}
+	spread := c.calls[tail] >= leastSpread*max(1, c.calls[median])
+	if n < leastAttempts || !spread && failed < manyFailed {
+		return r, false
+	}
+	r.place, r.wasted = c.chain[0], c.ns[mean]*(1-1/n)
+	if pause, at, times := pauses(p, c); times >= leastPauses*(n-1) {
+		r.place, r.wasted = at, r.wasted+pause
+		r.signs = append(r.signs, diagnose.Fact(diagnose.FromTrace, pause, diagnose.Nanosec, "and pauses %.1f times in between, %s in all", times, diagnose.Span(pause)))
+	}
+	if library := retrier(c.stack); library != "" {
+		r.signs = append(r.signs, diagnose.Fact(diagnose.FromTrace, 1, diagnose.Ratio, "%s makes the calls", library))
+	}
+	if failed >= leastFailed {
+		r.signs = append(r.signs, diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio, "%s of the requests fail nevertheless", diagnose.Percent(failed)))
+	}
+	return r, len(r.signs) > 0
+}
+
+// pauses returns what requests sleep in the functions of a path, per request, and
+// where.
+func pauses(p *diagnose.Pass, c call) (ns float64, at record.Frame, times float64) {
+	for _, part := range p.Anatomy.All {
+		if p.Stacks.Wait(part) != callstack.SleepWait {
+			continue
+		}
+		place, ok := p.Stacks.Place(part.Stack)
+		if ok && slices.ContainsFunc(c.chain, func(f record.Frame) bool { return f.Function == place.Function }) {
+			ns, times, at = ns+float64(part.NS), times+part.Times, place
+		}
+	}
+	return ns, at, times
+}
+
+// retriers are functions and packages that call again what fails.
+var retriers = []string{
+	"github.com/go-resty/resty/v2.Backoff", "github.com/hashicorp/go-retryablehttp.", "github.com/avast/retry-go", "github.com/cenkalti/backoff",
+	"github.com/failsafe-go/failsafe-go", "github.com/sethgrid/pester.", "github.com/eapache/go-resiliency/retrier.", "github.com/gojek/heimdall",
+	"github.com/sethvargo/go-retry.", "google.golang.org/grpc.(*clientStream).retryLocked", "github.com/aws/aws-sdk-go-v2/aws/retry.",
+}
+
+// retrier names the retrying library on a stack, "" without one.
+func retrier(stack []record.Frame) string {
+	for _, f := range stack {
+		for _, prefix := range retriers {
+			if strings.HasPrefix(strings.ReplaceAll(f.Function, "%2e", "."), prefix) {
+				return callstack.Short(f.Function)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,110 @@
+package downstream
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastStuck requests that stand in one call: fewer are an unlucky moment.
+	leastStuck = 8
+	// leastOutlived is how many times more of them stand there than requests are
+	// under way by Little's law. The corpus' sick ones have 4.8 and 7.6, and one whose
+	// calls are slow now and then has 1.
+	leastOutlived = 2.5
+)
+
+// Timeout finds calls that wait longer than anybody waits for them.
+var Timeout = diagnose.Analyzer{
+	Name:  "timeout",
+	Stage: diagnose.Wait,
+	Doc: "Counts the requests that stand in a client's call in the last goroutine profile: 8 or more, and 2.5 times as many as " +
+		"the load has under way (rate times mean latency).",
+	Causes: []diagnose.Cause{{
+		ID:    "missing-timeout",
+		Title: "Calls to another service outlive their callers",
+		Doc: "A dependency sometimes does not answer, and nothing ends the wait for it: callers give up, while their requests still stand in the " +
+			"service with a connection, a goroutine and whatever they hold.",
+		Knows: "By Little's law (L = λW) the load has rate times mean latency requests under way, those that it gave up included up to then. " +
+			"Where the last goroutine profile shows 8 or more requests in one client call, and 2.5 times as many as that, the calls outlive their " +
+			"callers' deadline, or have not ended at all. Told apart from downstream-slow by that count: a call that is slow, and waited for, is in the latency. " +
+			"A deadline that is set but longer than the run looks the same as none.",
+		Remedy: "Give the call a deadline that reaches the socket: the request's context, http.Client.Timeout, a dial and header timeout.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "res, err := client.Get(url) // a client without Timeout, no context",
+			After:  "ctx, cancel := context.WithTimeout(r.Context(), 300*time.Millisecond)\ndefer cancel()\nreq, _ := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)\nres, err := client.Do(req)"},
+		Verify: "Run again: goroutines no longer rise, and errors come at the deadline that was set.",
+		Cases:  []string{"loyalty-points", "kyc-check", "fx-rates", "orders-gateway"},
+	}},
+	Needs: []diagnose.Need{diagnose.NeedLoad},
+	Run:   runTimeout,
+}
+
+func runTimeout(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	snapshots, err := p.Snapshots()
+	if err != nil {
+		return nil, err
+	}
+	if len(snapshots) == 0 {
+		p.Unjudged("missing-timeout", "no goroutine profile: it needs the probe (--build) or net/http/pprof (--pprof)")
+		return nil, nil
+	}
+	load := p.Load()
+	if load.Mean <= 0 || load.Rate <= 0 {
+		p.Unjudged("missing-timeout", "no latency was recorded")
+		return nil, nil
+	}
+	underway := load.Rate * load.Mean / 1e9
+	first, last := standing(p, snapshots[0]), standing(p, snapshots[len(snapshots)-1])
+	var at record.Frame
+	for f, n := range last {
+		if n > last[at] || n == last[at] && f.Function < at.Function {
+			at = f
+		}
+	}
+	stuck := last[at]
+	if stuck < leastStuck || float64(stuck) < leastOutlived*underway {
+		return nil, nil
+	}
+	// What a deadline could give is the time that callers waste until theirs.
+	share, of := 1-min(1, load.P50/load.Mean), diagnose.OfRequest
+	if load.P99 >= 2*load.P50 {
+		share, of = 1-load.P50/load.P99, diagnose.OfTail
+	}
+	f := diagnose.Finding{
+		Cause: "missing-timeout", Share: share, ShareOf: of, Confidence: record.High, GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
+		Where: diagnose.WhereOf(at),
+		Title: fmt.Sprintf("%d requests stand in a call at %s where the load has %.1f under way: the call outlives its callers", stuck, diagnose.At(at), underway),
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromProfile, float64(stuck), diagnose.Ratio, "%d goroutines of requests wait at %s at the end of the run, %d at its begin", stuck, diagnose.At(at), first[at]),
+			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Ratio, "rate times mean latency is %.1f requests under way", underway),
+		},
+		Remedy: fmt.Sprintf("Give the call at %s the request's context with a deadline below the callers' own (context.WithTimeout, http.Client.Timeout), and dial and header timeouts.", diagnose.At(at)),
+	}
+	if n, ok := p.Sum(record.LoadErrors, record.Labels("kind", "timeout")); ok && n > 0 {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, n, diagnose.Ratio, "%.0f requests ran into the load's own timeout", n))
+	}
+	return []diagnose.Finding{f}, nil
+}
+
+// standing counts the requests that stand in a call to another service, by the
+// user's frame that calls.
+func standing(p *diagnose.Pass, s diagnose.Snapshot) map[record.Frame]int64 {
+	counts := map[record.Frame]int64{}
+	for _, stack := range s.Stacks {
+		roles := p.Stacks.Roles(p.Stacks.Handler(stack.Stack))
+		client := roles.Has(callstack.HTTPClient | callstack.RPCClient)
+		// Sockets of the service's own, but not that of the request itself.
+		socket := roles.Has(callstack.SocketIO) && !roles.Has(callstack.ServerIO)
+		if !p.Stacks.Serves(stack.Stack) || !client && !socket || roles.Has(callstack.DBClient) {
+			continue
+		}
+		if i := p.Stacks.Innermost(stack.Stack); i >= 0 {
+			counts[stack.Stack[i]] += stack.Value
+		}
+	}
+	return counts
+}

@@ -1,0 +1,122 @@
+package host
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastOverflows per second, since one refused connection is no limit:
+	// ticket-small-backlog has 46, webhook-short-lived, which opens as many, none.
+	leastOverflows = 1.0
+	// synRetryNS is how long a client waits before it sends a SYN again that was
+	// dropped (TCP_TIMEOUT_INIT, include/net/tcp.h; RFC 6298, section 2.1).
+	synRetryNS = 1e9
+)
+
+// Accept finds listeners whose accept queue is full.
+var Accept = diagnose.Analyzer{
+	Name:  "accept",
+	Stage: diagnose.Host,
+	Doc: "Reads the kernel's count of connections refused for a full accept queue, from one a second, and whose queue was " +
+		"full. What they explain is the time by which connections are late: at most a second for each.",
+	Causes: []diagnose.Cause{{
+		ID: "accept-overflow", Title: "The accept queue overflows",
+		Doc: "Connections come faster than the service accepts them, and the kernel drops what does not fit into the queue in front " +
+			"of it. The client sends again after 1, 3 and 7 s: a few requests are slower by whole seconds, while the service " +
+			"itself sees nothing.",
+		Knows: "ListenOverflows of the target's network namespace rises by one a second or more, and the accept queue of one of the " +
+			"target's listeners reached its bound (sock_diag). An overflow while no listener of the target's was full is another " +
+			"program's, and is rejected. Where the queues cannot be read it is of medium confidence. It explains the latency " +
+			"above the median of an open loop, or the connections that were not there of a closed one, at most a second for each overflow.",
+		Remedy: "Do nothing between two calls of Accept; raise the backlog (net.core.somaxconn, which Go's listeners take over); keep connections open; several listeners with SO_REUSEPORT.",
+		Example: diagnose.Example{
+			Lang:   "go",
+			Before: "c, err := l.Accept()\nif !register.admits(c.RemoteAddr()) { // waits\n\tc.Close()\n}",
+			After:  "c, err := l.Accept()\ngo serve(c) // asks the register there",
+		},
+		Verify: "redline run again: net.tcp.listen_overflows stays at 0 and tcp.handshake's p99 falls below a second.",
+		Cases:  []string{"ticket-small-backlog", "meter-accept-limit", "webhook-short-lived"},
+	}},
+	Needs: []diagnose.Need{diagnose.NeedLoad},
+	Run:   runAccept,
+}
+
+func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	overflows, ok := p.Sum(record.NetListenOverflows, "")
+	if !ok {
+		p.Unjudged("accept-overflow", "no TCP counters of the target's network namespace: they need a target on this host")
+		return nil, nil
+	}
+	if overflows < leastOverflows*p.Steady().Len().Seconds() {
+		return nil, nil
+	}
+	listen, queue, bound, known := fullest(p)
+	if known && queue < bound {
+		p.Reject("accept-overflow", "%.0f connections were refused for a full accept queue, but none of the target's was full (%s: %.0f of %.0f)", overflows, listen, queue, bound)
+		return nil, nil
+	}
+	share := lateConnections(p, overflows)
+	f := diagnose.Finding{
+		Cause: "accept-overflow", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: record.Medium,
+		Title:    fmt.Sprintf("The accept queue overflows: %.0f connections were refused", overflows),
+		Where:    record.Where{Detail: "net.ipv4 ListenOverflows"},
+		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromKernel, overflows, diagnose.Ratio, "the kernel refused %.0f connections since an accept queue was full; the client sends again after 1 s", overflows)},
+		Remedy:   "Do nothing that waits between two calls of Accept, raise the listener's backlog (net.core.somaxconn), and let clients keep their connections.",
+	}
+	if known {
+		f.Confidence, f.Where.Detail = record.High, "listener "+listen
+		f.Title = fmt.Sprintf("The accept queue of %s overflows: %.0f connections were refused", listen, overflows)
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, queue, diagnose.Ratio, "up to %.0f connections wait at %s, whose queue holds %.0f", queue, listen, bound))
+	}
+	if p99, ok := p.Max(record.TCPHandshake, record.Labels("q", "max")); ok {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, p99, diagnose.Nanosec, "a handshake takes up to %s", diagnose.Span(p99)))
+	}
+	return []diagnose.Finding{f}, nil
+}
+
+// fullest returns the target's listener whose accept queue was nearest its bound.
+// The kernel refuses when more than the bound wait (sk_acceptq_is_full).
+func fullest(p *diagnose.Pass) (listen string, queue, bound float64, known bool) {
+	for _, labels := range p.Record.Labels(record.SocketsAcceptQueue) {
+		most, ok := p.Max(record.SocketsAcceptQueue, labels)
+		holds, bounded := p.Mean(record.SocketsBacklog, labels)
+		if ok && bounded && holds > 0 && (!known || most/holds > queue/bound) {
+			listen, queue, bound, known = record.Label(labels, "listen"), most, holds, true
+		}
+	}
+	return listen, queue, bound, known
+}
+
+// lateConnections returns the part of the time that requests take, or would be
+// under way, that is spent on connections which are not accepted yet.
+func lateConnections(p *diagnose.Pass, overflows float64) float64 {
+	load := p.Load()
+	var late, all float64
+	if load.Open {
+		late, all = above(load), load.Requests*load.Mean
+	} else {
+		open, ok := p.Mean(record.LoadConnections, "")
+		if !ok || load.Connections == 0 {
+			return 0
+		}
+		late, all = 1-open/float64(load.Connections), float64(load.Connections)*float64(p.Steady().Len())
+		late = math.Max(late, above(load))
+	}
+	if !(all > 0) {
+		return 0
+	}
+	return math.Max(0, math.Min(0.95, math.Min(late, overflows*synRetryNS/all)))
+}
+
+// above returns the part of the mean latency that lies above the median: what
+// strikes few requests, and those hard.
+func above(load diagnose.Load) float64 {
+	if !(load.Mean > 0) {
+		return 0
+	}
+	return math.Max(0, 1-load.P50/load.Mean)
+}

@@ -1,0 +1,177 @@
+package host
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/record"
+)
+
+// leastBehindNS of queueing behind the disk is worth telling.
+const leastBehindNS = 100e3
+
+// Disk finds requests that wait for storage.
+var Disk = diagnose.Analyzer{
+	Name:  "disk",
+	Stage: diagnose.Host,
+	Doc: "Sums the time of requests in fsync and in writes to files, from the anatomy: their own, and that of the goroutine " +
+		"they waited for at a lock or a channel; and what queues for a P behind such calls. It counts from 20 % of request time or half of the tail's extra time. " +
+		"Writes of loggers belong to cpu-logging.",
+	Causes: []diagnose.Cause{{
+		ID:    "disk-sync",
+		Title: "Requests wait for the disk",
+		Doc: "Requests wait in fsync or in writes to files, or for a lock whose holder does. CPUs are idle, and the more requests " +
+			"there are at a time, the longer each waits.",
+		Knows: "The execution trace has the system calls with their stacks: fsync and its kin, and writes to files that are not a " +
+			"logger's. Where requests wait at a lock or a channel, the goroutine that they waited for is followed, and its time in " +
+			"such a call counts as theirs, so that the disk is told and not the lock in front of it. Syncs in the background that no " +
+			"request waits for count for nothing. What eBPF counted of fsync is told beside it. Reads of files are blocking-syscall, " +
+			"pages of a mapped file memory-pressure, a lock whose holder computes lock-contention.",
+		Remedy: "Batch the writes, commit in groups, or write asynchronously.",
+		Example: diagnose.Example{
+			Lang:   "go",
+			Before: "j.mu.Lock()\nj.file.Write(entry)\nj.file.Sync() // one per request\nj.mu.Unlock()",
+			After:  "j.entries <- entry // a goroutine writes all that are there,\n<-entry.durable    // syncs once, and tells each of them",
+		},
+		Verify: "redline run again: fewer fsync.calls per request, and the wait at the journal's lock is gone from the anatomy.",
+		Cases:  []string{"journal-sync", "draft-autosave", "receipt-pause-sync", "events-background-sync"},
+	}},
+	Needs: []diagnose.Need{diagnose.NeedAnatomy},
+	Run:   runDisk,
+}
+
+func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	var found []diagnose.Finding
+	for _, s := range diagnose.ByOwner(diskSites(p)) {
+		if _, ok := weigh.Judge(p, s, weigh.Serial); !ok {
+			continue
+		}
+		queued := queuedBehind(p, &s)
+		v, _ := weigh.Judge(p, s, weigh.Serial)
+		if tail := s.TailNS / float64(p.Anatomy.TailNS); tail > 0 && !p.CPU().Saturated() {
+			v.Gain = max(v.Gain, diagnose.Ceiling(tail))
+		}
+		f := v.Finding(p, "disk-sync", s)
+		if at, ok := onBehalf(p, s); ok {
+			f.Where.Detail = fmt.Sprintf("for %s (%s)", callstack.Short(at.Function), diagnose.At(at))
+		}
+		f.Title = fmt.Sprintf("%s for the disk at %s", v.Requests(), diagnose.At(s.Place))
+		f.Remedy = fmt.Sprintf("Commit several requests' writes with one sync at %s (group commit), or acknowledge after a buffered write where losing the last moments is allowed.", diagnose.At(s.Place))
+		if queued >= leastBehindNS {
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Nanosec,
+				"%s of it queue for a CPU meanwhile, since a thread in such a call keeps the scheduler's place for a while", diagnose.Span(queued)))
+		}
+		load := p.Load()
+		if calls, ok := p.Sum(record.FsyncCalls, ""); ok && calls > 0 && load.Requests > 0 {
+			spent, _ := p.Sum(record.FsyncTime, "")
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, spent/calls, diagnose.Nanosec,
+				"%.2f syncs per request, %s each", calls/load.Requests, diagnose.Span(spent/calls)))
+		}
+		if wrote, ok := p.Rate(record.ProcessWriteBytes, ""); ok {
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, wrote, "bytes/s", "the process writes %.2f MB/s to storage", wrote/1e6))
+		}
+		found = append(found, f)
+	}
+	return found, nil
+}
+
+// onBehalf returns whose writing it is where a file's wrapper does the call: the
+// place at which requests wait for it, or else the innermost caller in another of
+// the user's packages.
+func onBehalf(p *diagnose.Pass, s diagnose.Site) (record.Frame, bool) {
+	own, _ := callstack.Split(s.Place.Function)
+	for _, f := range s.Part.Stack {
+		if pkg, _ := callstack.Split(f.Function); p.Stacks.User(f) && pkg != own {
+			return f, true
+		}
+	}
+	return record.Frame{}, false
+}
+
+// queuedBehind adds to a site what requests queue for a P because others are in
+// the site's calls: a goroutine in a system call keeps its P until sysmon takes it
+// back, 20 µs to 10 ms later (runtime/proc.go, retake), which is as long as most
+// syncs take. It returns how much of the mean request that is, in ns. While CPUs
+// are saturated the queue is theirs.
+func queuedBehind(p *diagnose.Pass, s *diagnose.Site) float64 {
+	w := p.Waits()
+	if p.CPU().Saturated() || s.NS <= 0 || s.Wait != callstack.SyncWait || s.Part.State != record.StateSyscall {
+		return 0
+	}
+	part := s.NS / (s.NS + w.NS(callstack.Busy))
+	if part >= 0.5 {
+		part = 1 // stretches on a CPU end by themselves; who is queued for long is queued behind the calls
+	}
+	behind := part * w.NS(callstack.Queued)
+	s.NS, s.Share = s.NS+behind, min(1, s.Share+behind/w.MeanNS())
+	tail := part * w.Tail(callstack.Queued)
+	s.TailNS, s.Tail = s.TailNS+tail*w.GapNS(), min(1, s.Tail+tail)
+	return behind
+}
+
+// diskSites returns where requests are in calls that wait for the disk, and where
+// others are that requests wait for.
+func diskSites(p *diagnose.Pass) []diagnose.Site {
+	w := p.Waits()
+	sites := append([]diagnose.Site{}, w.Sites(callstack.SyncWait)...)
+	for _, s := range w.Sites(callstack.FileWait) {
+		if p.Stacks.Roles(s.Part.Stack).Has(callstack.FileWrite) {
+			sites = append(sites, s)
+		}
+	}
+	behind := map[record.Frame]*diagnose.Site{}
+	var order []record.Frame
+	add := func(parts []record.Part, sum func(*diagnose.Site, record.Chain, record.Part)) {
+		for _, part := range parts {
+			for _, chain := range part.Behind {
+				place, ok := diskLink(p, chain)
+				if !ok {
+					continue
+				}
+				s := behind[place]
+				if s == nil {
+					s = &diagnose.Site{Wait: callstack.SyncWait, Place: place, User: p.Stacks.User(place), Part: part}
+					behind[place] = s
+					order = append(order, place)
+				}
+				sum(s, chain, part)
+			}
+		}
+	}
+	add(p.Anatomy.All, func(s *diagnose.Site, c record.Chain, part record.Part) {
+		s.NS += float64(c.NS)
+		s.Times += part.Times * float64(c.NS) / float64(max(1, part.NS))
+	})
+	add(p.Anatomy.Tail, func(s *diagnose.Site, c record.Chain, _ record.Part) { s.TailNS += float64(c.NS) })
+	add(p.Anatomy.Median, func(s *diagnose.Site, c record.Chain, _ record.Part) { s.TailNS -= float64(c.NS) })
+	for _, place := range order {
+		s := *behind[place]
+		s.Share = min(1, s.NS/w.MeanNS())
+		if gap := w.GapNS(); gap > 0 {
+			s.Tail = max(0, min(1, s.TailNS/gap))
+		}
+		sites = append(sites, s)
+	}
+	return sites
+}
+
+// diskLink returns the place of a chain's end that waits for the disk.
+func diskLink(p *diagnose.Pass, c record.Chain) (record.Frame, bool) {
+	if len(c.Links) == 0 {
+		return record.Frame{}, false
+	}
+	end := c.Links[len(c.Links)-1]
+	switch p.Stacks.Wait(record.Part{State: end.State, Stack: end.Stack}) {
+	case callstack.SyncWait:
+	case callstack.FileWait:
+		if !p.Stacks.Roles(end.Stack).Has(callstack.FileWrite) {
+			return record.Frame{}, false
+		}
+	default:
+		return record.Frame{}, false
+	}
+	place, _ := p.Stacks.Place(end.Stack)
+	return place, place.Function != ""
+}

@@ -1,0 +1,138 @@
+package host
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastLoss of the segments sent are sent again: price-feed-loss measures 1.7 %.
+	// Services with short connections on busy CPUs, rate-quotes-tls and
+	// push-gateway, send 0.5 % again although none is lost.
+	leastLoss = 0.01
+	// leastRetransmits per second, since two of a hundred are no path.
+	leastRetransmits = 2.0
+	// retryNS is the least that a lost request or answer is late by: it is a segment
+	// alone, which only the timer sends again (TCP_RTO_MIN, include/net/tcp.h).
+	retryNS = 200e6
+)
+
+// Loss finds paths that lose packets.
+var Loss = diagnose.Analyzer{
+	Name:  "loss",
+	Stage: diagnose.Host,
+	Doc: "Compares the segments that the target's connections sent again with all that they sent, from 1 % and two a second; " +
+		"each makes a request late by 200 ms at most, and by what the mean latency is above the median.",
+	Causes: []diagnose.Cause{{
+		ID: "packet-loss", Title: "Packets are lost on the way",
+		Doc: "Segments are sent again because nobody acknowledged them. Most requests are as fast as ever, and a few take 200 ms " +
+			"longer or a multiple of it: the timer of TCP, not the service.",
+		Knows: "Retransmitted over sent segments of the target's own connections (eBPF or sock_diag) is 1 % or more, and in the mean " +
+			"window the slowest request takes 200 ms: on busy CPUs segments are sent again that were only late, which harms nobody. Where only the " +
+			"namespace's counters are there, those without SYNs, at medium confidence, since they are of all its connections. SYNs " +
+			"that a full accept queue refused are accept-overflow. The peer with the most of them is named. A slow answer " +
+			"without loss is downstream-slow, which this is told before.",
+		Remedy: "The path, not the code: cables, overlay networks, policers and firewalls that drop; a smaller MTU; fewer round trips per request.",
+		Example: diagnose.Example{
+			Lang:   "sh",
+			Before: "ss -ti dst 10.0.3.7   # retrans:0/412, rto:204",
+			After:  "ss -ti dst 10.0.3.7   # no retrans, and mtr shows no loss on the way",
+		},
+		Verify: "redline run again: tcp.retransmits and sockets.retransmits stay at 0.",
+		Cases:  []string{"price-feed-loss"},
+	}},
+	Needs: []diagnose.Need{diagnose.NeedLoad},
+	Run:   runLoss,
+}
+
+// resent is what was sent again, and of whom.
+type resent struct {
+	again, sent float64
+	own         bool // of the target's own connections
+}
+
+func (r resent) share() float64 { return r.again / (r.again + r.sent) }
+
+func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	r, ok := retransmitted(p)
+	if !ok {
+		p.Unjudged("packet-loss", "no retransmissions were counted: they need a target on this host")
+		return nil, nil
+	}
+	if !(r.share() >= leastLoss) || r.again < leastRetransmits*p.Steady().Len().Seconds() {
+		return nil, nil
+	}
+	load := p.Load()
+	share := math.Min(0.95, math.Min(above(load), r.again*retryNS/(load.Requests*load.Mean)))
+	if slowest, ok := p.Mean(record.LoadLatency, record.Labels("q", "max")); !(share > 0) || ok && slowest < retryNS {
+		p.Reject("packet-loss", "%s of the segments are sent again, but no request is late by the 200 ms that a lost one costs", diagnose.Percent(r.share()))
+		return nil, nil
+	}
+	f := diagnose.Finding{
+		Cause: "packet-loss", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: record.Medium,
+		Title: fmt.Sprintf("%s of the segments sent are lost and sent again", diagnose.Percent(r.share())),
+		Where: record.Where{Detail: "the network namespace"},
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromKernel, r.share(), diagnose.Ratio, "%.0f of %.0f segments were sent again, each after 200 ms or more", r.again, r.again+r.sent),
+			diagnose.Fact(diagnose.FromLoad, load.Mean, diagnose.Nanosec, "the mean latency is %s, the median %s", diagnose.Span(load.Mean), diagnose.Span(load.P50)),
+		},
+		Remedy: "Find where the path drops packets (an overlay network, a policer, a firewall, a cable); code cannot help, save by fewer round trips per request.",
+	}
+	if r.own {
+		f.Confidence, f.Where.Detail = record.High, "the target's connections"
+	}
+	if peer, n := worstPeer(p); peer != "" {
+		f.Where.Detail = "connections of " + peer
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, n, diagnose.Ratio, "%.0f of them on connections of %s", n, peer))
+	}
+	return []diagnose.Finding{f}, nil
+}
+
+// retransmitted returns what was sent again: of the target's connections where
+// they are known, else of all in its namespace.
+func retransmitted(p *diagnose.Pass) (resent, bool) {
+	sent, known := p.Sum(record.SocketsSegments, "")
+	again, sampled := p.Sum(record.SocketsRetransmits, "")
+	if counted, ok := p.Sum(record.TCPRetransmits, ""); ok && (!sampled || counted > again) {
+		again, sampled = counted, true
+	}
+	all, namespace := p.Sum(record.NetOutSegments, "")
+	if sampled && again > 0 {
+		switch {
+		case known && sent >= 0.5*again && (!namespace || lasting(p)):
+			return resent{again, math.Max(sent-again, 0), true}, true // sampled ones include those sent again
+		case namespace:
+			return resent{again, all, true}, true
+		}
+	}
+	total, ok := p.Sum(record.NetRetransmits, "")
+	syn, _ := p.Sum(record.NetSynRetransmits, "")
+	if !namespace || !ok {
+		return resent{}, sampled
+	}
+	return resent{math.Max(0, total-syn), all, false}, true
+}
+
+// lasting reports whether the target's connections last for many requests: of
+// others the samples miss most segments, and none that eBPF counts as sent again.
+func lasting(p *diagnose.Pass) bool {
+	in, _ := p.Sum(record.TCPOpens, record.Labels("dir", "in"))
+	out, _ := p.Sum(record.TCPOpens, record.Labels("dir", "out"))
+	return in+out < leastOpens*p.Load().Requests
+}
+
+// worstPeer returns the listening port or the remote address on whose connections
+// most segments were sent again.
+func worstPeer(p *diagnose.Pass) (peer string, most float64) {
+	for _, labels := range p.Record.Labels(record.TCPRetransmitBy) {
+		if n, _ := p.Sum(record.TCPRetransmitBy, labels); n > most {
+			_, at, _ := strings.Cut(labels, "=")
+			peer, most = at, n
+		}
+	}
+	return peer, most
+}

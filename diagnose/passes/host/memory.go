@@ -1,0 +1,136 @@
+package host
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastFaults per second that wait for the disk: parts-mmap has 17,700, and a
+	// service that reads its own program for the first time some ten.
+	leastFaults = 20.0
+	// readNS is how long a page takes to come from storage where that was not
+	// measured: the least that a fast disk takes.
+	readNS = 100e3
+	// faultNS is the most of the kernel's CPU that is booked on one such fault.
+	faultNS = 50e3
+	// nearMemory: the group's memory is at its limit. Page cache fills any limit, so
+	// that this alone says nothing.
+	nearMemory = 0.90
+	// leastStalled is the part of time in which some task waited for memory (PSI):
+	// parts-mmap has 3 %.
+	leastStalled = 0.005
+)
+
+// Memory finds services whose memory is less than what they use of it.
+var Memory = diagnose.Analyzer{
+	Name:  "memory-pressure",
+	Stage: diagnose.Host,
+	Doc: "Counts page faults that wait for the disk, from 20 a second, and what of request time they and the queue behind them " +
+		"take. Pressure is told by a group at its limit whose limit is hit again and again, or by PSI (0.5 % of time).",
+	Causes: []diagnose.Cause{{
+		ID: "memory-pressure", Title: "Memory runs short, and pages come from the disk",
+		Doc: "What the service reads, a mapped file, its own program, or swapped memory, does not stay in memory, and every access " +
+			"waits for the disk. To Go's scheduler such a goroutine runs: its P is taken and others queue for it, while CPUs are idle.",
+		Knows: "Major page faults of the target, 20 a second or more, times what a read of the block device takes (eBPF), and the " +
+			"kernel's CPU for them. They are pressure where the control group's memory is at its limit and hits it in these windows, or " +
+			"where tasks stall for memory (PSI, 0.5 % of time); without either, pages are read for the first time and it is of low " +
+			"confidence. Since Go's trace calls a goroutine in a fault running, the requests that queue behind it count as well. Waits " +
+			"in read calls are blocking-syscall, a heap at GOMEMLIMIT gc-limit-thrash.",
+		Remedy: "Raise the memory limit to the working set, shrink what is mapped or kept, and set GOMEMLIMIT below the limit so that the heap leaves room for pages.",
+		Example: diagnose.Example{
+			Lang:   "yaml",
+			Before: "resources:\n  limits: {memory: 48Mi}   # 192 MiB are mapped",
+			After:  "resources:\n  limits: {memory: 256Mi}",
+		},
+		Verify: "redline run again: process.faults.major falls to 0 and cgroup.memory.events.max no longer rises.",
+		Cases:  []string{"parts-mmap"},
+	}},
+	Needs: []diagnose.Need{diagnose.NeedLoad, diagnose.NeedProcess},
+	Run:   runMemory,
+}
+
+func runMemory(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	faults, ok := p.Rate(record.ProcessMajorFaults, "")
+	if !ok {
+		p.Unjudged("memory-pressure", "page faults of the target were not counted")
+		return nil, nil
+	}
+	if faults < leastFaults {
+		return nil, nil
+	}
+	each, measured := readTime(p)
+	share := faultShare(p, faults, each)
+	f := diagnose.Finding{
+		Cause: "memory-pressure", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: record.Low,
+		Title:    fmt.Sprintf("%.0f page faults per second wait for the disk", faults),
+		Where:    record.Where{Detail: "memory of the host"},
+		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromProcess, faults, diagnose.Hertz, "%.0f major page faults per second, %.1f per request", faults, faults/math.Max(1, p.Load().Rate))},
+		Remedy:   "Give the service memory for what it reads again and again, or let it read less; set GOMEMLIMIT so that the heap leaves room for pages.",
+	}
+	if measured {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, each, diagnose.Nanosec, "a read of the disk takes %s", diagnose.Span(each)))
+	}
+	pressure(p, &f)
+	return []diagnose.Finding{f}, nil
+}
+
+// readTime returns how long a page takes to come from the disk, in ns.
+func readTime(p *diagnose.Pass) (ns float64, measured bool) {
+	op := record.Labels("op", "read")
+	n, ok := p.Sum(record.BlockRequests, op)
+	spent, timed := p.Sum(record.BlockTime, op)
+	if !ok || !timed || n <= 0 || spent <= 0 {
+		return readNS, false
+	}
+	return spent / n, true
+}
+
+// faultShare returns the part of request time that faults take: the wait for the
+// disk, the kernel's own work, and the part of the queue for Ps that are held
+// meanwhile. Without an anatomy it is the part of the Ps that are held.
+func faultShare(p *diagnose.Pass, faults, each float64) float64 {
+	c, load := p.CPU(), p.Load()
+	kernel := 0.0
+	if system, ok := p.Rate(record.ProcessSystem, ""); ok {
+		kernel = math.Min(system, faults*faultNS) / 1e9 // CPUs
+	}
+	held := faults*each/1e9 + kernel // Ps
+	if !p.Has(diagnose.NeedAnatomy) {
+		if !(c.Limit > 0) {
+			return 0
+		}
+		return math.Min(0.95, held/c.Limit)
+	}
+	w := p.Waits()
+	own := held / load.Rate * 1e9
+	part := held / (held + math.Max(0, c.Target-kernel))
+	if math.IsNaN(part) {
+		part = 0
+	}
+	return math.Max(0, math.Min(0.95, (own+part*w.NS(callstack.Queued))/w.MeanNS()))
+}
+
+// pressure says what tells that memory is short, and how sure that is.
+func pressure(p *diagnose.Pass, f *diagnose.Finding) {
+	used, known := p.Max(record.CgroupMemory, "")
+	limit, limited := p.Mean(record.CgroupMemoryLimit, "")
+	hits, _ := p.Sum(record.CgroupMemoryMaxes, "")
+	if known && limited && limit > 0 && used >= nearMemory*limit && hits > 0 {
+		f.Confidence, f.Where.Detail = record.High, "memory limit of the control group"
+		f.Title += fmt.Sprintf(" with the memory limit of %.0f MB used up", limit/1e6)
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, used/limit, diagnose.Ratio, "the group holds %.0f MB of %.0f MB, and hit the limit %.0f times", used/1e6, limit/1e6, hits))
+		f.Remedy = fmt.Sprintf("Raise the memory limit of %.0f MB to what the service works on, or let it work on less; set GOMEMLIMIT so that the heap leaves room for pages.", limit/1e6)
+	}
+	stalled, ok := p.Rate(record.PressureMemory, "")
+	if ok && stalled/1e9 >= leastStalled {
+		if f.Confidence == record.Low {
+			f.Confidence = record.Medium
+		}
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, stalled/1e9, "s/s", "tasks stall for memory for %.0f ms in each second (PSI)", stalled/1e6))
+	}
+}

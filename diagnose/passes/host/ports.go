@@ -1,0 +1,104 @@
+package host
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// nearPorts of the local ports in TIME_WAIT towards one address: partner-ports
+	// gets to all of them. The kernel looks through odd and even ports in turn, so
+	// that connects slow down before that.
+	nearPorts = 0.90
+	// leastOpens per request: connections outwards come and go with requests.
+	leastOpens = 0.1
+)
+
+// Ports finds services that run out of local ports.
+var Ports = diagnose.Analyzer{
+	Name:  "ports",
+	Stage: diagnose.Host,
+	Doc: "Compares the connections in TIME_WAIT towards one address and port with the local ports there are, from 90 %. " +
+		"What fails of the load is what it explains.",
+	Causes: []diagnose.Cause{{
+		ID: "port-exhaustion", Title: "Local ports run out",
+		Doc: "Every new connection to one address takes a local port, and keeps it for a minute after it was closed (TIME_WAIT). " +
+			"When all are taken, dialling fails at once with EADDRNOTAVAIL: cannot assign requested address.",
+		Knows: "The target's connections in TIME_WAIT towards the one address that has the most of them reach 90 % of " +
+			"net.ipv4.ip_local_port_range in its namespace (sock_diag); or, where they are too short to be sampled, all of the namespace's do " +
+			"while the target's connects fail without a SYN that was refused (eBPF), at medium confidence. It explains the requests that fail; where none does yet, it " +
+			"is of low confidence. New connections per request that do not use up the ports are http-client-churn, which follows " +
+			"from nothing here and is told by itself. Descriptors that run out are fd-limit. A client that binds its own few " +
+			"ports is not seen: the kernel counts no failing bind.",
+		Remedy: "Reuse connections (one http.Transport, bodies read and closed, MaxIdleConnsPerHost); more local addresses or a wider port range only put it off.",
+		Example: diagnose.Example{
+			Lang:   "go",
+			Before: "http.Transport{} // MaxIdleConnsPerHost is 2: the others are closed",
+			After:  "http.Transport{MaxIdleConnsPerHost: 64} // one for all calls",
+		},
+		Verify: "redline run again: sockets.time_wait.to_peer stays far below sockets.ports, and tcp.opens (dir=out) falls to a few.",
+		Cases:  []string{"partner-ports", "webhook-short-lived"},
+	}},
+	Needs: []diagnose.Need{diagnose.NeedLoad},
+	Run:   runPorts,
+}
+
+func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	waiting, ok := p.Max(record.SocketsTimeWaitPeer, "")
+	ports, known := p.Max(record.SocketsPorts, "")
+	if !ok || !known || ports <= 0 {
+		p.Unjudged("port-exhaustion", "the target's connections in TIME_WAIT were not seen: they need sock_diag, as the target's user or root")
+		return nil, nil
+	}
+	load := p.Load()
+	failed := math.Min(1, load.Errors/math.Max(1, load.Requests))
+	trust := record.High
+	if all, failing := refusedPorts(p); failing && failed >= leastFailed && all > waiting {
+		waiting, trust = all, record.Medium
+	}
+	used := waiting / ports
+	if used < nearPorts {
+		return nil, nil
+	}
+	f := diagnose.Finding{
+		Cause: "port-exhaustion", Share: math.Min(1, used), ShareOf: diagnose.OfCapacity, Confidence: trust,
+		GainCeiling: math.Max(diagnose.Ceiling(failed), 1.5),
+		Title:       fmt.Sprintf("Local ports run out: %.0f of %.0f are in TIME_WAIT towards one address", waiting, ports),
+		Where:       record.Where{Detail: "net.ipv4.ip_local_port_range"},
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromKernel, waiting, diagnose.Ratio, "%.0f connections towards one address are in TIME_WAIT, and there are %.0f local ports", waiting, ports),
+			diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio, "%s of the requests fail", diagnose.Percent(failed)),
+		},
+		Remedy: "Keep and reuse connections to that address: one http.Transport, bodies read to the end and closed, MaxIdleConnsPerHost at the number of calls at a time.",
+	}
+	if failed < leastFailed {
+		f.Confidence, f.GainCeiling = record.Low, diagnose.MinGain
+	}
+	if fails, ok := p.Sum(record.TCPConnectFails, ""); ok && fails > 0 {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, fails, diagnose.Ratio, "%.0f connections outwards were not established", fails))
+	}
+	if opened, ok := p.Sum(record.TCPOpens, record.Labels("dir", "out")); ok && opened >= leastOpens*load.Requests {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, opened/math.Max(1, load.Requests), diagnose.Ratio, "%.2f connections are opened per request", opened/math.Max(1, load.Requests)))
+	}
+	for _, kind := range []callstack.Wait{callstack.HTTPOpen, callstack.HTTPWait, callstack.NetworkWait} {
+		if sites := p.Waits().Sites(kind); len(sites) > 0 && sites[0].User {
+			f.Where.Function, f.Where.File, f.Where.Line = sites[0].Place.Function, sites[0].Place.File, sites[0].Place.Line
+			break
+		}
+	}
+	return []diagnose.Finding{f}, nil
+}
+
+// refusedPorts returns the connections in TIME_WAIT of the whole namespace, and
+// whether the target fails to connect without having asked the peer, as where no
+// port is free. Connections too short to be sampled are not known as its own.
+func refusedPorts(p *diagnose.Pass) (waiting float64, failing bool) {
+	waiting, ok := p.Max(record.NetTCPTimeWait, "")
+	fails, counted := p.Sum(record.TCPConnectFails, "")
+	asked, told := p.Sum(record.NetAttemptFails, "")
+	return waiting, ok && counted && told && fails >= p.Steady().Len().Seconds() && asked < fails/2
+}

@@ -1,0 +1,100 @@
+package host
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastQueuedShare of request time that is runnable: barcode-one-proc has 94 %,
+	// thumbnail-procs-env, whose handlers only wait for their goroutines, 52 %.
+	leastQueuedShare = 0.15
+	// leastProcs is what Go 1.25 and later choose where the quota is less
+	// (runtime/cgroup_linux.go), so that fewer have to be asked for.
+	leastProcs = 2
+)
+
+// Procs finds a GOMAXPROCS that does not fit the CPUs.
+var Procs = diagnose.Analyzer{
+	Name:  "procs",
+	Stage: diagnose.Host,
+	Doc: "Compares GOMAXPROCS with the quota and the host's CPUs: above the quota (and above 2, which Go itself chooses at " +
+		"least) while it runs out in bursts, or below the usable CPUs while the service uses 85 % of what it may, requests " +
+		"are runnable 15 % of their time and CPUs are idle.",
+	Causes: []diagnose.Cause{{
+		ID: "gomaxprocs-mismatch", Title: "GOMAXPROCS does not fit the CPUs",
+		Doc: "The service may run more threads than its quota carries, or fewer than there are CPUs for. With too few, requests " +
+			"queue while CPUs idle; with too many, a burst uses up the quota and all stand still until the next period.",
+		Knows: "GOMAXPROCS is what the runtime says of itself. Too low: it is below the CPUs (or the quota), the service uses 85 % of " +
+			"it, goroutines of requests are runnable for 15 % of their time, and the host has CPUs free; what could be gained is " +
+			"bounded by these. Too high: it is above the quota and above what Go chooses by itself, the quota runs out in 10 % of " +
+			"its periods though it would do on average, and windows with a stop are 1.3 times slower. A quota that is used up on " +
+			"average is cpu-throttled whatever GOMAXPROCS is. Requests that queue on CPUs that are all busy are cpu-saturated.",
+		Remedy: "Go 1.25 and later follow the cgroup; otherwise set GOMAXPROCS to the CPUs the container may use.",
+		Example: diagnose.Example{
+			Lang:   "yaml",
+			Before: "env: [{name: GOMAXPROCS, value: \"1\"}]   # from the time of one CPU",
+			After:  "env: []   # Go 1.25 and later read the quota themselves",
+		},
+		Verify: "redline run again: /sched/gomaxprocs:threads is the number of CPUs that may be used, and requests are runnable for less of their time.",
+		Cases:  []string{"barcode-one-proc", "thumbnail-procs-env"},
+	}},
+	Needs: []diagnose.Need{diagnose.NeedProcess},
+	Run:   runProcs,
+}
+
+func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	procs, ok := p.Mean("/sched/gomaxprocs:threads", "")
+	if !ok {
+		procs = float64(p.Record.Run.Target.GOMAXPROCS)
+	}
+	c := p.CPU()
+	if !(procs > 0) || !(c.CPUs > 0) {
+		p.Unjudged("gomaxprocs-mismatch", "GOMAXPROCS of the target or the host's CPUs are not known")
+		return nil, nil
+	}
+	f := diagnose.Finding{Cause: "gomaxprocs-mismatch", ShareOf: diagnose.OfCapacity, Where: record.Where{Detail: "GOMAXPROCS"}}
+	s := p.Stops()
+	usable := c.CPUs
+	if c.Quota > 0 {
+		usable = math.Min(usable, c.Quota)
+	}
+	switch {
+	case c.Quota > 0 && procs > math.Max(leastProcs, math.Ceil(c.Quota)) && s.Periods >= leastPeriods:
+		if !(s.InStops >= leastSlower*s.Elsewhere) || c.Room() > 1 {
+			p.Reject("gomaxprocs-mismatch", "GOMAXPROCS is %.0f with a quota of %.2f CPUs, but the quota is used up on average, or its end slows nothing", procs, c.Quota)
+			return nil, nil
+		}
+		f.Share, f.ShareOf, f.GainCeiling, f.Confidence = 1-s.Elsewhere/s.InStops, diagnose.OfTail, s.Gain, record.High
+		f.Title = fmt.Sprintf("GOMAXPROCS is %.0f but the quota is %.2f CPUs, so that bursts use it up", procs, c.Quota)
+		f.Remedy = fmt.Sprintf("Set GOMAXPROCS=%.0f, or build with Go 1.25 or later and leave it unset.", math.Ceil(c.Quota))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, s.InStops, diagnose.Nanosec,
+			"the quota runs out in %s of its periods; windows in which it does have a p99 of %s, the others of %s",
+			diagnose.Percent(s.Periods), diagnose.Span(s.InStops), diagnose.Span(s.Elsewhere)))
+	case procs < math.Floor(usable) && c.Room() > 1 && c.HostUse() < diagnose.Saturation && queued(p) >= leastQueuedShare:
+		f.Share, f.Confidence = 1-procs/usable, record.High
+		f.GainCeiling = math.Min(usable/procs, c.Room())
+		f.Title = fmt.Sprintf("GOMAXPROCS is %.0f and used up, while the host's %.0f CPUs are %s busy", procs, c.CPUs, diagnose.Percent(c.HostUse()))
+		f.Remedy = "Unset GOMAXPROCS (or remove the runtime.GOMAXPROCS call), so that the service uses all CPUs it may."
+	default:
+		return nil, nil
+	}
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs", "the service uses %.2f CPUs with GOMAXPROCS %.0f", c.Target, procs))
+	if p.Has(diagnose.NeedAnatomy) {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued(p), diagnose.Ratio, "requests are runnable %s of their time", diagnose.Percent(queued(p))))
+	}
+	return []diagnose.Finding{f}, nil
+}
+
+// queued is the part of request time spent runnable; 1 when it was not traced,
+// so that the CPU figures alone decide.
+func queued(p *diagnose.Pass) float64 {
+	if !p.Has(diagnose.NeedAnatomy) {
+		return 1
+	}
+	return p.Waits().Share(callstack.Queued)
+}

@@ -1,0 +1,74 @@
+package host
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastDropped of the packets that a CPU took from the network. Loopback does
+	// not get there: a CPU's backlog holds 1000 packets, and the sender waits for
+	// acknowledgements long before. The threshold stands on packet-loss's.
+	leastDropped = 0.001
+	// leastSqueezed of the packets: a CPU that runs out of its budget at each round
+	// of up to 300 packets is behind.
+	leastSqueezed = 1.0 / 300
+)
+
+// Softnet finds hosts whose CPUs do not keep up with the packets that come in.
+var Softnet = diagnose.Analyzer{
+	Name:  "softnet",
+	Stage: diagnose.Host,
+	Doc: "Reads /proc/net/softnet_stat: named when the host's CPUs drop one in a thousand packets, or, as a hint, when a " +
+		"CPU's budget runs out once in 300.",
+	Causes: []diagnose.Cause{{
+		ID: "softnet-drop", Title: "The host drops packets that came in",
+		Doc: "The CPU that takes packets from the network card does not keep up; the kernel drops what does not fit its backlog, and " +
+			"the peers send it again after 200 ms or more.",
+		Knows: "The kernel's own counters per CPU (softnet_stat): dropped packets over all processed, from one in a thousand. A budget " +
+			"that runs out (time_squeeze) loses nothing and is only a hint of low confidence. It is judged from counters alone: on " +
+			"loopback it can hardly be brought about, so that no service of the corpus sets its thresholds.",
+		Remedy: "Raise net.core.netdev_max_backlog and net.core.netdev_budget, and spread the interrupts (RSS) or the packets (RPS) over more CPUs.",
+		Example: diagnose.Example{
+			Lang:   "sh",
+			Before: "sysctl net.core.netdev_max_backlog   # 1000",
+			After:  "sysctl -w net.core.netdev_max_backlog=16384\necho f > /sys/class/net/eth0/queues/rx-0/rps_cpus",
+		},
+		Verify: "redline run again: softnet.dropped stays at 0.",
+	}},
+	Needs: []diagnose.Need{diagnose.NeedLoad},
+	Run:   runSoftnet,
+}
+
+func runSoftnet(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	dropped, ok := p.Sum(record.SoftnetDropped, "")
+	squeezed, _ := p.Sum(record.SoftnetSqueezed, "")
+	processed, known := p.Sum(record.SoftnetProcessed, "")
+	if !ok || !known {
+		p.Unjudged("softnet-drop", "no counters of the host's packets (softnet_stat): they need a target on this host")
+		return nil, nil
+	}
+	all := dropped + processed
+	if !(dropped >= leastDropped*all && dropped > 0) && !(squeezed >= leastSqueezed*all && squeezed >= p.Steady().Len().Seconds()) {
+		return nil, nil
+	}
+	load := p.Load()
+	f := diagnose.Finding{
+		Cause: "softnet-drop", ShareOf: diagnose.OfRequest, Where: record.Where{Detail: "net.core.netdev_max_backlog"},
+		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromKernel, dropped, diagnose.Ratio,
+			"of %.0f packets %.0f were dropped, and a CPU's budget ran out %.0f times", all, dropped, squeezed)},
+		Remedy: "Raise net.core.netdev_max_backlog and net.core.netdev_budget, and spread interrupts or packets over more CPUs (RSS, RPS).",
+	}
+	if dropped >= leastDropped*all && dropped > 0 && load.Mean > 0 {
+		f.Share, f.Confidence = math.Min(0.95, math.Min(above(load), dropped*retryNS/(load.Requests*load.Mean))), record.High
+		f.Title = fmt.Sprintf("The host's CPUs drop %s of the packets that come in", diagnose.Percent(dropped/all))
+		f.GainCeiling = diagnose.Ceiling(f.Share)
+	} else {
+		f.Share, f.Confidence, f.GainCeiling = math.Min(1, squeezed/all), record.Low, diagnose.MinGain
+		f.Title, f.Where.Detail = "The host's CPUs put off packets that come in", "net.core.netdev_budget"
+	}
+	return []diagnose.Finding{f}, nil
+}

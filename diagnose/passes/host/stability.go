@@ -1,0 +1,103 @@
+package host
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastOthers: programs that have nothing to do with the load take this part of
+	// the host's CPUs. quote-noisy-neighbour measures 0.9; the kernel's own threads
+	// and the services of an idle machine stay below 0.05.
+	leastOthers = 0.15
+	// leastSteal of the host's CPUs that the hypervisor gave to others.
+	leastSteal = 0.03
+	// leastStep is the disagreement of the clocks from which they were stepped: a
+	// trace's own snapshots agree within 15 ns where they were not.
+	leastStep = 50e6
+)
+
+// Stability finds runs on a host that was not quiet.
+var Stability = diagnose.Analyzer{
+	Name:  "stability",
+	Stage: diagnose.Validity,
+	Doc: "Subtracts from the host's CPU what the service, its children, the generator and the database use: named when others " +
+		"take 15 % of the CPUs, the hypervisor 3 % (steal), or the clocks of a trace and of the run part by 50 ms.",
+	Causes: []diagnose.Cause{{
+		ID: "unstable-host", Title: "The host was not quiet",
+		Doc: "Other programs, or other guests of the machine, took CPU during the run, or a clock was set. The figures are of that " +
+			"moment, and the same run may give others.",
+		Knows: "The CPU of the host less that of the target's processes, of redline and of the database, where they are on this host; " +
+			"steal time as the kernel counts it; and the snapshots of both clocks within execution traces. A service that the target " +
+			"calls on the same host counts as another program, so that it is said with low confidence and ranks last: it tells how far " +
+			"the other findings are to be trusted, and voids none.",
+		Remedy:    "A quieter host; and comparisons by interleaved runs (redline ab), which meet the same noise on both sides.",
+		Qualifies: true,
+		Example: diagnose.Example{
+			Lang:   "sh",
+			Before: "redline run before.yaml; redline run after.yaml",
+			After:  "redline ab --a ./before --b ./after scenario.yaml",
+		},
+		Verify: "redline run again: host.cpu.busy is the sum of what the run itself uses, and host.cpu.steal stays at 0.",
+		Cases:  []string{"quote-noisy-neighbour"},
+	}},
+	Needs: []diagnose.Need{diagnose.NeedLoad},
+	Run:   runStability,
+}
+
+func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	c := p.CPU()
+	others := othersCPU(c)
+	steal := math.NaN()
+	if rate, ok := p.Rate(record.HostSteal, ""); ok && c.CPUs > 0 {
+		steal = rate / 1e9 / c.CPUs
+	}
+	if math.IsNaN(others) && math.IsNaN(steal) {
+		p.Unjudged("unstable-host", "the CPU of the host and of the target are not known: they need a target on this host")
+	}
+	f := diagnose.Finding{Cause: "unstable-host", ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: record.Low,
+		Where:  record.Where{Detail: "the host"},
+		Remedy: "Measure on a quieter host, or compare by interleaved runs (redline ab)."}
+	var why []string
+	if others >= leastOthers {
+		why = append(why, fmt.Sprintf("other programs took %s of its CPUs", diagnose.Percent(others)))
+		f.Share = others
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, others*c.CPUs, "CPUs", "%.2f of %.0f CPUs were busy, %.2f of them for others than the service (%.2f), redline (%.2f) and its database",
+			c.Busy, c.CPUs, others*c.CPUs, c.Target+c.Children, zero(c.Generator)))
+	}
+	if steal >= leastSteal {
+		why = append(why, fmt.Sprintf("the hypervisor gave %s of them to others", diagnose.Percent(steal)))
+		f.Share = math.Max(f.Share, steal)
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, steal, diagnose.Ratio, "%s of the CPUs' time was stolen", diagnose.Percent(steal)))
+	}
+	if p.Anatomy != nil {
+		if step := math.Abs(float64(p.Anatomy.Align.P99)); step >= leastStep {
+			why = append(why, "a clock was set by "+diagnose.Span(step))
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, step, diagnose.Nanosec, "the clocks of the traces and of the run part by %s", diagnose.Span(step)))
+		}
+	}
+	if len(why) == 0 {
+		return nil, nil
+	}
+	f.Share = math.Min(1, f.Share)
+	f.Title = "The host was not quiet: " + strings.Join(why, "; ")
+	return []diagnose.Finding{f}, nil
+}
+
+// othersCPU returns the part of the host's CPUs that nobody of the run used; NaN
+// where the host's or the target's figures are missing.
+func othersCPU(c diagnose.CPU) float64 {
+	return math.Max(0, c.Busy-c.Target-c.Children-zero(c.Generator)-zero(c.Database)) / c.CPUs
+}
+
+// zero stands for what is not on this host.
+func zero(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return v
+}

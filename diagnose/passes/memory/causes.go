@@ -1,0 +1,86 @@
+package memory
+
+import "github.com/redline-go/redline/diagnose"
+
+// allocators are causes whose garbage the collector runs for: where one of them
+// is found and promises as much, collection is its consequence.
+var allocators = []string{"alloc-hot", "cpu-json", "cpu-logging", "cpu-regexp-compile", "cpu-format", "cpu-compress"}
+
+var gcForced = diagnose.Cause{
+	ID: "gc-forced", Title: "The program forces garbage collections",
+	Doc: "Collections run far more often than the heap grows, because the program calls runtime.GC or " +
+		"debug.FreeOSMemory: in a request, which then waits for a whole cycle, or on a timer.",
+	Knows: "The runtime counts the cycles that a program demands (/gc/cycles/forced). They count from one per second and " +
+		"from half of all cycles, when they take 10 % of the service's CPU or of request time. Where: the user's function " +
+		"on top of runtime.GC or debug.FreeOSMemory, in the requests' waits, else in the CPU, goroutine or block profile. Told apart from " +
+		"gc-cpu by the count alone.",
+	Remedy: "Remove runtime.GC and debug.FreeOSMemory; to bound memory set GOMEMLIMIT.",
+	Example: diagnose.Example{Lang: "go",
+		Before: "func (e *exporter) done() {\n\te.buf = nil\n\truntime.GC() // free it now\n}",
+		After:  "func (e *exporter) done() {\n\te.buf = nil // the next cycle frees it; GOMEMLIMIT bounds the heap\n}"},
+	Verify: "redline compare BEFORE AFTER: /gc/cycles/forced falls to 0 and cycles per second with it.",
+	Cases:  []string{"reports-export", "thumbs-scavenge"},
+}
+
+var gcLimit = diagnose.Cause{
+	ID: "gc-limit-thrash", Title: "The memory limit makes the collector run all the time",
+	Doc: "The live heap nearly fills GOMEMLIMIT. Each cycle frees little, so the next one begins at once; the runtime's " +
+		"limiter then lets the heap exceed the limit rather than collect more than half of the time.",
+	Knows: "GOMEMLIMIT is set, the heap goal lies below nine tenths of what GOGC asks for (so the limit sets it), and " +
+		"collecting takes 15 % of the service's CPU. Told apart from gc-cpu by who sets the goal; that the runtime's " +
+		"limiter is on adds to the evidence but does not decide, since a small GOGC turns it on as well.",
+	Remedy: "Raise GOMEMLIMIT to twice the live heap and its overhead, or shrink the live heap.",
+	Example: diagnose.Example{Lang: "sh",
+		Before: "GOMEMLIMIT=66MiB ./carts   # the live heap is 55 MiB",
+		After:  "GOMEMLIMIT=160MiB ./carts"},
+	Verify: "redline ab with both limits: cycles per second and CPU per request fall.",
+	Cases:  []string{"cart-snapshots"},
+}
+
+var heapLarge = diagnose.Cause{
+	ID: "heap-large-live", Title: "A large live heap full of pointers is marked over and over",
+	Doc: "The service holds hundreds of megabytes of small objects that point at each other. Every cycle marks all of " +
+		"them, and while it does so requests assist and CPUs are taken.",
+	Knows: "At least 96 MB of the live heap has pointers, GOGC is 50 or more and no limit or demand makes the cycles; then " +
+		"15 % of the service's CPU, or assists that make up the tail, come from the size of a cycle and not from its " +
+		"frequency. Told apart from gc-cpu by heap and GOGC, and from a cache without pointers (which is not marked) by the " +
+		"scannable part.",
+	Remedy: "Hold the data without pointers (slices of values, indexes instead of pointers, one large byte slice), or outside the heap; more GOGC trades memory for fewer cycles.",
+	Example: diagnose.Example{Lang: "go",
+		Before: "type road struct {\n\tto   *junction\n\tname *string\n}\n\nvar roads []*road",
+		After:  "type road struct {\n\tto   int32 // index of the junction\n\tname uint32 // offset in one text\n}\n\nvar roads []road"},
+	Verify: "/gc/scan/heap:bytes falls, and the CPU per request with it (redline ab).",
+	Cases:  []string{"graph-routes", "tiles-cache"},
+}
+
+var gcAssist = diagnose.Cause{
+	ID: "gc-assist", Title: "Requests help the garbage collector",
+	Doc: "Requests that allocate during a cycle have to mark in proportion (assist), so they take longer, though CPUs " +
+		"are idle.",
+	Knows: "Time in assists and stopped worlds from the execution trace, from 10 % of request time (20 % on saturated CPUs) or 40 % of the tail's extra time " +
+		"(below saturation), when collecting takes at least 8 % of the service's CPU. On saturated CPUs the same figures are " +
+		"told as gc-cpu: there the CPU is what is missing, and assists are one way of spending it.",
+	Remedy:      "Allocate less; raise GOGC under a memory limit (GOMEMLIMIT).",
+	FollowsFrom: allocators,
+	Example: diagnose.Example{Lang: "sh",
+		Before: "GOGC=20 ./suggest",
+		After:  "GOGC=200 GOMEMLIMIT=400MiB ./suggest"},
+	Verify: "redline ab with p99: the anatomy's gc-assist shrinks in the tail.",
+	Cases:  []string{"search-suggest", "analytics-json", "crew-roster"},
+}
+
+var gcCPU = diagnose.Cause{
+	ID: "gc-cpu", Title: "Garbage collection takes the CPU",
+	Doc: "The collector runs nearly all the time, because the live heap is small and GOGC makes cycles short, or GOGC " +
+		"itself is small.",
+	Knows: "Collecting takes a quarter of the service's CPU (marking on idle CPUs left out), and none of gc-forced, " +
+		"gc-limit-thrash and heap-large-live explains why. Where one site allocates most at an ordinary GOGC, it is told " +
+		"as a consequence of alloc-hot.",
+	Remedy:      "GOGC up under GOMEMLIMIT, fewer allocations at the named sites.",
+	FollowsFrom: allocators,
+	Example: diagnose.Example{Lang: "go",
+		Before: "debug.SetGCPercent(6) // keep memory low",
+		After:  "debug.SetGCPercent(100)\ndebug.SetMemoryLimit(256 << 20)"},
+	Verify: "redline ab with both settings: cycles per second and CPU per request fall.",
+	Cases:  []string{"quotes-board", "ledger-statements"},
+}

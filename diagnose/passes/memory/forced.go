@@ -1,0 +1,114 @@
+package memory
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// forced tells of cycles that the program demands.
+func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
+	if math.IsNaN(c.Cycles) || c.Forced < leastForcedRate || c.ForcedPart() < leastForcedPart {
+		return diagnose.Finding{}, false
+	}
+	cpu, waits := c.CPU*c.ForcedPart(), demanded(p)
+	if max(cpu, waits.share) < leastForced {
+		p.Reject(gcForced.ID, "%.1f cycles per second are forced, but they take only %s of the service's CPU and %s of request time",
+			c.Forced, diagnose.Percent(cpu), diagnose.Percent(waits.share))
+		return diagnose.Finding{}, false
+	}
+	f := diagnose.Finding{
+		Cause: gcForced.ID, Share: cpu, ShareOf: diagnose.OfCPU, Confidence: record.High,
+		// What ends the wait is the collector's own CPU, which is freed with it.
+		GainCeiling: max(p.CPUGain(cpu), diagnose.Ceiling(waits.share)),
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromProbe, c.Forced, diagnose.Hertz, "%.1f of %.1f cycles per second are forced", c.Forced, c.Cycles),
+		},
+	}
+	place, call := waits.place, waits.call
+	if waits.share > cpu {
+		f.Share, f.ShareOf = waits.share, diagnose.OfRequest
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, waits.ns, diagnose.Nanosec, "the mean request waits %s of %s for them", diagnose.Span(waits.ns), diagnose.Span(p.Waits().MeanNS())))
+	}
+	if call == "" {
+		place, call = caller(p)
+	}
+	at := "in the program"
+	if call == "" {
+		call = "runtime.GC"
+	} else if place.Function != "" {
+		f.Where, at = diagnose.WhereOf(place), "at "+diagnose.At(place)
+		f.Where.Detail = call
+	}
+	f.Title = fmt.Sprintf("%s %s forces %.0f collections per second: %s of %s", call, at, c.Forced, diagnose.Percent(f.Share), f.ShareOf)
+	return c.finish(p, f, fmt.Sprintf("Remove %s %s; to bound memory set GOMEMLIMIT, which collects only when it must.", call, at)), true
+}
+
+// waiting is the time that requests wait for collections that they demand.
+type waiting struct {
+	share, ns float64
+	place     record.Frame
+	call      string // "runtime.GC"
+}
+
+func demanded(p *diagnose.Pass) (w waiting) {
+	if p.Anatomy == nil || p.Anatomy.MeanNS <= 0 {
+		return w
+	}
+	var most int64
+	for _, part := range p.Anatomy.All {
+		i, call := demand(part.Stack)
+		if i < 0 {
+			continue
+		}
+		w.ns += float64(part.NS)
+		if part.NS > most {
+			most, w.call = part.NS, call
+			w.place, _ = p.Stacks.Place(part.Stack[i+1:])
+		}
+	}
+	w.share = min(1, w.ns/float64(p.Anatomy.MeanNS))
+	return w
+}
+
+// demand returns the outermost frame that demands a collection, and its name; -1
+// when none does.
+func demand(stack []record.Frame) (int, string) {
+	for i := len(stack) - 1; i >= 0; i-- {
+		switch stack[i].Function {
+		case "runtime.GC", "runtime/debug.FreeOSMemory":
+			return i, callstack.Short(stack[i].Function)
+		}
+	}
+	return -1, ""
+}
+
+// caller finds who demands collections in the profiles: their CPU first (the
+// caller sweeps), then those that were seen blocked in one.
+func caller(p *diagnose.Pass) (record.Frame, string) {
+	for _, from := range [][2]string{{"cpu", "cpu"}, {"block", "delay"}, {"goroutine", "goroutine"}} {
+		prof, err := p.Profile(from[0], from[1])
+		if err != nil {
+			continue
+		}
+		weights, calls := map[record.Frame]int64{}, map[record.Frame]string{}
+		var best record.Frame
+		for _, s := range prof.Samples {
+			if i, call := demand(s.Stack); i >= 0 && i+1 < len(s.Stack) {
+				place, _ := p.Stacks.Place(s.Stack[i+1:])
+				weights[place] += s.Value
+				calls[place] = call
+				if weights[place] > weights[best] {
+					best = place
+				}
+			}
+		}
+		if best.Function != "" {
+			return best, calls[best]
+		}
+	}
+	return record.Frame{}, ""
+}

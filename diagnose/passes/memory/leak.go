@@ -1,0 +1,150 @@
+package memory
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastCycles that must have told the live heap: a line through fewer points
+	// says nothing. A leak alone doubles the heap between cycles, so a run of ten
+	// seconds has five or six.
+	leastCycles = 4
+	// leastGrowth of the live heap over the run: a heap profile samples one in
+	// 512 KiB, so 8 MiB are some sixteen samples.
+	leastGrowth = 8 << 20
+	// leastFit is the part of the live heap's variance that a straight line
+	// explains, and leastLasting the slope of the last half of the run against
+	// that of the first: a cache that fills levels off.
+	leastFit, leastLasting = 0.85, 0.6
+	// leastGrown of the growth at one site.
+	leastGrown = 0.40
+)
+
+// Leak finds heaps that only grow.
+var Leak = diagnose.Analyzer{
+	Name:  "leak",
+	Stage: diagnose.Memory,
+	Doc: "Follows what each cycle found alive: four cycles at least, on a rising straight line that does not level off, by " +
+		"8 MiB or more; and differences the heap profiles of both ends for the site that holds it, from 40 % of the growth.",
+	Causes: []diagnose.Cause{{
+		ID: "heap-leak", Title: "The live heap grows without end",
+		Doc: "What survives collection rises steadily with the requests served: a map, list or closure keeps what nobody needs " +
+			"any more. It is told before it hurts.",
+		Knows: "What each cycle found alive (never the heap between cycles) lies on a rising straight line through four cycles or " +
+			"more, rises by 8 MiB or more, and rises as fast in the last half of the run as in the first, so that a cache which fills levels " +
+			"off and is not named; and one site holds 40 % of what the heap grew by between the heap profiles of both ends. " +
+			"A cache that is bounded, but has not filled by the end of the run, looks the same: run longer than it takes to fill.",
+		Remedy: "Bound what is kept (size or age), remove entries when their owner ends, cut slices by copying.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "r.open[s.token] = s // and nothing ever deletes",
+			After:  "r.open.Add(s.token, s) // an LRU of a fixed size, with expiry"},
+		Verify: "Run longer: what cycles find alive levels off (/gc/heap/live:bytes).",
+		Cases:  []string{"session-registry", "audit-feed", "tiles-cache"},
+		Grows:  true,
+	}},
+	Needs: []diagnose.Need{diagnose.NeedLoad},
+	Run:   runLeak,
+}
+
+func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	const cause = "heap-leak"
+	live, ok := survivors(p)
+	if !ok {
+		p.Unjudged(cause, "what cycles find alive is not known: it needs the probe (--build), or a target that redline starts (--exec)")
+		return nil, nil
+	}
+	if len(live) < leastCycles {
+		p.Unjudged(cause, "the collector told the live heap %d times, and a trend needs %d: run longer", len(live), leastCycles)
+		return nil, nil
+	}
+	whole, first, last := fit(live), fit(live[:(len(live)+1)/2]), fit(live[len(live)/2:])
+	grew := whole.slope * (live[len(live)-1].at - live[0].at)
+	if !(grew >= leastGrowth) || whole.explained < leastFit || last.slope < leastLasting*first.slope {
+		return nil, nil
+	}
+	grown, ok, err := p.Growth()
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		p.Unjudged(cause, "the live heap grows by %s per second, but there are no two heap profiles to tell where", size(whole.slope))
+		return nil, nil
+	}
+	sites := sitesOf(p, grown)
+	if len(sites) == 0 || grown.Total == 0 || sites[0].bytes < leastGrown*float64(grown.Total) || sites[0].bytes < leastGrowth/2 {
+		p.Reject(cause, "the live heap grows by %s per second, but no site holds %s of it", size(whole.slope), diagnose.Percent(leastGrown))
+		return nil, nil
+	}
+	top := sites[0]
+	share := min(1, top.bytes/float64(grown.Total))
+	f := diagnose.Finding{
+		Cause: cause, Share: share, ShareOf: "heap growth", GainCeiling: 1, Confidence: record.Medium, Where: diagnose.WhereOf(top.place),
+		Title: fmt.Sprintf("The live heap grows by %s per second, most of it allocated at %s", size(whole.slope), diagnose.At(top.place)),
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromProbe, whole.slope, diagnose.Bytes, "what %d cycles found alive rose from %s to %s in a straight line", len(live), size(live[0].bytes), size(live[len(live)-1].bytes)),
+			diagnose.Fact(diagnose.FromProfile, top.bytes, diagnose.Bytes, "%s of the heap's growth between two profiles, %s, was allocated in %s", diagnose.Percent(share), size(top.bytes), callstack.Short(top.place.Function)),
+		},
+		Remedy: fmt.Sprintf("Find who keeps what is allocated at %s and let it go: bound it by size or age, or delete it when its owner ends.", diagnose.At(top.place)),
+	}
+	if rate := p.Load().Rate; rate > 0 {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, whole.slope/rate, diagnose.Bytes, "that is %s per request", size(whole.slope/rate)))
+	}
+	return []diagnose.Finding{f}, nil
+}
+
+// alive is what one cycle found alive, and when, in seconds of the steady span.
+type alive struct{ at, bytes float64 }
+
+// survivors returns what cycles found alive, one point per window whose figure is
+// another than the one before; ok is false where the figure is not recorded.
+func survivors(p *diagnose.Pass) (live []alive, ok bool) {
+	width := p.Record.Run.Window
+	if width <= 0 {
+		width = record.DefaultWindow
+	}
+	for _, name := range []string{"/gc/heap/live:bytes", record.GCLive} {
+		before := math.NaN()
+		for i, v := range p.Series(name, "") {
+			if math.IsNaN(v) {
+				continue
+			}
+			ok = true
+			if v != before {
+				live = append(live, alive{float64(i) * width.Seconds(), v})
+			}
+			before = v
+		}
+		if ok {
+			return live, true
+		}
+	}
+	return nil, false
+}
+
+// line is a straight line through points by least squares.
+type line struct {
+	slope     float64 // bytes per second
+	explained float64 // part of the variance that it explains, 0 to 1
+}
+
+func fit(points []alive) line {
+	var n, mt, mb float64
+	for _, p := range points {
+		n, mt, mb = n+1, mt+p.at, mb+p.bytes
+	}
+	mt, mb = mt/n, mb/n
+	var tt, tb, bb float64
+	for _, p := range points {
+		dt, db := p.at-mt, p.bytes-mb
+		tt, tb, bb = tt+dt*dt, tb+dt*db, bb+db*db
+	}
+	if tt == 0 || bb == 0 {
+		return line{}
+	}
+	return line{slope: tb / tt, explained: tb * tb / (tt * bb)}
+}

@@ -1,0 +1,92 @@
+package memory
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/record"
+)
+
+// thrash tells of a memory limit that leaves no room above the live heap.
+func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
+	if !c.Limited() || !(c.CPU >= leastExplained) {
+		return diagnose.Finding{}, false
+	}
+	f := diagnose.Finding{
+		Cause: gcLimit.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: record.High, GainCeiling: max(p.CPUGain(c.CPU), c.relief()),
+		Title: fmt.Sprintf("GOMEMLIMIT of %s leaves %s above %s of live heap: collecting takes %s of the CPU",
+			size(c.Limit), size(max(0, c.Goal-c.Live)), size(c.Live), diagnose.Percent(c.CPU)),
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromProbe, c.Limit, diagnose.Bytes, "the memory limit is %s", size(c.Limit)),
+			diagnose.Fact(diagnose.FromProbe, c.Goal, diagnose.Bytes, "the next cycle is to end at %s, where GOGC would let it end at %s", size(c.Goal), c.wanted()),
+		},
+	}
+	if on, ok := p.Max("/gc/limiter/last-enabled:gc-cycle", ""); ok && on > 0 {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, on, diagnose.Ratio, "the runtime had to limit the collector's CPU, last in cycle %.0f", on))
+	}
+	remedy := fmt.Sprintf("Raise GOMEMLIMIT to at least %s (twice the live heap and what is not heap), or hold less.", size(c.Limit+c.Live))
+	return c.finish(p, f, remedy), true
+}
+
+// wanted words the heap that GOGC alone would allow.
+func (c collecting) wanted() string {
+	if math.IsInf(c.Percent, 1) {
+		return "any size"
+	}
+	return size(c.Live * (1 + c.Percent/100))
+}
+
+// large tells of a heap whose size makes cycles long.
+func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
+	if math.IsNaN(c.Scan) {
+		if c.CPU >= leastExplained {
+			p.Unjudged(heapLarge.ID, "how much of the heap has pointers is not known: it needs the probe (--build)")
+		}
+		return diagnose.Finding{}, false
+	}
+	if c.Scan < leastScan || !(c.Percent >= leastPercent) {
+		return diagnose.Finding{}, false
+	}
+	if !(c.CPU >= leastExplained) && !(c.assist.told && c.CPU >= leastAssistCPU) {
+		p.Reject(heapLarge.ID, "%s of the heap have pointers, but collecting takes only %s of the service's CPU", size(c.Scan), diagnose.Percent(c.CPU))
+		return diagnose.Finding{}, false
+	}
+	f := diagnose.Finding{
+		Cause: heapLarge.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: record.High, GainCeiling: max(p.CPUGain(c.CPU), c.relief()),
+		Title: fmt.Sprintf("Marking %s of live heap with pointers takes %s of the service's CPU", size(c.Scan), diagnose.Percent(c.CPU)),
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromProbe, c.Scan, diagnose.Bytes, "%s of it have pointers, which each cycle follows", size(c.Scan)),
+		},
+	}
+	if each := c.CPU * p.CPU().Target * 1e9 / c.Cycles; each > 0 && !math.IsInf(each, 0) {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, each, diagnose.Nanosec, "a cycle costs %s of CPU", diagnose.Span(each)))
+	}
+	if c.assist.told && c.assist.share > f.Share {
+		f.Share, f.ShareOf = c.assist.share, c.assist.of
+	}
+	f = c.finish(p, f, "Hold the data without pointers (values in slices, indexes for pointers, texts in one byte slice) or outside the heap; a higher GOGC trades memory for fewer cycles.")
+	// The place that holds is what to change, not the one that allocates.
+	f.Where = holder(p)
+	return f, true
+}
+
+// relief is what requests alone gain by no longer assisting.
+func (c collecting) relief() float64 {
+	if !c.assist.told {
+		return 1
+	}
+	return c.assist.gain
+}
+
+// holder returns the place that allocated most of what the heap holds.
+func holder(p *diagnose.Pass) record.Where {
+	held, err := p.Profile("heap", "inuse_space")
+	if err != nil {
+		return record.Where{}
+	}
+	if sites := sitesOf(p, held); len(sites) > 0 {
+		return diagnose.WhereOf(sites[0].place)
+	}
+	return record.Where{}
+}

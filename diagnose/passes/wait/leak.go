@@ -1,0 +1,197 @@
+package wait
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastLeaked goroutines of one kind must have come in the span: a busier moment
+	// of a service that fans out has some tens more.
+	leastLeaked = 100
+	// leastLeakShare of all goroutines at the end. The corpus' cart-watchers and
+	// price-quotes-hedge have 0.8 and more, score-subscribers 0.
+	leastLeakShare = 0.25
+	// leastApart is how far in seconds the profiles must be from each other.
+	leastApart = 2
+	// underWay of a growth may be requests that are under way at the end and were
+	// not at the begin: beyond it the load grew, and the goroutines with it.
+	underWay = 0.25
+	// quarters of the span, in each of which goroutines must have grown, by no less
+	// than evenness of what a quarter's even part would be.
+	quarters = 4
+	evenness = 0.3
+)
+
+// Leak finds goroutines that stay behind.
+var Leak = diagnose.Analyzer{
+	Name:  "goroutines",
+	Stage: diagnose.Wait,
+	Doc: "Subtracts the goroutine profiles of the steady span's begin and end by stack. A kind of goroutine leaks that " +
+		"grew by 100 and by a quarter of all there are at the end, while the runtime's count rose in each quarter of the " +
+		"span and requests under way did not.",
+	Causes: []diagnose.Cause{leakCause},
+	Needs:  []diagnose.Need{diagnose.NeedLoad},
+	Run:    runLeak,
+}
+
+func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	snapshots, err := p.Snapshots()
+	if err != nil {
+		return nil, err
+	}
+	if len(snapshots) < 2 || snapshots[len(snapshots)-1].At.Seconds()-snapshots[0].At.Seconds() < leastApart {
+		p.Unjudged("goroutine-leak", "two goroutine profiles at least %d s apart are needed, from the probe (--build) or net/http/pprof (--pprof)", leastApart)
+		return nil, nil
+	}
+	first, last := snapshots[0], snapshots[len(snapshots)-1]
+	growth, ok := grown(p, first, last)
+	if !ok || growth.by < leastLeaked || float64(growth.by) < leastLeakShare*float64(last.Total) {
+		return nil, nil
+	}
+	if more, ok := risen(p.Series(record.LoadInFlight, "")); ok && more > underWay*float64(growth.by) {
+		p.Reject("goroutine-leak", "goroutines at %s grew by %d, and requests under way by %.0f", diagnose.At(growth.at), growth.by, more)
+		return nil, nil
+	}
+	counts := p.Series("/sched/goroutines:goroutines", "")
+	if !steadily(counts) {
+		p.Reject("goroutine-leak", "goroutines at %s grew by %d, but not steadily", diagnose.At(growth.at), growth.by)
+		return nil, nil
+	}
+	return []diagnose.Finding{leaked(p, growth, first, last, len(counts) > 0)}, nil
+}
+
+// growth is the kind of goroutine that grew the most.
+type growth struct {
+	at    record.Frame // where it stands, in the user's code
+	entry string       // what it began in
+	by    int64
+	from  int64
+	stack []record.Frame
+}
+
+// grown subtracts two snapshots. Goroutines of connections are the load's.
+func grown(p *diagnose.Pass, first, last diagnose.Snapshot) (growth, bool) {
+	kinds := map[string]*growth{}
+	count := func(s diagnose.Snapshot, sign int64) {
+		for _, one := range s.Stacks {
+			if p.Stacks.Serves(one.Stack) {
+				continue
+			}
+			at, _ := p.Stacks.Place(one.Stack)
+			entry := diagnose.Entry(one.Stack)
+			key := entry + " " + at.Function + ":" + strconv.Itoa(at.Line)
+			g := kinds[key]
+			if g == nil {
+				g = &growth{at: at, entry: entry, stack: one.Stack}
+				kinds[key] = g
+			}
+			g.by += sign * one.Value
+			if sign < 0 {
+				g.from += one.Value
+			}
+		}
+	}
+	count(last, 1)
+	count(first, -1)
+	list := make([]growth, 0, len(kinds))
+	for _, g := range kinds {
+		list = append(list, *g)
+	}
+	if len(list) == 0 {
+		return growth{}, false
+	}
+	// Of several that grow together, the user's own goes first.
+	return slices.MaxFunc(list, func(a, b growth) int {
+		return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(b.entry, a.entry), cmp.Compare(b.at.Line, a.at.Line))
+	}), true
+}
+
+// quarterMeans returns the means of the quarters of a series; ok is false where
+// one of them has no value.
+func quarterMeans(values []float64) (means [quarters]float64, ok bool) {
+	if len(values) < quarters {
+		return means, false
+	}
+	for i := range means {
+		part := values[i*len(values)/quarters : (i+1)*len(values)/quarters]
+		sum, n := record.Sum(part)
+		if n == 0 {
+			return means, false
+		}
+		means[i] = sum / float64(n)
+	}
+	return means, true
+}
+
+// risen returns by how much a gauge rose from the first quarter to the last.
+func risen(values []float64) (by float64, ok bool) {
+	means, ok := quarterMeans(values)
+	return means[quarters-1] - means[0], ok
+}
+
+// steadily reports whether a gauge rose in each quarter. A series that is missing
+// speaks neither for it nor against it.
+func steadily(values []float64) bool {
+	means, ok := quarterMeans(values)
+	if !ok {
+		return true
+	}
+	each := (means[quarters-1] - means[0]) / (quarters - 1)
+	for i := 1; i < quarters; i++ {
+		if !(means[i]-means[i-1] > evenness*each) || math.IsNaN(each) {
+			return false
+		}
+	}
+	return each > 0
+}
+
+func leaked(p *diagnose.Pass, g growth, first, last diagnose.Snapshot, counted bool) diagnose.Finding {
+	seconds := last.At.Seconds() - first.At.Seconds()
+	share := min(1, float64(g.by)/float64(last.Total))
+	f := diagnose.Finding{
+		Cause: "goroutine-leak", Share: share, ShareOf: diagnose.OfGoroutines, GainCeiling: 1, Confidence: record.Medium,
+		Where: diagnose.WhereOf(g.at),
+		Title: fmt.Sprintf("Goroutines pile up at %s: %d more in %.1f s", diagnose.At(g.at), g.by, seconds),
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromProfile, float64(g.by), diagnose.Ratio, "goroutines that began in %s and stand at %s were %d and are %d, of %d",
+				callstack.Short(g.entry), diagnose.At(g.at), g.from, g.from+g.by, last.Total),
+		},
+		Remedy: fmt.Sprintf("End the goroutine that stands at %s with the request that started it: a buffer of one for its answer, or a context whose Done it selects on.", diagnose.At(g.at)),
+	}
+	if rate := p.Load().Rate; rate > 0 {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(g.by)/seconds/rate, diagnose.Ratio,
+			"%.2f goroutines stay behind per request", float64(g.by)/seconds/rate))
+	}
+	if counted {
+		f.Confidence = record.High
+	}
+	if n := named(p, g); n > 0 {
+		f.Confidence = record.High
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(n), diagnose.Ratio, "the runtime found %d of them that nothing can wake any more", n))
+	}
+	return f
+}
+
+// named returns how many goroutines of a kind the runtime's leak profile holds.
+func named(p *diagnose.Pass, g growth) int64 {
+	prof, err := p.Profile("goroutineleak", "goroutineleak")
+	if err != nil {
+		return 0
+	}
+	var n int64
+	for _, s := range prof.Samples {
+		if at, ok := p.Stacks.Place(s.Stack); ok && at.Function == g.at.Function && strings.HasPrefix(diagnose.Entry(s.Stack), g.entry) {
+			n += s.Value
+		}
+	}
+	return n
+}

@@ -1,0 +1,88 @@
+package diagnose
+
+import (
+	"math"
+
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// quotaPeriod of the kernel's CPU bandwidth control, in seconds
+	// (cpu.max's default, Documentation/admin-guide/cgroup-v2.rst).
+	quotaPeriod = 0.1
+	// leastSide is how many windows with stops, and without, it takes to compare
+	// their latency.
+	leastSide = 5
+)
+
+// Stops is what running out of the CPU quota does to the target.
+type Stops struct {
+	Known bool // whether throttling was seen at all, so that there is a control group
+	// Periods is the part of the quota's periods in which it ran out, 0 to 1.
+	Periods float64
+	// Stopped is how long the group's CPUs stood still, in seconds per second; above
+	// 1 where several did.
+	Stopped float64
+	// Length is the mean stop, in ns over all CPUs; NaN without one.
+	Length float64
+	// InStops and Elsewhere are the mean p99 of the latency, in ns, of windows in
+	// which the quota ran out (or ran out in the one before), and of the others;
+	// NaN where one side is too small to tell.
+	InStops, Elsewhere float64
+	// Gain bounds what an end of the stops could do to the latency of all windows;
+	// 1 where that cannot be told, or the quota is used up on average, so that a
+	// larger one gives Room instead.
+	Gain float64
+}
+
+// Stops compares windows in which the CPU quota ran out with the others.
+func (p *Pass) Stops() Stops {
+	if p.stops == nil {
+		s := p.readStops()
+		p.stops = &s
+	}
+	return *p.stops
+}
+
+func (p *Pass) readStops() Stops {
+	s := Stops{Gain: 1, Length: math.NaN(), InStops: math.NaN(), Elsewhere: math.NaN()}
+	stopped, ok := p.Rate(record.CgroupThrottled, "")
+	times, counted := p.Rate(record.CgroupThrottles, "")
+	if !ok && !counted {
+		return s
+	}
+	s.Known, s.Stopped = true, stopped/1e9
+	if s.Periods = times * quotaPeriod; s.Periods > 0 {
+		s.Length = stopped / times
+	}
+	if periods, ok := p.Rate(record.CgroupPeriods, ""); ok && periods > 0 {
+		s.Periods = times / periods
+	}
+	s.Periods = math.Min(1, s.Periods)
+
+	latency := p.Series(record.LoadLatency, record.Labels("q", "p99"))
+	throttles := p.Series(record.CgroupThrottles, "")
+	hit := make([]bool, len(latency))
+	for i := range hit {
+		hit[i] = i < len(throttles) && throttles[i] >= 0.5 || i > 0 && i-1 < len(throttles) && throttles[i-1] >= 0.5
+	}
+	var sum, n [2]float64
+	for i, v := range latency {
+		side := 0
+		if hit[i] {
+			side = 1
+		}
+		if !math.IsNaN(v) {
+			sum[side], n[side] = sum[side]+v, n[side]+1
+		}
+	}
+	if n[0] < leastSide || n[1] < leastSide {
+		return s
+	}
+	s.InStops, s.Elsewhere = sum[1]/n[1], sum[0]/n[0]
+	if c := p.CPU(); !(c.Target >= limitUsed*c.Quota) && s.Elsewhere > 0 {
+		all := (sum[0] + sum[1]) / (n[0] + n[1])
+		s.Gain = math.Max(1, math.Min(maxCeiling, all/s.Elsewhere))
+	}
+	return s
+}

@@ -1,0 +1,98 @@
+package suite_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
+	"github.com/redline-go/redline/diagnose/suite"
+)
+
+const (
+	corpusDir   = "../../corpus"
+	fixturesDir = corpusDir + "/fixtures"
+)
+
+// TestRecordedCorpus replays what was recorded of each service of the corpus and
+// holds the findings to its expect.yaml. A case that is known to be missed must
+// be missed: one that passes leaves the list.
+func TestRecordedCorpus(t *testing.T) {
+	misses, err := corpus.ReadMisses(fixturesDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := corpus.All(corpusDir)
+	if err != nil {
+		t.Error(err)
+	}
+	known := map[string]bool{}
+	for _, c := range cases {
+		known[c.Name] = true
+		file := filepath.Join(fixturesDir, c.Name+corpus.PackExt)
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			rec, body := diagnosetest.Packed(file).Open(t)
+			found, err := diagnose.Run(rec, body, suite.All())
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := corpus.Score(c, found)
+			switch why := misses[c.Name]; {
+			case why != "" && r.OK():
+				t.Errorf("it is right now: take it off %s (%s)", corpus.MissesFile, why)
+			case why == "" && !r.OK():
+				t.Errorf("%s\nit said:\n  %s", strings.Join(r.Why, "\n"), strings.Join(r.Said, "\n  "))
+			}
+		})
+	}
+	for name := range misses {
+		if !known[name] {
+			t.Errorf("%s lists %s, which is no case", corpus.MissesFile, name)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(fixturesDir, "*"+corpus.PackExt))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if name := strings.TrimSuffix(filepath.Base(file), corpus.PackExt); !known[name] {
+			t.Errorf("%s is the fixture of no case", file)
+		}
+	}
+}
+
+// TestCorpusNamesCauses: a case can only want what the suite can name, and every
+// case that an analyzer rests a threshold on exists.
+func TestCorpusNamesCauses(t *testing.T) {
+	cases, err := corpus.All(corpusDir)
+	if err != nil {
+		t.Error(err)
+	}
+	names := map[string]bool{}
+	for _, c := range cases {
+		names[c.Name] = true
+		for _, e := range c.Findings {
+			if _, ok := diagnose.Lookup(suite.All(), e.Cause); !ok {
+				t.Errorf("%s/%s wants %s, which no analyzer names", c.Kind, c.Name, e.Cause)
+			}
+		}
+	}
+	for _, a := range suite.All() {
+		for _, cause := range a.Causes {
+			for _, name := range cause.Cases {
+				if !names[filepath.Base(name)] {
+					t.Errorf("%s rests on the case %s, which the corpus does not have", cause.ID, name)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package suite_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/diagnose"
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/suite"
+	"github.com/redline-go/redline/record"
+)
+
+// observed adds what the kernel and the container tell of a service whose host is
+// in order.
+func observed(b *Builder) *Builder {
+	for _, name := range []string{record.NetListenOverflows, record.NetRetransmits, record.NetSynRetransmits, record.SocketsRetransmits, record.TCPRetransmits,
+		record.SoftnetDropped, record.SoftnetSqueezed, record.CgroupThrottled, record.CgroupThrottles, record.ProcessMajorFaults, record.PressureMemory, record.HostSteal} {
+		b.Counter(name, "", 0)
+	}
+	for name, amount := range map[string]float64{record.NetOutSegments: 9e5, record.SocketsSegments: 4e5, record.SoftnetProcessed: 9e5, record.CgroupPeriods: 100} {
+		b.Counter(name, "", amount)
+	}
+	listen := record.Labels("listen", "127.0.0.1:80")
+	b.Gauge(record.SocketsAcceptQueue, listen, 1).Gauge(record.SocketsBacklog, listen, 4096)
+	b.Gauge(record.SocketsTimeWaitPeer, "", 20).Gauge(record.SocketsPorts, "", 28232)
+	return b.Gauge(record.CgroupMemory, "", 4e8).Gauge(record.CgroupMemoryLimit, "", 1e9).Gauge(record.LoadConnections, "", 64)
+}
+
+// complete are services of which everything was observed.
+func complete() map[string]func() *Builder {
+	cache := "shop/cache.(*Cache).Get@cache.go:41"
+	lock := []string{"sync.runtime_SemacquireMutex", "internal/sync.(*Mutex).lockSlow", "sync.(*Mutex).Lock", cache}
+	return map[string]func() *Builder{
+		"healthy and saturated": func() *Builder { return observed(Healthy()) },
+		"healthy and idle":      func() *Builder { return observed(Idle()) },
+		"lock": func() *Builder {
+			return observed(waiting(0.8).Wait(record.StateLock, 32*ms, 1, lock...)).Busy(2e9).Held(8e9, "sync.(*Mutex).Unlock", cache)
+		},
+		"lock, and a sync behind it": func() *Builder {
+			sync := append(Stack("syscall.Fsync", "os.(*File).Sync", "shop/wal.(*Log).Append@wal.go:30"), Serving()...)
+			chain := record.Chain{Links: []record.Link{{Request: true, State: record.StateSyscall, Stack: sync}}}
+			return observed(waiting(0.8).Wait(record.StateLock, 32*ms, 1, lock...).Behind(chain)).Busy(2e9)
+		},
+		"slow query": func() *Builder { return observed(slowQuery()) },
+		"n plus one": func() *Builder { return observed(nPlusOne()) },
+		"churn":      func() *Builder { return observed(churn()) },
+		"row locks":  func() *Builder { return observed(rowLocks()).Busy(1e9) },
+		"JSON": func() *Builder {
+			return observed(cpuOn(0.4, "encoding/json.structEncoder.encode", "encoding/json.Marshal", Route))
+		},
+		"allocation":  func() *Builder { return observed(allocation()) },
+		"tail asleep": func() *Builder { return observed(tail(record.StateSleep, "time.Sleep", cache)).Busy(1e9) },
+		"throttled": func() *Builder {
+			b := observed(Healthy()).CPU(2, 0.9, 0.49, 0.2, 0.1).Gauge(record.CgroupQuota, "", 0.5)
+			return b.Counter(record.CgroupThrottled, "", 6e9).Counter(record.CgroupThrottles, "", 90)
+		},
+		"pages from the disk": func() *Builder {
+			b := New(8, 8*ms).CPU(2, 0.6, 0.5, 0.05, -1).Wait(record.StateRunning, 2*ms, 3).Wait(record.StateRunnable, 5*ms, 3)
+			b = observed(b).Counter(record.ProcessMajorFaults, "", 1.7e5).Counter(record.CgroupMemoryMaxes, "", 9000)
+			return b.Gauge(record.CgroupMemory, "", 1e9).Busy(5e9)
+		},
+		"accept queue": func() *Builder {
+			b := observed(New(64, 20*ms).Rate(200).CPU(2, 0.4, 0.2, 0.1, -1).Late(1e9, 0.2))
+			return b.Counter(record.NetListenOverflows, "", 400).Gauge(record.SocketsAcceptQueue, record.Labels("listen", "127.0.0.1:80"), 4097)
+		},
+	}
+}
+
+// judgement is what a suite says of one bundle.
+type judgement struct {
+	found    map[string]record.Confidence
+	follows  map[string]bool // told in the finding of another
+	unjudged map[string]bool
+}
+
+func judged(t *testing.T, name string, b *Builder) judgement {
+	t.Helper()
+	rec, a := b.Open(t)
+	out, err := diagnose.Run(rec, a, suite.All())
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	j := judgement{map[string]record.Confidence{}, map[string]bool{}, map[string]bool{}}
+	for _, f := range out.Findings {
+		j.found[f.Cause] = f.Confidence
+		finite(t, name, f)
+		for _, r := range f.Rejected {
+			if strings.HasPrefix(r.Why, "it follows from ") {
+				j.follows[r.Cause] = true
+			}
+		}
+	}
+	for _, n := range out.NotJudged {
+		if n.Why == "" || strings.Contains(n.Why, "NaN") {
+			t.Errorf("%s: %s is not judged because %q", name, n.Cause, n.Why)
+		}
+		j.unjudged[n.Cause] = true
+	}
+	for _, r := range out.Rejected {
+		if strings.Contains(r.Why, "NaN") {
+			t.Errorf("%s: %s is rejected because %q", name, r.Cause, r.Why)
+		}
+	}
+	return j
+}
+
+// finite holds a finding to figures that are numbers.
+func finite(t *testing.T, name string, f record.Finding) {
+	t.Helper()
+	bad := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+	texts := f.Title + f.Remedy + f.Where.Detail
+	for _, e := range f.Evidence {
+		texts += e.Text
+		if bad(e.Value) {
+			t.Errorf("%s: %s rests on %+v", name, f.Cause, e)
+		}
+	}
+	if bad(f.Share) || bad(f.GainCeiling) || f.Share < 0 || f.Share > 1 || f.GainCeiling < 1 || strings.Contains(texts, "NaN") || strings.Contains(texts, "Inf") {
+		t.Errorf("%s: %s explains %v, promises %v, and says %q", name, f.Cause, f.Share, f.GainCeiling, texts)
+	}
+}
+
+// held says that less was seen than in whole: nothing may be found for that, save
+// as a hint, or where it was told in the finding of its root.
+func (less judgement) held(t *testing.T, name string, whole judgement) {
+	t.Helper()
+	for _, cause := range slices.Sorted(maps.Keys(less.found)) {
+		if _, there := whole.found[cause]; !there && less.found[cause] != record.Low && !whole.follows[cause] {
+			t.Errorf("%s: %s is found at %s confidence, which it was not with all data", name, cause, less.found[cause])
+		}
+	}
+}
+
+// removals returns what can be taken from a record: series, profiles, the anatomy
+// and the statements.
+func removals(t *testing.T, b *Builder) map[string]func(*Builder) *Builder {
+	t.Helper()
+	rec, _ := b.Open(t)
+	all := map[string]func(*Builder) *Builder{
+		"the anatomy":    func(b *Builder) *Builder { return b.NoAnatomy() },
+		"the statements": func(b *Builder) *Builder { return b.NoStatements() },
+		"the module":     func(b *Builder) *Builder { return b.Module("") },
+	}
+	for _, s := range rec.Names() {
+		// Without requests nothing is judged; and a quota of which neither it nor what
+		// it does is seen cannot be told from none.
+		if s.Name != record.LoadRequests && s.Name != record.CgroupThrottles {
+			all[s.Name] = func(b *Builder) *Builder { return b.Without(s.Name) }
+		}
+	}
+	for _, typ := range []string{"cpu", "allocs", "mutex", "block", "heap", "goroutine"} {
+		all["profile "+typ] = func(b *Builder) *Builder { return b.NoProfile(typ) }
+	}
+	return all
+}
+
+// TestNothingIsFoundForWantOfData takes each kind of data away, and subsets of
+// them: what is not seen is not judged, and no finding rests on it.
+func TestNothingIsFoundForWantOfData(t *testing.T) {
+	const subsets = 16
+	for name, build := range complete() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			whole := judged(t, name, build())
+			all := removals(t, build())
+			names := slices.Sorted(maps.Keys(all))
+			for _, one := range names {
+				judged(t, "without "+one, all[one](build())).held(t, "without "+one, whole)
+			}
+			// A fixed seed: a failure must come again.
+			rng := rand.New(rand.NewPCG(7, uint64(len(name))))
+			for i := range subsets {
+				b, gone := build(), []string{}
+				for _, one := range names {
+					if rng.Float64() < float64(i+1)/(subsets+1) {
+						b, gone = all[one](b), append(gone, one)
+					}
+				}
+				text := fmt.Sprintf("subset %d, without %s", i, strings.Join(gone, ", "))
+				judged(t, text, b).held(t, text, whole)
+			}
+		})
+	}
+}

@@ -1,0 +1,180 @@
+package tale
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/stat"
+)
+
+// around knows what the service and its host went through, window by window.
+type around struct {
+	rec        *record.Record
+	usual      float64           // p99 of the median window, ns
+	statements map[string]string // text by query id
+}
+
+func newAround(rec *record.Record) *around {
+	a := &around{rec: rec, statements: map[string]string{}}
+	if steady := rec.Run.Steady; steady.Len() > 0 {
+		values := slices.DeleteFunc(rec.Series(record.LoadLatency, record.Labels("q", "p99"), steady), math.IsNaN)
+		if len(values) > 0 {
+			a.usual = stat.Median(values)
+		}
+	}
+	var s record.Statements
+	if rec.ReadJSON(record.StatementsFile, &s) == nil {
+		for _, st := range s.Statements {
+			a.statements[st.QueryID] = st.Text
+		}
+	}
+	return a
+}
+
+// during words what happened in the windows that a request touched.
+func (a *around) during(s record.Span) []string {
+	var words []string
+	for _, tell := range []func(record.Span) string{a.latency, a.collector, a.cpu, a.quota, a.statement, a.locks, a.fsync} {
+		if text := tell(s); text != "" {
+			words = append(words, text)
+		}
+	}
+	return words
+}
+
+// sum adds a series up over the windows of s; ok is false where it has no value.
+func (a *around) sum(name, labels string, s record.Span) (sum float64, ok bool) {
+	sum, n := record.Sum(a.rec.Series(name, labels, s))
+	return sum, n > 0
+}
+
+// most returns a series' largest value; 0 where it has none.
+func (a *around) most(name, labels string, s record.Span) float64 {
+	most := 0.0
+	for _, v := range a.rec.Series(name, labels, s) {
+		if v > most { // false for NaN
+			most = v
+		}
+	}
+	return most
+}
+
+// windows returns how many windows s touches, and how long they are together.
+func (a *around) windows(s record.Span) (n int, length time.Duration) {
+	width := a.rec.Run.Window
+	n = int(record.Window(s.To-1, width) - record.Window(s.From, width) + 1)
+	return n, time.Duration(n) * width
+}
+
+// From how much above the usual the p99 of a window tells of a moment that was
+// somewhat slower, or bad, for all.
+const (
+	slower = 1.25
+	bad    = 2
+)
+
+func (a *around) latency(s record.Span) string {
+	p99 := a.most(record.LoadLatency, record.Labels("q", "p99"), s)
+	if p99 <= 0 || !(a.usual > 0) {
+		return ""
+	}
+	how := "Others were as fast as ever"
+	switch {
+	case p99 >= bad*a.usual:
+		how = "It was a bad moment for all"
+	case p99 >= slower*a.usual:
+		how = "Others were slower too"
+	}
+	return fmt.Sprintf("%s: p99 was %s, %s is usual.", how, diagnose.Span(p99), diagnose.Span(a.usual))
+}
+
+func (a *around) collector(s record.Span) string {
+	n, _ := a.windows(s)
+	cycles := a.rec.Series(record.GCCycles, "", s)
+	if cycles == nil {
+		cycles = a.rec.Series("/gc/cycles/total:gc-cycles", "", s)
+	}
+	ran := 0
+	for _, v := range cycles {
+		if v > 0 {
+			ran++
+		}
+	}
+	if ran == 0 {
+		return ""
+	}
+	text := "The garbage collector ran"
+	if n > 1 {
+		text += fmt.Sprintf(" in %d of the %d windows", ran, n)
+	}
+	if mark, ok := a.sum(record.GCMark, "", s); ok && mark > 0 {
+		text += fmt.Sprintf(", marking for %s", diagnose.Span(mark))
+	}
+	if pause, ok := a.sum(record.GCPause, "", s); ok && pause > 0 {
+		text += fmt.Sprintf(" and stopping the world for %s", diagnose.Span(pause))
+	}
+	return text + "."
+}
+
+func (a *around) cpu(s record.Span) string {
+	busy, ok := a.sum(record.HostBusy, "", s)
+	cpus := a.most(record.HostCPUs, "", s)
+	_, length := a.windows(s)
+	if !ok || cpus <= 0 {
+		return ""
+	}
+	use := math.Min(1, busy/(cpus*float64(length)))
+	text := fmt.Sprintf("The host's CPUs were %s busy", diagnose.Percent(use))
+	if delay := a.most(record.RunQueueLatency, record.Labels("q", "p99"), s); delay > float64(time.Millisecond) {
+		text += fmt.Sprintf(", and the service's threads queued for them up to %s (p99)", diagnose.Span(delay))
+	}
+	return text + "."
+}
+
+func (a *around) quota(s record.Span) string {
+	if stood, ok := a.sum(record.CgroupThrottled, "", s); ok && stood > 0 {
+		return fmt.Sprintf("The CPU quota had run out, and its threads stood still for %s.", diagnose.Span(stood))
+	}
+	return ""
+}
+
+// statement names the statement that the database worked on most.
+func (a *around) statement(s record.Span) string {
+	best, took := "", 0.0
+	for _, labels := range a.rec.Labels(record.StatementTime) {
+		if v, ok := a.sum(record.StatementTime, labels, s); ok && v > took {
+			best, took = labels, v
+		}
+	}
+	text := strings.Join(strings.Fields(a.statements[record.Label(best, "queryid")]), " ")
+	if best == "" || text == "" {
+		return ""
+	}
+	const longest = 120
+	if runes := []rune(text); len(runes) > longest {
+		text = string(runes[:longest]) + "..."
+	}
+	calls, _ := a.sum(record.StatementCalls, best, s)
+	return fmt.Sprintf("The database worked most on %s (%.0f calls, %s).", text, calls, diagnose.Span(took))
+}
+
+func (a *around) locks(s record.Span) string {
+	if n := a.most(record.DBBlocked, "", s); n >= 1 {
+		return fmt.Sprintf("Up to %.0f sessions of the database waited for locks.", n)
+	}
+	return ""
+}
+
+func (a *around) fsync(s record.Span) string {
+	calls, ok := a.sum(record.FsyncCalls, "", s)
+	took, _ := a.sum(record.FsyncTime, "", s)
+	if !ok || calls < 1 || took <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("The service waited for the disk in %.0f calls of fsync, %s each.", calls, diagnose.Span(took/calls))
+}

@@ -1,0 +1,144 @@
+package tale
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// tellable is the part of a request from which a stretch is a step of its own.
+	tellable = 0.06
+	// inRest is how many kinds of short stretches are named between two steps.
+	inRest = 3
+	// silent is the part below which what lies between two steps is not told.
+	silent = 0.01
+)
+
+// stretch is neighbouring segments in which the request did the same.
+type stretch struct {
+	record.Segment
+	at time.Duration
+}
+
+// steps tells a timeline: long stretches one by one, what lies between them by
+// kind.
+func (t *teller) steps(line record.Timeline) []Step {
+	whole := line.Len()
+	var steps []Step
+	var between []stretch
+	flush := func() {
+		steps = append(steps, t.rest(between, whole)...)
+		between = nil
+	}
+	for _, s := range joined(line) {
+		if float64(s.NS) < tellable*float64(whole) {
+			between = append(between, s)
+			continue
+		}
+		flush()
+		steps = append(steps, t.step(s, 1, whole))
+	}
+	flush()
+	return steps
+}
+
+// joined puts neighbouring segments that differ in nothing together.
+func joined(line record.Timeline) []stretch {
+	var list []stretch
+	for _, s := range line.Segments {
+		if n := len(list); n > 0 && list[n-1].State == s.State && list[n-1].Site == s.Site && slices.EqualFunc(list[n-1].Behind, s.Behind, sameLink) {
+			list[n-1].NS += s.NS
+			continue
+		}
+		list = append(list, stretch{s, s.From - line.From})
+	}
+	return list
+}
+
+func sameLink(a, b record.Link) bool {
+	return a.Goroutine == b.Goroutine && a.State == b.State && a.Site == b.Site && a.Request == b.Request
+}
+
+// rest tells the short stretches between two steps: one by kind when a kind adds
+// up to a step, and else as one.
+func (t *teller) rest(between []stretch, whole time.Duration) []Step {
+	kinds := map[partKey]int{}
+	var steps []Step
+	var total time.Duration
+	for _, s := range between {
+		total += time.Duration(s.NS)
+		key := partKey{s.State, s.Site}
+		i, ok := kinds[key]
+		if !ok {
+			i, kinds[key] = len(steps), len(steps)
+			steps = append(steps, t.step(stretch{record.Segment{State: s.State, Site: s.Site, Behind: s.Behind}, s.at}, 0, whole))
+		}
+		steps[i].Took += time.Duration(s.NS)
+		steps[i].Times++
+	}
+	for i := range steps {
+		steps[i].Share = float64(steps[i].Took) / float64(whole)
+	}
+	var told, short []Step
+	for _, s := range steps {
+		if s.Share >= tellable {
+			told = append(told, s)
+		} else {
+			short = append(short, s)
+		}
+	}
+	slices.SortStableFunc(short, func(a, b Step) int { return cmp.Compare(b.Took, a.Took) })
+	r := Step{Rest: true, Times: 1}
+	text := ""
+	for i, s := range short {
+		r.Took += s.Took
+		if i == 0 {
+			r.At, r.State = s.At, s.State
+		}
+		r.At = min(r.At, s.At)
+		if i < inRest {
+			if i > 0 {
+				text += "; "
+			}
+			text += s.Text
+			if s.Times > 1 {
+				text += fmt.Sprintf(" (%d times)", s.Times)
+			}
+			if len(short) > 1 {
+				text += ", " + diagnose.Span(float64(s.Took))
+			}
+		}
+	}
+	if r.Share = float64(r.Took) / float64(whole); r.Share >= silent {
+		r.Text = text
+		if len(short) > inRest {
+			r.Text += "; and other short things"
+		}
+		told = append(told, r)
+	}
+	slices.SortStableFunc(told, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
+	return told
+}
+
+func (t *teller) step(s stretch, times int, whole time.Duration) Step {
+	step := Step{At: s.at, Took: time.Duration(s.NS), Times: times, State: s.State, Share: float64(s.NS) / float64(whole)}
+	part, known := t.parts[partKey{s.State, s.Site}]
+	if !known {
+		part = record.Part{State: s.State, Site: s.Site}
+	}
+	step.Text = does(t.stacks.Wait(part), s.State)
+	if place, ok := t.stacks.Place(part.Stack); ok {
+		step.Text += " at " + diagnose.At(place)
+		step.Place = callstack.Short(place.Function)
+	} else if s.Site != "" {
+		step.Text += " at " + s.Site
+	}
+	step.For = behind(s.Behind)
+	return step
+}

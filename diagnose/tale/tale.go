@@ -1,0 +1,170 @@
+// Package tale tells single slow requests, for readers who have never opened an
+// execution trace: what the request did, one thing after the other, what it
+// waited for meanwhile, and what the service and its host went through in the
+// same windows.
+//
+// A tale is an example and proves nothing: that the slow requests have a cause in
+// common is for findings to say. It leaves out what is too short to matter, and
+// says how much that was.
+package tale
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/redline-go/redline/anatomy/story"
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// Most is how many requests are told.
+const Most = 5
+
+// Tale is one slow request.
+type Tale struct {
+	// Name is the request's in the scenario and ID the number that the load gave
+	// it; both are empty when the service does not mark requests.
+	Name string `json:"name,omitempty"`
+	ID   string `json:"id,omitempty"`
+	// Begin is in run time. Took is the time in the service, Latency that from
+	// when the load meant to send; 0 when it is not known.
+	Begin   time.Duration `json:"begin_ns"`
+	Took    time.Duration `json:"took_ns"`
+	Latency time.Duration `json:"latency_ns,omitempty"`
+	// Lead says in a sentence what took most.
+	Lead  string `json:"lead"`
+	Steps []Step `json:"steps"`
+	// Meanwhile says what happened around the request, a sentence each.
+	Meanwhile []string `json:"meanwhile"`
+	// Spans are what the services said of it by themselves, the longest first.
+	Spans []string `json:"spans,omitempty"`
+}
+
+// Step is one thing that the request did.
+type Step struct {
+	At    time.Duration   `json:"at_ns"` // after the begin
+	Took  time.Duration   `json:"took_ns"`
+	Times int             `json:"times"` // stretches; more than 1 when they lie among others
+	State record.ReqState `json:"state"`
+	Text  string          `json:"text"`            // "waited for the network at list.go:41"
+	For   string          `json:"for,omitempty"`   // what it waited for, as far as it was followed
+	Place string          `json:"place,omitempty"` // the function waited in, in full
+	Share float64         `json:"share"`           // of the request
+	Rest  bool            `json:"rest,omitempty"`  // what is left of a stretch of time, told as one
+}
+
+// Tell returns the slowest requests of the anatomy, at most so many.
+func Tell(rec *record.Record, a *record.Anatomy, most int) []Tale {
+	if a == nil {
+		return nil
+	}
+	t := teller{
+		rec: rec, stacks: callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module}),
+		parts: map[partKey]record.Part{}, seen: map[string]record.SlowRequest{}, around: newAround(rec),
+	}
+	for _, band := range [][]record.Part{a.Tail, a.All, a.Median} {
+		for _, p := range band {
+			if _, ok := t.parts[partKey{p.State, p.Site}]; !ok {
+				t.parts[partKey{p.State, p.Site}] = p
+			}
+		}
+	}
+	// Neither list is needed: without them a request has no name and no spans.
+	slow, _ := rec.SlowRequests()
+	for _, s := range slow {
+		t.seen[strconv.FormatInt(s.ID, 10)] = s
+	}
+	t.stories, _ = story.Tell(rec, maxStories)
+	lines := slices.SortedStableFunc(slices.Values(a.Slowest), func(x, y record.Timeline) int { return cmp.Compare(y.Len(), x.Len()) })
+	var tales []Tale
+	for _, line := range lines[:min(most, len(lines))] {
+		if line.Len() > 0 {
+			tales = append(tales, t.tell(line))
+		}
+	}
+	return tales
+}
+
+// maxStories bounds the requests with spans that are looked at.
+const maxStories = 200
+
+type partKey struct {
+	state record.ReqState
+	site  string
+}
+
+type teller struct {
+	rec     *record.Record
+	stacks  *callstack.Index
+	parts   map[partKey]record.Part // an example of each state and site, for its stack
+	seen    map[string]record.SlowRequest
+	stories []story.Story
+	around  *around
+}
+
+func (t *teller) tell(line record.Timeline) Tale {
+	out := Tale{ID: line.ID, Begin: line.From, Took: line.Len()}
+	if s, ok := t.seen[line.ID]; ok && line.ID != "" {
+		out.Name, out.Latency = s.Request, s.Done-s.Intended
+	}
+	out.Steps = t.steps(line)
+	out.Lead = lead(out)
+	out.Meanwhile = t.around.during(line.Span)
+	for i := range t.stories {
+		if strconv.FormatInt(t.stories[i].Request.ID, 10) == line.ID {
+			out.Spans = spans(&t.stories[i])
+		}
+	}
+	return out
+}
+
+// lead names the kind of step that took most, all of its steps together.
+func lead(t Tale) string {
+	type sum struct {
+		took  time.Duration
+		times int
+		text  string
+	}
+	var sums []sum
+	for _, s := range t.Steps {
+		if s.Rest {
+			continue
+		}
+		i := slices.IndexFunc(sums, func(x sum) bool { return x.text == s.Text })
+		if i < 0 {
+			i, sums = len(sums), append(sums, sum{text: s.Text})
+		}
+		sums[i].took, sums[i].times = sums[i].took+s.Took, sums[i].times+s.Times
+	}
+	if len(sums) == 0 {
+		return "It did many short things."
+	}
+	most := slices.MaxFunc(sums, func(a, b sum) int { return cmp.Compare(a.took, b.took) })
+	often := ""
+	if most.times > 1 {
+		often = fmt.Sprintf(" (%d times)", most.times)
+	}
+	return fmt.Sprintf("For %s of %s (%s) it %s%s.", diagnose.Span(float64(most.took)), diagnose.Span(float64(t.Took)),
+		diagnose.Percent(float64(most.took)/float64(t.Took)), most.text, often)
+}
+
+// spans words the longest spans of a request.
+func spans(s *story.Story) []string {
+	const most = 5
+	var nodes []*story.Node
+	s.Each(func(n *story.Node) { nodes = append(nodes, n) })
+	slices.SortStableFunc(nodes, func(a, b *story.Node) int { return cmp.Compare(b.Self, a.Self) })
+	var words []string
+	for _, n := range nodes[:min(most, len(nodes))] {
+		name := n.Name
+		if n.Service != "" {
+			name += " (" + n.Service + ")"
+		}
+		words = append(words, fmt.Sprintf("%s took %s, of which %s by itself", name, diagnose.Span(float64(n.Took())), diagnose.Span(float64(n.Self))))
+	}
+	return words
+}

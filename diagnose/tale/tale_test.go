@@ -1,0 +1,153 @@
+package tale
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+const ms = time.Millisecond
+
+// at is when the told request begins: in the window 10 of 100 ms, and the next.
+const at = 1050 * ms
+
+// bundle is a run whose windows 10 and 11 were bad ones.
+func bundle(t *testing.T) *record.Record {
+	t.Helper()
+	clock, err := record.StartClock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := record.Create(filepath.Join(t.TempDir(), "b"), record.Run{
+		Clock: clock, Window: 100 * ms, Steady: record.Span{To: 2 * time.Second}, Target: record.Target{Module: "shop"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var points []record.Point
+	add := func(window int64, name, labels string, v float64) {
+		points = append(points, record.Point{Window: window, Series: record.Series{Name: name, Labels: labels}, Value: v})
+	}
+	for n := range int64(20) {
+		p99, busy := 10*float64(ms), 50*float64(ms)
+		if n == 10 || n == 11 {
+			p99, busy = 90*float64(ms), 190*float64(ms)
+			add(n, record.GCCycles, "", float64(n-10)) // in 11 alone
+			add(n, record.DBBlocked, "", 3)
+			add(n, record.StatementTime, record.Labels("queryid", "7"), 80*float64(ms))
+			add(n, record.StatementCalls, record.Labels("queryid", "7"), 4)
+		}
+		add(n, record.LoadLatency, record.Labels("q", "p99"), p99)
+		add(n, record.HostBusy, "", busy)
+		add(n, record.HostCPUs, "", 2)
+	}
+	for _, err := range []error{
+		w.Add(points...),
+		w.Slow(record.SlowRequest{Intended: at - 5*ms, Sent: at - 1*ms, Done: at + 101*ms, ID: 31, Request: "order"}),
+		record.WriteJSON(w.Dir(), record.StatementsFile, record.Statements{Statements: []record.Statement{{QueryID: "7", Text: "UPDATE stock\n SET n = n - $1"}}}),
+		w.Close(record.Complete, ""),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	rec, err := record.Open(w.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+// anatomy has one slow request of 100 ms: a lock for 60 ms, thirty short waits
+// for the database of 1 ms each with work between them, and an end too short to
+// be told.
+func anatomy() *record.Anatomy {
+	lock := []record.Frame{{Function: "sync.(*Mutex).Lock", File: "/usr/local/go/src/sync/mutex.go", Line: 9}, {Function: "shop/ledger.(*Book).Credit", File: "/src/shop/ledger.go", Line: 41}}
+	query := []record.Frame{{Function: "internal/poll.runtime_pollWait"}, {Function: "github.com/jackc/pgx/v5/pgconn.(*PgConn).peekMessage"}, {Function: "shop/ledger.(*Book).Lines", File: "/src/shop/lines.go", Line: 12}}
+	line := record.Timeline{Span: record.Span{From: at, To: at + 100*ms}, ID: "31"}
+	now := at
+	add := func(state record.ReqState, site string, took time.Duration, behind ...record.Link) {
+		line.Segments = append(line.Segments, record.Segment{State: state, Site: site, From: now, NS: int64(took), Behind: behind})
+		now += took
+	}
+	holder := record.Link{Goroutine: "net/http.(*conn).serve", Request: true, State: record.StateSyscall, Site: "os.(*File).Sync"}
+	add(record.StateRunning, "", 2*ms)
+	add(record.StateLock, "lock", 20*ms, holder)
+	add(record.StateLock, "lock", 40*ms, holder) // the same, in two segments
+	for range 30 {
+		add(record.StateNetwork, "query", ms)
+		add(record.StateRunning, "", 200*time.Microsecond)
+	}
+	add(record.StateRunnable, "", 100*ms-(now-at))
+	return &record.Anatomy{
+		All:     []record.Part{{State: record.StateLock, Site: "lock", Stack: lock}, {State: record.StateNetwork, Site: "query", Stack: query}},
+		Slowest: []record.Timeline{{Span: record.Span{From: 0, To: 3 * ms}}, line},
+	}
+}
+
+func TestTell(t *testing.T) {
+	rec := bundle(t)
+	tales := Tell(rec, anatomy(), 5)
+	if len(tales) != 2 || tales[0].ID != "31" || tales[1].Took != 3*ms {
+		t.Fatalf("not the slowest first: %+v", tales)
+	}
+	told := tales[0]
+	if told.Name != "order" || told.Latency != 106*ms || told.Took != 100*ms {
+		t.Errorf("the load's own figures: %+v", told)
+	}
+	if want := "For 60 ms of 100 ms (60 %) it waited for a mutex that another goroutine held at ledger.go:41."; told.Lead != want {
+		t.Errorf("lead %q, want %q", told.Lead, want)
+	}
+	var texts []string
+	var sum time.Duration
+	for _, s := range told.Steps {
+		texts = append(texts, s.Text)
+		sum += s.Took
+	}
+	want := []string{
+		"ran on a CPU",
+		"waited for a mutex that another goroutine held at ledger.go:41",
+		"waited for the database's answer at lines.go:12",
+		"ran on a CPU", // thirty times, between the answers
+		"was ready to run, and waited for a CPU",
+	}
+	// The work between the answers adds up to a step of its own.
+	if !slices.Equal(texts, want) || sum != 100*ms {
+		t.Errorf("steps of %v: %q", sum, texts)
+	}
+	if s := told.Steps[1]; s.Took != 60*ms || s.Times != 1 || s.At != 2*ms || s.Place != "ledger.(*Book).Credit" ||
+		s.For != "another request's net/http.(*conn).serve, which was in a system call at os.(*File).Sync" {
+		t.Errorf("the lock: %+v", s)
+	}
+	if s := told.Steps[2]; s.Took != 30*ms || s.Times != 30 {
+		t.Errorf("the database: %+v", s)
+	}
+	wantAround := []string{
+		"It was a bad moment for all: p99 was 90 ms, 10 ms is usual.",
+		"The garbage collector ran in 1 of the 2 windows.",
+		"The host's CPUs were 95 % busy.",
+		"The database worked most on UPDATE stock SET n = n - $1 (8 calls, 160 ms).",
+		"Up to 3 sessions of the database waited for locks.",
+	}
+	if !slices.Equal(told.Meanwhile, wantAround) {
+		t.Errorf("meanwhile %q", told.Meanwhile)
+	}
+	if around := strings.Join(tales[1].Meanwhile, " "); around != "Others were as fast as ever: p99 was 10 ms, 10 ms is usual. The host's CPUs were 25 % busy." {
+		t.Errorf("a quiet moment: %q", around)
+	}
+}
+
+func TestNothingToTell(t *testing.T) {
+	rec := bundle(t)
+	if tales := Tell(rec, nil, 5); tales != nil {
+		t.Errorf("%+v", tales)
+	}
+	broken := &record.Anatomy{Slowest: []record.Timeline{{}, {Span: record.Span{From: 5, To: 1}}, {Span: record.Span{To: ms}}}}
+	if tales := Tell(rec, broken, 5); len(tales) != 1 || tales[0].Lead == "" || len(tales[0].Steps) != 0 {
+		t.Errorf("timelines without segments: %+v", tales)
+	}
+}

@@ -1,0 +1,77 @@
+package tale
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// doing words what a request does, for "it ... at main.go:41".
+var doing = map[callstack.Wait]string{
+	callstack.Busy:         "ran on a CPU",
+	callstack.Queued:       "was ready to run, and waited for a CPU",
+	callstack.PoolWait:     "waited for a free connection of the database pool",
+	callstack.ConnectWait:  "waited for a new database connection to be opened",
+	callstack.PrepareWait:  "waited while the database prepared a statement",
+	callstack.DatabaseWait: "waited for the database's answer",
+	callstack.HTTPOpen:     "waited for a connection to another service",
+	callstack.HTTPWait:     "waited for another service's answer (HTTP)",
+	callstack.RPCWait:      "waited for another service's answer",
+	callstack.NetworkWait:  "waited for the network",
+	callstack.ClientWait:   "waited for its own client to send or to take bytes",
+	callstack.SemaphoreW:   "waited for its turn, since only so many may go on at a time",
+	callstack.FlightWait:   "waited for another request that works out the same",
+	callstack.SleepWait:    "waited for a timer",
+	callstack.LogWait:      "waited to write the log",
+	callstack.ReadLockWait: "waited to read while a writer held the lock",
+	callstack.LockWait:     "waited for a mutex that another goroutine held",
+	callstack.SyncWait:     "waited until a file was safely on disk (fsync)",
+	callstack.FileWait:     "waited for a file",
+	callstack.SyscallWait:  "was in a system call",
+	callstack.ChannelWait:  "waited at a channel for another goroutine",
+	callstack.JoinWait:     "waited for other goroutines to finish their part",
+	callstack.EventWait:    "waited for an event, as it was asked to",
+}
+
+// does words what a request's goroutine did.
+func does(w callstack.Wait, state record.ReqState) string {
+	switch state {
+	case record.StateAssist:
+		return "helped the garbage collector, because it allocated memory"
+	case record.StateSTW:
+		return "stood still, because the runtime stopped all goroutines for a moment"
+	}
+	if text, ok := doing[w]; ok {
+		return text
+	}
+	return "did something that the trace does not name"
+}
+
+// states words what a goroutine did that a request waited for.
+var states = map[record.ReqState]string{
+	record.StateRunning: "was at work", record.StateRunnable: "waited for a CPU", record.StateAssist: "helped the garbage collector",
+	record.StateSTW: "stood still with all others", record.StateLock: "waited for a mutex", record.StateSync: "waited for other goroutines",
+	record.StateChannel: "waited at a channel", record.StateSelect: "waited in a select", record.StateSleep: "slept",
+	record.StateNetwork: "waited for the network", record.StateSyscall: "was in a system call", record.StateOther: "waited",
+}
+
+// behind words the goroutines that a request waited for, each for the next one:
+// "main.worker, which slept at work.go:7, for ...".
+func behind(links []record.Link) string {
+	var b strings.Builder
+	for i, l := range links {
+		if i > 0 {
+			b.WriteString(", waiting for ")
+		}
+		if l.Request {
+			b.WriteString("another request's ")
+		}
+		b.WriteString(cmp.Or(l.Goroutine, "a goroutine") + ", which " + cmp.Or(states[l.State], string(l.State)))
+		if l.Site != "" {
+			b.WriteString(" at " + l.Site)
+		}
+	}
+	return b.String()
+}

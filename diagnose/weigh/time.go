@@ -1,0 +1,61 @@
+package weigh
+
+import (
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastSlow windows must be slow, and mostSlow of all may be, for their order
+	// to tell anything: one slow window has one neighbour, and where most windows
+	// hold a slow request the tail has no time of its own.
+	leastSlow = 3
+	mostSlow  = 0.5
+	// chance below which a series goes with the slow windows, by shuffling them.
+	// A wait whose series is no higher there than elsewhere is not what makes them.
+	chance = 0.05
+)
+
+// timing is what the order of the windows says of a wait that explains a tail.
+type timing int
+
+const (
+	untold    timing = iota // no series of it, or nothing to tell
+	coincides               // its series is high where requests are slow
+	apart                   // its series is no higher there
+)
+
+// series names the per-window figure of the service that a kind of wait moves.
+func series(kind callstack.Wait) (name, labels string) {
+	switch kind {
+	case callstack.LockWait, callstack.ReadLockWait:
+		return "/sync/mutex/wait/total:seconds", ""
+	case callstack.Queued:
+		return "/sched/latencies:seconds", record.Labels("q", "p99")
+	case callstack.PoolWait:
+		return record.PoolWaitTime, ""
+	case callstack.SyncWait:
+		return record.FsyncTime, ""
+	}
+	return "", ""
+}
+
+// inTime holds a wait against time: its windows must be slow ones, or lead them.
+func inTime(p *diagnose.Pass, kind callstack.Wait) timing {
+	name, labels := series(kind)
+	if name == "" {
+		return untold
+	}
+	c := p.Coincide(name, labels)
+	if c.Slow < leastSlow || float64(c.Slow) > mostSlow*float64(c.Windows) {
+		return untold
+	}
+	switch {
+	case c.Chance < chance:
+		return coincides
+	case !(c.InSlow > c.Elsewhere):
+		return apart
+	}
+	return untold
+}

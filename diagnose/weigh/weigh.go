@@ -1,0 +1,107 @@
+// Package weigh judges what a wait explains: whether it is long enough, in the
+// mean or in the tail, to be told, and what removing it could give. Every
+// analyzer of waits weighs with it, so that they agree on what matters.
+package weigh
+
+import (
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// LeastShare of the mean request: a fifth bounds the gain at 1.25, and the
+	// waits of healthy services at one site stay well below it.
+	LeastShare = 0.20
+	// LeastNS per request: a wait below 100 µs is a hand-over between goroutines,
+	// whatever its share of a request that does little.
+	LeastNS = 100e3
+	// LeastTail of the time above the median: the site that explains most of it.
+	LeastTail = 0.50
+	// LeastGapNS: tails that exceed the median by less than 5 ms are within what
+	// scheduling and collection do to any service.
+	LeastGapNS = 5e6
+	// Dominant share of the mean request: most requests stand at this one place,
+	// so what they wait for is never idle even while CPUs are busy.
+	Dominant = 0.50
+)
+
+// Verdict is how much a wait explains.
+type Verdict struct {
+	Share, Gain float64
+	Of          string
+	Confidence  record.Confidence
+}
+
+// Nature is what ends a wait, which says what busy CPUs mean for it.
+type Nature int
+
+const (
+	// Queueing for something several requests hold at a time: on busy CPUs they
+	// hold it for longer, and the queue is the CPUs' own.
+	Queueing Nature = iota
+	// Serial: one request holds it at a time, which limits a service on its own,
+	// whatever else the host does.
+	Serial
+	// Outside: a timer or another service ends it, whatever the CPUs do.
+	Outside
+)
+
+// Judge weighs a wait.
+func Judge(p *diagnose.Pass, s diagnose.Site, kind Nature) (Verdict, bool) {
+	if s.Share >= LeastShare && s.NS >= LeastNS {
+		v := Verdict{Share: s.Share, Of: diagnose.OfRequest, Gain: p.WaitGain(s.Share), Confidence: record.High}
+		if kind == Outside || kind == Serial && !p.CPU().Saturated() {
+			v.Gain = p.OutsideGain(s.Share)
+		}
+		if p.CPU().Saturated() {
+			v.Confidence = record.Medium
+			if kind == Serial && s.Share >= Dominant {
+				// At least worth the comparison that would settle it.
+				v.Gain = max(v.Gain, diagnose.MinGain)
+			}
+		}
+		return v, true
+	}
+	w := p.Waits()
+	if s.Tail >= LeastTail && w.GapNS() >= LeastGapNS && 2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS) && !p.CPU().Saturated() {
+		explained := s.TailNS / float64(p.Anatomy.TailNS)
+		v := Verdict{Share: s.Tail, Of: diagnose.OfTail, Gain: diagnose.Ceiling(explained), Confidence: record.Medium}
+		switch inTime(p, s.Wait) {
+		case coincides:
+			v.Confidence = record.High
+		case apart:
+			v.Confidence = record.Low
+		}
+		return v, true
+	}
+	return Verdict{}, false
+}
+
+// Finding makes the finding of a wait; the caller adds title, remedy and further
+// evidence.
+func (v Verdict) Finding(p *diagnose.Pass, cause string, s diagnose.Site) diagnose.Finding {
+	f := diagnose.Finding{
+		Cause: cause, Share: v.Share, ShareOf: v.Of, GainCeiling: v.Gain, Confidence: v.Confidence,
+		Where: diagnose.WhereOf(s.Place),
+	}
+	if v.Of == diagnose.OfTail {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, s.TailNS, diagnose.Nanosec,
+			"the slowest requests wait %s longer here than the median ones, of %s that they take longer in all",
+			diagnose.Span(s.TailNS), diagnose.Span(p.Waits().GapNS())))
+	} else {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, s.NS, diagnose.Nanosec,
+			"the mean request waits %s here of %s, in %.1f waits", diagnose.Span(s.NS), diagnose.Span(p.Waits().MeanNS()), s.Times))
+	}
+	if use := p.CPU().Use(); use == use {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio, "CPUs are %s busy meanwhile", diagnose.Percent(min(1, use))))
+	}
+	return f
+}
+
+// Requests words who waits.
+func (v Verdict) Requests() string {
+	if v.Of == diagnose.OfTail {
+		return "Slow requests wait " + diagnose.Percent(v.Share) + " of their extra time"
+	}
+	return "Requests wait " + diagnose.Percent(v.Share) + " of their time"
+}

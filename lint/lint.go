@@ -1,0 +1,146 @@
+// Package lint says what the Go compiler did at the lines that cost a service
+// most: values that it put on the heap, functions that it could not inline,
+// indexes that it left to be checked. Only what was measured to be hot is told,
+// ranked by its measured cost; a linter that tells of every escape tells of
+// thousands, and nearly all of them cost nothing.
+//
+// It joins a recorded run with the sources that the service was built from. The
+// run's code and the sources should be of one revision; lines that moved find
+// no remarks, or another line's.
+package lint
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/target/compiler"
+)
+
+// Explain returns the hot lines of a record with the compiler's remarks. dir is
+// where the go command is run, and patterns are the packages that may be asked
+// about ("./..."). Lines are empty when the record has no profiles. The error
+// tells that packages could not be listed or compiled; it is nil when none of
+// them is hot.
+func Explain(ctx context.Context, rec *record.Record, dir string, patterns ...string) (record.Compiler, error) {
+	out := record.Compiler{GoVersion: runtime.Version(), Lines: diagnose.HotLines(rec)}
+	if len(out.Lines) == 0 {
+		return out, nil
+	}
+	listed, err := compiler.List(ctx, dir, patterns...)
+	if err != nil {
+		return out, err
+	}
+	out.GoVersion = compiler.Version(ctx, dir)
+	files, err := compiler.Ask(ctx, dir, hotPackages(out.Lines, listed, rec.Run.Target.MainPkg)...)
+	if err != nil {
+		return out, err
+	}
+	attach(out.Lines, files)
+	return out, nil
+}
+
+// hotPackages returns the listed packages that hold hot lines, sorted. Frames
+// call every main package "main"; which one it was the record says, and where
+// it does not, all that are listed may be.
+func hotPackages(lines []record.HotLine, listed []compiler.Package, mainPkg string) []string {
+	hot := map[string]bool{}
+	for _, l := range lines {
+		pkg, _ := callstack.Split(l.Function)
+		hot[pkg] = true
+	}
+	var packages []string
+	for _, p := range listed {
+		isMain := p.Name == "main" && hot["main"] && (mainPkg == "" || mainPkg == p.ImportPath)
+		if hot[p.ImportPath] || isMain {
+			packages = append(packages, p.ImportPath)
+		}
+	}
+	slices.Sort(packages)
+	return packages
+}
+
+// attach puts remarks at their lines. A frame's file may be a trimmed path, so
+// package and file name decide.
+func attach(lines []record.HotLine, files []compiler.File) {
+	type key struct{ pkg, file string }
+	said := map[key]compiler.File{}
+	for _, f := range files {
+		said[key{f.Package, path.Base(f.Path)}] = f
+	}
+	inline := map[string]bool{} // functions whose inlining was told, at their hottest line
+	for i := range lines {
+		l := &lines[i]
+		pkg, _ := callstack.Split(l.Function)
+		f, ok := said[key{pkg, path.Base(l.File)}]
+		if !ok {
+			continue
+		}
+		for _, r := range f.Remarks {
+			if r.Line == l.Line && r.Kind != record.NotInlined && matters(*l, r.Remark) && !repeated(l.Remarks, r.Remark) {
+				l.Remarks = append(l.Remarks, r.Remark)
+			}
+		}
+		if l.Self >= leastSelf && !inline[l.Function] {
+			if r, ok := notInlined(f, l.Line); ok {
+				l.Remarks, inline[l.Function] = append(l.Remarks, r), true
+			}
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b record.HotLine) int {
+		return cmp.Or(-cmp.Compare(min(1, len(a.Remarks)), min(1, len(b.Remarks))), cmp.Compare(b.Cost(), a.Cost()))
+	})
+}
+
+// leastSelf is the share of CPU that a line must spend itself for a bounds check
+// or a missed inlining at it to matter: either is some per cent of the
+// instructions around it.
+const leastSelf = 0.02
+
+// matters reports whether a line's cost is of the kind that a remark speaks of.
+func matters(l record.HotLine, r record.Remark) bool {
+	if r.Kind == record.Escapes {
+		return l.Bytes > 0 || l.Objects > 0
+	}
+	return l.Self >= leastSelf
+}
+
+func repeated(remarks []record.Remark, r record.Remark) bool {
+	return slices.ContainsFunc(remarks, func(old record.Remark) bool { return old.Kind == r.Kind && old.Text == r.Text })
+}
+
+// tooLarge is the inlining cost above which saying that a function is not
+// inlined helps nobody: the compiler's budget is 80 and a function of twice that
+// can be split or simplified; a larger one is not meant to be inlined.
+const tooLarge = 160
+
+var inlineCost = regexp.MustCompile(`cost (\d+) exceeds budget`)
+
+// notInlined returns why the function around a line is not inlined, if it could
+// be made to.
+func notInlined(f compiler.File, line int) (record.Remark, bool) {
+	decl, err := compiler.Enclosing(f.Path, line)
+	if err != nil {
+		return record.Remark{}, false
+	}
+	for _, r := range f.Remarks {
+		if r.Kind != record.NotInlined || r.Line != decl.Line || r.Column != decl.Column {
+			continue
+		}
+		if m := inlineCost.FindStringSubmatch(r.Text); m != nil {
+			if cost, err := strconv.Atoi(m[1]); err != nil || cost > tooLarge {
+				return record.Remark{}, false
+			}
+		}
+		return record.Remark{Kind: record.NotInlined, Text: fmt.Sprintf("%s is not inlined: %s", decl.Name, r.Text)}, true
+	}
+	return record.Remark{}, false
+}

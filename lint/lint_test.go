@@ -1,0 +1,117 @@
+package lint_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/lint"
+	"github.com/redline-go/redline/record"
+)
+
+const source = `package main
+
+var keep *order
+
+type order struct{ lines [40]int }
+
+func load(id int) *order {
+	o := order{}
+	o.lines[0] = id
+	return &o
+}
+
+func total(tax, at []int) (t int) {
+	for _, i := range at {
+		t += tax[i]
+	}
+	return t
+}
+
+func cold(id int) *order { o := order{}; return &o }
+
+func main() {
+	keep = load(len(cold(1).lines))
+	println(total(keep.lines[:], []int{1, 2}))
+}
+`
+
+// service writes the sources of a service and returns their directory.
+func service(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module shop\n\ngo 1.24\n", "main.go": source} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// hot is a run whose profiles put most allocation on line 8 and most CPU on
+// line 15.
+func hot() *diagnosetest.Builder {
+	return diagnosetest.New(16, 10*time.Millisecond).
+		Alloc(9000, 9<<20, "main.load@main.go:8").
+		Alloc(1000, 1<<20, "strings.Clone", "main.main@main.go:22").
+		Sample(6*time.Second, "main.total@main.go:15").
+		Sample(2*time.Second, "encoding/json.Marshal", "main.main@main.go:23")
+}
+
+func TestExplain(t *testing.T) {
+	rec, _ := hot().Open(t)
+	said, err := lint.Explain(context.Background(), rec, service(t), "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	remarks := map[int][]record.Remark{}
+	for _, l := range said.Lines {
+		remarks[l.Line] = l.Remarks
+	}
+	if r := remarks[8]; len(r) != 1 || r[0].Kind != record.Escapes || r[0].Text != "o escapes to heap" {
+		t.Errorf("at the allocating line the compiler says %+v", r)
+	}
+	if r := remarks[15]; len(r) != 1 || r[0].Kind != record.BoundsCheck {
+		t.Errorf("at the computing line the compiler says %+v", r)
+	}
+	if r, ok := remarks[20]; ok {
+		t.Errorf("a line that nothing measured is told: %+v", r)
+	}
+	var text strings.Builder
+	if err := lint.Text(&text, said, 1); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(text.String(), "main.go:8  90 % of bytes allocated") || strings.Contains(text.String(), "main.go:15") {
+		t.Errorf("the costliest line alone was asked for:\n%s", text.String())
+	}
+}
+
+func TestExplainWithoutProfiles(t *testing.T) {
+	rec, _ := diagnosetest.New(16, 10*time.Millisecond).Open(t)
+	said, err := lint.Explain(context.Background(), rec, service(t), "./...")
+	if err != nil || len(said.Lines) != 0 {
+		t.Errorf("said %+v, %v", said, err)
+	}
+	var text strings.Builder
+	if err := lint.Text(&text, said, 0); err != nil || !strings.Contains(text.String(), "nothing is hot") {
+		t.Errorf("told as %q (%v)", text.String(), err)
+	}
+}
+
+func TestBundleKeepsRemarks(t *testing.T) {
+	rec, _ := hot().Open(t)
+	if err := lint.Bundle(context.Background(), rec.Dir, service(t)); err != nil {
+		t.Fatal(err)
+	}
+	var said record.Compiler
+	if err := rec.ReadJSON(record.CompilerFile, &said); err != nil {
+		t.Fatal(err)
+	}
+	if len(said.Lines) == 0 || said.Lines[0].Line != 8 || !strings.HasPrefix(said.GoVersion, "go1.") {
+		t.Errorf("kept %+v", said)
+	}
+}

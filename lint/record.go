@@ -1,0 +1,27 @@
+package lint
+
+import (
+	"context"
+	"os"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Bundle writes what the compiler says at the hot lines of the bundle in dir,
+// whose target was built from the main package pkg (a folder or an import path).
+func Bundle(ctx context.Context, dir, pkg string) error {
+	rec, err := record.Open(dir)
+	if err != nil {
+		return err
+	}
+	where, pattern := "", pkg
+	// A folder may be of another module than the working directory.
+	if info, err := os.Stat(pkg); err == nil && info.IsDir() {
+		where, pattern = pkg, "."
+	}
+	said, err := Explain(ctx, rec, where, pattern)
+	if err != nil || len(said.Lines) == 0 {
+		return err
+	}
+	return record.WriteJSON(dir, record.CompilerFile, said)
+}

@@ -1,0 +1,59 @@
+package lint
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// Text writes hot lines with their remarks, costliest first, at most most of
+// them (0 is all). Hot lines of which the compiler says nothing are counted.
+func Text(w io.Writer, said record.Compiler, most int) error {
+	var b strings.Builder
+	told, silent := 0, 0
+	for _, l := range said.Lines {
+		if len(l.Remarks) == 0 {
+			silent++
+			continue
+		}
+		if most > 0 && told == most {
+			continue
+		}
+		told++
+		fmt.Fprintf(&b, "%s:%d  %s  (%s)\n", path.Base(l.File), l.Line, cost(l), callstack.Short(l.Function))
+		for _, r := range l.Remarks {
+			fmt.Fprintf(&b, "    %s\n", r.Text)
+			for _, step := range r.Flow {
+				fmt.Fprintf(&b, "      from %s\n", step)
+			}
+		}
+	}
+	switch {
+	case len(said.Lines) == 0:
+		b.WriteString("nothing is hot: the run has no CPU or allocs profile, or none of the service's own lines takes 2 % of either\n")
+	case told == 0:
+		fmt.Fprintf(&b, "the compiler (%s) has nothing to say of the %d hot lines\n", said.GoVersion, silent)
+	case silent > 0:
+		fmt.Fprintf(&b, "of %d more hot lines the compiler (%s) says nothing\n", silent, said.GoVersion)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// cost words what a line was measured to cost.
+func cost(l record.HotLine) string {
+	var parts []string
+	for _, c := range []struct {
+		share float64
+		of    string
+	}{{l.CPU, "CPU"}, {l.Bytes, "bytes allocated"}, {l.Objects, "objects allocated"}} {
+		if c.share >= 0.005 {
+			parts = append(parts, fmt.Sprintf("%.0f %% of %s", 100*c.share, c.of))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
