@@ -1,0 +1,114 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// schema is what the tables are made of, step by step: the n-th step leads from
+// version n to n+1. A step is never changed once a release had it; another one
+// is added. Types are those that SQLite and PostgreSQL have in common.
+//
+// A row is one metric of one result. Times are Unix time in ms; committed is 0
+// where the commit's date is not known, low and high are null where the interval
+// is not. machine is the fingerprint as JSON.
+var schema = []string{
+	`CREATE TABLE redline_results (
+		result        TEXT NOT NULL,
+		metric        TEXT NOT NULL,
+		measured      BIGINT NOT NULL,
+		commit_hash   TEXT NOT NULL,
+		committed     BIGINT NOT NULL,
+		subject       TEXT NOT NULL,
+		branch        TEXT NOT NULL,
+		dirty         INTEGER NOT NULL,
+		scenario      TEXT NOT NULL,
+		scenario_hash TEXT NOT NULL,
+		machine       TEXT NOT NULL,
+		go_version    TEXT NOT NULL,
+		redline       TEXT NOT NULL,
+		kind          TEXT NOT NULL,
+		unit          TEXT NOT NULL,
+		higher        INTEGER NOT NULL,
+		value         DOUBLE PRECISION NOT NULL,
+		low           DOUBLE PRECISION,
+		high          DOUBLE PRECISION,
+		directory     TEXT NOT NULL,
+		PRIMARY KEY (result, metric)
+	)`,
+	`CREATE INDEX redline_results_measured ON redline_results (measured)`,
+}
+
+// errForeign says that a file is the database of something else.
+var errForeign = errors.New("it holds tables of another program, and none of redline's (hint: another file)")
+
+// migrate brings the schema to the version of steps, in one transaction: of
+// several processes that come at once, one does it and the others find it done.
+func (s *Store) migrate(ctx context.Context, steps []string) error {
+	// Most often there is nothing to do, and then nobody needs to wait.
+	if version, err := s.version(ctx, s.db); err == nil && version == len(steps) {
+		return nil
+	}
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if s.dialect.serialize != "" {
+		if _, err := tx.ExecContext(ctx, s.dialect.serialize); err != nil {
+			return err
+		}
+	}
+	version, err := s.version(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if version > len(steps) {
+		return fmt.Errorf("its schema has version %d, and this redline knows those up to %d (hint: use the newer redline that wrote it)", version, len(steps))
+	}
+	if version == 0 {
+		if err := s.begin(ctx, tx); err != nil {
+			return err
+		}
+	}
+	for _, step := range steps[version:] {
+		if _, err := tx.ExecContext(ctx, step); err != nil {
+			return fmt.Errorf("bring the schema to version %d: %w", version+1, err)
+		}
+		version++
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE redline_schema SET version = $1`, version); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// begin makes the table that keeps the version, in a database that is empty.
+func (s *Store) begin(ctx context.Context, tx *sql.Tx) error {
+	var others int
+	if err := tx.QueryRowContext(ctx, s.dialect.tables).Scan(&others); err != nil {
+		return err
+	}
+	if others > 0 {
+		return errForeign
+	}
+	if _, err := tx.ExecContext(ctx, `CREATE TABLE redline_schema (version INTEGER NOT NULL)`); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO redline_schema (version) VALUES (0)`)
+	return err
+}
+
+// version returns the schema's version, 0 where there is none yet.
+func (s *Store) version(ctx context.Context, q interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}) (version int, err error) {
+	var ours int
+	if err := q.QueryRowContext(ctx, s.dialect.ours).Scan(&ours); err != nil || ours == 0 {
+		return 0, err
+	}
+	err = q.QueryRowContext(ctx, `SELECT version FROM redline_schema`).Scan(&version)
+	return version, err
+}

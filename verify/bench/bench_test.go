@@ -1,0 +1,135 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/benchmark"
+	"github.com/redline-go/redline/verify"
+)
+
+// drawnPairs are pairs whose side b takes so much more CPU.
+func drawnPairs(n int, slower float64) (out []verify.Pair) {
+	rng := rand.New(rand.NewPCG(uint64(n), 4))
+	block := func(factor float64) verify.Block {
+		noise := math.Exp(0.03 * rng.NormFloat64())
+		return verify.Block{Values: map[string]float64{"cpu_per_request": 200e3 * factor * noise, "throughput": 5000 / noise}}
+	}
+	for range n {
+		out = append(out, verify.Pair{A: block(1), B: block(1 + slower)})
+	}
+	return out
+}
+
+func drawnTrial(kind string, verdict verify.Verdict, slower, seconds float64) trial {
+	r := verify.Result{Verdict: verdict, Pairs: 30, Looks: 4, Planned: 4, Metrics: []verify.MetricResult{
+		{Name: decides, Verdict: verdict, A: 1, Estimate: slower}, {Name: "p50", Advisory: true},
+	}}
+	t := newTrial(kind, r, time.Duration(seconds*float64(time.Second)), drawnPairs(8, 0), drawnPairs(30, slower))
+	t.Most = 30
+	return t
+}
+
+// TestMarks: a miss is told as one, and too few sessions are not a success.
+func TestMarks(t *testing.T) {
+	r := &results{Simulated: []simulation{{Sessions: 200, Verdicts: map[verify.Verdict]int{verify.Regression: 3, verify.Pass: 197}}}}
+	for i := range 10 {
+		r.Sessions = append(r.Sessions, drawnTrial("aa", verify.Pass, 0, 200))
+		seconds := 150.0
+		if i < 2 {
+			seconds = 301 // found too late
+		}
+		r.Sessions = append(r.Sessions, drawnTrial("slow5", verify.Regression, 0.05, seconds))
+		if i > 0 {
+			r.Sessions = append(r.Sessions, drawnTrial("slow10", verify.Regression, 0.1, 150))
+		}
+	}
+	r.Sessions = append(r.Sessions, drawnTrial("fast5", verify.Regression, -0.05, 100))
+	want := []string{"**missed**", "met", "**missed**", "not measured in full", "**missed**", "met", "not measured in full"}
+	for i, m := range r.marks() {
+		if m.verdict() != want[i] {
+			t.Errorf("%s: %s is %s, want %s", m.what, m.got, m.verdict(), want[i])
+		}
+	}
+	text := r.markdown("verify.json")
+	for _, part := range []string{"3 of 200", "8 of 10", "9 of 9", "0 of 19, and 19 an improvement", "## Side b 5 % slower: 10 sessions"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the tables lack %q:\n%s", part, text)
+		}
+	}
+}
+
+// TestAdd: what a file holds is gone on with, and what does not belong to it is
+// refused.
+func TestAdd(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "verify.json")
+	o, err := parse([]string{"-o", file, "-add"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := openResults(o)
+	if err != nil || !r.empty() {
+		t.Fatalf("a file that is not there: %+v, %v", r, err)
+	}
+	r.Work, r.Sessions = work{Rounds: 7}, []trial{drawnTrial("aa", verify.Pass, 0, 100)}
+	if err := r.write(file); err != nil {
+		t.Fatal(err)
+	}
+	md := benchmark.Table(file)
+	text, err := os.ReadFile(md)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(md, []byte(strings.Replace(string(text), "None yet.", "Seen by hand.", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	again, err := openResults(o)
+	if err != nil || len(again.of("aa")) != 1 || again.Work.Rounds != 7 || len(pairs(again.Sessions[0].Compared)) != 30 {
+		t.Fatalf("gone on with: %+v, %v", again, err)
+	}
+	if err := again.write(file); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(md); err != nil || !strings.Contains(string(text), "Seen by hand.") {
+		t.Errorf("a remark was lost: %v", err)
+	}
+	o.maxTime = time.Hour
+	if _, err := openResults(o); err == nil || !strings.Contains(err.Error(), "-max-time") {
+		t.Errorf("sessions of another length were joined: %v", err)
+	}
+}
+
+// TestSimulate: sessions drawn from recorded noise find the change that is put
+// in, and none without.
+func TestSimulate(t *testing.T) {
+	recorded := [][]verify.Pair{drawnPairs(20, 0), drawnPairs(12, 0)}
+	for slower, want := range map[float64]verify.Verdict{0: verify.Pass, 0.20: verify.Regression, -0.20: verify.Improvement} {
+		s := simulation{Slower: slower, Sessions: 4, Pairs: 24}
+		if err := s.run(context.Background(), recorded, 1); err != nil {
+			t.Fatal(err)
+		}
+		if s.Verdicts[want] != 4 {
+			t.Errorf("%+.2f: %v, want four times %s", slower, s.Verdicts, want)
+		}
+	}
+	if err := simulate(context.Background(), options{}, &results{}, func(string, ...any) {}); err == nil || !strings.Contains(err.Error(), "-only aa") {
+		t.Errorf("without recorded noise: %v", err)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	for _, args := range [][]string{{"-only", "slow7"}, {"-sessions", "0"}, {"-max-time", "5s"}, {"more"}} {
+		if _, err := parse(args, io.Discard); err == nil {
+			t.Errorf("%q was taken", args)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// Parts of the bench besides the kinds of session.
+const (
+	simulatePart = "simulate"
+	windowsPart  = "windows"
+)
+
+func parts() []string {
+	names := []string{}
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return append(names, simulatePart, windowsPart)
+}
+
+// options are the flags.
+type options struct {
+	only      []string
+	sessions  int
+	simulated int
+	maxTime   time.Duration // of a session
+	spin      int           // rounds that make 5 %; 0 measures
+	seed      uint64
+	out       string
+	add       bool
+	dsn       string // empty starts a PostgreSQL
+	gateway   string // folder
+}
+
+func parse(args []string, stderr io.Writer) (options, error) {
+	o := options{gateway: filepath.Join("lab", "gateway")}
+	var only string
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&only, "only", "", "what to do, of "+strings.Join(parts(), ",")+" (default all)")
+	flags.IntVar(&o.sessions, "sessions", 10, "real sessions of each kind, of fast5 a fifth of them; with -add those in the file count")
+	flags.IntVar(&o.simulated, "simulated", 200, "simulated sessions")
+	flags.DurationVar(&o.maxTime, "max-time", 5*time.Minute, "longest `time` of a session")
+	flags.IntVar(&o.spin, "spin", 0, "`rounds` of work that make 5 % (default: measured)")
+	flags.Uint64Var(&o.seed, "seed", 0, "of the sessions; 0 takes the clock's")
+	flags.StringVar(&o.out, "o", filepath.Join("docs", "verify.json"), "`file` of the results; the tables go beside it as .md")
+	flags.BoolVar(&o.add, "add", false, "go on with what the file holds")
+	flags.StringVar(&o.dsn, "dsn", "", "PostgreSQL to use, filled if it is empty (default: one is started)")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if o.sessions < 1 || o.simulated < 1 || o.spin < 0 || o.maxTime < time.Minute {
+		return o, errors.New("-sessions and -simulated are at least 1, -max-time at least 1m, -spin is not negative")
+	}
+	if o.seed == 0 {
+		o.seed = uint64(time.Now().UnixNano())
+	}
+	if o.only = parts(); only != "" {
+		o.only = strings.Split(only, ",")
+	}
+	for _, name := range o.only {
+		if !slices.Contains(parts(), name) {
+			return o, fmt.Errorf("-only: %q is none of %s", name, strings.Join(parts(), ", "))
+		}
+	}
+	return o, nil
+}
+
+// command runs the parts and prints the tables of all that the file then holds.
+// What was measured before an error or an interrupt is kept.
+func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	kept, err := openResults(o)
+	if err != nil {
+		return err
+	}
+	say := func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }
+	err = measure(ctx, o, kept, say)
+	if err == nil && slices.Contains(o.only, simulatePart) {
+		err = simulate(ctx, o, kept, say)
+	}
+	if err == nil && slices.Contains(o.only, windowsPart) {
+		err = compareWindows(kept, say)
+	}
+	if kept.empty() {
+		return err
+	}
+	err = errors.Join(err, kept.write(o.out))
+	_, wrote := io.WriteString(stdout, kept.markdown(filepath.Base(o.out)))
+	return errors.Join(err, wrote)
+}

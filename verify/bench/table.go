@@ -1,0 +1,202 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/stat"
+	"github.com/redline-go/redline/verify"
+)
+
+// Marks that the project has set.
+const (
+	leastSessions = 10   // real ones of each of the first three kinds
+	mostFalse     = 0.01 // of simulated sessions
+	soonEnough    = 300  // seconds of a session
+	windowSeconds = 2
+)
+
+// again is how to make the committed tables.
+const again = "make bench-verify"
+
+func (r *results) markdown(raw string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# How often redline ab is right, measured\n\nMade by `%s`; every pair is in [%s](%s).\n\n", again, raw, raw)
+	fmt.Fprintf(&b, "Machine: %s, %d cores, Linux %s, %s; gateway, PostgreSQL and load share them. Measured %s with redline at %s.\n\n",
+		r.Host.CPUModel, r.Host.CPUs, r.Host.Kernel, r.Go, r.Date.Format("2006-01-02 15:04 UTC"), r.Redline)
+	fmt.Fprintf(&b, "The lab's order gateway, all remedies but its cache taken, 64 connections in a closed loop; at most %s for a session, its comparison of side a with itself included. ", r.MaxTime)
+	b.WriteString("Both sides are one binary; the slower one does a fixed number of rounds of arithmetic in every request.")
+	if r.Work.Pairs > 0 {
+		fmt.Fprintf(&b, " A request of the healthy gateway took %.0f µs of CPU and a round %.2f ns, by %d pairs of launches under load: %d rounds are 5 %%.",
+			r.Work.CPU/1e3, r.Work.RoundNS, r.Work.Pairs, r.Work.Rounds)
+	}
+	b.WriteString("\n\n## Marks\n\n")
+	line(&b, "what", "mark", "measured", "")
+	line(&b, "---", "---", "---", "---")
+	for _, m := range r.marks() {
+		line(&b, m.what, m.want, m.got, m.verdict())
+	}
+	r.writeSimulated(&b)
+	r.writeSessions(&b)
+	return b.String()
+}
+
+// mark is one line of what was promised.
+type mark struct {
+	what, want, got string
+	met, enough     bool
+}
+
+func (m mark) verdict() string {
+	switch {
+	case !m.enough && !m.met && m.got != "":
+		return "**missed**"
+	case !m.enough:
+		return "not measured in full"
+	case m.met:
+		return "met"
+	}
+	return "**missed**"
+}
+
+func (r *results) marks() []mark {
+	aa, slow5, slow10, fast := r.of("aa"), r.of("slow5"), r.of("slow10"), r.of("fast5")
+	list := []mark{r.simulatedMark()}
+	wrong := count(aa, func(t trial) bool { return t.Verdict == verify.Regression })
+	list = append(list, mark{"real sessions of identical sides", "none a regression", of(wrong, len(aa)), wrong == 0, len(aa) >= leastSessions})
+	found := func(t trial) bool {
+		m, _ := t.metric(decides)
+		return t.Verdict == verify.Regression && m.Verdict == verify.Regression && t.Seconds <= soonEnough
+	}
+	five, ten := count(slow5, found), count(slow10, found)
+	list = append(list,
+		mark{"5 % more CPU per request, called a regression of it within 5 minutes", "at least 9 of 10", of(five, len(slow5)), 10*five >= 9*len(slow5), len(slow5) >= leastSessions},
+		mark{"10 % more", "10 of 10", of(ten, len(slow10)), ten == len(slow10), len(slow10) >= leastSessions})
+	wrong = count(fast, func(t trial) bool { return t.Verdict == verify.Regression })
+	list = append(list, mark{"5 % less, real sessions", "never a regression", of(wrong, len(fast)), wrong == 0, len(fast) > 0})
+	slow := slices.Concat(slow5, slow10)
+	better := 0
+	wrong = count(slow, func(t trial) bool {
+		verdict := t.exchanged()
+		if verdict == verify.Improvement {
+			better++
+		}
+		return verdict == verify.Regression
+	})
+	got := of(wrong, len(slow))
+	if got != "" {
+		got += fmt.Sprintf(", and %d an improvement", better)
+	}
+	list = append(list, mark{"5 or 10 % less, the slow sessions' pairs with the sides exchanged", "never a regression", got, wrong == 0, len(slow) > 0})
+	w := mark{what: fmt.Sprintf("two runs of %d windows compared", mostWindows), want: fmt.Sprintf("under %d s", windowSeconds)}
+	if r.Windows != nil {
+		w.got = fmt.Sprintf("%.2f s, after %.2f s of reading them", r.Windows.Seconds, r.Windows.Open)
+		w.met, w.enough = r.Windows.Seconds < windowSeconds, true
+	}
+	return append(list, w)
+}
+
+func (r *results) simulatedMark() mark {
+	m := mark{what: "simulated sessions of identical sides", want: "at most 1 % a regression"}
+	for _, s := range r.Simulated {
+		if s.Slower == 0 {
+			wrong := s.Verdicts[verify.Regression]
+			m.got, m.enough = of(wrong, s.Sessions), s.Sessions >= 200
+			m.met = float64(wrong) <= mostFalse*float64(s.Sessions)
+		}
+	}
+	return m
+}
+
+func count(list []trial, f func(trial) bool) (n int) {
+	for _, t := range list {
+		if f(t) {
+			n++
+		}
+	}
+	return n
+}
+
+func of(n, all int) string {
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", n, all)
+}
+
+func (r *results) writeSimulated(b *strings.Builder) {
+	if len(r.Simulated) == 0 {
+		return
+	}
+	s := r.Simulated[0]
+	fmt.Fprintf(b, "\n## Simulated sessions\n\nAt most %d pairs in each, drawn from the %d recorded pairs of identical sides in runs of %d; the whole session decides on them. "+
+		"A change multiplies side b's CPU per request, and its throughput falls by half as much.\n\n", s.Pairs, s.Recorded, stretch)
+	line(b, "side b", "sessions", "regression", "pass", "improvement", "inconclusive")
+	line(b, "---", "---", "---", "---", "---", "---")
+	for _, s := range r.Simulated {
+		line(b, fmt.Sprintf("%+.0f %%", 100*s.Slower), fmt.Sprint(s.Sessions), fmt.Sprint(s.Verdicts[verify.Regression]),
+			fmt.Sprint(s.Verdicts[verify.Pass]), fmt.Sprint(s.Verdicts[verify.Improvement]), fmt.Sprint(s.Verdicts[verify.Inconclusive]))
+	}
+}
+
+func (r *results) writeSessions(b *strings.Builder) {
+	for _, k := range kinds {
+		list := r.of(k.name)
+		if len(list) == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "\n## %s%s: %d sessions\n\n", strings.ToUpper(k.title[:1]), k.title[1:], len(list))
+		if size, ok := realised(list); ok {
+			fmt.Fprintf(b, "All pairs together: CPU per request %s, + is worse. One pair's difference has a standard deviation of %.1f %%, by the median of deviations %.1f %%.\n\n",
+				size.change, 100*size.sd, 100*size.spread)
+		}
+		line(b, "verdict", "CPU per request", "interval", "could see", "throughput", "pairs", "look", "time")
+		line(b, "---", "---", "---", "---", "---", "---", "---", "---")
+		for _, t := range list {
+			cpu, _ := t.metric(decides)
+			thr, _ := t.metric("throughput")
+			line(b, told(t), fmt.Sprintf("%s, %+.1f %%", cpu.Verdict, 100*cpu.Estimate), fmt.Sprintf("%+.1f to %+.1f %%", 100*cpu.Low, 100*cpu.High),
+				fmt.Sprintf("%.1f %%", 100*cpu.MDE), fmt.Sprintf("%s, %+.1f %%", thr.Verdict, 100*thr.Estimate),
+				fmt.Sprint(t.Pairs), fmt.Sprintf("%d of %d", t.Look, t.Looks), fmt.Sprintf("%.0f s", t.Seconds))
+		}
+	}
+	b.WriteByte('\n')
+}
+
+func told(t trial) string {
+	if t.Verdict == verify.Inconclusive || t.Verdict == verify.Invalid {
+		return fmt.Sprintf("%s (%s)", t.Verdict, t.Why)
+	}
+	return string(t.Verdict)
+}
+
+// size is what the pairs of many sessions say together.
+type size struct {
+	change     string
+	sd, spread float64
+}
+
+func realised(list []trial) (size, bool) {
+	var d []float64
+	for _, t := range list {
+		for _, p := range pairs(t.Compared) {
+			if a, b := p.A.Values[decides], p.B.Values[decides]; a > 0 && b > 0 {
+				d = append(d, math.Log(b/a))
+			}
+		}
+	}
+	estimate, low, high, ok := stat.SignedRankInterval(d, 0.95)
+	if !ok {
+		return size{}, false
+	}
+	change := fmt.Sprintf("%+.1f %% (%+.1f to %+.1f %% at 95 %%)", 100*math.Expm1(estimate), 100*math.Expm1(low), 100*math.Expm1(high))
+	return size{change, stat.Deviation(d), stat.Spread(d)}, true
+}
+
+func line(b *strings.Builder, cells ...string) {
+	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+}

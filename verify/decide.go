@@ -1,0 +1,283 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/redline-go/redline/stat"
+)
+
+const (
+	// boundLevel is the one-sided level of the bound that must lie inside the
+	// margin for a pass, all looks together.
+	boundLevel = 0.05
+	// power is the chance with which the smallest detectable effect is detected.
+	power = 0.80
+	// resamples of the bootstrap: its limits at 99 % then rest on ten values.
+	resamples = 2000
+	// roughly many resamples do for progress, which is told between blocks on the
+	// machine that is measured.
+	roughly = 50
+	// leastPairs is where the signed-rank test can first decide one metric at 2 %,
+	// the default of Rules.Alpha: 2/2^7.
+	leastPairs = 7
+)
+
+// Rules says how a session decides.
+type Rules struct {
+	Metrics []Metric
+	// Alpha is the two-sided error rate of all decisions together; zero means
+	// 0.02, so that a false regression comes in at most one session of a hundred.
+	Alpha float64
+	// Looks is how many looks at the data are planned; zero means 4.
+	Looks int
+	// Planned is how many pairs the last look will have; zero takes it from the
+	// pairs at hand, as looks are evenly spaced.
+	Planned int
+	Seed    uint64 // of the bootstrap and the simulation
+
+	rough bool // few resamples, and percentiles by the blocks' own
+}
+
+func (r Rules) alpha() float64 {
+	if r.Alpha > 0 {
+		return r.Alpha
+	}
+	return 0.02
+}
+
+// Least returns the fewest pairs that can decide: n differences of one sign have
+// the probability 2/2^n, which Holm's method multiplies by the number of metrics
+// that decide.
+func (r Rules) Least() int {
+	n := leastPairs
+	for math.Ldexp(2*float64(r.deciding()), -n) > r.alpha() {
+		n++
+	}
+	return n
+}
+
+func (r Rules) looks() int { return max(1, cmp.Or(r.Looks, 4)) }
+
+// Decide judges pairs at one of the planned looks, from 1. Only at the last look
+// does a metric pass for want of anything worse; before it, one that is clearly
+// inside its margin does, and the rest is inconclusive. aa are pairs of side A
+// with itself; what they say of the session's errors is told by Errors.
+func Decide(pairs, aa []Pair, look int, r Rules) Result {
+	out := Result{Schema: Schema, Verdict: Inconclusive, Pairs: len(pairs), Alpha: r.alpha(), Looks: look, Planned: r.looks(), Warnings: []string{}, Metrics: []MetricResult{}}
+	at := r.at(len(pairs), look)
+	judged := make([]judgement, len(r.Metrics))
+	var deciding []float64
+	for i, m := range r.Metrics {
+		judged[i] = weigh(m, pairs, aa, at)
+		p := judged[i].p
+		if m.Advisory {
+			p = math.NaN()
+		}
+		deciding = append(deciding, p)
+	}
+	for i, adjusted := range stat.Holm(deciding) {
+		if r.Metrics[i].Advisory {
+			adjusted = judged[i].p
+		}
+		out.Metrics = append(out.Metrics, judged[i].verdict(adjusted <= at.level, look >= r.looks()))
+	}
+	out.AA.Pairs, out.AA.Different = len(aa), []string{}
+	out.conclude()
+	return out
+}
+
+// judgement is a metric's evidence.
+type judgement struct {
+	m                   Metric
+	known               bool
+	estimate, low, high float64 // logarithms, + is worse
+	upper               float64 // one-sided bound
+	p, mde              float64
+	a, b                float64
+	missing             string
+}
+
+// look is one look at a session's data.
+type look struct {
+	level     float64 // two-sided significance of a test at this look
+	bound     float64 // two-sided level of the interval whose upper limit a pass needs
+	final     float64 // level of the last look, for one of all deciding metrics
+	planned   int     // pairs at the last look
+	resamples int
+	rough     bool
+	seed      uint64
+}
+
+// at returns what the n-th look at so many pairs is.
+func (r Rules) at(pairs, n int) look {
+	looks := r.looks()
+	n = min(n, looks)
+	levels, bounds := stat.OBrienFleming(looks, r.alpha()), stat.OBrienFleming(looks, 2*boundLevel)
+	l := look{
+		level: levels[n-1], bound: bounds[n-1], final: levels[looks-1] / float64(max(1, r.deciding())),
+		planned: cmp.Or(r.Planned, pairs*looks/n), resamples: resamples, rough: r.rough, seed: r.Seed,
+	}
+	if r.rough {
+		l.resamples = roughly
+	}
+	return l
+}
+
+func (r Rules) deciding() (n int) {
+	for _, m := range r.Metrics {
+		if !m.Advisory {
+			n++
+		}
+	}
+	return n
+}
+
+// weigh gathers a metric's evidence at a look.
+func weigh(m Metric, pairs, aa []Pair, at look) judgement {
+	j := judgement{m: m, p: math.NaN(), mde: math.NaN()}
+	d, ok := m.differences(pairs)
+	if !ok {
+		j.missing = "the target does not deliver it in every block"
+		if len(pairs) == 0 {
+			j.missing = "nothing was measured"
+		}
+		return j
+	}
+	j.a, j.b = middles(m, pairs)
+	j.p = stat.SignedRankTest(d)
+	if m.Quantile > 0 && !at.rough {
+		j.known = j.bootstrap(pairs, at)
+	} else {
+		j.estimate, j.low, j.high, j.known = stat.SignedRankInterval(d, 1-at.level)
+		_, _, j.upper, ok = stat.SignedRankInterval(d, 1-at.bound)
+		j.known = j.known && ok
+	}
+	if !j.known {
+		j.missing = fmt.Sprintf("%d pairs are too few for an interval", len(pairs))
+	}
+	j.mde = detectable(m.noise(pairs, aa), at, math.Log1p(m.Margin)/2)
+	return j
+}
+
+func centred(d []float64) []float64 {
+	middle := stat.HodgesLehmann(d)
+	out := make([]float64, len(d))
+	for i, v := range d {
+		out[i] = v - middle
+	}
+	return out
+}
+
+func middles(m Metric, pairs []Pair) (a, b float64) {
+	var as, bs []float64
+	for _, p := range pairs {
+		as, bs = append(as, m.of(p.A)), append(bs, m.of(p.B))
+	}
+	return stat.Median(as), stat.Median(bs)
+}
+
+// bootstrap estimates a quantile's change from the latencies of all blocks of a
+// side together: a quantile of many requests, where a block's own quantile of
+// few is biased.
+func (j *judgement) bootstrap(pairs []Pair, at look) bool {
+	as, bs := make([]dense, len(pairs)), make([]dense, len(pairs))
+	all := make([]int, len(pairs))
+	for i, p := range pairs {
+		as[i], bs[i], all[i] = p.A.Latency.dense(), p.B.Latency.dense(), i
+	}
+	first, last, ok := span(slices.Concat(as, bs))
+	if !ok || len(pairs) < leastPairs {
+		return false
+	}
+	scratch := make([]int64, last-first+1)
+	change := func(indices []int) float64 {
+		a := pool(as, indices, scratch, first).quantile(j.m.Quantile)
+		return j.m.worse(a, pool(bs, indices, scratch, first).quantile(j.m.Quantile))
+	}
+	j.estimate = change(all)
+	var values []float64
+	keep := func(indices []int) float64 {
+		v := change(indices)
+		values = append(values, v)
+		return v
+	}
+	j.low, j.high, ok = stat.Bootstrap(rand.New(rand.NewPCG(at.seed, 1)), len(pairs), at.resamples, 1-at.level, keep)
+	j.upper = stat.Quantile(values, 1-at.bound/2)
+	return ok
+}
+
+// verdict turns evidence into what is told; significant is whether the test
+// rejects that there is no change, all tests together considered. Before the
+// last look a change for the better that is in sight is waited for.
+func (j judgement) verdict(significant, last bool) MetricResult {
+	out := MetricResult{Name: j.m.Name, Margin: j.m.Margin, Advisory: j.m.Advisory, Unit: j.m.Unit, Verdict: Inconclusive, Why: j.missing}
+	if !j.known {
+		return out
+	}
+	out.Estimate, out.Low, out.High = math.Expm1(j.estimate), math.Expm1(j.low), math.Expm1(j.high)
+	out.A, out.B = j.a, j.b
+	if !math.IsNaN(j.mde) {
+		out.MDE = math.Expm1(j.mde)
+	}
+	margin := math.Log1p(j.m.Margin)
+	switch {
+	case significant && j.low > 0 && j.estimate >= margin/2:
+		out.Verdict, out.Why = Regression, "the interval excludes no change, and the estimate passes half the margin"
+	case significant && j.high < 0 && j.estimate <= -margin/2:
+		out.Verdict, out.Why = Improvement, "the interval excludes no change, and the estimate passes half the margin"
+	case !last && j.estimate <= -margin/2:
+		out.Why = "more pairs may show that it is better"
+	case j.upper >= margin:
+		out.Why = fmt.Sprintf("a change for the worse of up to %.1f %% cannot be excluded", 100*math.Expm1(j.upper))
+	case !(j.mde <= margin):
+		out.Why = fmt.Sprintf("the noise lets only changes of %.1f %% and more be found, and the margin is %.0f %%", 100*math.Expm1(j.mde), 100*j.m.Margin)
+	default:
+		out.Verdict, out.Why = Pass, fmt.Sprintf("at 95 %%, at most %+.1f %%", 100*math.Expm1(j.upper))
+	}
+	return out
+}
+
+// conclude makes the session's verdict of its deciding metrics': any regression
+// is one; otherwise all must have passed or improved.
+func (r *Result) conclude() {
+	var regressed, open, better []string
+	deciding := 0
+	for _, m := range r.Metrics {
+		if m.Advisory {
+			continue
+		}
+		deciding++
+		switch m.Verdict {
+		case Regression:
+			regressed = append(regressed, m.Name)
+		case Improvement:
+			better = append(better, m.Name)
+		case Inconclusive:
+			open = append(open, m.Name)
+		}
+	}
+	switch {
+	case deciding == 0:
+		r.Verdict, r.Why = Inconclusive, "no metric decides"
+	case len(regressed) > 0:
+		r.Verdict, r.Why = Regression, "worse: "+list(regressed)
+	case len(open) > 0:
+		r.Verdict, r.Why = Inconclusive, "not decided: "+list(open)
+	case len(better) > 0:
+		r.Verdict, r.Why = Improvement, "better: "+list(better)+", and nothing is worse"
+	default:
+		r.Verdict, r.Why = Pass, "nothing is worse by its margin"
+	}
+}
+
+func list(names []string) string {
+	text := names[0]
+	for _, n := range names[1:] {
+		text += ", " + n
+	}
+	return text
+}

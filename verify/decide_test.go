@@ -1,0 +1,257 @@
+package verify
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/stat"
+)
+
+// bench makes blocks like those of a service on a noisy, small machine: CPU per
+// request with a spread of sd, a stall now and then, launches that differ.
+type bench struct {
+	rng    *rand.Rand
+	sd     float64
+	slower float64 // of side B: 0.05 is 5 %
+	mute   bool    // without latencies, most of the work
+}
+
+func (b bench) block(factor float64) Block {
+	noise := math.Exp(b.sd * b.rng.NormFloat64())
+	if b.rng.IntN(20) == 0 { // a neighbour on the machine
+		noise *= 1 + 3*b.sd*b.rng.Float64()
+	}
+	block := Block{Values: map[string]float64{
+		"cpu_per_request": 120e3 * factor * noise, "throughput": 9000 / factor / noise,
+		"allocs_per_request": 41, "bytes_per_request": 5200, "rss": 60e6 * math.Exp(0.02*b.rng.NormFloat64()),
+	}, Latency: Latencies{}}
+	if b.mute {
+		return block
+	}
+	for range 400 {
+		block.Latency.Add(int64(2e6*factor*noise*math.Exp(0.5*b.rng.NormFloat64())), 5)
+	}
+	return block
+}
+
+func (b bench) pairs(n int) []Pair {
+	pairs := make([]Pair, n)
+	for i := range pairs {
+		pairs[i] = Pair{A: b.block(1), B: b.block(1 + b.slower)}
+	}
+	return pairs
+}
+
+func rules() Rules { return Rules{Metrics: Metrics(false), Seed: 1} }
+
+// session measures up to cap pairs with the rules' looks and returns the verdict.
+func session(b bench, most int, r Rules) Result {
+	same := b
+	same.slower = 0
+	aa, pairs := same.pairs(8), b.pairs(most)
+	var out Result
+	for look := 1; look <= r.looks(); look++ {
+		if out = Decide(pairs[:most*look/r.looks()], aa, look, r); out.Verdict != Inconclusive {
+			break
+		}
+	}
+	return out
+}
+
+// TestErrorRates: over simulated sessions of identical sides hardly any is a
+// regression; a real slow-down is found; an improvement is never one.
+func TestErrorRates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: hundreds of simulated sessions take seconds")
+	}
+	r := rules()
+	r.Metrics = r.Metrics[:2] // the percentiles' bootstrap has a test of its own
+	r.rough = true            // so has the smallest effect
+	for _, c := range []struct {
+		slower   float64
+		sessions int
+		verdict  Verdict
+		least    float64 // how often it must come
+		most     float64 // how often a regression may come
+	}{
+		{0, 200, Pass, 0.95, 0.01},
+		{0.05, 100, Regression, 0.95, 1},
+		{0.10, 50, Regression, 1, 1},
+		{-0.05, 100, Improvement, 0.90, 0},
+	} {
+		count := map[Verdict]int{}
+		for i := range c.sessions {
+			b := bench{rng: rand.New(rand.NewPCG(uint64(i), 9)), sd: 0.02, slower: c.slower, mute: true}
+			count[session(b, 24, r).Verdict]++
+		}
+		n := float64(c.sessions)
+		if float64(count[c.verdict]) < c.least*n || float64(count[Regression]) > c.most*n {
+			t.Errorf("%+.0f %% slower: verdicts %v of %d sessions", 100*c.slower, count, c.sessions)
+		}
+	}
+}
+
+// TestDetectable: what is said to be found in four of five sessions is, with
+// noise that has stalls in it, which a standard deviation takes too seriously.
+func TestDetectable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 1))
+	draw := func() float64 {
+		v := 0.05 * rng.NormFloat64()
+		if rng.IntN(15) == 0 {
+			v *= 5
+		}
+		return v
+	}
+	noise := make([]float64, 60)
+	for i := range noise {
+		noise[i] = draw()
+	}
+	at := Rules{Metrics: Metrics(false)[:2], Looks: 1, Seed: 1}.at(30, 1)
+	mde := detectable(noise, at, 0)
+	found := 0
+	for range 1000 {
+		d := make([]float64, at.planned)
+		for i := range d {
+			d[i] = mde + noise[rng.IntN(len(noise))]*float64(1-2*rng.IntN(2))
+		}
+		if stat.SignedRankTest(d) <= at.final && stat.HodgesLehmann(d) > 0 {
+			found++
+		}
+	}
+	if found < 750 || found > 850 {
+		t.Errorf("a change of %.3f is found in %d of 1000 sessions, want 800", mde, found)
+	}
+	if plain := stat.DetectableEffect(stat.Deviation(noise), at.planned, at.final, power); mde > 0.9*plain {
+		t.Errorf("%.3f where the standard deviation would say %.3f: the stalls count in full", mde, plain)
+	}
+	for name, few := range map[string]float64{
+		"little noise": detectable(noise[:leastNoise-1], at, 0), "few pairs": detectable(noise, look{planned: 3, final: 0.01, resamples: 9}, 0),
+	} {
+		if !math.IsNaN(few) {
+			t.Errorf("%s: %v, want that it is not known", name, few)
+		}
+	}
+	if got := detectable(noise, at, 0.5); got < 0.45 {
+		t.Errorf("with a least estimate of 0.5 a change of %v is said to be found", got)
+	}
+}
+
+func metric(t *testing.T, r Result, name string) MetricResult {
+	t.Helper()
+	for _, m := range r.Metrics {
+		if m.Name == name {
+			return m
+		}
+	}
+	t.Fatalf("no metric %s in %+v", name, r.Metrics)
+	return MetricResult{}
+}
+
+// TestLeast: at the fewest pairs the largest of changes is a regression, and one
+// pair fewer is not enough.
+func TestLeast(t *testing.T) {
+	for deciding, want := range map[int]int{1: 7, 2: 8, 4: 9} {
+		r := Rules{Looks: 1, Seed: 1}
+		for i, m := range Metrics(false)[:4] {
+			m.Name, m.Quantile, m.Higher, m.Advisory = "cpu_per_request", 0, false, i >= deciding
+			r.Metrics = append(r.Metrics, m)
+		}
+		if got := r.Least(); got != want {
+			t.Errorf("%d metrics need %d pairs, want %d", deciding, got, want)
+		}
+		b := bench{rng: rand.New(rand.NewPCG(8, 8)), sd: 0.02, slower: 2}
+		pairs := b.pairs(want)
+		if got := Decide(pairs, nil, 1, r); got.Verdict != Regression {
+			t.Errorf("%d pairs of a side three times as slow, %d metrics: %s (%s)", want, deciding, got.Verdict, got.Why)
+		}
+		if got := Decide(pairs[1:], nil, 1, r); got.Verdict == Regression {
+			t.Errorf("%d pairs decide", want-1)
+		}
+	}
+}
+
+func TestPercentiles(t *testing.T) {
+	b := bench{rng: rand.New(rand.NewPCG(3, 3)), sd: 0.02, slower: 0.20}
+	aa := bench{rng: b.rng, sd: b.sd}.pairs(8)
+	r := Decide(b.pairs(20), aa, 4, Rules{Metrics: Metrics(true), Seed: 1})
+	for _, name := range []string{"p50", "p90", "p99"} {
+		if m := metric(t, r, name); m.Low > 0.20 || m.High < 0.20 || m.Estimate < 0.15 || m.Estimate > 0.25 {
+			t.Errorf("%s of a side that is 20 %% slower: %+v", name, m)
+		}
+	}
+	if m := metric(t, r, "p50"); m.Verdict != Regression || m.Advisory {
+		t.Errorf("at a rate the median decides: %+v", m)
+	}
+	if r.Verdict != Regression || !strings.Contains(r.Why, "p50") {
+		t.Errorf("the session is %s: %s", r.Verdict, r.Why)
+	}
+}
+
+// TestNeverPassesUnseen: what could not have failed does not pass.
+func TestNeverPassesUnseen(t *testing.T) {
+	quiet := bench{rng: rand.New(rand.NewPCG(4, 4)), sd: 0.01, slower: 0}
+	loud := bench{rng: rand.New(rand.NewPCG(4, 5)), sd: 0.30, slower: 0}
+	strip := func(pairs []Pair, name string) []Pair {
+		delete(pairs[len(pairs)-1].B.Values, name)
+		return pairs
+	}
+	zero := func(pairs []Pair) []Pair {
+		pairs[0].A.Values["throughput"] = 0
+		return pairs
+	}
+	for name, c := range map[string]struct{ pairs, aa []Pair }{
+		"nothing measured":          {nil, nil},
+		"three pairs":               {quiet.pairs(3), quiet.pairs(8)},
+		"metric missing in a block": {strip(quiet.pairs(20), "cpu_per_request"), quiet.pairs(8)},
+		"a side that serves nobody": {zero(quiet.pairs(20)), quiet.pairs(8)},
+		"noise above the margin":    {loud.pairs(20), loud.pairs(8)},
+	} {
+		if r := Decide(c.pairs, c.aa, 4, rules()); r.Verdict != Inconclusive || !strings.HasPrefix(r.Why, "not decided: ") {
+			t.Errorf("%s: %s, %s", name, r.Verdict, r.Why)
+		}
+	}
+	r := rules()
+	for i := range r.Metrics {
+		r.Metrics[i].Advisory = true
+	}
+	if got := Decide(quiet.pairs(20), quiet.pairs(8), 4, r); got.Verdict != Inconclusive {
+		t.Errorf("without a deciding metric: %s, %s", got.Verdict, got.Why)
+	}
+}
+
+func TestResultTellsWhatItCouldSee(t *testing.T) {
+	b := bench{rng: rand.New(rand.NewPCG(6, 6)), sd: 0.02, slower: 0}
+	r := Decide(b.pairs(24), b.pairs(8), 4, rules())
+	m := metric(t, r, "cpu_per_request")
+	if m.Verdict != Pass || m.MDE <= 0.005 || m.MDE >= 0.05 || m.Unit != "ns" || m.A < 100e3 || m.B < 100e3 {
+		t.Errorf("identical sides with 2 %% noise: %+v", m)
+	}
+	if aa := Errors(b.pairs(8), 24, rules()); aa.Pairs != 8 || aa.FalsePositive > 0.02 || !(aa.MDE > 0.005 && aa.MDE < 0.05) {
+		t.Errorf("the comparison with itself: %+v", aa)
+	}
+	if aa := Errors(nil, 0, rules()); aa.FalsePositive != 0 || aa.MDE != 0 || aa.Different == nil {
+		t.Errorf("nothing measured: %+v", aa)
+	}
+}
+
+func TestLatencies(t *testing.T) {
+	l := Latencies{}
+	for i := int64(1); i <= 1000; i++ {
+		l.Add(i*1000, 1)
+	}
+	for q, want := range map[float64]float64{0.5: 500e3, 0.9: 900e3, 0.99: 990e3, 1: 1e6} {
+		if got := l.Quantile(q); math.Abs(got/want-1) > 0.005 {
+			t.Errorf("quantile %v is %v, want %v", q, got, want)
+		}
+	}
+	if got := (Latencies{}).Quantile(0.5); !math.IsNaN(got) {
+		t.Errorf("the median of nothing is %v", got)
+	}
+	l = Latencies{}
+	l.Add(-5, 1)
+	if l.Total() != 1 || l.Quantile(0.5) > 1 {
+		t.Errorf("a latency below 1 ns: %v", l)
+	}
+}

@@ -1,0 +1,40 @@
+// Package verify settles whether one version of a service is faster or slower
+// than another, with error rates that it knows and prints.
+//
+// Two sides are measured in blocks, one of each side to a pair, in random order
+// within the pair and with both launched anew for every block: a single launch of
+// identical binaries was seen to differ by a "significant" 2.9 %, so a launch is
+// the least that may be repeated. The natural logarithm of the ratio of a pair's
+// two values is one difference; what is decided rests on those differences alone:
+//
+//   - location and interval: Hodges-Lehmann with the exact signed-rank interval;
+//     percentiles of latency by the bootstrap over pairs of blocks' histograms;
+//   - several looks at growing data (O'Brien-Fleming) and several metrics (Holm)
+//     are paid for, so that the chance of any false regression in a session stays
+//     below Rules.Alpha/2, and that of passing what is worse by its margin below
+//     5 %;
+//   - a metric regresses when its interval excludes zero and the estimate passes
+//     half the margin; it passes when its one-sided bound lies inside the margin
+//     and the session finds changes of the margin's size in four of five;
+//     otherwise it is inconclusive, and more pairs are measured up to a cap.
+//
+// A side is compared with itself first. That tells the noise of this machine and
+// service on this day, from which the smallest detectable effect and, by
+// simulation, the rate of false regressions follow.
+//
+// Against compares with the stored blocks of an earlier session instead, where
+// measuring both sides is too dear: unpaired, wider by what the machine may have
+// drifted in between, and without a known rate of false regressions.
+//
+// Tried and rejected: before/after in two long runs (identical binaries differed
+// in 10 of 21 comparisons on a 2-core machine); sums of threads' CPU (threads that
+// end take theirs along); the t test (one stalled block moves it beyond use).
+//
+// Also rejected: covariates for the speed of the machine (the analysis of
+// covariance, CUPED). The CPU that the load generator takes per request explains
+// half of the variance between blocks, but the side moves it too: a side that
+// took 27 % more made the generator 15 % dearer, and the adjustment would have
+// hidden two fifths of the change. A thread that does a fixed piece of work every
+// 20 to 40 ms is not moved by the side (0.4 % then), and explains too little: the
+// deviation of a pair's difference went from 7.1 % to 6.6 %.
+package verify

@@ -1,0 +1,212 @@
+package verify
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/redline-go/redline/scenario"
+)
+
+// Markdown writes a result for a pull request.
+func Markdown(w io.Writer, r Result) error {
+	var b strings.Builder
+	why, rest, more := strings.Cut(r.Why, "\n")
+	fmt.Fprintf(&b, "### redline: %s\n\n%s\n\n", r.Verdict, why)
+	if more {
+		fmt.Fprintf(&b, "%s\n\n", fenced(rest))
+	}
+	for i, side := range r.Sides {
+		if side != "" {
+			fmt.Fprintf(&b, "- %c: `%s`\n", 'a'+i, strings.ReplaceAll(side, "`", "'"))
+		}
+	}
+	if r.measuredNothing() {
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
+	b.WriteString("\n| metric | a | b | change (+ is worse) | margin | could see | verdict |\n|---|---|---|---|---|---|---|\n")
+	for _, m := range r.Metrics {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %.0f %% | %s | %s |\n", m.Name, amount(m.A, m.Unit), amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), strings.ReplaceAll(told(m), "|", "\\|"))
+	}
+	for _, line := range footing(r) {
+		fmt.Fprintf(&b, "\n%s\n", line)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// fenced makes a code block of text, whatever backquotes it holds.
+func fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence
+}
+
+// JUnit writes a result as JUnit XML: a test case per deciding metric, failed by
+// a regression and in error where it was not decided, since a CI system shows
+// either as not passed.
+func JUnit(w io.Writer, r Result) error {
+	type message struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+	type testcase struct {
+		Class   string   `xml:"classname,attr"`
+		Name    string   `xml:"name,attr"`
+		Failure *message `xml:"failure,omitempty"`
+		Error   *message `xml:"error,omitempty"`
+		Skipped *message `xml:"skipped,omitempty"`
+	}
+	suite := struct {
+		XMLName  xml.Name   `xml:"testsuite"`
+		Name     string     `xml:"name,attr"`
+		Tests    int        `xml:"tests,attr"`
+		Failures int        `xml:"failures,attr"`
+		Errors   int        `xml:"errors,attr"`
+		Skipped  int        `xml:"skipped,attr"`
+		Cases    []testcase `xml:"testcase"`
+	}{Name: "redline"}
+	add := func(name string, v Verdict, advisory bool, text string) {
+		c := testcase{Class: "redline", Name: name}
+		switch {
+		case advisory && v != Pass && v != Improvement:
+			c.Skipped = &message{Message: "advisory: " + string(v), Text: text}
+			suite.Skipped++
+		case v == Regression:
+			c.Failure = &message{Message: string(v), Text: text}
+			suite.Failures++
+		case v == Inconclusive || v == Invalid:
+			c.Error = &message{Message: string(v), Text: text}
+			suite.Errors++
+		}
+		suite.Cases = append(suite.Cases, c)
+		suite.Tests++
+	}
+	add("session", r.Verdict, false, r.Why)
+	for _, m := range r.Metrics {
+		add(m.Name, m.Verdict, m.Advisory, fmt.Sprintf("%s; margin %.0f %%; %s", change(m), 100*m.Margin, m.Why))
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(suite); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// SARIF writes what did not pass as SARIF 2.1.0 (OASIS), one result per metric,
+// at what the gate is about, since a slow-down has no line of its own: the
+// scenario's file, or the URL that is loaded.
+func SARIF(w io.Writer, r Result, about string) error {
+	type text struct {
+		Text string `json:"text"`
+	}
+	type rule struct {
+		ID    string `json:"id"`
+		Short text   `json:"shortDescription"`
+	}
+	type location struct {
+		Physical struct {
+			Artifact struct {
+				URI string `json:"uri"`
+			} `json:"artifactLocation"`
+		} `json:"physicalLocation"`
+	}
+	type result struct {
+		Rule      string     `json:"ruleId"`
+		Level     string     `json:"level"`
+		Message   text       `json:"message"`
+		Locations []location `json:"locations"`
+	}
+	rules, results := []rule{}, []result{}
+	var at location
+	at.Physical.Artifact.URI = reference(about)
+	metrics := r.Metrics
+	if r.Verdict == Invalid {
+		metrics = nil // that metrics were not measured follows from why
+	}
+	failed := false
+	for _, m := range metrics {
+		rules = append(rules, rule{m.Name, text{"relative change of " + m.Name + " against the base"}})
+		level := ""
+		switch {
+		case m.Verdict == Regression && !m.Advisory:
+			level = "error"
+		case m.Verdict == Regression, m.Verdict == Inconclusive && !m.Advisory:
+			level = "warning"
+		default:
+			continue
+		}
+		failed = failed || level == "error"
+		results = append(results, result{m.Name, level, text{fmt.Sprintf("%s: %s; margin %.0f %%; %s", m.Verdict, change(m), 100*m.Margin, m.Why)}, []location{at}})
+	}
+	// A regression that no metric tells: side b fails requests.
+	if r.Verdict == Invalid || r.Verdict == Regression && !failed || r.Verdict == Inconclusive && len(results) == 0 {
+		rules = append(rules, rule{"session", text{"whether the comparison could be made"}})
+		results = append(results, result{"session", "error", text{string(r.Verdict) + ": " + r.Why}, []location{at}})
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(map[string]any{
+		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
+		"runs": []any{map[string]any{
+			"tool":    map[string]any{"driver": map[string]any{"name": "redline", "rules": rules}},
+			"results": results,
+		}},
+	})
+}
+
+// reference writes a scenario's path, or the URL that stands for one, as a URI
+// reference (RFC 3986), without what is secret in it.
+func reference(about string) string {
+	if strings.Contains(about, "://") {
+		return strings.ReplaceAll(scenario.RedactText(about), scenario.Redacted, "redacted") // brackets are for no URI
+	}
+	return (&url.URL{Path: filepath.ToSlash(about)}).String()
+}
+
+// Of a workflow command's message and properties; the latter end at a comma or
+// a colon.
+var (
+	escapeMessage  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// Annotations writes what did not pass in the workflow commands that common CI
+// systems show beside a change (::error title=...::message).
+func Annotations(w io.Writer, r Result) error {
+	var b strings.Builder
+	command := func(level, title, text string) {
+		fmt.Fprintf(&b, "::%s title=%s::%s\n", level, escapeProperty.Replace("redline "+title), escapeMessage.Replace(text))
+	}
+	switch r.Verdict {
+	case Regression:
+		command("error", "regression", r.Why)
+	case Inconclusive:
+		command("warning", string(r.Verdict), r.Why)
+	case Invalid:
+		command("error", string(r.Verdict), r.Why)
+	}
+	for _, m := range r.Metrics {
+		if m.Verdict == Regression {
+			level := "error"
+			if m.Advisory {
+				level = "warning"
+			}
+			command(level, m.Name, fmt.Sprintf("%s; margin %.0f %%", change(m), 100*m.Margin))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,247 @@
+package gobench
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// benchmark is one that is launched and compared by itself: a leaf of the tree
+// that b.Run makes, at one GOMAXPROCS.
+type benchmark struct {
+	pkg, name string // "Encode/big", as benchfmt has it
+	cpu       int    // of -cpu; 0 is what the side has
+	once      time.Duration
+	series    [2][]launch // by side, of the rounds
+	same      [2][]launch // side a against itself
+}
+
+// launch is a measurement of a benchmark.
+type launch struct {
+	result *benchfmt.Result
+	procs  int
+	took   time.Duration
+}
+
+func (b *benchmark) String() string { return b.pkg + "." + b.title() }
+
+// title is the name within its package, with GOMAXPROCS where that was chosen.
+func (b *benchmark) title() string {
+	if b.cpu > 1 {
+		return fmt.Sprintf("%s-%d", b.name, b.cpu)
+	}
+	return b.name
+}
+
+// pattern matches the benchmark alone.
+func (b *benchmark) pattern() string {
+	parts := strings.Split("Benchmark"+b.name, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return strings.Join(parts, "/")
+}
+
+// function is the declared function that it is in.
+func (b *benchmark) function() string {
+	name, _, _ := strings.Cut(b.name, "/")
+	return "Benchmark" + name
+}
+
+// Missing is a benchmark that could not be measured on both sides.
+type Missing struct {
+	Package string `json:"package"`
+	Name    string `json:"name,omitempty"` // empty is the package as a whole
+	Side    string `json:"side"`           // where it is missing or fails
+	Why     string `json:"why"`
+	// Failed says that it is there and fails; such a session does not pass.
+	Failed bool `json:"failed"`
+}
+
+// found is what a side's package has.
+type found struct {
+	once    map[string]time.Duration // what one iteration took, set-up included, by name
+	failed  map[string]string        // why, by name
+	aborted string                   // why not all could be found
+}
+
+// discover runs every benchmark once, on every side: that tells their names and
+// which fail, before anything is measured.
+func discover(ctx context.Context, o Options, sides []*built) (list []*benchmark, missing []Missing, err error) {
+	packages := map[string]bool{}
+	for _, s := range sides {
+		for pkg := range s.binaries {
+			packages[pkg] = true
+		}
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(packages)) {
+		by := make([]found, len(sides))
+		absent := false
+		for i, s := range sides {
+			bin, ok := s.binaries[pkg]
+			if !ok {
+				missing, absent = append(missing, Missing{Package: pkg, Side: s.name, Why: "has no benchmarks there"}), true
+				continue
+			}
+			o.Progress(fmt.Sprintf("running the benchmarks of %s once, side %s", pkg, s.name))
+			if by[i], err = bin.discover(ctx, o); err != nil {
+				return nil, nil, err
+			}
+		}
+		if !absent {
+			here, gone := join(pkg, o, sides, by)
+			list, missing = append(list, here...), append(missing, gone...)
+		}
+	}
+	return list, missing, nil
+}
+
+// join returns the benchmarks that all sides have, and those that they have not.
+func join(pkg string, o Options, sides []*built, by []found) (list []*benchmark, missing []Missing) {
+	names := map[string]bool{}
+	for i, f := range by {
+		for name := range f.once {
+			names[name] = true
+		}
+		for name, why := range f.failed {
+			missing = append(missing, Missing{Package: pkg, Name: name, Side: sides[i].name, Why: why, Failed: true})
+		}
+		if f.aborted != "" {
+			missing = append(missing, Missing{Package: pkg, Side: sides[i].name, Why: f.aborted, Failed: true})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		everywhere := true
+		for i, f := range by {
+			_, ok := f.once[name]
+			if _, failed := f.failed[name]; !ok && !failed {
+				missing = append(missing, Missing{Package: pkg, Name: name, Side: sides[i].name, Why: "is not there"})
+			}
+			everywhere = everywhere && ok
+		}
+		if !everywhere {
+			continue
+		}
+		cpus := o.CPU
+		if len(cpus) == 0 {
+			cpus = []int{0}
+		}
+		for _, cpu := range cpus {
+			list = append(list, &benchmark{pkg: pkg, name: name, cpu: cpu, once: by[len(by)-1].once[name]})
+		}
+	}
+	slices.SortStableFunc(missing, func(a, b Missing) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Side, b.Side))
+	})
+	return list, missing
+}
+
+// discover runs a package's benchmarks once. A panic ends the whole launch; the
+// functions that it left out are then launched one by one.
+func (b binary) discover(ctx context.Context, o Options) (found, error) {
+	f := found{once: map[string]time.Duration{}, failed: map[string]string{}}
+	// With one processor names carry no suffix that could be taken for their end.
+	out, err := b.launch(ctx, o.Bench, "-test.benchtime=1x", "-test.cpu=1")
+	if err != nil {
+		return f, err
+	}
+	f.add(out)
+	if out.err == nil || len(out.failed) > 0 && !strings.HasPrefix(out.reason, "panic") && !strings.HasPrefix(out.reason, "fatal") {
+		return f, nil
+	}
+	names, err := b.functions(ctx)
+	if err != nil {
+		return f, err
+	}
+	if len(names) == 0 {
+		f.aborted = out.reason
+	}
+	for _, name := range names {
+		if f.knows(name) {
+			continue
+		}
+		others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
+		out, err := b.launch(ctx, o.Bench, "-test.benchtime=1x", "-test.cpu=1", "-test.skip=^("+strings.Join(others, "|")+")$")
+		if err != nil {
+			return f, err
+		}
+		f.add(out)
+		if short := strings.TrimPrefix(name, "Benchmark"); out.err != nil && !f.fails(short) {
+			f.failed[short] = out.reason
+		}
+	}
+	return f, nil
+}
+
+func (f found) add(out launched) {
+	for _, r := range out.results {
+		if sec, ok := r.Value("sec/op"); ok {
+			f.once[string(r.Name)] = time.Duration(sec * 1e9 * float64(r.Iters))
+		} else {
+			f.once[string(r.Name)] = 0
+		}
+	}
+	for _, name := range out.failed {
+		// Of a failing sub-benchmark the function fails too: the leaf is told.
+		if !f.fails(name) {
+			f.failed[name] = out.reason
+		}
+	}
+	for name := range f.failed {
+		delete(f.once, name)
+	}
+}
+
+// fails reports whether the benchmark or one below it is known to fail.
+func (f found) fails(name string) bool {
+	for failed := range f.failed {
+		if failed == name || strings.HasPrefix(failed, name+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// knows reports whether a function ran to its end.
+func (f found) knows(function string) bool {
+	short := strings.TrimPrefix(function, "Benchmark")
+	if f.fails(short) {
+		return true
+	}
+	_, ok := f.once[short]
+	return ok
+}
+
+// functions lists the benchmarks that the binary declares; none when it does not
+// get as far as to list them.
+func (b binary) functions(ctx context.Context) (names []string, err error) {
+	cmd := exec.CommandContext(ctx, b.path, "-test.list=^Benchmark")
+	cmd.Dir = b.dir
+	cmd.Env = append(os.Environ(), b.env...)
+	cmd.SysProcAttr = groupAttributes()
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, nil
+	}
+	for line := range strings.Lines(string(out)) {
+		if line = strings.TrimSpace(line); declared.MatchString(line) {
+			names = append(names, line)
+		}
+	}
+	return names, nil
+}
+
+var declared = regexp.MustCompile(`^Benchmark\w*$`)

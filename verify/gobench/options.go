@@ -1,0 +1,138 @@
+package gobench
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/verify"
+)
+
+// Defaults of Options.
+const (
+	DefaultRounds    = 20
+	DefaultBenchTime = "100ms"
+	DefaultMaxTime   = 5 * time.Minute
+	DefaultMargin    = 0.05
+	DefaultProfiles  = 10
+)
+
+// alpha is the two-sided error rate of all decisions of a session together, as
+// in verify.Rules: a regression is called without one in at most 1 % of sessions.
+const alpha = 0.02
+
+// Side is what one side of a comparison is built from and run with.
+type Side struct {
+	Revision string   // empty is the work tree as it is
+	Env      []string // K=V, besides redline's own environment
+}
+
+func (s Side) String() string {
+	parts := []string{cmp.Or(s.Revision, "work tree")}
+	for _, pair := range s.Env {
+		name, _, _ := strings.Cut(pair, "=") // values may be secrets
+		parts = append(parts, name+"=...")
+	}
+	return strings.Join(parts, " ")
+}
+
+// Options says what to measure.
+type Options struct {
+	Dir      string   // folder that patterns are relative to; empty is the working directory
+	Patterns []string // packages as the go command names them; none is "."
+	Sides    []Side   // one, or two that are compared; none is the work tree alone
+	Bench    string   // as go test -bench; empty is "."
+	// BenchTime of a launch, as go test -benchtime: "100ms" or "50x". Empty is
+	// DefaultBenchTime.
+	BenchTime string
+	CPU       []int // as go test -cpu; none is what each side has
+	Tags      string
+	Rounds    int           // zero is DefaultRounds; fewer where the time does not suffice
+	MaxTime   time.Duration // of the session, with its builds; zero is DefaultMaxTime
+	Margin    float64       // relative change that is still acceptable; zero is DefaultMargin
+	Profiles  int           // benchmarks that are profiled; negative is none, zero is DefaultProfiles
+	Seed      uint64        // of the order
+	// Out is the folder for old.txt, new.txt, bench.json and profiles; it is made.
+	Out string
+	// Progress is told what goes on, a line at a time; may be nil.
+	Progress func(line string)
+}
+
+// filled returns the options with their defaults, or says what is wrong.
+func (o Options) filled() (Options, error) {
+	if len(o.Patterns) == 0 {
+		o.Patterns = []string{"."}
+	}
+	if len(o.Sides) == 0 {
+		o.Sides = []Side{{}}
+	}
+	o.Bench = cmp.Or(o.Bench, ".")
+	o.BenchTime = cmp.Or(o.BenchTime, DefaultBenchTime)
+	o.Rounds = cmp.Or(o.Rounds, DefaultRounds)
+	o.MaxTime = cmp.Or(o.MaxTime, DefaultMaxTime)
+	o.Margin = cmp.Or(o.Margin, DefaultMargin)
+	o.Profiles = max(0, cmp.Or(o.Profiles, DefaultProfiles))
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	switch {
+	case len(o.Sides) > 2:
+		return o, errors.New("more than two sides")
+	case o.Rounds < 2:
+		return o, fmt.Errorf("%d rounds are too few (hint: %d decide between a few benchmarks)", o.Rounds, DefaultRounds)
+	case o.MaxTime < 0:
+		return o, fmt.Errorf("a session of %s", o.MaxTime)
+	case !(o.Margin > 0 && o.Margin < 10):
+		return o, fmt.Errorf("a margin of %v (hint: 0.05 is 5 %%)", o.Margin)
+	case o.Out == "":
+		return o, errors.New("no folder for the results")
+	}
+	if !validBenchTime(o.BenchTime) {
+		return o, fmt.Errorf("benchtime %q is neither a duration nor a count (hint: 100ms, or 50x)", o.BenchTime)
+	}
+	for _, n := range o.CPU {
+		if n < 1 {
+			return o, fmt.Errorf("GOMAXPROCS of %d", n)
+		}
+	}
+	return o, o.checkSides()
+}
+
+func (o Options) checkSides() error {
+	for _, s := range o.Sides {
+		for _, pair := range s.Env {
+			if name, _, ok := strings.Cut(pair, "="); !ok || name == "" {
+				return fmt.Errorf("environment %q is not K=V", pair)
+			}
+		}
+		for _, p := range o.Patterns {
+			if s.Revision != "" && strings.HasPrefix(p, string(os.PathSeparator)) {
+				return fmt.Errorf("package %s at a revision is named by its path in the repository (hint: ./pkg)", p)
+			}
+		}
+	}
+	for _, p := range o.Patterns {
+		if strings.HasPrefix(p, "-") {
+			return fmt.Errorf("%q is not a package", p)
+		}
+	}
+	return nil
+}
+
+func validBenchTime(text string) bool {
+	if count, ok := strings.CutSuffix(text, "x"); ok {
+		n, err := strconv.Atoi(count)
+		return err == nil && n > 0
+	}
+	d, err := time.ParseDuration(text)
+	return err == nil && d > 0
+}
+
+// rules are what verify decides by.
+func (o Options) rules(metrics []verify.Metric) verify.Rules {
+	return verify.Rules{Metrics: metrics, Alpha: alpha, Looks: 1, Seed: o.Seed}
+}

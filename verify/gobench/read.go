@@ -1,0 +1,143 @@
+package gobench
+
+import (
+	"bytes"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchfmt" // the format that go test -bench prints and benchstat reads
+)
+
+// Bounds of what is kept of a launch's output. A benchmark may print anything.
+const (
+	mostLine  = 16 << 10
+	mostLines = 4096
+	mostTail  = 64 << 10
+)
+
+// printed is what a launch's output says.
+type printed struct {
+	results []*benchfmt.Result
+	units   benchfmt.UnitMetadataMap
+	failed  []string // benchmarks, without "Benchmark" and without GOMAXPROCS
+	reason  string   // why the launch failed; empty when it did not
+}
+
+// filter keeps the lines of an output that tell of benchmarks, in bounded memory.
+type filter struct {
+	kept    bytes.Buffer
+	lines   int
+	partial []byte
+	tail    tail
+}
+
+// telling are the beginnings of lines that are kept.
+var telling = [][]byte{[]byte("Benchmark"), []byte("Unit "), []byte("--- FAIL: "), []byte("goos: "), []byte("goarch: "), []byte("pkg: "), []byte("cpu: ")}
+
+func (f *filter) Write(p []byte) (int, error) {
+	n := len(p)
+	_, _ = f.tail.Write(p)
+	for len(p) > 0 {
+		end := bytes.IndexByte(p, '\n')
+		line := p
+		if end >= 0 {
+			line = p[:end]
+		}
+		f.partial = append(f.partial, line[:min(len(line), mostLine-len(f.partial))]...)
+		if end < 0 {
+			break
+		}
+		f.line()
+		p = p[end+1:]
+	}
+	return n, nil
+}
+
+// line takes the line that has ended. A nested failure is indented.
+func (f *filter) line() {
+	line := f.partial
+	f.partial = f.partial[:0]
+	if trimmed := bytes.TrimLeft(line, " "); bytes.HasPrefix(trimmed, []byte("--- FAIL: ")) {
+		line = trimmed
+	}
+	if f.lines < mostLines && slices.ContainsFunc(telling, func(t []byte) bool { return bytes.HasPrefix(line, t) }) {
+		f.lines++
+		f.kept.Write(line)
+		f.kept.WriteByte('\n')
+	}
+}
+
+// told is the end of the output, for when the launch failed.
+func (f *filter) told() string { return f.tail.text() }
+
+var failure = regexp.MustCompile(`^--- FAIL: Benchmark(\S+)`)
+
+// read takes the output apart. Lines that are not what they begin like, because
+// the benchmark itself printed in their middle, are left out.
+func (f *filter) read() printed {
+	if len(f.partial) > 0 {
+		f.line()
+	}
+	var out printed
+	for line := range bytes.Lines(f.kept.Bytes()) {
+		if m := failure.FindSubmatch(line); m != nil {
+			out.failed = append(out.failed, string(m[1]))
+		}
+	}
+	reader := benchfmt.NewReader(&f.kept, "output")
+	for reader.Scan() {
+		if r, ok := reader.Result().(*benchfmt.Result); ok && r.Iters > 0 && sound(r) {
+			out.results = append(out.results, r.Clone())
+		}
+	}
+	out.units = reader.Units()
+	return out
+}
+
+// sound leaves values out that are no measurements, and repetitions of a unit,
+// of which the first counts; it reports whether the time is left.
+func sound(r *benchfmt.Result) bool {
+	seen := map[string]bool{}
+	r.Values = slices.DeleteFunc(r.Values, func(v benchfmt.Value) bool {
+		bad := math.IsNaN(v.Value) || math.IsInf(v.Value, 0) || seen[v.Unit]
+		seen[v.Unit] = true
+		return bad
+	})
+	return len(r.Values) > 0
+}
+
+// procs takes a name apart: "Encode/big-8" measured as "Encode/big" with 8
+// processors. ok is false when it is another benchmark's.
+func procs(printed, name string) (n int, ok bool) {
+	rest, ok := strings.CutPrefix(printed, name)
+	if !ok {
+		return 0, false
+	}
+	if rest == "" {
+		return 1, true
+	}
+	if len(rest) < 2 || len(rest) > 6 || rest[0] != '-' {
+		return 0, false
+	}
+	for _, c := range rest[1:] {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n, n > 0
+}
+
+// tail keeps the end of what is written to it.
+type tail struct{ kept []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	n := len(p)
+	p = p[max(0, len(p)-mostTail):]
+	t.kept = append(t.kept[max(0, len(t.kept)+len(p)-mostTail):], p...)
+	return n, nil
+}
+
+func (t *tail) text() string { return strings.ToValidUTF8(string(t.kept), "?") }

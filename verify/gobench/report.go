@@ -1,0 +1,105 @@
+package gobench
+
+import (
+	"github.com/redline-go/redline/verify"
+)
+
+// Schema names bench.json.
+const Schema = "redline.bench/1"
+
+// Report is bench.json. Changes are relative, side b against a, + is worse.
+type Report struct {
+	Schema string `json:"schema"`
+	// Verdict is of all benchmarks together; empty when one side was measured and
+	// nothing is compared.
+	Verdict verify.Verdict `json:"verdict,omitempty"`
+	Why     string         `json:"why"`
+	Sides   []SideReport   `json:"sides"`
+	Rounds  int            `json:"rounds"`
+	// Planned is how many were meant to be made; fewer when the time was up, or
+	// the session interrupted.
+	Planned     int         `json:"planned"`
+	BenchTime   string      `json:"benchtime"`
+	Interrupted bool        `json:"interrupted"`
+	Benchmarks  []Benchmark `json:"benchmarks"`
+	Missing     []Missing   `json:"missing"`
+	// AA is what measuring side a against itself gave; Different names benchmarks
+	// with their unit.
+	AA       verify.AA `json:"aa"`
+	Alpha    float64   `json:"alpha"` // two-sided, of all decisions together
+	Margin   float64   `json:"margin"`
+	Cores    int       `json:"cores"`
+	Warnings []string  `json:"warnings"`
+}
+
+// Undecided reports whether the session could not do what it was for: decide
+// between two sides, or measure every benchmark of one.
+func (r *Report) Undecided() bool {
+	if len(r.Sides) == 2 {
+		return r.Verdict == verify.Inconclusive
+	}
+	for _, m := range r.Missing {
+		if m.Failed {
+			return true
+		}
+	}
+	return r.Rounds == 0
+}
+
+// SideReport is what a side was.
+type SideReport struct {
+	Name   string `json:"name"`   // "a" or "b"
+	Source string `json:"source"` // revision or "work tree", and names of variables
+	Commit string `json:"commit"` // empty outside of git
+	Dirty  bool   `json:"dirty"`
+}
+
+// Benchmark is one benchmark's part of a Report.
+type Benchmark struct {
+	Package string `json:"package"`
+	Name    string `json:"name"`  // without "Benchmark", with GOMAXPROCS where --cpu chose it
+	Procs   int    `json:"procs"` // GOMAXPROCS it ran with
+	// Iterations are the median of b.N over the rounds, of the side that has fewer.
+	Iterations int `json:"iterations"`
+	// Verdict is that of its metrics together; empty for one side alone.
+	Verdict verify.Verdict `json:"verdict,omitempty"`
+	Metrics []Metric       `json:"metrics"`
+	Traps   []Trap         `json:"traps"`
+	Profile *Profile       `json:"profile,omitempty"`
+}
+
+// Metric is one unit of a benchmark. Its Name is the unit: "sec/op", "B/op",
+// "allocs/op", or what the benchmark reports itself. A and B are the median
+// rounds, in the unit.
+type Metric struct {
+	verify.MetricResult
+	// Noise is the standard deviation of the relative difference between two
+	// rounds of the same side, and Rounds how many count.
+	Noise float64 `json:"noise"`
+	// Spread holds, of a side measured alone, the interval of its typical round at
+	// 95 %: its low and high ends in the unit; zeros where there is none.
+	Spread [2]float64 `json:"spread"`
+}
+
+// Trap is a reason why a figure does not mean what it seems to.
+type Trap struct {
+	Kind     Kind   `json:"kind"`
+	Side     string `json:"side,omitempty"`  // "a", "b" or "a, b"; empty when it is of no side
+	Where    string `json:"where,omitempty"` // file.go:12
+	Evidence string `json:"evidence"`
+	Remedy   string `json:"remedy"`
+}
+
+// Kind says what sort of trap it is.
+type Kind string
+
+// Kinds of traps.
+const (
+	Dropped     Kind = "result-unused"   // the compiler may leave the work out
+	SetUpBefore Kind = "set-up-timed"    // set-up before the loop is in the figure
+	SetUpInside Kind = "set-up-in-loop"  // set-up takes much of every iteration
+	Collecting  Kind = "gc-dominates"    // collection or allocation takes much of the CPU
+	FewRuns     Kind = "few-iterations"  // b.N is small
+	Drift       Kind = "drift"           // rounds get slower or faster
+	Overcommit  Kind = "more-than-cores" // GOMAXPROCS above the cores
+)

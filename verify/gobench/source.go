@@ -1,0 +1,302 @@
+package gobench
+
+import (
+	"context"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/packages" // sources with their types, by the go command's own rules
+)
+
+// loop is a benchmark's measuring loop as its source has it.
+type loop struct {
+	function string         // of the declaration it is reached from: "BenchmarkEncode"
+	name     *regexp.Regexp // of the benchmarks that it may be, by what b.Run is called with
+	kind     loopKind
+	file     string
+	line     int
+	// dropped are results that the loop computes and nobody uses.
+	dropped []place
+	// before is what is timed before the loop; inside what prepares each iteration.
+	before, inside []place
+}
+
+// place is a piece of source.
+type place struct {
+	file     string
+	from, to int // lines
+	text     string
+}
+
+func (p place) String() string { return fmt.Sprintf("%s:%d", filepath.Base(p.file), p.from) }
+
+type loopKind int
+
+const (
+	countLoop    loopKind = iota // up to b.N
+	keepLoop                     // b.Loop: keeps results alive and times the loop alone
+	parallelLoop                 // pb.Next in b.RunParallel
+)
+
+// readSources finds the measuring loops of packages' tests. Packages that cannot
+// be read are left out, and their errors told.
+func readSources(ctx context.Context, dir, tags string, patterns []string) (loops map[string][]loop, err error) {
+	config := &packages.Config{
+		Context: ctx, Dir: dir, Tests: true,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedForTest |
+			packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedTypesSizes,
+	}
+	if tags != "" {
+		config.BuildFlags = []string{"-tags=" + tags}
+	}
+	list, err := packages.Load(config, patterns...)
+	if err != nil {
+		return nil, fmt.Errorf("read the sources: %w", err)
+	}
+	loops = map[string][]loop{}
+	for _, p := range list {
+		if p.ForTest == "" || p.TypesInfo == nil {
+			continue
+		}
+		r := &reader{set: p.Fset, info: p.TypesInfo, declared: map[types.Object]*ast.FuncDecl{}}
+		for _, file := range p.Syntax {
+			for _, d := range file.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
+					r.declared[p.TypesInfo.Defs[f.Name]] = f
+				}
+			}
+		}
+		for _, f := range r.declared {
+			if f.Recv == nil && strings.HasPrefix(f.Name.Name, "Benchmark") && strings.HasSuffix(r.file(f), "_test.go") {
+				r.function = f.Name.Name
+				var pending []place
+				r.block(f.Body, strings.TrimPrefix(f.Name.Name, "Benchmark"), &pending, 0)
+			}
+		}
+		loops[p.ForTest] = append(loops[p.ForTest], r.found...)
+	}
+	return loops, nil
+}
+
+// reader walks the benchmarks of a package.
+type reader struct {
+	set      *token.FileSet
+	info     *types.Info
+	declared map[types.Object]*ast.FuncDecl
+	function string
+	found    []loop
+}
+
+func (r *reader) file(n ast.Node) string { return r.set.Position(n.Pos()).Filename }
+
+func (r *reader) place(n ast.Node) place {
+	from, to := r.set.Position(n.Pos()), r.set.Position(n.End())
+	return place{from.Filename, from.Line, to.Line, r.words(n)}
+}
+
+// words names the call in a piece of source.
+func (r *reader) words(n ast.Node) string {
+	text := ""
+	ast.Inspect(n, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && text == "" {
+			if tv := r.info.Types[call.Fun]; !tv.IsType() {
+				text = types.ExprString(call.Fun)
+			}
+		}
+		return text == ""
+	})
+	return text
+}
+
+// deepest bounds how far helpers are followed.
+const deepest = 8
+
+// block walks statements in the order in which they run; pending is what has
+// been timed so far and would be in the loop's figure.
+func (r *reader) block(n ast.Node, name string, pending *[]place, depth int) {
+	if depth > deepest {
+		return
+	}
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ForStmt:
+			if kind, ok := r.counts(n.Cond); ok {
+				r.loop(n, n.Body, kind, name, *pending)
+				return false
+			}
+			if !r.mentionsB(n.Body) {
+				*pending = append(*pending, r.place(n))
+			}
+		case *ast.RangeStmt:
+			if r.isN(n.X) {
+				r.loop(n, n.Body, countLoop, name, *pending)
+				return false
+			}
+			if !r.mentionsB(n.Body) {
+				*pending = append(*pending, r.place(n))
+			}
+		case *ast.FuncLit:
+			return false // it runs when it is called
+		case *ast.DeferStmt, *ast.GoStmt:
+			return false
+		case *ast.CallExpr:
+			return r.call(n, name, pending, depth)
+		}
+		return true
+	})
+}
+
+// call judges a call outside of the loop, and reports whether to look into it.
+func (r *reader) call(call *ast.CallExpr, name string, pending *[]place, depth int) bool {
+	if method, ok := r.method(call, "B"); ok {
+		switch method {
+		case "ResetTimer", "StopTimer":
+			*pending = nil
+		case "Run":
+			r.sub(call, name, depth)
+			return false
+		case "RunParallel":
+			if f, ok := ast.Unparen(call.Args[0]).(*ast.FuncLit); ok {
+				r.block(f.Body, name, pending, depth+1)
+			}
+			return false
+		}
+		return false
+	}
+	if f := r.helper(call); f != nil {
+		r.block(f.Body, name, pending, depth+1)
+		return false
+	}
+	if f, ok := ast.Unparen(call.Fun).(*ast.FuncLit); ok {
+		r.block(f.Body, name, pending, depth+1)
+		return false
+	}
+	if tv := r.info.Types[call.Fun]; tv.IsType() || tv.IsBuiltin() {
+		return true
+	}
+	*pending = append(*pending, r.place(call))
+	return true
+}
+
+// sub follows b.Run into a literal or a function of the package.
+func (r *reader) sub(call *ast.CallExpr, name string, depth int) {
+	if len(call.Args) != 2 {
+		return
+	}
+	part := "[^/]+(/[^/]+)*" // computed: any
+	if tv := r.info.Types[call.Args[0]]; tv.Value != nil {
+		if text, err := strconv.Unquote(tv.Value.ExactString()); err == nil {
+			part = regexp.QuoteMeta(strings.ReplaceAll(text, " ", "_")) + `(#\d+)?`
+		}
+	}
+	if !strings.HasPrefix(name, "^") {
+		name = "^" + regexp.QuoteMeta(name)
+	}
+	var body ast.Node
+	switch f := ast.Unparen(call.Args[1]).(type) {
+	case *ast.FuncLit:
+		body = f.Body
+	case *ast.Ident:
+		if d := r.declared[r.info.Uses[f]]; d != nil {
+			body = d.Body
+		}
+	}
+	if body != nil {
+		r.block(body, name+"/"+part, new([]place), depth+1)
+	}
+}
+
+// helper returns the function of this package that a call hands the *testing.B to.
+func (r *reader) helper(call *ast.CallExpr) *ast.FuncDecl {
+	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
+	if !ok {
+		return nil
+	}
+	f := r.declared[r.info.Uses[id]]
+	if f == nil {
+		return nil
+	}
+	for _, arg := range call.Args {
+		if r.is(arg, "B") {
+			return f
+		}
+	}
+	return nil
+}
+
+// is reports whether an expression is a *testing.B, or what name says of testing.
+func (r *reader) is(e ast.Expr, name string) bool {
+	p, ok := r.info.TypeOf(e).(*types.Pointer)
+	if !ok {
+		return false
+	}
+	named, ok := p.Elem().(*types.Named)
+	return ok && named.Obj().Name() == name && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == "testing"
+}
+
+// method names the method of testing's B or PB that a call is of.
+func (r *reader) method(e ast.Expr, typ string) (string, bool) {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return "", false
+	}
+	s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok || !r.is(s.X, typ) {
+		return "", false
+	}
+	return s.Sel.Name, true
+}
+
+func (r *reader) isN(e ast.Expr) bool {
+	s, ok := ast.Unparen(e).(*ast.SelectorExpr)
+	return ok && s.Sel.Name == "N" && r.is(s.X, "B")
+}
+
+// counts reports whether a condition is that of a measuring loop.
+func (r *reader) counts(cond ast.Expr) (loopKind, bool) {
+	switch c := ast.Unparen(cond).(type) {
+	case *ast.BinaryExpr:
+		return countLoop, r.isN(c.X) || r.isN(c.Y)
+	case *ast.CallExpr:
+		if m, ok := r.method(c, "B"); ok && m == "Loop" {
+			return keepLoop, true
+		}
+		if m, ok := r.method(c, "PB"); ok && m == "Next" {
+			return parallelLoop, true
+		}
+	}
+	return 0, false
+}
+
+func (r *reader) mentionsB(n ast.Node) (found bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if e, ok := n.(*ast.Ident); ok && r.info.TypeOf(e) != nil && r.is(e, "B") {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// loop notes a measuring loop.
+func (r *reader) loop(n ast.Node, body *ast.BlockStmt, kind loopKind, name string, pending []place) {
+	if !strings.HasPrefix(name, "^") {
+		name = "^" + regexp.QuoteMeta(name)
+	}
+	at := r.place(n)
+	l := loop{function: r.function, name: regexp.MustCompile(name + "$"), kind: kind, file: at.file, line: at.from}
+	if kind == countLoop {
+		l.dropped = r.unused(body)
+	}
+	if kind != keepLoop {
+		l.before = append([]place(nil), pending...)
+	}
+	l.inside = r.prepares(n, body)
+	r.found = append(r.found, l)
+}

@@ -1,0 +1,308 @@
+package gobench
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"path"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/perf/benchunit" // prefixes of units, as benchstat writes them
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/verify"
+)
+
+// Text writes a report for people; dir is the session's folder.
+func Text(w io.Writer, r *Report, dir string) error {
+	var b strings.Builder
+	if r.Verdict != "" {
+		fmt.Fprintf(&b, "%s: %s\n", strings.ToUpper(string(r.Verdict)), r.Why)
+	} else {
+		fmt.Fprintf(&b, "%s\n", r.Why)
+	}
+	for _, s := range r.Sides {
+		fmt.Fprintf(&b, "%s  %s\n", s.Name, s.words())
+	}
+	pkg := ""
+	var t *tabwriter.Writer
+	for _, bench := range r.Benchmarks {
+		if bench.Package != pkg || t == nil {
+			if t != nil {
+				t.Flush()
+			}
+			pkg = bench.Package
+			fmt.Fprintf(&b, "\n%s\n", pkg)
+			t = tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(t, strings.Join(r.columns(), "\t"))
+		}
+		for i, m := range bench.Metrics {
+			name := bench.Name
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintln(t, strings.Join(r.row(name, m), "\t"))
+		}
+	}
+	if t != nil {
+		t.Flush()
+	}
+	r.traps(&b)
+	r.hot(&b)
+	for _, m := range r.Missing {
+		fmt.Fprintf(&b, "\n%s", m.words())
+	}
+	for _, line := range r.footing(dir) {
+		fmt.Fprintf(&b, "\n%s", line)
+	}
+	b.WriteByte('\n')
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (s SideReport) words() string {
+	text := s.Source
+	if s.Commit != "" {
+		text += ", commit " + s.Commit[:min(12, len(s.Commit))]
+	}
+	if s.Dirty {
+		text += " with changes"
+	}
+	return text
+}
+
+func (m Missing) words() string {
+	what := m.Package
+	if m.Name != "" {
+		what += "." + m.Name
+	}
+	if m.Failed {
+		return fmt.Sprintf("FAILED on side %s: %s: %s", m.Side, what, m.Why)
+	}
+	return fmt.Sprintf("not compared: %s %s (side %s)", what, m.Why, m.Side)
+}
+
+// columns are the titles of the table.
+func (r *Report) columns() []string {
+	if len(r.Sides) == 1 {
+		return []string{"benchmark", "unit", "median", "typical round, 95 %", "noise", "a comparison could see"}
+	}
+	return []string{"benchmark", "unit", "a", "b", "change (+ is worse)", "could see", "verdict"}
+}
+
+// row is a metric's line of the table.
+func (r *Report) row(name string, m Metric) []string {
+	if len(r.Sides) == 1 {
+		spread := "-"
+		if m.Spread[1] > 0 {
+			spread = amount(m.Spread[0], m.Name) + " to " + amount(m.Spread[1], m.Name)
+		}
+		return []string{name, m.Name, amount(m.A, m.Name), spread, percent(m.Noise), percent(m.MDE)}
+	}
+	return []string{name, m.Name, amount(m.A, m.Name), amount(m.B, m.Name), m.change(), percent(m.MDE), m.verdict()}
+}
+
+// change words a relative change with its interval.
+func (m Metric) change() string {
+	switch {
+	case m.Estimate == 0 && m.Low == 0 && m.High == 0 && m.Verdict == verify.Pass:
+		return "none"
+	case m.Estimate == 0 && m.Low == 0 && m.High == 0:
+		return "not known"
+	case m.A == 0:
+		return fmt.Sprintf("from none to %s", amount(m.B, m.Name))
+	case m.B == 0:
+		return fmt.Sprintf("from %s to none", amount(m.A, m.Name))
+	}
+	return fmt.Sprintf("%+.1f %% (%+.1f to %+.1f)", 100*m.Estimate, 100*m.Low, 100*m.High)
+}
+
+func (m Metric) verdict() string {
+	text := string(m.Verdict)
+	if m.Verdict == verify.Inconclusive && m.Why != "" {
+		text += ": " + m.Why
+	}
+	if m.Advisory {
+		text += " (advisory)"
+	}
+	return text
+}
+
+func percent(v float64) string {
+	if v <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*v)
+}
+
+func (r *Report) traps(b *strings.Builder) {
+	title := "\nTraps: these figures do not mean what they seem to\n"
+	for _, bench := range r.Benchmarks {
+		for _, t := range bench.Traps {
+			b.WriteString(title)
+			title = ""
+			fmt.Fprintf(b, "  %s: %s\n    %s\n    %s\n", bench.Name, t.Kind, t.evidence(), t.Remedy)
+		}
+	}
+}
+
+func (t Trap) evidence() string {
+	text := t.Evidence
+	if t.Where != "" {
+		text = t.Where + ": " + text
+	}
+	switch {
+	case strings.Contains(t.Side, ","):
+		text += " (sides " + t.Side + ")"
+	case t.Side != "":
+		text += " (side " + t.Side + ")"
+	}
+	return text
+}
+
+// hot tells where the CPU of profiled benchmarks goes.
+func (r *Report) hot(b *strings.Builder) {
+	title := "\nWhere the CPU goes\n"
+	for _, bench := range r.Benchmarks {
+		p := bench.Profile
+		if p == nil {
+			continue
+		}
+		last := p.Sides[len(p.Sides)-1]
+		var top []string
+		for _, f := range last.Top {
+			top = append(top, fmt.Sprintf("%s %.0f %%", callstack.Short(f.Name), 100*f.Share))
+		}
+		if len(top) == 0 {
+			continue
+		}
+		b.WriteString(title)
+		title = ""
+		fmt.Fprintf(b, "  %s: %s (%d samples)\n", bench.Name, strings.Join(top, ", "), last.Samples)
+		for _, c := range p.Changes {
+			fmt.Fprintf(b, "    %s -> %s of each operation in %s\n", amount(c.A/1e9, perOp), amount(c.B/1e9, perOp), callstack.Short(c.Place))
+		}
+	}
+}
+
+// footing says what the figures rest on and where they lie.
+func (r *Report) footing(dir string) []string {
+	lines := []string{}
+	if r.Verdict != "" {
+		lines = append(lines, fmt.Sprintf("%d rounds of %s a side; designed to call a regression without one in at most %.1f %% of sessions", r.Rounds, r.BenchTime, 100*r.Alpha/2))
+		if r.AA.Pairs > 0 {
+			lines = append(lines, fmt.Sprintf("a against itself: %s; with this noise %.1f %% of simulated sessions call identical sides a regression", plural(r.AA.Pairs, "round"), 100*r.AA.FalsePositive))
+		}
+	}
+	for _, warning := range r.Warnings {
+		lines = append(lines, "warning: "+warning)
+	}
+	if len(r.Sides) == 2 {
+		lines = append(lines, fmt.Sprintf("kept in %s: benchstat -ignore commit %s %s", dir, path.Join(dir, OldFile), path.Join(dir, NewFile)))
+	} else {
+		lines = append(lines, fmt.Sprintf("kept in %s: benchstat %s", dir, path.Join(dir, NewFile)))
+	}
+	return lines
+}
+
+// Markdown writes a report for a pull request.
+func Markdown(w io.Writer, r *Report) error {
+	var b strings.Builder
+	title := string(r.Verdict)
+	if title == "" {
+		title = "benchmarks"
+	}
+	columns := r.columns()
+	fmt.Fprintf(&b, "### redline bench: %s\n\n%s\n\n| %s |\n|%s\n", title, cell(r.Why), strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+	for _, bench := range r.Benchmarks {
+		for _, m := range bench.Metrics {
+			row := r.row("`"+bench.Name+"`", m)
+			for i := range row {
+				row[i] = cell(row[i])
+			}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+		}
+	}
+	for _, bench := range r.Benchmarks {
+		for _, t := range bench.Traps {
+			fmt.Fprintf(&b, "\n- **%s** of `%s`: %s. %s", t.Kind, bench.Name, cell(t.evidence()), t.Remedy)
+		}
+	}
+	for _, m := range r.Missing {
+		fmt.Fprintf(&b, "\n- %s", cell(m.words()))
+	}
+	b.WriteByte('\n')
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// cell keeps text of benchmarks from breaking a table or becoming markup.
+func cell(text string) string {
+	return strings.NewReplacer("|", "\\|", "\n", " ", "<", "&lt;").Replace(text)
+}
+
+// amount writes a value of a unit with three or four figures.
+func amount(v float64, unit string) string {
+	switch {
+	case unit == perOp:
+		return seconds(v)
+	case unit == allocsOp:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case unit == bytesOp:
+		return octets(v)
+	}
+	return strings.TrimSuffix(benchunit.Scale(v, benchunit.ClassOf(unit)), ".000")
+}
+
+func octets(v float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
+		if v >= unit.size {
+			return three(v/unit.size) + " " + unit.name
+		}
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64) + " B"
+}
+
+func seconds(s float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}} {
+		if math.Abs(s) >= 0.9995*unit.size {
+			return three(s/unit.size) + " " + unit.name
+		}
+	}
+	return three(s*1e9) + " ns"
+}
+
+func three(v float64) string {
+	digits := 2
+	switch a := math.Abs(v); {
+	case a >= 99.95:
+		digits = 0
+	case a >= 9.995:
+		digits = 1
+	}
+	return strconv.FormatFloat(v, 'f', digits, 64)
+}
+
+// line words how far the rounds are, with what is known of the first benchmark.
+func (s *session) line() string {
+	text := fmt.Sprintf("round %d of %d; %s left at most", s.rounds, s.planned, s.left().Round(time.Second))
+	if len(s.list) == 0 || len(s.sides) == 1 || s.rounds < sameRounds {
+		return text
+	}
+	b := s.list[0]
+	c := compared{of: b, unit: perOp, metric: verify.Metric{Name: perOp, Margin: s.o.Margin}, sides: [2][]float64{values(b.series[0], perOp), values(b.series[1], perOp)}}
+	metrics, pairs, _ := together([]compared{c}, s.rounds, 0)
+	for _, m := range verify.Decide(pairs, nil, 1, s.o.rules(metrics)).Metrics {
+		text += fmt.Sprintf("; %s %s, could see %s", b.title(), Metric{MetricResult: m}.change(), percent(m.MDE))
+	}
+	return text
+}

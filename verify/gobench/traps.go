@@ -1,0 +1,311 @@
+package gobench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/stat"
+)
+
+// Thresholds of the traps. Each is where a figure is off by about as much as a
+// usual margin, or where it says nothing any more.
+const (
+	// emptyLoop and fastest, seconds: an iteration of a loop that does nothing takes
+	// a cycle, about 0.3 ns; no work whose result was thrown away takes under 1 ns.
+	emptyLoop, fastest = 0.5e-9, 1e-9
+	// timedSetUp is the part of the measured time that set-up may have.
+	timedSetUp = 0.02
+	// insideSetUp is the part of the CPU that preparing an iteration may have.
+	insideSetUp = 0.25
+	// collecting and allocating are the parts of the CPU from which on a change
+	// elsewhere hardly shows.
+	collecting, allocating = 0.25, 0.60
+	fewestRuns             = 10
+	// driftLevel is strict, since the place of the change is searched for.
+	driftLevel = 1e-5
+	mostPlaces = 3
+)
+
+// explain profiles, reads the sources and looks for traps. What it cannot find
+// out is told as a warning: the figures stand without it.
+func (s *session) explain(ctx context.Context, r *Report, list []*benchmark) {
+	if s.rounds == 0 || len(list) == 0 {
+		return
+	}
+	timed, stop := context.WithDeadlineCause(ctx, s.begun.Add(s.o.MaxTime), ErrTime)
+	defer stop()
+	if s.o.Profiles > 0 {
+		if err := s.profiles(timed, r, list); err != nil {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("not every benchmark is profiled: %v", err))
+		}
+	}
+	last := s.sides[len(s.sides)-1]
+	patterns := []string{}
+	for _, b := range list {
+		if !slices.Contains(patterns, b.pkg) {
+			patterns = append(patterns, b.pkg)
+		}
+	}
+	loops, err := readSources(ctx, last.tree.Dir, s.o.Tags, patterns)
+	if err != nil {
+		r.Warnings = append(r.Warnings, err.Error())
+	}
+	for i, b := range list {
+		j := judged{b: b, out: &r.Benchmarks[i], cores: runtime.NumCPU(), margin: s.o.Margin, chosen: len(s.o.CPU) > 0}
+		for _, l := range loops[b.pkg] {
+			if l.function == b.function() && l.name.MatchString(b.name) {
+				j.loops = append(j.loops, l)
+			}
+		}
+		if j.suspectSetUp() {
+			if j.once, err = s.once(ctx, last, b); err != nil {
+				j.once = 0 // the session ends: not judged
+			}
+		}
+		j.look(last.name)
+	}
+}
+
+// once measures a single iteration, set-up included, some times, and returns the
+// shortest: by then what is made at first use is made.
+func (s *session) once(ctx context.Context, side *built, b *benchmark) (time.Duration, error) {
+	args := []string{"-test.benchtime=1x", "-test.count=3"}
+	if b.cpu > 0 {
+		args = append(args, fmt.Sprintf("-test.cpu=%d", b.cpu))
+	}
+	out, err := side.binaries[b.pkg].launch(ctx, b.pattern(), args...)
+	if err != nil {
+		return 0, err
+	}
+	least := time.Duration(0)
+	for _, result := range out.results {
+		sec, ok := result.Value(perOp)
+		if _, is := procs(string(result.Name), b.name); !ok || !is {
+			continue
+		}
+		if d := time.Duration(sec * 1e9); least == 0 || d < least {
+			least = d
+		}
+	}
+	return least, nil
+}
+
+// judged is a benchmark that is looked over for traps.
+type judged struct {
+	b      *benchmark
+	out    *Benchmark
+	loops  []loop // that it may be
+	once   time.Duration
+	cores  int
+	margin float64
+	chosen bool // --cpu
+}
+
+func (j *judged) add(t Trap) { j.out.Traps = append(j.out.Traps, t) }
+
+// seconds are the median times of an iteration, by side.
+func (j *judged) seconds() (all []float64) {
+	for _, series := range j.b.series {
+		if len(series) > 0 {
+			all = append(all, median(values(series, perOp)))
+		}
+	}
+	return all
+}
+
+// are reports whether every loop that the benchmark may be has a property: where
+// it is not known which it is, all must.
+func (j *judged) are(has func(loop) bool) bool {
+	return len(j.loops) > 0 && !slices.ContainsFunc(j.loops, func(l loop) bool { return !has(l) })
+}
+
+func (j *judged) suspectSetUp() bool {
+	return j.are(func(l loop) bool { return len(l.before) > 0 })
+}
+
+// look finds the traps. Sources are those of side.
+func (j *judged) look(side string) {
+	j.dropped()
+	j.setUp(side)
+	j.prepared(side)
+	j.collects()
+	j.few()
+	j.drifts()
+	j.overcommitted()
+}
+
+func (j *judged) dropped() {
+	all := j.seconds()
+	if len(all) == 0 || !j.are(func(l loop) bool { return l.kind == countLoop }) {
+		return
+	}
+	least := slices.Min(all)
+	unused := j.are(func(l loop) bool { return len(l.dropped) > 0 })
+	switch {
+	case least <= 0 || least >= fastest || !unused && least >= emptyLoop:
+		return
+	case unused:
+		at := j.loops[0].dropped[0]
+		j.add(Trap{Kind: Dropped, Where: at.String(),
+			Evidence: fmt.Sprintf("an iteration takes %s, as an empty loop does, and nobody uses the result of %s", amount(least, perOp), named(at)),
+			Remedy:   "Write the loop as for b.Loop() { ... }, which keeps results alive, or assign the result to a package variable after the loop."})
+	default:
+		j.add(Trap{Kind: Dropped, Where: j.loops[0].where(),
+			Evidence: fmt.Sprintf("an iteration takes %s, as an empty loop does", amount(least, perOp)),
+			Remedy:   "Write the loop as for b.Loop() { ... }, which keeps the work, and let its input differ from what the compiler can compute beforehand."})
+	}
+}
+
+func (l loop) where() string { return place{file: l.file, from: l.line}.String() }
+
+func named(p place) string {
+	if p.text == "" {
+		return "the expression"
+	}
+	return p.text
+}
+
+func (j *judged) setUp(side string) {
+	if !j.suspectSetUp() || j.once <= 0 {
+		return
+	}
+	series := j.b.series[1]
+	if len(series) == 0 {
+		series = j.b.series[0]
+	}
+	var totals, each []float64
+	for _, l := range series {
+		sec, _ := l.result.Value(perOp)
+		totals, each = append(totals, sec*float64(l.result.Iters)), append(each, sec)
+	}
+	total, op := median(totals), median(each)
+	before := j.once.Seconds() - op
+	// A single iteration that is a little slow is a cold one.
+	if !(total > 0) || before/total < timedSetUp || before < 10*op && len(j.b.series) > 0 && median(iters(series)) > 10 {
+		return
+	}
+	at := j.loops[0].before[0]
+	j.add(Trap{Kind: SetUpBefore, Side: side, Where: at.String(),
+		Evidence: fmt.Sprintf("%s before the loop is timed: one iteration with it takes %s, one of many %s; it is %.0f %% of what was measured, and less with a longer --benchtime",
+			named(at), amount(j.once.Seconds(), perOp), amount(op, perOp), 100*min(1, before/total)),
+		Remedy: "Call b.ResetTimer() after the set-up, or write the loop as for b.Loop() { ... }, which times the loop alone."})
+}
+
+func iters(series []launch) (n []float64) {
+	for _, l := range series {
+		n = append(n, float64(l.result.Iters))
+	}
+	return n
+}
+
+func (j *judged) prepared(side string) {
+	p := j.profile(side)
+	if p == nil || !j.are(func(l loop) bool { return len(l.inside) > 0 }) {
+		return
+	}
+	for _, at := range j.loops[0].inside[:min(mostPlaces, len(j.loops[0].inside))] {
+		if share := p.lines(at); share >= insideSetUp {
+			j.add(Trap{Kind: SetUpInside, Side: side, Where: at.String(),
+				Evidence: fmt.Sprintf("%s is called in every iteration with the same arguments and takes %.0f %% of the CPU", named(at), 100*share),
+				Remedy:   "Make it once before the loop if the work leaves it as it was; otherwise measure it by itself as well, and tell the two apart."})
+		}
+	}
+}
+
+// profile is that of a side, nil where there is none that says something.
+func (j *judged) profile(side string) *ProfileSide {
+	if j.out.Profile == nil {
+		return nil
+	}
+	for i := range j.out.Profile.Sides {
+		if p := &j.out.Profile.Sides[i]; p.Side == side && p.Samples >= leastSamples {
+			return p
+		}
+	}
+	return nil
+}
+
+func (j *judged) collects() {
+	var evidence, on []string
+	for _, side := range []string{"a", "b"} {
+		if p := j.profile(side); p != nil && (p.Collecting >= collecting || p.Collecting+p.Allocating >= allocating) {
+			evidence = append(evidence, fmt.Sprintf("garbage collection takes %.0f %% of the CPU and allocation %.0f %% more, of %d samples", 100*p.Collecting, 100*p.Allocating, p.Samples))
+			on = append(on, side)
+		}
+	}
+	if len(evidence) == 0 {
+		return
+	}
+	j.add(Trap{Kind: Collecting, Side: strings.Join(on, ", "), Evidence: evidence[len(evidence)-1],
+		Remedy: "Judge allocs/op and B/op first, since time follows them and the collector's pace; for the rest of the work compare with GOGC=off on both sides (--env-a, --env-b)."})
+}
+
+func (j *judged) few() {
+	n := j.out.Iterations
+	if n >= fewestRuns || n == 0 {
+		return
+	}
+	slow := slices.Max(append(j.seconds(), 0))
+	j.add(Trap{Kind: FewRuns,
+		Evidence: fmt.Sprintf("a round has %s, so its first, cold ones are in the figure", plural(n, "iteration")),
+		Remedy:   fmt.Sprintf("Give each round more time: --benchtime %s.", benchTimeFor(slow))})
+}
+
+// benchTimeFor is a time that holds enough iterations.
+func benchTimeFor(seconds float64) time.Duration {
+	d := time.Duration(math.Min(2*fewestRuns*seconds, 3600) * 1e9)
+	switch {
+	case d >= 10*time.Second:
+		return (d + time.Second - 1).Truncate(time.Second)
+	case d >= time.Second:
+		return (d + 100*time.Millisecond - 1).Truncate(100 * time.Millisecond)
+	}
+	return max(100*time.Millisecond, (d + 10*time.Millisecond - 1).Truncate(10*time.Millisecond))
+}
+
+// drifts looks for a lasting change between rounds, that both sides share.
+func (j *judged) drifts() {
+	logs, ok := logarithms(values(j.b.series[0], perOp))
+	if other, both := logarithms(values(j.b.series[1], perOp)); ok && both && len(other) == len(logs) {
+		for i := range logs {
+			logs[i] = (logs[i] + other[i]) / 2
+		}
+	}
+	if !ok {
+		return
+	}
+	for _, c := range stat.ChangePoints(logs, driftLevel) {
+		by := math.Expm1(c.After - c.Before)
+		if math.Abs(c.After-c.Before) < math.Log1p(j.margin)/2 {
+			continue
+		}
+		word := "slower"
+		if by < 0 {
+			word, by = "faster", -math.Expm1(c.Before-c.After)
+		}
+		j.add(Trap{Kind: Drift,
+			Evidence: fmt.Sprintf("from round %d on it is %.1f %% %s than before, whichever side", c.At+1, 100*math.Abs(by), word),
+			Remedy:   "Let the machine come to rest (other programs, a cold start, the CPU's frequency and temperature) and measure again; rounds in pairs keep most of it out of a comparison, not out of the figures themselves."})
+		return
+	}
+}
+
+func (j *judged) overcommitted() {
+	parallel := j.are(func(l loop) bool { return l.kind == parallelLoop })
+	if j.out.Procs <= j.cores || !parallel && !j.chosen {
+		return
+	}
+	where := ""
+	if parallel {
+		where = fmt.Sprintf("%s:%d", filepath.Base(j.loops[0].file), j.loops[0].line)
+	}
+	j.add(Trap{Kind: Overcommit, Where: where,
+		Evidence: fmt.Sprintf("GOMAXPROCS is %d and the machine has %s", j.out.Procs, plural(j.cores, "core")),
+		Remedy:   fmt.Sprintf("Use --cpu %d at most: beyond the cores it is the scheduler of the system that is measured.", j.cores)})
+}

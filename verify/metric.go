@@ -1,0 +1,119 @@
+package verify
+
+import (
+	"math"
+	"slices"
+)
+
+// Metric is a figure that two sides are compared by.
+type Metric struct {
+	Name string // as in ab.json: "cpu_per_request"
+	Unit string // of its values
+	// Higher says that more is better; relative changes are told with + as worse
+	// all the same.
+	Higher bool
+	// Quantile is the percentile of latency that it is, 0 to 1; 0 for a figure
+	// that each block gives as one number.
+	Quantile float64
+	// Margin is the relative change that is still acceptable: 0.05 is 5 %.
+	Margin float64
+	// Asked says that the scenario names it: then it may not be missing.
+	Asked bool
+	// Advisory metrics are told and do not decide.
+	Advisory bool
+}
+
+// Metrics returns all metrics with their defaults. Those of a closed loop are
+// CPU per request and throughput, with latency only told: it follows from the
+// throughput of so many connections. At a rate latency is what is compared, and
+// throughput is given. Each metric that decides makes the others harder to
+// decide, so allocations, which tell why CPU was spent, are only told.
+func Metrics(open bool) []Metric {
+	list := []Metric{
+		{Name: "cpu_per_request", Unit: "ns", Margin: 0.05},
+		{Name: "throughput", Unit: "1/s", Higher: true, Margin: 0.05},
+		{Name: "p50", Unit: "ns", Quantile: 0.50, Margin: 0.05, Advisory: !open},
+		{Name: "p90", Unit: "ns", Quantile: 0.90, Margin: 0.05, Advisory: true},
+		{Name: "p99", Unit: "ns", Quantile: 0.99, Margin: 0.25, Advisory: true},
+		{Name: "allocs_per_request", Unit: "1", Margin: 0.05, Advisory: true},
+		{Name: "bytes_per_request", Unit: "bytes", Margin: 0.05, Advisory: true},
+		{Name: "gc_cpu", Unit: "1", Margin: 0.10, Advisory: true},
+		{Name: "rss", Unit: "bytes", Margin: 0.10, Advisory: true},
+	}
+	if open {
+		list = slices.DeleteFunc(list, func(m Metric) bool { return m.Name == "throughput" })
+	}
+	return list
+}
+
+// Block is what one launch of one side did.
+type Block struct {
+	// Values holds a number per metric; one that the target cannot deliver is
+	// missing.
+	Values map[string]float64 `json:"values"`
+	// Latency counts successes by latency.
+	Latency Latencies `json:"latency,omitempty"`
+	// Void says why the block does not count: the generator was saturated, the
+	// target failed. Empty for a good block.
+	Void string `json:"void,omitempty"`
+	// Errors is the share of requests that failed, 0 to 1.
+	Errors float64 `json:"errors"`
+}
+
+// Pair is a block of each side, measured one right after the other.
+type Pair struct {
+	A, B Block
+}
+
+// worse turns a ratio B/A into a relative change on the logarithmic scale with +
+// as worse.
+func (m Metric) worse(a, b float64) float64 {
+	d := math.Log(b / a)
+	if m.Higher {
+		d = -d
+	}
+	return d
+}
+
+// of returns a block's own value of the metric; NaN when it has none.
+func (m Metric) of(b Block) float64 {
+	if m.Quantile > 0 {
+		return b.Latency.Quantile(m.Quantile)
+	}
+	if v, ok := b.Values[m.Name]; ok {
+		return v
+	}
+	return math.NaN()
+}
+
+// differences returns the logarithmic differences of pairs, + as worse. ok is
+// false when a pair lacks the metric on either side or has it at zero or below:
+// a metric counts whole or not at all.
+func (m Metric) differences(pairs []Pair) (d []float64, ok bool) {
+	for _, p := range pairs {
+		a, b := m.of(p.A), m.of(p.B)
+		if !(a > 0 && b > 0) || math.IsInf(a, 0) || math.IsInf(b, 0) {
+			return nil, false
+		}
+		d = append(d, m.worse(a, b))
+	}
+	return d, len(d) > 0
+}
+
+// noise returns the differences of groups of pairs less each group's location:
+// what is left of pairs of different sides is as much noise as what identical
+// sides show. They are widened by what the location takes of their variance.
+// Groups that lack the metric give nothing.
+func (m Metric) noise(groups ...[]Pair) (all []float64) {
+	for _, pairs := range groups {
+		d, ok := m.differences(pairs)
+		n := float64(len(d))
+		if !ok || n < 2 {
+			continue
+		}
+		for _, r := range centred(d) {
+			all = append(all, math.Sqrt(n/(n-1))*r)
+		}
+	}
+	return all
+}

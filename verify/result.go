@@ -1,0 +1,65 @@
+package verify
+
+// Schema names the JSON that `redline ab --json` and `gate --json` print.
+const Schema = "redline.ab/1"
+
+// Verdict is what a comparison comes to.
+type Verdict string
+
+// Verdicts. Invalid is a session that measured nothing that may be compared.
+const (
+	Pass         Verdict = "pass"
+	Regression   Verdict = "regression"
+	Improvement  Verdict = "improvement"
+	Inconclusive Verdict = "inconclusive"
+	Invalid      Verdict = "invalid"
+)
+
+// Result is ab.json. Changes are relative, B against A, + is worse: 0.03 is 3 %
+// more CPU, or 3 % less throughput.
+type Result struct {
+	Schema  string         `json:"schema"`
+	Verdict Verdict        `json:"verdict"`
+	Why     string         `json:"why"`   // one sentence; what a target wrote at its end may follow in lines
+	Sides   [2]string      `json:"sides"` // what a and b are, without secrets; empty where not told
+	Pairs   int            `json:"pairs"`
+	Metrics []MetricResult `json:"metrics"`
+	AA      AA             `json:"aa"`
+	// Alpha is the two-sided error rate that the session's decisions together are
+	// designed for: of false regressions, half of it.
+	Alpha    float64  `json:"alpha"`
+	Looks    int      `json:"looks"`   // how often the data were looked at
+	Planned  int      `json:"planned"` // looks that were planned and paid for
+	Warnings []string `json:"warnings"`
+	// Stored is set where side A is a stored baseline; there are no pairs then.
+	Stored *Stored `json:"baseline,omitempty"`
+}
+
+// MetricResult is one metric's part of a Result.
+type MetricResult struct {
+	Name     string  `json:"name"`
+	Estimate float64 `json:"estimate"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+	Margin   float64 `json:"margin"`
+	Verdict  Verdict `json:"verdict"`
+	// MDE is the smallest change that sessions like this one find in four of
+	// five, those that need all of their looks included; 0 when that is not known.
+	MDE      float64 `json:"mde"`
+	Advisory bool    `json:"advisory"`
+	A        float64 `json:"a"` // the median block of either side, in Unit
+	B        float64 `json:"b"`
+	Unit     string  `json:"unit"`
+	Why      string  `json:"why"`
+}
+
+// AA is what comparing a side with itself gave.
+type AA struct {
+	Pairs int `json:"pairs"`
+	// FalsePositive is the simulated rate of sessions like this one, with this
+	// noise and no difference, that would be called regressions.
+	FalsePositive float64 `json:"false_positive"`
+	MDE           float64 `json:"mde"` // of the first deciding metric, at the session's pairs
+	// Different lists deciding metrics by which identical sides differed.
+	Different []string `json:"different"`
+}

@@ -1,0 +1,102 @@
+package verify
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// SequentialText writes a comparison of two runs for people, what it cannot show
+// first.
+func SequentialText(w io.Writer, s Sequential) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "a  %s\nb  %s\n\n%s\n", s.Runs[0], s.Runs[1], Caveat)
+	for _, warning := range s.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", warning)
+	}
+	b.WriteByte('\n')
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "metric\ta\tb\tchange (+ is worse), 95 %\tblocks of")
+	for _, m := range s.Metrics {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, amount(m.A, m.Unit), amount(m.B, m.Unit), m.change(), m.blockText())
+	}
+	t.Flush()
+	for _, line := range s.unknown() {
+		fmt.Fprintf(&b, "\n%s", line)
+	}
+	b.WriteByte('\n')
+	for _, section := range s.sections() {
+		fmt.Fprintf(&b, "\n%s\n", section.title)
+		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		for _, c := range section.changes {
+			fmt.Fprintf(t, "  %s\t->\t%s\t%s\n", amount(c.A, "ns"), amount(c.B, "ns"), c.Place)
+		}
+		t.Flush()
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// SequentialMarkdown writes a comparison of two runs for a pull request.
+func SequentialMarkdown(w io.Writer, s Sequential) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### redline: two runs\n\n- a: `%s`\n- b: `%s`\n\n%s\n", s.Runs[0], s.Runs[1], Caveat)
+	for _, warning := range s.Warnings {
+		fmt.Fprintf(&b, "\n**warning:** %s\n", warning)
+	}
+	b.WriteString("\n| metric | a | b | change (+ is worse), 95 % | blocks of |\n|---|---|---|---|---|\n")
+	for _, m := range s.Metrics {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.Name, amount(m.A, m.Unit), amount(m.B, m.Unit), m.change(), m.blockText())
+	}
+	for _, line := range s.unknown() {
+		fmt.Fprintf(&b, "\n%s\n", line)
+	}
+	for _, section := range s.sections() {
+		fmt.Fprintf(&b, "\n#### %s\n\n| a | b | place |\n|---|---|---|\n", section.title)
+		for _, c := range section.changes {
+			fmt.Fprintf(&b, "| %s | %s | `%s` |\n", amount(c.A, "ns"), amount(c.B, "ns"), strings.NewReplacer("|", "\\|", "`", "'").Replace(c.Place))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+type section struct {
+	title   string
+	changes []Change
+}
+
+// sections returns the lists of places that are not empty.
+func (s Sequential) sections() []section {
+	return slices.DeleteFunc([]section{
+		{"Time of the mean request, by what it does and where", s.Parts},
+		{"Time of the slowest hundredth (p99 and above), by what it does and where", s.Tail},
+		{"CPU per request, by function", s.Functions},
+	}, func(s section) bool { return len(s.changes) == 0 })
+}
+
+// unknown tells why changes are not known.
+func (s Sequential) unknown() (lines []string) {
+	for _, m := range s.Metrics {
+		if !m.Known && m.Why != "" {
+			lines = append(lines, m.Name+": "+m.Why)
+		}
+	}
+	return lines
+}
+
+func (m SequentialMetric) change() string {
+	if !m.Known {
+		return "not known"
+	}
+	return fmt.Sprintf("%+.1f %% (%+.1f to %+.1f)", 100*m.Estimate, 100*m.Low, 100*m.High)
+}
+
+func (m SequentialMetric) blockText() string {
+	if !m.Known {
+		return ""
+	}
+	return fmt.Sprintf("%d windows, autocorrelation %.2f", m.Block, m.Lag1)
+}

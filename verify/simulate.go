@@ -1,0 +1,148 @@
+package verify
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/redline-go/redline/stat"
+)
+
+// simulations is how many sessions without a difference stand for the false
+// positive rate; a rate of 1 % then has a standard error of 0.3 %.
+const simulations = 1000
+
+// shifts is how many sessions tell the smallest effect that is found; their
+// 80 % quantile is then within some hundredths of itself.
+const shifts = 300
+
+// leastNoise is how many residuals noise is drawn from at least.
+const leastNoise = 6
+
+// Errors tells what a session of so many pairs can see and how often it errs, by
+// a side's comparison with itself: by which metrics identical sides differed,
+// the smallest effect that is found, and, by simulation with the same noise, how
+// often the rules call a regression where there is none.
+func Errors(aa []Pair, pairs int, r Rules) AA { return errorRates(aa, nil, pairs, r) }
+
+// errorRates is the same with the noise of the pairs compared as well, less
+// their location.
+func errorRates(aa, compared []Pair, planned int, r Rules) AA {
+	out := AA{Pairs: len(aa), Different: differing(aa, r)}
+	if len(aa) == 0 {
+		return out
+	}
+	r.Planned = planned
+	at := r.at(planned, r.looks())
+	var residuals [][]float64
+	var margins []float64
+	for _, m := range r.Metrics {
+		noise := m.noise(aa, compared)
+		if m.Advisory || len(noise) == 0 || len(residuals) > 0 && len(noise) != len(residuals[0]) {
+			continue // told only, or lacking on a side
+		}
+		residuals, margins = append(residuals, noise), append(margins, math.Log1p(m.Margin))
+		if out.MDE == 0 {
+			if mde := detectable(noise, at, math.Log1p(m.Margin)/2); !math.IsNaN(mde) {
+				out.MDE = math.Expm1(mde)
+			}
+		}
+	}
+	out.FalsePositive = falsePositives(residuals, margins, planned, stat.OBrienFleming(r.looks(), r.alpha()), r.Seed)
+	return out
+}
+
+// differing lists the deciding metrics by which a side differed from itself, at
+// 5 % all together.
+func differing(aa []Pair, r Rules) []string {
+	out, p := []string{}, make([]float64, len(r.Metrics))
+	for i, m := range r.Metrics {
+		p[i] = math.NaN()
+		if d, ok := m.differences(aa); ok && !m.Advisory && math.Abs(stat.HodgesLehmann(d)) >= math.Log1p(m.Margin)/2 {
+			p[i] = stat.SignedRankTest(d)
+		}
+	}
+	for i, adjusted := range stat.Holm(p) {
+		if adjusted <= 0.05 {
+			out = append(out, r.Metrics[i].Name)
+		}
+	}
+	return out
+}
+
+// detectable returns the smallest shift of location that the session's rules
+// call a change in four of five simulated sessions of the planned pairs: the
+// interval must exclude zero, and the estimate pass the least. Noise is drawn
+// from the residuals with random signs, so that one stalled launch counts for
+// what it does to ranks and not for what it does to a standard deviation.
+//
+// Each simulated session needs a certain shift, since the interval moves along
+// with it; the answer is their 80 % quantile. It is NaN for too little noise to
+// draw from, or pairs too few to decide.
+func detectable(residuals []float64, at look, least float64) float64 {
+	if len(residuals) < leastNoise || at.planned < leastPairs {
+		return math.NaN()
+	}
+	rng := rand.New(rand.NewPCG(at.seed, 3))
+	needed, d := make([]float64, min(at.resamples, shifts)), make([]float64, at.planned)
+	for i := range needed {
+		for k := range d {
+			d[k] = float64(1-2*rng.IntN(2)) * residuals[rng.IntN(len(residuals))]
+		}
+		estimate, low, _, ok := stat.SignedRankInterval(d, 1-at.final)
+		if !ok {
+			return math.NaN()
+		}
+		needed[i] = max(-low, least-estimate)
+	}
+	return stat.Quantile(needed, power)
+}
+
+// falsePositives returns the part of simulated sessions that end as regressions
+// though both sides are the same: differences are drawn from those of identical
+// sides with random signs, all metrics of a pair together, since they move
+// together.
+func falsePositives(residuals [][]float64, margins []float64, pairs int, levels []float64, seed uint64) float64 {
+	if len(residuals) == 0 || len(residuals[0]) == 0 || pairs < leastPairs {
+		return 0
+	}
+	rng := rand.New(rand.NewPCG(seed, 2))
+	d := make([][]float64, len(residuals))
+	wrong := 0
+	for range simulations {
+		for i := range d {
+			d[i] = d[i][:0]
+		}
+		for range pairs {
+			from, sign := rng.IntN(len(residuals[0])), float64(1-2*rng.IntN(2))
+			for i := range d {
+				d[i] = append(d[i], sign*residuals[i][from])
+			}
+		}
+		if calledWorse(d, margins, levels) {
+			wrong++
+		}
+	}
+	return float64(wrong) / simulations
+}
+
+// calledWorse reports whether any of the looks at a session's differences would
+// call a regression.
+func calledWorse(d [][]float64, margins, levels []float64) bool {
+	pairs := len(d[0])
+	for look, level := range levels {
+		n := pairs * (look + 1) / len(levels)
+		if n < leastPairs {
+			continue
+		}
+		p := make([]float64, len(d))
+		for i := range d {
+			p[i] = stat.SignedRankTest(d[i][:n])
+		}
+		for i, adjusted := range stat.Holm(p) {
+			if adjusted <= level && stat.HodgesLehmann(d[i][:n]) >= margins[i]/2 {
+				return true
+			}
+		}
+	}
+	return false
+}
