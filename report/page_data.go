@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/redline-go/redline/diagnose/tale"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/report/notation"
 )
@@ -23,6 +24,7 @@ type pageData struct {
 	Places     []string             `json:"places"`  // where each is, in one line
 	Run        record.Run           `json:"run"`
 	Anatomy    *record.Anatomy      `json:"anatomy"` // null without one
+	Tales      []tale.Tale          `json:"tales"`   // the slowest requests in words
 	Axis       axis                 `json:"axis"`
 	Charts     []chart              `json:"charts"`
 	Others     []otherSeries        `json:"others"`
@@ -60,6 +62,7 @@ const (
 	maxTimelines = 20
 	maxSegments  = 400
 	maxSlow      = 50
+	maxSteps     = 60       // of a told request
 	maxStatement = 4 << 10  // bytes of one statement's text
 	maxPlan      = 64 << 10 // bytes of one plan
 	maxListed    = 30       // statements
@@ -121,6 +124,10 @@ func (d *pageData) readAnatomy(rec *record.Record) {
 			d.miss("anatomy", err)
 		}
 		return
+	}
+	d.Tales = tale.Tell(rec, &a, tale.Most) // before its stacks are cut
+	for i := range d.Tales {
+		d.Tales[i].Steps = list(d.Tales[i].Steps[:min(len(d.Tales[i].Steps), maxSteps)])
 	}
 	for _, band := range []*[]record.Part{&a.All, &a.Median, &a.Tail} {
 		*band = list((*band)[:min(len(*band), maxParts)])

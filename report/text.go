@@ -17,11 +17,15 @@ const findingsShown = 3
 type TextOptions struct {
 	// Color adds ANSI colours. The caller decides: a terminal, and no NO_COLOR.
 	Color bool
-	// All shows every finding in full length, and what limits nothing.
+	// All shows every finding in full length with the alternatives that it was
+	// told apart from, and all that was not judged.
 	All bool
 	// Width is the width of the terminal in cells; zero means 80, and less
 	// than 60 is taken as 60.
 	Width int
+	// Record is the run's bundle, from which All tells the slowest requests; nil
+	// leaves them out.
+	Record *record.Record
 	// More is the command that shows what was left out; empty names none.
 	More string
 }
@@ -34,6 +38,7 @@ func Text(w io.Writer, s *record.Summary, o TextOptions) error {
 	t.validity()
 	t.findings()
 	t.notJudged()
+	t.tales()
 	t.load()
 	t.thresholds()
 	t.sources()

@@ -43,8 +43,10 @@ func variants() map[string]*record.Summary {
 	aborted.NotJudged = []record.NotJudged{{Cause: "sleep", Why: "no trace"}}
 	void := healthy()
 	void.Generator.Valid, void.Generator.WhyInvalid = false, []string{"its CPU was used up"}
+	busy := healthy()
+	busy.CPU = &record.CPUUse{CPUs: 2, Busy: 1.94, Full: true, Target: 1.07, Generator: 0.35}
 	dead := &record.Summary{State: record.Aborted, Run: "runs/x", Load: record.LoadSummary{Errors: 0}}
-	return map[string]*record.Summary{"sick": sick(), "healthy": healthy(), "saturated": saturated, "aborted": aborted, "dead": dead, "void": void}
+	return map[string]*record.Summary{"sick": sick(), "healthy": healthy(), "saturated": saturated, "aborted": aborted, "dead": dead, "void": void, "busy": busy}
 }
 
 func TestText(t *testing.T) {
@@ -73,6 +75,34 @@ func TestTextAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "all.txt", out.Bytes())
+}
+
+// TestTextTellsTheSlowest: with all and the bundle at hand, and not without.
+func TestTextTellsTheSlowest(t *testing.T) {
+	rec := bundle(t, bundleOptions{evil: "x\x1b]0;owned\x07"})
+	text := func(o report.TextOptions) string {
+		var out bytes.Buffer
+		if err := report.Text(&out, sick(), o); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	const title = "The slowest requests that were traced"
+	all := text(report.TextOptions{All: true, Record: rec, Width: 100})
+	_, tales, ok := strings.Cut(all, title)
+	if !ok || !strings.Contains(tales, "it waited for a free connection of the database pool") || !strings.Contains(tales, "\n 5  ") || strings.Contains(tales, "\n 6  ") {
+		t.Errorf("all of it:\n%s", all)
+	}
+	for line := range strings.SplitSeq(all, "\n") {
+		if strings.ContainsAny(line, "\x1b\x07") || ansi.StringWidth(line) > 100 && !strings.Contains(line, "http://") {
+			t.Errorf("line %q", line)
+		}
+	}
+	for _, o := range []report.TextOptions{{Record: rec}, {All: true}} {
+		if strings.Contains(text(o), title) {
+			t.Errorf("%+v tells the slowest", o)
+		}
+	}
 }
 
 func TestMarkdown(t *testing.T) {

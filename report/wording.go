@@ -52,7 +52,30 @@ func nothing(s *record.Summary) (headline, limit string) {
 	default:
 		headline = fmt.Sprintf("Nothing found that stops it, but %d causes were not judged.", n)
 	}
-	return headline, limitedBy(l)
+	limit = limitedBy(l)
+	if s.CPU != nil && s.CPU.Full {
+		limit += " " + full(s.CPU)
+	}
+	return headline, limit
+}
+
+// full says who used the host's CPUs up: nothing in the service is wrong, and yet
+// it cannot serve more on this host.
+func full(c *record.CPUUse) string {
+	text := fmt.Sprintf("The host's CPUs were %s busy", notation.Percent(math.Min(1, c.Busy/c.CPUs)))
+	var users []string
+	for _, u := range []struct {
+		name string
+		cpus float64
+	}{{"the service", c.Target}, {"the load generator", c.Generator}, {"the database", c.Database}} {
+		if u.cpus > 0 {
+			users = append(users, fmt.Sprintf("%s used %.2f", u.name, u.cpus))
+		}
+	}
+	if len(users) == 0 {
+		return text + "."
+	}
+	return fmt.Sprintf("%s: of %g CPUs %s.", text, c.CPUs, strings.Join(users, ", "))
 }
 
 // limitedBy says what kept the load from being higher when nothing in the

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
-import type { Anatomy, Chain, CPUProfile, Page, Part, Timeline } from "./data";
+import type { Anatomy, Chain, CPUProfile, Page, Part } from "./data";
 import { count, duration, percent, shortFile } from "./format";
+import { Tales } from "./tales";
 import { stateClass } from "./theme";
 
 export function AnatomySection({ page }: { page: Page }) {
@@ -38,7 +39,7 @@ export function AnatomySection({ page }: { page: Page }) {
       </div>
       <PartTable anatomy={a} />
       {a.cpu && <ProfileTable cpu={a.cpu} />}
-      <Timelines timelines={a.slowest} />
+      <Tales tales={page.tales ?? []} timelines={a.slowest} />
     </section>
   );
 }
@@ -183,40 +184,5 @@ function ProfileTable({ cpu }: { cpu: CPUProfile }) {
         </table>
       </div>
     </div>
-  );
-}
-
-function Timelines({ timelines }: { timelines: Timeline[] }) {
-  const [all, setAll] = useState(false);
-  if (timelines.length === 0) return null;
-  const shown = all ? timelines : timelines.slice(0, 8);
-  const longest = Math.max(1, ...timelines.map((t) => t.to_ns - t.from_ns));
-  return (
-    <div class="card">
-      <h3>The slowest requests, from begin to end</h3>
-      <ol class="timelines">
-        {shown.map((t, i) => <TimelineRow key={i} timeline={t} longest={longest} />)}
-      </ol>
-      {timelines.length > 8 && <button type="button" onClick={() => setAll(!all)}>{all ? "Show fewer" : `Show all ${timelines.length}`}</button>}
-    </div>
-  );
-}
-
-function TimelineRow({ timeline, longest }: { timeline: Timeline; longest: number }) {
-  const length = timeline.to_ns - timeline.from_ns;
-  const spent = new Map<string, number>();
-  for (const s of timeline.segments) spent.set(s.state, (spent.get(s.state) ?? 0) + s.ns);
-  const most = [...spent].sort((a, b) => b[1] - a[1]).slice(0, 3).map(([state, ns]) => `${state} ${duration(ns)}`).join(", ");
-  return (
-    <li>
-      <span class="when">{(timeline.from_ns / 1e9).toFixed(3)} s</span>
-      <svg viewBox="0 0 1000 16" preserveAspectRatio="none" role="img" aria-label={`Request of ${duration(length)}: ${most}`}>
-        {timeline.segments.map((s, i) => (
-          <rect key={i} class={stateClass(s.state)} x={((s.from_ns - timeline.from_ns) / longest) * 1000} y="0" width={Math.max((s.ns / longest) * 1000, 0.4)} height="16"
-            data-tip={`${s.state}${s.site ? "\n" + s.site : ""}\n${duration(s.ns)}, ${duration(s.from_ns - timeline.from_ns)} after its begin`} />
-        ))}
-      </svg>
-      <span class="num">{duration(length)}</span>
-    </li>
   );
 }

@@ -9,6 +9,7 @@ export interface Page {
   places: string[] | null;
   run: Run;
   anatomy: Anatomy | null;
+  tales: Tale[] | null;
   axis: Axis;
   charts: Chart[] | null;
   others: OtherSeries[] | null;
@@ -133,6 +134,20 @@ export interface CPUProfile { median: number; tail: number; functions: { functio
 export interface Frame { function: string; file: string; line: number }
 export interface Timeline { from_ns: number; to_ns: number; goroutine: number; id?: string; segments: Segment[] }
 export interface Segment { state: string; site: string; from_ns: number; ns: number }
+
+// Tale is one slow request in words; see diagnose/tale.
+export interface Tale {
+  name?: string;
+  id?: string;
+  begin_ns: number;
+  took_ns: number;
+  latency_ns?: number;
+  lead: string;
+  steps: Step[] | null;
+  meanwhile: string[] | null;
+  spans?: string[];
+}
+export interface Step { at_ns: number; took_ns: number; times: number; state: string; text: string; for?: string; place?: string; share: number; rest?: boolean }
 
 export interface Axis { from: number; step: number; points: number; windows: number }
 export type Values = (number | null)[];

@@ -40,6 +40,7 @@ try {
       bands: document.querySelectorAll(".band .bar").length,
       parts: document.querySelectorAll(".band .bar i").length,
       timelines: document.querySelectorAll(".timelines svg").length,
+      stories: [...document.querySelectorAll(".story")].map((e) => ({ open: e.open, lead: e.querySelector("summary").textContent, steps: e.querySelectorAll("tbody tr").length })),
       injected: document.querySelectorAll("img, iframe, object").length,
       unnamed: [...document.querySelectorAll("button, a, select, input, summary, [role=img]")]
         .filter((e) => !(e.getAttribute("aria-label") || e.textContent.trim() || e.labels?.length)).map((e) => e.outerHTML.slice(0, 120)),

@@ -1,0 +1,78 @@
+import { useState } from "preact/hooks";
+import type { Tale, Timeline } from "./data";
+import { duration, percent } from "./format";
+import { stateClass } from "./theme";
+
+// Tales tells the slowest requests one by one: what each did, from begin to end,
+// and what happened around it.
+export function Tales({ tales, timelines }: { tales: Tale[]; timelines: Timeline[] }) {
+  const [all, setAll] = useState(false);
+  if (timelines.length === 0) return null;
+  const shown = all ? timelines : timelines.slice(0, 8);
+  const longest = Math.max(1, ...timelines.map((t) => t.to_ns - t.from_ns));
+  return (
+    <div class="card" id="tales">
+      <h3>The slowest requests, from begin to end</h3>
+      <p class="note">Each bar is one request on one time scale, in the colours above. Point at it for its stretches; open it for the story.</p>
+      <ol class="timelines">
+        {shown.map((t, i) => {
+          const tale = tales.find((one) => one.begin_ns === t.from_ns && one.took_ns === t.to_ns - t.from_ns);
+          return (
+            <li key={i}>
+              <TimelineRow timeline={t} longest={longest} />
+              {tale && <Story tale={tale} open={i === 0} />}
+            </li>
+          );
+        })}
+      </ol>
+      {timelines.length > 8 && <button type="button" onClick={() => setAll(!all)}>{all ? "Show fewer" : `Show all ${timelines.length}`}</button>}
+    </div>
+  );
+}
+
+function TimelineRow({ timeline, longest }: { timeline: Timeline; longest: number }) {
+  const length = timeline.to_ns - timeline.from_ns;
+  const spent = new Map<string, number>();
+  for (const s of timeline.segments) spent.set(s.state, (spent.get(s.state) ?? 0) + s.ns);
+  const most = [...spent].sort((a, b) => b[1] - a[1]).slice(0, 3).map(([state, ns]) => `${state} ${duration(ns)}`).join(", ");
+  return (
+    <div class="timeline">
+      <span class="when">{(timeline.from_ns / 1e9).toFixed(3)} s</span>
+      <svg viewBox="0 0 1000 16" preserveAspectRatio="none" role="img" aria-label={`Request of ${duration(length)}: ${most}`}>
+        {timeline.segments.map((s, i) => (
+          <rect key={i} class={stateClass(s.state)} x={((s.from_ns - timeline.from_ns) / longest) * 1000} y="0" width={Math.max((s.ns / longest) * 1000, 0.4)} height="16"
+            data-tip={`${s.state}${s.site ? "\n" + s.site : ""}\n${duration(s.ns)}, ${duration(s.from_ns - timeline.from_ns)} after its begin`} />
+        ))}
+      </svg>
+      <span class="num">{duration(length)}</span>
+    </div>
+  );
+}
+
+function Story({ tale, open }: { tale: Tale; open: boolean }) {
+  return (
+    <details class="story" open={open}>
+      <summary>{tale.lead}</summary>
+      {tale.name && <p class="note">Request {tale.id}, {tale.name}: its sender waited {duration(tale.latency_ns ?? 0)} for the answer.</p>}
+      <div class="scroll"><table>
+        <thead><tr><th scope="col" class="num">after its begin</th><th scope="col" class="num">for</th><th scope="col" class="num">share</th><th scope="col">it</th></tr></thead>
+        <tbody>
+          {(tale.steps ?? []).map((s, i) => (
+            <tr key={i} class={s.rest ? "rest" : ""}>
+              <td class="num">{duration(s.at_ns)}</td>
+              <td class="num">{duration(s.took_ns)}</td>
+              <td class="num">{percent(s.share)}</td>
+              <td>
+                {!s.rest && <i class={"swatch " + stateClass(s.state)} />}{s.text}{s.times > 1 && `, ${s.times} times`}
+                {s.place && !s.rest && <> <code>{s.place}</code></>}
+                {s.for && <div class="note">for {s.for}</div>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table></div>
+      {(tale.meanwhile ?? []).length > 0 && <><h4>Meanwhile</h4><ul class="plain">{tale.meanwhile!.map((m, i) => <li key={i}>{m}</li>)}</ul></>}
+      {(tale.spans ?? []).length > 0 && <><h4>What the services say of it</h4><ul class="plain">{tale.spans!.map((m, i) => <li key={i}>{m}</li>)}</ul></>}
+    </details>
+  );
+}
