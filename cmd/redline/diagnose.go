@@ -26,13 +26,13 @@ summary.json and report.html in the bundle; what was measured is not touched.`,
 			if err := writeHTML(rec, summary); err != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "redline: report.html: %v\n", err)
 			}
-			if err := printSummary(cmd.OutOrStdout(), summary, asJSON, all); err != nil {
+			if err := printSummary(cmd.OutOrStdout(), rec, summary, asJSON, all); err != nil {
 				return err
 			}
 			return outcome(summary, nil)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print summary.json alone on stdout")
-	cmd.Flags().BoolVar(&all, "all", false, "print every finding, not the first three")
+	cmd.Flags().BoolVar(&all, "all", false, "print every finding in full, what was rejected and not judged, and the slowest requests")
 	return cmd
 }

@@ -12,11 +12,16 @@ import (
 )
 
 // printSummary prints a summary for people, or as JSON.
-func printSummary(w io.Writer, s *record.Summary, asJSON, all bool) error {
+func printSummary(w io.Writer, rec *record.Record, s *record.Summary, asJSON, all bool) error {
 	if asJSON {
 		return report.JSON(w, s)
 	}
-	return report.Text(w, s, report.TextOptions{Color: colour(w), All: all, Width: width(w)})
+	return report.Text(w, s, textOptions(w, rec, all, colour(w)))
+}
+
+// textOptions lays out a summary for w: the first findings, or all of everything.
+func textOptions(w io.Writer, rec *record.Record, all, color bool) report.TextOptions {
+	return report.TextOptions{Color: color, All: all, Width: width(w), Record: rec, More: "redline report " + rec.Dir + " --all"}
 }
 
 // writeHTML writes report.html into the bundle, whole or not at all.
@@ -34,6 +39,9 @@ func writeFile(path string, write func(io.Writer) error) error {
 	err = write(buffered)
 	if err == nil {
 		err = buffered.Flush()
+	}
+	if err == nil {
+		err = temp.Chmod(0o644) // a CI system reads it as another user
 	}
 	if closeErr := temp.Close(); err == nil {
 		err = closeErr

@@ -15,10 +15,12 @@ import (
 
 func reportCommand() *cobra.Command {
 	var format, out string
+	var all bool
 	cmd := &cobra.Command{
 		Use:   "report RUN",
 		Short: "Write the report of a recorded run",
 		Example: `  redline report runs/20260102-150405-gateway                  # text
+  redline report runs/20260102-150405-gateway --all            # and the slowest requests
   redline report runs/20260102-150405-gateway --format html -o report.html
   redline report runs/20260102-150405-gateway --format json | jq .findings`,
 		Args: cobra.ExactArgs(1),
@@ -27,7 +29,8 @@ func reportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			write, err := writer(rec, summary, format, out == "" && colour(cmd.OutOrStdout()))
+			text := textOptions(cmd.OutOrStdout(), rec, all, out == "" && colour(cmd.OutOrStdout()))
+			write, err := writer(rec, summary, format, text)
 			if err != nil {
 				return err
 			}
@@ -39,6 +42,7 @@ func reportCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text, md, json or html")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "write to this `file` (default stdout)")
+	cmd.Flags().BoolVar(&all, "all", false, "print every finding in full, what was rejected and not judged, and the slowest requests (text)")
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "md", "json", "html"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -61,12 +65,10 @@ func judged(dir string) (*record.Record, *record.Summary, error) {
 	return rec, summary, nil
 }
 
-func writer(rec *record.Record, s *record.Summary, format string, color bool) (func(io.Writer) error, error) {
+func writer(rec *record.Record, s *record.Summary, format string, text report.TextOptions) (func(io.Writer) error, error) {
 	switch format {
 	case "text":
-		return func(w io.Writer) error {
-			return report.Text(w, s, report.TextOptions{Color: color, All: true, Width: width(w)})
-		}, nil
+		return func(w io.Writer) error { return report.Text(w, s, text) }, nil
 	case "md":
 		return func(w io.Writer) error { return report.Markdown(w, s) }, nil
 	case "json":

@@ -26,7 +26,7 @@ decide (the measurement is invalid); 130 interrupted (the bundle is kept).`,
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(runCommand(), doctorCommand(), diagnoseCommand(), reportCommand(), demoCommand())
+	root.AddCommand(runCommand(), doctorCommand(), diagnoseCommand(), reportCommand(), explainCommand(), demoCommand(), lintCommand(), abCommand(), gateCommand(), compareCommand(), historyCommand(), benchCommand())
 	return root
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/judge"
+	"github.com/redline-go/redline/lint"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
@@ -30,6 +31,7 @@ type runFlags struct {
 	overhead bool
 	pairs    int
 	blind    bool
+	history  string
 }
 
 func runCommand() *cobra.Command {
@@ -75,6 +77,13 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	store, err := openHistory(cmd.Context(), f.history)
+	if err != nil {
+		return err
+	}
+	if store != nil {
+		defer store.Close()
+	}
 	dir := f.out
 	if dir == "" {
 		dir = unusedDir(filepath.Join("runs", time.Now().Format("20060102-150405")+"-"+plan.Name))
@@ -93,6 +102,13 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	if f.overhead && runErr == nil {
 		overhead, runErr = run.Overhead(cmd.Context(), o, f.pairs)
 	}
+	if plan.Target.Build != "" && runErr == nil {
+		view.event(run.Event{Phase: "asking the compiler"})
+		// Its remarks explain findings and are no part of the measurement.
+		if err := lint.Bundle(cmd.Context(), dir, plan.Target.Build); err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "redline: without the compiler's remarks: %v\n", err)
+		}
+	}
 	view.event(run.Event{Phase: "taking requests apart"})
 	rec, summary, err := judge.Bundle(dir)
 	if summary == nil {
@@ -107,8 +123,11 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	runErr = errors.Join(runErr, writeHTML(rec, summary))
 	view.Close()
-	if err := printSummary(cmd.OutOrStdout(), summary, f.json, f.all); err != nil {
+	if err := printSummary(cmd.OutOrStdout(), rec, summary, f.json, f.all); err != nil {
 		return err
+	}
+	if runErr == nil {
+		keepRun(cmd.Context(), store, rec, func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
 	}
 	return outcome(summary, runErr)
 }

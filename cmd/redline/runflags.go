@@ -76,8 +76,9 @@ func (f *runFlags) exportFlags(flags *pflag.FlagSet) {
 func (f *runFlags) outputFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.out, "out", "o", "", "bundle `directory` (default runs/<time>-<scenario>)")
 	flags.BoolVar(&f.json, "json", false, "print summary.json alone on stdout")
+	historyFlag(flags, &f.history)
 	flags.BoolVar(&f.plain, "plain", false, "plain progress lines even on a terminal")
-	flags.BoolVar(&f.all, "all", false, "print every finding, not the first three")
+	flags.BoolVar(&f.all, "all", false, "print every finding in full, what was rejected and not judged, and the slowest requests")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show the target's output on stderr")
 	flags.BoolVar(&f.overhead, "measure-overhead", false, "also measure what observation costs the target, by runs with and without it in turn")
 	flags.IntVar(&f.pairs, "overhead-pairs", 10, "pairs of runs for --measure-overhead")

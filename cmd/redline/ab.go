@@ -1,0 +1,369 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/verify"
+)
+
+// compareFlags are what ab and gate have in common.
+type compareFlags struct {
+	runFlags
+	maxTime  time.Duration
+	most     int
+	seed     uint64
+	block    time.Duration
+	resume   bool
+	markdown string
+	junit    string
+	sarif    string
+
+	baseline, saveBaseline string
+}
+
+func (f *compareFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	f.loadFlags(flags)
+	f.protocolFlags(flags)
+	flags.DurationVar(&f.maxTime, "max-time", verify.DefaultMaxTime, "end after this `time` at the latest, undecided if need be")
+	flags.IntVar(&f.most, "pairs", 0, "measure at most `n` pairs (60)")
+	flags.Uint64Var(&f.seed, "seed", 0, "order of the pairs (random)")
+	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch (2s)")
+	flags.StringVarP(&f.out, "output", "o", "", "`directory` that keeps the session (runs/<time>-ab)")
+	flags.BoolVar(&f.resume, "resume", false, "go on with the interrupted session in the directory of -o")
+	flags.BoolVar(&f.json, "json", false, "print ab.json alone on stdout")
+	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
+	flags.StringVar(&f.junit, "junit", "", "write the result as JUnit XML to `file`")
+	historyFlag(flags, &f.history)
+	flags.StringVar(&f.saveBaseline, "save-baseline", "", "store the launches of side b in this JSON `file`, for gate --baseline")
+	flags.StringVar(&f.sarif, "sarif", "", "write the result as SARIF to `file`")
+}
+
+func abCommand() *cobra.Command {
+	var f compareFlags
+	var a, b, buildA, buildB string
+	var envA, envB []string
+	cmd := &cobra.Command{
+		Use:   "ab (--a CMD --b CMD | --build-a PKG[@REF] --build-b PKG[@REF] | --env-a K=V --env-b K=V) URL | scenario.yaml",
+		Short: "Settle which of two versions of a service is faster",
+		Long: `ab measures two versions of a service in pairs of short launches, in random order,
+until it can decide or the time is up. First it compares side a with itself: that
+tells how small a change this machine can show today.
+
+The sides are two commands (--a, --b), two packages or git revisions of one
+(--build-a, --build-b; built in temporary worktrees), or one target with two
+environments (--env-a, --env-b, besides the scenario's target). Both must listen
+where the scenario sends its load; only one of them runs at a time.
+
+Exit code 0: b is no worse, or better. 1: b is worse. 3: not decided.`,
+		Example: `  redline ab --build-a ./cmd/svc@main --build-b ./cmd/svc scenario.yaml
+  redline ab --a './svc-old -l :8080' --b './svc-new -l :8080' http://127.0.0.1:8080/ -c 32
+  redline ab --env-a GOGC=100 --env-b GOGC=400 scenario.yaml --max-time 5m`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			plan, err := f.plan(cmd, args)
+			if err != nil {
+				return err
+			}
+			sides := [2]side{{command: a, build: buildA, env: envA}, {command: b, build: buildB, env: envB}}
+			return f.compare(cmd, plan, args[0], sides, history.AB)
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().StringVar(&a, "a", "", "`command` of side a")
+	cmd.Flags().StringVar(&b, "b", "", "`command` of side b")
+	cmd.Flags().StringVar(&buildA, "build-a", "", "`package[@revision]` of side a")
+	cmd.Flags().StringVar(&buildB, "build-b", "", "`package[@revision]` of side b")
+	cmd.Flags().StringArrayVar(&envA, "env-a", nil, "`K=V` of side a's environment")
+	cmd.Flags().StringArrayVar(&envB, "env-b", nil, "`K=V` of side b's environment")
+	cmd.MarkFlagsMutuallyExclusive("a", "build-a")
+	cmd.MarkFlagsMutuallyExclusive("b", "build-b")
+	cmd.MarkFlagsRequiredTogether("a", "b")
+	cmd.MarkFlagsRequiredTogether("build-a", "build-b")
+	return cmd
+}
+
+func gateCommand() *cobra.Command {
+	var f compareFlags
+	var base, build string
+	cmd := &cobra.Command{
+		Use:   "gate (--base REF | --baseline FILE | --save-baseline FILE) URL | scenario.yaml",
+		Short: "Fail a build that made a service slower",
+		Long: `gate compares the work tree with a git revision, as ab does, for CI: exit code 0
+when nothing is worse by its margin, 1 on a regression, 3 when it could not be
+decided. It never passes what it could not have failed.
+
+With --baseline it is compared with what --save-baseline stored earlier. That
+measures half as much and tells less, since what else has changed meanwhile is in
+the difference: nothing is decided (3) on another machine, kernel, version of Go
+or scenario, and intervals are wider. --save-baseline alone measures and stores.
+
+The service is the scenario's target.build, or --build. Margins stand in the
+scenario (verify:). With CI=true what did not pass is also printed as workflow
+commands that CI systems show beside the change.`,
+		Example: `  redline gate --base origin/main scenario.yaml
+  redline gate --save-baseline base.json scenario.yaml
+  redline gate --baseline base.json scenario.yaml
+  redline gate --base HEAD~1 scenario.yaml --markdown gate.md --junit gate.xml --sarif gate.sarif`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if base == "" && f.baseline == "" && f.saveBaseline == "" {
+				return errors.New("compare with which revision? (hint: --base origin/main)")
+			}
+			plan, err := f.plan(cmd, args)
+			if err != nil {
+				return err
+			}
+			if build == "" {
+				build = plan.Target.Build
+			}
+			if build == "" {
+				return errors.New("what to build? the scenario has no target.build (hint: --build ./cmd/svc)")
+			}
+			if base == "" {
+				return f.against(cmd, plan, args[0], side{build: build})
+			}
+			return f.compare(cmd, plan, args[0], [2]side{{build: build + "@" + base}, {build: build}}, history.Gate)
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().StringVar(&base, "base", "", "git `revision` to compare with")
+	cmd.Flags().StringVar(&f.baseline, "baseline", "", "stored `file` of --save-baseline to compare with: only the work tree is measured, and less can be told")
+	cmd.MarkFlagsMutuallyExclusive("base", "baseline")
+	cmd.Flags().StringVar(&build, "build", "", "main `package` to build, relative to here")
+	return cmd
+}
+
+// side is one side as flags say it.
+type side struct {
+	command, build string
+	env            []string
+}
+
+// words tells what a side is, without secrets; a resumed session must be of the
+// same words.
+func (s side) words(plan *scenario.Plan, built verify.Built) string {
+	parts := []string{}
+	switch {
+	case s.command != "":
+		words, _ := scenario.SplitCommand(s.command)
+		parts = scenario.RedactCommand(words)
+	case plan.Target.Build != "":
+		text := plan.Target.Build
+		if s.build != "" {
+			text = s.build
+		}
+		parts = append(parts, verify.ParseSources(text).String())
+		if built.Commit != "" {
+			parts = append(parts, "at "+built.Commit[:min(12, len(built.Commit))])
+		}
+		if built.Dirty {
+			parts = append(parts, "with changes")
+		}
+	default:
+		parts = scenario.RedactCommand(plan.Target.Exec)
+	}
+	for _, pair := range s.env {
+		parts = append(parts, variable(pair))
+	}
+	return strings.Join(parts, " ")
+}
+
+// runtimeVariables are read by every Go program, and no secrets.
+var runtimeVariables = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"}
+
+// variable writes a K=V so that another value can be told and this one cannot:
+// 16 bits of its hash say next to nothing of a secret.
+func variable(pair string) string {
+	name, value, _ := strings.Cut(pair, "=")
+	if slices.Contains(runtimeVariables, name) {
+		return pair
+	}
+	sum := sha256.Sum256([]byte(value))
+	return fmt.Sprintf("%s=[value %x]", name, sum[:2])
+}
+
+// compare runs a session and prints what it came to.
+func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name string, sides [2]side, kind history.Kind) error {
+	c, err := f.begin(cmd, plan, kind)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	s := &verify.Session{
+		Rules: c.rules, MaxTime: f.maxTime, Pairs: f.most,
+		Measurer:   c.measurer(),
+		OnProgress: func(p verify.Progress) { c.progress.step(p.Line()) },
+	}
+	for i, into := range []*verify.Side{&s.A, &s.B} {
+		words := []*string{&c.header.A, &c.header.B}[i]
+		if *into, *words, err = sides[i].prepare(cmd.Context(), plan, "ab"[i:i+1], c.builder); err != nil {
+			return interruptedOr(cmd.Context(), fmt.Errorf("side %s: %w", "ab"[i:i+1], err))
+		}
+	}
+	if len(sides[1].env) > 0 {
+		if f.saveBaseline != "" {
+			return errors.New("--save-baseline is for a version as it is, and --env-b changes it (hint: put the environment into the scenario)")
+		}
+		c.own = true
+	}
+	if err := c.describe(sides[1], s.B); err != nil {
+		return err
+	}
+	if s.Log, s.Rules.Seed, err = f.log(c.header); err != nil {
+		return err
+	}
+	result, err := s.Run(cmd.Context())
+	if err != nil {
+		return c.cutShort(err)
+	}
+	if err := c.finish(&result, s.Log); err != nil {
+		return err
+	}
+	return f.print(cmd.OutOrStdout(), cmd.ErrOrStderr(), result, name)
+}
+
+// log opens the session's directory, new or begun earlier.
+func (f *compareFlags) log(h verify.Header) (*verify.Log, uint64, error) {
+	if f.resume {
+		return verify.Resume(f.out, h)
+	}
+	if f.out == "" {
+		f.out = unusedDir(filepath.Join("runs", time.Now().Format("20060102-150405")+"-ab"))
+	}
+	if h.Seed = f.seed; h.Seed == 0 {
+		h.Seed = rand.Uint64()
+	}
+	log, err := verify.Create(f.out, h)
+	return log, h.Seed, err
+}
+
+// builder builds sides; two of the same sources share a binary.
+type builder struct {
+	scratch string
+	note    func(format string, args ...any)
+	done    map[verify.Sources]verify.Built
+}
+
+func (b builder) build(ctx context.Context, sources verify.Sources, name string) (verify.Built, error) {
+	if built, ok := b.done[sources]; ok {
+		return built, nil
+	}
+	b.note("building %s", sources)
+	built, err := verify.Build(ctx, sources, b.scratch, filepath.Join(b.scratch, "target-"+name))
+	if err != nil {
+		return built, err
+	}
+	if built.Dirty {
+		b.note("the work tree has changes that are not committed: side %s is measured with them", name)
+	}
+	b.done[sources] = built
+	return built, nil
+}
+
+// prepare makes a side's plan, building it if it is built, and tells what it is.
+func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b builder) (out verify.Side, words string, err error) {
+	own := *plan
+	out = verify.Side{Name: name, Plan: &own}
+	own.Target.Env = map[string]string{}
+	for k, v := range plan.Target.Env {
+		own.Target.Env[k] = v
+	}
+	for _, pair := range s.env {
+		k, v, ok := strings.Cut(pair, "=")
+		if !ok || k == "" {
+			return out, "", fmt.Errorf("--env-%s %q is not K=V", name, k)
+		}
+		own.Target.Env[k] = v
+	}
+	switch {
+	case s.command != "":
+		command, err := scenario.SplitCommand(s.command)
+		if err != nil {
+			return out, "", err
+		}
+		own.Target.Build, own.Target.PID, own.Target.Exec = "", 0, command
+	case s.build != "":
+		own.Target.Exec, own.Target.PID, own.Target.Build = nil, 0, verify.ParseSources(s.build).Package
+	}
+	if own.Target.Build == "" {
+		if len(own.Target.Exec) == 0 {
+			return out, "", errors.New("what is it? (hint: --a CMD --b CMD, --build-a PKG@REF --build-b PKG, or a scenario with a target and --env-a, --env-b)")
+		}
+		return out, s.words(&own, verify.Built{}), nil
+	}
+	sources := verify.ParseSources(s.build)
+	if s.build == "" {
+		sources = verify.Sources{Package: own.Target.Build}
+	}
+	built, err := b.build(ctx, sources, name)
+	out.Binary = built.Binary
+	return out, s.words(&own, built), err
+}
+
+// print writes the result in the formats asked for, and says it by the exit code.
+func (f *compareFlags) print(w, stderr io.Writer, r verify.Result, name string) error {
+	write := verify.Text
+	if f.json {
+		write = printJSON
+	}
+	err := write(w, r)
+	for _, format := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{f.markdown, func(w io.Writer) error { return verify.Markdown(w, r) }},
+		{f.junit, func(w io.Writer) error { return verify.JUnit(w, r) }},
+		{f.sarif, func(w io.Writer) error { return verify.SARIF(w, r, name) }},
+	} {
+		if format.path != "" {
+			err = errors.Join(err, writeFile(format.path, format.write))
+		}
+	}
+	if os.Getenv("CI") == "true" {
+		if f.json {
+			w = stderr // CI systems read both, and JSON stands alone
+		}
+		err = errors.Join(err, verify.Annotations(w, r))
+	}
+	if err != nil {
+		return err
+	}
+	switch r.Verdict {
+	case verify.Pass, verify.Improvement:
+		return nil
+	case verify.Regression:
+		return &exitError{code: exitFailed}
+	}
+	return &exitError{code: exitUndecided}
+}
+
+func printJSON(w io.Writer, r verify.Result) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// interruptedOr turns an error into the exit of an interrupted command if it is
+// one.
+func interruptedOr(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return &exitError{code: exitInterrupted, err: errors.New("interrupted")}
+	}
+	return err
+}

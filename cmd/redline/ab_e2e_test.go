@@ -1,0 +1,357 @@
+package main
+
+// redline ab through the built command, on a small service of which one side is
+// broken in turn: whatever is wrong, it is never a pass, and nothing is left.
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/verify"
+)
+
+// stall is a git repository with a service whose environment says what is wrong
+// with it. It notes the processes that ran in the file pids.
+type stall struct{ dir, address, pids string }
+
+const shopSource = `package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+const rounds = 300
+
+func price(n int) (sum [32]byte) {
+	for range n {
+		sum = sha256.Sum256(sum[:])
+	}
+	return sum
+}
+
+func main() {
+	pids, err := os.OpenFile(os.Getenv("PIDS"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintln(pids, os.Getpid())
+	mode := os.Getenv("MODE")
+	if mode == "never ready" {
+		time.Sleep(time.Hour)
+	}
+	listener, err := net.Listen("tcp", os.Getenv("ADDR"))
+	if err != nil {
+		panic(err)
+	}
+	var calls atomic.Int64
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := calls.Add(1)
+		switch {
+		case mode == "crash" && n > 20:
+			fmt.Fprintln(os.Stderr, "lost my footing")
+			os.Exit(9)
+		case mode == "refuse" && n == 1:
+			defer listener.Close()
+			w.Header().Set("Connection", "close")
+		case mode == "wrong" && n > 1:
+			http.Error(w, "no", http.StatusNotFound)
+			return
+		case mode == "some" && n%20 == 0:
+			http.Error(w, "no", http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprintf(w, "%x\n", price(rounds))
+	})}
+	server.Serve(listener)
+	time.Sleep(time.Hour)
+}
+`
+
+// secret is what no file and no output may hold.
+const secret = "hush-4711-hush"
+
+// newStall makes the repository; TMPDIR is the test's own from here on, so that
+// what is left there can be seen. version 1 is tagged v1.
+func newStall(t *testing.T) stall {
+	t.Helper()
+	s := stall{dir: t.TempDir(), address: freePort(t), pids: filepath.Join(t.TempDir(), "pids")}
+	t.Setenv("TMPDIR", t.TempDir())
+	s.write(t, "go.mod", "module example.com/shop\n\ngo 1.24\n")
+	s.write(t, "svc/main.go", shopSource)
+	s.write(t, "shop.yaml", s.scenario(s.address))
+	s.git(t, "init", "-q")
+	s.git(t, "add", ".")
+	s.git(t, "commit", "-q", "-m", "one")
+	s.git(t, "tag", "v1")
+	return s
+}
+
+// scenario of one metric, so that few pairs decide.
+func (s stall) scenario(address string) string {
+	return fmt.Sprintf(`target:
+  build: ./svc
+  env: {ADDR: "%s", PIDS: %s, TOKEN: %s}
+  ready: http://%[1]s/
+  ready_timeout: 2s
+load: {connections: 1}
+verify: {throughput: off, p50: off, p90: off, p99: off, allocs_per_request: off, bytes_per_request: off, gc_cpu: off, rss: off}
+requests:
+  - {name: price, get: "http://%[1]s/?api_key=%[3]s", headers: {Authorization: %[3]s}}
+`, address, s.pids, secret)
+}
+
+func (s stall) write(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join(s.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s stall) git(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=test", "-c", "user.email=test@example.com"}, args...)...)
+	cmd.Dir = s.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// slower makes the work tree's service do ten times the work.
+func (s stall) slower(t *testing.T) {
+	t.Helper()
+	s.write(t, "svc/main.go", strings.Replace(shopSource, "rounds = 300", "rounds = 3000", 1))
+}
+
+// begin starts redline in the repository.
+func (s stall) begin(t *testing.T, args ...string) *invocation {
+	t.Helper()
+	return startIn(t, s.dir, append(args, "--block", "100ms")...)
+}
+
+// left fails the test for what a session must not leave behind: processes,
+// worktrees, scratch files, and secrets in what was written.
+func (s stall) left(t *testing.T, r result) {
+	t.Helper()
+	s.processesGone(t)
+	if list := s.git(t, "worktree", "list"); strings.Count(list, "\n") != 1 {
+		t.Errorf("worktrees are left:\n%s", list)
+	}
+	if names, err := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "*")); err != nil || len(names) > 0 {
+		t.Errorf("scratch files are left: %q, %v", names, err)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "runs")); err == nil && grepTree(t, filepath.Join(s.dir, "runs"), secret) {
+		t.Error("a secret was written into the session")
+	}
+	if strings.Contains(r.stdout+r.stderr, secret) {
+		t.Errorf("a secret was printed:\n%s%s", r.stdout, r.stderr)
+	}
+}
+
+func (s stall) processesGone(t *testing.T) {
+	t.Helper()
+	data, err := os.ReadFile(s.pids)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	for _, field := range strings.Fields(string(data)) {
+		pid, err := strconv.Atoi(field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		awaitGone(t, pid)
+	}
+}
+
+// await polls until what is waited for is there.
+func await(t *testing.T, what string, there func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !there() {
+		select {
+		case <-t.Context().Done():
+			t.Fatalf("no %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// blocksLogged counts the pairs that a session has on disk.
+func blocksLogged(dir string) int {
+	data, _ := os.ReadFile(filepath.Join(dir, "blocks.jsonl"))
+	return strings.Count(string(data), "\n")
+}
+
+// TestBrokenSide: each is told after one launch of either side.
+func TestBrokenSide(t *testing.T) {
+	s := newStall(t)
+	for mode, want := range map[string][]string{
+		"crash":       {"side b: the target ended", "exit status 9", "lost my footing"},
+		"refuse":      {"side b: every request failed (", "refused"},
+		"wrong":       {"side b: every request failed (status 404: "},
+		"never ready": {"side b: ", "the target did not become ready: "},
+	} {
+		t.Run(mode, func(t *testing.T) {
+			r := finish(t, s.begin(t, "ab", "--env-a", "PASSWORD="+secret, "--env-b", "MODE="+mode, "--env-b", "PASSWORD="+secret, "shop.yaml",
+				"--markdown", "out.md", "--junit", "out.xml", "--sarif", "out.sarif", "--json"))
+			if r.code != exitUndecided {
+				t.Errorf("exit %d, want %d", r.code, exitUndecided)
+			}
+			out := resultOf(t, r)
+			for _, text := range want {
+				if out.Verdict != verify.Invalid || !strings.Contains(out.Why, text) {
+					t.Errorf("%s without %q: %s\n%s", out.Verdict, text, out.Why, r.stderr)
+				}
+			}
+			if got := readJUnit(t, filepath.Join(s.dir, "out.xml")); got["session"] != "error" {
+				t.Errorf("JUnit shows %v", got)
+			}
+			if got := readSARIF(t, filepath.Join(s.dir, "out.sarif")); got["session"] != "error" {
+				t.Errorf("SARIF shows %v", got)
+			}
+			s.left(t, r)
+		})
+	}
+}
+
+// resultOf reads what --json leaves alone on stdout.
+func resultOf(t *testing.T, r result) verify.Result {
+	t.Helper()
+	var out verify.Result
+	d := json.NewDecoder(strings.NewReader(r.stdout))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&out); err != nil || d.More() || out.Schema != verify.Schema {
+		t.Fatalf("stdout is not ab.json alone: %v\nstdout: %.500s\nstderr: %s", err, r.stdout, r.stderr)
+	}
+	return out
+}
+
+func TestNothingToDecideBy(t *testing.T) {
+	s := newStall(t)
+	s.write(t, "idle.yaml", strings.NewReplacer("{connections: 1}", "{rate: 1/s}", "throughput: off, ", "").Replace(s.scenario(s.address)))
+	s.write(t, "allocs.yaml", strings.Replace(s.scenario(s.address), "allocs_per_request: off", "allocs_per_request: 5%", 1))
+	bare := filepath.Join(t.TempDir(), "svc")
+	build := exec.Command("go", "build", "-o", bare, "./svc") // without the probe
+	build.Dir = s.dir
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"nothing is loaded": {[]string{"--env-b", "A=1", "idle.yaml"}, exitUndecided, "INVALID: side a: the scenario loaded nothing"},
+		"a metric that is asked for": {[]string{"--a", bare, "--b", bare + " --password " + secret, "allocs.yaml"}, exitUndecided,
+			"INVALID: the target does not deliver allocs_per_request, which the scenario asks for (hint: "},
+		"no time":         {[]string{"--env-b", "A=1", "shop.yaml", "--max-time", "3s"}, exitUndecided, "INVALID: the time is not enough"},
+		"too few pairs":   {[]string{"--env-b", "A=1", "shop.yaml", "--pairs", "3"}, exitUsage, "--pairs 3 cannot decide"},
+		"no sides":        {[]string{"http://" + s.address + "/"}, exitUsage, "hint: --a CMD --b CMD"},
+		"no such command": {[]string{"--a", "no-such-command", "--b", "no-such-command", "shop.yaml"}, exitUndecided, "no-such-command"},
+		"half a pair":     {[]string{"--a", bare, "shop.yaml"}, exitUsage, "[a b]"},
+		"a rate for -d":   {[]string{"--env-b", "A=1", "shop.yaml", "-d", "5s"}, exitUsage, "--duration is not for comparing"},
+		"resumes nothing": {[]string{"--env-b", "A=1", "shop.yaml", "--resume"}, exitUsage, "resume which session?"},
+		"resumes nowhere": {[]string{"--env-b", "A=1", "shop.yaml", "--resume", "-o", "nowhere"}, exitUsage, "nowhere"},
+		"no such file":    {[]string{"--env-b", "A=1", "nowhere.yaml"}, exitUsage, "nowhere.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := finish(t, s.begin(t, append([]string{"ab"}, c.args...)...))
+			if r.code != c.code || !strings.Contains(r.stdout+r.stderr, c.want) {
+				t.Errorf("exit %d, want %d and %q\n%s%s", r.code, c.code, c.want, r.stdout, r.stderr)
+			}
+			s.left(t, r)
+		})
+	}
+}
+
+// TestKilledSession: what was started ends with redline, and git recovers.
+func TestKilledSession(t *testing.T) {
+	s := newStall(t)
+	i := s.begin(t, "ab", "--build-a", "./svc@v1", "--build-b", "./svc", "shop.yaml")
+	await(t, "service", func() bool { data, _ := os.ReadFile(s.pids); return len(data) > 0 })
+	i.cmd.Process.Kill()
+	finish(t, i)
+	s.processesGone(t)
+
+	i = s.begin(t, "ab", "--build-a", "./svc@v1", "--build-b", "./svc", "shop.yaml")
+	await(t, "worktree", func() bool { return strings.Count(s.git(t, "worktree", "list"), "\n") > 1 })
+	i.cmd.Process.Kill()
+	finish(t, i)
+	if err := os.RemoveAll(os.Getenv("TMPDIR")); err != nil { // as a reboot does
+		t.Fatal(err)
+	}
+	s.git(t, "worktree", "prune")
+	if err := os.MkdirAll(os.Getenv("TMPDIR"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if list := s.git(t, "worktree", "list"); strings.Count(list, "\n") != 1 {
+		t.Errorf("worktrees are left:\n%s", list)
+	}
+}
+
+func TestInterruptedWhileASideIsBuilt(t *testing.T) {
+	s := newStall(t)
+	for name, there := range map[string]func() bool{
+		"worktree": func() bool { return strings.Count(s.git(t, "worktree", "list"), "\n") > 1 },
+		"compiler": func() bool {
+			names, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "redline-ab-*", "go-build*"))
+			return len(names) > 0
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := s.begin(t, "ab", "--build-a", "./svc@v1", "--build-b", "./svc", "shop.yaml")
+			await(t, name, there)
+			i.cmd.Process.Signal(syscall.SIGINT)
+			r := finish(t, i)
+			if r.code != exitInterrupted || !strings.Contains(r.stderr, "interrupted") {
+				t.Errorf("exit %d, want %d\n%s", r.code, exitInterrupted, r.stderr)
+			}
+			s.left(t, r)
+		})
+	}
+}
+
+// TestProgress: on a terminal the last step is written over, and what is said
+// besides begins a line of its own.
+func TestProgress(t *testing.T) {
+	var b strings.Builder
+	for _, c := range []struct {
+		redraws bool
+		want    string
+	}{{false, "one\ntwo\nnote 3\n"}, {true, "\r\x1b[2Kone\r\x1b[2Ktwo\nnote 3\n"}} {
+		b.Reset()
+		p := &progress{w: &b, redraws: c.redraws}
+		p.step("one")
+		p.step("two")
+		p.note("note %d", 3)
+		p.close()
+		if b.String() != c.want {
+			t.Errorf("%q, want %q", b.String(), c.want)
+		}
+	}
+	b.Reset()
+	(&progress{w: &b, redraws: true}).step(strings.Repeat("µ", 2*pipeWidth))
+	if n := strings.Count(b.String(), "µ"); n == 0 || n >= pipeWidth {
+		t.Errorf("%d characters in a line of %d", n, pipeWidth)
+	}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/report/notation"
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/verify"
+)
+
+// against measures one side alone: to compare it with the stored baseline, to
+// store it as one, or both.
+func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name string, measured side) error {
+	var base *verify.Baseline
+	if f.baseline != "" {
+		b, err := verify.ReadBaseline(f.baseline)
+		if err != nil {
+			return err
+		}
+		base = &b
+	}
+	c, err := f.begin(cmd, plan, history.Gate)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	s := &verify.Against{Baseline: base, Rules: c.rules, MaxTime: f.maxTime, Blocks: f.most, Measurer: c.measurer(), OnBlock: func(p verify.Progress) { c.progress.step(p.Line()) }}
+	if s.B, c.header.B, err = measured.prepare(cmd.Context(), plan, "b", c.builder); err != nil {
+		return interruptedOr(cmd.Context(), fmt.Errorf("side b: %w", err))
+	}
+	if err := c.describe(measured, s.B); err != nil {
+		return err
+	}
+	if base != nil {
+		if err := base.Usable(c.now); err != nil {
+			return &exitError{code: exitUndecided, err: fmt.Errorf("%s: %w", f.baseline, err)}
+		}
+		c.header.A = "baseline " + f.baseline + " saved " + base.Saved.UTC().Format("2006-01-02 15:04:05")
+	}
+	if s.Log, _, err = f.log(c.header); err != nil {
+		return err
+	}
+	result, err := s.Run(cmd.Context())
+	if err != nil {
+		return c.cutShort(err)
+	}
+	if base != nil {
+		result.Stored.File, result.Stored.Saved, result.Stored.Commit = f.baseline, base.Saved, base.Commit.Hash
+		if base.Redline != c.header.Redline {
+			result.Warnings = append(result.Warnings, fmt.Sprintf("the baseline was saved by redline %s, and this is %s", base.Redline, c.header.Redline))
+		}
+	}
+	if err := c.finish(&result, s.Log); err != nil {
+		return err
+	}
+	if base == nil && result.Verdict != verify.Invalid {
+		return f.printAlone(cmd.OutOrStdout(), result)
+	}
+	return f.print(cmd.OutOrStdout(), cmd.ErrOrStderr(), result, name)
+}
+
+// printAlone writes what was measured where there was nothing to compare with.
+func (f *compareFlags) printAlone(w io.Writer, r verify.Result) error {
+	if f.json {
+		return printJSON(w, r)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, m := range r.Metrics {
+		fmt.Fprintf(t, "%s\t%s\n", m.Name, notation.Quantity(m.B, m.Unit))
+	}
+	return t.Flush()
+}
+
+// saveBaseline stores the blocks of side b, unless they are what a later session
+// must not be measured by: those of an invalid session, and those of a version
+// that is worse than what it was compared with, which would let the service
+// become slower step by step.
+func (c *comparison) saveBaseline(r verify.Result, blocks []verify.Block) error {
+	if c.f.saveBaseline == "" {
+		return nil
+	}
+	if r.Verdict == verify.Invalid || r.Verdict == verify.Regression {
+		c.progress.note("%s is not written: the verdict is %s", c.f.saveBaseline, r.Verdict)
+		return nil
+	}
+	b := verify.Baseline{Saved: c.header.Begun, Redline: c.header.Redline, Side: c.header.B, Commit: c.header.Commit, Circumstances: c.now, Blocks: blocks}
+	if err := b.Save(c.f.saveBaseline); err != nil {
+		return err
+	}
+	c.progress.note("baseline of %d launches saved in %s", len(blocks), c.f.saveBaseline)
+	return nil
+}

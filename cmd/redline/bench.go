@@ -1,0 +1,169 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/gobench"
+)
+
+// benchFlags are the flags of `redline bench`.
+type benchFlags struct {
+	gobench.Options
+	base, a, b, markdown string
+	envA, envB           []string
+	margin               float64 // percent
+	json                 bool
+}
+
+func benchCommand() *cobra.Command {
+	var f benchFlags
+	cmd := &cobra.Command{
+		Use:   "bench [packages]",
+		Short: "Compare Go benchmarks between two revisions or environments",
+		Long: `bench runs the Go benchmarks of packages (by default those of this folder) in
+rounds, and tells which of them do not measure what they seem to.
+
+With two sides (a git revision and the work tree: --base; two revisions: --a, --b;
+two environments: --env-a, --env-b) each round launches every benchmark once on
+either side, one right after the other in random order. First side a is measured
+against itself: that tells how small a change this machine can show today.
+Revisions are built in temporary worktrees.
+
+The folder of -o keeps every round in old.txt and new.txt (benchstat -ignore commit
+old.txt new.txt), bench.json, and CPU profiles of the benchmarks that changed or
+take longest.
+
+Exit code 0: nothing is worse by its margin, or one side was measured. 1: something
+is worse. 3: not decided, or a benchmark fails. 130: interrupted; what was measured
+is kept.`,
+		Example: `  redline bench ./...
+  redline bench --base origin/main ./codec
+  redline bench --a v1.2.0 --b v1.3.0 --bench 'Encode|Decode' --max-time 10m ./codec
+  redline bench --env-a GOGC=100 --env-b GOGC=400 --markdown bench.md ./...`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func (f *benchFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.base, "base", "", "git `revision` to compare the work tree with")
+	flags.StringVar(&f.a, "a", "", "git `revision` of side a")
+	flags.StringVar(&f.b, "b", "", "git `revision` of side b")
+	flags.StringArrayVar(&f.envA, "env-a", nil, "`K=V` of side a's environment; may be repeated")
+	flags.StringArrayVar(&f.envB, "env-b", nil, "`K=V` of side b's environment; may be repeated")
+	flags.StringVar(&f.Bench, "bench", ".", "run only benchmarks that match the `regexp`, as go test -bench")
+	flags.StringVar(&f.BenchTime, "benchtime", gobench.DefaultBenchTime, "measured `time` of a benchmark in each round, or iterations (50x)")
+	flags.IntVar(&f.Rounds, "rounds", gobench.DefaultRounds, "measure each benchmark `n` times a side, time permitting (go test's -count)")
+	flags.DurationVar(&f.MaxTime, "max-time", gobench.DefaultMaxTime, "end after this `time` at the latest, builds included, undecided if need be")
+	flags.IntSliceVar(&f.CPU, "cpu", nil, "GOMAXPROCS `list` to run each benchmark with (1,2)")
+	flags.StringVar(&f.Tags, "tags", "", "build `tags`, separated by commas")
+	flags.Float64Var(&f.margin, "margin", 100*gobench.DefaultMargin, "change for the worse that is still acceptable, `percent`")
+	flags.IntVar(&f.Profiles, "profiles", gobench.DefaultProfiles, "take CPU profiles of at most `n` benchmarks (0: none)")
+	flags.Uint64Var(&f.Seed, "seed", 0, "order of the rounds (random)")
+	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the results (runs/<time>-bench)")
+	flags.BoolVar(&f.json, "json", false, "print bench.json alone on stdout")
+	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
+	cmd.MarkFlagsMutuallyExclusive("base", "a")
+	cmd.MarkFlagsMutuallyExclusive("base", "b")
+	cmd.MarkFlagsRequiredTogether("a", "b")
+	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	_ = cmd.MarkFlagDirname("output") // these fail only for a flag that is not there
+	_ = cmd.MarkFlagFilename("markdown", "md")
+	for name, words := range map[string][]string{
+		"benchtime": {"100ms", "500ms", "1s", "100x"}, "base": {"HEAD", "HEAD~1", "main", "origin/main"}, "margin": {"2", "5", "10"},
+		"env-a": {"GOGC=", "GOMEMLIMIT=", "GODEBUG="}, "env-b": {"GOGC=", "GOMEMLIMIT=", "GODEBUG="},
+	} {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// sides are those that the flags say; one when nothing is compared.
+func (f *benchFlags) sides() []gobench.Side {
+	a, b := gobench.Side{Revision: f.a, Env: f.envA}, gobench.Side{Revision: f.b, Env: f.envB}
+	if f.base != "" {
+		a.Revision = f.base
+	}
+	if a.Revision == "" && b.Revision == "" && len(a.Env)+len(b.Env) == 0 {
+		return []gobench.Side{b}
+	}
+	return []gobench.Side{a, b}
+}
+
+func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
+	o := f.Options
+	o.Patterns, o.Sides, o.Margin = args, f.sides(), f.margin/100
+	switch { // zero is a default to the options, and a choice to who types it
+	case !(f.margin > 0):
+		return errors.New("--margin must be above 0 (hint: 5 is 5 %)")
+	case f.Rounds < 1:
+		return errors.New("--rounds must be above 0")
+	case f.MaxTime <= 0:
+		return errors.New("--max-time must be above 0 (hint: 5m)")
+	case f.Profiles <= 0:
+		o.Profiles = -1
+	}
+	for name, given := range map[string]string{"base": f.base, "a": f.a, "b": f.b} {
+		if cmd.Flags().Changed(name) && given == "" {
+			return fmt.Errorf("--%s needs a revision (hint: --%s HEAD~1)", name, name)
+		}
+	}
+	if o.Out == "" {
+		o.Out = unusedDir(filepath.Join("runs", time.Now().Format("20060102-150405")+"-bench"))
+	}
+	if o.Seed == 0 {
+		o.Seed = rand.Uint64()
+	}
+	o.Progress = func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
+	report, err := gobench.Run(cmd.Context(), o)
+	if report == nil {
+		if errors.Is(err, gobench.ErrTime) {
+			return &exitError{code: exitUndecided, err: err}
+		}
+		return interruptedOr(cmd.Context(), err)
+	}
+	if err := errors.Join(err, f.print(cmd.OutOrStdout(), report, o.Out)); err != nil {
+		return err
+	}
+	return benchExit(report)
+}
+
+// print writes the report in the formats asked for.
+func (f *benchFlags) print(w io.Writer, r *gobench.Report, dir string) (err error) {
+	if f.json {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		err = e.Encode(r)
+	} else {
+		err = gobench.Text(w, r, dir)
+	}
+	if f.markdown != "" {
+		err = errors.Join(err, writeFile(f.markdown, func(w io.Writer) error { return gobench.Markdown(w, r) }))
+	}
+	return err
+}
+
+// benchExit says by the exit code what a report came to.
+func benchExit(r *gobench.Report) error {
+	switch {
+	case r.Interrupted:
+		return &exitError{code: exitInterrupted}
+	case r.Verdict == verify.Regression:
+		return &exitError{code: exitFailed}
+	case r.Undecided():
+		return &exitError{code: exitUndecided}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/verify"
+)
+
+func compareCommand() *cobra.Command {
+	var asJSON bool
+	var markdown, flame string
+	cmd := &cobra.Command{
+		Use:   "compare RUN RUN",
+		Short: "Set two recorded runs beside each other",
+		Long: `compare tells by how much the second of two recorded runs differs from the first:
+figures with intervals from blocks of windows (long enough for one not to tell of
+the next), where the mean request spends other time, and which functions take
+other CPU. It needs the bundles alone.
+
+It decides nothing, since the runs were made one after another: redline ab does.`,
+		Example: "  redline compare runs/20260102-150405-gateway runs/20260102-151210-gateway --flame diff.html",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var runs [2]*record.Record
+			for i, dir := range args {
+				rec, err := record.Open(dir)
+				if err != nil {
+					return err
+				}
+				runs[i] = rec
+			}
+			s := verify.CompareRuns(runs[0], runs[1])
+			for _, file := range []struct {
+				path  string
+				write func(io.Writer) error
+			}{
+				{markdown, func(w io.Writer) error { return verify.SequentialMarkdown(w, s) }},
+				{flame, func(w io.Writer) error { return verify.WriteFlame(w, runs[0], runs[1]) }},
+			} {
+				if file.path == "" {
+					continue
+				}
+				if err := writeFile(file.path, file.write); err != nil {
+					return err
+				}
+			}
+			if !asJSON {
+				return verify.SequentialText(cmd.OutOrStdout(), s)
+			}
+			e := json.NewEncoder(cmd.OutOrStdout())
+			e.SetIndent("", "  ")
+			return e.Encode(s)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the comparison as JSON (redline.compare/1)")
+	cmd.Flags().StringVar(&markdown, "markdown", "", "write the comparison as Markdown to `file`")
+	cmd.Flags().StringVar(&flame, "flame", "", "write a flame graph of the difference of the CPU profiles to `file` (HTML)")
+	return cmd
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/verify"
+)
+
+// comparison is what every session of ab and gate needs around it.
+type comparison struct {
+	f        *compareFlags
+	ctx      context.Context
+	plan     *scenario.Plan
+	rules    verify.Rules
+	scratch  string
+	progress *progress
+	launcher *verify.Launcher
+	builder  builder
+	header   verify.Header
+	now      verify.Circumstances // of side b
+	store    *history.Store       // nil keeps nothing
+	kind     history.Kind
+	own      bool // side b has an environment of its own, and is not the commit's like
+}
+
+// begin checks the flags and makes ready; close is to follow.
+func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, kind history.Kind) (*comparison, error) {
+	for _, flag := range []string{"duration", "requests"} {
+		if cmd.Flags().Changed(flag) {
+			return nil, fmt.Errorf("--%s is not for comparing: each launch is measured for --block, and the session ends by --pairs or --max-time", flag)
+		}
+	}
+	metrics, err := verify.Choose(plan)
+	if err != nil {
+		return nil, err
+	}
+	rules := verify.Rules{Metrics: metrics, Seed: f.seed}
+	if least := rules.Least(); f.most > 0 && f.most < least {
+		return nil, fmt.Errorf("--pairs %d cannot decide: with these metrics the fewest are %d", f.most, least)
+	}
+	if f.resume && f.out == "" {
+		return nil, errors.New("resume which session? (hint: -o runs/...)")
+	}
+	scratch, err := os.MkdirTemp("", "redline-ab-")
+	if err != nil {
+		return nil, fmt.Errorf("scratch directory: %w", err)
+	}
+	store, err := openHistory(cmd.Context(), f.history)
+	if err != nil {
+		os.RemoveAll(scratch)
+		return nil, err
+	}
+	c := &comparison{
+		f: f, ctx: cmd.Context(), plan: plan, rules: rules, scratch: scratch, progress: newProgress(cmd.ErrOrStderr()), store: store, kind: kind,
+		launcher: &verify.Launcher{Version: version(), Scratch: scratch, Duration: f.block, Warmup: f.block / 2},
+		header:   verify.Header{Plan: plan.Redacted(), Host: record.HostInfo(), Begun: time.Now(), Redline: version()},
+	}
+	c.builder = builder{scratch: scratch, note: c.progress.note, done: map[verify.Sources]verify.Built{}}
+	return c, nil
+}
+
+func (c *comparison) close() {
+	c.progress.close()
+	os.RemoveAll(c.scratch)
+	if c.store != nil {
+		c.store.Close()
+	}
+}
+
+// measurer measures blocks, with the machine beside each where they are to be
+// stored or compared with stored ones.
+func (c *comparison) measurer() verify.Measurer {
+	if c.f.saveBaseline != "" || c.f.baseline != "" {
+		return verify.Yardstick{Measurer: c.launcher}
+	}
+	return c.launcher
+}
+
+// describe notes what side b is and in what circumstances it is measured.
+func (c *comparison) describe(b side, prepared verify.Side) (err error) {
+	if prepared.Binary != "" {
+		c.header.Commit = verify.Describe(c.ctx, verify.ParseSources(b.build).Revision)
+	} else {
+		c.header.Commit = verify.DescribeBinary(c.ctx, prepared.Plan.Target.Exec)
+	}
+	c.now, err = verify.Surroundings(c.plan, prepared, c.launcher)
+	c.header.Go, c.header.Block = c.now.Go, c.now.Duration
+	return err
+}
+
+// cutShort is the exit of a session that ended with an error.
+func (c *comparison) cutShort(err error) error {
+	c.progress.close()
+	if c.ctx.Err() != nil {
+		c.progress.note("interrupted: go on with the same command and -o %s --resume", c.f.out)
+		return &exitError{code: exitInterrupted}
+	}
+	return &exitError{code: exitUndecided, err: err}
+}
+
+// finish keeps what was measured: in the session's directory, as a baseline, in
+// the history.
+func (c *comparison) finish(r *verify.Result, log *verify.Log) error {
+	c.progress.close()
+	r.Sides = [2]string{c.header.A, c.header.B}
+	if n := c.launcher.Repeated; n > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d launches were measured again: the generator could not keep up", n))
+	}
+	if err := log.Finish(*r); err != nil {
+		return err
+	}
+	c.progress.note("kept in %s", c.f.out)
+	if err := c.saveBaseline(*r, log.Blocks()); err != nil {
+		return err
+	}
+	switch {
+	case c.store == nil:
+	case r.Verdict == verify.Invalid:
+		c.progress.note("not kept in the history: the session is invalid")
+	case c.own:
+		c.progress.note("not kept in the history: side b has an environment of its own, and others of its commit do not")
+	default:
+		kept, err := history.FromSession(c.f.out, c.header, log.Blocks(), c.rules.Metrics, c.kind)
+		keep(c.ctx, c.store, kept, err, c.progress.note)
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package main
+
+// redline gate through the built command: what CI relies on.
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/redline-go/redline/verify"
+)
+
+// TestGate runs whole sessions side by side: nobody judges their precision, and
+// most of each is waiting for launches. One is interrupted and goes on.
+func TestGate(t *testing.T) {
+	s := newStall(t)
+	same, failing := freePort(t), freePort(t)
+	s.write(t, "same.yaml", s.scenario(same))
+	s.write(t, "failing.yaml", s.scenario(failing))
+	t.Setenv("CI", "true")
+	identical := s.begin(t, "ab", "--build-a", "./svc@v1", "--build-b", "./svc@v1", "same.yaml", "--pairs", "7", "-o", "runs/same", "--json")
+	errors := s.begin(t, "ab", "--env-a", "MODE=", "--env-b", "MODE=some", "failing.yaml", "--pairs", "7", "-o", "runs/failing")
+	await(t, "session", func() bool { return blocksLogged(filepath.Join(s.dir, "runs/failing")) > 0 }) // built
+
+	s.slower(t)
+	gate := []string{"gate", "--base", "v1", "shop.yaml", "--pairs", "7", "-o", "runs/gate"}
+	interrupted := s.begin(t, gate...)
+	await(t, "pair", func() bool { return blocksLogged(filepath.Join(s.dir, "runs/gate")) >= 2 })
+	interrupted.cmd.Process.Signal(syscall.SIGINT)
+	r := finish(t, interrupted)
+	if r.code != exitInterrupted || !strings.Contains(r.stderr, "interrupted: go on with the same command and -o runs/gate --resume") {
+		t.Errorf("exit %d, want %d and how to go on\n%s", r.code, exitInterrupted, r.stderr)
+	}
+	kept := readFile(t, filepath.Join(s.dir, "runs/gate/blocks.jsonl"))
+	for name, args := range map[string][]string{
+		"side a": {"ab", "--env-b", "MODE=", "shop.yaml", "-o", "runs/gate", "--resume"}, "scenario": append(gate, "-c", "2", "--resume"),
+	} {
+		if r := finish(t, s.begin(t, args...)); r.code != exitUsage || !strings.Contains(r.stderr, "its "+name+" is not that of this command") {
+			t.Errorf("another %s: exit %d\n%s", name, r.code, r.stderr)
+		}
+	}
+	if r := finish(t, s.begin(t, gate...)); r.code != exitUsage || !strings.Contains(r.stderr, "--resume goes on with it") {
+		t.Errorf("begun over another: exit %d\n%s", r.code, r.stderr)
+	}
+	resumed := s.begin(t, append(gate, "--resume", "--markdown", "out.md", "--junit", "out.xml", "--sarif", "out.sarif")...)
+
+	t.Run("identical sides", func(t *testing.T) {
+		r, dir := finish(t, identical), "runs/same"
+		out := resultOf(t, r)
+		if out.Verdict == verify.Regression {
+			// Seven signs alike come once in 128 such sessions, which is what is promised.
+			t.Logf("called a regression once: %s", out.Why)
+			dir = "runs/again"
+			r = finish(t, s.begin(t, "ab", "--build-a", "./svc@v1", "--build-b", "./svc@v1", "same.yaml", "--pairs", "7", "-o", dir, "--json"))
+			out = resultOf(t, r)
+		}
+		if r.code != exitOK && r.code != exitUndecided || out.Verdict == verify.Regression {
+			t.Errorf("exit %d: %s, %s\n%s", r.code, out.Verdict, out.Why, r.stderr)
+		}
+		if strings.Contains(r.stderr, "\x1b") || !strings.Contains(r.stderr, "comparing side a with itself, 1 of ") || !strings.Contains(r.stderr, "\npair 7 of at most 7") {
+			t.Errorf("progress where there is no terminal:\n%q", r.stderr)
+		}
+		if saved := readFile(t, filepath.Join(s.dir, dir, verify.ResultFile)); !strings.Contains(saved, `"verdict": "`+string(out.Verdict)) {
+			t.Errorf("ab.json says otherwise: %s", saved)
+		}
+	})
+	t.Run("one request in twenty fails", func(t *testing.T) {
+		r := finish(t, errors)
+		if r.code != exitFailed || !strings.Contains(r.stdout, "REGRESSION: side b fails ") || !strings.Contains(r.stdout, "::error title=redline regression::side b fails ") {
+			t.Errorf("exit %d, want %d\n%s%s", r.code, exitFailed, r.stdout, r.stderr)
+		}
+	})
+	t.Run("regression", func(t *testing.T) {
+		r := finish(t, resumed)
+		if r.code != exitFailed {
+			t.Fatalf("exit %d, want %d\n%s%s", r.code, exitFailed, r.stdout, r.stderr)
+		}
+		if now := readFile(t, filepath.Join(s.dir, "runs/gate/blocks.jsonl")); !strings.HasPrefix(now, kept) || now == kept {
+			t.Error("it did not go on with the pairs that it had")
+		}
+		s.regressionTold(t, r)
+	})
+	s.left(t, result{})
+}
+
+// regressionTold checks every form in which a regression is told.
+func (s stall) regressionTold(t *testing.T, r result) {
+	t.Helper()
+	commit := strings.TrimSpace(s.git(t, "rev-parse", "v1"))[:12]
+	for _, want := range []string{
+		"REGRESSION: worse: cpu_per_request\n", "\na  ./svc@v1 at " + commit + "\n", "\nb  ./svc (work tree) at " + commit + " with changes\n",
+		"\n::error title=redline regression::worse: cpu_per_request\n", "\n::error title=redline cpu_per_request::+",
+	} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("no %q in\n%s", want, r.stdout)
+		}
+	}
+	if !strings.Contains(r.stderr, "the work tree has changes that are not committed") {
+		t.Errorf("nobody is told of changes:\n%s", r.stderr)
+	}
+	if text := readFile(t, filepath.Join(s.dir, "out.md")); !regexp.MustCompile("(?m)^\\| `cpu_per_request` \\|.*\\| regression \\|$").MatchString(text) || !strings.HasPrefix(text, "### redline: regression\n") {
+		t.Errorf("Markdown:\n%s", text)
+	}
+	if got := readJUnit(t, filepath.Join(s.dir, "out.xml")); got["session"] != "failure" || got["cpu_per_request"] != "failure" {
+		t.Errorf("JUnit shows %v", got)
+	}
+	if got := readSARIF(t, filepath.Join(s.dir, "out.sarif")); got["cpu_per_request"] != "error" {
+		t.Errorf("SARIF shows %v", got)
+	}
+}
+
+// TestGateWithoutABuild: which side does not build, and what the compiler says.
+func TestGateWithoutABuild(t *testing.T) {
+	s := newStall(t)
+	s.write(t, "svc/main.go", strings.Replace(shopSource, "rounds = 300", "rounds = undefined", 1))
+	s.git(t, "commit", "-q", "-a", "-m", "two")
+	s.write(t, "nothing.yaml", "requests: [{get: http://"+s.address+"/}]\n")
+	for name, c := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"work tree":        {[]string{"--base", "v1", "shop.yaml"}, []string{"side b: build ./svc: ", "./main.go:13:16: undefined: undefined"}},
+		"base":             {[]string{"--base", "HEAD", "shop.yaml"}, []string{"side a: at HEAD: build ", "undefined: undefined"}},
+		"unknown revision": {[]string{"--base", "v9", "shop.yaml"}, []string{`side a: build ./svc@v9: no revision "v9" here (hint: git fetch`}},
+		"no revision":      {[]string{"shop.yaml"}, []string{"hint: --base origin/main"}},
+		"nothing to build": {[]string{"--base", "v1", "nothing.yaml"}, []string{"hint: --build ./cmd/svc"}},
+		"no such folder":   {[]string{"--base", "v1", "--build", "./other", "shop.yaml"}, []string{"side a: build ./other@v1: that revision has no folder other"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := finish(t, s.begin(t, append([]string{"gate"}, c.args...)...))
+			for _, want := range c.want {
+				if r.code != exitUsage || !strings.Contains(r.stderr, want) {
+					t.Errorf("exit %d, want %d and %q\n%s", r.code, exitUsage, want, r.stderr)
+				}
+			}
+			s.left(t, r)
+		})
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// readJUnit returns what became of each test case: passed, failure, error or
+// skipped.
+func readJUnit(t *testing.T, path string) map[string]string {
+	t.Helper()
+	var suite struct {
+		XMLName xml.Name `xml:"testsuite"`
+		Tests   int      `xml:"tests,attr"`
+		Cases   []struct {
+			Name string                       `xml:"name,attr"`
+			Body []struct{ XMLName xml.Name } `xml:",any"`
+		} `xml:"testcase"`
+	}
+	if err := xml.Unmarshal([]byte(readFile(t, path)), &suite); err != nil || suite.Tests != len(suite.Cases) {
+		t.Fatalf("%s: %v, %d tests and %d cases", path, err, suite.Tests, len(suite.Cases))
+	}
+	out := map[string]string{}
+	for _, c := range suite.Cases {
+		if out[c.Name] = "passed"; len(c.Body) > 0 {
+			out[c.Name] = c.Body[0].XMLName.Local
+		}
+	}
+	return out
+}
+
+// readSARIF returns the level of each result by rule, once the file has what
+// SARIF 2.1.0 requires (sections 3.13, 3.14, 3.18, 3.19, 3.27).
+func readSARIF(t *testing.T, path string) map[string]string {
+	t.Helper()
+	type message struct{ Text *string }
+	var log struct {
+		Schema  string `json:"$schema"`
+		Version string
+		Runs    []struct {
+			Tool *struct {
+				Driver *struct {
+					Name  string
+					Rules []struct {
+						ID               string
+						ShortDescription *message
+					}
+				}
+			}
+			Results []struct {
+				RuleID    string
+				Level     string
+				Message   *message
+				Locations []struct {
+					PhysicalLocation *struct{ ArtifactLocation *struct{ URI string } }
+				}
+			}
+		}
+	}
+	d := json.NewDecoder(strings.NewReader(readFile(t, path)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&log); err != nil || log.Version != "2.1.0" || log.Schema == "" || len(log.Runs) != 1 {
+		t.Fatalf("%s: %v, %+v", path, err, log)
+	}
+	run := log.Runs[0]
+	if run.Tool == nil || run.Tool.Driver == nil || run.Tool.Driver.Name != "redline" {
+		t.Fatalf("%s names no tool", path)
+	}
+	known, levels := map[string]bool{}, map[string]string{}
+	for _, rule := range run.Tool.Driver.Rules {
+		known[rule.ID] = rule.ShortDescription != nil
+	}
+	for _, r := range run.Results {
+		if !known[r.RuleID] || r.Message == nil || r.Message.Text == nil || *r.Message.Text == "" ||
+			len(r.Locations) != 1 || r.Locations[0].PhysicalLocation == nil || r.Locations[0].PhysicalLocation.ArtifactLocation.URI != "shop.yaml" {
+			t.Errorf("%s: a result lacks what is required: %+v", path, r)
+		}
+		levels[r.RuleID] = r.Level
+	}
+	return levels
+}
