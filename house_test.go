@@ -19,14 +19,14 @@ const module = "github.com/redline-go/redline/"
 // floors gives each room its floor. A room imports only from lower floors;
 // folders inside a room may import the room and each other.
 var floors = map[string]int{
-	"record": 1, "scenario": 1, "stat": 1,
+	"record": 1, "scenario": 1, "stat": 1, "benchmark": 1,
 	// export shows a run to the outside as it goes: it touches the world, and run
 	// puts it beside the record.
 	"load": 2, "observe": 2, "anatomy": 2, "target": 2, "export": 2,
 	"run": 3, "diagnose": 3,
-	"judge": 4, "report": 4,
-	"demo": 5,
-	"cmd":  6,
+	"judge": 4, "lint": 4, "report": 4, "verify": 4,
+	"demo": 5, "history": 5,
+	"cmd": 6,
 	// The probe is what a target may link: a module of its own, below all.
 	"probe": 0,
 }
@@ -42,6 +42,7 @@ var bans = []struct{ room, imports, reason string }{
 	{"scenario/", "os/exec", "a plan is pure: it starts nothing"},
 	{"stat/", "os", "statistics are pure"},
 	{"stat/", module, "statistics know nothing of redline"},
+	{"benchmark/", module, "what benches leave knows nothing of what was measured"},
 	{"anatomy/", "net/http", "anatomy replays from a trace"},
 	{"anatomy/", "os", "anatomy takes readers, not paths"},
 	{"diagnose/", "net/", "diagnosis replays from a record"},
@@ -55,11 +56,20 @@ var bans = []struct{ room, imports, reason string }{
 	{"report/", module + "run", "reports are drawn from the record, the live view from its own events"},
 	{"report/", module + "load", "reports are drawn from the record"},
 	{"report/", "os/exec", "reports start nothing"},
+	{"history/", module + "run", "a history keeps what was measured, and measures nothing"},
+	{"history/", module + "load", "a history keeps what was measured, and measures nothing"},
+	{"history/", module + "target/", "a history keeps what was measured, and measures nothing"},
+	{"history/", "os/exec", "a history keeps what was measured, and starts nothing"},
 	{"cmd/", module + "load", "verbs speak to run, judge, report and demo"},
 	{"cmd/", module + "observe/", "verbs speak to run, judge, report and demo"},
 	{"cmd/", module + "anatomy", "verbs speak to run, judge, report and demo"},
 	{"cmd/", module + "diagnose/", "verbs speak to judge"},
 	{"cmd/", module + "lab/", "heavy dependencies of the lab stay in its module"},
+	{"corpus/sick/", module, "a specimen knows nothing of redline"},
+	{"corpus/pair/", module, "a specimen knows nothing of redline"},
+	{"corpus/healthy/", module, "a specimen knows nothing of redline"},
+	{"corpus/backend/", module, "a specimen knows nothing of redline"},
+	{"diagnose/diagnosetest/corpus/", "testing", "the bench that runs the corpus is no test"},
 	{"load/", module + "observe/", "the two halves meet in the record"},
 	{"export/", "os", "exporters speak HTTP; what is kept is the record's"},
 	{"export/", "os/exec", "exporters start nothing"},
@@ -119,8 +129,8 @@ func (s source) imports() []string {
 func TestImportsRunDownwards(t *testing.T) {
 	for _, s := range sources(t) {
 		from, known := floors[s.room()]
-		if s.room() == "lab" || !strings.Contains(s.path, "/") {
-			continue // the lab is a module of its own, above the house
+		if s.room() == "lab" || s.room() == "corpus" || !strings.Contains(s.path, "/") {
+			continue // lab and corpus are modules of their own, above the house
 		}
 		if !known {
 			t.Errorf("%s: room %q has no floor: add it to floors", s.path, s.room())

@@ -22,3 +22,5 @@ go build -o bin/redline ./cmd/redline
 go test $race -p 1 ./...
 (cd probe && go test $race -p 1 ./...)
 (cd lab && go test $race -p 1 ./...)
+# lint.sh has type-checked every service of the corpus; `make bench-diagnose` builds and runs them.
+(cd corpus && go test $race -p 1 ./bench/... ./backend/...)
