@@ -85,8 +85,10 @@ func replace(t *testing.T, path, old, now string) {
 
 func TestAmountsOfARecordedTree(t *testing.T) {
 	root := recorded(t, "linux-2.6.32")
-	s, sink := run(t, root, 42, 24, func(i int) { // past two more readings of softnet_stat
-		if i == 5 {
+	// Between two readings of softnet_stat and two more: the window that the
+	// first one falls into is not whole, and would keep a part of the amount.
+	s, sink := run(t, root, 42, 28, func(i int) {
+		if i == hostWindows+2 {
 			replace(t, root+"/proc/42/net/netstat", " 101 ", " 141 ")
 			replace(t, root+"/proc/42/net/softnet_stat", "00000020 ", "00000030 ")
 		}
