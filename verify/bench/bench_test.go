@@ -41,7 +41,7 @@ func drawnTrial(kind string, verdict verify.Verdict, slower, seconds float64) tr
 
 // TestMarks: a miss is told as one, and too few sessions are not a success.
 func TestMarks(t *testing.T) {
-	r := &results{Simulated: []simulation{{Sessions: 200, Verdicts: map[verify.Verdict]int{verify.Regression: 3, verify.Pass: 197}}}}
+	r := &results{Places: []place{{}}, Simulated: []simulation{{Sessions: 200, Verdicts: map[verify.Verdict]int{verify.Regression: 3, verify.Pass: 197}}}}
 	for i := range 10 {
 		r.Sessions = append(r.Sessions, drawnTrial("aa", verify.Pass, 0, 200))
 		seconds := 150.0
@@ -80,7 +80,8 @@ func TestAdd(t *testing.T) {
 	if err != nil || !r.empty() {
 		t.Fatalf("a file that is not there: %+v, %v", r, err)
 	}
-	r.Work, r.Sessions = work{Rounds: 7}, []trial{drawnTrial("aa", verify.Pass, 0, 100)}
+	*r.work() = work{Rounds: 7}
+	r.Sessions = []trial{drawnTrial("aa", verify.Pass, 0, 100)}
 	if err := r.write(file); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestAdd(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := openResults(o)
-	if err != nil || len(again.of("aa")) != 1 || again.Work.Rounds != 7 || len(pairs(again.Sessions[0].Compared)) != 30 {
+	if err != nil || len(again.of("aa")) != 1 || again.work().Rounds != 7 || len(again.Places) != 1 || len(pairs(again.Sessions[0].Compared)) != 30 {
 		t.Fatalf("gone on with: %+v, %v", again, err)
 	}
 	if err := again.write(file); err != nil {
@@ -101,6 +102,13 @@ func TestAdd(t *testing.T) {
 	}
 	if text, err := os.ReadFile(md); err != nil || !strings.Contains(string(text), "Seen by hand.") {
 		t.Errorf("a remark was lost: %v", err)
+	}
+	again.Places[0].Host.CPUModel = "another processor"
+	if err := again.write(file); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := openResults(o); err != nil || len(r.Places) != 2 || r.work().Rounds != 0 || r.Sessions[0].Place != 0 {
+		t.Errorf("sessions of another machine: %+v, %v", r, err)
 	}
 	o.maxTime = time.Hour
 	if _, err := openResults(o); err == nil || !strings.Contains(err.Error(), "-max-time") {

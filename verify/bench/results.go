@@ -11,54 +11,86 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/redline-go/redline/benchmark"
 	"github.com/redline-go/redline/record"
 )
 
-const schema = "redline.verify-bench/1"
+const schema = "redline.verify-bench/2"
 
-// results are all that was measured.
+// results are all that was measured, maybe on several machines.
 type results struct {
 	Schema    string       `json:"schema"`
-	Date      time.Time    `json:"date"` // of the last session
-	Host      record.Host  `json:"host"`
-	Go        string       `json:"go"`
-	Redline   string       `json:"redline"` // revision
 	MaxTime   string       `json:"max_time"`
-	Work      work         `json:"work"`
+	Places    []place      `json:"places"`
 	Sessions  []trial      `json:"sessions"`
 	Simulated []simulation `json:"simulated"`
 	Windows   *windowed    `json:"windows,omitempty"`
+
+	here int // index of this machine's place
 }
 
-// openResults returns what the file holds, if it is to be gone on with.
+// place is where sessions were run. The work that makes 5 % belongs to it: another
+// processor needs more or fewer rounds.
+type place struct {
+	Date    time.Time   `json:"date"` // of the last session
+	Host    record.Host `json:"host"`
+	Go      string      `json:"go"`
+	Redline string      `json:"redline"` // revision
+	Work    work        `json:"work"`
+}
+
+// openResults returns what the file holds, if it is to be gone on with; this
+// machine's place is the last one of the same host and Go, or a new one.
 func openResults(o options) (*results, error) {
-	now := &results{
-		Schema: schema, Date: time.Now().UTC().Truncate(time.Second), Host: record.HostInfo(), Go: runtime.Version(),
-		Redline: benchmark.Revision("."), MaxTime: o.maxTime.String(), Sessions: []trial{},
+	r := &results{Schema: schema, MaxTime: o.maxTime.String(), Sessions: []trial{}}
+	if o.add {
+		if err := r.load(o.out); err != nil {
+			return nil, err
+		}
 	}
-	if !o.add {
-		return now, nil
+	now := place{
+		Date: time.Now().UTC().Truncate(time.Second), Host: record.HostInfo(), Go: runtime.Version(),
+		Redline: benchmark.Revision("."),
 	}
-	data, err := os.ReadFile(o.out)
+	r.here = slices.IndexFunc(r.Places, func(p place) bool { return p.Host == now.Host && p.Go == now.Go })
+	if r.here < 0 {
+		r.here, r.Places = len(r.Places), append(r.Places, now)
+	}
+	now.Work = r.Places[r.here].Work
+	r.Places[r.here] = now
+	return r, nil
+}
+
+// load reads what the file holds; a file that is not there holds nothing.
+func (r *results) load(file string) error {
+	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return now, nil
+		return nil
 	}
 	var old results
 	if err == nil {
 		err = json.Unmarshal(data, &old)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("earlier results: %w (hint: -o another file)", err)
+		return fmt.Errorf("earlier results: %w (hint: -o another file)", err)
 	}
-	if old.Schema != schema || old.Host != now.Host || old.Go != now.Go || old.MaxTime != now.MaxTime {
-		return nil, fmt.Errorf("%s holds another measurement, of another machine, Go or -max-time (hint: without -add, or -o another file)", o.out)
+	if old.Schema != r.Schema || old.MaxTime != r.MaxTime {
+		return fmt.Errorf("%s holds another measurement, of another -max-time or form (hint: without -add, or -o another file)", file)
 	}
-	now.Work, now.Sessions, now.Simulated, now.Windows = old.Work, old.Sessions, old.Simulated, old.Windows
-	return now, nil
+	for _, t := range old.Sessions {
+		if t.Place < 0 || t.Place >= len(old.Places) {
+			return fmt.Errorf("earlier results: %s names place %d of %d (hint: -o another file)", file, t.Place, len(old.Places))
+		}
+	}
+	*r = old
+	return nil
 }
+
+// work is this machine's.
+func (r *results) work() *work { return &r.Places[r.here].Work }
 
 func (r *results) empty() bool {
 	return len(r.Sessions) == 0 && len(r.Simulated) == 0 && r.Windows == nil

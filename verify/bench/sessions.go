@@ -59,10 +59,12 @@ func measure(ctx context.Context, o options, kept *results, say func(string, ...
 	}
 	for list := todo(); len(list) > 0; list = todo() {
 		for _, k := range list {
-			done, err := s.session(ctx, o, k, kept.Work.Rounds, o.seed+uint64(len(kept.Sessions)))
+			done, err := s.session(ctx, o, k, kept.work().Rounds, o.seed+uint64(len(kept.Sessions)))
 			if err != nil {
 				return err
 			}
+			done.Place = kept.here
+			kept.Places[kept.here].Date = time.Now().UTC().Truncate(time.Second)
 			kept.Sessions = append(kept.Sessions, done)
 			say("%s %d of %d: %s", k.name, len(kept.of(k.name)), o.wanted(k), done.line())
 			if err := kept.write(o.out); err != nil {
@@ -121,9 +123,9 @@ const (
 // request, both measured under the load of the sessions.
 func (s *stage) calibrate(ctx context.Context, o options, kept *results) error {
 	if o.spin > 0 {
-		kept.Work = work{Rounds: o.spin}
+		*kept.work() = work{Rounds: o.spin}
 	}
-	if kept.Work.Rounds > 0 {
+	if kept.work().Rounds > 0 {
 		return nil
 	}
 	s.say("measuring what a round of work costs")
@@ -149,7 +151,7 @@ func (s *stage) calibrate(ctx context.Context, o options, kept *results) error {
 		return fmt.Errorf("calibrate: the work that was added took no CPU (%.3f ns a round): the machine is too restless", w.RoundNS)
 	}
 	w.Rounds = int(share * w.CPU / w.RoundNS)
-	kept.Work = w
+	*kept.work() = w
 	s.say("a request takes %.0f µs of CPU and a round %.2f ns: %d rounds are 5 %%", w.CPU/1e3, w.RoundNS, w.Rounds)
 	return nil
 }

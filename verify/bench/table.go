@@ -26,13 +26,10 @@ const again = "make bench-verify"
 func (r *results) markdown(raw string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# How often redline ab is right, measured\n\nMade by `%s`; every pair is in [%s](%s).\n\n", again, raw, raw)
-	fmt.Fprintf(&b, "Machine: %s, %d cores, Linux %s, %s; gateway, PostgreSQL and load share them. Measured %s with redline at %s.\n\n",
-		r.Host.CPUModel, r.Host.CPUs, r.Host.Kernel, r.Go, r.Date.Format("2006-01-02 15:04 UTC"), r.Redline)
 	fmt.Fprintf(&b, "The lab's order gateway, all remedies but its cache taken, 64 connections in a closed loop; at most %s for a session, its comparison of side a with itself included. ", r.MaxTime)
-	b.WriteString("Both sides are one binary; the slower one does a fixed number of rounds of arithmetic in every request.")
-	if r.Work.Pairs > 0 {
-		fmt.Fprintf(&b, " A request of the healthy gateway took %.0f µs of CPU and a round %.2f ns, by %d pairs of launches under load: %d rounds are 5 %%.",
-			r.Work.CPU/1e3, r.Work.RoundNS, r.Work.Pairs, r.Work.Rounds)
+	b.WriteString("Both sides are one binary; the slower one does a fixed number of rounds of arithmetic in every request, as many as were measured to be 5 % on the machine. Gateway, PostgreSQL and load share it.")
+	for i := range r.Places {
+		r.writePlace(&b, i)
 	}
 	b.WriteString("\n\n## Marks\n\n")
 	line(&b, "what", "mark", "measured", "")
@@ -44,6 +41,22 @@ func (r *results) markdown(raw string) string {
 	r.writeSessions(&b)
 	return b.String()
 }
+
+func (r *results) writePlace(b *strings.Builder, i int) {
+	p, n := r.Places[i], count(r.Sessions, func(t trial) bool { return t.Place == i })
+	if n == 0 && len(r.Places) > 1 {
+		return
+	}
+	fmt.Fprintf(b, "\n\nMachine %s: %s, %d cores, Linux %s, %s; %d sessions, the last on %s with redline at %s.",
+		letter(i), p.Host.CPUModel, p.Host.CPUs, p.Host.Kernel, p.Go, n, p.Date.Format("2006-01-02 15:04 UTC"), p.Redline)
+	if p.Work.Pairs > 0 {
+		fmt.Fprintf(b, " A request of the healthy gateway took %.0f µs of CPU and a round %.2f ns, by %d pairs of launches under load: %d rounds are 5 %%.",
+			p.Work.CPU/1e3, p.Work.RoundNS, p.Work.Pairs, p.Work.Rounds)
+	}
+}
+
+// letter names a place.
+func letter(i int) string { return string(rune('A' + i%26)) }
 
 // mark is one line of what was promised.
 type mark struct {
@@ -154,12 +167,12 @@ func (r *results) writeSessions(b *strings.Builder) {
 			fmt.Fprintf(b, "All pairs together: CPU per request %s, + is worse. One pair's difference has a standard deviation of %.1f %%, by the median of deviations %.1f %%.\n\n",
 				size.change, 100*size.sd, 100*size.spread)
 		}
-		line(b, "verdict", "CPU per request", "interval", "could see", "throughput", "pairs", "look", "time")
-		line(b, "---", "---", "---", "---", "---", "---", "---", "---")
+		line(b, "machine", "verdict", "CPU per request", "interval", "could see", "throughput", "pairs", "look", "time")
+		line(b, "---", "---", "---", "---", "---", "---", "---", "---", "---")
 		for _, t := range list {
 			cpu, _ := t.metric(decides)
 			thr, _ := t.metric("throughput")
-			line(b, told(t), fmt.Sprintf("%s, %+.1f %%", cpu.Verdict, 100*cpu.Estimate), fmt.Sprintf("%+.1f to %+.1f %%", 100*cpu.Low, 100*cpu.High),
+			line(b, letter(t.Place), told(t), fmt.Sprintf("%s, %+.1f %%", cpu.Verdict, 100*cpu.Estimate), fmt.Sprintf("%+.1f to %+.1f %%", 100*cpu.Low, 100*cpu.High),
 				fmt.Sprintf("%.1f %%", 100*cpu.MDE), fmt.Sprintf("%s, %+.1f %%", thr.Verdict, 100*thr.Estimate),
 				fmt.Sprint(t.Pairs), fmt.Sprintf("%d of %d", t.Look, t.Looks), fmt.Sprintf("%.0f s", t.Seconds))
 		}
