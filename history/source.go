@@ -2,12 +2,18 @@ package history
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/gobench"
 )
 
 // FromRun makes a result of a recorded run. One that must not be compared (the
@@ -50,8 +56,63 @@ func FromSession(dir string, h verify.Header, blocks []verify.Block, metrics []v
 	}, nil
 }
 
-// FromRecorded makes a result of a directory: a run's bundle, or a session of ab
-// or gate. c is what to take for its commit; where that is empty, it is the one
+// FromBench makes a result of what Go benchmarks came to on their only side, or
+// on side b: a metric per benchmark and unit that has a direction,
+// "example.com/codec.Encode allocs/op". Nanoseconds stand for seconds per
+// operation. dir is the session's folder, and c the commit of that side.
+func FromBench(dir string, r *gobench.Report, c verify.Commit) (Result, error) {
+	if len(r.Sides) == 0 || len(r.Benchmarks) == 0 || r.Rounds == 0 {
+		return Result{}, fmt.Errorf("%s: no round of a benchmark to keep", dir)
+	}
+	if len(r.Sides[len(r.Sides)-1].Environment) > 0 {
+		return Result{}, fmt.Errorf("%s: what was measured has an environment of its own, and others of its commit do not", dir)
+	}
+	like := sha256.Sum256([]byte("go test -bench\n" + r.BenchTime + "\n" + r.Tags))
+	out := Result{
+		Time: r.Begun, Commit: c, Scenario: "go benchmarks", Hash: hex.EncodeToString(like[:]), Machine: r.Host,
+		Go: r.Go, Kind: Bench, Dir: absolute(dir),
+	}
+	for _, b := range r.Benchmarks {
+		for _, m := range b.Metrics {
+			if m.Advisory {
+				continue
+			}
+			f := Figure{Unit: m.Unit, Higher: m.Higher, Value: m.B, Low: math.NaN(), High: math.NaN()}
+			if m.Spread[1] > 0 {
+				f.Low, f.High = m.Spread[0], m.Spread[1]
+			}
+			if f.Unit == "sec/op" {
+				f.Unit, f.Value, f.Low, f.High = "ns/op", 1e9*f.Value, 1e9*f.Low, 1e9*f.High
+			}
+			f.Metric = b.Package + "." + b.Name + " " + f.Unit
+			out.Figures = append(out.Figures, f)
+		}
+	}
+	return out, nil
+}
+
+// mostReport bounds a bench.json that is read, bytes.
+const mostReport = 64 << 20
+
+// readBench reads a session of Go benchmarks.
+func readBench(dir string) (*gobench.Report, error) {
+	file, err := os.Open(filepath.Join(dir, gobench.ReportFile))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var r gobench.Report
+	if err := json.NewDecoder(io.LimitReader(file, mostReport)).Decode(&r); err != nil {
+		return nil, fmt.Errorf("read %s: %w", file.Name(), err)
+	}
+	if r.Schema != gobench.Schema || r.Begun.IsZero() {
+		return nil, fmt.Errorf("%s is of another version of redline (%q)", file.Name(), r.Schema)
+	}
+	return &r, nil
+}
+
+// FromRecorded makes a result of a directory: a run's bundle, or a session of ab,
+// gate or bench. c is what to take for its commit; where that is empty, it is the one
 // that was recorded.
 func FromRecorded(ctx context.Context, dir string, c verify.Commit) (Result, error) {
 	if filepath.Base(dir) == verify.ResultFile {
@@ -69,6 +130,16 @@ func FromRecorded(ctx context.Context, dir string, c verify.Commit) (Result, err
 			r.Header.Commit = c
 		}
 		return FromSession(dir, r.Header, r.Blocks, r.Metrics, AB)
+	}
+	if _, err := os.Stat(filepath.Join(dir, gobench.ReportFile)); err == nil {
+		r, err := readBench(dir)
+		if err != nil {
+			return Result{}, err
+		}
+		if c.Hash == "" {
+			c = r.Commit(ctx)
+		}
+		return FromBench(dir, r, c)
 	}
 	if c.Hash == "" {
 		rec, err := record.Open(dir)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/gobench"
 )
@@ -18,10 +19,10 @@ import (
 // benchFlags are the flags of `redline bench`.
 type benchFlags struct {
 	gobench.Options
-	base, a, b, markdown string
-	envA, envB           []string
-	margin               float64 // percent
-	json                 bool
+	base, a, b, markdown, history string
+	envA, envB                    []string
+	margin                        float64 // percent
+	json                          bool
 }
 
 func benchCommand() *cobra.Command {
@@ -40,7 +41,7 @@ Revisions are built in temporary worktrees.
 
 The folder of -o keeps every round in old.txt and new.txt (benchstat -ignore commit
 old.txt new.txt), bench.json, and CPU profiles of the benchmarks that changed or
-take longest.
+take longest. --history keeps the figures of side b, or of the only one, by commit.
 
 Exit code 0: nothing is worse by its margin, or one side was measured. 1: something
 is worse. 3: not decided, or a benchmark fails. 130: interrupted; what was measured
@@ -73,6 +74,7 @@ func (f *benchFlags) register(cmd *cobra.Command) {
 	flags.Uint64Var(&f.Seed, "seed", 0, "order of the rounds (random)")
 	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the results (runs/<time>-bench)")
 	flags.BoolVar(&f.json, "json", false, "print bench.json alone on stdout")
+	historyFlag(flags, &f.history)
 	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
 	cmd.MarkFlagsMutuallyExclusive("base", "a")
 	cmd.MarkFlagsMutuallyExclusive("base", "b")
@@ -127,6 +129,13 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 		o.Seed = rand.Uint64()
 	}
 	o.Progress = func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
+	store, err := openHistory(cmd.Context(), f.history)
+	if err != nil {
+		return err
+	}
+	if store != nil {
+		defer store.Close()
+	}
 	report, err := gobench.Run(cmd.Context(), o)
 	if report == nil {
 		if errors.Is(err, gobench.ErrTime) {
@@ -136,6 +145,11 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := errors.Join(err, f.print(cmd.OutOrStdout(), report, o.Out)); err != nil {
 		return err
+	}
+	if !report.Interrupted && store != nil {
+		result, err := history.FromBench(o.Out, report, report.Commit(cmd.Context()))
+		result.Redline = version()
+		keep(cmd.Context(), store, result, err, func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
 	}
 	return benchExit(report)
 }

@@ -75,9 +75,22 @@ func TestBench(t *testing.T) {
 			t.Errorf("%s lacks %q: %v\n%s", name, part, err, data)
 		}
 	}
-	r = invokeIn(t, dir, append([]string{"bench", "-o", "alone", "."}, quick...)...)
-	if r.code != exitOK || !strings.Contains(r.stdout, "1 benchmark measured in 12 rounds") || !strings.Contains(r.stderr, "round 12 of 12") {
+	r = invokeIn(t, dir, append([]string{"bench", "-o", "alone", "--history", "kept.db", "."}, quick...)...)
+	if r.code != exitOK || !strings.Contains(r.stdout, "1 benchmark measured in 12 rounds") || !strings.Contains(r.stderr, "round 12 of 12") ||
+		!strings.Contains(r.stderr, "kept in the history kept.db, as of a dirty tree at ") {
 		t.Errorf("one side: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
+	}
+	r = invokeIn(t, dir, "history", "add", "out", "alone", "--history", "kept.db")
+	if r.code != exitOK || !strings.Contains(r.stdout, "out: kept, as of a dirty tree") || !strings.Contains(r.stdout, "alone: is there already") {
+		t.Errorf("what bench left is added: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
+	}
+	r = invokeIn(t, dir, "history", "shop.Work ns/op", "--dirty", "--csv", "--history", "kept.db")
+	if rows := strings.Split(strings.TrimSpace(r.stdout), "\n"); r.code != exitOK || len(rows) != 3 || !strings.HasPrefix(rows[1], "shop.Work ns/op,ns/op,go benchmarks,") {
+		t.Errorf("what was kept: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
+	}
+	r = invokeIn(t, dir, append([]string{"bench", "--env-a", "GOGC=100", "--env-b", "GOGC=50", "-o", "env", "--history", "kept.db"}, quick...)...)
+	if !strings.Contains(r.stderr, "not kept in the history") {
+		t.Errorf("an environment of its own: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 }
 

@@ -98,7 +98,7 @@ func historyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history [METRIC...]",
 		Short: "Draw results by commit, and the commits that changed them for good",
-		Long: `history draws what --history of run, ab and gate has kept: a series per metric,
+		Long: `history draws what --history of run, ab, gate and bench has kept: a series per metric,
 scenario and machine, with the commits at which the level changed for good, by
 how much, and how sure that is (E-divisive with Student's t test). A change is
 told from the second commit after it on; about one commit redline gate decides.
@@ -138,7 +138,7 @@ func historyAddCommand(f *historyFlags) *cobra.Command {
 		Use:   "add RUN...",
 		Short: "Keep recorded runs and comparisons in the history",
 		Long: `add keeps the results of bundles (redline run) and of sessions (redline ab and
-gate: side b). One that is there already is left as it is. The commit is the one
+gate: side b; redline bench: side b, or the only one). One that is there already is left as it is. The commit is the one
 that was recorded, or --commit.`,
 		Example: "  redline history add runs/* --history history.db\n  redline history add runs/20260102-150405-gateway --commit v1.2 --history history.db",
 		Args:    cobra.MinimumNArgs(1),
@@ -199,7 +199,7 @@ func (f *historyFlags) draw(cmd *cobra.Command, metrics []string) error {
 	}
 	store, err := history.Read(cmd.Context(), where)
 	if errors.Is(err, history.ErrNone) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%v (hint: redline run, ab and gate keep their results with --history %s)\n", err, where)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%v (hint: redline run, ab, gate and bench keep their results with --history %s)\n", err, where)
 		return f.show(cmd, nil, nil)
 	}
 	if err != nil {

@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/stat"
+	"github.com/redline-go/redline/target/compiler"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -40,13 +42,13 @@ type compared struct {
 func (s *session) report(ctx context.Context) *Report {
 	r := &Report{
 		Schema: Schema, Rounds: s.rounds, Planned: s.planned, BenchTime: s.o.BenchTime, Alpha: alpha, Margin: s.o.Margin,
-		Cores: runtime.NumCPU(), Missing: s.missing, Benchmarks: []Benchmark{}, Warnings: []string{}, AA: verify.AA{Different: []string{}},
+		Begun: s.begun, Host: record.HostInfo(), Go: compiler.Version(ctx, s.o.Dir), Tags: s.o.Tags, Cores: runtime.NumCPU(), Missing: s.missing, Benchmarks: []Benchmark{}, Warnings: []string{}, AA: verify.AA{Different: []string{}},
 	}
 	if r.Missing == nil {
 		r.Missing = []Missing{}
 	}
 	for _, side := range s.sides {
-		r.Sides = append(r.Sides, SideReport{Name: side.name, Source: side.Side.String(), Commit: side.tree.Commit, Dirty: side.tree.Dirty})
+		r.Sides = append(r.Sides, SideReport{Name: side.name, Source: side.Side.String(), Commit: side.tree.Commit, Dirty: side.tree.Dirty, Environment: side.Side.variables()})
 	}
 	list := slices.Clone(s.list)
 	for _, b := range list {
@@ -199,6 +201,7 @@ func (s *session) compare(r *Report, list []*benchmark) {
 		for j, c := range all {
 			m := &r.Benchmarks[i].Metrics[j]
 			m.MetricResult = verify.MetricResult{Name: c.unit, Unit: c.unit, Margin: c.metric.Margin, Advisory: c.metric.Advisory, Verdict: verify.Pass, Why: "the same in every round"}
+			m.Higher = c.metric.Higher
 			m.A, m.B = median(c.sides[0]), median(c.sides[1])
 			c.lift()
 			if c.constant() {
@@ -289,7 +292,7 @@ func (b *Benchmark) conclude() {
 func (s *session) describe(r *Report, list []*benchmark) {
 	for i, b := range list {
 		for _, c := range s.metrics(b) {
-			m := Metric{MetricResult: verify.MetricResult{Name: c.unit, Unit: c.unit, Margin: c.metric.Margin, Advisory: c.metric.Advisory}}
+			m := Metric{MetricResult: verify.MetricResult{Name: c.unit, Unit: c.unit, Margin: c.metric.Margin, Advisory: c.metric.Advisory}, Higher: c.metric.Higher}
 			m.A = median(c.sides[0])
 			m.B = m.A
 			if logs, ok := logarithms(c.sides[0]); ok {

@@ -33,11 +33,19 @@ type Side struct {
 
 func (s Side) String() string {
 	parts := []string{cmp.Or(s.Revision, "work tree")}
-	for _, pair := range s.Env {
-		name, _, _ := strings.Cut(pair, "=") // values may be secrets
+	for _, name := range s.variables() {
 		parts = append(parts, name+"=...")
 	}
 	return strings.Join(parts, " ")
+}
+
+// variables names those of the side's environment; values may be secrets.
+func (s Side) variables() []string {
+	names := make([]string, len(s.Env))
+	for i, pair := range s.Env {
+		names[i], _, _ = strings.Cut(pair, "=")
+	}
+	return names
 }
 
 // Options says what to measure.

@@ -1,6 +1,10 @@
 package gobench
 
 import (
+	"context"
+	"time"
+
+	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -15,7 +19,13 @@ type Report struct {
 	Verdict verify.Verdict `json:"verdict,omitempty"`
 	Why     string         `json:"why"`
 	Sides   []SideReport   `json:"sides"`
-	Rounds  int            `json:"rounds"`
+	// Begun, Host, Go (the toolchain's version; empty if unknown) and Tags say
+	// when, where and with what it was measured.
+	Begun  time.Time   `json:"begun"`
+	Host   record.Host `json:"host"`
+	Go     string      `json:"go"`
+	Tags   string      `json:"tags"`
+	Rounds int         `json:"rounds"`
 	// Planned is how many were meant to be made; fewer when the time was up, or
 	// the session interrupted.
 	Planned     int         `json:"planned"`
@@ -46,12 +56,28 @@ func (r *Report) Undecided() bool {
 	return r.Rounds == 0
 }
 
+// Commit is what git knows, here, of the only side or side b.
+func (r *Report) Commit(ctx context.Context) verify.Commit {
+	if len(r.Sides) == 0 {
+		return verify.Commit{}
+	}
+	side := r.Sides[len(r.Sides)-1]
+	if side.Commit == "" {
+		return verify.Commit{} // outside of git
+	}
+	c := verify.Describe(ctx, side.Commit)
+	c.Dirty = side.Dirty
+	return c
+}
+
 // SideReport is what a side was.
 type SideReport struct {
 	Name   string `json:"name"`   // "a" or "b"
 	Source string `json:"source"` // revision or "work tree", and names of variables
 	Commit string `json:"commit"` // empty outside of git
 	Dirty  bool   `json:"dirty"`
+	// Environment names the variables that the side was given of its own.
+	Environment []string `json:"environment"`
 }
 
 // Benchmark is one benchmark's part of a Report.
@@ -73,6 +99,8 @@ type Benchmark struct {
 // rounds, in the unit.
 type Metric struct {
 	verify.MetricResult
+	// Higher says that more is better.
+	Higher bool `json:"higher_is_better"`
 	// Noise is the standard deviation of the relative difference between two
 	// rounds of the same side, and Rounds how many count.
 	Noise float64 `json:"noise"`
