@@ -17,9 +17,13 @@ GOOS=darwin GOARCH=arm64 go vet ./...
 (cd probe && GOOS=darwin GOARCH=arm64 go vet ./...)
 
 go build -o bin/redline ./cmd/redline
-# One package at a time: several start servers and put load on them, and two
-# cores have to do for all of it.
-go test $race -p 1 ./...
+# What only computes goes on all cores. Of the rest one package at a time: they
+# start servers, put load on them and take the time, and two cores have to do for
+# all of it. -p 1 would compile on one core too, so that is done before.
+computing=(. ./benchmark ./diagnose/... ./history ./judge ./lint ./record/... ./report/... ./scenario/... ./stat/... ./verify ./verify/bench)
+go test $race "${computing[@]}"
+go build $race ./...
+go test $race -p 1 $(go list ./... | grep -vxF "$(go list "${computing[@]}")")
 (cd probe && go test $race -p 1 ./...)
 (cd lab && go test $race -p 1 ./...)
 # lint.sh has type-checked every service of the corpus; `make bench-diagnose` builds and runs them.
