@@ -1,6 +1,6 @@
-// Package benchmark is what the benches of this project leave in docs/: figures
-// as JSON, and the tables made of them as Markdown beside it, with a last part
-// that people write. It knows nothing of what was measured.
+// Package benchmark is how the benches of this project run, and what they leave in
+// docs/: figures as JSON, and the tables made of them as Markdown beside it, with a
+// last part that people write. It knows nothing of what was measured.
 package benchmark
 
 import (

@@ -6,28 +6,19 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/redline-go/redline/benchmark"
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
 )
 
 // errMissed is a bench that was done, and whose marks are not all met.
 var errMissed = errors.New("a mark is missed")
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := command(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "bench-diagnose:", err)
-		os.Exit(1)
-	}
-}
+func main() { benchmark.Main("bench-diagnose", command) }
 
 // options are the flags.
 type options struct {

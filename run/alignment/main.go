@@ -27,19 +27,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
+
+	"github.com/redline-go/redline/benchmark"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := command(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "alignment:", err)
-		os.Exit(1)
-	}
-}
+func main() { benchmark.Main("alignment", command) }
 
 // least is how many events a run has.
 const least = 30

@@ -22,11 +22,11 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
 
+	"github.com/redline-go/redline/benchmark"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/target/postgres"
 )
@@ -37,14 +37,7 @@ const (
 	mostBundle = 50 << 20
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := command(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "endurance:", err)
-		os.Exit(1)
-	}
-}
+func main() { benchmark.Main("endurance", command) }
 
 // options are the flags.
 type options struct {

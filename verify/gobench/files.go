@@ -1,13 +1,14 @@
 package gobench
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/redline-go/redline/record"
 )
 
 // Files of a session's folder.
@@ -99,13 +100,7 @@ func (f *files) add(side int, r *benchfmt.Result) error {
 }
 
 // finish writes bench.json.
-func (f *files) finish(r *Report) error {
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", ReportFile, err)
-	}
-	return os.WriteFile(filepath.Join(f.dir, ReportFile), append(data, '\n'), 0o644)
-}
+func (f *files) finish(r *Report) error { return record.WriteJSON(f.dir, ReportFile, r) }
 
 func (f *files) close() (err error) {
 	for _, file := range f.open {
