@@ -22,6 +22,8 @@ import (
 	"github.com/redline-go/redline/report"
 	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/target"
+	"github.com/redline-go/redline/target/gateway"
 	"github.com/redline-go/redline/target/postgres"
 )
 
@@ -60,7 +62,12 @@ func Run(ctx context.Context, o Options) ([]Step, error) {
 	}
 	defer os.RemoveAll(scratch)
 	o.phase("building the gateway with the probe injected")
-	g, err := buildGateway(ctx, o.Checkout, scratch)
+	// Exactly as a user's own service would be built.
+	binary := filepath.Join(scratch, "gateway")
+	if err := target.Build(ctx, filepath.Join(o.Checkout, "lab", "gateway"), binary); err != nil {
+		return nil, err
+	}
+	remedies, err := gateway.Remedies(ctx, binary)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +78,7 @@ func Run(ctx context.Context, o Options) ([]Step, error) {
 	}
 	// Stopped even when ctx has ended: the server is ours.
 	defer db.Stop(context.WithoutCancel(ctx))
-	c := &climb{Options: o, gateway: g, dsn: db.DSN, scratch: scratch, taken: map[string]bool{}}
+	c := &climb{Options: o, binary: binary, remedies: remedies, dsn: db.DSN, scratch: scratch, taken: map[string]bool{}}
 	if err := c.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -82,22 +89,23 @@ func Run(ctx context.Context, o Options) ([]Step, error) {
 // climb is a ladder being climbed.
 type climb struct {
 	Options
-	gateway *gateway
-	dsn     string
-	scratch string
-	taken   map[string]bool
-	env     map[string]string // the switches on so far
-	steps   []Step
+	binary   string // of the gateway
+	remedies []gateway.Remedy
+	dsn      string
+	scratch  string
+	taken    map[string]bool
+	env      map[string]string // the switches on so far
+	steps    []Step
 }
 
 // prepare seeds the database and mints the users' tokens.
 func (c *climb) prepare(ctx context.Context) error {
 	c.env = map[string]string{"GATEWAY_DSN": c.dsn}
 	c.phase("seeding 200,000 orders")
-	if _, err := c.gateway.command(ctx, []string{"GATEWAY_DSN=" + c.dsn}, "seed"); err != nil {
+	if err := gateway.Seed(ctx, c.binary, c.dsn); err != nil {
 		return err
 	}
-	tokens, err := c.gateway.command(ctx, nil, "tokens", "--n", "2000")
+	tokens, err := gateway.Command(ctx, c.binary, nil, "tokens", "--n", "2000")
 	if err != nil {
 		return err
 	}
@@ -119,7 +127,7 @@ func (c *climb) climb(ctx context.Context) error {
 			return nil
 		}
 		var ok bool
-		if next, ok = choose(step.Summary.Findings, c.gateway.remedies, c.taken); !ok {
+		if next, ok = choose(step.Summary.Findings, c.remedies, c.taken); !ok {
 			return nil
 		}
 		name = next.remedy.Name
@@ -136,7 +144,7 @@ func (c *climb) measure(ctx context.Context, name string, why choice) (Step, err
 	}
 	dir := filepath.Join(c.Dir, fmt.Sprintf("%d-%s", len(c.steps), slug(name)))
 	err = run.Run(ctx, run.Options{
-		Plan: plan, Dir: dir, Version: c.Version, Binary: c.gateway.binary, OnEvent: c.OnEvent,
+		Plan: plan, Dir: dir, Version: c.Version, Binary: c.binary, OnEvent: c.OnEvent,
 	})
 	if err != nil {
 		return Step{}, fmt.Errorf("step %q: %w", name, err)
@@ -159,7 +167,7 @@ func (c *climb) measure(ctx context.Context, name string, why choice) (Step, err
 
 // plan is the lab's scenario, aimed at a gateway of this climb.
 func (c *climb) plan() (*scenario.Plan, error) {
-	address, err := freeAddress()
+	address, err := gateway.Address()
 	if err != nil {
 		return nil, err
 	}

@@ -4,10 +4,11 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/target/gateway"
 )
 
 func TestChooseFollowsTheRankOfFindings(t *testing.T) {
-	remedies := []Remedy{
+	remedies := []gateway.Remedy{
 		{Name: "pool", Cures: []string{"db-pool-churn", "db-pool-wait"}},
 		{Name: "index", Cures: []string{"db-slow-query"}, Match: []string{"FROM \"orders\""}},
 		{Name: "cache", Cures: []string{"db-slow-query", "cpu-saturated"}, Last: true},

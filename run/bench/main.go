@@ -19,18 +19,20 @@ import (
 
 func main() { benchmark.Main("bench", command) }
 
+// labGateway is the gateway's folder in a checkout, with its scenario.
+var labGateway = filepath.Join("lab", "gateway")
+
 // options are the flags.
 type options struct {
-	only     []string // names of conditions
-	rounds   int
-	length   time.Duration // of a block's measured span
-	seed     uint64        // of the order
-	out      string        // results, JSON
-	add      bool          // to what out holds
-	dsn      string        // empty starts a PostgreSQL
-	gateway  string        // folder to build, or a binary built with the probe
-	scenario string        // folder
-	without  []string      // remedies that are not taken
+	only    []string // names of conditions
+	rounds  int
+	length  time.Duration // of a block's measured span
+	seed    uint64        // of the order
+	out     string        // results, JSON
+	add     bool          // to what out holds
+	dsn     string        // empty starts a PostgreSQL
+	gateway string        // folder to build, or a binary built with the probe
+	without []string      // remedies that are not taken
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -45,7 +47,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.out, "o", filepath.Join("run", "bench", "results", "observe-bench.json"), "`file` of the results; the table goes beside it as .md")
 	flags.BoolVar(&o.add, "add", false, "add the rounds to those in the file")
 	flags.StringVar(&o.dsn, "dsn", "", "PostgreSQL to use, filled if it is empty (default: one is started)")
-	flags.StringVar(&o.gateway, "gateway", filepath.Join("lab", "gateway"), "the gateway's `folder`, or a binary of it that has the probe")
+	flags.StringVar(&o.gateway, "gateway", labGateway, "the gateway's `folder`, or a binary of it that has the probe")
 	flags.StringVar(&without, "without", "", "remedies of the gateway that are left out, besides its cache")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -59,7 +61,6 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if o.seed == 0 {
 		o.seed = uint64(time.Now().UnixNano())
 	}
-	o.scenario = filepath.Join("lab", "gateway", "scenario")
 	if without != "" {
 		o.without = strings.Split(without, ",")
 	}

@@ -3,15 +3,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +20,7 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/target"
+	"github.com/redline-go/redline/target/gateway"
 	"github.com/redline-go/redline/target/postgres"
 )
 
@@ -72,10 +70,8 @@ func (s *stage) start(ctx context.Context, o options) (err error) {
 	}
 	env["GATEWAY_DSN"] = s.database.DSN
 	s.say("filling the database")
-	seed := exec.CommandContext(ctx, binary, "seed")
-	seed.Env = append(os.Environ(), "GATEWAY_DSN="+s.database.DSN)
-	if out, err := seed.CombinedOutput(); err != nil {
-		return fmt.Errorf("fill the database: %w: %s", err, bytes.TrimSpace(out))
+	if err := gateway.Seed(ctx, binary, s.database.DSN); err != nil {
+		return err
 	}
 	if err := s.aim(o); err != nil {
 		return err
@@ -96,16 +92,9 @@ func (s *stage) start(ctx context.Context, o options) (err error) {
 // remedies returns the environment of a gateway that is healthy: all remedies
 // but those that hide what others cure.
 func remedies(ctx context.Context, binary string, without []string) (map[string]string, error) {
-	out, err := exec.CommandContext(ctx, binary, "remedies", "--json").Output()
+	list, err := gateway.Remedies(ctx, binary)
 	if err != nil {
-		return nil, fmt.Errorf("the gateway's remedies: %w", err)
-	}
-	var list []struct {
-		Name, Env, On string
-		Last          bool
-	}
-	if err := json.Unmarshal(out, &list); err != nil {
-		return nil, fmt.Errorf("the gateway's remedies: %w", err)
+		return nil, err
 	}
 	env := map[string]string{}
 	for _, r := range list {
@@ -117,23 +106,11 @@ func remedies(ctx context.Context, binary string, without []string) (map[string]
 }
 
 // aim makes the plan of a block: the order scenario at an address of its own.
-func (s *stage) aim(o options) error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	address := l.Addr().String()
-	l.Close()
-	text, err := os.ReadFile(filepath.Join(o.scenario, "order.yaml"))
-	if err != nil {
-		return fmt.Errorf("the scenario: %w", err)
-	}
-	text = bytes.ReplaceAll(text, []byte("127.0.0.1:8080"), []byte(address))
-	if s.plan, err = scenario.Parse(os.DirFS(o.scenario), "order.yaml", text); err != nil {
+func (s *stage) aim(o options) (err error) {
+	if s.plan, err = gateway.Order(labGateway); err != nil {
 		return err
 	}
 	s.plan.Target.Build = o.gateway
-	s.plan.Target.Args = []string{"--addr", address}
 	s.plan.Load.Duration, s.plan.Load.Warmup = time.Hour, ramp // it is ended when the blocks are over
 	s.plan.Observe.Postgres = s.database.DSN
 	if err := s.plan.Validate(); err != nil {

@@ -3,19 +3,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/target"
+	"github.com/redline-go/redline/target/gateway"
 	"github.com/redline-go/redline/target/postgres"
 	"github.com/redline-go/redline/verify"
 )
@@ -56,53 +53,25 @@ func (s *stage) start(ctx context.Context, o options) (err error) {
 		return err
 	}
 	s.say("filling the database")
-	seed := exec.CommandContext(ctx, s.binary, "seed")
-	seed.Env = append(os.Environ(), "GATEWAY_DSN="+s.database.DSN)
-	if out, err := seed.CombinedOutput(); err != nil {
-		return fmt.Errorf("fill the database: %w: %s", err, bytes.TrimSpace(out))
+	if err := gateway.Seed(ctx, s.binary, s.database.DSN); err != nil {
+		return err
 	}
-	if err := s.aim(o.gateway); err != nil {
+	if s.plan, err = gateway.Order(o.gateway); err != nil {
+		return err
+	}
+	if err := s.plan.Validate(); err != nil {
 		return err
 	}
 	s.plan.Target.Env, err = s.remedied(ctx)
 	return err
 }
 
-// aim makes the plan: the order scenario at an address of its own.
-func (s *stage) aim(gateway string) error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	address := l.Addr().String()
-	l.Close()
-	folder := filepath.Join(gateway, "scenario")
-	text, err := os.ReadFile(filepath.Join(folder, "order.yaml"))
-	if err != nil {
-		return fmt.Errorf("the scenario: %w", err)
-	}
-	text = bytes.ReplaceAll(text, []byte("127.0.0.1:8080"), []byte(address))
-	if s.plan, err = scenario.Parse(os.DirFS(folder), "order.yaml", text); err != nil {
-		return err
-	}
-	s.plan.Target.Build = gateway
-	s.plan.Target.Args = []string{"--addr", address}
-	return s.plan.Validate()
-}
-
 // remedied is the environment of a gateway that is healthy: all remedies but the
 // cache, which would hide most of its work.
 func (s *stage) remedied(ctx context.Context) (map[string]string, error) {
-	out, err := exec.CommandContext(ctx, s.binary, "remedies", "--json").Output()
+	list, err := gateway.Remedies(ctx, s.binary)
 	if err != nil {
-		return nil, fmt.Errorf("the gateway's remedies: %w", err)
-	}
-	var list []struct {
-		Env, On string
-		Last    bool
-	}
-	if err := json.Unmarshal(out, &list); err != nil {
-		return nil, fmt.Errorf("the gateway's remedies: %w", err)
+		return nil, err
 	}
 	env := map[string]string{"GATEWAY_DSN": s.database.DSN}
 	for _, r := range list {
