@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 
@@ -149,7 +150,12 @@ func explain(err error) error {
 	if len(text) > 200 {
 		text = text[:200]
 	}
-	switch refused.Code() {
+	code := refused.Code()
+	if broken := (*net.OpError)(nil); errors.As(err, &broken) {
+		// A write that meets a closed connection counts as canceled there.
+		code = connect.CodeUnavailable
+	}
+	switch code {
 	case connect.CodeUnimplemented:
 		return fmt.Errorf("the server has no reflection; %s", givenHint)
 	case connect.CodeUnauthenticated, connect.CodePermissionDenied:
@@ -157,5 +163,5 @@ func explain(err error) error {
 	case connect.CodeUnavailable:
 		return fmt.Errorf("the server cannot be asked for its schema; is it up, and does it speak gRPC? %s", text)
 	}
-	return fmt.Errorf("its reflection fails with %s: %s; %s", refused.Code(), text, givenHint)
+	return fmt.Errorf("its reflection fails with %s: %s; %s", code, text, givenHint)
 }

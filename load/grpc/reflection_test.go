@@ -3,6 +3,7 @@ package grpc
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -73,6 +74,33 @@ func TestReflectionIsGivenTheMetadata(t *testing.T) {
 	p := calls(serve(t, v1, grpc.StreamInterceptor(locked)), scenario.Request{URL: "shop.Shop/Buy", Headers: map[string]scenario.Secret{"Authorization": "Bearer x"}})
 	if x := converse(t, newProtocol(t, p)).call(0); x.Err != nil {
 		t.Error(x.Err)
+	}
+}
+
+// TestReflectionOfAServerThatHangsUp asks one that resets each connection,
+// at whatever byte of the question that is.
+func TestReflectionOfAServerThatHangsUp(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.(*net.TCPConn).SetLinger(0)
+			_, _ = io.ReadFull(c, make([]byte, 24))
+			c.Close()
+		}
+	}()
+	for range 50 {
+		_, err = New(t.Context(), calls(l.Addr().String(), scenario.Request{URL: "shop.Shop/Buy"}))
+		if err == nil || !strings.Contains(err.Error(), "does it speak gRPC?") {
+			t.Fatalf("error %v", err)
+		}
 	}
 }
 
