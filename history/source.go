@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/verify"
@@ -40,8 +41,9 @@ func FromRun(dir string, c verify.Commit) (Result, error) {
 	}, nil
 }
 
-// FromSession makes a result of what a comparison measured of its side b.
-func FromSession(dir string, h verify.Header, blocks []verify.Block, metrics []verify.Metric, kind Kind) (Result, error) {
+// FromSession makes a result of what a comparison measured of its side b, by
+// turns of some length or, where that is zero, alone.
+func FromSession(dir string, h verify.Header, blocks []verify.Block, metrics []verify.Metric, turn time.Duration, kind Kind) (Result, error) {
 	values := verify.BlockValues(blocks, metrics)
 	if len(values) == 0 {
 		return Result{}, fmt.Errorf("%s: no block of side b to keep", dir)
@@ -49,6 +51,10 @@ func FromSession(dir string, h verify.Header, blocks []verify.Block, metrics []v
 	hash, err := verify.ScenarioHash(h.Plan, h.Block)
 	if err != nil {
 		return Result{}, err
+	}
+	if turn > 0 {
+		// Short turns cost a service more per request: a series of its own.
+		hash += "-" + turn.String()
 	}
 	return Result{
 		Time: h.Begun, Commit: h.Commit, Scenario: verify.ScenarioName(h.Plan), Hash: hash, Machine: h.Host,
@@ -129,7 +135,7 @@ func FromRecorded(ctx context.Context, dir string, c verify.Commit) (Result, err
 		if c.Hash != "" {
 			r.Header.Commit = c
 		}
-		return FromSession(dir, r.Header, r.Blocks, r.Metrics, AB)
+		return FromSession(dir, r.Header, r.Blocks, r.Metrics, r.Result.Turn, AB)
 	}
 	if _, err := os.Stat(filepath.Join(dir, gobench.ReportFile)); err == nil {
 		r, err := readBench(dir)

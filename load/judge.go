@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -69,9 +70,10 @@ const (
 type evidence struct {
 	open     bool
 	span     time.Duration
-	asked    int  // connections; in an open loop the cap
-	held     bool // an open loop whose connections are all open from the start
-	ramped   bool // connections differ over the span
+	on       time.Duration // of the span, with requests due or under way; 0 for all of it
+	asked    int           // connections; in an open loop the cap
+	held     bool          // an open loop whose connections are all open from the start
+	ramped   bool          // connections differ over the span
 	cpus     int
 	loopback bool // the target is on this host
 	summary  record.LoadSummary
@@ -165,7 +167,7 @@ func judgeLittle(e *evidence, v *verdict) {
 	}
 	v.invalid(figureRate, "Little's law: %.0f requests/s x %s mean service time keep %.1f of %d %s in service; "+
 		"the generator itself held them for %.0f %% of the time between two requests",
-		float64(e.summary.Requests)/e.span.Seconds(), brief(e.serviceSum/time.Duration(e.summary.Requests)), inService, places, what, 100*(1-share))
+		float64(e.summary.Requests)/e.span.Seconds(), brief(e.meanService()), inService, places, what, 100*(1-share))
 }
 
 // localLimits are the generator's own limits, by the failures that they cause.
@@ -209,9 +211,9 @@ func judgeCPU(e *evidence, v *verdict) {
 	switch used := e.cpusUsed(); {
 	case used >= cpuMost*float64(e.cpus):
 		v.invalid(figureBoth, "the generator used %.2f of %d CPUs: it is the limit, not the target", used, e.cpus)
-	case e.loopBusy >= loopMost:
+	case e.busy() >= loopMost:
 		v.invalid(figureBoth, "an event loop of the generator was on CPU for %.0f %% of the time, so answers waited for it: "+
-			"it is the limit, not the target (more threads, or a second machine)", 100*e.loopBusy)
+			"it is the limit, not the target (more threads, or a second machine)", 100*e.busy())
 	}
 }
 
@@ -225,7 +227,7 @@ func judgeOffered(e *evidence, v *verdict) {
 
 // full reports whether the generator had no time left.
 func (e *evidence) full() bool {
-	return e.loopBusy >= loopMost || e.cpusUsed() >= cpuMost*float64(e.cpus)
+	return e.busy() >= loopMost || e.cpusUsed() >= cpuMost*float64(e.cpus)
 }
 
 func (e *evidence) due() int64 { return e.summary.Requests + e.begun + e.waiting }
@@ -236,6 +238,17 @@ func (e *evidence) neverSent() bool {
 
 func (e *evidence) cpusUsed() float64 {
 	return record.PerSecond(e.spent.cpu.Seconds(), e.span)
+}
+
+// busy is the largest share of the time under load that one event loop was on
+// CPU. Where the load pauses, the loop does too, and that says nothing.
+func (e *evidence) busy() float64 {
+	return min(1, e.loopBusy*float64(e.span)/float64(max(1, cmp.Or(e.on, e.span))))
+}
+
+// meanService is how long a request is with the target.
+func (e *evidence) meanService() time.Duration {
+	return e.serviceSum / time.Duration(max(1, e.summary.Requests))
 }
 
 // loopback reports whether every request of the plan goes to this host, as far

@@ -54,6 +54,8 @@ func TestJudge(t *testing.T) {
 		{"an event loop is full", false, func(e *evidence) { e.loopBusy = 0.97 }, "on CPU for 97 % of the time, so answers waited for it", ""},
 		{"an event loop is full, open", true, func(e *evidence) { e.loopBusy = 0.99 }, "the rate and the latency percentiles cannot be trusted", ""},
 		{"an event loop has pauses", false, func(e *evidence) { e.loopBusy = 0.80 }, "", ""},
+		{"an event loop is full while there is load", false, func(e *evidence) { e.loopBusy, e.on = 0.40, 4*time.Second }, "on CPU for 100 % of the time", ""},
+		{"an event loop has pauses while there is load", false, func(e *evidence) { e.loopBusy, e.on = 0.36, 5*time.Second }, "", ""},
 		{"a full closed loop beside its target", false, func(e *evidence) { e.loopBusy, e.spent.cpu, e.spent.delay = 0.75, 9*time.Second, 5*time.Second }, "", "0.90 of the 2 CPUs"},
 		{"waits for CPUs", false, func(e *evidence) { e.spent.delay = 2 * time.Second }, "", "run queue for 200 ms in each second, 50 % of the time that they wanted to run"},
 		{"waits for CPUs, and has little to do", false, func(e *evidence) { e.spent.cpu, e.spent.delay = 800*time.Millisecond, 390*time.Millisecond }, "", ""},

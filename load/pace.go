@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -172,6 +173,23 @@ func (p *pace) integral(t time.Duration) float64 {
 
 func (s *segment) value(t time.Duration) float64 {
 	return s.first + (s.last-s.first)*float64(t-s.from)/float64(s.to-s.from)
+}
+
+// on returns for how much of a span the course is above zero, together with
+// a tail after each end of it, in which what was begun is answered.
+func (p *pace) on(span record.Span, tail time.Duration) (on time.Duration) {
+	reached := span.From
+	for _, s := range p.segments {
+		if s.first <= 0 && s.last <= 0 {
+			continue
+		}
+		from, to := max(s.from, reached), min(s.to+tail, span.To)
+		if to > from {
+			on += to - from
+			reached = to
+		}
+	}
+	return on
 }
 
 // connections returns how many connections, or streams of them, a closed loop

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -38,6 +39,24 @@ func TestIntendedTimes(t *testing.T) {
 		got, ok := p.at(test.n)
 		if ok != (test.want >= 0) || ok && (got-test.want).Abs() > time.Microsecond {
 			t.Errorf("%s: ticket %d at %v, %v; want %v", test.name, test.n, got, ok, test.want)
+		}
+	}
+}
+
+func TestTimeUnderLoad(t *testing.T) {
+	ms := time.Millisecond
+	turns := []scenario.Stage{{To: 0}, {To: 0, Over: 50 * ms}, {To: 8}, {To: 8, Over: 100 * ms}, {To: 0}, {To: 0, Over: 200 * ms}, {To: 8}, {To: 8, Over: 100 * ms}, {To: 0}, {To: 0, Over: 50 * ms}}
+	p := newPace(defaults(scenario.Load{Connections: 8, Warmup: 100 * ms, Duration: 500 * ms, Stages: turns}))
+	for _, test := range []struct{ from, to, tail, want time.Duration }{
+		{100, 600, 0, 200},
+		{100, 600, 20, 260}, // and the warm-up's answers
+		{100, 600, 500, 500},
+		{0, 600, 0, 300},
+		{350, 400, 10, 0},
+		{200, 300, 0, 50},
+	} {
+		if got := p.on(record.Span{From: test.from * ms, To: test.to * ms}, test.tail*ms); got != test.want*ms {
+			t.Errorf("%d to %d ms with a tail of %d: %v, want %d ms", test.from, test.to, test.tail, got, test.want)
 		}
 	}
 }

@@ -337,6 +337,7 @@ func (r *run) result(now time.Duration) *Result {
 		summary: s, spent: r.spent, own: t.own.quantiles(), serviceSum: t.inService, lagSum: t.lag.sum,
 		thinkSum: time.Duration(t.requests) * meanThink(r.plan.Think), begun: left.begun, waiting: left.waiting, oldest: left.oldest,
 	}
+	e.on = r.pace.on(record.Span{From: steady.From - r.start, To: steady.To - r.start}, e.meanService())
 	r.mu.Lock()
 	e.failures = r.failures
 	r.mu.Unlock()

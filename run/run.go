@@ -42,6 +42,10 @@ type Options struct {
 	// Counters opens only the sources that cost the target next to nothing: its
 	// runtime's and its process's counters. Comparisons are measured so.
 	Counters bool
+	// Await, if set, is called once the target is ready and holds the load back
+	// until it returns. Runs that shall load at the same time meet in it. An error
+	// ends the run.
+	Await func(context.Context) error
 	// Output takes the target's standard output and error; nil discards them.
 	Output io.Writer
 	// OnEvent, if set, is told how the run goes. It must not block.
@@ -98,6 +102,11 @@ func Run(ctx context.Context, o Options) error {
 	if c.protocol == nil {
 		c.event(Event{Phase: "asking the target for its schema"})
 		if c.protocol, err = protocol(ctx, o.Plan, true); err != nil {
+			return err
+		}
+	}
+	if o.Await != nil {
+		if err := o.Await(ctx); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,11 @@
 // Two sides are measured in blocks, one of each side to a pair, in random order
 // within the pair and with both launched anew for every block: a single launch of
 // identical binaries was seen to differ by a "significant" 2.9 %, so a launch is
-// the least that may be repeated. The natural logarithm of the ratio of a pair's
+// the least that may be repeated. Where both sides can be up at once, they take
+// turns of a tenth of a second under the load, so that what the machine does
+// happens to both; that two versions run best at the same time is shown by Bulej
+// et al., "Duet Benchmarking: Improving Measurement Accuracy in the Cloud"
+// (ICPE 2020). The natural logarithm of the ratio of a pair's
 // two values is one difference; what is decided rests on those differences alone:
 //
 //   - location and interval: Hodges-Lehmann with the exact signed-rank interval;
@@ -29,6 +33,10 @@
 // Tried and rejected: before/after in two long runs (identical binaries differed
 // in 10 of 21 comparisons on a 2-core machine); sums of threads' CPU (threads that
 // end take theirs along); the t test (one stalled block moves it beyond use).
+//
+// Also rejected: load on both sides at the very same time, as in that paper. A
+// pair of a gateway deviated by 8 % so, where turns had 5 %, a request took 40 %
+// more CPU on two cores, and what both wait for in common hides who is to blame.
 //
 // Also rejected: covariates for the speed of the machine (the analysis of
 // covariance, CUPED). The CPU that the load generator takes per request explains

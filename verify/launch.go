@@ -42,7 +42,8 @@ type Launcher struct {
 	Version string
 	// Scratch is a directory for the blocks' bundles, which are removed once read.
 	Scratch string
-	// Duration and Warmup of a block; zero means 2 s and 1 s.
+	// Duration and Warmup of a block; zero means 2 s and 1 s. Two sides that take
+	// turns share twice the duration, with their rests.
 	Duration, Warmup time.Duration
 	// Repeated counts the blocks that were measured again, since the generator
 	// could not keep up: on a shared machine it now and then misses its turn.
@@ -69,6 +70,11 @@ func (l *Launcher) Measure(ctx context.Context, s Side) (Block, error) {
 }
 
 func (l *Launcher) measure(ctx context.Context, s Side) (Block, error) {
+	return l.block(ctx, s, l.plan(s), l.dir(s), nil)
+}
+
+// plan is a side's, with load for the length of a block.
+func (l *Launcher) plan(s Side) *scenario.Plan {
 	plan := *s.Plan
 	plan.Load.Duration, plan.Load.Warmup, plan.Load.Stages, plan.Load.Requests = l.Duration, l.Warmup, nil, 0
 	if plan.Load.Duration <= 0 {
@@ -78,10 +84,20 @@ func (l *Launcher) measure(ctx context.Context, s Side) (Block, error) {
 		plan.Load.Warmup = blockWarmup
 	}
 	plan.Export, plan.Thresholds = scenario.Export{}, nil
+	return &plan
+}
+
+// dir names the directory of the next block.
+func (l *Launcher) dir(s Side) string {
 	l.blocks++
-	dir := filepath.Join(l.Scratch, fmt.Sprintf("%04d-%s", l.blocks, s.Name))
+	return filepath.Join(l.Scratch, fmt.Sprintf("%04d-%s", l.blocks, s.Name))
+}
+
+// block launches a side's target for a plan and makes a block of the run; ready
+// is told once the target is, and holds the load back; it may be nil.
+func (l *Launcher) block(ctx context.Context, s Side, plan *scenario.Plan, dir string, ready func(context.Context) error) (Block, error) {
 	defer os.RemoveAll(dir)
-	err := run.Run(ctx, run.Options{Plan: &plan, Dir: dir, Version: l.Version, Binary: s.Binary, Counters: true})
+	err := run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: l.Version, Binary: s.Binary, Counters: true, Await: ready})
 	if ctx.Err() != nil {
 		return Block{}, context.Cause(ctx)
 	}

@@ -3,6 +3,7 @@ package verify
 import (
 	"math"
 	"slices"
+	"time"
 )
 
 // Metric is a figure that two sides are compared by.
@@ -60,9 +61,11 @@ type Block struct {
 	Errors float64 `json:"errors"`
 }
 
-// Pair is a block of each side, measured one right after the other.
+// Pair is a block of each side, measured by turns of some length or, where that
+// is zero, one right after the other.
 type Pair struct {
 	A, B Block
+	Turn time.Duration `json:"turn_ns,omitempty"`
 }
 
 // worse turns a ratio B/A into a relative change on the logarithmic scale with +

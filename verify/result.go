@@ -1,5 +1,7 @@
 package verify
 
+import "time"
+
 // Schema names the JSON that `redline ab --json` and `gate --json` print.
 const Schema = "redline.ab/1"
 
@@ -31,6 +33,11 @@ type Result struct {
 	Looks    int      `json:"looks"`   // how often the data were looked at
 	Planned  int      `json:"planned"` // looks that were planned and paid for
 	Warnings []string `json:"warnings"`
+	// Turn is for how long each side was loaded while the other, up as well,
+	// rested; zero where one side was up at a time, and Apart says why, unless that
+	// was asked for.
+	Turn  time.Duration `json:"turn_ns,omitempty"`
+	Apart string        `json:"apart,omitempty"`
 	// Stored is set where side A is a stored baseline; there are no pairs then.
 	Stored *Stored `json:"baseline,omitempty"`
 }

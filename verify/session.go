@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/redline-go/redline/scenario"
@@ -37,6 +38,8 @@ type Session struct {
 	A, B     Side
 	Measurer Measurer
 	Rules    Rules
+	// OneAtATime has one side up at a time, even where both could be and take turns.
+	OneAtATime bool
 	// MaxTime bounds the whole session; zero means DefaultMaxTime. Pairs caps the
 	// pairs; zero means 60.
 	MaxTime time.Duration
@@ -45,6 +48,10 @@ type Session struct {
 	Log *Log
 	// OnProgress, if set, is told after every block. It must not block.
 	OnProgress func(Progress)
+
+	turn  time.Duration // of each side, while both are up; zero for one at a time
+	apart string        // why not both
+	took  time.Duration // the last pair that was measured
 }
 
 // Progress is how far a session is.
@@ -65,7 +72,7 @@ func (s *Session) Run(ctx context.Context) (Result, error) {
 	begun := time.Now()
 	// One pair comes first: a side that does not start or serve is told before
 	// minutes go into comparing the other with itself.
-	first, err := s.pair(ctx, s.A, s.B, compared, 0)
+	first, err := s.first(ctx)
 	if err != nil {
 		return s.unmeasured(ctx, nil, nil, err)
 	}
@@ -76,7 +83,7 @@ func (s *Session) Run(ctx context.Context) (Result, error) {
 	if name := s.lacking(first); name != "" {
 		return s.refused(nil, pairs, fmt.Sprintf("the target does not deliver %s, which the scenario asks for (hint: build it, so that the probe is in it, or verify: {%s: off})", name, name)), nil
 	}
-	if least := s.least(time.Since(begun)); least > s.maxTime() {
+	if least := s.least(s.took); least > s.maxTime() {
 		return s.refused(nil, pairs, fmt.Sprintf("the time is not enough: %d pairs of side a with itself and %d of both, the fewest that decide, take %s (hint: --max-time)", samePairs, s.Rules.Least(), least.Round(time.Second))), nil
 	}
 	s.tell(Progress{Phase: "both sides serve", Left: s.maxTime() - time.Since(begun)})
@@ -175,12 +182,62 @@ func (s *Session) same(ctx context.Context, begun time.Time) (aa []Pair, each ti
 	return aa, time.Since(started) / time.Duration(len(aa)), nil
 }
 
-// pair measures one block of each side in random order; blocks that the log has
-// from an earlier, interrupted session are taken from there.
+// first measures the first pair of both sides, and settles by it how pairs are
+// measured: by turns where the Measurer can and both sides serve well so, or else
+// with one side up at a time. Of an interrupted session the log tells.
+func (s *Session) first(ctx context.Context) (Pair, error) {
+	s.turn, s.apart = 0, ""
+	if p, ok := s.Log.pair(compared, 0); ok {
+		s.turn = p.Turn
+		return p, nil
+	}
+	if _, ok := s.Measurer.(Alternator); ok && !s.OneAtATime {
+		p, why := s.tryTurns(ctx)
+		if why == "" {
+			return p, s.Log.add(compared, 0, p)
+		}
+		s.turn, s.apart = 0, why
+	}
+	return s.pair(ctx, s.A, s.B, compared, 0)
+}
+
+// tryTurns finds the shortest turn that holds several requests. Whatever goes
+// wrong is tried again with one side up at a time, and told by that if it is the
+// side's fault; why says what did.
+func (s *Session) tryTurns(ctx context.Context) (p Pair, why string) {
+	for s.turn = leastTurn; s.turn <= mostTurn; s.turn *= 2 {
+		p, err := s.measure(ctx, s.A, s.B, compared, 0)
+		switch {
+		case err != nil:
+			why, _, _ = strings.Cut(err.Error(), "\n")
+			return p, why
+		case voided(p) != "":
+			return p, voided(p)
+		case p.A.Errors > 0 || p.B.Errors > 0:
+			return p, "requests failed while both were up"
+		case fits(s.turn, p.A, p.B):
+			return p, ""
+		}
+	}
+	return p, fmt.Sprintf("one request in ten takes longer than the %v between two turns", rest(mostTurn))
+}
+
+// pair measures a pair; one that the log has from an earlier, interrupted session
+// is taken from there.
 func (s *Session) pair(ctx context.Context, a, b Side, kind string, n int) (Pair, error) {
 	if p, ok := s.Log.pair(kind, n); ok {
 		return p, nil
 	}
+	p, err := s.measure(ctx, a, b, kind, n)
+	if err != nil {
+		return Pair{}, &sideError{err}
+	}
+	return p, s.Log.add(kind, n, p)
+}
+
+// measure measures one block of each side in random order: which one is launched
+// first, and has the first turn.
+func (s *Session) measure(ctx context.Context, a, b Side, kind string, n int) (p Pair, err error) {
 	// The order depends on the seed and the pair's number alone, so that a resumed
 	// session keeps the one it had. Every other pair reverses the order of the one
 	// before it: a machine that drifts evenly cancels.
@@ -189,20 +246,23 @@ func (s *Session) pair(ctx context.Context, a, b Side, kind string, n int) (Pair
 		stream |= 1
 	}
 	rng := rand.New(rand.NewPCG(s.Rules.Seed, stream))
-	var p Pair
-	order := []func() error{
-		func() (err error) { p.A, err = s.Measurer.Measure(ctx, a); return err },
-		func() (err error) { p.B, err = s.Measurer.Measure(ctx, b); return err },
-	}
+	sides, blocks := []Side{a, b}, []*Block{&p.A, &p.B}
 	if rng.IntN(2) != n%2 {
-		slices.Reverse(order)
+		slices.Reverse(sides)
+		slices.Reverse(blocks)
 	}
-	for _, measure := range order {
-		if err := measure(); err != nil {
-			return Pair{}, &sideError{err}
+	begun := time.Now()
+	defer func() { s.took = time.Since(begun) }()
+	if p.Turn = s.turn; s.turn > 0 {
+		*blocks[0], *blocks[1], err = s.Measurer.(Alternator).Alternate(ctx, sides[0], sides[1], s.turn)
+		return p, err
+	}
+	for i, side := range sides {
+		if *blocks[i], err = s.Measurer.Measure(ctx, side); err != nil {
+			return p, err
 		}
 	}
-	return p, s.Log.add(kind, n, p)
+	return p, nil
 }
 
 // sideError is a side that could not be measured.
@@ -253,6 +313,7 @@ func (s *Session) decide(pairs, aa []Pair, look int) Result {
 		a, b = a+p.A.Errors/float64(len(pairs)), b+p.B.Errors/float64(len(pairs))
 	}
 	out.judgeFailures(a, b)
+	out.Turn, out.Apart = s.turn, s.apart
 	return out
 }
 
@@ -280,6 +341,7 @@ func (s *Session) tell(p Progress) {
 func (s *Session) refused(aa, pairs []Pair, why string) Result {
 	out := Decide(nil, nil, 1, s.Rules)
 	out.Verdict, out.Why, out.Pairs, out.AA.Pairs = Invalid, why, len(pairs), len(aa)
+	out.Turn, out.Apart = s.turn, s.apart
 	return out
 }
 

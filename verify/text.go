@@ -43,8 +43,8 @@ func (r Result) measuredNothing() bool {
 
 // footing says what the verdict rests on.
 func footing(r Result) []string {
-	lines := []string{fmt.Sprintf("%d pairs of launches, look %d of %d; designed to call a regression without one in at most %.1f %% of sessions",
-		r.Pairs, r.Looks, r.Planned, 100*r.Alpha/2)}
+	lines := []string{fmt.Sprintf("%d pairs of launches, %s; look %d of %d; designed to call a regression without one in at most %.1f %% of sessions",
+		r.Pairs, r.method(), r.Looks, r.Planned, 100*r.Alpha/2)}
 	if r.Stored != nil {
 		lines[0] = r.Stored.line()
 	}
@@ -59,6 +59,17 @@ func footing(r Result) []string {
 		lines = append(lines, "warning: "+warning)
 	}
 	return lines
+}
+
+// method says how a pair's two sides were measured.
+func (r Result) method() string {
+	switch {
+	case r.Turn > 0:
+		return fmt.Sprintf("loaded by turns of %v", r.Turn)
+	case r.Apart != "":
+		return "one side up at a time (" + r.Apart + ")"
+	}
+	return "one side up at a time"
 }
 
 func change(m MetricResult) string {

@@ -29,6 +29,7 @@ type compareFlags struct {
 	seed     uint64
 	block    time.Duration
 	resume   bool
+	apart    bool
 	markdown string
 	junit    string
 	sarif    string
@@ -44,6 +45,7 @@ func (f *compareFlags) register(cmd *cobra.Command) {
 	flags.IntVar(&f.most, "pairs", 0, "measure at most `n` pairs (60)")
 	flags.Uint64Var(&f.seed, "seed", 0, "order of the pairs (random)")
 	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch (2s)")
+	flags.BoolVar(&f.apart, "one-at-a-time", false, "never have both sides up: launch one after the other")
 	flags.StringVarP(&f.out, "output", "o", "", "`directory` that keeps the session (runs/<time>-ab)")
 	flags.BoolVar(&f.resume, "resume", false, "go on with the interrupted session in the directory of -o")
 	flags.BoolVar(&f.json, "json", false, "print ab.json alone on stdout")
@@ -68,7 +70,14 @@ tells how small a change this machine can show today.
 The sides are two commands (--a, --b), two packages or git revisions of one
 (--build-a, --build-b; built in temporary worktrees), or one target with two
 environments (--env-a, --env-b, besides the scenario's target). Both must listen
-where the scenario sends its load; only one of them runs at a time.
+where the scenario sends its load.
+
+Where a side's arguments or environment name that port, the other side is launched
+beside it at a free one, and load goes to them by turns of a tenth of a second:
+what the machine does then happens to both alike, and far smaller changes can be
+told. Where that does not work (the port is not named, a side does not serve so,
+requests take longer than a turn), or with --one-at-a-time, one side is up at a
+time. Use that for services that must not run twice.
 
 Exit code 0: b is no worse, or better. 1: b is worse. 3: not decided.`,
 		Example: `  redline ab --build-a ./cmd/svc@main --build-b ./cmd/svc scenario.yaml
@@ -206,7 +215,7 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name str
 	}
 	defer c.close()
 	s := &verify.Session{
-		Rules: c.rules, MaxTime: f.maxTime, Pairs: f.most,
+		Rules: c.rules, MaxTime: f.maxTime, Pairs: f.most, OneAtATime: f.apart,
 		Measurer:   c.measurer(),
 		OnProgress: func(p verify.Progress) { c.progress.step(p.Line()) },
 	}

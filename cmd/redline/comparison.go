@@ -129,7 +129,7 @@ func (c *comparison) finish(r *verify.Result, log *verify.Log) error {
 	case c.own:
 		c.progress.note("not kept in the history: side b has an environment of its own, and others of its commit do not")
 	default:
-		kept, err := history.FromSession(c.f.out, c.header, log.Blocks(), c.rules.Metrics, c.kind)
+		kept, err := history.FromSession(c.f.out, c.header, log.Blocks(), c.rules.Metrics, r.Turn, c.kind)
 		keep(c.ctx, c.store, kept, err, c.progress.note)
 	}
 	return nil

@@ -62,6 +62,9 @@ func TestGate(t *testing.T) {
 		if r.code != exitOK && r.code != exitUndecided || out.Verdict == verify.Regression {
 			t.Errorf("exit %d: %s, %s\n%s", r.code, out.Verdict, out.Why, r.stderr)
 		}
+		if out.Turn == 0 {
+			t.Errorf("the sides took no turns: %s", out.Apart)
+		}
 		if strings.Contains(r.stderr, "\x1b") || !strings.Contains(r.stderr, "comparing side a with itself, 1 of ") || !strings.Contains(r.stderr, "\npair 7 of at most 7") {
 			t.Errorf("progress where there is no terminal:\n%q", r.stderr)
 		}
@@ -73,6 +76,9 @@ func TestGate(t *testing.T) {
 		r := finish(t, errors)
 		if r.code != exitFailed || !strings.Contains(r.stdout, "REGRESSION: side b fails ") || !strings.Contains(r.stdout, "::error title=redline regression::side b fails ") {
 			t.Errorf("exit %d, want %d\n%s%s", r.code, exitFailed, r.stdout, r.stderr)
+		}
+		if !strings.Contains(r.stdout, "one side up at a time (requests failed while both were up)") {
+			t.Errorf("nobody is told how it was measured:\n%s", r.stdout)
 		}
 	})
 	t.Run("regression", func(t *testing.T) {

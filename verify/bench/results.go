@@ -18,7 +18,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-const schema = "redline.verify-bench/2"
+const schema = "redline.verify-bench/3"
 
 // results are all that was measured, maybe on several machines.
 type results struct {

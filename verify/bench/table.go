@@ -27,7 +27,7 @@ func (r *results) markdown(raw string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# How often redline ab is right, measured\n\nMade by `%s`; every pair is in [%s](%s).\n\n", again, raw, raw)
 	fmt.Fprintf(&b, "The lab's order gateway, all remedies but its cache taken, 64 connections in a closed loop; at most %s for a session, its comparison of side a with itself included. ", r.MaxTime)
-	b.WriteString("Both sides are one binary; the slower one does a fixed number of rounds of arithmetic in every request, as many as were measured to be 5 % on the machine. Gateway, PostgreSQL and load share it.")
+	b.WriteString("Both sides are one binary; the slower one does a fixed number of rounds of arithmetic in every request, as many as were measured to be 5 % on the machine, by the same turns. Gateway, PostgreSQL and load share it.")
 	for i := range r.Places {
 		r.writePlace(&b, i)
 	}
@@ -167,14 +167,14 @@ func (r *results) writeSessions(b *strings.Builder) {
 			fmt.Fprintf(b, "All pairs together: CPU per request %s, + is worse. One pair's difference has a standard deviation of %.1f %%, by the median of deviations %.1f %%.\n\n",
 				size.change, 100*size.sd, 100*size.spread)
 		}
-		line(b, "machine", "verdict", "CPU per request", "interval", "could see", "throughput", "pairs", "look", "time")
-		line(b, "---", "---", "---", "---", "---", "---", "---", "---", "---")
+		line(b, "machine", "verdict", "CPU per request", "interval", "could see", "throughput", "turn", "pairs", "look", "time")
+		line(b, "---", "---", "---", "---", "---", "---", "---", "---", "---", "---")
 		for _, t := range list {
 			cpu, _ := t.metric(decides)
 			thr, _ := t.metric("throughput")
 			line(b, letter(t.Place), told(t), fmt.Sprintf("%s, %+.1f %%", cpu.Verdict, 100*cpu.Estimate), fmt.Sprintf("%+.1f to %+.1f %%", 100*cpu.Low, 100*cpu.High),
 				fmt.Sprintf("%.1f %%", 100*cpu.MDE), fmt.Sprintf("%s, %+.1f %%", thr.Verdict, 100*thr.Estimate),
-				fmt.Sprint(t.Pairs), fmt.Sprintf("%d of %d", t.Look, t.Looks), fmt.Sprintf("%.0f s", t.Seconds))
+				fmt.Sprint(t.Turn), fmt.Sprint(t.Pairs), fmt.Sprintf("%d of %d", t.Look, t.Looks), fmt.Sprintf("%.0f s", t.Seconds))
 		}
 	}
 	b.WriteByte('\n')

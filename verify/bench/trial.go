@@ -30,6 +30,7 @@ type trial struct {
 	Most    int            `json:"most"` // pairs that the time allowed
 	Look    int            `json:"look"`
 	Looks   int            `json:"looks"`
+	Turn    time.Duration  `json:"turn_ns,omitempty"` // zero for one side up at a time
 	// Metrics are those that decide. FalsePositive is the rate that the session
 	// itself told.
 	Metrics       []verify.MetricResult `json:"metrics"`
@@ -43,7 +44,7 @@ type trial struct {
 func newTrial(kind string, r verify.Result, took time.Duration, same, compared []verify.Pair) trial {
 	t := trial{
 		Kind: kind, Verdict: r.Verdict, Why: r.Why, Seconds: math.Round(10*took.Seconds()) / 10,
-		Pairs: r.Pairs, Look: r.Looks, Looks: r.Planned, FalsePositive: r.AA.FalsePositive,
+		Pairs: r.Pairs, Look: r.Looks, Looks: r.Planned, Turn: r.Turn, FalsePositive: r.AA.FalsePositive,
 		Same: flat(same), Compared: flat(compared),
 	}
 	for _, m := range r.Metrics {
