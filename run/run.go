@@ -7,6 +7,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,10 +43,12 @@ type Options struct {
 	// Counters opens only the sources that cost the target next to nothing: its
 	// runtime's and its process's counters. Comparisons are measured so.
 	Counters bool
-	// Await, if set, is called once the target is ready and holds the load back
-	// until it returns. Runs that shall load at the same time meet in it. An error
-	// ends the run.
-	Await func(context.Context) error
+	// Clock of the run; zero starts one. Runs that load by turns share one.
+	Clock record.Clock
+	// Await, if set, is called once the target is ready and returns when the load
+	// shall start, on the clock; the time until then is for opening the sources.
+	// Runs that load by turns meet in it. An error ends the run.
+	Await func(context.Context) (start time.Duration, err error)
 	// Output takes the target's standard output and error; nil discards them.
 	Output io.Writer
 	// OnEvent, if set, is told how the run goes. It must not block.
@@ -75,9 +78,11 @@ func (e *Ended) Error() string {
 // was ready, with state aborted and the reason. A context that ends is an
 // orderly end: what was measured is kept.
 func Run(ctx context.Context, o Options) error {
-	clock, err := record.StartClock()
-	if err != nil {
-		return err
+	clock, err := o.Clock, error(nil)
+	if clock == (record.Clock{}) {
+		if clock, err = record.StartClock(); err != nil {
+			return err
+		}
 	}
 	// Before anything is started: what cannot be driven is an input error.
 	speaks, err := protocol(ctx, o.Plan, false)
@@ -106,7 +111,7 @@ func Run(ctx context.Context, o Options) error {
 		}
 	}
 	if o.Await != nil {
-		if err := o.Await(ctx); err != nil {
+		if c.start, err = o.Await(ctx); err != nil {
 			return err
 		}
 	}
@@ -130,6 +135,7 @@ type conductor struct {
 	target   *target.Target
 	bundle   *record.Writer
 	slow     *observe.Slow
+	start    time.Duration // of the load, where Await tells
 
 	exporters *export.Exporters
 	tee       *export.Tee // the bundle, and whoever else is told
@@ -151,7 +157,7 @@ func (c *conductor) conduct(ctx context.Context) error {
 	if c.Counters {
 		pause = settleCounters
 	}
-	loadStart := c.clock.Now() + pause
+	loadStart := cmp.Or(c.start, c.clock.Now()+pause)
 	watch := c.watch(ctx, load.Steady(c.Plan.Load, loadStart))
 
 	loadCtx, stop := context.WithCancelCause(ctx)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -21,11 +22,11 @@ type Alternator interface {
 	Alternate(ctx context.Context, lead, other Side, turn time.Duration) (leads, others Block, err error)
 }
 
-// Turns. Short ones see more of the same noise: with turns of 100 ms a pair
-// deviated half as much as with 500 ms. They must hold several requests.
+// Turns. They must hold several requests, and longer ones see less of the same
+// noise: turns of 100 and 150 ms deviated alike, those of 500 ms twice as much.
 const (
-	leastTurn = 100 * time.Millisecond
-	mostTurn  = 400 * time.Millisecond
+	leastTurn = 150 * time.Millisecond
+	mostTurn  = 600 * time.Millisecond
 	// leastTurns of each side make a block.
 	leastTurns = 4
 )
@@ -33,7 +34,10 @@ const (
 // rest follows every turn: no side gets new requests in it, and those under way
 // end. Only one side is at work at a time then, but for what a service does after
 // it has answered.
-func rest(turn time.Duration) time.Duration { return turn / 2 }
+func rest(turn time.Duration) time.Duration { return turn / 3 }
+
+// opening is the time for the sources of both sides, from when both are ready.
+const opening = 200 * time.Millisecond
 
 // fits reports whether nearly all requests of both blocks ended within the rest
 // that follows a turn. Otherwise both sides are at work at once, and what they
@@ -70,14 +74,18 @@ func (l *Launcher) alternate(ctx context.Context, lead, other Side, turn time.Du
 	if other.Plan, err = beside(other.Plan, port); err != nil {
 		return leads, others, err
 	}
+	clock, err := record.StartClock()
+	if err != nil {
+		return leads, others, err
+	}
 	together, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var running sync.WaitGroup
-	begin := func(place int, s Side, into *Block, ready func(context.Context) error) {
+	begin := func(place int, s Side, into *Block, ready func(context.Context) (time.Duration, error)) {
 		plan, dir := l.plan(s), l.dir(s)
 		share := byTurns(&plan.Load, turn, place)
 		running.Go(func() {
-			b, err := l.block(together, s, plan, dir, ready)
+			b, err := l.block(together, s, plan, dir, meeting{clock, ready})
 			if err != nil {
 				cancel(err) // the other has nobody to take turns with
 			}
@@ -88,12 +96,29 @@ func (l *Launcher) alternate(ctx context.Context, lead, other Side, turn time.Du
 		})
 	}
 	first, both := make(chan struct{}), make(chan struct{})
-	begin(0, lead, &leads, func(ctx context.Context) error { close(first); return await(ctx, both) })
+	var start time.Duration
+	begin(0, lead, &leads, func(ctx context.Context) (time.Duration, error) {
+		close(first)
+		if err := await(ctx, both); err != nil {
+			return 0, err
+		}
+		return start, nil
+	})
 	if await(together, first) == nil {
-		begin(1, other, &others, func(context.Context) error { close(both); return nil })
+		begin(1, other, &others, func(context.Context) (time.Duration, error) {
+			start = clock.Now() + opening
+			close(both)
+			return start, nil
+		})
 	}
 	running.Wait()
 	return leads, others, context.Cause(together)
+}
+
+// meeting is how runs that load by turns agree on when; see run.Options.
+type meeting struct {
+	clock record.Clock
+	await func(context.Context) (start time.Duration, err error)
 }
 
 func await(ctx context.Context, c <-chan struct{}) error {

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -56,7 +57,7 @@ func TestByTurns(t *testing.T) {
 				}
 				last, since = now, 0
 			}
-			if since != rest(turn) || on[0] != on[1] || on[0].Seconds() != shares[0]*span.Seconds() {
+			if since != rest(turn) || on[0] != on[1] || math.Abs(on[0].Seconds()-shares[0]*span.Seconds()) > 1e-9 {
 				t.Errorf("a rest of %v at the end, loaded for %v of %v, told %v", since, on, span, shares)
 			}
 		}
@@ -85,6 +86,9 @@ type alternating struct {
 
 func (a *alternating) Measure(ctx context.Context, s Side) (Block, error) {
 	a.alone++
+	if ctx.Err() != nil {
+		return Block{}, ctx.Err()
+	}
 	return a.bench.Measure(ctx, s)
 }
 
@@ -98,11 +102,19 @@ func (a *alternating) Alternate(ctx context.Context, lead, other Side, turn time
 	return leads, others, err
 }
 
+// quickly is a session of identical sides without the metrics that take long to
+// judge.
+func quickly(m Measurer) *Session {
+	s := drawn(0)
+	s.Measurer, s.Rules.Metrics = m, rules().Metrics[:1]
+	return s
+}
+
 // TestTurnsWhereTheyServe: pairs are measured by turns from the first one on, of
 // the length that holds several requests, and otherwise with one side at a time.
 func TestTurnsWhereTheyServe(t *testing.T) {
 	slow := Latencies{}
-	slow.Add(int64(90*time.Millisecond), 1000)
+	slow.Add(int64(rest(2*leastTurn)*9/10), 1000)
 	for name, c := range map[string]struct {
 		trouble func(turn time.Duration, lead, other *Block) error
 		alone   bool // asked for
@@ -111,11 +123,11 @@ func TestTurnsWhereTheyServe(t *testing.T) {
 	}{
 		"as they are": {turn: leastTurn},
 		"slow requests": {func(turn time.Duration, _, other *Block) error {
-			if turn < 200*time.Millisecond {
+			if turn < 2*leastTurn {
 				other.Latency = slow
 			}
 			return nil
-		}, false, 200 * time.Millisecond, ""},
+		}, false, 2 * leastTurn, ""},
 		"slower ones": {func(_ time.Duration, lead, _ *Block) error {
 			lead.Latency = slow
 			lead.Latency.Add(1e9, 1000)
@@ -128,8 +140,8 @@ func TestTurnsWhereTheyServe(t *testing.T) {
 		"asked for":        {nil, true, 0, ""},
 	} {
 		m := &alternating{bench: bench{rng: rand.New(rand.NewPCG(1, 2)), sd: 0.02}, trouble: c.trouble}
-		s := drawn(0)
-		s.Measurer, s.OneAtATime = m, c.alone
+		s := quickly(m)
+		s.OneAtATime = c.alone
 		r, err := s.Run(context.Background())
 		if err != nil || r.Verdict != Pass || r.Turn != c.turn || !strings.Contains(r.Apart, c.apart) || (r.Apart == "") != (c.apart == "") || strings.Contains(r.Apart, "\n") {
 			t.Errorf("%s: %s (%s) with turns of %v, apart since %q, %v", name, r.Verdict, r.Why, r.Turn, r.Apart, err)
@@ -150,8 +162,7 @@ func TestTurnsThatBreakLater(t *testing.T) {
 		}
 		return nil
 	}
-	s := drawn(0)
-	s.Measurer = m
+	s := quickly(m)
 	if r, err := s.Run(context.Background()); err != nil || r.Verdict != Invalid || !strings.Contains(r.Why, "side b: the target ended") || m.alone > 0 {
 		t.Errorf("%s (%s), %v", r.Verdict, r.Why, err)
 	}
@@ -179,8 +190,8 @@ func TestResumedTurns(t *testing.T) {
 			}
 			return nil
 		}
-		s := drawn(0)
-		s.Measurer, s.Log = m, log
+		s := quickly(m)
+		s.Log = log
 		s.OnProgress = func(Progress) {
 			if m.alone == 8 {
 				stop(context.Canceled)
@@ -192,8 +203,8 @@ func TestResumedTurns(t *testing.T) {
 			t.Fatal(err)
 		}
 		m = &alternating{bench: bench{rng: rand.New(rand.NewPCG(1, 2)), sd: 0.02}}
-		s = drawn(0)
-		s.Measurer, s.Log = m, resumed
+		s = quickly(m)
+		s.Log = resumed
 		r, err := s.Run(context.Background())
 		if err != nil || r.Verdict != Pass || (r.Turn > 0) != (late == 0) || (m.alone > 0) == (len(m.turns) > 0) {
 			t.Errorf("%s (%s) with turns of %v: %d blocks alone, %d pairs by turns, %v", r.Verdict, r.Why, r.Turn, m.alone, len(m.turns), err)

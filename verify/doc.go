@@ -5,7 +5,7 @@
 // within the pair and with both launched anew for every block: a single launch of
 // identical binaries was seen to differ by a "significant" 2.9 %, so a launch is
 // the least that may be repeated. Where both sides can be up at once, they take
-// turns of a tenth of a second under the load, so that what the machine does
+// turns of a fraction of a second under the load, so that what the machine does
 // happens to both; that two versions run best at the same time is shown by Bulej
 // et al., "Duet Benchmarking: Improving Measurement Accuracy in the Cloud"
 // (ICPE 2020). The natural logarithm of the ratio of a pair's

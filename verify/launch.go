@@ -70,7 +70,7 @@ func (l *Launcher) Measure(ctx context.Context, s Side) (Block, error) {
 }
 
 func (l *Launcher) measure(ctx context.Context, s Side) (Block, error) {
-	return l.block(ctx, s, l.plan(s), l.dir(s), nil)
+	return l.block(ctx, s, l.plan(s), l.dir(s), meeting{})
 }
 
 // plan is a side's, with load for the length of a block.
@@ -93,11 +93,12 @@ func (l *Launcher) dir(s Side) string {
 	return filepath.Join(l.Scratch, fmt.Sprintf("%04d-%s", l.blocks, s.Name))
 }
 
-// block launches a side's target for a plan and makes a block of the run; ready
-// is told once the target is, and holds the load back; it may be nil.
-func (l *Launcher) block(ctx context.Context, s Side, plan *scenario.Plan, dir string, ready func(context.Context) error) (Block, error) {
+// block launches a side's target for a plan and makes a block of the run. The
+// clock and what the load waits for once the target is ready are the run's own
+// unless they are given.
+func (l *Launcher) block(ctx context.Context, s Side, plan *scenario.Plan, dir string, m meeting) (Block, error) {
 	defer os.RemoveAll(dir)
-	err := run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: l.Version, Binary: s.Binary, Counters: true, Await: ready})
+	err := run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: l.Version, Binary: s.Binary, Counters: true, Clock: m.clock, Await: m.await})
 	if ctx.Err() != nil {
 		return Block{}, context.Cause(ctx)
 	}

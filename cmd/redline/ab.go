@@ -73,7 +73,7 @@ environments (--env-a, --env-b, besides the scenario's target). Both must listen
 where the scenario sends its load.
 
 Where a side's arguments or environment name that port, the other side is launched
-beside it at a free one, and load goes to them by turns of a tenth of a second:
+beside it at a free one, and load goes to them by turns of a fraction of a second:
 what the machine does then happens to both alike, and far smaller changes can be
 told. Where that does not work (the port is not named, a side does not serve so,
 requests take longer than a turn), or with --one-at-a-time, one side is up at a

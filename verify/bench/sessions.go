@@ -116,7 +116,7 @@ type work struct {
 const (
 	calibrationPairs  = 8
 	calibrationRounds = 30_000 // about 30 %: far above the noise, and still the same service
-	calibrationTurn   = 100 * time.Millisecond
+	calibrationTurn   = 150 * time.Millisecond
 	share             = 0.05
 )
 
