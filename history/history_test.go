@@ -184,6 +184,24 @@ func TestApart(t *testing.T) {
 
 // TestText draws the steps; every change is on a line of its own with what it
 // is, and lines stay within the width.
+// TestTurnsAreApart: what was measured by turns is no series with what was
+// measured alone, nor with turns of another length.
+func TestTurnsAreApart(t *testing.T) {
+	h := verify.Header{Plan: []byte(`{"load":{"connections":8}}`), Block: time.Second}
+	blocks := []verify.Block{{Values: map[string]float64{"cpu_per_request": 1e5}}}
+	seen := map[string]time.Duration{}
+	for _, turn := range []time.Duration{0, 150 * time.Millisecond, 300 * time.Millisecond} {
+		r, err := FromSession("s", h, blocks, verify.Metrics(false), turn, AB)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := seen[r.Hash]; ok {
+			t.Errorf("turns of %v and of %v are one series", turn, other)
+		}
+		seen[r.Hash] = turn
+	}
+}
+
 func TestText(t *testing.T) {
 	series := Arrange(steps(), Options{})[:1]
 	for _, plain := range []bool{false, true} {

@@ -168,6 +168,25 @@ func TestTurnsThatBreakLater(t *testing.T) {
 	}
 }
 
+// TestTurnsThatBecomeCrowded: requests that were fast at first and are slow later
+// are told.
+func TestTurnsThatBecomeCrowded(t *testing.T) {
+	for _, from := range []int{2, 1000} {
+		m := &alternating{bench: bench{rng: rand.New(rand.NewPCG(1, 2)), sd: 0.02}}
+		m.trouble = func(turn time.Duration, lead, _ *Block) error {
+			if len(m.turns) >= from {
+				lead.Latency = Latencies{}
+				lead.Latency.Add(int64(2*rest(turn)), 1000)
+			}
+			return nil
+		}
+		r, err := quickly(m).Run(context.Background())
+		if told := strings.Contains(strings.Join(r.Warnings, "; "), "--one-at-a-time"); err != nil || r.Verdict != Pass || told != (from == 2) {
+			t.Errorf("slow from pair %d on: %s (%s), warnings %q, %v", from, r.Verdict, r.Why, r.Warnings, err)
+		}
+	}
+}
+
 // TestResumedTurns: an interrupted session goes on as it began.
 func TestResumedTurns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")

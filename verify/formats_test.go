@@ -37,11 +37,27 @@ func TestText(t *testing.T) {
 	text := written(t, func(w io.Writer) error { return Text(w, mixed()) })
 	for _, want := range []string{
 		"REGRESSION: worse: cpu_per_request\n", "+6.1 % (+4.0 to +8.0)", "120 µs", "9000/s", "5.08 KiB", "not known",
-		"regression (advisory)", "24 pairs of launches, look 2 of 4; designed to call a regression without one in at most 1.0 %",
+		"regression (advisory)", "24 pairs of launches, one side up at a time; look 2 of 4; designed to call a regression without one in at most 1.0 %",
 		"24 pairs find changes of 2.1 %, and 0.4 % of simulated sessions", "warning: restless",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// TestMethodIsTold: what is decided rests on how it was measured.
+func TestMethodIsTold(t *testing.T) {
+	r := mixed()
+	for want, change := range map[string]func(*Result){
+		", loaded by turns of 150ms;":                      func(r *Result) { r.Turn = leastTurn },
+		", one side up at a time (the port is not named);": func(r *Result) { r.Turn, r.Apart = 0, "the port is not named" },
+	} {
+		change(&r)
+		for _, text := range []string{written(t, func(w io.Writer) error { return Text(w, r) }), written(t, func(w io.Writer) error { return Markdown(w, r) })} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in\n%s", want, text)
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -171,7 +172,7 @@ func (s side) words(plan *scenario.Plan, built verify.Built) string {
 	switch {
 	case s.command != "":
 		words, _ := scenario.SplitCommand(s.command)
-		parts = scenario.RedactCommand(words)
+		parts = append(scenario.RedactCommand(words), executable(words)...)
 	case plan.Target.Build != "":
 		text := plan.Target.Build
 		if s.build != "" {
@@ -185,12 +186,35 @@ func (s side) words(plan *scenario.Plan, built verify.Built) string {
 			parts = append(parts, "with changes")
 		}
 	default:
-		parts = scenario.RedactCommand(plan.Target.Exec)
+		parts = append(scenario.RedactCommand(plan.Target.Exec), executable(plan.Target.Exec)...)
 	}
 	for _, pair := range s.env {
 		parts = append(parts, variable(pair))
 	}
 	return strings.Join(parts, " ")
+}
+
+// executable tells the file that a command runs by a part of its hash, so that
+// one that was built anew between an interrupt and --resume is another side;
+// nothing if there is no such file.
+func executable(command []string) []string {
+	if len(command) == 0 {
+		return nil
+	}
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("(sha256 %x)", sum.Sum(nil)[:6])}
 }
 
 // runtimeVariables are read by every Go program, and no secrets.
@@ -236,6 +260,9 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name str
 	}
 	if s.Log, s.Rules.Seed, err = f.log(c.header); err != nil {
 		return err
+	}
+	if err := s.Resumable(); err != nil {
+		return fmt.Errorf("resume %s: %w", f.out, err)
 	}
 	result, err := s.Run(cmd.Context())
 	if err != nil {

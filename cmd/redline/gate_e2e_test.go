@@ -37,11 +37,13 @@ func TestGate(t *testing.T) {
 		t.Errorf("exit %d, want %d and how to go on\n%s", r.code, exitInterrupted, r.stderr)
 	}
 	kept := readFile(t, filepath.Join(s.dir, "runs/gate/blocks.jsonl"))
-	for name, args := range map[string][]string{
-		"side a": {"ab", "--env-b", "MODE=", "shop.yaml", "-o", "runs/gate", "--resume"}, "scenario": append(gate, "-c", "2", "--resume"),
+	for why, args := range map[string][]string{
+		"its side a is not that of this command":   {"ab", "--env-b", "MODE=", "shop.yaml", "-o", "runs/gate", "--resume"},
+		"its scenario is not that of this command": append(gate, "-c", "2", "--resume"),
+		"the session was begun by turns of ":       append(gate, "--one-at-a-time", "--resume"),
 	} {
-		if r := finish(t, s.begin(t, args...)); r.code != exitUsage || !strings.Contains(r.stderr, "its "+name+" is not that of this command") {
-			t.Errorf("another %s: exit %d\n%s", name, r.code, r.stderr)
+		if r := finish(t, s.begin(t, args...)); r.code != exitUsage || !strings.Contains(r.stderr, why) {
+			t.Errorf("%s: exit %d\n%s", why, r.code, r.stderr)
 		}
 	}
 	if r := finish(t, s.begin(t, gate...)); r.code != exitUsage || !strings.Contains(r.stderr, "--resume goes on with it") {
