@@ -130,15 +130,12 @@ func await(ctx context.Context, c <-chan struct{}) error {
 	}
 }
 
-// byTurns lays out the load of the side at a place, 0 or 1: a rest, the turn of
+// byTurns lays out the closed loop of the side at a place, 0 or 1: a rest, the turn of
 // 0, a rest, the turn of 1, and so on, with a rest at the end, so that every
 // request of a turn ends within the span. It returns for which share of the span
 // the side is loaded.
 func byTurns(l *scenario.Load, turn time.Duration, place int) (share float64) {
-	most := l.Rate
-	if !l.Open() {
-		most = float64(cmp.Or(l.Connections, scenario.DefaultConnections))
-	}
+	most := float64(cmp.Or(l.Connections, scenario.DefaultConnections))
 	each := max(leastTurns, int(l.Duration/(turn+rest(turn))))
 	l.Stages = nil
 	hold := func(to float64, over time.Duration) {

@@ -76,9 +76,9 @@ where the scenario sends its load.
 Where a side's arguments or environment name that port, the other side is launched
 beside it at a free one, and load goes to them by turns of a fraction of a second:
 what the machine does then happens to both alike, and far smaller changes can be
-told. Where that does not work (the port is not named, a side does not serve so,
-requests take longer than a turn), or with --one-at-a-time, one side is up at a
-time. Use that for services that must not run twice.
+told. Where that does not work (the load comes at a rate, the port is not named, a
+side does not serve so, requests outlast the rest between turns), or with
+--one-at-a-time, one side is up at a time. Use that for services that must not run twice.
 
 Exit code 0: b is no worse, or better. 1: b is worse. 3: not decided.`,
 		Example: `  redline ab --build-a ./cmd/svc@main --build-b ./cmd/svc scenario.yaml
