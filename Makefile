@@ -31,7 +31,7 @@ bench-observe:
 	$(GO) build -o bin/bench-observe ./run/bench
 	bin/bench-observe $(BENCH)
 
-# How often `redline ab` is right about the lab's gateway, some 80 minutes:
+# How often `redline ab` is right about the lab's gateway, some two hours:
 # BENCH="-sessions 2 -o FILE", BENCH="-add" goes on, -h tells more. It needs
 # PostgreSQL, and a machine with nothing else to do.
 bench-verify:

@@ -22,7 +22,7 @@
 //
 // Last, two runs of 100,000 windows each are compared as `redline compare` does.
 //
-//	make bench-verify                                 # everything: some 80 minutes
+//	make bench-verify                                 # everything: some two hours
 //	make bench-verify BENCH="-sessions 2 -o /tmp/verify.json"
 //	make bench-verify BENCH="-add"                    # goes on where one was stopped
 //
