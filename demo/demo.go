@@ -167,7 +167,7 @@ func (c *climb) measure(ctx context.Context, name string, why choice) (Step, err
 
 // plan is the lab's scenario, aimed at a gateway of this climb.
 func (c *climb) plan() (*scenario.Plan, error) {
-	address, err := gateway.Address()
+	address, err := target.FreeAddress("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/target"
 )
 
 // listens matches the names of variables and flags whose bare number is a port.
@@ -52,7 +53,6 @@ func beside(plan *scenario.Plan, port string) (*scenario.Plan, error) {
 		out.Requests[i].URL = scenario.Template(strings.Replace(string(q.URL), u.Host, net.JoinHostPort(m.host, port), 1))
 	}
 	out.Target.Ready = m.move(plan.Target.Ready, false)
-	out.Observe.Pprof = m.move(plan.Observe.Pprof, false)
 	moved := false
 	words := func(list []string, first int) []string {
 		list = slices.Clone(list)
@@ -136,12 +136,11 @@ func freePort(plan *scenario.Plan) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(u.Hostname(), "0"))
+	address, err := target.FreeAddress(u.Hostname())
 	if err != nil {
 		return "", err
 	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
+	_, port, err := net.SplitHostPort(address)
 	if port == u.Port() {
 		return "", errors.New("the only free port is the service's own")
 	}

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -106,7 +105,7 @@ func measure(ctx context.Context, self string, n int, seed uint64, stderr io.Wri
 	}
 	// Stopped even when ctx has ended: the server is ours.
 	defer func() { _ = server.Stop(context.WithoutCancel(ctx)) }()
-	listen, err := free()
+	listen, err := target.FreeAddress("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
@@ -186,14 +185,4 @@ func (s *stage) conduct(ctx context.Context) ([]record.SourceHealth, error) {
 		health = append(health, source.(observe.Reporter).Health())
 	}
 	return health, errors.Join(append(failed, err)...)
-}
-
-// free returns an address of this host at which nobody listens.
-func free() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }

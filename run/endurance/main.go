@@ -19,7 +19,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +27,7 @@ import (
 
 	"github.com/redline-go/redline/benchmark"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/target"
 	"github.com/redline-go/redline/target/postgres"
 )
 
@@ -100,11 +100,11 @@ func (o options) run(ctx context.Context, scratch, dsn string, stderr io.Writer)
 	if err != nil {
 		return nil, err
 	}
-	listen, err := free()
+	listen, err := target.FreeAddress("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
-	otlp, err := free()
+	otlp, err := target.FreeAddress("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
@@ -136,14 +136,4 @@ func (o options) run(ctx context.Context, scratch, dsn string, stderr io.Writer)
 	}
 	s.run = rec.Run
 	return s, nil
-}
-
-// free returns an address of this host at which nobody listens.
-func free() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }

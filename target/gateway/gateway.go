@@ -7,13 +7,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/target"
 )
 
 // Remedy is one switch of the gateway, as `gateway remedies --json` lists it.
@@ -63,20 +63,10 @@ func Remedies(ctx context.Context, binary string) (list []Remedy, err error) {
 	return list, nil
 }
 
-// Address returns a loopback address that was free a moment ago.
-func Address() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
-}
-
 // Order returns the order scenario of the gateway's folder, at an address of its
 // own. It builds the gateway from there.
 func Order(folder string) (*scenario.Plan, error) {
-	address, err := Address()
+	address, err := target.FreeAddress("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
