@@ -17,7 +17,7 @@ import (
 //
 // What the machine does from one fraction of a second to the next then happens to
 // both alike. On a machine whose speed changed so, the difference of two blocks
-// that followed each other deviated by 10 to 19 %, and by 4 to 6 % so.
+// that followed each other deviated by 10 to 19 %, and by 8 % by turns.
 type Alternator interface {
 	Alternate(ctx context.Context, lead, other Side, turn time.Duration) (leads, others Block, err error)
 }

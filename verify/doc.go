@@ -34,9 +34,10 @@
 // in 10 of 21 comparisons on a 2-core machine); sums of threads' CPU (threads that
 // end take theirs along); the t test (one stalled block moves it beyond use).
 //
-// Also rejected: load on both sides at the very same time, as in that paper. A
-// pair of a gateway deviated by 8 % so, where turns had 5 %, a request took 40 %
-// more CPU on two cores, and what both wait for in common hides who is to blame.
+// Also rejected: load on both sides at the very same time, as in that paper. In a
+// dozen pairs of a gateway a request took 40 % more CPU so on two cores, a pair
+// deviated by 8 % where runs of as many by turns had 4 to 6 %, and what both wait
+// for in common hides who is to blame.
 //
 // Also rejected: covariates for the speed of the machine (the analysis of
 // covariance, CUPED). The CPU that the load generator takes per request explains
