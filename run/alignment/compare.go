@@ -25,6 +25,9 @@ type view struct {
 	Off time.Duration `json:"off_ns"`
 	// Stated is the error of date that the source itself states, p99.
 	Stated time.Duration `json:"stated_ns"`
+	// Partly is what the source says that it lacks, such as readings that a
+	// database too busy to answer in time made rarer.
+	Partly string `json:"partly,omitempty"`
 	// Parts are what of a counted event is in its own window, the one before and
 	// the one after; 1 is all of it.
 	Parts [3]float64 `json:"parts"`
@@ -66,9 +69,9 @@ func compare(rec *record.Record, clock record.Clock, marks []mark, health []reco
 	if err != nil {
 		return nil, err
 	}
-	stated := map[string]time.Duration{}
+	sources := map[string]record.SourceHealth{}
 	for _, h := range health {
-		stated[h.Name] = h.Align.P99
+		sources[h.Name] = h
 	}
 	var all []trial
 	for _, m := range marks {
@@ -85,11 +88,11 @@ func compare(rec *record.Record, clock record.Clock, marks []mark, health []reco
 			// It begins when the request's bytes came and ends with the answer,
 			// so it holds the event and lies within what the load saw.
 			middle := served.From + served.Len()/2
-			t.Views["traces"] = view{Seen: true, Same: record.Window(middle, width) == record.Window(event.To, width), Off: max(outside(event, served), outside(served, sent)), Stated: stated["traces"]}
+			t.Views["traces"] = view{Seen: true, Same: record.Window(middle, width) == record.Window(event.To, width), Off: max(outside(event, served), outside(served, sent)), Stated: sources["traces"].Align.P99}
 		}
 		for _, c := range counted {
 			v := land(func(w int64) float64 { return amount(rec, c.series, c.labels, w) / c.adds }, span(clock, c.when(m)))
-			v.Stated = stated[c.view]
+			v.Stated, v.Partly = sources[c.view].Align.P99, sources[c.view].Why
 			t.Views[c.view] = v
 		}
 		all = append(all, t)

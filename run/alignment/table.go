@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,6 +63,7 @@ type row struct {
 	unseen int
 	off    []time.Duration // sorted
 	stated time.Duration   // the largest that a run stated
+	partly string          // what a run said that the source lacks
 }
 
 func (r *row) quantile(q float64) time.Duration {
@@ -92,7 +94,7 @@ func judge(all []trial) verdict {
 			seen := t.Views[r.view]
 			r.share.add(seen.Seen && seen.Same, clear)
 			together = together && seen.Seen && seen.Same
-			r.stated = max(r.stated, seen.Stated)
+			r.stated, r.partly = max(r.stated, seen.Stated), cmp.Or(r.partly, seen.Partly)
 			if !seen.Seen {
 				r.unseen++
 				continue
@@ -138,6 +140,11 @@ func (v verdict) tell(out io.Writer) error {
 	}
 	fmt.Fprintf(w, "all at once\t%s\t%s\n", v.all.of(), portion(v.all.sameClear, v.all.clear))
 	fmt.Fprintf(w, "asked\t\t%.1f %%\t\t\tbelow %v\t\tbelow %[2]v\n", 100*askedShare, askedError)
+	for _, r := range v.rows {
+		if r.partly != "" {
+			fmt.Fprintf(w, "%s: %s\n", r.view, r.partly)
+		}
+	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
