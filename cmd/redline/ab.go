@@ -233,7 +233,7 @@ func variable(pair string) string {
 
 // compare runs a session and prints what it came to.
 func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name string, sides [2]side, kind history.Kind) error {
-	c, err := f.begin(cmd, plan, kind)
+	c, err := f.begin(cmd, plan, name, kind)
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name str
 	for i, into := range []*verify.Side{&s.A, &s.B} {
 		words := []*string{&c.header.A, &c.header.B}[i]
 		if *into, *words, err = sides[i].prepare(cmd.Context(), plan, "ab"[i:i+1], c.builder); err != nil {
-			return interruptedOr(cmd.Context(), fmt.Errorf("side %s: %w", "ab"[i:i+1], err))
+			return c.unmeasured(fmt.Errorf("side %s: %w", "ab"[i:i+1], err))
 		}
 	}
 	if len(sides[1].env) > 0 {
@@ -354,30 +354,11 @@ func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b b
 
 // print writes the result in the formats asked for, and says it by the exit code.
 func (f *compareFlags) print(w, stderr io.Writer, r verify.Result, name string) error {
-	write := verify.Text
+	write, aside := verify.Text, w
 	if f.json {
-		write = printJSON
+		write, aside = printJSON, stderr // CI systems read both, and JSON stands alone
 	}
-	err := write(w, r)
-	for _, format := range []struct {
-		path  string
-		write func(io.Writer) error
-	}{
-		{f.markdown, func(w io.Writer) error { return verify.Markdown(w, r) }},
-		{f.junit, func(w io.Writer) error { return verify.JUnit(w, r) }},
-		{f.sarif, func(w io.Writer) error { return verify.SARIF(w, r, name) }},
-	} {
-		if format.path != "" {
-			err = errors.Join(err, writeFile(format.path, format.write))
-		}
-	}
-	if os.Getenv("CI") == "true" {
-		if f.json {
-			w = stderr // CI systems read both, and JSON stands alone
-		}
-		err = errors.Join(err, verify.Annotations(w, r))
-	}
-	if err != nil {
+	if err := errors.Join(write(w, r), f.report(aside, r, name)); err != nil {
 		return err
 	}
 	switch r.Verdict {
@@ -387,6 +368,27 @@ func (f *compareFlags) print(w, stderr io.Writer, r verify.Result, name string) 
 		return &exitError{code: exitFailed}
 	}
 	return &exitError{code: exitUndecided}
+}
+
+// report writes a result for those who do not read the terminal: in the files
+// asked for, and to w what a CI system shows beside the change.
+func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err error) {
+	for _, format := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{f.markdown, func(w io.Writer) error { return verify.Markdown(w, r) }},
+		{f.junit, func(w io.Writer) error { return verify.JUnit(w, r) }},
+		{f.sarif, func(w io.Writer) error { return verify.SARIF(w, r, about) }},
+	} {
+		if format.path != "" {
+			err = errors.Join(err, writeFile(format.path, format.write))
+		}
+	}
+	if os.Getenv("CI") == "true" {
+		err = errors.Join(err, verify.Annotations(w, r))
+	}
+	return err
 }
 
 func printJSON(w io.Writer, r verify.Result) error {

@@ -24,21 +24,21 @@ func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name str
 		}
 		base = &b
 	}
-	c, err := f.begin(cmd, plan, history.Gate)
+	c, err := f.begin(cmd, plan, name, history.Gate)
 	if err != nil {
 		return err
 	}
 	defer c.close()
 	s := &verify.Against{Baseline: base, Rules: c.rules, MaxTime: f.maxTime, Blocks: f.most, Measurer: c.measurer(), OnBlock: func(p verify.Progress) { c.progress.step(p.Line()) }}
 	if s.B, c.header.B, err = measured.prepare(cmd.Context(), plan, "b", c.builder); err != nil {
-		return interruptedOr(cmd.Context(), fmt.Errorf("side b: %w", err))
+		return c.unmeasured(fmt.Errorf("side b: %w", err))
 	}
 	if err := c.describe(measured, s.B); err != nil {
 		return err
 	}
 	if base != nil {
 		if err := base.Usable(c.now); err != nil {
-			return &exitError{code: exitUndecided, err: fmt.Errorf("%s: %w", f.baseline, err)}
+			return c.unmeasured(&exitError{code: exitUndecided, err: fmt.Errorf("%s: %w", f.baseline, err)})
 		}
 		c.header.A = "baseline " + f.baseline + " saved " + base.Saved.UTC().Format("2006-01-02 15:04:05")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -19,6 +20,8 @@ import (
 type comparison struct {
 	f        *compareFlags
 	ctx      context.Context
+	about    string // the scenario's file or the URL
+	stderr   io.Writer
 	plan     *scenario.Plan
 	rules    verify.Rules
 	scratch  string
@@ -33,7 +36,7 @@ type comparison struct {
 }
 
 // begin checks the flags and makes ready; close is to follow.
-func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, kind history.Kind) (*comparison, error) {
+func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about string, kind history.Kind) (*comparison, error) {
 	for _, flag := range []string{"duration", "requests"} {
 		if cmd.Flags().Changed(flag) {
 			return nil, fmt.Errorf("--%s is not for comparing: each launch is measured for --block, and the session ends by --pairs or --max-time", flag)
@@ -60,7 +63,7 @@ func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, kind histo
 		return nil, err
 	}
 	c := &comparison{
-		f: f, ctx: cmd.Context(), plan: plan, rules: rules, scratch: scratch, progress: newProgress(cmd.ErrOrStderr()), store: store, kind: kind,
+		f: f, ctx: cmd.Context(), about: about, stderr: cmd.ErrOrStderr(), plan: plan, rules: rules, scratch: scratch, progress: newProgress(cmd.ErrOrStderr()), store: store, kind: kind,
 		launcher: &verify.Launcher{Version: version(), Scratch: scratch, Duration: f.block, Warmup: f.block / 2},
 		header:   verify.Header{Plan: plan.Redacted(), Host: record.HostInfo(), Begun: time.Now(), Redline: version()},
 	}
@@ -99,12 +102,22 @@ func (c *comparison) describe(b side, prepared verify.Side) (err error) {
 
 // cutShort is the exit of a session that ended with an error.
 func (c *comparison) cutShort(err error) error {
+	if c.ctx.Err() == nil {
+		return c.unmeasured(&exitError{code: exitUndecided, err: err})
+	}
+	c.progress.close()
+	c.progress.note("interrupted: go on with the same command and -o %s --resume", c.f.out)
+	return &exitError{code: exitInterrupted}
+}
+
+// unmeasured is the exit of a session without a result. A CI job's reports tell
+// why, too: without them the page of the change shows nothing.
+func (c *comparison) unmeasured(err error) error {
 	c.progress.close()
 	if c.ctx.Err() != nil {
-		c.progress.note("interrupted: go on with the same command and -o %s --resume", c.f.out)
-		return &exitError{code: exitInterrupted}
+		return interruptedOr(c.ctx, err)
 	}
-	return &exitError{code: exitUndecided, err: err}
+	return errors.Join(err, c.f.report(c.stderr, verify.Result{Schema: verify.Schema, Verdict: verify.Invalid, Why: err.Error()}, c.about))
 }
 
 // finish keeps what was measured: in the session's directory, as a baseline, in

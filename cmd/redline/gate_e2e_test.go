@@ -149,6 +149,22 @@ func TestGateWithoutABuild(t *testing.T) {
 			s.left(t, r)
 		})
 	}
+	t.Run("reports", func(t *testing.T) {
+		t.Setenv("CI", "true")
+		r := finish(t, s.begin(t, "gate", "--base", "HEAD", "shop.yaml", "--markdown", "out.md", "--junit", "out.xml", "--sarif", "out.sarif"))
+		if r.code != exitUsage || !strings.Contains(r.stderr, "::error title=redline invalid::side a: at HEAD: build ") {
+			t.Errorf("exit %d, want %d and an annotation\n%s", r.code, exitUsage, r.stderr)
+		}
+		if text := readFile(t, filepath.Join(s.dir, "out.md")); !strings.HasPrefix(text, "### redline: invalid\n\nside a: at HEAD: build ") {
+			t.Errorf("Markdown:\n%s", text)
+		}
+		if got := readJUnit(t, filepath.Join(s.dir, "out.xml")); got["session"] != "error" {
+			t.Errorf("JUnit shows %v", got)
+		}
+		if got := readSARIF(t, filepath.Join(s.dir, "out.sarif")); got["session"] != "error" {
+			t.Errorf("SARIF shows %v", got)
+		}
+	})
 }
 
 func readFile(t *testing.T, path string) string {
