@@ -11,6 +11,9 @@ type hierarchy struct {
 	// levels are directories, from the target's own group up to the root of
 	// the mount.
 	levels []string
+	// top is set where the root of the mount is the host's, and no group: its
+	// figures are of the whole host. In a container it is the container's group.
+	top bool
 }
 
 // readFile returns a file, valid until the next call.
@@ -40,7 +43,7 @@ func newHierarchy(v2 bool, mountPoint, mountRoot, group string) *hierarchy {
 func (h *hierarchy) own() string { return h.levels[0] }
 
 // root reports whether the target is in no group of its own.
-func (h *hierarchy) root() bool { return len(h.levels) == 1 }
+func (h *hierarchy) root() bool { return h.top && len(h.levels) == 1 }
 
 // tightest returns the least value that a level has, and the level; ok is false
 // when none has one.

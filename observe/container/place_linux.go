@@ -2,6 +2,7 @@ package container
 
 import (
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/prometheus/procfs" // mountinfo, cgroup and limits files with their escapes and versions
@@ -43,6 +44,7 @@ func find(fs procfs.FS, root string, pid int) (place, error) {
 				_, holds := m.SuperOptions[controller]
 				if v2 && m.FSType == "cgroup2" || !v2 && m.FSType == "cgroup" && holds {
 					if h := newHierarchy(v2, root+m.MountPoint, m.Root, group.Path); h != nil {
+						h.top = isTop(v2, root+m.MountPoint)
 						return h
 					}
 				}
@@ -59,4 +61,17 @@ func find(fs procfs.FS, root string, pid int) (place, error) {
 		c.memory = unified
 	}
 	return c, nil
+}
+
+// isTop reports whether a directory is the root of the host's tree of groups. The
+// root of a mount does not tell: in a namespace of control groups it is "/" for
+// any container. The kernel has a file for groups only (version 2), and one for
+// the root only (version 1).
+func isTop(v2 bool, dir string) bool {
+	if v2 {
+		_, err := os.Stat(dir + "/cgroup.type")
+		return err != nil
+	}
+	_, err := os.Stat(dir + "/release_agent")
+	return err == nil
 }
