@@ -116,7 +116,7 @@ func (s *Source) Health() record.SourceHealth {
 		why = append(why, fmt.Sprintf("%d windows were skipped for want of CPU", s.missed))
 	}
 	if k := s.pace.slowest; k > 1 {
-		why = append(why, fmt.Sprintf("readings took long, so that at times only every %dth window was read (amounts are spread evenly over the windows between)", k))
+		why = append(why, fmt.Sprintf("readings took long, so that at times only one window in %d was read (amounts are spread evenly over the windows between)", k))
 	}
 	if k := s.statementPace.slowest; k > 1 {
 		why = append(why, fmt.Sprintf(costNote, k))

@@ -15,7 +15,7 @@ var databaseMore = [5]string{record.DBDeadlocks, record.DBTempFiles, record.DBTe
 const costShare = 0.01
 
 // costNote says that the entries are read more seldom than the windows are.
-const costNote = "pg_stat_statements was at times read only in every %dth window, to cost the server no more than 1 %% of a CPU"
+const costNote = "pg_stat_statements was at times read only in one window in %d, to cost the server no more than 1 %% of a CPU"
 
 // pay takes note of what a reading cost: took is ours, the round trip; cost is
 // the server's, of CPU time when that is seen, else of the statements alone.
