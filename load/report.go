@@ -102,7 +102,7 @@ func (r *run) account(s record.Span, used usage, g gauges) {
 // markLoops reads what the loops' threads have used when the measured span
 // begins.
 func (r *run) markLoops(at time.Duration) {
-	r.loopsAt = at
+	r.loopsAt, r.loopsBusy = at, make([]float64, len(r.loops))
 	for _, l := range r.loops {
 		used, _ := threadCPU(int(l.thread.Load()))
 		r.loopsUsed = append(r.loopsUsed, used)
@@ -110,12 +110,16 @@ func (r *run) markLoops(at time.Duration) {
 }
 
 // busiest returns the share of the time since then that the busiest loop was on
-// CPU.
+// CPU; zero where that is not known.
+//
+// Hazard: a loop's thread ends with its load, a little before the last edge. What
+// it had used by the edge before stays.
 func (r *run) busiest(at time.Duration) (share float64) {
 	for i, l := range r.loops {
 		if used, ok := threadCPU(int(l.thread.Load())); ok && at > r.loopsAt {
-			share = max(share, float64(used-r.loopsUsed[i])/float64(at-r.loopsAt))
+			r.loopsBusy[i] = float64(used-r.loopsUsed[i]) / float64(at-r.loopsAt)
 		}
+		share = max(share, r.loopsBusy[i])
 	}
 	return share
 }

@@ -60,9 +60,11 @@ type run struct {
 	used   usage // at the last edge
 	usedAt time.Duration
 	spent  spent
-	// What the loops' threads had used at the measured span's beginning.
+	// What the loops' threads had used at the measured span's beginning, and which
+	// share of the time since then they were on CPU when they could last be asked.
 	loopsUsed []time.Duration
 	loopsAt   time.Duration
+	loopsBusy []float64
 }
 
 func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
