@@ -112,8 +112,8 @@ func (r *run) markLoops(at time.Duration) {
 // busiest returns the share of the time since then that the busiest loop was on
 // CPU; zero where that is not known.
 //
-// Hazard: a loop's thread ends with its load, a little before the last edge. What
-// it had used by the edge before stays.
+// Hazard: a loop's thread ends with its load, a little before the last edge. Its
+// share as of the edge before stays.
 func (r *run) busiest(at time.Duration) (share float64) {
 	for i, l := range r.loops {
 		if used, ok := threadCPU(int(l.thread.Load())); ok && at > r.loopsAt {

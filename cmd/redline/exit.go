@@ -1,5 +1,10 @@
 package main
 
+import (
+	"errors"
+	"strings"
+)
+
 // Exit codes; the contract of design section 9.
 const (
 	exitOK          = 0
@@ -24,3 +29,14 @@ func (e *exitError) Error() string {
 }
 
 func (e *exitError) Unwrap() error { return e.err }
+
+// exitOf returns the exit code that an error calls for, and what is to be said of
+// it: all of it, also where more went wrong than what has the code.
+func exitOf(err error) (code int, text string) {
+	code = exitUsage
+	var coded *exitError
+	if errors.As(err, &coded) {
+		code = coded.code
+	}
+	return code, strings.TrimSpace(err.Error())
+}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,12 +26,9 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitOK
 	}
-	var coded *exitError
-	if !errors.As(err, &coded) {
-		coded = &exitError{code: exitUsage, err: err}
+	code, text := exitOf(err)
+	if text != "" {
+		fmt.Fprintf(stderr, "redline: %s\n", text)
 	}
-	if coded.err != nil {
-		fmt.Fprintf(stderr, "redline: %v\n", coded.err)
-	}
-	return coded.code
+	return code
 }
