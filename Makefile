@@ -1,7 +1,7 @@
 # The few targets of the house. Each sets up by itself what it needs.
 GO ?= go
 
-.PHONY: build demo test bench bench-verify bench-load bench-observe bench-endurance bench-align lint setup
+.PHONY: build demo test bench bench-verify bench-load bench-observe bench-endurance bench-align bench-diagnose bench-faults lint setup
 
 build:
 	$(GO) build -o bin/redline ./cmd/redline
@@ -50,6 +50,12 @@ bench-align:
 bench-endurance: build
 	$(GO) build -o bin/bench-endurance ./run/endurance
 	bin/bench-endurance $(ENDURANCE)
+
+# Breaks redline's promises on purpose and counts how often they hold, some
+# hours in full: FAULTS="-only kills -trials 10", -h tells more.
+bench-faults: build
+	$(GO) build -o bin/bench-faults ./bench/faults
+	bin/bench-faults $(FAULTS)
 
 # How often the diagnosis is right: every service of the corpus is run for real,
 # about 15 s each. BENCH="-only REGEXP -keep DIR", -h tells more.

@@ -27,6 +27,8 @@ var floors = map[string]int{
 	"judge": 4, "lint": 4, "report": 4, "verify": 4,
 	"demo": 5, "history": 5,
 	"cmd": 6,
+	// The benches of the project itself drive the built command from outside.
+	"bench": 6,
 	// The probe is what a target may link: a module of its own, below all.
 	"probe": 0,
 }

@@ -1,0 +1,48 @@
+// Package part says what one part of the fault bench is: one promise of
+// redline's, broken on purpose as often as asked and counted.
+//
+// A part lives in a package of its own below bench/faults, so that a sample of it
+// can run in `make test` as well.
+package part
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Part is one promise and how it is tried.
+type Part struct {
+	Name string // on the command line: "kills"
+	Doc  string // one sentence for -h and for docs/reliability.md
+	// Asked is how many trials the full bench makes.
+	Asked int
+	// Run makes o.Trials trials. An error means that the part could not be tried;
+	// a broken promise is a failure in the Result.
+	Run func(ctx context.Context, o Options) (Result, error)
+}
+
+// Options are the same for every part.
+type Options struct {
+	Redline string    // path of redline's binary
+	Scratch string    // an empty folder of the part's own, removed after it
+	Trials  int       // how many; at least 1
+	Seed    uint64    // of everything random: the same seed makes the same trials
+	Log     io.Writer // progress, for people
+}
+
+// Result is what a part counted.
+type Result struct {
+	Part     string        `json:"part"`
+	Asked    int           `json:"asked"`
+	Tried    int           `json:"tried"`
+	Failures []string      `json:"failures"` // one line each, enough to try it again; empty is what is asked
+	Figures  []Figure      `json:"figures"`
+	Took     time.Duration `json:"took_ns"`
+}
+
+// Figure is a further count of a part: "bundles that opened", "100 of 100".
+type Figure struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
