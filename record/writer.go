@@ -50,12 +50,13 @@ type Writer struct {
 }
 
 // Create makes the bundle directory dir (which must not exist or be empty) and
-// writes run.json with state running.
-func Create(dir string, run Run) (w *Writer, err error) {
+// writes run.json with state running. Nothing is left of a bundle that could not
+// be begun.
+func Create(dir string, run Run) (*Writer, error) {
 	if run.Window <= 0 || run.Window > MaxWindowWidth {
 		return nil, fmt.Errorf("create bundle %s: window of %v is not within (0, %v]", dir, run.Window, MaxWindowWidth)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return nil, fmt.Errorf("create bundle: %w", err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -65,47 +66,62 @@ func Create(dir string, run Run) (w *Writer, err error) {
 	if len(entries) > 0 {
 		return nil, fmt.Errorf("create bundle %s: the directory is not empty", dir)
 	}
-	w = &Writer{dir: dir, run: run, points: newEncoder(), files: map[string]bool{}, broken: map[string]bool{}}
+	w := &Writer{dir: dir, run: run, points: newEncoder(), files: map[string]bool{}, broken: map[string]bool{}}
 	w.run.Schema, w.run.State, w.run.Why = RunSchema, Running, ""
 	if w.run.ID == "" {
 		if abs, err := filepath.Abs(dir); err == nil {
 			w.run.ID = filepath.Base(abs)
 		}
 	}
-	defer func() {
-		if err != nil {
-			w.closeFiles()
-			err = fmt.Errorf("create bundle: %w", err)
-		}
-	}()
-	// The journal is made first and exclusively: of two writers that found the
-	// directory empty, one fails here.
-	if w.journal, err = createAppend(filepath.Join(dir, journalFile)); err != nil {
-		return nil, err
-	}
-	if err := w.journal.append([]byte(journalMagic)); err != nil {
-		return nil, err
-	}
-	if w.hlog, err = createAppend(filepath.Join(dir, hlogFile)); err != nil {
-		return nil, err
-	}
-	if err := w.hlog.append(hlogHeader(run.Clock.EpochWall)); err != nil {
-		return nil, err
-	}
-	if w.slow, err = createAppend(filepath.Join(dir, slowFile)); err != nil {
-		return nil, err
-	}
-	for _, sub := range []string{profilesDir, tracesDir} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.writeRun(); err != nil {
-		return nil, err
+	// A directory that was there may be open to others, or another user's: then
+	// it stays as it is, and the files in it are the user's alone.
+	_ = os.Chmod(dir, dirMode)
+	if err := w.begin(run.Clock.EpochWall); err != nil {
+		return nil, fmt.Errorf("create bundle: %w", err)
 	}
 	w.timer = time.AfterFunc(time.Hour, w.onTimer)
 	w.timer.Stop()
 	return w, nil
+}
+
+// begin makes the files of a new bundle. On an error those that it made are gone.
+func (w *Writer) begin(epoch time.Time) (err error) {
+	var made []string
+	defer func() {
+		if err == nil {
+			return
+		}
+		w.closeFiles()
+		for _, name := range made {
+			err = errors.Join(err, os.Remove(filepath.Join(w.dir, name)))
+		}
+	}()
+	// The journal is made first and exclusively: of two writers that found the
+	// directory empty, one fails here.
+	for _, file := range []struct {
+		name  string
+		into  **appendFile
+		first []byte
+	}{
+		{journalFile, &w.journal, []byte(journalMagic)},
+		{hlogFile, &w.hlog, hlogHeader(epoch)},
+		{slowFile, &w.slow, nil},
+	} {
+		if *file.into, err = createAppend(filepath.Join(w.dir, file.name)); err != nil {
+			return err
+		}
+		made = append(made, file.name)
+		if err := (*file.into).append(file.first); err != nil {
+			return err
+		}
+	}
+	for _, sub := range []string{profilesDir, tracesDir} {
+		if err := os.Mkdir(filepath.Join(w.dir, sub), dirMode); err != nil {
+			return err
+		}
+		made = append(made, sub)
+	}
+	return w.writeRun()
 }
 
 // Dir returns the bundle's directory.

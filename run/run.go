@@ -32,8 +32,10 @@ const settleCounters = 150 * time.Millisecond
 
 // Options says what to run. Plan, Dir and Version are required.
 type Options struct {
-	Plan    *scenario.Plan
-	Dir     string // of the bundle; must not exist or be empty
+	Plan *scenario.Plan
+	Dir  string // of the bundle; must not exist or be empty
+	// Place is Dir as it was reserved earlier; nil reserves it for this run.
+	Place   *record.Place
 	Version string // of redline
 	// Binary is a target that target.Build made earlier; empty builds anew.
 	Binary string
@@ -78,6 +80,14 @@ func (e *Ended) Error() string {
 // was ready, with state aborted and the reason. A context that ends is an
 // orderly end: what was measured is kept.
 func Run(ctx context.Context, o Options) error {
+	// Before anything is started: whether the result can be kept.
+	if o.Place == nil {
+		place, err := record.Reserve(o.Dir)
+		if err != nil {
+			return err
+		}
+		defer place.Release()
+	}
 	clock, err := o.Clock, error(nil)
 	if clock == (record.Clock{}) {
 		if clock, err = record.StartClock(); err != nil {

@@ -71,7 +71,7 @@ type logged struct {
 
 // Create begins the log of a new session in dir, which must not hold one.
 func Create(dir string, h Header) (*Log, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, SessionFile)); err == nil {
@@ -140,7 +140,7 @@ func open(dir string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
+	if l.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
 	// A line that a kill cut short is written over.

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/verify"
 )
@@ -279,9 +280,6 @@ func (f *compareFlags) log(h verify.Header) (*verify.Log, uint64, error) {
 	if f.resume {
 		return verify.Resume(f.out, h)
 	}
-	if f.out == "" {
-		f.out = unusedDir(filepath.Join("runs", time.Now().Format("20060102-150405")+"-ab"))
-	}
 	if h.Seed = f.seed; h.Seed == 0 {
 		h.Seed = rand.Uint64()
 	}
@@ -382,7 +380,7 @@ func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err e
 		{f.sarif, func(w io.Writer) error { return verify.SARIF(w, r, about) }},
 	} {
 		if format.path != "" {
-			err = errors.Join(err, writeFile(format.path, format.write))
+			err = errors.Join(err, record.WriteOutput(format.path, format.write))
 		}
 	}
 	if os.Getenv("CI") == "true" {

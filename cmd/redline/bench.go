@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/gobench"
 )
@@ -122,9 +121,12 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("--%s needs a revision (hint: --%s HEAD~1)", name, name)
 		}
 	}
-	if o.Out == "" {
-		o.Out = unusedDir(filepath.Join("runs", time.Now().Format("20060102-150405")+"-bench"))
+	place, err := reserve(o.Out, "bench")
+	if err != nil {
+		return err
 	}
+	defer place.Release()
+	o.Out = place.Dir()
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()
 	}
@@ -164,7 +166,7 @@ func (f *benchFlags) print(w io.Writer, r *gobench.Report, dir string) (err erro
 		err = gobench.Text(w, r, dir)
 	}
 	if f.markdown != "" {
-		err = errors.Join(err, writeFile(f.markdown, func(w io.Writer) error { return gobench.Markdown(w, r) }))
+		err = errors.Join(err, record.WriteOutput(f.markdown, func(w io.Writer) error { return gobench.Markdown(w, r) }))
 	}
 	return err
 }

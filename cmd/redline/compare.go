@@ -44,7 +44,7 @@ It decides nothing, since the runs were made one after another: redline ab does.
 				if file.path == "" {
 					continue
 				}
-				if err := writeFile(file.path, file.write); err != nil {
+				if err := record.WriteOutput(file.path, file.write); err != nil {
 					return err
 				}
 			}

@@ -47,9 +47,12 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 		return err
 	}
 	o.Checkout = checkout
-	if o.Dir == "" {
-		o.Dir = filepath.Join("runs", time.Now().Format("20060102-150405")+"-demo")
+	place, err := reserve(o.Dir, "demo")
+	if err != nil {
+		return err
 	}
+	defer place.Release()
+	o.Dir = place.Dir()
 	view := newView(cmd.ErrOrStderr(), "the order gateway", plain)
 	defer view.Close()
 	told := cmd.OutOrStdout()

@@ -35,7 +35,7 @@ func reportCommand() *cobra.Command {
 				return err
 			}
 			if out != "" {
-				return writeFile(out, write)
+				return record.WriteOutput(out, write)
 			}
 			return write(cmd.OutOrStdout())
 		},

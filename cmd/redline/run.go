@@ -77,6 +77,12 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	place, err := reserve(f.out, plan.Name)
+	if err != nil {
+		return err
+	}
+	defer place.Release()
+	dir := place.Dir()
 	store, err := openHistory(cmd.Context(), f.history)
 	if err != nil {
 		return err
@@ -84,13 +90,9 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	if store != nil {
 		defer store.Close()
 	}
-	dir := f.out
-	if dir == "" {
-		dir = unusedDir(filepath.Join("runs", time.Now().Format("20060102-150405")+"-"+plan.Name))
-	}
 	view := newView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain)
 	defer view.Close()
-	o := run.Options{Plan: plan, Dir: dir, Version: version(), Blind: f.blind, OnEvent: view.event}
+	o := run.Options{Plan: plan, Dir: dir, Place: place, Version: version(), Blind: f.blind, OnEvent: view.event}
 	if f.verbose {
 		o.Output = cmd.ErrOrStderr()
 	}
@@ -185,18 +187,6 @@ func usageOrInterrupt(ctx context.Context, err error) error {
 		return &exitError{exitInterrupted, errors.New("interrupted before anything was measured")}
 	}
 	return &exitError{exitUsage, err}
-}
-
-// unusedDir returns dir, or dir with a number where a run of the same second has
-// it already.
-func unusedDir(dir string) string {
-	free := dir
-	for n := 2; ; n++ {
-		if _, err := os.Stat(free); err != nil {
-			return free
-		}
-		free = fmt.Sprintf("%s-%d", dir, n)
-	}
 }
 
 func bundleIn(dir string) bool {
