@@ -106,7 +106,7 @@ func Doctor(ctx context.Context, p Patient) (*Checkup, error) {
 	var looking sync.WaitGroup
 	for i, source := range list {
 		looking.Go(func() {
-			c.Sources[i] = examine(ctx, source, subject)
+			c.Sources[i] = examineWithin(ctx, source, subject, usual.open)
 			if p == (Patient{}) {
 				c.Sources[i].alone(source)
 			}
@@ -167,6 +167,22 @@ func pprofBeside(ctx context.Context, rawURL string) string {
 		return ""
 	}
 	return base.String()
+}
+
+// examineWithin examines a source, and goes on without one that hangs.
+func examineWithin(ctx context.Context, source observe.Source, subject observe.Subject, bound time.Duration) SourceCheck {
+	examined := make(chan SourceCheck, 1)
+	go func() { examined <- examine(ctx, source, subject) }()
+	within, enough := context.WithTimeout(ctx, bound)
+	defer enough()
+	if check, ok := received(examined, within); ok {
+		return check
+	}
+	d := source.Describe()
+	return SourceCheck{
+		Name: d.Name, State: Blind, Series: []string{}, Doc: d.Doc, Needs: d.Needs, Cost: d.Cost,
+		Why: fmt.Sprintf("it did not open and deliver within %v", bound), Enable: d.Needs,
+	}
 }
 
 // examine opens one source and watches what it delivers for a moment.
