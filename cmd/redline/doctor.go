@@ -75,6 +75,9 @@ func printCheckup(w io.Writer, c *run.Checkup, asJSON, all bool) error {
 				fmt.Fprintf(out, "  \t\t- %s\n", note)
 			}
 		}
+		if s.State == run.Blind {
+			fmt.Fprintf(out, "  \t\tnot seen: %s\n", s.Doc)
+		}
 		if s.Enable != "" {
 			fmt.Fprintf(out, "  \t\tto enable: %s\n", s.Enable)
 		}

@@ -25,7 +25,7 @@ func reportCommand() *cobra.Command {
   redline report runs/20260102-150405-gateway --format json | jq .findings`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rec, summary, err := judged(args[0])
+			rec, summary, err := judged(cmd.ErrOrStderr(), args[0])
 			if err != nil {
 				return err
 			}
@@ -48,15 +48,20 @@ func reportCommand() *cobra.Command {
 }
 
 // judged opens a bundle with its stored judgement, and judges it first when it
-// has none yet.
-func judged(dir string) (*record.Record, *record.Summary, error) {
+// has none yet. What cannot be stored of that is said on stderr.
+func judged(stderr io.Writer, dir string) (*record.Record, *record.Summary, error) {
 	rec, err := record.Open(dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	var findings record.Findings
 	if err := rec.ReadJSON(record.FindingsFile, &findings); errors.Is(err, fs.ErrNotExist) {
-		return judge.Bundle(dir)
+		rec, summary, err := judge.Bundle(dir)
+		if summary == nil {
+			return nil, nil, err
+		}
+		unstored(stderr, dir, err)
+		return rec, summary, nil
 	}
 	summary := &record.Summary{}
 	if err := rec.ReadJSON(record.SummaryFile, summary); err != nil {

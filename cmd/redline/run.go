@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -119,9 +118,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	runErr = errors.Join(runErr, err)
 	if overhead != nil {
 		summary.Overhead = overhead
-		if err := record.WriteJSON(dir, record.SummaryFile, summary); err != nil {
-			return err
-		}
+		runErr = errors.Join(runErr, record.WriteJSON(dir, record.SummaryFile, summary))
 	}
 	runErr = errors.Join(runErr, writeHTML(rec, summary))
 	view.Close()
@@ -161,8 +158,8 @@ func outcome(s *record.Summary, runErr error) error {
 	switch {
 	case errors.Is(runErr, context.Canceled):
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted; what was measured is kept in %s", s.Run)}
-	case errors.Is(runErr, syscall.ENOSPC):
-		return &exitError{exitUndecided, fmt.Errorf("the disk is full (%w): what was written before is kept in %s (hint: free space, or -o to a larger disk)", syscall.ENOSPC, s.Run)}
+	case unwritten(runErr, s.Run) != nil:
+		return &exitError{exitUndecided, unwritten(runErr, s.Run)}
 	case runErr != nil:
 		return &exitError{exitUndecided, runErr}
 	case s.Load.Requests == 0:
