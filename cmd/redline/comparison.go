@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/target/scratch"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -24,7 +24,7 @@ type comparison struct {
 	stderr   io.Writer
 	plan     *scenario.Plan
 	rules    verify.Rules
-	scratch  string
+	folder   *scratch.Folder
 	progress *progress
 	launcher *verify.Launcher
 	builder  builder
@@ -53,27 +53,26 @@ func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about stri
 	if f.resume && f.out == "" {
 		return nil, errors.New("resume which session? (hint: -o runs/...)")
 	}
-	scratch, err := os.MkdirTemp("", "redline-ab-")
+	folder, err := scratch.New("ab")
 	if err != nil {
-		return nil, fmt.Errorf("scratch directory: %w", err)
+		return nil, err
 	}
 	store, err := openHistory(cmd.Context(), f.history)
 	if err != nil {
-		os.RemoveAll(scratch)
-		return nil, err
+		return nil, errors.Join(err, folder.Remove())
 	}
 	c := &comparison{
-		f: f, ctx: cmd.Context(), about: about, stderr: cmd.ErrOrStderr(), plan: plan, rules: rules, scratch: scratch, progress: newProgress(cmd.ErrOrStderr()), store: store, kind: kind,
-		launcher: &verify.Launcher{Version: version(), Scratch: scratch, Duration: f.block, Warmup: f.block / 2},
+		f: f, ctx: cmd.Context(), about: about, stderr: cmd.ErrOrStderr(), plan: plan, rules: rules, folder: folder, progress: newProgress(cmd.ErrOrStderr()), store: store, kind: kind,
+		launcher: &verify.Launcher{Version: version(), Scratch: folder.Path, Duration: f.block, Warmup: f.block / 2},
 		header:   verify.Header{Plan: plan.Redacted(), Host: record.HostInfo(), Begun: time.Now(), Redline: version()},
 	}
-	c.builder = builder{scratch: scratch, note: c.progress.note, done: map[verify.Sources]verify.Built{}}
+	c.builder = builder{scratch: folder.Path, note: c.progress.note, done: map[verify.Sources]verify.Built{}}
 	return c, nil
 }
 
 func (c *comparison) close() {
 	c.progress.close()
-	os.RemoveAll(c.scratch)
+	_ = c.folder.Remove() // what cannot be removed now is swept later
 	if c.store != nil {
 		c.store.Close()
 	}
