@@ -39,7 +39,9 @@ func TestKillsLeaveNothing(t *testing.T) {
 	}
 	var c counts
 	for _, p := range []plan{at(0, 1, 0.6), at(1, 0, 0.5), at(3, 0, 0.7), at(4, 4, 0.2), at(5, 2, 0.3)} {
+		begun := time.Now()
 		wrong, err := b.try(t.Context(), p, 30*time.Second, &c)
+		t.Logf("%v took %v", p, time.Since(begun))
 		if err != nil {
 			t.Fatalf("%v: %v", p, err)
 		}
