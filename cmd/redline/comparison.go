@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/target/scratch"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -24,7 +24,7 @@ type comparison struct {
 	stderr   io.Writer
 	plan     *scenario.Plan
 	rules    verify.Rules
-	scratch  string
+	folder   *scratch.Folder
 	progress *progress
 	launcher *verify.Launcher
 	builder  builder
@@ -63,7 +63,7 @@ func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about stri
 		c.close()
 		return nil, err
 	}
-	c.builder = builder{scratch: c.scratch, note: c.progress.note, done: map[verify.Sources]verify.Built{}}
+	c.builder = builder{scratch: c.folder.Path, note: c.progress.note, done: map[verify.Sources]verify.Built{}}
 	return c, nil
 }
 
@@ -79,17 +79,17 @@ func (c *comparison) makeReady() (err error) {
 	if c.store, err = openHistory(c.ctx, c.f.history); err != nil {
 		return err
 	}
-	if c.scratch, err = os.MkdirTemp("", "redline-ab-"); err != nil {
-		return fmt.Errorf("scratch directory: %w", err)
+	if c.folder, err = scratch.New("ab"); err != nil {
+		return err
 	}
-	c.launcher.Scratch = c.scratch
+	c.launcher.Scratch = c.folder.Path
 	return nil
 }
 
 func (c *comparison) close() {
 	c.progress.close()
-	if c.scratch != "" {
-		os.RemoveAll(c.scratch)
+	if c.folder != nil {
+		_ = c.folder.Remove() // what cannot be removed now is swept later
 	}
 	c.place.Release()
 	if c.store != nil {

@@ -7,14 +7,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
+
+	"github.com/redline-go/redline/target/guard"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second Ctrl-C ends the process at once; what was started dies with it.
-	go func() { <-ctx.Done(); stop() }()
+	guard.Main()
+	ctx := interruptible(context.Background(), func() {
+		// At once, and yet with nothing left: what was started has a guardian, and
+		// the scratch folders get one now. An error leaves them to the next start.
+		_ = guard.Leave()
+		os.Exit(exitInterrupted)
+	})
 	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -22,11 +26,17 @@ func main() {
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := rootCommand(stdout, stderr)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return exitOK
+	code, text := exitOK, ""
+	if err := root.ExecuteContext(ctx); err != nil {
+		code, text = exitOf(err)
 	}
-	code, text := exitOf(err)
+	if ctx.Err() != nil && code != exitInterrupted {
+		// It came too late to cut anything short, and is no success all the same.
+		code = exitInterrupted
+		if text == "" {
+			text = "interrupted; what was written is kept"
+		}
+	}
 	if text != "" {
 		fmt.Fprintf(stderr, "redline: %s\n", text)
 	}
