@@ -116,7 +116,7 @@ func causes(t trial) []load.ErrorKind {
 	case handshakeRefused:
 		return []load.ErrorKind{load.KindTLS}
 	case listenerStopped, processKilled:
-		return []load.ErrorKind{load.KindRefused, load.KindReset, load.KindEOF, load.KindShortBody}
+		return []load.ErrorKind{load.KindRefused, load.KindReset, load.KindEOF, load.KindShortBody, load.KindTLS} // the last within a handshake
 	}
 	return nil
 }
