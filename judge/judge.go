@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/redline-go/redline/anatomy"
 	"github.com/redline-go/redline/diagnose"
@@ -118,9 +119,20 @@ func thresholds(rec *record.Record, s *record.Summary) []record.ThresholdResult 
 	}
 	for _, t := range plan.Thresholds {
 		ok, value := t.Check(func(name string) (float64, bool) { return metric(s, name) })
-		results = append(results, record.ThresholdResult{Expr: t.Expr, OK: ok, Value: value})
+		bound := value != nil && lowerBound(s, t.Metric)
+		if bound && strings.HasPrefix(t.Op, "<") {
+			ok = false // it is at least the value, and nobody knows by how much more
+		}
+		results = append(results, record.ThresholdResult{Expr: t.Expr, OK: ok, Value: value, AtLeast: bound})
 	}
 	return results
+}
+
+// lowerBound reports whether all that is known of a metric is that it is at
+// least so large, because it falls on requests that never ended.
+func lowerBound(s *record.Summary, name string) bool {
+	percentile, ok := map[string]float64{"p50": 50, "p90": 90, "p95": 95, "p99": 99, "p99_9": 99.9, "max": 100, "mean": 100}[name]
+	return ok && s.Load.Latency.Bound(percentile)
 }
 
 // metric returns a threshold's metric from the summary, in its base unit.

@@ -22,15 +22,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/bench/faults/accounting"
 	"github.com/redline-go/redline/bench/faults/kills"
 	"github.com/redline-go/redline/bench/faults/part"
 	"github.com/redline-go/redline/benchmark"
 )
 
 // parts are all there are, in the order in which they run.
-var parts = []part.Part{kills.Part}
+var parts = []part.Part{
+	kills.Part,
+	accounting.Part,
+}
 
-func main() { benchmark.Main("faults", command) }
+func main() {
+	accounting.Serve() // where a part has started this binary as its server
+	benchmark.Main("faults", command)
+}
 
 type options struct {
 	redline, only, out string
