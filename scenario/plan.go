@@ -152,9 +152,12 @@ type Think struct {
 // Row[i] of the feeder Feeder, which Cursor.Seek puts there. It takes the place
 // of a rate. Entries that ask for the same share a row.
 type Replay struct {
-	File    string          `json:"file"`
-	Speed   float64         `json:"speed"` // 2 is twice as fast as it was
-	Feeder  string          `json:"feeder"`
+	File   string  `json:"file"`
+	Speed  float64 `json:"speed"` // 2 is twice as fast as it was
+	Feeder string  `json:"feeder"`
+	// Writes are the logged requests that may change data and are sent, by
+	// method ("120 POST, 3 PUT"); empty when there are none.
+	Writes  string          `json:"writes,omitempty"`
 	At      []time.Duration `json:"-"` // ascending from 0
 	Request []int32         `json:"-"`
 	Row     []int32         `json:"-"`
