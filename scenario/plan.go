@@ -20,11 +20,14 @@ import (
 
 // Plan is a validated scenario. The zero Plan is not valid.
 type Plan struct {
-	Name     string            `json:"name"` // the file's base name, or the URL's host
-	Target   Target            `json:"target"`
-	Load     Load              `json:"load"`
-	Requests []Request         `json:"requests"`
-	Data     map[string]*Table `json:"-"` // feeders by name; never written to disk
+	Name     string    `json:"name"` // the file's base name, or the URL's host
+	Target   Target    `json:"target"`
+	Load     Load      `json:"load"`
+	Requests []Request `json:"requests"`
+	// Hosts are those besides this one that load may go to, names or addresses
+	// without a port.
+	Hosts []string          `json:"hosts,omitempty"`
+	Data  map[string]*Table `json:"-"` // feeders by name; never written to disk
 	// Protocol is what all requests speak.
 	Protocol   Protocol    `json:"protocol"`
 	TLS        TLS         `json:"tls,omitzero"`

@@ -165,7 +165,7 @@ func TestReplayFlags(t *testing.T) {
 	if err := os.WriteFile(file, []byte(accessLogText), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := FromURL("http://127.0.0.1:8080", Flags{Replay: file, Speed: 0.5, Headers: []string{"A: b"}, Connections: 9, HTTP2: true, Follow: true})
+	p, err := FromURL("http://127.0.0.1:8080", Flags{Replay: file, ReplayMethods: []string{"GET", "POST"}, Speed: 0.5, Headers: []string{"A: b"}, Connections: 9, HTTP2: true, Follow: true})
 	if err != nil {
 		t.Fatal(err)
 	}

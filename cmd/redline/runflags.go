@@ -29,6 +29,7 @@ func (f *runFlags) loadFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&f.Streams, "streams", 0, "requests under way at once on each connection, for --http2 and grpc (default 1)")
 	flags.StringVar(&f.ConnectRate, "connect-rate", "", "most `connections` to open per second (500/s; default as fast as they open)")
 	flags.StringArrayVar(&f.Sources, "source", nil, "local `address` that connections start from; may be repeated, they are used in turn")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "put load on hosts that are not this one and that the scenario does not name, without asking")
 	flags.IntVar(&f.Threads, "threads", 0, "event loops of the generator (default: it decides)")
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"connectrpc.com/connect" // an error in the words of gRPC
 
-	"github.com/redline-go/redline/guard"
+	"github.com/redline-go/redline/door"
 )
 
 // Bounds of what is taken from the network.
@@ -36,7 +36,7 @@ type server struct {
 	once sync.Once
 }
 
-func serve(listeners []*guard.Door, s *store) *server {
+func serve(listeners []*door.Listener, s *store) *server {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true) // gRPC
@@ -45,7 +45,7 @@ func serve(listeners []*guard.Door, s *store) *server {
 	for _, l := range listeners {
 		r := &receiver{store: s, door: l, places: places, errors: connect.NewErrorWriter()}
 		each := &http.Server{
-			Handler: r.handler(), ConnContext: guard.ConnContext, Protocols: &protocols,
+			Handler: r.handler(), ConnContext: door.ConnContext, Protocols: &protocols,
 			ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: readTimeout, IdleTimeout: 2 * time.Minute,
 			MaxHeaderBytes: 64 << 10, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 16},
 			ErrorLog: log.New(io.Discard, "", 0), // the source's health reports what peers do wrong
@@ -79,7 +79,7 @@ func (s *server) close() {
 // receiver answers exports.
 type receiver struct {
 	store  *store
-	door   *guard.Door
+	door   *door.Listener
 	places chan struct{} // of all receivers, taken while a body is in memory
 	errors *connect.ErrorWriter
 }
@@ -106,7 +106,7 @@ func (r *receiver) handler() http.Handler {
 }
 
 // turnAway answers who is not let in, in the words of its protocol, and counts it.
-func (r *receiver) turnAway(w http.ResponseWriter, q *http.Request, refusal *guard.Refusal) {
+func (r *receiver) turnAway(w http.ResponseWriter, q *http.Request, refusal *door.Refusal) {
 	if refusal.Status == http.StatusTooManyRequests {
 		r.store.limit()
 	} else {

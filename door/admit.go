@@ -1,4 +1,4 @@
-package guard
+package door
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func ConnContext(ctx context.Context, c net.Conn) context.Context {
 
 // Admit reports why a request is not served, nil when it is. The server has
 // ConnContext; one that has not knows nobody.
-func (d *Door) Admit(r *http.Request) *Refusal {
+func (d *Listener) Admit(r *http.Request) *Refusal {
 	c, _ := r.Context().Value(connKey{}).(*conn)
 	switch {
 	case d.o.Token != "":

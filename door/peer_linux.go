@@ -1,4 +1,4 @@
-package guard
+package door
 
 import (
 	"encoding/binary"

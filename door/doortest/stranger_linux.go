@@ -1,10 +1,10 @@
-// Package guardtest lets a test stand at a listener as another user of the host
+// Package doortest lets a test stand at a listener as another user of the host
 // does: it starts the test's own program again under that user's id, and hands
 // the test the connection that this second process made.
 //
 // A thread that changed its id was rejected: whom the kernel takes it for then
 // depends on which of the process's threads made the socket.
-package guardtest
+package doortest
 
 import (
 	"encoding/hex"
@@ -23,10 +23,10 @@ const Nobody = 65534
 
 // What the second process is to do.
 const (
-	networkVariable = "REDLINE_GUARDTEST_NETWORK"
-	addressVariable = "REDLINE_GUARDTEST_ADDRESS"
-	leaveVariable   = "REDLINE_GUARDTEST_LEAVE" // what to send before it leaves, in hexadecimal
-	crowdVariable   = "REDLINE_GUARDTEST_CROWD" // how many connections to hold
+	networkVariable = "REDLINE_DOORTEST_NETWORK"
+	addressVariable = "REDLINE_DOORTEST_ADDRESS"
+	leaveVariable   = "REDLINE_DOORTEST_LEAVE" // what to send before it leaves, in hexadecimal
+	crowdVariable   = "REDLINE_DOORTEST_CROWD" // how many connections to hold
 )
 
 // init makes a relay of a program that was started as one.

@@ -1,14 +1,14 @@
-// Package guard says who may come in at a listener of redline's. A port of
+// Package door says who may come in at a listener of redline's. A port of
 // loopback is open to every user of the host, so that a bare listener would take
-// spans from anyone and show a run's figures to all. A Door asks the kernel who
-// is at the other end, and lets in the user who runs redline, root, and whom the
-// owner of the door names besides: the target's user.
+// spans from anyone and show a run's figures to all. A Listener asks the kernel
+// who is at the other end, and lets in the user who runs redline, root, and whom
+// its owner names besides: the target's user.
 //
-//	guard.go          the door: connections, whose they are, how many of them
+//	door.go           the listener: connections, whose they are, how many of them
 //	admit.go          requests: users, tokens, rates, and how a refusal is said
 //	peer_linux.go     the user at the other end of a connection of loopback
 //
-// All others show a token, as everyone does where the door has one and at an
+// All others show a token, as everyone does where the listener has one and at an
 // address that is not of loopback. Those who may not come in cannot keep out who
 // may: their connections are counted apart, few, and short.
 //
@@ -16,7 +16,7 @@
 // over them); the peer's uid by /proc/net/tcp alone (it walks all connections of
 // the host for each one that is accepted); one bound for the connections of all
 // (a stranger then fills it with silent ones).
-package guard
+package door
 
 import (
 	"context"
@@ -62,8 +62,8 @@ const (
 // ErrToken says that an address needs a token and has none.
 var ErrToken = errors.New("others can reach it, and there is no token")
 
-// Door is a listener that knows who comes. Close closes it.
-type Door struct {
+// Listener is a listener that knows who comes. Close closes it.
+type Listener struct {
 	net.Listener
 	o       Options
 	limiter *rate.Limiter
@@ -73,7 +73,7 @@ type Door struct {
 }
 
 // Closed returns how many connections were closed at once, being too many.
-func (d *Door) Closed() int64 { return d.closed.Load() }
+func (d *Listener) Closed() int64 { return d.closed.Load() }
 
 // Kinds of who is at the other end.
 const (
@@ -97,13 +97,13 @@ func (s *seats) take() bool {
 
 // Listen opens a TCP address. One that others of the network can reach, or where
 // the system does not say who connects, needs a token: the error is ErrToken then.
-func Listen(ctx context.Context, address string, o Options) (*Door, error) {
+func Listen(ctx context.Context, address string, o Options) (*Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
 	at, ok := l.Addr().(*net.TCPAddr)
-	d := &Door{Listener: l, o: o, local: ok && at.IP.IsLoopback() && knowsPeers}
+	d := &Listener{Listener: l, o: o, local: ok && at.IP.IsLoopback() && knowsPeers}
 	if !d.local && o.Token == "" {
 		l.Close()
 		return nil, fmt.Errorf("%s: %w", address, ErrToken)
@@ -124,7 +124,7 @@ func Listen(ctx context.Context, address string, o Options) (*Door, error) {
 }
 
 // Accept implements net.Listener. A connection beyond the bounds is closed.
-func (d *Door) Accept() (net.Conn, error) {
+func (d *Listener) Accept() (net.Conn, error) {
 	for {
 		c, err := d.Listener.Accept()
 		if err != nil {
@@ -153,7 +153,7 @@ func (d *Door) Accept() (net.Conn, error) {
 }
 
 // knows reports whether the user at the other end of a connection is let in.
-func (d *Door) knows(c net.Conn) bool {
+func (d *Listener) knows(c net.Conn) bool {
 	if !d.local {
 		return false
 	}
