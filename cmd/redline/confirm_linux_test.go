@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,21 +84,23 @@ func TestConfirmedHosts(t *testing.T) {
 	}
 }
 
+// init makes a redline of a test program that was started as one, before it
+// builds what tests need.
+func init() {
+	if dir := os.Getenv("REDLINE_TEST_ASKED"); dir != "" {
+		args := []string{"run", elsewhere, "-n", "1", "-c", "1", "--warmup", "0s", "--no-observe", "-o", dir}
+		os.Exit(execute(context.Background(), args, os.Stdout, os.Stderr))
+	}
+}
+
 // TestAPersonIsAsked answers at a terminal, in a network without routes.
 func TestAPersonIsAsked(t *testing.T) {
-	if os.Getenv("REDLINE_TEST_ASKED") != "" {
-		_, err := net.DialTimeout("tcp", "203.0.113.5:9", time.Second)
-		if err == nil {
-			t.Fatal("the network has routes")
-		}
-		os.Exit(execute(t.Context(), []string{"run", elsewhere, "-n", "1", "-c", "1", "--warmup", "0s", "--no-observe", "-o", os.Getenv("REDLINE_TEST_ASKED")}, os.Stdout, os.Stderr))
-	}
 	if os.Geteuid() != 0 {
 		t.Skip("a network of its own cannot be made: this test runs as root alone")
 	}
 	for answer, want := range map[string]string{"n\n": "not confirmed", "\n": "not confirmed", "y\n": "; confirmed"} {
 		leader, follower := pseudoTerminal(t)
-		cmd := exec.Command(os.Args[0], "-test.run=^TestAPersonIsAsked$")
+		cmd := exec.Command("/proc/self/exe")
 		cmd.Env = append(os.Environ(), "REDLINE_TEST_ASKED="+filepath.Join(t.TempDir(), "bundle"), "TERM=dumb")
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = follower, follower, follower
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Setsid: true, Setctty: true, Pdeathsig: syscall.SIGKILL}
