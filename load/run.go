@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/redline-go/redline/load/fence"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 )
@@ -94,6 +95,12 @@ func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
 	}
 	r.mix = newMix(weights)
 	r.hosts = c.Protocol.Hosts()
+	r.resolver.bounds = fence.BoundsOf(c.Plan.Hosts)
+	for _, h := range r.hosts {
+		if err := r.resolver.reaches(h.Address); err != nil {
+			return nil, fmt.Errorf("load does not go to %w", err)
+		}
+	}
 	r.follower, _ = c.Protocol.(Follower)
 	r.repeater, _ = c.Protocol.(Repeater)
 	if named, ok := c.Protocol.(StatusNamer); ok {

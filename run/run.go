@@ -99,6 +99,9 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	if err := staysHere(ctx, o.Plan); err != nil {
+		return err
+	}
 	c := &conductor{Options: o, clock: clock, protocol: speaks, slow: observe.NewSlow(record.DefaultWindow)}
 	if err := c.openExporters(); err != nil {
 		return err

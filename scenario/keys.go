@@ -28,6 +28,7 @@ func (d *decoder) root(n ast.Node) {
 		{name: "export", decode: (*decoder).export},
 		{name: "thresholds", decode: (*decoder).thresholds},
 		{name: "verify", decode: (*decoder).verify},
+		{name: "hosts", decode: (*decoder).hosts},
 		{name: "redact", decode: (*decoder).redact},
 		{name: "faults", later: true},
 	})

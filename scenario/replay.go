@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,6 +135,7 @@ func (s *replaySource) into(p *Plan, log io.Reader) error {
 		p.Data = map[string]*Table{}
 	}
 	p.Data[replayFeeder] = b.table
+	read.warn(p, filepath.Base(s.file), s.methods)
 	if read.malformed > 0 {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("lines of %s that cannot be read are left out: %d of %d, and the first is %v", s.file, read.malformed, read.lines, read.first))
 	}

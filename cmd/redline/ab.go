@@ -262,6 +262,7 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name str
 	if s.Log, s.Rules.Seed, err = f.log(c.header); err != nil {
 		return err
 	}
+	defer s.Log.Close()
 	if err := s.Resumable(); err != nil {
 		return fmt.Errorf("resume %s: %w", f.out, err)
 	}

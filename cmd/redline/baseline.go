@@ -45,6 +45,7 @@ func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name str
 	if s.Log, _, err = f.log(c.header); err != nil {
 		return err
 	}
+	defer s.Log.Close()
 	result, err := s.Run(cmd.Context())
 	if err != nil {
 		return c.cutShort(err)

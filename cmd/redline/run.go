@@ -30,6 +30,7 @@ type runFlags struct {
 	overhead bool
 	pairs    int
 	blind    bool
+	yes      bool
 	history  string
 }
 
@@ -143,10 +144,19 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string) (*scenario.Plan, erro
 	if cmd.Flags().Changed("warmup") {
 		f.Warmup = &f.warmup
 	}
-	if strings.Contains(args[0], "://") {
-		return scenario.FromURL(args[0], f.Flags)
+	plan, err := f.read(args[0])
+	if err != nil {
+		return nil, err
 	}
-	plan, err := scenario.ReadFile(args[0])
+	return plan, f.confirm(cmd, plan)
+}
+
+// read makes the plan of a URL or of a scenario file, under the flags.
+func (f *runFlags) read(name string) (*scenario.Plan, error) {
+	if strings.Contains(name, "://") {
+		return scenario.FromURL(name, f.Flags)
+	}
+	plan, err := scenario.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
