@@ -363,6 +363,7 @@ func openFile(dir, name string, bound int64) (f *os.File, size int64, err error)
 	case info.Size() > bound:
 		return nil, 0, fmt.Errorf("open %s: %d bytes, %d are allowed", path, info.Size(), bound)
 	}
+	lastOpened.Store(&path)
 	if f, err = root.Open(name); err != nil {
 		return nil, 0, fmt.Errorf("open %s: %w", path, withoutPath(err))
 	}

@@ -22,12 +22,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/bench/faults/mutations"
 	"github.com/redline-go/redline/bench/faults/part"
 	"github.com/redline-go/redline/benchmark"
 )
 
 // parts are all there are, in the order in which they run.
-var parts = []part.Part{}
+var parts = []part.Part{mutations.Part}
 
 func main() { benchmark.Main("faults", command) }
 

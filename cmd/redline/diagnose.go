@@ -1,11 +1,10 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/judge"
+	"github.com/redline-go/redline/record/inert"
 )
 
 func diagnoseCommand() *cobra.Command {
@@ -24,7 +23,7 @@ summary.json and report.html in the bundle; what was measured is not touched.`,
 				return err
 			}
 			if err := writeHTML(rec, summary); err != nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "redline: report.html: %v\n", err)
+				inert.Fprintf(cmd.ErrOrStderr(), "redline: report.html: %v\n", err)
 			}
 			if err := printSummary(cmd.OutOrStdout(), rec, summary, asJSON, all); err != nil {
 				return err

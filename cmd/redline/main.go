@@ -4,11 +4,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
+
+	"github.com/redline-go/redline/record/inert"
 )
 
 func main() {
@@ -18,8 +20,15 @@ func main() {
 	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// execute runs the command line and returns the process's exit code.
-func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+// execute runs the command line and returns the process's exit code. What is
+// printed passes inert writers, since names come from bundles and targets.
+func execute(ctx context.Context, args []string, out, errs io.Writer) (code int) {
+	stdout, stderr := inert.NewWriter(out, terminal(out)), inert.NewWriter(errs, terminal(errs))
+	defer func() {
+		if p := recover(); p != nil {
+			code = crashed(stderr, p, debug.Stack())
+		}
+	}()
 	root := rootCommand(stdout, stderr)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -28,7 +37,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	code, text := exitOf(err)
 	if text != "" {
-		fmt.Fprintf(stderr, "redline: %s\n", text)
+		inert.Fprintf(stderr, "redline: %s\n", inert.Block(text))
 	}
 	return code
 }
