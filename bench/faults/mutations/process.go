@@ -140,7 +140,7 @@ func (b *bench) start(ctx context.Context, out *outcome, args []string) {
 	switch code := cmd.ProcessState.ExitCode(); {
 	case ctx.Err() != nil:
 		out.fail("%v: %v is too long", args, p.took)
-	case !slices.Contains([]int{0, 1, 2, 3}, code), strings.Contains(stderr.String(), "bug of redline"), strings.Contains(stderr.String(), "goroutine "):
+	case !slices.Contains([]int{0, 1, 2, 3}, code), strings.Contains(stderr.String(), "bug of redline"), crash.MatchString(stderr.String()):
 		out.fail("%v: exit %d: %.600s", args, code, stderr.String())
 	case code == 2 && stderr.Len() == 0:
 		out.fail("%v: refused without a reason", args)
@@ -153,6 +153,8 @@ func (b *bench) start(ctx context.Context, out *outcome, args []string) {
 	}
 	out.inspect(strings.Join(args, " "), said)
 }
+
+var crash = regexp.MustCompile(`(?m)^(goroutine \d+ |panic: |fatal error: )`)
 
 var command = regexp.MustCompile(`(?m)^[ \t]*(::[a-z]|##vso|##\[)`)
 
