@@ -40,8 +40,8 @@ func inputs(rec *record.Record) (list []anatomy.Input, warnings []string) {
 	for i, in := range list {
 		// Each earns its share of the budget; the one that can pay is read.
 		credit += float64(sizes[i]) * float64(mostTraces) / float64(sum)
-		if credit >= float64(sizes[i]) || len(kept) == 0 {
-			kept, credit = append(kept, in), credit-float64(sizes[i])
+		if credit >= float64(sizes[i]) || i == 0 {
+			kept, credit = append(kept, in), max(0, credit-float64(sizes[i]))
 		}
 	}
 	return kept, append(warnings, fmt.Sprintf("%d of %d execution traces are left out: %d MB of them are more than the %d MB that are taken apart", len(list)-len(kept), len(list), sum>>20, mostTraces>>20))

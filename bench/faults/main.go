@@ -22,13 +22,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/bench/faults/fuzz"
 	"github.com/redline-go/redline/bench/faults/mutations"
 	"github.com/redline-go/redline/bench/faults/part"
 	"github.com/redline-go/redline/benchmark"
 )
 
 // parts are all there are, in the order in which they run.
-var parts = []part.Part{mutations.Part}
+var parts = []part.Part{mutations.Part, fuzz.Part}
 
 func main() { benchmark.Main("faults", command) }
 

@@ -36,7 +36,7 @@ func (m *mutator) form(name string, data []byte) ([]byte, string) {
 		changed, what := m.json(lines[at])
 		lines[at] = append(bytes.ReplaceAll(changed, []byte("\n"), nil), '\n')
 		if m.IntN(4) == 0 {
-			return bytes.Repeat(lines[at], 1+min(1<<20, 60<<20/len(lines[at]))), what + " and again and again"
+			return bytes.Repeat(lines[at], 1+m.most(min(1<<20, 60<<20/len(lines[at])))), what + " and again and again"
 		}
 		return bytes.Join(lines, nil), what
 	case ext == ".pprof":
@@ -113,7 +113,7 @@ func (m *mutator) value(old any) (any, string) {
 	case 1:
 		if list, ok := old.([]any); ok && len(list) > 0 {
 			one, _ := json.Marshal(list[0])
-			n := min(1_000_000, 60<<20/(len(one)+1))
+			n := m.most(min(1_000_000, 60<<20/(len(one)+1)))
 			return slices.Repeat(list[:1], n), fmt.Sprintf("with a list of %d", n)
 		}
 		return hostile, "with a hostile text"
@@ -192,13 +192,13 @@ func (m *mutator) profile(data []byte) ([]byte, string) {
 	case 2:
 		what = "with deep stacks"
 		for _, s := range p.Sample[:min(len(p.Sample), 40)] {
-			s.Location = slices.Repeat(s.Location[:min(1, len(s.Location))], 100_000)
+			s.Location = slices.Repeat(s.Location[:min(1, len(s.Location))], 250*m.most(400))
 		}
 	case 3:
 		what = "of a million samples"
 		one := p.Sample[0]
 		p.Sample = nil
-		for range 1_000_000 {
+		for range m.most(1_000_000) {
 			p.Sample = append(p.Sample, &profile.Sample{Location: one.Location[:min(2, len(one.Location))], Value: one.Value})
 		}
 	case 4:
@@ -237,7 +237,7 @@ func (m *mutator) trace(data []byte) ([]byte, string) {
 		batch := [][]byte{{1, 1, 0, 0, 0}, {1, 1, 0x80, 0x80, 0x80, 0x80, 0, 0, 0}, {49, 0, 1, 0, 0, 0}, {52}, {1, 1, 0, 0, 2, 3, 0}}[m.IntN(5)]
 		return append(data[:16:16], bytes.Repeat(batch, 1<<(10+m.IntN(14)))...), "of tiny batches"
 	case 3:
-		return append(slices.Clone(data), bytes.Repeat(data[16:], 1+m.IntN(300))...), "again and again"
+		return append(slices.Clone(data), bytes.Repeat(data[16:], m.most(1+m.IntN(300)))...), "again and again"
 	}
 	strange := append([]byte{1, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0xff, 0xff, 3}, make([]byte, 65535)...)
 	for i := 11; i < len(strange); i++ {
@@ -288,7 +288,7 @@ func (m *mutator) whole() string {
 		if err != nil {
 			return err.Error()
 		}
-		for i := range n {
+		for i := range m.most(n) {
 			os.WriteFile(filepath.Join(m.dir, fmt.Sprintf(name, m.IntN(9), 2_500_000_000+i, 4_000_000_000+i)), data, 0o644)
 		}
 		return fmt.Sprintf("%d times %s", n, name)

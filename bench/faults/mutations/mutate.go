@@ -16,6 +16,15 @@ import (
 type mutator struct {
 	*rand.Rand
 	dir, outside string
+	light        bool // nothing is made larger than a test has time for
+}
+
+// most bounds how often something is repeated.
+func (m *mutator) most(n int) int {
+	if m.light {
+		return min(n, 8)
+	}
+	return n
 }
 
 // damage does one thing to one file, sometimes more, and says what.

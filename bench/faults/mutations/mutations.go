@@ -40,13 +40,17 @@ func run(ctx context.Context, o part.Options) (part.Result, error) {
 	if err != nil {
 		return part.Result{}, err
 	}
+	return bench.run(ctx, o)
+}
+
+func (b *bench) run(ctx context.Context, o part.Options) (part.Result, error) {
 	trials := make(chan int)
 	var all tally
 	var working sync.WaitGroup
 	for range runtime.NumCPU() {
 		working.Go(func() {
 			for n := range trials {
-				all.add(bench.trial(ctx, n, o.Seed))
+				all.add(b.trial(ctx, n, o.Seed))
 			}
 		})
 	}
@@ -117,7 +121,7 @@ func (b *bench) trial(ctx context.Context, n int, seed uint64) outcome {
 		var seedName string
 		bundle := filepath.Join(dir, "run")
 		if seedName, err = b.seeds.copy(r, bundle); err == nil {
-			m := mutator{Rand: r, dir: bundle, outside: b.canary}
+			m := mutator{Rand: r, dir: bundle, outside: b.canary, light: b.light}
 			out.name = fmt.Sprintf("seed %d trial %d: %s, %s", seed, n, seedName, m.damage())
 			b.exercise(ctx, r, bundle, &out)
 		}

@@ -14,7 +14,12 @@ func TestDamagedBundles(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", redline, "../../../cmd/redline").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	r, err := Part.Run(t.Context(), part.Options{Redline: redline, Scratch: t.TempDir(), Trials: 100, Seed: 1, Log: t.Output()})
+	b, err := newBench(redline, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.light = true
+	r, err := b.run(t.Context(), part.Options{Trials: 100, Seed: 1, Log: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}

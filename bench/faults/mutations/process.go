@@ -26,6 +26,7 @@ type bench struct {
 	good             string // a bundle that is whole, to compare with
 	canary           string // a folder outside of all bundles
 	module           string // an empty Go module, to lint
+	light            bool   // one verb per trial, and nothing that takes long
 }
 
 // secret is what stands in the folder outside: in no output.
@@ -86,7 +87,12 @@ func (b *bench) exercise(ctx context.Context, r *rand.Rand, bundle string, out *
 	} else if r.IntN(2) == 0 {
 		pair[1], pair[2] = pair[2], pair[1]
 	}
-	for _, args := range [][]string{stored[r.IntN(len(stored))], {"diagnose", bundle, "--all"}, pair} {
+	verbs := [][]string{stored[r.IntN(len(stored))], {"diagnose", bundle, "--all"}, pair}
+	if b.light {
+		at := r.IntN(len(verbs))
+		verbs = verbs[at : at+1]
+	}
+	for _, args := range verbs {
 		b.start(ctx, out, args)
 	}
 	for _, file := range []string{page, flame, filepath.Join(bundle, "report.html")} {
