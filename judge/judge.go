@@ -7,7 +7,6 @@
 package judge
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -83,22 +82,12 @@ func measured(rec *record.Record) (*record.Summary, error) {
 // dissect takes the requests of all traces of ordinary windows apart; nil without a trace. A trace
 // that cannot be read is a warning, not an error: the rest still counts.
 func dissect(rec *record.Record, summary *record.Summary) (*record.Anatomy, error) {
-	var inputs []anatomy.Input
-	for _, t := range rec.Traces() {
-		if t.Slow {
-			continue // of a window that was chosen for being slow
-		}
-		data, err := rec.ReadTrace(t)
-		if err != nil {
-			summary.Warnings = append(summary.Warnings, fmt.Sprintf("execution trace left out: %v", err))
-			continue
-		}
-		inputs = append(inputs, anatomy.Input{Trace: bytes.NewReader(data), Span: t.Span})
-	}
-	if len(inputs) == 0 {
+	traces, warnings := inputs(rec)
+	summary.Warnings = append(summary.Warnings, warnings...)
+	if len(traces) == 0 {
 		return nil, nil
 	}
-	body, err := anatomy.AnalyzeAll(inputs, anatomy.Options{Clock: rec.Run.Clock, Module: rec.Run.Target.Module})
+	body, err := anatomy.AnalyzeAll(traces, anatomy.Options{Clock: rec.Run.Clock, Module: rec.Run.Target.Module})
 	if err != nil {
 		summary.Warnings = append(summary.Warnings, fmt.Sprintf("no anatomy: %v", err))
 		return nil, nil

@@ -23,7 +23,9 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/bench/faults/accounting"
+	"github.com/redline-go/redline/bench/faults/fuzz"
 	"github.com/redline-go/redline/bench/faults/kills"
+	"github.com/redline-go/redline/bench/faults/mutations"
 	"github.com/redline-go/redline/bench/faults/part"
 	"github.com/redline-go/redline/benchmark"
 )
@@ -32,6 +34,8 @@ import (
 var parts = []part.Part{
 	kills.Part,
 	accounting.Part,
+	mutations.Part,
+	fuzz.Part,
 }
 
 func main() {

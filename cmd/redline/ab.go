@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/verify"
 )
@@ -381,19 +381,18 @@ func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err e
 		{f.sarif, func(w io.Writer) error { return verify.SARIF(w, r, about) }},
 	} {
 		if format.path != "" {
-			err = errors.Join(err, record.WriteOutput(format.path, format.write))
+			write := func(w io.Writer) error { return format.write(inert.NewWriter(w, false)) }
+			err = errors.Join(err, record.WriteOutput(format.path, write))
 		}
 	}
 	if os.Getenv("CI") == "true" {
-		err = errors.Join(err, verify.Annotations(w, r))
+		err = errors.Join(err, verify.Annotations(inert.Under(w), r)) // commands, with names escaped
 	}
 	return err
 }
 
 func printJSON(w io.Writer, r verify.Result) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
+	return inert.JSON(w, r)
 }
 
 // interruptedOr turns an error into the exit of an interrupted command if it is

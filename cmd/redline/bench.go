@@ -11,6 +11,7 @@ import (
 
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/gobench"
 )
@@ -130,7 +131,7 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()
 	}
-	o.Progress = func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
+	o.Progress = func(line string) { inert.Fprintf(cmd.ErrOrStderr(), "%s\n", line) }
 	store, err := openHistory(cmd.Context(), f.history)
 	if err != nil {
 		return err
@@ -151,7 +152,7 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 	if !report.Interrupted && store != nil {
 		result, err := history.FromBench(o.Out, report, report.Commit(cmd.Context()))
 		result.Redline = version()
-		keep(cmd.Context(), store, result, err, func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
+		keep(cmd.Context(), store, result, err, func(format string, args ...any) { inert.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
 	}
 	return benchExit(report)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
 )
@@ -20,7 +21,7 @@ import (
 func (f *runFlags) confirm(cmd *cobra.Command, plan *scenario.Plan) error {
 	warning := cmd.ErrOrStderr()
 	if r := plan.Load.Replay; r != nil && r.Writes != "" {
-		fmt.Fprintf(warning, "redline: the replay sends writes to %s: %s\n", plan.Requests[0].URL, r.Writes)
+		inert.Fprintf(warning, "redline: the replay sends writes to %s: %s\n", plan.Requests[0].URL, r.Writes)
 	}
 	hosts, described, err := run.Elsewhere(cmd.Context(), plan)
 	if err != nil || len(hosts) == 0 {
@@ -31,12 +32,12 @@ func (f *runFlags) confirm(cmd *cobra.Command, plan *scenario.Plan) error {
 		if !terminalIn(cmd.InOrStdin()) || !terminal(warning) {
 			return fmt.Errorf("%s (hint: hosts: [%s] in the scenario, or --yes)", about, strings.Join(hosts, ", "))
 		}
-		fmt.Fprintf(warning, "%s. Go on? [y/N] ", about)
+		inert.Fprintf(warning, "%s. Go on? [y/N] ", about)
 		if err := agreed(cmd.Context(), cmd.InOrStdin()); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(warning, "redline: %s; confirmed\n", about)
+	inert.Fprintf(warning, "redline: %s; confirmed\n", about)
 	plan.Hosts = append(plan.Hosts, hosts...)
 	return nil
 }

@@ -4,10 +4,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/target/guard"
 )
 
@@ -22,8 +23,15 @@ func main() {
 	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// execute runs the command line and returns the process's exit code.
-func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+// execute runs the command line and returns the process's exit code. What is
+// printed passes inert writers, since names come from bundles and targets.
+func execute(ctx context.Context, args []string, out, errs io.Writer) (code int) {
+	stdout, stderr := inert.NewWriter(out, terminal(out)), inert.NewWriter(errs, terminal(errs))
+	defer func() {
+		if p := recover(); p != nil {
+			code = crashed(stderr, p, debug.Stack())
+		}
+	}()
 	root := rootCommand(stdout, stderr)
 	root.SetArgs(args)
 	code, text := exitOK, ""
@@ -38,7 +46,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	if text != "" {
-		fmt.Fprintf(stderr, "redline: %s\n", text)
+		inert.Fprintf(stderr, "redline: %s\n", inert.Block(text))
 	}
 	return code
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redline-go/redline/judge"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/report"
 )
 
@@ -34,8 +35,11 @@ func reportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if out != "" {
+			switch {
+			case out != "":
 				return record.WriteOutput(out, write)
+			case format == "html": // the browser's edge is its content security policy
+				return write(inert.Under(cmd.OutOrStdout()))
 			}
 			return write(cmd.OutOrStdout())
 		},
@@ -73,9 +77,9 @@ func judged(stderr io.Writer, dir string) (*record.Record, *record.Summary, erro
 func writer(rec *record.Record, s *record.Summary, format string, text report.TextOptions) (func(io.Writer) error, error) {
 	switch format {
 	case "text":
-		return func(w io.Writer) error { return report.Text(w, s, text) }, nil
+		return func(w io.Writer) error { return report.Text(inert.NewWriter(w, text.Color), s, text) }, nil
 	case "md":
-		return func(w io.Writer) error { return report.Markdown(w, s) }, nil
+		return func(w io.Writer) error { return report.Markdown(inert.NewWriter(w, false), s) }, nil
 	case "json":
 		return func(w io.Writer) error { return report.JSON(w, s) }, nil
 	case "html":

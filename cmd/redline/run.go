@@ -14,6 +14,7 @@ import (
 	"github.com/redline-go/redline/judge"
 	"github.com/redline-go/redline/lint"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
 )
@@ -108,7 +109,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 		view.event(run.Event{Phase: "asking the compiler"})
 		// Its remarks explain findings and are no part of the measurement.
 		if err := lint.Bundle(cmd.Context(), dir, plan.Target.Build); err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "redline: without the compiler's remarks: %v\n", err)
+			inert.Fprintf(cmd.ErrOrStderr(), "redline: without the compiler's remarks: %v\n", err)
 		}
 	}
 	view.event(run.Event{Phase: "taking requests apart"})
@@ -127,7 +128,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if runErr == nil {
-		keepRun(cmd.Context(), store, rec, func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
+		keepRun(cmd.Context(), store, rec, func(format string, args ...any) { inert.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
 	}
 	return outcome(summary, runErr)
 }

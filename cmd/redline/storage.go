@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"syscall"
+
+	"github.com/redline-go/redline/record/inert"
 )
 
 // storage are the errors of a disk that takes no more, and what to do about each.
@@ -38,5 +40,5 @@ func unstored(stderr io.Writer, dir string, err error) {
 		return
 	}
 	first, _, _ := strings.Cut(err.Error(), "\n")
-	fmt.Fprintf(stderr, "redline: the judgement is printed and not stored in %s: %s\n", dir, first)
+	inert.Fprintf(stderr, "redline: the judgement is printed and not stored in %s: %s\n", dir, first)
 }
