@@ -14,7 +14,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/redline-go/redline/scenario"
+
+	"github.com/redline-go/redline/redact"
 )
 
 // How a receiver is treated.
@@ -248,7 +249,7 @@ func printable(text string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(text[:min(len(text), longest)], ""))
-	return scenario.RedactText(strings.Join(strings.Fields(text), " "))
+	return redact.Text(strings.Join(strings.Fields(text), " "))
 }
 
 // retryAfter reads how long a receiver asks to be left alone (RFC 9110, section
@@ -287,7 +288,7 @@ func (p *pusher) close() string {
 		return ""
 	}
 	return fmt.Sprintf("%s at %s did not take %d of %d %s: %s; the record has them",
-		p.name, scenario.RedactText(p.url), p.dropped, p.dropped+p.sent, p.what, p.why)
+		p.name, redact.Text(p.url), p.dropped, p.dropped+p.sent, p.what, p.why)
 }
 
 func (p *pusher) endsWithin(grace time.Duration) bool {

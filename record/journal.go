@@ -46,6 +46,7 @@ type encoder struct {
 	points  int    // in frame
 	window  int64  // of the entry before
 	pending []Series
+	hide    func(labels string) string // nil leaves them
 }
 
 // seriesKey is what a series is looked up by.
@@ -83,6 +84,16 @@ func (e *encoder) add(p Point) error {
 func (e *encoder) id(s Series) (uint64, error) {
 	if id, ok := e.ids[s]; ok {
 		return id, nil
+	}
+	if e.hide != nil && s.Labels != "" {
+		if clean := e.hide(s.Labels); clean != s.Labels {
+			id, err := e.id(Series{Name: s.Name, Labels: clean, Unit: s.Unit})
+			if err == nil {
+				e.ids[s] = id
+				e.pending = append(e.pending, s)
+			}
+			return id, err
+		}
 	}
 	if s.Name == "" || max(len(s.Name), len(s.Labels), len(s.Unit)) > MaxSeriesText {
 		return 0, fmt.Errorf("series %.80q: the name is empty or a text is over %d bytes", s.Name, MaxSeriesText)

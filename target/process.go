@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/redact"
 )
 
 // endGrace is how long a target may take to shut down before it is killed:
@@ -21,10 +22,9 @@ const endGrace = 5 * time.Second
 
 // process is a target that we started.
 type process struct {
-	cmd     *exec.Cmd
-	done    chan struct{} // closed when it has ended
-	tail    *tail
-	secrets secrets
+	cmd  *exec.Cmd
+	done chan struct{} // closed when it has ended
+	tail *tail
 
 	mu    sync.Mutex
 	ended time.Time // when it ended
@@ -35,9 +35,8 @@ type process struct {
 // the terminal reaches redline alone and the whole group can be ended.
 //
 // gc, where there is one, sees the standard error first.
-func startProcess(command, env []string, private map[string]string, stdout, stderr io.Writer, gc *gcLines) (*process, error) {
-	p := &process{done: make(chan struct{}), secrets: newSecrets(private)}
-	p.tail = &tail{redact: p.secrets.redact}
+func startProcess(command, env []string, hide *redact.Redactor, stdout, stderr io.Writer, gc *gcLines) (*process, error) {
+	p := &process{done: make(chan struct{}), tail: newTail(hide)}
 	p.cmd = exec.Command(command[0], command[1:]...)
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout = multi(stdout, nil)

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/verify"
 )
@@ -172,7 +173,7 @@ func (s side) words(plan *scenario.Plan, built verify.Built) string {
 	switch {
 	case s.command != "":
 		words, _ := scenario.SplitCommand(s.command)
-		parts = append(scenario.RedactCommand(words), executable(words)...)
+		parts = append((*redact.Redactor)(nil).Args(words), executable(words)...)
 	case plan.Target.Build != "":
 		text := plan.Target.Build
 		if s.build != "" {
@@ -186,7 +187,7 @@ func (s side) words(plan *scenario.Plan, built verify.Built) string {
 			parts = append(parts, "with changes")
 		}
 	default:
-		parts = append(scenario.RedactCommand(plan.Target.Exec), executable(plan.Target.Exec)...)
+		parts = append((*redact.Redactor)(nil).Args(plan.Target.Exec), executable(plan.Target.Exec)...)
 	}
 	for _, pair := range s.env {
 		parts = append(parts, variable(pair))
