@@ -243,13 +243,14 @@ func refusal(status string, body []byte) error {
 // nothing that a terminal obeys, no secret.
 func printable(text string) string {
 	const longest = 200
+	text = redact.Text(text) // before it is cut: half a secret is not found
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(text[:min(len(text), longest)], ""))
-	return redact.Text(strings.Join(strings.Fields(text), " "))
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // retryAfter reads how long a receiver asks to be left alone (RFC 9110, section

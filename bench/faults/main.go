@@ -23,11 +23,12 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/bench/faults/part"
+	"github.com/redline-go/redline/bench/faults/secrets"
 	"github.com/redline-go/redline/benchmark"
 )
 
 // parts are all there are, in the order in which they run.
-var parts = []part.Part{}
+var parts = []part.Part{secrets.Part}
 
 func main() { benchmark.Main("faults", command) }
 

@@ -8,7 +8,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+
+	"github.com/redline-go/redline/redact"
 )
 
 func main() {
@@ -28,7 +31,18 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	code, text := exitOf(err)
 	if text != "" {
-		fmt.Fprintf(stderr, "redline: %s\n", text)
+		fmt.Fprintf(stderr, "redline: %s\n", secrets(args).Text(text))
 	}
 	return code
+}
+
+// secrets returns what hides those of the environment and the command line.
+func secrets(args []string) *redact.Redactor {
+	hide := redact.New()
+	for _, variable := range os.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		hide.LearnNamed(name, value)
+	}
+	hide.LearnArgs(append([]string{"redline"}, args...))
+	return hide
 }
