@@ -102,10 +102,10 @@ func (e *encoder) id(s Series) (uint64, error) {
 	if unit, ok := e.units[key]; ok {
 		return 0, fmt.Errorf("series %s has unit %q and now comes in %q", seriesText(s), unit, s.Unit)
 	}
-	if len(e.ids) >= MaxSeries {
+	if len(e.units) >= MaxSeries {
 		return 0, fmt.Errorf("series %s: there are %d series already", seriesText(s), MaxSeries)
 	}
-	id := uint64(len(e.ids)) + 1
+	id := uint64(len(e.units)) + 1 // e.ids has those under a hidden name twice
 	e.ids[s], e.units[key] = id, s.Unit
 	e.pending = append(e.pending, s)
 	e.frame = binary.AppendUvarint(e.frame, 0)

@@ -61,7 +61,7 @@ func run(ctx context.Context, o part.Options, quick bool) (part.Result, error) {
 		fmt.Fprintf(o.Log, "secrets: without a database: %v\n", err)
 	} else {
 		t.db = db
-		defer db.Stop()
+		defer func() { _ = db.Stop(context.WithoutCancel(ctx)) }()
 	}
 	if err := t.write(ctx); err != nil {
 		return part.Result{}, err

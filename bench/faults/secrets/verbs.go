@@ -101,7 +101,7 @@ func (t *trial) statements(ctx context.Context) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	p := strings.NewReplacer("LITERAL", t.all["sql literal"], "ESCAPED", t.all["sql escaped literal"], "DOLLAR", t.all["sql dollar quote"],
-		"COMMENT", t.all["sql comment"], "NUMBER", t.all["sql number"], "ROLE", t.all["sql role password"])
+		"COMMENT", t.all["sql comment"], "NUMBER", t.all["sql number"], "PASSWD", t.all["sql role password"])
 	for _, text := range []string{"CREATE EXTENSION IF NOT EXISTS pg_stat_statements", "CREATE TABLE IF NOT EXISTS t (a text, n numeric)", "CREATE ROLE planted"} {
 		if _, err := conn.Exec(ctx, text); err != nil {
 			return err
@@ -111,7 +111,7 @@ func (t *trial) statements(ctx context.Context) error {
 		for _, text := range []string{
 			"SELECT count(*) FROM t WHERE a = 'LITERAL'", `SELECT count(*) FROM t WHERE a = E'\'ESCAPED'`, "SELECT count(*) FROM t WHERE a <> $tag$DOLLAR$tag$",
 			"SELECT /* token=COMMENT */ max(a) FROM t -- session COMMENT", "SELECT count(n) FROM t WHERE n = NUMBER",
-			"ALTER ROLE planted PASSWORD 'ROLE'", "SET app.pin = 'LITERAL'", "DO $$ BEGIN PERFORM 'DOLLAR'; END $$",
+			"ALTER ROLE planted PASSWORD 'PASSWD'", "SET app.pin = 'LITERAL'", "DO $$ BEGIN PERFORM 'DOLLAR'; END $$",
 		} {
 			if _, err := conn.Exec(ctx, p.Replace(text)); err != nil {
 				return err
