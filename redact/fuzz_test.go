@@ -126,12 +126,12 @@ func stable(t *testing.T, text, clean string, hide func(string) string) {
 }
 
 // TestLinear looks for texts on which a rule looks again and again at the rest.
-// The bound is a hundred times what it takes.
+// One that is quadratic takes minutes; the others take milliseconds.
 func TestLinear(t *testing.T) {
 	r := New()
 	r.Learn("aaaaaaaaaaaaaaaaaaab")
 	for _, unit := range []string{"://a:", "password=", `"pin":"`, "code=1&", "a", `\`, "{", "pin: x ", "eyJ", "-p ", "-----BEGIN PRIVATE KEY-----", "Bearer ", `'`, "token: ", "%3D", "/*", "$$"} {
-		text := strings.Repeat(unit, (1<<20)/len(unit))
+		text := strings.Repeat(unit, (1<<17)/len(unit))
 		begun := time.Now()
 		r.Text(text)
 		SQL(text)

@@ -107,7 +107,9 @@ func (t *trial) redline(ctx context.Context, name string, exits []int, args ...s
 	cmd.Env = append(os.Environ(), t.inherited...)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	begun := time.Now()
 	err := cmd.Run()
+	fmt.Fprintf(t.Log, "secrets: %s took %v\n", name, time.Since(begun).Round(100*time.Millisecond))
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		return err

@@ -55,7 +55,7 @@ func (t *trial) write(ctx context.Context) (err error) {
 	}
 	t.inherited = []string{
 		"INHERITED_API_KEY=" + p["env inherited"], "INHERITED_PIN=" + p["env inherited short"], "HEADER_VALUE=" + p["header from env"],
-		"JWT_KEY=" + p["jwt key"], "OTLP_VALUE=" + p["otlp token"], "TMPDIR=" + t.Scratch,
+		"JWT_KEY=" + p["jwt key"], "OTLP_VALUE=" + p["otlp token"], "ADDR=" + t.address, "PLANTS=" + filepath.Join(t.in, "plants.json"), "TMPDIR=" + t.Scratch,
 	}
 	for _, place := range byValue {
 		t.inherited = append(t.inherited, "PLANT_"+strings.ToUpper(strings.ReplaceAll(place, " ", "_"))+"_SECRET="+p[place])
@@ -84,7 +84,7 @@ target:
   args: ["--auth-token", "%s"]
   env: {ADDR: "HOST", PLANTS: "%s", GIVEN_PIN: "%s", UPSTREAM: "postgres://svc:%s@127.0.0.1/x"}
   ready: http://HOST/health?token=%s
-load: {connections: 2, duration: 3s, warmup: 200ms}
+load: {connections: 2, duration: 2500ms, warmup: 200ms}
 redact: [X-Mine]
 data:
   user: {file: users.csv}
