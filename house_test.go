@@ -33,11 +33,17 @@ var floors = map[string]int{
 	"bench": 6,
 	// The probe is what a target may link: a module of its own, below all.
 	"probe": 0,
+	// What hides secrets serves every floor.
+	"redact": 0,
 }
 
 // bans are imports that the floors alone would allow, each with its reason. A
 // room or import ending in "/" stands for everything below it.
 var bans = []struct{ room, imports, reason string }{
+	{"redact/", module, "what hides secrets knows nothing of where they stand"},
+	{"redact/", "os", "hiding is pure: what is secret is handed to it"},
+	{"redact/", "net", "hiding is pure: it talks to nobody"},
+	{"redact/", "net/http", "hiding is pure: it talks to nobody"},
 	{"record/", module + "scenario", "the artefact imports no sibling: a bundle opens anywhere"},
 	{"record/", module + "stat", "the artefact does not interpret"},
 	{"record/", "net/", "the artefact is files, not the network"},

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/redline-go/redline/redact"
 )
 
 // The JSON files of a bundle, by name, for ReadJSON and WriteJSON.
@@ -24,7 +26,11 @@ const (
 
 // WriteJSON writes one of a bundle's JSON files atomically: a reader sees the
 // old file or the whole new one.
-func WriteJSON(dir, file string, v any) error {
+//
+// What is a secret by its form is hidden in it.
+func WriteJSON(dir, file string, v any) error { return writeJSON(dir, file, v, nil) }
+
+func writeJSON(dir, file string, v any, hide *redact.Redactor) error {
 	if filepath.Base(file) != file || !strings.HasSuffix(file, ".json") {
 		return fmt.Errorf("%q is not the name of a JSON file in a bundle", file)
 	}
@@ -32,7 +38,7 @@ func WriteJSON(dir, file string, v any) error {
 	if err := EncodeJSON(&b, v); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(dir, file), err)
 	}
-	return writeAtomic(dir, file, b.Bytes())
+	return writeAtomic(dir, file, hide.Document(b.Bytes()))
 }
 
 // EncodeJSON writes a value as the JSON files of a bundle are written.

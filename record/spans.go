@@ -46,6 +46,7 @@ func (w *Writer) Spans(spans ...TraceSpan) error {
 		if err != nil {
 			return fmt.Errorf("write %s: %w", spansFile, err)
 		}
+		line = w.hide.Document(line)
 		if len(data)+len(line) >= MaxSpans {
 			failed = fmt.Errorf("write %s: %d of %d spans are left out, since it would be over %d bytes", filepath.Join(w.dir, spansFile), len(spans)-i, len(spans), MaxSpans)
 			break

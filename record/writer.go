@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/redline-go/redline/redact"
 )
 
 // ErrClosed is returned by the methods of a Writer after Close.
@@ -25,10 +28,11 @@ const flushAfter = 500 * time.Millisecond
 // returned by the next Add.
 //
 // A Writer holds less than a second of points, and none of the other data, in
-// memory. It takes what it is given: secrets must be gone before.
+// memory. What it is given goes through its Redactor; see Hide.
 type Writer struct {
 	dir      string
 	encoders encoders
+	hide     *redact.Redactor
 
 	mu     sync.Mutex // of all below
 	run    Run
@@ -83,6 +87,20 @@ func Create(dir string, run Run) (*Writer, error) {
 	w.timer.Stop()
 	return w, nil
 }
+
+// Hide gives the writer what knows the run's secrets. It hides them by form and
+// value in all that the writer writes, and by name where people and programs
+// wrote: warnings, reasons, the target's last words, labels of profiles, strings
+// of traces. Without it only names and forms are known. It must be called before
+// anything but Create.
+func (w *Writer) Hide(r *redact.Redactor) {
+	w.hide = r
+	w.points.hide = r.Sweep
+}
+
+// WriteJSON writes one of the bundle's JSON files, as WriteJSON does, without
+// secrets.
+func (w *Writer) WriteJSON(file string, v any) error { return writeJSON(w.dir, file, v, w.hide) }
 
 // begin makes the files of a new bundle. On an error those that it made are gone.
 func (w *Writer) begin(epoch time.Time) (err error) {
@@ -205,7 +223,7 @@ func (w *Writer) Slow(requests ...SlowRequest) error {
 		if err != nil {
 			return fmt.Errorf("write %s: %w", slowFile, err)
 		}
-		lines = append(append(lines, line...), '\n')
+		lines = append(append(lines, w.hide.Document(line)...), '\n')
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -287,7 +305,39 @@ func (w *Writer) writeRun() error {
 	if w.run.Warnings == nil {
 		w.run.Warnings = []string{}
 	}
-	return WriteJSON(w.dir, runFile, w.run)
+	return writeJSON(w.dir, runFile, w.run.without(w.hide), w.hide)
+}
+
+// without returns the run with secrets hidden by name too in what people and
+// programs wrote.
+func (r Run) without(hide *redact.Redactor) Run {
+	r.Why = hide.Text(r.Why)
+	r.Warnings = texts(r.Warnings, hide)
+	r.Sources = slices.Clone(r.Sources)
+	for i := range r.Sources {
+		s := &r.Sources[i]
+		s.Why = hide.Text(s.Why)
+		s.Gaps = slices.Clone(s.Gaps)
+		for k := range s.Gaps {
+			s.Gaps[k].Why = hide.Text(s.Gaps[k].Why)
+		}
+	}
+	r.Target.URL = hide.Text(r.Target.URL)
+	r.Target.Command = hide.Args(r.Target.Command)
+	if r.Target.Exit != nil {
+		exit := *r.Target.Exit
+		exit.Stderr = texts(exit.Stderr, hide)
+		r.Target.Exit = &exit
+	}
+	return r
+}
+
+func texts(all []string, hide *redact.Redactor) []string {
+	clean := slices.Clone(all)
+	for i, text := range clean {
+		clean[i] = hide.Text(text)
+	}
+	return clean
 }
 
 func (w *Writer) closeFiles() {

@@ -12,12 +12,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/redline-go/redline/export"
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/target"
 )
@@ -53,6 +55,9 @@ type Options struct {
 	Await func(context.Context) (start time.Duration, err error)
 	// Output takes the target's standard output and error; nil discards them.
 	Output io.Writer
+	// Hide takes secrets out of all that the run writes and prints; nil makes one
+	// of the plan and the environment.
+	Hide *redact.Redactor
 	// OnEvent, if set, is told how the run goes. It must not block.
 	OnEvent func(Event)
 }
@@ -94,6 +99,15 @@ func Run(ctx context.Context, o Options) error {
 			return err
 		}
 	}
+	if o.Hide == nil {
+		o.Hide = o.Plan.Redactor(os.Environ())
+	}
+	var output io.Writer // an interface that stays nil when nobody looks
+	if o.Output != nil {
+		lines := o.Hide.Writer(o.Output)
+		defer lines.Flush()
+		output = lines
+	}
 	// Before anything is started: what cannot be driven is an input error.
 	speaks, err := protocol(ctx, o.Plan, false)
 	if err != nil {
@@ -109,7 +123,7 @@ func Run(ctx context.Context, o Options) error {
 	defer c.exporters.Abandon() // nothing is left to do once the run was shown
 	svc, err := target.Start(ctx, target.Options{
 		Target: c.exporting(), URL: string(o.Plan.Requests[0].URL), Clock: clock, Window: record.DefaultWindow,
-		Blind: o.Blind, Binary: o.Binary, Stdout: o.Output, Stderr: o.Output,
+		Blind: o.Blind, Binary: o.Binary, Stdout: output, Stderr: output, Hide: o.Hide,
 		Phase: func(text string) { c.event(Event{Phase: text}) },
 	})
 	if err != nil {
@@ -135,6 +149,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	c.bundle.Hide(o.Hide)
 	err = c.conduct(ctx)
 	state, why := record.Complete, ""
 	if err != nil {
@@ -216,14 +231,14 @@ func (c *conductor) store(result *load.Result, w Watched) error {
 		}
 	})
 	for file, value := range w.Files {
-		err = errors.Join(err, record.WriteJSON(c.bundle.Dir(), file, value))
+		err = errors.Join(err, c.bundle.WriteJSON(file, value))
 	}
 	if result != nil {
 		summary := record.Summary{
 			Schema: record.SummarySchema, Target: info, Sources: w.Health,
 			Load: result.Load, Generator: result.Generator,
 		}
-		err = errors.Join(err, record.WriteJSON(c.bundle.Dir(), record.SummaryFile, summary))
+		err = errors.Join(err, c.bundle.WriteJSON(record.SummaryFile, summary))
 	}
 	return err
 }

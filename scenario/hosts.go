@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/redline-go/redline/redact"
 )
 
 // hosts decodes the hosts besides this one that load may go to.
@@ -27,7 +29,7 @@ func checkHost(text string) (string, error) {
 		return a.String(), nil
 	}
 	if !hostName.MatchString(text) {
-		return "", mistakef("write a name or an address alone, as shop.example or 10.0.0.7", "%.80q is not a host", RedactText(text))
+		return "", mistakef("write a name or an address alone, as shop.example or 10.0.0.7", "%.80q is not a host", redact.Text(text))
 	}
 	return text, nil
 }

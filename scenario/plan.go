@@ -41,6 +41,10 @@ type Plan struct {
 	// Warnings are what a person should know of the plan, in whole sentences.
 	Warnings []string `json:"warnings,omitempty"`
 
+	// secrets are values that must come back nowhere and that no field above
+	// holds: keys of tokens, variables of the environment.
+	secrets []string
+
 	// openEnded says that nobody gave a duration, so that it follows the rest.
 	openEnded bool
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/redline-go/redline/redact"
 )
 
 // replayFeeder holds what the requests of a replayed log differ in.
@@ -102,7 +104,7 @@ func checkBase(text string) (string, error) {
 		return "", err
 	}
 	if strings.ContainsAny(text, "?#{") {
-		return "", mistakef("write it as http://127.0.0.1:8080", "base %.200q has more than a host and a path", RedactText(text))
+		return "", mistakef("write it as http://127.0.0.1:8080", "base %.200q has more than a host and a path", redact.Text(text))
 	}
 	return strings.TrimRight(text, "/"), nil
 }

@@ -10,15 +10,15 @@ import (
 	"syscall"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/target/guard"
 )
 
 // process is a target that we started.
 type process struct {
 	*guard.Process
-	done    <-chan struct{} // closed when it has ended
-	tail    *tail
-	secrets secrets
+	done <-chan struct{} // closed when it has ended
+	tail *tail
 
 	asked atomic.Bool // whether we asked it to end
 }
@@ -26,9 +26,8 @@ type process struct {
 // startProcess starts command under a guardian.
 //
 // gc, where there is one, sees the standard error first.
-func startProcess(command, env []string, private map[string]string, stdout, stderr io.Writer, gc *gcLines) (*process, error) {
-	p := &process{secrets: newSecrets(private)}
-	p.tail = &tail{redact: p.secrets.redact}
+func startProcess(command, env []string, hide *redact.Redactor, stdout, stderr io.Writer, gc *gcLines) (*process, error) {
+	p := &process{tail: newTail(hide)}
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdout = multi(stdout, nil)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/redline-go/redline/probe/env"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/target/scratch"
 )
@@ -40,6 +41,9 @@ type Options struct {
 	// Binary is a binary that an earlier Build made of Target.Build; empty
 	// means to build.
 	Binary string
+	// Hide takes secrets out of what is kept of the target; nil knows those of
+	// Target and of redline's own environment.
+	Hide *redact.Redactor
 	// Stdout and Stderr take the target's output; nil discards it (its last
 	// lines are kept in any case).
 	Stdout, Stderr io.Writer
@@ -60,6 +64,9 @@ type Target struct {
 
 // Start gets the target ready. On error nothing that it started is left.
 func Start(ctx context.Context, o Options) (*Target, error) {
+	if o.Hide == nil {
+		o.Hide = (&scenario.Plan{Target: o.Target}).Redactor(os.Environ())
+	}
 	dir, err := scratch.New("target")
 	if err != nil {
 		return nil, err
@@ -68,7 +75,7 @@ func Start(ctx context.Context, o Options) (*Target, error) {
 	if err != nil {
 		return nil, errors.Join(err, dir.Remove())
 	}
-	t := &Target{dir: dir, shared: shared, info: record.Target{URL: scenario.RedactText(o.URL)}}
+	t := &Target{dir: dir, shared: shared, info: record.Target{URL: o.Hide.Text(o.URL)}}
 	if err := t.start(ctx, o); err != nil {
 		t.End()
 		return nil, err
@@ -93,11 +100,11 @@ func (t *Target) start(ctx context.Context, o Options) error {
 			}
 		}
 		o.phase("starting " + filepath.Base(command[0]))
-		t.proc, err = startProcess(command, added, o.Target.Env, o.Stdout, o.Stderr, t.gc)
+		t.proc, err = startProcess(command, added, o.Hide, o.Stdout, o.Stderr, t.gc)
 		if err != nil {
 			return fmt.Errorf("start target: %w", err)
 		}
-		t.info.Command = redactCommand(command, t.proc.secrets)
+		t.info.Command = o.Hide.Args(command)
 	}
 	o.phase("waiting until the target is ready")
 	if err := waitReady(ctx, o, t.proc); err != nil {

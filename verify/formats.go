@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/record/inert"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/redact"
 )
 
 // Markdown writes a result for a pull request.
@@ -169,7 +169,7 @@ func SARIF(w io.Writer, r Result, about string) error {
 // reference (RFC 3986), without what is secret in it.
 func reference(about string) string {
 	if strings.Contains(about, "://") {
-		return strings.ReplaceAll(scenario.RedactText(about), scenario.Redacted, "redacted") // brackets are for no URI
+		return strings.ReplaceAll(redact.Text(about), redact.Mark, "redacted") // brackets are for no URI
 	}
 	return (&url.URL{Path: filepath.ToSlash(about)}).String()
 }

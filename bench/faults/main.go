@@ -27,6 +27,7 @@ import (
 	"github.com/redline-go/redline/bench/faults/kills"
 	"github.com/redline-go/redline/bench/faults/mutations"
 	"github.com/redline-go/redline/bench/faults/part"
+	"github.com/redline-go/redline/bench/faults/secrets"
 	"github.com/redline-go/redline/benchmark"
 )
 
@@ -35,6 +36,7 @@ var parts = []part.Part{
 	kills.Part,
 	accounting.Part,
 	mutations.Part,
+	secrets.Part,
 	fuzz.Part,
 }
 

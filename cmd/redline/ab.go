@@ -19,6 +19,7 @@ import (
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/verify"
 )
@@ -173,7 +174,7 @@ func (s side) words(plan *scenario.Plan, built verify.Built) string {
 	switch {
 	case s.command != "":
 		words, _ := scenario.SplitCommand(s.command)
-		parts = append(scenario.RedactCommand(words), executable(words)...)
+		parts = append((*redact.Redactor)(nil).Args(words), executable(words)...)
 	case plan.Target.Build != "":
 		text := plan.Target.Build
 		if s.build != "" {
@@ -187,7 +188,7 @@ func (s side) words(plan *scenario.Plan, built verify.Built) string {
 			parts = append(parts, "with changes")
 		}
 	default:
-		parts = append(scenario.RedactCommand(plan.Target.Exec), executable(plan.Target.Exec)...)
+		parts = append((*redact.Redactor)(nil).Args(plan.Target.Exec), executable(plan.Target.Exec)...)
 	}
 	for _, pair := range s.env {
 		parts = append(parts, variable(pair))

@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/target/guard"
 )
 
@@ -46,7 +48,18 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) (code int)
 		}
 	}
 	if text != "" {
-		inert.Fprintf(stderr, "redline: %s\n", inert.Block(text))
+		inert.Fprintf(stderr, "redline: %s\n", inert.Block(secrets(args).Text(text)))
 	}
 	return code
+}
+
+// secrets returns what hides those of the environment and the command line.
+func secrets(args []string) *redact.Redactor {
+	hide := redact.New()
+	for _, variable := range os.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		hide.LearnNamed(name, value)
+	}
+	hide.LearnArgs(append([]string{"redline"}, args...))
+	return hide
 }

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/redline-go/redline/load/place"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/redact"
 )
 
 // reflectionTimeout bounds all of the questions to one server.
@@ -149,7 +149,7 @@ func explain(err error) error {
 	if !errors.As(err, &refused) {
 		return err
 	}
-	text := scenario.RedactText(refused.Message())
+	text := redact.Text(refused.Message())
 	if len(text) > 200 {
 		text = text[:200]
 	}

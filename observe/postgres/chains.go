@@ -124,7 +124,7 @@ func (s *session) involved(ctx context.Context, pids []int32) (map[int32]record.
 // utility statements are cut as in statements, and of the others the form
 // without constants is kept.
 func blockingText(text string) string {
-	if cut := redact(text); strings.HasSuffix(cut, strings.TrimSpace(notKept)) {
+	if cut := kept(text); strings.HasSuffix(cut, strings.TrimSpace(notKept)) {
 		return cut
 	}
 	return form.Normal(text)

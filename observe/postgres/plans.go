@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/redact"
 )
 
 const (
@@ -57,7 +58,7 @@ func (w *watch) finish(ctx context.Context) {
 			s.plan, s.planError = w.session.plan(ctx, s.text)
 		}
 		statement := s.record()
-		statement.Text = redact(s.text)
+		statement.Text = kept(s.text)
 		if s.text == "" {
 			statement.Text = "(text not seen: the server dropped it or was lost)"
 		}
@@ -83,7 +84,7 @@ func (s *session) plan(ctx context.Context, text string) (plan []byte, why strin
 	case !explainable(text):
 		return nil, "only SELECT, INSERT, UPDATE, DELETE, WITH and VALUES have plans"
 	}
-	if _, found := hideLiterals(text); found {
+	if _, found := redact.SQL(text); found {
 		return nil, "its text holds constants, which the plan would show"
 	}
 	plan, err := s.planInTransaction(ctx, text)
@@ -114,7 +115,7 @@ func inWords(err error) string {
 	var refusal *pgconn.PgError
 	switch {
 	case errors.As(err, &refusal):
-		message, _ := hideLiterals(refusal.Message)
+		message, _ := redact.SQL(redact.Text(refusal.Message))
 		return fmt.Sprintf("%s (SQLSTATE %s)", message, refusal.Code)
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no time was left to ask for it"
