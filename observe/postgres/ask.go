@@ -2,7 +2,9 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -17,13 +19,27 @@ type query struct {
 	read func(pgx.Rows) error
 }
 
+// prepare returns the named statement of a query that is asked in every window,
+// nil where it is to be unnamed: planning costs more than running most of them,
+// but a name would stay with a session that is not ours alone.
+//
+// Its names are resolved again at the first use, as the search path differs.
+func (s *session) prepare(ctx context.Context, sql string) (*pgconn.StatementDescription, error) {
+	prepared, often := s.prepared[sql]
+	if prepared != nil || !often || !s.owned {
+		return prepared, nil
+	}
+	s.transactions++
+	prepared, err := s.conn.PgConn().Prepare(ctx, "redline_"+strconv.FormatInt(s.transactions, 10), sql, nil)
+	s.prepared[sql] = prepared
+	return prepared, err
+}
+
 // local are the settings of each transaction of ours. They hold for it alone.
 var local = [...][2]string{
 	{"transaction_read_only", "on"},
 	{"statement_timeout", "1s"},
 	{"lock_timeout", "100ms"},
-	{"max_parallel_workers_per_gather", "0"},
-	{"jit", "off"},
 	// Our queries name no function that a user could put before the system's.
 	{"search_path", "pg_catalog"},
 }
@@ -64,7 +80,8 @@ func (s *session) preamble(own ...[2]string) query {
 //
 // Hazard: between redline and the server may stand a pooler, whose server
 // connections the target's own transactions share. What is set for a session
-// there, or prepared, breaks the target.
+// there, or prepared, breaks the target. So a name is given to statements only
+// by prepare, where the session is known to be ours.
 func (s *session) ask(ctx context.Context, queries ...query) error {
 	return s.askAfter(ctx, s.preamble(local[:]...), queries...)
 }
@@ -75,9 +92,17 @@ func (s *session) askAfter(ctx context.Context, preamble query, queries ...query
 	batch := &pgconn.Batch{}
 	queries = append([]query{preamble}, queries...)
 	for _, q := range queries {
-		var parameters pgx.ExtendedQueryBuilder
-		if err := parameters.Build(types, nil, q.args); err != nil {
+		prepared, err := s.prepare(ctx, q.sql)
+		if err != nil {
 			return err
+		}
+		var parameters pgx.ExtendedQueryBuilder
+		if err := parameters.Build(types, prepared, q.args); err != nil {
+			return err
+		}
+		if prepared != nil {
+			batch.ExecStatement(prepared, parameters.ParamValues, parameters.ParamFormats, []int16{pgx.BinaryFormatCode})
+			continue
 		}
 		batch.ExecParams(q.sql, parameters.ParamValues, nil, parameters.ParamFormats, []int16{pgx.BinaryFormatCode})
 	}
@@ -94,6 +119,10 @@ func (s *session) askAfter(ctx context.Context, preamble query, queries ...query
 		rows.Close()
 	}
 	if err := results.Close(); err != nil {
+		var refusal *pgconn.PgError
+		if errors.As(err, &refusal) && refusal.Code == "26000" { // no such statement: another backend answers
+			s.owned, s.prepared = false, nil
+		}
 		return err
 	}
 	return failed

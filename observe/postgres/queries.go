@@ -34,14 +34,15 @@ const sessionsSQL = `SELECT /* redline */ pid, pid = pg_backend_pid(), backend_t
 	FROM pg_stat_get_activity(NULL) LIMIT 20000`
 
 // databaseSQL reads the database's own counters; version 13 counts no sessions.
+// The functions below pg_stat_database spare planning that view each time.
 func databaseSQL(version int) string {
-	sessions := "sessions"
+	sessions := "pg_stat_get_db_sessions($1)"
 	if version < 140000 {
 		sessions = "NULL::bigint"
 	}
-	return "SELECT /* redline */ statement_timestamp(), clock_timestamp(), xact_commit, xact_rollback, " + sessions +
-		", deadlocks::float8, temp_files::float8, temp_bytes::float8, blks_read::float8, blks_hit::float8" +
-		" FROM pg_stat_database WHERE datid = $1"
+	return "SELECT /* redline */ statement_timestamp(), clock_timestamp(), pg_stat_get_db_xact_commit($1), pg_stat_get_db_xact_rollback($1), " + sessions +
+		", pg_stat_get_db_deadlocks($1)::float8, pg_stat_get_db_temp_files($1)::float8, pg_stat_get_db_temp_bytes($1)::float8" +
+		", (pg_stat_get_db_blocks_fetched($1) - pg_stat_get_db_blocks_hit($1))::float8, pg_stat_get_db_blocks_hit($1)::float8"
 }
 
 // findExtension looks up where pg_stat_statements is and what it counts. That
@@ -69,7 +70,7 @@ func (s *session) findExtension(ctx context.Context) error {
 	function := pgx.Identifier{schema, "pg_stat_statements"}.Sanitize()
 	s.queries = statementQueries(function, columns)
 	if slices.Contains(columns, "toplevel") { // pg_stat_statements_info came with it
-		s.queries.keeping = "SELECT /* redline */ dealloc, stats_reset FROM " + pgx.Identifier{schema, "pg_stat_statements_info"}.Sanitize()
+		s.queries.keeping = "SELECT /* redline */ dealloc, stats_reset FROM " + pgx.Identifier{schema, "pg_stat_statements_info"}.Sanitize() + "()"
 	}
 	// The library may be missing although the extension was created.
 	if err := s.ask(ctx, query{sql: "SELECT /* redline */ 1 FROM " + function + "(false) LIMIT 1"}); err != nil {

@@ -46,6 +46,9 @@ type session struct {
 	queries queries
 	own     map[int64]bool // ids of our statements, where the server counts them
 	clock   serverClock
+	// prepared are the queries of every window, with their named statements
+	// where the session is ours alone.
+	prepared map[string]*pgconn.StatementDescription
 	// transactions is how many we made.
 	transactions int64
 	cpu          *serverCPU // nil when the server's processes are not seen here
@@ -180,14 +183,29 @@ func (s *session) hide(ctx context.Context) error {
 	return nil
 }
 
-// introduce gives the session our name, if it is ours: a name given when
-// connecting would stay on the server connection of a pooler.
+// introduce gives the session our name and prepares what is asked often, if it
+// is ours: a name given when connecting would stay on the server connection of a
+// pooler.
 func (s *session) introduce(ctx context.Context) error {
 	if !s.owned {
 		s.blind = append(s.blind, poolerNote)
 		return nil
 	}
-	return s.ask(ctx, query{sql: "SELECT " + marker + " set_config('application_name', $1, false)", args: []any{application}})
+	s.prepared = map[string]*pgconn.StatementDescription{s.preamble(local[:]...).sql: nil, databaseSQL(s.version): nil, sessionsSQL: nil}
+	for _, sql := range []string{s.queries.statements, s.queries.keeping} {
+		if sql != "" {
+			s.prepared[sql] = nil
+		}
+	}
+	if err := s.ask(ctx, query{sql: "SELECT " + marker + " set_config('application_name', $1, false)", args: []any{application}}); err != nil {
+		return err
+	}
+	for range tries {
+		if _, err := s.read(ctx, true); err != nil {
+			return fmt.Errorf("try the prepared queries: %w", err)
+		}
+	}
+	return nil
 }
 
 // poolerNote says which figures mean something else behind a pooler.
