@@ -229,7 +229,7 @@ func TestOwnCommitsAreTakenOut(t *testing.T) {
 	// The target commits 100 per reading; ours come in lumps of three.
 	var got []float64
 	for i, lump := range []int64{0, 0, 0, 3, 3, 3, 6} {
-		got = append(got, o.without(1000+100*int64(i)+lump))
+		got = append(got, o.without(1000+100*int64(i)+lump, int64(i)+1))
 	}
 	for i := 1; i < len(got); i++ {
 		if got[i] < got[i-1] {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/redline-go/redline/redact"
 )
 
@@ -24,22 +26,23 @@ func (w *watch) fetchTexts(ctx context.Context) error {
 	if len(missing) == 0 || w.session.queries.texts == "" {
 		return nil
 	}
-	rows, err := w.session.conn.Query(ctx, w.session.queries.texts, w.session.db, missing, maxText+1)
+	err := w.session.ask(ctx, query{w.session.queries.texts, []any{w.session.db, missing, maxText + 1}, func(rows pgx.Rows) error {
+		for rows.Next() {
+			var id int64
+			var text *string
+			if err := rows.Scan(&id, &text); err != nil {
+				return err
+			}
+			if text != nil {
+				w.ledger.named(id, *text)
+			}
+		}
+		return rows.Err()
+	}})
 	if err != nil {
 		return fmt.Errorf("read the texts of statements: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		var text *string
-		if err := rows.Scan(&id, &text); err != nil {
-			return fmt.Errorf("read the texts of statements: %w", err)
-		}
-		if text != nil {
-			w.ledger.named(id, *text)
-		}
-	}
-	return rows.Err()
+	return nil
 }
 
 // named gives a followed statement its text.
