@@ -62,7 +62,9 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 			[]string{"profiles", "process", "netstat", "sockets"},
 		},
 		"an ordinary user": {
-			func(t *testing.T, args ...string) result { return n.invoke(t, append(args, "--pid", fmt.Sprint(os.Getpid()))...) },
+			func(t *testing.T, args ...string) result {
+				return n.invoke(t, append(args, "--pid", fmt.Sprint(os.Getpid()))...)
+			},
 			map[string]string{"events": "as root"},
 			[]string{"profiles", "process", "netstat"},
 		},
