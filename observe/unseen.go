@@ -17,7 +17,7 @@ func Unseen(proc string, pid int, err error) *Unsupported {
 	case pid <= 0:
 		return &Unsupported{
 			What:   "the target's process is not known",
-			Enable: "start it with --exec or --build, or name it with --pid, on the host that runs redline",
+			Enable: "start it with --exec or --build, or name it with --pid, on the host that runs redline; whose socket it is, only its user and root see",
 		}
 	}
 	return &Unsupported{

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/http/pprof"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,6 +50,18 @@ func contents(t *testing.T, dir string) map[string]string {
 func hello(t *testing.T) string {
 	t.Helper()
 	return "http://" + serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "hello") }), nil)
+}
+
+// profiled is a server with net/http/pprof.
+func profiled(t *testing.T) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "hello") })
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return "http://" + serveHTTP(t, mux, nil)
 }
 
 // short is the load of a run that is about something else.
@@ -169,7 +182,7 @@ func TestNothingMeasuredLeavesNothing(t *testing.T) {
 // umask that lets everybody in.
 func TestBundleIsItsOwners(t *testing.T) {
 	dir := t.TempDir()
-	path := scenarioFile(t, service(t, healthy), freePort(t), "load: {connections: 4, duration: 2s, warmup: 0s}\n")
+	url := profiled(t)
 	open := []string{"-c", `umask 022; exec "$0" "$@"`, redline}
 	sh := func(args ...string) result {
 		i := &invocation{cmd: exec.CommandContext(t.Context(), "sh", append(open, args...)...)}
@@ -184,7 +197,7 @@ func TestBundleIsItsOwners(t *testing.T) {
 	if err := os.Mkdir(given, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"run", path}, {"run", hello(t), "-n", "100", "-o", given}} {
+	for _, args := range [][]string{{"run", url, "-c", "2", "-d", "1s", "--warmup", "0s", "--pprof", url + "/debug/pprof"}, {"run", hello(t), "-n", "100", "-o", given}} {
 		if r := sh(args...); r.code != exitOK {
 			t.Fatalf("exit %d\n%s", r.code, r.stderr)
 		}
