@@ -53,7 +53,7 @@ func serve() int {
 		_ = enc.Encode(message{PID: w.leader.pid}) // who does not read it is dead, which is seen below
 	}
 	silence()
-	orders := make(chan order)
+	orders := make(chan order, 16) // more than come while nobody listens
 	go func() {
 		defer close(orders)
 		for {
@@ -66,7 +66,7 @@ func serve() int {
 	}()
 	abandoned := true
 	if w != nil {
-		abandoned = w.watch(orders)
+		abandoned = w.watch(orders) || over(orders)
 		_ = enc.Encode(message{Status: w.status})
 	} else {
 		for range orders { // until the parent is gone
@@ -77,6 +77,21 @@ func serve() int {
 		scratch.Sweep()
 	}
 	return 0
+}
+
+// over reports whether no more orders will come: the parent has died, too, while it
+// waited for the end that it ordered.
+func over(orders <-chan order) bool {
+	for {
+		select {
+		case _, ok := <-orders:
+			if !ok {
+				return true
+			}
+		default:
+			return false
+		}
+	}
 }
 
 // start starts the command.

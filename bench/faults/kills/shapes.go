@@ -89,6 +89,7 @@ func (b *bench) scenario(dir, address string, s shape) (string, error) {
   %s
   env: {ADDR: "%s"}
   ready: http://%[2]s/
+  ready_timeout: 5m
 load: {connections: 2, duration: 1s, warmup: 300ms}
 verify: {p50: off, p90: off, p99: off, allocs_per_request: off, bytes_per_request: off, gc_cpu: off, rss: off}
 requests:
