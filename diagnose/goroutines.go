@@ -44,8 +44,8 @@ func (p *Pass) readSnapshots() ([]Snapshot, error) {
 		if err != nil {
 			return nil, fmt.Errorf("goroutine profile: %w", err)
 		}
-		if len(list) == maxProfiles {
-			return nil, fmt.Errorf("goroutine profile: more than %d of them", maxProfiles)
+		if len(list) == maxSnapshots {
+			return nil, fmt.Errorf("goroutine profile: more than %d of them", maxSnapshots)
 		}
 		at := len(list)
 		for at > 0 && list[at-1].At > listed.Span.From {

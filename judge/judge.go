@@ -73,6 +73,9 @@ func measured(rec *record.Record) (*record.Summary, error) {
 	summary.Schema, summary.Run, summary.State = record.SummarySchema, rec.Dir, rec.Run.State
 	summary.Target, summary.Sources = rec.Run.Target, rec.Run.Sources
 	summary.Warnings = append([]string{}, rec.Run.Warnings...)
+	if text := rec.ThinnedText(); text != "" {
+		summary.Warnings = append(summary.Warnings, text)
+	}
 	if rec.Run.State == record.Aborted {
 		summary.Warnings = append(summary.Warnings, "the run was aborted: "+rec.Run.Why)
 	}

@@ -57,6 +57,7 @@ func Open(dir string) (*Record, error) {
 	if r.profiles, err = listStored(dir, profilesDir, "pprof"); err != nil {
 		return nil, err
 	}
+	r.profiles = withoutMerged(r.profiles)
 	if r.traces, err = listStored(dir, tracesDir, "trace"); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 )
 
 // openSegments is how many slots take points at once: a point may be a slot late.
@@ -58,6 +59,15 @@ func (w *Writer) openSegment(slot int64, newest *segment) (*segment, error) {
 		w.open = slices.Delete(w.open, 0, 1)
 	}
 	return s, err
+}
+
+// Pin keeps the minute around an instant at full resolution, however long the run
+// becomes, so that a span which begins or ends there is exact. It takes effect for
+// what was not joined yet.
+func (w *Writer) Pin(at time.Duration) {
+	slot := max(0, floorDiv(Window(at, w.window), w.slot))
+	w.journal.pin(slot)
+	w.histograms.pin(slot)
 }
 
 // createPart makes a file of the journal's folder, with its header.

@@ -38,6 +38,7 @@ type Writer struct {
 	encoders encoders
 
 	journal, histograms *chain
+	profiles            profileSet
 	thinner             *thinner
 
 	mu     sync.Mutex // of all below
@@ -80,7 +81,7 @@ func Create(dir string, run Run) (w *Writer, err error) {
 		units: map[seriesKey]string{}, files: map[string]bool{}, broken: map[string]bool{},
 		journal: newChain(journalExt, tiersOf(run.Window)), histograms: newChain(hlogExt, tiersOf(run.Window)),
 	}
-	w.thinner = newThinner(dir, run.Window, w.joinJournal, w.joinHistograms)
+	w.thinner = newThinner(dir, run.Window, w.joinJournal, w.joinHistograms, w.joinProfiles)
 	w.run.Schema, w.run.State, w.run.Why = RunSchema, Running, ""
 	if w.run.ID == "" {
 		if abs, err := filepath.Abs(dir); err == nil {
