@@ -31,11 +31,24 @@ import (
 	"github.com/redline-go/redline/target/postgres"
 )
 
-// What is asked of a run of ten minutes.
+// What is asked of a run of ten minutes, and of one of a day.
 const (
-	mostMemory = 200 << 20
-	mostBundle = 50 << 20
+	mostMemory    = 200 << 20
+	mostBundle    = 50 << 20
+	mostMemoryDay = 500 << 20
+	mostBundleDay = 2 << 30
 )
+
+// asked returns what is asked of a run's memory and bundle: what is asked of ten
+// minutes, and of longer runs so much more by length that it is a day's for a day.
+func asked(length time.Duration) (memory, bundle int64) {
+	const short, day = 10 * time.Minute, 24 * time.Hour
+	more := min(1, max(0, float64(length-short)/float64(day-short)))
+	if more > 0 {
+		memory = mostMemoryDay - mostMemory
+	}
+	return mostMemory + memory, mostBundle + int64(more*(mostBundleDay-mostBundle))
+}
 
 func main() { benchmark.Main("endurance", command) }
 
