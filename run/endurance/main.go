@@ -5,6 +5,11 @@
 // memory redline came to take and how large its bundle became.
 //
 //	make bench-endurance ENDURANCE="-length 10m -rate 500"
+//	make bench-endurance ENDURANCE="-length 2h -rate 1000"
+//	make bench-endurance ENDURANCE="-synthetic 24h"
+//
+// The last writes the record of a day through the same writer, as fast as that
+// takes it, and tells how large it became and what judging it costs.
 //
 // It needs no quiet machine: memory and bytes do not depend on who else runs.
 // The memory told is that of redline's process alone, which holds the load
@@ -59,6 +64,8 @@ type options struct {
 	redline string
 	service string // folder of the service's main package
 	out     string // folder of the bundle; empty for one that is removed
+
+	synthetic time.Duration // length of a run that is not made but written
 }
 
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -70,6 +77,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	flags.StringVar(&o.redline, "redline", filepath.Join("bin", "redline"), "redline's binary")
 	flags.StringVar(&o.service, "service", filepath.Join("lab", "traced"), "folder of the service")
 	flags.StringVar(&o.out, "o", "", "keep the bundle in this folder, which must not exist")
+	flags.DurationVar(&o.synthetic, "synthetic", 0, "write the record of a run of so long at full speed instead, 1,000 requests/s unless -rate says, and judge it")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -84,6 +92,12 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if o.out == "" {
 		o.out = filepath.Join(scratch, "bundle")
 	}
+	if o.synthetic > 0 {
+		if !flagged(flags, "rate") {
+			o.rate = 1000
+		}
+		return o.day(ctx, stdout, stderr)
+	}
 	server, err := postgres.Start(ctx, postgres.Options{NoDownload: true})
 	if err != nil {
 		return fmt.Errorf("a run with everything on needs a database: %w", err)
@@ -95,6 +109,12 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	return o.tell(seen, stdout)
+}
+
+// flagged reports whether a flag was given.
+func flagged(flags *flag.FlagSet, name string) (given bool) {
+	flags.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	return given
 }
 
 // scenario is what redline is told to do: all that it can watch is on, and
