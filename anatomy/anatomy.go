@@ -33,6 +33,9 @@ type Options struct {
 	// MaxBytes of memory.
 	MaxBytes  int64
 	MaxEvents int
+	// MaxAllEvents bounds the events of all traces together; zero means three times
+	// MaxEvents.
+	MaxAllEvents int
 	// Each, when not nil, is called with every whole request in the order of
 	// their ends. The Timeline is the callee's to keep.
 	Each func(record.Timeline)
@@ -41,6 +44,9 @@ type Options struct {
 // Input is one execution trace.
 type Input struct {
 	Trace io.Reader
+	// Open opens the trace when its turn comes, where Trace is nil: one is open at
+	// a time.
+	Open func() (io.ReadCloser, error)
 	// Span is the run time that the trace covers, as far as its taker knows.
 	// It places traces that carry no clock snapshot (before Go 1.25).
 	Span record.Span
@@ -60,8 +66,12 @@ func AnalyzeAll(inputs []Input, o Options) (*record.Anatomy, error) {
 	all := newCollector(o)
 	var first error
 	read := 0
+	left := o.MaxAllEvents
 	for i, in := range inputs {
-		events, err := readTrace(in, o, all)
+		events, err := openAndRead(in, o, all)
+		if left -= events; left < o.MaxEvents {
+			o.MaxEvents = max(0, left)
+		}
 		if err != nil {
 			reason := fmt.Errorf("execution trace %d of %d: %w", i+1, len(inputs), err)
 			if first == nil {
@@ -82,6 +92,19 @@ func AnalyzeAll(inputs []Input, o Options) (*record.Anatomy, error) {
 	return all.anatomy(), nil
 }
 
+// openAndRead reads a trace that may have to be opened.
+func openAndRead(in Input, o Options, all *collector) (events int, err error) {
+	if in.Trace == nil {
+		f, err := in.Open()
+		if err != nil {
+			return 0, err
+		}
+		defer f.Close()
+		in.Trace = f
+	}
+	return readTrace(in, o, all)
+}
+
 func (o Options) withDefaults() Options {
 	if o.MaxParts == 0 {
 		o.MaxParts = 200
@@ -97,6 +120,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxEvents == 0 {
 		o.MaxEvents = 8 << 20
+	}
+	if o.MaxAllEvents == 0 {
+		o.MaxAllEvents = 3 * o.MaxEvents
 	}
 	return o
 }

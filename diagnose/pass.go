@@ -25,6 +25,7 @@ type Pass struct {
 	rejected  []record.Rejected
 	reached   map[string][]string
 	unjudged  []record.NotJudged
+	notes     []string
 
 	profiles   map[string]profileResult
 	snapshots  *snapshotsResult
@@ -96,6 +97,14 @@ func (p *Pass) Reject(cause, format string, args ...any) {
 // Unjudged notes a cause that could not be judged, and what was missing.
 func (p *Pass) Unjudged(cause, format string, args ...any) {
 	p.unjudged = append(p.unjudged, record.NotJudged{Cause: cause, Why: fmt.Sprintf(format, args...)})
+}
+
+// Note says what of the record was left out, for the summary's warnings.
+func (p *Pass) Note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !slices.Contains(p.notes, text) {
+		p.notes = append(p.notes, text)
+	}
 }
 
 // Steady returns the span that findings speak of: the run's steady span, or all

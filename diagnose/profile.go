@@ -9,8 +9,15 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// maxSnapshots bounds how many goroutine profiles are in memory at once.
-const maxSnapshots = 512
+// Bounds on the profiles of one type that are read, taken together. A long run
+// merges its own; a day of them that could not be merged is 8,640.
+const (
+	maxProfiles     = 10_000
+	maxProfileBytes = 256 << 20
+	maxUnpacked     = 1 << 30
+	// maxSnapshots bounds how many goroutine profiles are in memory at once.
+	maxSnapshots = 512
+)
 
 // mergedAtOnce is how many parsed profiles are in memory while they are merged.
 const mergedAtOnce = 32
@@ -67,17 +74,26 @@ func (p *Pass) merge(typ string) (*profile.Profile, error) {
 			listed = append(listed, l)
 		}
 	}
-	for i, l := range listed {
+	picked := record.Spread(len(listed), func(i int) int64 { return p.Record.ProfileSize(listed[i]) }, maxProfileBytes, maxProfiles)
+	if left := len(listed) - len(picked); left > 0 {
+		p.Note("%d of %d %s profiles left out, evenly over the run: %d of %d MB in all are read at most", left, len(listed), typ, maxProfiles, maxProfileBytes>>20)
+	}
+	unpacked := int64(0)
+	for i, at := range picked {
+		l := listed[at]
 		data, err := p.Record.ReadProfile(l)
 		if err != nil {
 			return nil, err
 		}
-		one, err := ParseProfile(data)
+		one, size, err := record.ParseProfileSize(data)
 		if err != nil {
 			return nil, err
 		}
+		if unpacked += size; unpacked > maxUnpacked {
+			return nil, fmt.Errorf("unpacked they are larger than %d MB", maxUnpacked>>20)
+		}
 		// A few at a time: a long run has more of them than fit in memory parsed.
-		if parsed = append(parsed, one); len(parsed) < mergedAtOnce || i == len(listed)-1 {
+		if parsed = append(parsed, one); len(parsed) < mergedAtOnce || i == len(picked)-1 {
 			continue
 		}
 		all, err := profile.Merge(parsed)

@@ -7,7 +7,6 @@
 package judge
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,6 +43,7 @@ func Bundle(dir string) (*record.Record, *record.Summary, error) {
 	if body != nil {
 		summary.Anatomy = body.AnatomySummary
 	}
+	summary.Warnings = append(summary.Warnings, found.Notes...)
 	summary.Findings, summary.NotJudged, summary.CPU = found.Findings, found.NotJudged, found.CPU
 	summary.Thresholds = thresholds(rec, summary)
 	for file, value := range map[string]any{
@@ -85,18 +85,7 @@ func measured(rec *record.Record) (*record.Summary, error) {
 // dissect takes the requests of all traces of ordinary windows apart; nil without a trace. A trace
 // that cannot be read is a warning, not an error: the rest still counts.
 func dissect(rec *record.Record, summary *record.Summary) (*record.Anatomy, error) {
-	var inputs []anatomy.Input
-	for _, t := range rec.Traces() {
-		if t.Slow {
-			continue // of a window that was chosen for being slow
-		}
-		data, err := rec.ReadTrace(t)
-		if err != nil {
-			summary.Warnings = append(summary.Warnings, fmt.Sprintf("execution trace left out: %v", err))
-			continue
-		}
-		inputs = append(inputs, anatomy.Input{Trace: bytes.NewReader(data), Span: t.Span})
-	}
+	inputs := ordinaryTraces(rec, summary)
 	if len(inputs) == 0 {
 		return nil, nil
 	}

@@ -151,19 +151,26 @@ func (w *Writer) mergeProfiles(group []stored) ([]byte, error) {
 // bytes unpacked. It unpacks within the bound before it parses: profile.Parse would
 // unpack whatever size a hostile file claims.
 func ParseProfile(data []byte) (*profile.Profile, error) {
+	p, _, err := ParseProfileSize(data)
+	return p, err
+}
+
+// ParseProfileSize is ParseProfile, and returns how many bytes it is unpacked.
+func ParseProfileSize(data []byte) (p *profile.Profile, size int64, err error) {
 	if len(data) > 2 && data[0] == 0x1f && data[1] == 0x8b {
 		unpacked, err := gzip.NewReader(bytes.NewReader(data))
 		if err != nil {
-			return nil, fmt.Errorf("unpack: %w", err)
+			return nil, 0, fmt.Errorf("unpack: %w", err)
 		}
 		if data, err = io.ReadAll(io.LimitReader(unpacked, MaxProfileUnpacked+1)); err != nil {
-			return nil, fmt.Errorf("unpack: %w", err)
+			return nil, 0, fmt.Errorf("unpack: %w", err)
 		}
 	}
 	if len(data) > MaxProfileUnpacked {
-		return nil, fmt.Errorf("larger than %d bytes unpacked", MaxProfileUnpacked)
+		return nil, 0, fmt.Errorf("larger than %d bytes unpacked", MaxProfileUnpacked)
 	}
-	return profile.ParseUncompressed(data)
+	p, err = profile.ParseUncompressed(data)
+	return p, int64(len(data)), err
 }
 
 // withoutMerged drops the profiles that a merged one holds: a writer that was

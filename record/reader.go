@@ -231,12 +231,20 @@ func (r *Record) Traces() []Trace {
 
 // ReadTrace returns the bytes of a listed trace.
 func (r *Record) ReadTrace(t Trace) ([]byte, error) {
+	s, err := r.storedTrace(t)
+	if err != nil {
+		return nil, err
+	}
+	return readFile(r.Dir, s.path, MaxTrace)
+}
+
+func (r *Record) storedTrace(t Trace) (stored, error) {
 	for _, s := range r.traces {
 		if s.Span == t.Span && (s.typ == slowType) == t.Slow {
-			return readFile(r.Dir, s.path, MaxTrace)
+			return s, nil
 		}
 	}
-	return nil, fmt.Errorf("read trace: %s holds none of %v to %v: %w", r.Dir, t.Span.From, t.Span.To, fs.ErrNotExist)
+	return stored{}, fmt.Errorf("read trace: %s holds none of %v to %v: %w", r.Dir, t.Span.From, t.Span.To, fs.ErrNotExist)
 }
 
 // SlowRequests returns the stored slow requests, slowest (from the intended
