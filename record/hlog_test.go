@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -152,4 +153,32 @@ func FuzzReadHlog(f *testing.F) {
 			return nil
 		})
 	})
+}
+
+// TestHlogIsStreamed reads a log of many short lines, of which none is wanted.
+func TestHlogIsStreamed(t *testing.T) {
+	dir := finished(t)
+	f, err := os.OpenFile(filepath.Join(dir, hlogFile), os.O_APPEND|os.O_WRONLY, 0)
+	must(t, err)
+	block := strings.Repeat("Tag=q.lag,1.0,0.1,1.0,x\n", 1<<14)
+	for range 64 { // 25 MB
+		_, err := f.WriteString(block)
+		must(t, err)
+	}
+	must(t, f.Close())
+	r, err := Open(dir)
+	must(t, err)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	h, err := r.Histogram("", Latency, windows(0, 20))
+	must(t, err)
+	runtime.ReadMemStats(&after)
+	// A line costs two short strings at most, for a moment; the index that was kept
+	// once took 120 bytes a line, all the time.
+	if live := int64(after.HeapAlloc) - int64(before.HeapAlloc); live > 30<<20 || h.TotalCount() != 80 {
+		t.Errorf("%d MB are held after reading, %d values", live>>20, h.TotalCount())
+	}
+	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 60 {
+		t.Errorf("reading allocated %d MB", took)
+	}
 }

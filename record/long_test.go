@@ -95,10 +95,11 @@ func expectLong(t *testing.T, r *Record, from, to int64) {
 
 const minute = int64(time.Minute / testWidth)
 
-// TestLongRun writes three hours: amounts and counts of every span are what they
+// TestLongRun writes an hour and a half: amounts and counts of every span are what they
 // would be in full, the rest follows its rule, and the bundle is small.
 func TestLongRun(t *testing.T) {
-	const length = 180 * minute
+	t.Parallel() // most of it waits for the disk
+	const length = 90 * minute
 	w := create(t)
 	steady := windows(43, length-10) // begins within joined windows
 	w.Pin(steady.From)
@@ -116,11 +117,11 @@ func TestLongRun(t *testing.T) {
 	if from, to := r.Windows(); from != 0 || to != length {
 		t.Errorf("windows [%d, %d)", from, to)
 	}
-	want := []Resolution{{windows(minute, 120*minute), 10 * time.Second}, {windows(120*minute, 165*minute), time.Second}}
+	want := []Resolution{{windows(minute, 30*minute), 10 * time.Second}, {windows(30*minute, 75*minute), time.Second}}
 	if got := r.Thinned(); fmt.Sprint(got) != fmt.Sprint(want) || fmt.Sprint(r.Run.Resolution) != fmt.Sprint(want) {
 		t.Errorf("resolutions %v in the windows, %v in run.json, want %v", got, r.Run.Resolution, want)
 	}
-	if text := r.ThinnedText(); !strings.Contains(text, "0:01:00 to 2:00:00 is kept at a resolution of 10s") {
+	if text := r.ThinnedText(); !strings.Contains(text, "0:01:00 to 0:30:00 is kept at a resolution of 10s") {
 		t.Errorf("text %q", text)
 	}
 	if r.windows.points > 90_000 {
@@ -134,7 +135,7 @@ func checkRules(t *testing.T, r *Record) {
 	t.Helper()
 	for _, c := range []struct {
 		first, factor int64
-	}{{7200, 100}, {130 * minute, 10}, {170 * minute, 1}} {
+	}{{7200, 100}, {40 * minute, 10}, {80 * minute, 1}} {
 		s := windows(c.first, c.first+c.factor)
 		last := c.first + c.factor - 1
 		for _, of := range []struct {
@@ -150,8 +151,8 @@ func checkRules(t *testing.T, r *Record) {
 		}
 	}
 	// A line over several resolutions is even, at the coarsest.
-	l := r.Series(LoadRequests, "", windows(100*minute, 175*minute))
-	if l.Width != 10*time.Second || len(l.Values) != 75*6 {
+	l := r.Series(LoadRequests, "", windows(20*minute, 85*minute))
+	if l.Width != 10*time.Second || len(l.Values) != 65*6 {
 		t.Fatalf("%d values of %v", len(l.Values), l.Width)
 	}
 	for i, rate := range l.PerSecond() {
@@ -167,6 +168,7 @@ func checkRules(t *testing.T, r *Record) {
 
 // TestShortRunIsNotThinned holds that a quarter of an hour stays as it was.
 func TestShortRunIsNotThinned(t *testing.T) {
+	t.Parallel()
 	w := create(t)
 	writeLong(t, w, 0, 15*minute)
 	must(t, w.Close(Complete, ""))
@@ -189,7 +191,8 @@ func TestShortRunIsNotThinned(t *testing.T) {
 // TestKilledLongRun kills the run between any two steps of the thinning, and within
 // each: after the joined file has its name and before the others are gone.
 func TestKilledLongRun(t *testing.T) {
-	const length = 75 * minute
+	t.Parallel()
+	const length = 71 * minute
 	w := create(t)
 	// The test takes the steps itself.
 	idle := newThinner(w.dir, w.window)

@@ -50,13 +50,14 @@ func cpuOf(t *testing.T, r *Record) (samples, duration int64) {
 // TestProfilesAreMerged writes CPU profiles of four hours and counts their samples.
 // In between, merged files stand beside those that they hold, as a kill leaves them.
 func TestProfilesAreMerged(t *testing.T) {
+	t.Parallel()
 	w := create(t)
 	idle := newThinner(w.dir, w.window)
 	close(idle.stopped)
 	close(w.thinner.stop)
 	<-w.thinner.stopped
 	w.thinner = idle
-	const each, n = 30 * time.Second, 4 * 120
+	const each, n = time.Minute, 4 * 60
 	var samples int64
 	for i := range n {
 		from := time.Duration(i)*each + 3*time.Second
