@@ -12,7 +12,12 @@ import (
 // maxPoints is the most points a line is inlined with; what is longer is
 // joined into groups of windows, of which the mean is drawn as the line and the
 // extremes as a band around it, so that a short spike stays in sight.
-const maxPoints = 3000
+const (
+	maxPoints = 3000
+	// longPoints is the same for a run so long that its record was thinned: a line of
+	// it always has its band, so a page of the same size holds a third.
+	longPoints = 1000
+)
 
 // axis is the one time axis of all charts: point i covers the run time from
 // From + i*Step to From + (i+1)*Step, in s.
@@ -50,8 +55,11 @@ func newChartBuilder(rec *record.Record) (*chartBuilder, error) {
 	if err != nil {
 		return &chartBuilder{}, err
 	}
-	windows := int(span.Len() / width)
-	return &chartBuilder{rec: rec, span: span, width: width, group: (windows + maxPoints - 1) / maxPoints, used: map[record.Series]bool{}}, nil
+	windows, most := int(span.Len()/width), maxPoints
+	if rec.Thinned() != nil {
+		most = longPoints
+	}
+	return &chartBuilder{rec: rec, span: span, width: width, group: (windows + most - 1) / most, used: map[record.Series]bool{}}, nil
 }
 
 func (b *chartBuilder) axis() axis {

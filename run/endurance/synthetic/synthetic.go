@@ -172,8 +172,9 @@ func (s *service) catalogue() (often, seldom []line) {
 			add(&often, name, record.Labels("q", q))
 		}
 	}
+	add(&often, record.LoadRequests, "") // whatever the density
 	for _, name := range record.Names() {
-		if info, _ := record.Known(name); info.Labels == "" {
+		if info, _ := record.Known(name); info.Labels == "" && name != record.LoadRequests {
 			add(&often, name, "")
 		}
 	}
