@@ -33,8 +33,8 @@ type Coincidence struct {
 // shuffled as the control. Chance is 1 when latency or the series was not
 // recorded, or no window was slow.
 func (p *Pass) Coincide(name, labels string) Coincidence {
-	latency := p.Series(record.LoadLatency, record.Labels("q", "p99"))
-	values := p.Series(name, labels)
+	latency := p.Series(record.LoadLatency, record.Labels("q", "p99")).Values
+	values := p.Series(name, labels).Values
 	out := Coincidence{Chance: 1}
 	if latency == nil || values == nil {
 		return out

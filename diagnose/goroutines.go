@@ -31,7 +31,13 @@ func (p *Pass) Snapshots() ([]Snapshot, error) {
 
 func (p *Pass) readSnapshots() ([]Snapshot, error) {
 	var list []Snapshot
-	for _, listed := range p.Record.Profiles("goroutine") {
+	all := p.Record.Profiles("goroutine")
+	picked := record.Spread(len(all), func(i int) int64 { return p.Record.ProfileSize(all[i]) }, maxProfileBytes, maxSnapshots)
+	if left := len(all) - len(picked); left > 0 {
+		p.Note("%d of %d goroutine profiles left out, evenly over the run", left, len(all))
+	}
+	for _, n := range picked {
+		listed := all[n]
 		data, err := p.Record.ReadProfile(listed)
 		if err != nil {
 			return nil, fmt.Errorf("goroutine profile: %w", err)
@@ -43,9 +49,6 @@ func (p *Pass) readSnapshots() ([]Snapshot, error) {
 		flat, err := flatten(parsed, "goroutine")
 		if err != nil {
 			return nil, fmt.Errorf("goroutine profile: %w", err)
-		}
-		if len(list) == maxProfiles {
-			return nil, fmt.Errorf("goroutine profile: more than %d of them", maxProfiles)
 		}
 		at := len(list)
 		for at > 0 && list[at-1].At > listed.Span.From {

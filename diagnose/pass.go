@@ -25,6 +25,7 @@ type Pass struct {
 	rejected  []record.Rejected
 	reached   map[string][]string
 	unjudged  []record.NotJudged
+	notes     []string
 
 	profiles   map[string]profileResult
 	snapshots  *snapshotsResult
@@ -98,6 +99,14 @@ func (p *Pass) Unjudged(cause, format string, args ...any) {
 	p.unjudged = append(p.unjudged, record.NotJudged{Cause: cause, Why: fmt.Sprintf(format, args...)})
 }
 
+// Note says what of the record was left out, for the summary's warnings.
+func (p *Pass) Note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !slices.Contains(p.notes, text) {
+		p.notes = append(p.notes, text)
+	}
+}
+
 // Steady returns the span that findings speak of: the run's steady span, or all
 // that was recorded when the run ended before it had one.
 func (p *Pass) Steady() record.Span {
@@ -105,42 +114,36 @@ func (p *Pass) Steady() record.Span {
 		return s
 	}
 	from, to := p.Record.Windows()
-	width := p.width()
+	width := p.Record.Run.Window
 	return record.Span{From: record.WindowSpan(from, width).From, To: record.WindowSpan(to, width).From}
 }
 
-func (p *Pass) width() (w time.Duration) {
-	if w = p.Record.Run.Window; w <= 0 {
-		w = record.DefaultWindow
-	}
-	return w
-}
-
 // Series returns one value per window of the steady span, NaN where there is
-// none; nil if the series was not recorded.
-func (p *Pass) Series(name, labels string) []float64 {
+// none; its Values are nil if the series was not recorded. All series of a pass
+// have windows of the same width, which are wider in long runs: ask the line.
+func (p *Pass) Series(name, labels string) record.Line {
 	return p.Record.Series(name, labels, p.Steady())
 }
 
 // Sum returns the amount of a counter over the steady span. ok is false when the
 // series was not recorded in it.
 func (p *Pass) Sum(name, labels string) (sum float64, ok bool) {
-	sum, present := record.Sum(p.Series(name, labels))
+	sum, present := p.Series(name, labels).Sum()
 	return sum, present > 0
 }
 
 // Rate returns a counter's amount per second of the windows that hold it.
 func (p *Pass) Rate(name, labels string) (perSecond float64, ok bool) {
-	sum, present := record.Sum(p.Series(name, labels))
+	sum, present := p.Series(name, labels).Sum()
 	if present == 0 {
 		return 0, false
 	}
-	return sum / (float64(present) * p.width().Seconds()), true
+	return sum / (float64(present) * p.Record.Run.Window.Seconds()), true
 }
 
 // Mean returns the mean of a gauge over the windows that hold it.
 func (p *Pass) Mean(name, labels string) (mean float64, ok bool) {
-	sum, present := record.Sum(p.Series(name, labels))
+	sum, present := p.Series(name, labels).Sum()
 	if present == 0 {
 		return 0, false
 	}
@@ -150,7 +153,7 @@ func (p *Pass) Mean(name, labels string) (mean float64, ok bool) {
 // Max returns the largest value of a series in the steady span.
 func (p *Pass) Max(name, labels string) (most float64, ok bool) {
 	most = math.Inf(-1)
-	for _, v := range p.Series(name, labels) {
+	for _, v := range p.Series(name, labels).Values {
 		if v > most {
 			most, ok = v, true
 		}

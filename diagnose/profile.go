@@ -1,23 +1,32 @@
 package diagnose
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/google/pprof/profile" // the format's own reader; it merges too
 
 	"github.com/redline-go/redline/record"
 )
 
-// Bounds on profiles, which come from outside. A CPU profile of a minute of a
-// large service is below 2 MB unpacked; one with more is not ours to hold.
+// Bounds on the profiles of one type that are read, taken together. A long run
+// merges its own; a day of them that could not be merged is 8,640.
 const (
-	maxProfileBytes = 64 << 20
-	maxProfiles     = 512
+	maxProfiles     = 10_000
+	maxProfileBytes = 256 << 20
+	maxUnpacked     = 1 << 30
+	// maxSnapshots bounds how many goroutine profiles are in memory at once.
+	maxSnapshots = 512
+	// maxStack is the number of frames that are kept of a stack, innermost first;
+	// the runtime records 128, or up to 1024 by GODEBUG=profstackdepth.
+	maxStack = 1024
+	// maxFrames is the number of frames of all stacks of a merged profile; a frame
+	// takes 41 bytes.
+	maxFrames = 4_000_000
 )
+
+// mergedAtOnce is how many parsed profiles are in memory while they are merged.
+const mergedAtOnce = 32
 
 // Profile is the merged profile of one type over the steady span.
 type Profile struct {
@@ -65,22 +74,39 @@ func (p *Pass) Profile(typ, value string) (*Profile, error) {
 func (p *Pass) merge(typ string) (*profile.Profile, error) {
 	steady := p.Steady()
 	var parsed []*profile.Profile
-	for _, listed := range p.Record.Profiles(typ) {
-		if listed.Span.To < steady.From || listed.Span.From > steady.To {
+	var listed []record.Profile
+	for _, l := range p.Record.Profiles(typ) {
+		if l.Span.To >= steady.From && l.Span.From <= steady.To {
+			listed = append(listed, l)
+		}
+	}
+	picked := record.Spread(len(listed), func(i int) int64 { return p.Record.ProfileSize(listed[i]) }, maxProfileBytes, maxProfiles)
+	if left := len(listed) - len(picked); left > 0 {
+		p.Note("%d of %d %s profiles left out, evenly over the run: %d of %d MB in all are read at most", left, len(listed), typ, maxProfiles, maxProfileBytes>>20)
+	}
+	unpacked := int64(0)
+	for i, at := range picked {
+		l := listed[at]
+		data, err := p.Record.ReadProfile(l)
+		if err != nil {
+			return nil, err
+		}
+		one, size, err := record.ParseProfileSize(data)
+		if err != nil {
+			return nil, err
+		}
+		if unpacked += size; unpacked > maxUnpacked {
+			return nil, fmt.Errorf("unpacked they are larger than %d MB", maxUnpacked>>20)
+		}
+		// A few at a time: a long run has more of them than fit in memory parsed.
+		if parsed = append(parsed, one); len(parsed) < mergedAtOnce || i == len(picked)-1 {
 			continue
 		}
-		if len(parsed) == maxProfiles {
-			return nil, fmt.Errorf("more than %d of them", maxProfiles)
-		}
-		data, err := p.Record.ReadProfile(listed)
+		all, err := profile.Merge(parsed)
 		if err != nil {
 			return nil, err
 		}
-		one, err := ParseProfile(data)
-		if err != nil {
-			return nil, err
-		}
-		parsed = append(parsed, one)
+		parsed = append(parsed[:0], all)
 	}
 	if len(parsed) == 0 {
 		return nil, errors.New("none in the steady span")
@@ -88,27 +114,8 @@ func (p *Pass) merge(typ string) (*profile.Profile, error) {
 	return profile.Merge(parsed)
 }
 
-// ParseProfile reads a pprof file, gzipped or not, of at most 64 MB unpacked. It
-// unpacks within the bound before it parses: profile.Parse would unpack whatever
-// size a hostile file claims.
-func ParseProfile(data []byte) (*profile.Profile, error) {
-	if len(data) > 2 && data[0] == 0x1f && data[1] == 0x8b {
-		unpacked, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return nil, fmt.Errorf("unpack: %w", err)
-		}
-		if data, err = io.ReadAll(io.LimitReader(unpacked, maxProfileBytes+1)); err != nil {
-			return nil, fmt.Errorf("unpack: %w", err)
-		}
-	}
-	if len(data) > maxProfileBytes {
-		return nil, fmt.Errorf("larger than %d bytes unpacked", maxProfileBytes)
-	}
-	if err := boundProfile(data); err != nil {
-		return nil, err
-	}
-	return profile.ParseUncompressed(data)
-}
+// ParseProfile reads a pprof file within bounds; see record.ParseProfile.
+func ParseProfile(data []byte) (*profile.Profile, error) { return record.ParseProfile(data) }
 
 // flatten turns a parsed profile into stacks with one value.
 func flatten(from *profile.Profile, value string) (*Profile, error) {

@@ -46,6 +46,7 @@ func Run(rec *record.Record, a *record.Anatomy, suite []Analyzer) (record.Findin
 		found = append(found, findings...)
 	}
 	out.NotJudged = append(out.NotJudged, p.unjudged...)
+	out.Notes = p.notes
 	out.Findings = append(out.Findings, p.rank(sorted, found)...)
 	p.reason(out.Findings, stagesOf(sorted))
 	p.exemplify(out.Findings)

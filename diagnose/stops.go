@@ -60,8 +60,8 @@ func (p *Pass) readStops() Stops {
 	}
 	s.Periods = math.Min(1, s.Periods)
 
-	latency := p.Series(record.LoadLatency, record.Labels("q", "p99"))
-	throttles := p.Series(record.CgroupThrottles, "")
+	latency := p.Series(record.LoadLatency, record.Labels("q", "p99")).Values
+	throttles := p.Series(record.CgroupThrottles, "").Values
 	hit := make([]bool, len(latency))
 	for i := range hit {
 		hit[i] = i < len(throttles) && throttles[i] >= 0.5 || i > 0 && i-1 < len(throttles) && throttles[i-1] >= 0.5

@@ -120,7 +120,7 @@ func (s *stand) complete(t *testing.T) {
 		t.Fatal(err)
 	}
 	span := record.Span{To: 3 * record.DefaultWindow}
-	if got := r.Series(record.LoadRequests, "", span); !slices.Equal(got, []float64{4, 4, 4}) || len(r.Profiles("cpu")) != 1 {
+	if got := r.Series(record.LoadRequests, "", span).Values; !slices.Equal(got, []float64{4, 4, 4}) || len(r.Profiles("cpu")) != 1 {
 		t.Errorf("requests %v, profiles %v", got, r.Profiles("cpu"))
 	}
 }

@@ -33,7 +33,7 @@ func salvage(rec *record.Record) (*record.Summary, error) {
 	l.Requests = total(rec, record.LoadRequests, span)
 	l.Status, l.ErrorKinds = map[string]int64{}, map[string]int64{}
 	for _, labels := range rec.Labels(record.LoadErrors) {
-		count, _ := record.Sum(rec.Series(record.LoadErrors, labels, span))
+		count, _ := rec.Series(record.LoadErrors, labels, span).Sum()
 		l.ErrorKinds[record.Label(labels, "kind")] += int64(count)
 		l.Errors += int64(count)
 	}
@@ -60,9 +60,10 @@ func steady(rec *record.Record, l scenario.Load) record.Span {
 	}
 	from, to := rec.Windows()
 	all := record.Span{From: time.Duration(from) * rec.Run.Window, To: time.Duration(to) * rec.Run.Window}
-	for i, v := range rec.Series(record.LoadRequests, "", all) {
+	line := rec.Series(record.LoadRequests, "", all)
+	for i, v := range line.Values {
 		if v > 0 {
-			begin := all.From + time.Duration(i)*rec.Run.Window + l.Warmup
+			begin := line.Span(i).From + l.Warmup
 			return record.Span{From: min(begin, all.To), To: all.To}
 		}
 	}
@@ -72,7 +73,7 @@ func steady(rec *record.Record, l scenario.Load) record.Span {
 func total(rec *record.Record, name string, s record.Span) int64 {
 	var sum float64
 	for _, labels := range rec.Labels(name) {
-		part, _ := record.Sum(rec.Series(name, labels, s))
+		part, _ := rec.Series(name, labels, s).Sum()
 		sum += part
 	}
 	return int64(sum)

@@ -8,10 +8,13 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// mostTraces bounds the bytes of traces that are taken apart, some 12 s of work. A
-// run's own are far below; of more, every second is left out, or two of three, so
-// that what is left still tells of the whole run.
-const mostTraces = 128 << 20
+// mostTraces bounds the bytes of traces that are taken apart, some 12 s of work, and
+// mostFiles their number. A run's own are far below; of more, those that are read
+// are spread over the run.
+const (
+	mostTraces = 128 << 20
+	mostFiles  = 100
+)
 
 // inputs returns the traces of ordinary windows, each read when its turn comes and
 // never two at a time. What cannot be opened is a warning.
@@ -33,18 +36,16 @@ func inputs(rec *record.Record) (list []anatomy.Input, warnings []string) {
 		sizes = append(sizes, size)
 		list = append(list, anatomy.Input{Trace: &lazyTrace{rec: rec, trace: t}, Span: t.Span})
 	}
-	if sum <= mostTraces {
+	picked := record.Spread(len(list), func(i int) int64 { return sizes[i] }, mostTraces, mostFiles)
+	if len(picked) == len(list) {
 		return list, warnings
 	}
-	kept, credit := list[:0:0], 0.0
-	for i, in := range list {
-		// Each earns its share of the budget; the one that can pay is read.
-		credit += float64(sizes[i]) * float64(mostTraces) / float64(sum)
-		if credit >= float64(sizes[i]) || i == 0 {
-			kept, credit = append(kept, in), max(0, credit-float64(sizes[i]))
-		}
+	kept := make([]anatomy.Input, len(picked))
+	for i, at := range picked {
+		kept[i] = list[at]
 	}
-	return kept, append(warnings, fmt.Sprintf("%d of %d execution traces are left out: %d MB of them are more than the %d MB that are taken apart", len(list)-len(kept), len(list), sum>>20, mostTraces>>20))
+	return kept, append(warnings, fmt.Sprintf("%d of %d execution traces left out, evenly over the run: %d MB of them are more than the %d MB and %d files that are taken apart",
+		len(list)-len(kept), len(list), sum>>20, mostTraces>>20, mostFiles))
 }
 
 // lazyTrace opens its file when it is first read, and closes it at the end.

@@ -79,14 +79,14 @@ func checkBundle(t *testing.T, r *Record) {
 	if from, to := r.Windows(); from != -1 || to != 20 {
 		t.Errorf("windows [%d, %d), want [-1, 20)", from, to)
 	}
-	if got := r.Series(LoadRequests, "", windows(2, 5)); !reflect.DeepEqual(got, []float64{2, 103, 4}) {
+	if got := r.Series(LoadRequests, "", windows(2, 5)).Values; !reflect.DeepEqual(got, []float64{2, 103, 4}) {
 		t.Errorf("requests of windows 2 to 4: %v", got)
 	}
-	p99 := r.Series(LoadLatency, "q=p99", windows(18, 22))
+	p99 := r.Series(LoadLatency, "q=p99", windows(18, 22)).Values
 	if len(p99) != 4 || p99[0] != 5e6 || !math.IsNaN(p99[1]) || !math.IsNaN(p99[3]) {
 		t.Errorf("p99 of windows 18 to 21: %v", p99)
 	}
-	if got := r.Series("no.such", "", windows(0, 5)); got != nil {
+	if got := r.Series("no.such", "", windows(0, 5)).Values; got != nil {
 		t.Errorf("an absent series gives %v", got)
 	}
 	if got := r.Labels(LoadLatency); !reflect.DeepEqual(got, []string{"q=p50", "q=p99"}) {
@@ -205,7 +205,7 @@ func TestTornAtAnyByte(t *testing.T) {
 				t.Fatalf("%s cut at %d: %v", file, n, err)
 			}
 			for _, name := range r.Names() {
-				for _, v := range r.Series(name.Name, name.Labels, windows(0, 4)) {
+				for _, v := range r.Series(name.Name, name.Labels, windows(0, 4)).Values {
 					if v == v && v != 7 {
 						t.Fatalf("%s cut at %d: %s holds %v", file, n, name.Name, v)
 					}
@@ -250,7 +250,7 @@ func TestParquetLarge(t *testing.T) {
 	var b bytes.Buffer
 	must(t, encodeParquet(&b, in, testWidth))
 	out := newTable()
-	must(t, readParquet(bytes.NewReader(b.Bytes()), int64(b.Len()), out))
+	must(t, readParquet(bytes.NewReader(b.Bytes()), int64(b.Len()), out, testWidth))
 	out.finish()
 	a, z := in.sorted(), out.sorted()
 	if !reflect.DeepEqual(a, z) {

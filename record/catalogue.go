@@ -11,6 +11,7 @@ type Info struct {
 	Unit    string // ns, bytes, 1 or 1/s
 	Counter bool   // an amount per window that is never negative; else a gauge
 	Labels  string // names of the labels it may carry, comma separated
+	Most    bool   // a gauge that is the largest of its window
 }
 
 // Known returns what is fixed about a series name, and whether the name is one
@@ -94,7 +95,7 @@ func catalogue() map[string]Info {
 		SocketsEstablished: gauge, SocketsCloseWait: gauge, SocketsTimeWait: gauge, SocketsTimeWaitPeer: gauge, SocketsPorts: gauge,
 		SocketsRTT: quantile, SocketsSegments: count, SocketsRetransmits: count, SocketsBusy: ns,
 		SocketsLimited: {Unit: "ns", Counter: true, Labels: "by"}, SocketsCwndFull: gauge, SocketsUnacked: gauge, SocketsSendQueue: size, SocketsReceiveQueue: size,
-		SocketsAcceptQueue: {Unit: "1", Labels: "listen"}, SocketsBacklog: {Unit: "1", Labels: "listen"},
+		SocketsAcceptQueue: {Unit: "1", Labels: "listen", Most: true}, SocketsBacklog: {Unit: "1", Labels: "listen"},
 
 		TCPOpens: {Unit: "1", Counter: true, Labels: "dir"}, TCPCloses: {Unit: "1", Counter: true, Labels: "dir"}, TCPConnectFails: count,
 		TCPRetransmits: count, TCPRetransmitBy: {Unit: "1", Counter: true, Labels: "local,remote"},

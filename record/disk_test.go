@@ -44,7 +44,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	r, err := Open(w.Dir())
 	must(t, err)
-	sum, present := Sum(r.Series("a", "", windows(0, 5)))
+	sum, present := Sum(r.Series("a", "", windows(0, 5)).Values)
 	if sum != 5 || present != 5 {
 		t.Errorf("%v in %d windows are left of 5", sum, present)
 	}
@@ -114,7 +114,7 @@ func TestConcurrentWriters(t *testing.T) {
 	must(t, w.Close(Aborted, "twice"))
 	r, err := Open(w.Dir())
 	must(t, err)
-	if sum, _ := Sum(r.Series("shared", "", windows(0, each))); sum != each*writers {
+	if sum, _ := Sum(r.Series("shared", "", windows(0, each)).Values); sum != each*writers {
 		t.Errorf("shared is %v", sum)
 	}
 	h, err := r.Histogram("q", Latency, windows(0, each))

@@ -58,7 +58,12 @@ func (w *Writer) Profile(p Profile) error {
 	if !fileType.MatchString(p.Type) || p.Type == traceType {
 		return fmt.Errorf("write profile: %.40q is not a type of profile", p.Type)
 	}
-	return w.store(profilesDir, p.Type, "pprof", p.Span, p.Data, MaxProfile, w.hide.Profile)
+	if err := w.store(profilesDir, p.Type, "pprof", p.Span, p.Data, MaxProfile, w.hide.Profile); err != nil || p.Span.Len() == 0 {
+		return err
+	}
+	w.profiles.add(stored{typ: p.Type, Span: p.Span, path: path.Join(profilesDir, spanName(p.Type, p.Span, w.window, "pprof"))})
+	w.thinner.kick()
+	return nil
 }
 
 // Trace stores one execution trace. Its span must be new.

@@ -68,6 +68,8 @@ type Findings struct {
 	// service, with the figure that speaks against them.
 	Rejected []Rejected `json:"rejected,omitempty"`
 	CPU      *CPUUse    `json:"cpu,omitempty"`
+	// Notes say what of the record was not read, because it is too large.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // CPUUse says who used the host's CPUs over the steady span, in CPUs: 1.5 is one

@@ -54,7 +54,10 @@ func (w *Writer) Counts(step string, kind Kind, s Span, c *Counts) error {
 	if w.closed {
 		return ErrClosed
 	}
-	return w.keep(hlogFile, w.hlog.append(line))
+	if err := w.hlogSegment(s.From); err != nil {
+		return err
+	}
+	return w.keep(hlogFile, w.hlogOpen.file.append(line))
 }
 
 // hlogLine returns one interval's line, which is valid until e is used again.
@@ -102,86 +105,79 @@ func appendSeconds(b []byte, d time.Duration) []byte {
 	return b
 }
 
-// interval is one line of the log: where it is and what it is of.
+// interval is what one line of the log is of.
 type interval struct {
 	Span
-	step    string
-	kind    Kind
-	offset  int64 // of the payload in the file
-	payload int   // its length in bytes
+	step string
+	kind Kind
 }
 
 var errHlogLine = errors.New("no interval line")
 
-// readHlog returns the log's intervals in the file's order, without their
-// histograms. A last line without its end is dropped: a killed writer leaves
-// one.
-func readHlog(r io.Reader) ([]interval, error) {
+// scanHlog calls yield with each interval of a log, in the file's order, and with
+// its payload, which is valid until yield returns, and where that lies. It holds
+// one line in memory. A last line without its end is dropped: a killed writer
+// leaves one.
+func scanHlog(r io.Reader, yield func(i interval, offset int64, payload []byte) error) error {
 	br := bufio.NewReaderSize(r, MaxHlogRow)
-	var all []interval
 	tags := map[string]string{} // one copy of each tag
 	for offset, number := int64(0), 1; ; number++ {
 		line, err := br.ReadSlice('\n')
 		switch {
 		case errors.Is(err, io.EOF):
-			return all, nil
+			return nil
 		case errors.Is(err, bufio.ErrBufferFull):
-			return nil, fmt.Errorf("line %d is over %d bytes", number, MaxHlogRow)
+			return fmt.Errorf("line %d is over %d bytes", number, MaxHlogRow)
 		case err != nil:
-			return nil, err
+			return err
 		}
 		if line[0] != '#' && line[0] != '"' {
-			i, err := parseHlogLine(line, tags)
-			if err != nil {
-				return nil, fmt.Errorf("line %d: %w", number, err)
+			i, payload, err := parseHlogLine(line, tags)
+			if err == nil {
+				at := int64(cap(line) - cap(payload)) // both end with the reader's buffer
+				err = yield(i, offset+at, payload)
 			}
-			i.offset += offset
-			all = append(all, i)
+			if err != nil {
+				return fmt.Errorf("line %d: %w", number, err)
+			}
 		}
 		offset += int64(len(line))
 	}
 }
 
-// parseHlogLine parses a line up to its payload, whose offset is counted from
-// the line's begin.
-func parseHlogLine(line []byte, tags map[string]string) (interval, error) {
+// parseHlogLine parses a line up to its payload.
+func parseHlogLine(line []byte, tags map[string]string) (i interval, payload []byte, err error) {
 	var fields [5][]byte
 	line = bytes.TrimRight(line, "\r\n")
 	rest := line
-	for i := range 4 {
+	for f := range 4 {
 		var ok bool
-		if fields[i], rest, ok = bytes.Cut(rest, []byte{','}); !ok {
-			return interval{}, errHlogLine
+		if fields[f], rest, ok = bytes.Cut(rest, []byte{','}); !ok {
+			return interval{}, nil, errHlogLine
 		}
 	}
 	tag, ok := bytes.CutPrefix(fields[0], []byte("Tag="))
-	if !ok {
-		return interval{}, errHlogLine
+	if !ok || len(tag) > MaxSeriesText {
+		return interval{}, nil, errHlogLine
 	}
 	text, seen := tags[string(tag)]
 	if !seen {
 		if len(tags) >= MaxSeries {
-			return interval{}, fmt.Errorf("more than %d tags", MaxSeries)
+			return interval{}, nil, fmt.Errorf("more than %d tags", MaxSeries)
 		}
 		text = string(tag)
 		tags[text] = text
 	}
 	dot := strings.LastIndexByte(text, '.')
 	if dot < 0 {
-		return interval{}, fmt.Errorf("tag %.80q is not step.kind", text)
+		return interval{}, nil, fmt.Errorf("tag %.80q is not step.kind", text)
 	}
 	start, err1 := parseSeconds(fields[1])
 	length, err2 := parseSeconds(fields[2])
 	if err := errors.Join(err1, err2); err != nil || length < 0 || start > math.MaxInt64-length {
-		return interval{}, fmt.Errorf("start %.40q and length %.40q are no times in seconds", fields[1], fields[2])
+		return interval{}, nil, fmt.Errorf("start %.40q and length %.40q are no times in seconds", fields[1], fields[2])
 	}
-	payload := len(line) - len(rest)
-	return interval{
-		Span: Span{From: start, To: start + length},
-		step: text[:dot], kind: Kind(text[dot+1:]),
-		offset:  int64(payload),
-		payload: len(rest),
-	}, nil
+	return interval{Span: Span{From: start, To: start + length}, step: text[:dot], kind: Kind(text[dot+1:])}, rest, nil
 }
 
 // parseSeconds is the inverse of appendSeconds. It reads fewer decimals too, and is

@@ -95,7 +95,7 @@ func TestFlippedBytes(t *testing.T) {
 	for i := 0; i < len(data); i += 3 { // coprime to 8, so every bit has its turn
 		mask := byte(1) << (i % 8)
 		data[i] ^= mask
-		readParquet(bytes.NewReader(data), int64(len(data)), newTable())
+		readParquet(bytes.NewReader(data), int64(len(data)), newTable(), testWidth)
 		data[i] ^= mask
 	}
 }
@@ -110,7 +110,7 @@ func FuzzReadParquet(f *testing.F) {
 	must(f, encodeParquet(&b, t, testWidth))
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		readParquet(bytes.NewReader(data), int64(len(data)), newTable())
+		readParquet(bytes.NewReader(data), int64(len(data)), newTable(), testWidth)
 	})
 }
 
@@ -128,7 +128,7 @@ func FuzzReadJournal(f *testing.F) {
 			table.span()
 		}
 		// Frames behind the checksum, which a fuzzer does not get past.
-		decodeFrame(data, nil, newTable())
+		decodeFrame(data, nil, newTable(), 1)
 	})
 }
 

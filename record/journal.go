@@ -26,9 +26,13 @@ import (
 // A process may be killed inside a write, so a last frame that is short or
 // whose checksum is wrong is dropped. Text lines were tried first; they are
 // twice the size, and a torn number can read as another number.
+//
+// A thinned journal has another magic line, and behind each value a uvarint: how
+// many windows it was joined from. How many it stands for is in its name.
 const (
 	journalFile  = "windows.journal"
 	journalMagic = "redline journal 1\n"
+	thinnedMagic = "redline thinned 1\n"
 
 	frameHeader = 8
 	// frameFull is when a batch is written without waiting for the timer.
@@ -41,23 +45,33 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // encoder packs points into frames.
 type encoder struct {
 	ids     map[Series]uint64
-	units   map[seriesKey]string
-	frame   []byte // header and payload so far; empty when there is no entry
-	points  int    // in frame
-	window  int64  // of the entry before
+	units   map[seriesKey]string // of all files of the run
+	frame   []byte               // header and payload so far; empty when there is no entry
+	points  int                  // in frame
+	window  int64                // of the entry before
 	pending []Series
+	defined uint64                     // series of this file
+	fresh   uint64                     // of these, the ones that the frame defines
 	hide    func(labels string) string // nil leaves them
 }
 
 // seriesKey is what a series is looked up by.
 type seriesKey struct{ name, labels string }
 
-func newEncoder() *encoder {
-	return &encoder{ids: map[Series]uint64{}, units: map[seriesKey]string{}}
+func newEncoder() *encoder { return newEncoderOf(map[seriesKey]string{}) }
+
+// newEncoderOf returns an encoder for one of several files that share the units of
+// their series.
+func newEncoderOf(units map[seriesKey]string) *encoder {
+	return &encoder{ids: map[Series]uint64{}, units: units}
 }
 
 // add appends a point to the frame. NaN is absent data and takes no entry.
-func (e *encoder) add(p Point) error {
+func (e *encoder) add(p Point) error { return e.addJoined(p, 0) }
+
+// addJoined appends a value of a thinned journal, which was joined from count
+// windows; 0 appends one of a plain journal.
+func (e *encoder) addJoined(p Point, count uint16) error {
 	if math.IsNaN(p.Value) {
 		return nil
 	}
@@ -75,6 +89,9 @@ func (e *encoder) add(p Point) error {
 	e.frame = binary.AppendUvarint(e.frame, id)
 	e.frame = binary.AppendVarint(e.frame, p.Window-e.window)
 	e.frame = binary.LittleEndian.AppendUint64(e.frame, math.Float64bits(p.Value))
+	if count > 0 {
+		e.frame = binary.AppendUvarint(e.frame, uint64(count))
+	}
 	e.window = p.Window
 	e.points++
 	return nil
@@ -99,13 +116,16 @@ func (e *encoder) id(s Series) (uint64, error) {
 		return 0, fmt.Errorf("series %.80q: the name is empty or a text is over %d bytes", s.Name, MaxSeriesText)
 	}
 	key := seriesKey{s.Name, s.Labels}
-	if unit, ok := e.units[key]; ok {
+	unit, known := e.units[key]
+	if known && unit != s.Unit {
 		return 0, fmt.Errorf("series %s has unit %q and now comes in %q", seriesText(s), unit, s.Unit)
 	}
-	if len(e.units) >= MaxSeries {
+	if !known && len(e.units) >= MaxSeries {
 		return 0, fmt.Errorf("series %s: there are %d series already", seriesText(s), MaxSeries)
 	}
-	id := uint64(len(e.units)) + 1 // e.ids has those under a hidden name twice
+	e.defined++
+	e.fresh++
+	id := e.defined // e.ids has series under a hidden name twice
 	e.ids[s], e.units[key] = id, s.Unit
 	e.pending = append(e.pending, s)
 	e.frame = binary.AppendUvarint(e.frame, 0)
@@ -134,22 +154,29 @@ func (e *encoder) done(written bool) {
 	if !written {
 		for _, s := range e.pending {
 			delete(e.ids, s)
-			delete(e.units, seriesKey{s.Name, s.Labels})
 		}
+		e.defined -= e.fresh
 	}
-	e.pending, e.frame, e.points = e.pending[:0], e.frame[:0], 0
+	e.pending, e.fresh, e.frame, e.points = e.pending[:0], 0, e.frame[:0], 0
 }
 
 // readJournal reads a journal into t. It returns how many bytes at the end
 // were dropped as torn.
-func readJournal(r io.Reader, t *table) (torn int64, err error) {
+func readJournal(r io.Reader, t *table) (torn int64, err error) { return readJournalOf(r, t, 1) }
+
+// readJournalOf reads a journal whose values are of factor windows each.
+func readJournalOf(r io.Reader, t *table, factor int64) (torn int64, err error) {
 	br := bufio.NewReaderSize(r, 256<<10)
-	magic := make([]byte, len(journalMagic))
+	want := journalMagic
+	if factor > 1 {
+		want = thinnedMagic
+	}
+	magic := make([]byte, len(want))
 	n, err := io.ReadFull(br, magic)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return 0, err
 	}
-	if !bytes.HasPrefix([]byte(journalMagic), magic[:n]) {
+	if !bytes.HasPrefix([]byte(want), magic[:n]) {
 		return 0, errors.New("not a journal of windows")
 	}
 	if n < len(magic) {
@@ -180,7 +207,7 @@ func readJournal(r io.Reader, t *table) (torn int64, err error) {
 			}
 			return 0, errors.New("a frame in the middle has a wrong checksum")
 		}
-		if series, err = decodeFrame(payload, series, t); err != nil {
+		if series, err = decodeFrame(payload, series, t, factor); err != nil {
 			return 0, err
 		}
 	}
@@ -197,7 +224,7 @@ var errFrame = errors.New("a frame holds what is no entry")
 
 // decodeFrame adds a frame's points to t. series is extended by the series
 // that the frame defines.
-func decodeFrame(b []byte, series []int, t *table) ([]int, error) {
+func decodeFrame(b []byte, series []int, t *table, factor int64) ([]int, error) {
 	window := int64(0)
 	for len(b) > 0 {
 		id, n := binary.Uvarint(b)
@@ -228,12 +255,19 @@ func decodeFrame(b []byte, series []int, t *table) ([]int, error) {
 		}
 		value := math.Float64frombits(binary.LittleEndian.Uint64(b[n:]))
 		b = b[n+8:]
+		count := uint64(1)
+		if factor > 1 {
+			if count, n = binary.Uvarint(b); n <= 0 || count > maxFactor {
+				return nil, errFrame
+			}
+			b = b[n:]
+		}
 		// delta may be anything; keep the sum in the range before it is used.
 		if delta > 2*MaxWindow || delta < -2*MaxWindow {
 			return nil, errFrame
 		}
 		window += delta
-		if err := t.add(series[id-1], window, value); err != nil {
+		if err := t.addJoined(series[id-1], window, value, factor, uint16(count)); err != nil {
 			return nil, err
 		}
 	}

@@ -18,6 +18,8 @@ import (
 //	labels    string  canonical label text, "" for none
 //	unit      string
 //	value     double
+//	width_ns  int64   width of the window: several of the run's that were joined in a long run
+//	windows   int64   how many windows of the run it was joined from, those without a value not counted
 //
 // All but the value are dictionary encoded. A long format was chosen over one
 // column per series because labels come and go during a run.
@@ -36,6 +38,8 @@ type parquetRow struct {
 	Labels  string  `parquet:"labels,dict"`
 	Unit    string  `parquet:"unit,dict"`
 	Value   float64 `parquet:"value"`
+	WidthNS int64   `parquet:"width_ns,dict"`
+	Windows int64   `parquet:"windows,dict"`
 }
 
 // writeParquet writes a finished table atomically.
@@ -69,6 +73,7 @@ func encodeParquet(out io.Writer, t *table, width time.Duration) (err error) {
 			rows = append(rows, parquetRow{
 				Window: int64(window), StartNS: int64(WindowSpan(int64(window), width).From),
 				Series: c.Name, Labels: c.Labels, Unit: c.Unit, Value: c.values[i],
+				WidthNS: t.grid.of(int64(window)) * int64(width), Windows: int64(c.count(i)),
 			})
 			if len(rows) == cap(rows) {
 				if err := write(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"time"
 
 	"github.com/klauspost/compress/zstd" // the decoder under parquet-go, here with a bound on its output
 )
@@ -54,7 +55,7 @@ func (c *chunk) at(row int) int {
 	return row
 }
 
-func readParquet(r io.ReaderAt, size int64, t *table) error {
+func readParquet(r io.ReaderAt, size int64, t *table, width time.Duration) error {
 	meta, err := readFooter(r, size)
 	if err != nil {
 		return err
@@ -64,7 +65,7 @@ func readParquet(r io.ReaderAt, size int64, t *table) error {
 		return err
 	}
 	defer unzip.Close()
-	d := parquetDecoder{file: r, size: size, unzip: unzip}
+	d := parquetDecoder{file: r, size: size, unzip: unzip, width: int64(width)}
 	for g := range meta.field(4).list {
 		if err := d.rowGroup(&meta.field(4).list[g], t); err != nil {
 			return fmt.Errorf("row group %d: %w", g, err)
@@ -102,6 +103,7 @@ type parquetDecoder struct {
 	size  int64
 	unzip *zstd.Decoder
 	page  []byte
+	width int64 // of a window, ns
 }
 
 func (d *parquetDecoder) rowGroup(group *thriftValue, t *table) error {
@@ -110,7 +112,10 @@ func (d *parquetDecoder) rowGroup(group *thriftValue, t *table) error {
 		return fmt.Errorf("%d rows, %d are allowed", rows, maxGroupRows)
 	}
 	columns := map[string]*chunk{}
-	types := map[string]int64{"window": typeInt64, "series": typeBytes, "labels": typeBytes, "unit": typeBytes, "value": typeDouble}
+	types := map[string]int64{
+		"window": typeInt64, "series": typeBytes, "labels": typeBytes, "unit": typeBytes, "value": typeDouble,
+		"width_ns": typeInt64, "windows": typeInt64,
+	}
 	for i := range group.field(1).list {
 		meta := group.field(1).list[i].field(3)
 		if len(meta.field(3).list) != 1 {
@@ -131,19 +136,25 @@ func (d *parquetDecoder) rowGroup(group *thriftValue, t *table) error {
 		columns[name] = c
 	}
 	for name := range types {
-		if columns[name] == nil {
+		// Bundles of earlier versions have no joined windows.
+		if columns[name] == nil && name != "width_ns" && name != "windows" {
 			return fmt.Errorf("column %s is missing", name)
 		}
 	}
-	return fillTable(t, columns, int(rows))
+	return fillTable(t, columns, int(rows), d.width)
 }
 
 // fillTable moves the rows of a group to t. Rows of one series follow each
 // other, so the series is looked up only where it changes.
-func fillTable(t *table, columns map[string]*chunk, rows int) error {
-	window, value := columns["window"], columns["value"]
+func fillTable(t *table, columns map[string]*chunk, rows int, window int64) error {
+	first, value := columns["window"], columns["value"]
 	name, labels, unit := columns["series"], columns["labels"], columns["unit"]
+	width, windows := columns["width_ns"], columns["windows"]
+	if (width == nil) != (windows == nil) {
+		return errors.New("of the columns width_ns and windows one is missing")
+	}
 	last, series := [3]int{-1, -1, -1}, 0
+	factor, count := int64(1), int64(1)
 	for row := range rows {
 		key := [3]int{name.at(row), labels.at(row), unit.at(row)}
 		if key != last {
@@ -154,7 +165,13 @@ func fillTable(t *table, columns map[string]*chunk, rows int) error {
 			}
 			last = key
 		}
-		if err := t.add(series, window.ints[window.at(row)], value.doubles[value.at(row)]); err != nil {
+		if width != nil {
+			factor, count = width.ints[width.at(row)]/window, windows.ints[windows.at(row)]
+			if count < 1 || count > maxFactor {
+				return fmt.Errorf("a value joined from %d windows", count)
+			}
+		}
+		if err := t.addJoined(series, first.ints[first.at(row)], value.doubles[value.at(row)], factor, uint16(count)); err != nil {
 			return err
 		}
 	}

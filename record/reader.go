@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -29,10 +27,6 @@ type Record struct {
 	windows *table
 	sorted  []*column
 
-	hlogOnce sync.Once
-	hlog     []interval
-	hlogErr  error
-
 	profiles, traces []stored
 }
 
@@ -45,14 +39,14 @@ func Open(dir string) (*Record, error) {
 		return nil, err
 	}
 	var err error
-	if r.windows, err = openWindows(dir); err != nil {
+	if r.windows, err = openWindows(dir, r.Run.Window); err != nil {
 		return nil, err
 	}
 	if r.Run.State != Running && r.windows == nil {
 		return nil, fmt.Errorf("open bundle %s: %s is missing", dir, parquetFile)
 	}
 	if r.windows == nil {
-		r.windows = newTable() // killed before the first write
+		r.windows = newTableOf(r.Run.Window) // killed before the first write
 	}
 	if r.Run.State == Running {
 		r.Run.State = Aborted
@@ -62,6 +56,7 @@ func Open(dir string) (*Record, error) {
 	if r.profiles, err = listStored(dir, profilesDir, "pprof"); err != nil {
 		return nil, err
 	}
+	r.profiles = withoutMerged(r.profiles)
 	if r.traces, err = listStored(dir, tracesDir, "trace"); err != nil {
 		return nil, err
 	}
@@ -104,10 +99,10 @@ func parseRun(data []byte) (Run, error) {
 
 // openWindows reads the windows, from Parquet if it is there and from the
 // journal otherwise; nil if there is neither.
-func openWindows(dir string) (*table, error) {
+func openWindows(dir string, width time.Duration) (*table, error) {
 	f, size, err := openFile(dir, parquetFile, MaxParquet)
 	if errors.Is(err, fs.ErrNotExist) {
-		t, err := openJournal(dir)
+		t, err := openJournal(dir, width)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
@@ -117,23 +112,9 @@ func openWindows(dir string) (*table, error) {
 		return nil, err
 	}
 	defer f.Close()
-	t := newTable()
-	if err := readParquet(f, size, t); err != nil {
+	t := newTableOf(width)
+	if err := readParquet(f, size, t, width); err != nil {
 		return nil, fmt.Errorf("open %s: %w", filepath.Join(dir, parquetFile), err)
-	}
-	t.finish()
-	return t, nil
-}
-
-func openJournal(dir string) (*table, error) {
-	f, _, err := openFile(dir, journalFile, MaxJournal)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	t := newTable()
-	if _, err := readJournal(f, t); err != nil {
-		return nil, fmt.Errorf("open %s: %w", filepath.Join(dir, journalFile), err)
 	}
 	t.finish()
 	return t, nil
@@ -141,28 +122,6 @@ func openJournal(dir string) (*table, error) {
 
 // Windows returns the first and one past the last window that hold data.
 func (r *Record) Windows() (from, to int64) { return r.windows.span() }
-
-// Series returns one value per window of s, NaN where there is none, for the
-// series with exactly this name and these labels; nil if there is no such
-// series. Windows that s only touches count. A span of more than MaxPoints
-// windows is cut there.
-func (r *Record) Series(name, labels string, s Span) []float64 {
-	i, ok := r.windows.index[seriesKey{name, labels}]
-	if !ok {
-		return nil
-	}
-	if s.To <= s.From {
-		return []float64{}
-	}
-	from, to := Window(s.From, r.Run.Window), Window(s.To-1, r.Run.Window)+1
-	to = min(to, from+MaxPoints)
-	values := make([]float64, to-from)
-	for i := range values {
-		values[i] = math.NaN()
-	}
-	r.windows.series[i].fill(values, from)
-	return values
-}
 
 // Labels returns the label texts under which a series name occurs, sorted.
 func (r *Record) Labels(name string) []string {
@@ -188,68 +147,54 @@ func (r *Record) Names() []Series {
 // nil, when nothing was recorded.
 func (r *Record) Histogram(step string, kind Kind, s Span) (*hdrhistogram.Histogram, error) {
 	var merged Counts
+	var d hdrDecoder
 	want := tagStep(step)
-	err := r.intervals(func(i interval) bool {
-		return i.kind == kind && (step == "" || i.step == want) && i.From >= s.From && i.From < s.To
-	}, func(_ interval, d *hdrDecoder, payload []byte) (bool, error) {
-		return true, d.addTo(&merged, payload)
+	err := r.intervals(func(i interval, payload []byte) error {
+		if i.kind != kind || step != "" && i.step != want || i.From < s.From || i.From >= s.To {
+			return nil
+		}
+		return d.addTo(&merged, payload)
 	})
 	return merged.Histogram(), err
 }
 
-// Intervals calls yield for every interval of a kind, in order of time, until
-// it returns false. The histogram is valid until yield returns.
+// Intervals calls yield for every interval of a kind, until it returns false. They
+// come in the order of the log, which is that of time but for what was late. The
+// histogram is valid until yield returns.
 func (r *Record) Intervals(kind Kind, yield func(step string, s Span, c *Counts) bool) error {
 	var c Counts
-	return r.intervals(func(i interval) bool { return i.kind == kind }, func(i interval, d *hdrDecoder, payload []byte) (bool, error) {
-		c.Reset()
-		if err := d.addTo(&c, payload); err != nil {
-			return false, err
-		}
-		return yield(i.step, i.Span, &c), nil
-	})
-}
-
-// intervals reads the wanted intervals of latency.hlog in order of time, until
-// yield returns false.
-func (r *Record) intervals(want func(interval) bool, yield func(interval, *hdrDecoder, []byte) (bool, error)) error {
-	path := filepath.Join(r.Dir, hlogFile)
-	f, _, err := openFile(r.Dir, hlogFile, MaxHlog)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // nothing was recorded
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r.hlogOnce.Do(func() {
-		r.hlog, r.hlogErr = readHlog(f)
-		slices.SortStableFunc(r.hlog, func(a, b interval) int {
-			return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
-		})
-	})
-	if r.hlogErr != nil {
-		return fmt.Errorf("open %s: %w", path, r.hlogErr)
-	}
-	var payload []byte
-	var decoder hdrDecoder
-	for _, i := range r.hlog {
-		if !want(i) {
-			continue
-		}
-		payload = slices.Grow(payload[:0], i.payload)[:i.payload]
-		if _, err := f.ReadAt(payload, i.offset); err != nil {
-			return fmt.Errorf("read %s: %w", path, withoutPath(err))
-		}
-		more, err := yield(i, &decoder, payload)
-		if err != nil {
-			return fmt.Errorf("read %s: interval at byte %d: %w", path, i.offset, err)
-		}
-		if !more {
+	var d hdrDecoder
+	err := r.intervals(func(i interval, payload []byte) error {
+		if i.kind != kind {
 			return nil
 		}
+		c.Reset()
+		if err := d.addTo(&c, payload); err != nil {
+			return err
+		}
+		if !yield(i.step, i.Span, &c) {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
 	}
-	return nil
+	return err
+}
+
+// errEnough ends a scan that its reader has enough of.
+var errEnough = errors.New("enough")
+
+// intervals reads the latency log, one line at a time.
+func (r *Record) intervals(yield func(i interval, payload []byte) error) error {
+	return eachHlog(r.Dir, func(name string, f io.Reader) error {
+		err := scanHlog(f, func(i interval, _ int64, payload []byte) error { return yield(i, payload) })
+		if err != nil {
+			return fmt.Errorf("read %s: %w", filepath.Join(r.Dir, name), withoutPath(err))
+		}
+		return nil
+	})
 }
 
 // Profiles lists the stored profiles of a type, without data, in time order.
@@ -285,12 +230,20 @@ func (r *Record) Traces() []Trace {
 
 // ReadTrace returns the bytes of a listed trace.
 func (r *Record) ReadTrace(t Trace) ([]byte, error) {
+	s, err := r.storedTrace(t)
+	if err != nil {
+		return nil, err
+	}
+	return readFile(r.Dir, s.path, MaxTrace)
+}
+
+func (r *Record) storedTrace(t Trace) (stored, error) {
 	for _, s := range r.traces {
 		if s.Span == t.Span && (s.typ == slowType) == t.Slow {
-			return readFile(r.Dir, s.path, MaxTrace)
+			return s, nil
 		}
 	}
-	return nil, fmt.Errorf("read trace: %s holds none of %v to %v: %w", r.Dir, t.Span.From, t.Span.To, fs.ErrNotExist)
+	return stored{}, fmt.Errorf("read trace: %s holds none of %v to %v: %w", r.Dir, t.Span.From, t.Span.To, fs.ErrNotExist)
 }
 
 // SlowRequests returns the stored slow requests, slowest (from the intended

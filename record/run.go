@@ -34,12 +34,15 @@ type Run struct {
 	Window  time.Duration `json:"window_ns"`
 	// Steady is the span that findings speak of: after warm-up, up to the end
 	// of load. Zero while the run has not got there.
-	Steady   Span            `json:"steady"`
-	Scenario json.RawMessage `json:"scenario"` // the plan, redacted
-	Host     Host            `json:"host"`
-	Target   Target          `json:"target"`
-	Sources  []SourceHealth  `json:"sources"`
-	Warnings []string        `json:"warnings"`
+	Steady Span `json:"steady"`
+	// Resolution lists the stretches of a long run whose windows were joined to
+	// wider ones; none in a run of up to a quarter of an hour.
+	Resolution []Resolution    `json:"resolution,omitempty"`
+	Scenario   json.RawMessage `json:"scenario"` // the plan, redacted
+	Host       Host            `json:"host"`
+	Target     Target          `json:"target"`
+	Sources    []SourceHealth  `json:"sources"`
+	Warnings   []string        `json:"warnings"`
 }
 
 // Host is the fingerprint of the machine that ran the load and the target.

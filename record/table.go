@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"time"
 )
 
 // table holds the windows of a run in memory, one column per series.
@@ -13,6 +14,7 @@ type table struct {
 	series []column
 	index  map[seriesKey]int
 	points int
+	grid   grid
 }
 
 // column is one series: its values in order of windows, absent ones left out.
@@ -20,11 +22,20 @@ type column struct {
 	Series
 	windows []int32
 	values  []float64
+	// counts holds how many windows of Run.Window each value was joined from; nil
+	// when each is one.
+	counts  []uint16
+	joining joining
 	// unsorted is set when a point came that does not follow the last.
 	unsorted bool
 }
 
-func newTable() *table { return &table{index: map[seriesKey]int{}} }
+func newTable() *table { return newTableOf(DefaultWindow) }
+
+// newTableOf returns an empty table for windows of a width.
+func newTableOf(window time.Duration) *table {
+	return &table{index: map[seriesKey]int{}, grid: grid{slot: slotWindows(window), factors: map[int64]int64{}, last: math.MinInt64}}
+}
 
 // define returns the index of a series, which it adds when it is new.
 func (t *table) define(s Series) (int, error) {
@@ -39,19 +50,31 @@ func (t *table) define(s Series) (int, error) {
 		return 0, fmt.Errorf("more than %d series", MaxSeries)
 	}
 	t.index[key] = len(t.series)
-	t.series = append(t.series, column{Series: s})
+	t.series = append(t.series, column{Series: s, joining: joiningOf(s)})
 	return len(t.series) - 1, nil
 }
 
-// add adds a value. Values of one window are summed.
+// add adds the value of one window. Values of one window are summed.
 func (t *table) add(series int, window int64, value float64) error {
+	return t.addJoined(series, window, value, 1, 1)
+}
+
+// addJoined adds a value that stands for factor windows from the given one on,
+// of which count held one.
+func (t *table) addJoined(series int, window int64, value float64, factor int64, count uint16) error {
 	c := &t.series[series]
 	if window > MaxWindow || window < -MaxWindow || math.IsNaN(value) || math.IsInf(value, 0) {
 		return fmt.Errorf("series %s: value %g in window %d is out of range", seriesText(c.Series), value, window)
 	}
+	if factor < 1 || factor > maxFactor || count < 1 || int64(count) > factor {
+		return fmt.Errorf("series %s: a value of %d windows, joined from %d", seriesText(c.Series), factor, count)
+	}
+	if err := t.grid.mark(window, factor); err != nil {
+		return err
+	}
 	w, n := int32(window), len(c.windows)
 	if n > 0 && c.windows[n-1] == w {
-		c.values[n-1] += value
+		c.merge(n-1, value, factor, count)
 		return nil
 	}
 	if t.points >= MaxPoints {
@@ -61,7 +84,45 @@ func (t *table) add(series int, window int64, value float64) error {
 	c.unsorted = c.unsorted || n > 0 && c.windows[n-1] > w
 	c.windows = append(c.windows, w)
 	c.values = append(c.values, value)
+	if count > 1 && c.counts == nil {
+		c.counts = make([]uint16, n, cap(c.windows))
+		for i := range c.counts {
+			c.counts[i] = 1
+		}
+	}
+	if c.counts != nil {
+		c.counts = append(c.counts, count)
+	}
 	return nil
+}
+
+// count returns how many windows a value was joined from.
+func (c *column) count(i int) uint16 {
+	if c.counts == nil {
+		return 1
+	}
+	return c.counts[i]
+}
+
+// merge adds a later value to the one at i, which begins at the same window. Parts
+// of one window are summed, whatever the series; joined windows by its rule.
+func (c *column) merge(i int, value float64, factor int64, count uint16) {
+	if factor == 1 {
+		c.values[i] += value
+		return
+	}
+	var n uint16
+	c.values[i], n = c.joining.join(c.values[i], c.count(i), value, count)
+	n = uint16(min(int64(n), factor))
+	if c.counts == nil && n > 1 {
+		c.counts = make([]uint16, len(c.windows), cap(c.windows))
+		for k := range c.counts {
+			c.counts[k] = 1
+		}
+	}
+	if c.counts != nil {
+		c.counts[i] = n
+	}
 }
 
 // finish puts every column in order and merges the parts of one window.
@@ -75,14 +136,20 @@ func (t *table) finish() {
 		kept := 0
 		for j := range c.windows {
 			if kept > 0 && c.windows[kept-1] == c.windows[j] {
-				c.values[kept-1] += c.values[j]
+				c.merge(kept-1, c.values[j], t.grid.of(int64(c.windows[j])), c.count(j))
 				continue
 			}
 			c.windows[kept], c.values[kept] = c.windows[j], c.values[j]
+			if c.counts != nil {
+				c.counts[kept] = c.counts[j]
+			}
 			kept++
 		}
 		t.points -= len(c.windows) - kept
 		c.windows, c.values, c.unsorted = c.windows[:kept], c.values[:kept], false
+		if c.counts != nil {
+			c.counts = c.counts[:kept]
+		}
 	}
 }
 
@@ -107,7 +174,8 @@ func (t *table) span() (from, to int64) {
 		if n == 0 {
 			continue
 		}
-		a, b := int64(c.windows[0]), int64(c.windows[n-1])+1
+		last := int64(c.windows[n-1])
+		a, b := int64(c.windows[0]), last+t.grid.of(last)
 		if first {
 			from, to, first = a, b, false
 			continue
@@ -138,6 +206,9 @@ func (c *byWindow) Less(i, j int) bool { return c.windows[i] < c.windows[j] }
 func (c *byWindow) Swap(i, j int) {
 	c.windows[i], c.windows[j] = c.windows[j], c.windows[i]
 	c.values[i], c.values[j] = c.values[j], c.values[i]
+	if c.counts != nil {
+		c.counts[i], c.counts[j] = c.counts[j], c.counts[i]
+	}
 }
 
 func seriesText(s Series) string {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,26 +29,35 @@ const flushAfter = 500 * time.Millisecond
 // returned by the next Add.
 //
 // A Writer holds less than a second of points, and none of the other data, in
-// memory. What it is given goes through its Redactor; see Hide.
+// memory. In a long run it joins old windows to wider ones as it goes, so that the
+// bundle stays within what a reader takes. What it is given goes through its
+// Redactor; see Hide.
 type Writer struct {
 	dir      string
+	window   time.Duration
+	slot     int64 // windows of one file of the journal
+	epoch    time.Time
 	encoders encoders
 	hide     *redact.Redactor
+
+	journal, histograms *chain
+	profiles            profileSet
+	thinner             *thinner
 
 	mu     sync.Mutex // of all below
 	run    Run
 	closed bool
 
-	journal *appendFile
-	points  *encoder
-	timer   *time.Timer
-	armed   bool
-	failed  error // met by the timer, not yet returned
-	lost    int   // points that could not be written
+	open   []*segment // of the journal, oldest first; never empty
+	units  map[seriesKey]string
+	timer  *time.Timer
+	armed  bool
+	failed error // met by the timer, not yet returned
+	lost   int   // points that could not be written
 
-	hlog  *appendFile
-	slow  *appendFile
-	files map[string]bool // profiles and traces by path in the bundle
+	hlogOpen *segment
+	slow     *appendFile
+	files    map[string]bool // profiles and traces by path in the bundle
 
 	errs   []error         // for Close: the first error of each file
 	broken map[string]bool // files with an error in errs
@@ -70,7 +80,12 @@ func Create(dir string, run Run) (*Writer, error) {
 	if len(entries) > 0 {
 		return nil, fmt.Errorf("create bundle %s: the directory is not empty", dir)
 	}
-	w := &Writer{dir: dir, run: run, points: newEncoder(), files: map[string]bool{}, broken: map[string]bool{}}
+	w := &Writer{
+		dir: dir, run: run, window: run.Window, slot: slotWindows(run.Window), epoch: run.Clock.EpochWall,
+		units: map[seriesKey]string{}, files: map[string]bool{}, broken: map[string]bool{},
+		journal: newChain(journalExt, tiersOf(run.Window)), histograms: newChain(hlogExt, tiersOf(run.Window)),
+	}
+	w.thinner = newThinner(dir, run.Window, w.joinJournal, w.joinHistograms, w.joinProfiles)
 	w.run.Schema, w.run.State, w.run.Why = RunSchema, Running, ""
 	if w.run.ID == "" {
 		if abs, err := filepath.Abs(dir); err == nil {
@@ -85,6 +100,7 @@ func Create(dir string, run Run) (*Writer, error) {
 	}
 	w.timer = time.AfterFunc(time.Hour, w.onTimer)
 	w.timer.Stop()
+	go w.thinner.run()
 	return w, nil
 }
 
@@ -94,8 +110,21 @@ func Create(dir string, run Run) (*Writer, error) {
 // of traces. Without it only names and forms are known. It must be called before
 // anything but Create.
 func (w *Writer) Hide(r *redact.Redactor) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.hide = r
-	w.points.hide = r.Sweep
+	for _, s := range w.open {
+		s.points.hide = r.Sweep
+	}
+}
+
+// encoder returns one for a file of the journal.
+func (w *Writer) encoder() *encoder {
+	e := newEncoderOf(w.units)
+	if w.hide != nil {
+		e.hide = w.hide.Sweep
+	}
+	return e
 }
 
 // WriteJSON writes one of the bundle's JSON files, as WriteJSON does, without
@@ -116,13 +145,15 @@ func (w *Writer) begin(epoch time.Time) (err error) {
 	}()
 	// The journal is made first and exclusively: of two writers that found the
 	// directory empty, one fails here.
+	journal := &segment{slot: unknownSlot, name: journalFile, points: w.encoder()}
+	w.open, w.hlogOpen = []*segment{journal}, &segment{slot: unknownSlot, name: hlogFile}
 	for _, file := range []struct {
 		name  string
 		into  **appendFile
 		first []byte
 	}{
-		{journalFile, &w.journal, []byte(journalMagic)},
-		{hlogFile, &w.hlog, hlogHeader(epoch)},
+		{journalFile, &journal.file, []byte(journalMagic)},
+		{hlogFile, &w.hlogOpen.file, hlogHeader(epoch)},
 		{slowFile, &w.slow, nil},
 	} {
 		if *file.into, err = createAppend(filepath.Join(w.dir, file.name)); err != nil {
@@ -158,16 +189,20 @@ func (w *Writer) Add(points ...Point) error {
 	err := w.failed
 	w.failed = nil
 	for _, p := range points {
-		if e := w.points.add(p); e != nil && err == nil {
+		segment, e := w.segmentOf(p.Window)
+		if e != nil && err == nil {
+			err = e
+		}
+		if e := segment.points.add(p); e != nil && err == nil {
 			err = w.keep(journalFile, fmt.Errorf("add to %s: %w", filepath.Join(w.dir, journalFile), e))
 		}
-		if len(w.points.frame) >= frameFull {
-			if e := w.flush(); e != nil && err == nil {
+		if len(segment.points.frame) >= frameFull {
+			if e := w.flushSegment(segment); e != nil && err == nil {
 				err = e
 			}
 		}
 	}
-	if !w.armed && len(w.points.frame) > 0 {
+	if !w.armed && len(points) > 0 {
 		w.timer.Reset(flushAfter)
 		w.armed = true
 	}
@@ -186,19 +221,13 @@ func (w *Writer) onTimer() {
 	}
 }
 
-// flush writes the pending frame. Points that cannot be written are dropped
-// and counted: keeping them would take ever more memory on a full disk.
-func (w *Writer) flush() error {
-	frame := w.points.seal()
-	if frame == nil {
-		return nil
+// flush writes the pending frames.
+func (w *Writer) flush() (err error) {
+	for _, s := range w.open {
+		if e := w.flushSegment(s); e != nil && err == nil {
+			err = e
+		}
 	}
-	err := w.journal.append(frame)
-	if err != nil {
-		w.lost += w.points.points
-		w.keep(journalFile, err)
-	}
-	w.points.done(err == nil)
 	return err
 }
 
@@ -264,11 +293,14 @@ func (w *Writer) Close(state State, why string) error {
 	w.closed = true
 	w.timer.Stop()
 	w.closeFiles()
+	w.keep(partsDir, w.thinner.close())
 	if err := w.keep(parquetFile, w.convert()); err == nil {
 		// The journal goes before run.json is written: its space may be what
 		// run.json needs, and Parquet is there already.
-		w.keep(journalFile, os.Remove(filepath.Join(w.dir, journalFile)))
+		w.keep(journalFile, w.removeJournal())
 	}
+	w.keep(hlogFile, w.gatherHistograms())
+	_ = os.Remove(filepath.Join(w.dir, partsDir)) // where all of it was gathered
 	w.run.State, w.run.Why = state, why
 	if w.lost > 0 {
 		w.run.Warnings = append(w.run.Warnings, fmt.Sprintf("%d values of series could not be written and are missing", w.lost))
@@ -279,11 +311,25 @@ func (w *Writer) Close(state State, why string) error {
 
 // convert writes windows.parquet from the journal.
 func (w *Writer) convert() error {
-	t, err := openJournal(w.dir)
+	t, err := openJournal(w.dir, w.window)
 	if err != nil {
 		return err
 	}
-	return writeParquet(w.dir, t, w.run.Window)
+	w.run.Resolution = t.grid.resolutions(w.window)
+	return writeParquet(w.dir, t, w.window)
+}
+
+// removeJournal removes all files of the journal.
+func (w *Writer) removeJournal() error {
+	err := os.Remove(filepath.Join(w.dir, journalFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // it was joined
+	}
+	parts, _ := filepath.Glob(filepath.Join(w.dir, partsDir, "*."+journalExt)) // the pattern is valid
+	for _, p := range parts {
+		err = errors.Join(err, os.Remove(p))
+	}
+	return err
 }
 
 // keep remembers err for Close, the first for each file, and returns it.
@@ -341,7 +387,13 @@ func texts(all []string, hide *redact.Redactor) []string {
 }
 
 func (w *Writer) closeFiles() {
-	for _, f := range []*appendFile{w.journal, w.hlog, w.slow} {
+	files := []*appendFile{w.slow}
+	for _, s := range append(slices.Clone(w.open), w.hlogOpen) {
+		if s != nil {
+			files = append(files, s.file)
+		}
+	}
+	for _, f := range files {
 		if f != nil {
 			w.keep(filepath.Base(f.path), f.close())
 		}

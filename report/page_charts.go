@@ -180,7 +180,7 @@ func (b *chartBuilder) largest(name string, n int, read func(name, labels string
 	}
 	var all []candidate
 	for _, labels := range b.rec.Labels(name) {
-		sum, _ := record.Sum(b.rec.Series(name, labels, b.span))
+		sum, _ := b.rec.Series(name, labels, b.span).Sum()
 		all = append(all, candidate{labels, sum})
 	}
 	slices.SortStableFunc(all, func(x, y candidate) int { return cmp.Compare(y.sum, x.sum) })

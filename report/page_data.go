@@ -254,10 +254,6 @@ var errNoWindows = errors.New("the bundle holds no windows")
 
 // wholeSpan returns the span of all windows of a record.
 func wholeSpan(rec *record.Record) (record.Span, time.Duration, error) {
-	width := rec.Run.Window
-	if width <= 0 {
-		width = record.DefaultWindow
-	}
 	from, to := rec.Windows()
 	if to <= from {
 		return record.Span{}, 0, errNoWindows
@@ -265,7 +261,11 @@ func wholeSpan(rec *record.Record) (record.Span, time.Duration, error) {
 	if n := to - from; n > maxWindows || n < 0 {
 		return record.Span{}, 0, fmt.Errorf("%d windows are more than the page can hold (%d)", n, maxWindows)
 	}
-	return record.Span{From: time.Duration(from) * width, To: time.Duration(to) * width}, width, nil
+	// In a long run the page's windows are the widest that the run has.
+	all := record.Span{From: record.WindowSpan(from, rec.Run.Window).From, To: record.WindowSpan(to, rec.Run.Window).From}
+	width := rec.Width(all)
+	first, last := record.Window(all.From, width), record.Window(all.To-1, width)
+	return record.Span{From: record.WindowSpan(first, width).From, To: record.WindowSpan(last, width).To}, width, nil
 }
 
 // maxWindows bounds the memory of a page's making: a day at 100 ms is 864,000.

@@ -3,7 +3,6 @@ package report
 import (
 	"math"
 	"runtime/metrics"
-	"slices"
 	"time"
 
 	"github.com/redline-go/redline/record"
@@ -13,7 +12,12 @@ import (
 // maxPoints is the most points a line is inlined with; what is longer is
 // joined into groups of windows, of which the mean is drawn as the line and the
 // extremes as a band around it, so that a short spike stays in sight.
-const maxPoints = 3000
+const (
+	maxPoints = 3000
+	// longPoints is the same for a run so long that its record was thinned: a line of
+	// it always has its band, so a page of the same size holds a third.
+	longPoints = 1000
+)
 
 // axis is the one time axis of all charts: point i covers the run time from
 // From + i*Step to From + (i+1)*Step, in s.
@@ -51,8 +55,11 @@ func newChartBuilder(rec *record.Record) (*chartBuilder, error) {
 	if err != nil {
 		return &chartBuilder{}, err
 	}
-	windows := int(span.Len() / width)
-	return &chartBuilder{rec: rec, span: span, width: width, group: (windows + maxPoints - 1) / maxPoints, used: map[record.Series]bool{}}, nil
+	windows, most := int(span.Len()/width), maxPoints
+	if rec.Thinned() != nil {
+		most = longPoints
+	}
+	return &chartBuilder{rec: rec, span: span, width: width, group: (windows + most - 1) / most, used: map[record.Series]bool{}}, nil
 }
 
 func (b *chartBuilder) axis() axis {
@@ -63,22 +70,26 @@ func (b *chartBuilder) axis() axis {
 
 // raw returns one value per window, or nil when there is no such series.
 func (b *chartBuilder) raw(name, labels string) []float64 {
-	v := slices.Clone(b.rec.Series(name, labels, b.span)) // it is scaled in place
-	if v != nil {
+	return b.read(name, labels).Values
+}
+
+func (b *chartBuilder) read(name, labels string) record.Line {
+	l := b.rec.Series(name, labels, b.span)
+	if l.Values != nil {
 		b.used[record.Series{Name: name, Labels: labels}] = true
 	}
-	return v
+	return l
 }
 
 // perSecond returns a counter's amount per window as a rate.
 func (b *chartBuilder) perSecond(name, labels string) []float64 {
-	return scale(b.raw(name, labels), 1/b.width.Seconds())
+	return b.read(name, labels).PerSecond()
 }
 
 // cpus returns a counter of ns as the number of CPUs (or, for the time of a
 // statement, of executions at a time) that it stands for.
 func (b *chartBuilder) cpus(name, labels string) []float64 {
-	return scale(b.raw(name, labels), 1/float64(b.width))
+	return scale(b.perSecond(name, labels), 1e-9)
 }
 
 // total sums a series over all its labels.
@@ -182,7 +193,7 @@ func (b *chartBuilder) others() []otherSeries {
 		info, _ := record.Known(s.Name)
 		v := b.raw(s.Name, s.Labels)
 		if info.Counter || counters[s.Name] && s.Labels == "" {
-			v = scale(v, 1/b.width.Seconds())
+			v = b.perSecond(s.Name, s.Labels)
 			if o.Unit += "/s"; s.Unit == "1" {
 				o.Unit = "1/s"
 			}

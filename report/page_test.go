@@ -96,8 +96,8 @@ func TestPageTellsWhatWaitsWaitFor(t *testing.T) {
 func TestPageCounts(t *testing.T) {
 	rec := bundle(t, bundleOptions{})
 	whole := record.Span{To: 300 * record.DefaultWindow}
-	requests, _ := record.Sum(rec.Series(record.LoadRequests, "", whole))
-	errors, _ := record.Sum(rec.Series(record.LoadErrors, "kind=timeout", whole))
+	requests, _ := rec.Series(record.LoadRequests, "", whole).Sum()
+	errors, _ := rec.Series(record.LoadErrors, "kind=timeout", whole).Sum()
 	v := payload(t, page(t, rec))
 	sum := 0.0
 	for _, x := range charts(v)["throughput"]["lines"].([]any)[0].(map[string]any)["values"].([]any) {

@@ -189,7 +189,9 @@ func (c *conductor) conduct(ctx context.Context) error {
 		pause = settleCounters
 	}
 	loadStart := cmp.Or(c.start, c.clock.Now()+pause)
-	watch := c.watch(ctx, load.Steady(c.Plan.Load, loadStart))
+	steady := load.Steady(c.Plan.Load, loadStart)
+	c.bundle.Pin(steady.From)
+	watch := c.watch(ctx, steady)
 
 	loadCtx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -183,7 +183,7 @@ type figures struct{ rec *record.Record }
 // sum returns the amount of counters together; 0 when one was not recorded.
 func (f figures) sum(names ...string) (total float64) {
 	for _, name := range names {
-		amount, present := record.Sum(f.rec.Series(name, "", f.rec.Run.Steady))
+		amount, present := f.rec.Series(name, "", f.rec.Run.Steady).Sum()
 		if present == 0 {
 			return 0
 		}
@@ -193,7 +193,7 @@ func (f figures) sum(names ...string) (total float64) {
 }
 
 func (f figures) mean(name string) float64 {
-	amount, present := record.Sum(f.rec.Series(name, "", f.rec.Run.Steady))
+	amount, present := f.rec.Series(name, "", f.rec.Run.Steady).Sum()
 	if present == 0 {
 		return 0
 	}

@@ -75,7 +75,7 @@ func CompareRuns(a, b *record.Record) Sequential {
 		of func(*record.Record) []float64
 	}{
 		{Metric{Name: "cpu_per_request", Unit: "ns"}, func(r *record.Record) []float64 { return ratio(cpuWindows(r), served(r)) }},
-		{Metric{Name: "throughput", Unit: "1/s", Higher: true}, func(r *record.Record) []float64 { return scaled(served(r), 1/r.Run.Window.Seconds()) }},
+		{Metric{Name: "throughput", Unit: "1/s", Higher: true}, func(r *record.Record) []float64 { return scaled(served(r), 1/r.Width(r.Run.Steady).Seconds()) }},
 		{Metric{Name: "p50", Unit: "ns"}, quantileWindows("p50")},
 		{Metric{Name: "p99", Unit: "ns"}, quantileWindows("p99")},
 		{Metric{Name: "allocs_per_request", Unit: "1"}, func(r *record.Record) []float64 { return ratio(series(r, "/gc/heap/allocs:objects"), served(r)) }},

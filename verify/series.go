@@ -12,11 +12,11 @@ import (
 
 // Series of a run's steady span, one value per window; nil where not recorded.
 
-func series(r *record.Record, name string) []float64 { return r.Series(name, "", r.Run.Steady) }
+func series(r *record.Record, name string) []float64 { return r.Series(name, "", r.Run.Steady).Values }
 
 func quantileWindows(q string) func(*record.Record) []float64 {
 	return func(r *record.Record) []float64 {
-		return r.Series(record.LoadLatency, record.Labels("q", q), r.Run.Steady)
+		return r.Series(record.LoadLatency, record.Labels("q", q), r.Run.Steady).Values
 	}
 }
 
@@ -24,7 +24,7 @@ func quantileWindows(q string) func(*record.Record) []float64 {
 func served(r *record.Record) []float64 {
 	out := slices.Clone(series(r, record.LoadRequests))
 	for _, labels := range r.Labels(record.LoadErrors) {
-		for i, v := range r.Series(record.LoadErrors, labels, r.Run.Steady) {
+		for i, v := range r.Series(record.LoadErrors, labels, r.Run.Steady).Values {
 			if i < len(out) && v > 0 {
 				out[i] -= v
 			}

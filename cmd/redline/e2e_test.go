@@ -302,7 +302,7 @@ func awaitWindows(t *testing.T, bundle string) {
 			}
 			from, to := rec.Windows()
 			all := record.Span{From: time.Duration(from) * rec.Run.Window, To: time.Duration(to) * rec.Run.Window}
-			if sum, _ := record.Sum(rec.Series(record.LoadRequests, "", all)); sum > 0 {
+			if sum, _ := rec.Series(record.LoadRequests, "", all).Sum(); sum > 0 {
 				return
 			}
 		}

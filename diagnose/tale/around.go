@@ -15,6 +15,7 @@ import (
 // around knows what the service and its host went through, window by window.
 type around struct {
 	rec        *record.Record
+	width      time.Duration     // of the windows that usual is of
 	usual      float64           // p99 of the median window, ns
 	statements map[string]string // text by query id
 }
@@ -22,7 +23,9 @@ type around struct {
 func newAround(rec *record.Record) *around {
 	a := &around{rec: rec, statements: map[string]string{}}
 	if steady := rec.Run.Steady; steady.Len() > 0 {
-		values := slices.DeleteFunc(rec.Series(record.LoadLatency, record.Labels("q", "p99"), steady), math.IsNaN)
+		line := rec.Series(record.LoadLatency, record.Labels("q", "p99"), steady)
+		a.width = line.Width
+		values := slices.DeleteFunc(line.Values, math.IsNaN)
 		if len(values) > 0 {
 			a.usual = stat.Median(values)
 		}
@@ -49,14 +52,18 @@ func (a *around) during(s record.Span) []string {
 
 // sum adds a series up over the windows of s; ok is false where it has no value.
 func (a *around) sum(name, labels string, s record.Span) (sum float64, ok bool) {
-	sum, n := record.Sum(a.rec.Series(name, labels, s))
+	sum, n := a.rec.Series(name, labels, s).Sum()
 	return sum, n > 0
 }
 
 // most returns a series' largest value; 0 where it has none.
 func (a *around) most(name, labels string, s record.Span) float64 {
+	return largest(a.rec.Series(name, labels, s))
+}
+
+func largest(l record.Line) float64 {
 	most := 0.0
-	for _, v := range a.rec.Series(name, labels, s) {
+	for _, v := range l.Values {
 		if v > most { // false for NaN
 			most = v
 		}
@@ -64,11 +71,10 @@ func (a *around) most(name, labels string, s record.Span) float64 {
 	return most
 }
 
-// windows returns how many windows s touches, and how long they are together.
-func (a *around) windows(s record.Span) (n int, length time.Duration) {
-	width := a.rec.Run.Window
-	n = int(record.Window(s.To-1, width) - record.Window(s.From, width) + 1)
-	return n, time.Duration(n) * width
+// windows returns how many windows s touches; in a long run they are wide.
+func (a *around) windows(s record.Span) int {
+	width := a.rec.Width(s)
+	return int(record.Window(s.To-1, width) - record.Window(s.From, width) + 1)
 }
 
 // From how much above the usual the p99 of a window tells of a moment that was
@@ -79,7 +85,9 @@ const (
 )
 
 func (a *around) latency(s record.Span) string {
-	p99 := a.most(record.LoadLatency, record.Labels("q", "p99"), s)
+	// At the resolution of the usual one: the largest of a wide window compares with
+	// those of other wide windows alone.
+	p99 := largest(a.rec.SeriesAt(record.LoadLatency, record.Labels("q", "p99"), s, a.width))
 	if p99 <= 0 || !(a.usual > 0) {
 		return ""
 	}
@@ -94,10 +102,10 @@ func (a *around) latency(s record.Span) string {
 }
 
 func (a *around) collector(s record.Span) string {
-	n, _ := a.windows(s)
-	cycles := a.rec.Series(record.GCCycles, "", s)
+	n := a.windows(s)
+	cycles := a.rec.Series(record.GCCycles, "", s).Values
 	if cycles == nil {
-		cycles = a.rec.Series("/gc/cycles/total:gc-cycles", "", s)
+		cycles = a.rec.Series("/gc/cycles/total:gc-cycles", "", s).Values
 	}
 	ran := 0
 	for _, v := range cycles {
@@ -124,7 +132,7 @@ func (a *around) collector(s record.Span) string {
 func (a *around) cpu(s record.Span) string {
 	busy, ok := a.sum(record.HostBusy, "", s)
 	cpus := a.most(record.HostCPUs, "", s)
-	_, length := a.windows(s)
+	length := time.Duration(a.windows(s)) * a.rec.Width(s)
 	if !ok || cpus <= 0 {
 		return ""
 	}

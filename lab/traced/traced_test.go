@@ -110,8 +110,8 @@ func checkHealth(t *testing.T, rec *record.Record) {
 			t.Errorf("health %+v", s)
 		}
 	}
-	calls, _ := record.Sum(rec.Series(record.SpanCalls, "service=orders", rec.Run.Steady))
-	requests, _ := record.Sum(rec.Series(record.LoadRequests, "", rec.Run.Steady))
+	calls, _ := rec.Series(record.SpanCalls, "service=orders", rec.Run.Steady).Sum()
+	requests, _ := rec.Series(record.LoadRequests, "", rec.Run.Steady).Sum()
 	if requests == 0 || calls < 0.9*requests || calls > 1.1*requests {
 		t.Errorf("the service told of %v calls, the load of %v requests", calls, requests)
 	}

@@ -174,7 +174,7 @@ func amount(rec *record.Record, series, labels string, w int64) (sum float64) {
 		texts = rec.Labels(series)
 	}
 	for _, text := range texts {
-		if values := rec.Series(series, text, record.WindowSpan(w, width)); len(values) == 1 && !math.IsNaN(values[0]) {
+		if values := rec.Series(series, text, record.WindowSpan(w, width)).Values; len(values) == 1 && !math.IsNaN(values[0]) {
 			sum += values[0]
 		}
 	}

@@ -5,6 +5,11 @@
 // memory redline came to take and how large its bundle became.
 //
 //	make bench-endurance ENDURANCE="-length 10m -rate 500"
+//	make bench-endurance ENDURANCE="-length 2h -rate 1000"
+//	make bench-endurance ENDURANCE="-synthetic 24h"
+//
+// The last writes the record of a day through the same writer, as fast as that
+// takes it, and tells how large it became and what judging it costs.
 //
 // It needs no quiet machine: memory and bytes do not depend on who else runs.
 // The memory told is that of redline's process alone, which holds the load
@@ -32,11 +37,24 @@ import (
 	"github.com/redline-go/redline/target/postgres"
 )
 
-// What is asked of a run of ten minutes.
+// What is asked of a run of ten minutes, and of one of a day.
 const (
-	mostMemory = 200 << 20
-	mostBundle = 50 << 20
+	mostMemory    = 200 << 20
+	mostBundle    = 50 << 20
+	mostMemoryDay = 500 << 20
+	mostBundleDay = 2 << 30
 )
+
+// asked returns what is asked of a run's memory and bundle: what is asked of ten
+// minutes, and of longer runs so much more by length that it is a day's for a day.
+func asked(length time.Duration) (memory, bundle int64) {
+	const short, day = 10 * time.Minute, 24 * time.Hour
+	more := min(1, max(0, float64(length-short)/float64(day-short)))
+	if more > 0 {
+		memory = mostMemoryDay - mostMemory
+	}
+	return mostMemory + memory, mostBundle + int64(more*(mostBundleDay-mostBundle))
+}
 
 func main() {
 	guard.Main()
@@ -50,6 +68,8 @@ type options struct {
 	redline string
 	service string // folder of the service's main package
 	out     string // folder of the bundle; empty for one that is removed
+
+	synthetic time.Duration // length of a run that is not made but written
 }
 
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -61,6 +81,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	flags.StringVar(&o.redline, "redline", filepath.Join("bin", "redline"), "redline's binary")
 	flags.StringVar(&o.service, "service", filepath.Join("lab", "traced"), "folder of the service")
 	flags.StringVar(&o.out, "o", "", "keep the bundle in this folder, which must not exist")
+	flags.DurationVar(&o.synthetic, "synthetic", 0, "write the record of a run of so long at full speed instead, 1,000 requests/s unless -rate says, and judge it")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -75,6 +96,12 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if o.out == "" {
 		o.out = filepath.Join(scratch, "bundle")
 	}
+	if o.synthetic > 0 {
+		if !flagged(flags, "rate") {
+			o.rate = 1000
+		}
+		return o.day(ctx, stdout, stderr)
+	}
 	server, err := postgres.Start(ctx, postgres.Options{NoDownload: true})
 	if err != nil {
 		return fmt.Errorf("a run with everything on needs a database: %w", err)
@@ -86,6 +113,12 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	return o.tell(seen, stdout)
+}
+
+// flagged reports whether a flag was given.
+func flagged(flags *flag.FlagSet, name string) (given bool) {
+	flags.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	return given
 }
 
 // scenario is what redline is told to do: all that it can watch is on, and

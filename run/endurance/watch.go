@@ -122,14 +122,15 @@ func (o options) tell(s *seen, out io.Writer) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\tbelow %s\t%s\n", name, megabytes(is), megabytes(most), verdict)
 	}
-	row("memory of redline, highest", s.peak, mostMemory)
+	memory, bundle := asked(o.length)
+	row("memory of redline, highest", s.peak, memory)
 	if n := len(s.memory); n > 0 {
 		sorted := slices.Sorted(slices.Values(s.memory))
 		fmt.Fprintf(w, "memory, median\t%s\t\t\n", megabytes(sorted[n/2]))
 		fmt.Fprintf(w, "memory, after a tenth and at nine tenths\t%s, %s\t\t\n", megabytes(s.memory[n/10]), megabytes(s.memory[n*9/10]))
 	}
-	row("bundle", total(s.bundle), mostBundle)
-	row("bundle while it grew, largest", s.largest, mostBundle)
+	row("bundle", total(s.bundle), bundle)
+	row("bundle while it grew, largest", s.largest, bundle)
 	fmt.Fprintf(w, "\nof the bundle\tsize\t\t\n")
 	names := slices.SortedFunc(func(yield func(string) bool) {
 		for name := range s.bundle {

@@ -79,7 +79,7 @@ func killedRun(from, dir string) error {
 	first, end := rec.Windows()
 	all := record.Span{From: time.Duration(first) * rec.Run.Window, To: time.Duration(end) * rec.Run.Window}
 	for _, s := range rec.Names() {
-		for i, v := range rec.Series(s.Name, s.Labels, all) {
+		for i, v := range rec.Series(s.Name, s.Labels, all).Values {
 			if v == v {
 				if err := w.Add(record.Point{Window: first + int64(i), Series: s, Value: v}); err != nil {
 					return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -54,13 +55,16 @@ func slim(from, to string) error {
 }
 
 func copyWindows(rec *record.Record, w *record.Writer) error {
+	if text := rec.ThinnedText(); text != "" {
+		return fmt.Errorf("%s: a fixture is of a short run", text)
+	}
 	first, end := rec.Windows()
 	width := rec.Run.Window
 	all := record.Span{From: record.WindowSpan(first, width).From, To: record.WindowSpan(end, width).From}
 	names := rec.Names()
 	values := make([][]float64, len(names))
 	for i, s := range names {
-		values[i] = rec.Series(s.Name, s.Labels, all)
+		values[i] = rec.Series(s.Name, s.Labels, all).Values
 	}
 	for n := range end - first {
 		var points []record.Point

@@ -94,7 +94,7 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 func heldConnections(p *diagnose.Pass) (values []float64, source string, ok bool) {
 	var sum []float64
 	for _, labels := range p.Record.Labels(record.DBBackends) {
-		for i, v := range p.Series(record.DBBackends, labels) {
+		for i, v := range p.Series(record.DBBackends, labels).Values {
 			if i >= len(sum) {
 				sum = append(sum, math.NaN())
 			}
@@ -111,7 +111,7 @@ func heldConnections(p *diagnose.Pass) (values []float64, source string, ok bool
 	if sum == nil {
 		source = diagnose.FromProbe
 		for _, labels := range p.Record.Labels(record.PoolInUse) {
-			if s := p.Series(record.PoolInUse, labels); len(s) > len(sum) {
+			if s := p.Series(record.PoolInUse, labels).Values; len(s) > len(sum) {
 				sum = s
 			}
 		}
@@ -166,7 +166,7 @@ func working(p *diagnose.Pass) (requests, queue float64) {
 
 // activeAtEnd returns how many sessions are active in the last sixth.
 func activeAtEnd(p *diagnose.Pass) float64 {
-	s := slices.DeleteFunc(p.Series(record.DBBackends, record.Labels("state", "active")), math.IsNaN)
+	s := slices.DeleteFunc(p.Series(record.DBBackends, record.Labels("state", "active")).Values, math.IsNaN)
 	if len(s) == 0 {
 		return 0
 	}

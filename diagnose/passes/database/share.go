@@ -113,7 +113,7 @@ func label(p *diagnose.Pass, name string, keep func(labels string) bool) (sum fl
 		}
 		// A label is recorded only in windows in which it was seen; it was zero
 		// in the others, so the mean is over all of them.
-		total, present := record.Sum(p.Series(name, labels))
+		total, present := p.Series(name, labels).Sum()
 		sum += total
 		windows = max(windows, present)
 		ok = true
@@ -132,11 +132,11 @@ func label(p *diagnose.Pass, name string, keep func(labels string) bool) (sum fl
 func observed(p *diagnose.Pass) int {
 	most := 0
 	for _, name := range []string{record.DBBlocked, record.DBMax} {
-		_, present := record.Sum(p.Series(name, ""))
+		_, present := p.Series(name, "").Sum()
 		most = max(most, present)
 	}
 	for _, labels := range p.Record.Labels(record.DBBackends) {
-		_, present := record.Sum(p.Series(record.DBBackends, labels))
+		_, present := p.Series(record.DBBackends, labels).Sum()
 		most = max(most, present)
 	}
 	return most

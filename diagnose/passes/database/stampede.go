@@ -131,8 +131,8 @@ type bursts struct {
 
 // burstsOf looks at the windows' slowest requests, where a miss takes each ns.
 func burstsOf(p *diagnose.Pass, each, missed float64) (b bursts, ok bool) {
-	slowest := p.Series(record.LoadLatency, record.Labels("q", "max"))
-	requests := p.Series(record.LoadRequests, "")
+	slowest := p.Series(record.LoadLatency, record.Labels("q", "max")).Values
+	requests := p.Series(record.LoadRequests, "").Values
 	windows, quiet, chance, was := 0, 0, 0.0, false
 	for i, v := range slowest {
 		if math.IsNaN(v) || i >= len(requests) || !(requests[i] > 0) {
@@ -165,7 +165,7 @@ func burstStatement(p *diagnose.Pass, kind callstack.Wait) (s record.Statement, 
 	}
 	s = all.Statements[0]
 	windows, calls := 0, 0.0
-	for _, v := range p.Series(record.StatementCalls, record.Labels("queryid", s.QueryID)) {
+	for _, v := range p.Series(record.StatementCalls, record.Labels("queryid", s.QueryID)).Values {
 		if v > 0 {
 			windows, calls = windows+1, calls+v
 		}

@@ -55,7 +55,8 @@ var Cold = diagnose.Analyzer{
 	}},
 	Needs: []diagnose.Need{diagnose.NeedLoad},
 	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {
-		latency := p.Series(record.LoadLatency, record.Labels("q", "p50"))
+		line := p.Series(record.LoadLatency, record.Labels("q", "p50"))
+		latency := line.Values
 		var blocks []float64
 		for from := 0; from+coldBlock <= len(latency); from += coldBlock {
 			if m := stat.Median(latency[from : from+coldBlock]); !math.IsNaN(m) {
@@ -74,11 +75,7 @@ var Cold = diagnose.Analyzer{
 		if before >= surelyCold*after {
 			trust = record.Medium
 		}
-		width := p.Record.Run.Window
-		if width <= 0 {
-			width = record.DefaultWindow
-		}
-		settled := time.Duration(at*coldBlock) * width
+		settled := time.Duration(at*coldBlock) * line.Width
 		return []diagnose.Finding{{
 			Cause: "cold-start", Share: float64(at) / float64(len(blocks)), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: trust,
 			Title:    fmt.Sprintf("The first %s of the measured span are warm-up: latency then falls from %s to %s", settled, diagnose.Span(before), diagnose.Span(after)),

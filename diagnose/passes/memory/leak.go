@@ -103,19 +103,16 @@ type alive struct{ at, bytes float64 }
 // survivors returns what cycles found alive, one point per window whose figure is
 // another than the one before; ok is false where the figure is not recorded.
 func survivors(p *diagnose.Pass) (live []alive, ok bool) {
-	width := p.Record.Run.Window
-	if width <= 0 {
-		width = record.DefaultWindow
-	}
 	for _, name := range []string{"/gc/heap/live:bytes", record.GCLive} {
 		before := math.NaN()
-		for i, v := range p.Series(name, "") {
+		line := p.Series(name, "")
+		for i, v := range line.Values {
 			if math.IsNaN(v) {
 				continue
 			}
 			ok = true
 			if v != before {
-				live = append(live, alive{float64(i) * width.Seconds(), v})
+				live = append(live, alive{float64(i) * line.Width.Seconds(), v})
 			}
 			before = v
 		}

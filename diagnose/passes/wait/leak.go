@@ -57,11 +57,11 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !ok || growth.by < leastLeaked || float64(growth.by) < leastLeakShare*float64(last.Total) {
 		return nil, nil
 	}
-	if more, ok := risen(p.Series(record.LoadInFlight, "")); ok && more > underWay*float64(growth.by) {
+	if more, ok := risen(p.Series(record.LoadInFlight, "").Values); ok && more > underWay*float64(growth.by) {
 		p.Reject("goroutine-leak", "goroutines at %s grew by %d, and requests under way by %.0f", diagnose.At(growth.at), growth.by, more)
 		return nil, nil
 	}
-	counts := p.Series("/sched/goroutines:goroutines", "")
+	counts := p.Series("/sched/goroutines:goroutines", "").Values
 	if !steadily(counts) {
 		p.Reject("goroutine-leak", "goroutines at %s grew by %d, but not steadily", diagnose.At(growth.at), growth.by)
 		return nil, nil

@@ -1,4 +1,4 @@
-package diagnose
+package record
 
 import (
 	"fmt"
@@ -12,12 +12,6 @@ import (
 const (
 	maxProfileMessages = 400_000   // samples, locations, their lines, functions, mappings, labels and strings
 	maxProfileNumbers  = 4_000_000 // references to locations, and values
-	// maxStack is the number of frames that are kept of a stack, innermost first;
-	// the runtime records 128, or up to 1024 by GODEBUG=profstackdepth.
-	maxStack = 1024
-	// maxFrames is the number of frames of all stacks of a merged profile; a frame
-	// takes 41 bytes.
-	maxFrames = 4_000_000
 )
 
 // Fields of https://github.com/google/pprof/blob/main/proto/profile.proto.

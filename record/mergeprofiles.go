@@ -1,0 +1,206 @@
+package record
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/pprof/profile" // the format's own reader; it merges too
+)
+
+// Profiles of stretches (CPU, and differences of the others) of a long run are
+// merged: those of five minutes when they are a quarter of an hour old, and those
+// of an hour when they are an hour old. Five minutes are merged first so that an
+// hour of them is never in memory at once.
+var profileTiers = []struct{ group, after time.Duration }{
+	{5 * time.Minute, 15 * time.Minute},
+	{time.Hour, time.Hour},
+}
+
+const (
+	// mergedAtOnce is how many parsed profiles are in memory while they are merged.
+	mergedAtOnce = 8
+	// MaxProfileUnpacked bounds a profile without its compression, in bytes. A CPU
+	// profile of a minute of a large service is below 2 MB.
+	MaxProfileUnpacked = 64 << 20
+)
+
+// profileSet knows the stored profiles that may be merged.
+type profileSet struct {
+	mu   sync.Mutex
+	all  []stored
+	left map[string]bool // groups that could not be merged and stay as they are
+}
+
+func (p *profileSet) add(s stored) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = append(p.all, s)
+}
+
+// next returns the oldest group that is to be merged, in order of time, and a key
+// for it; nil when there is none.
+func (p *profileSet) next() (group []stored, key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	newest := map[string]time.Duration{}
+	for _, s := range p.all {
+		newest[s.typ] = max(newest[s.typ], s.To)
+	}
+	slices.SortFunc(p.all, func(a, b stored) int {
+		return cmp.Or(cmp.Compare(a.typ, b.typ), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	})
+	for _, t := range profileTiers {
+		for i := 0; i < len(p.all); {
+			first, n := p.all[i], i+1
+			at := Window(first.From, t.group)
+			for n < len(p.all) && p.all[n].typ == first.typ && Window(p.all[n].From, t.group) == at {
+				n++
+			}
+			key = fmt.Sprintf("%s of %v from %v", first.typ, t.group, time.Duration(at)*t.group)
+			due := p.all[n-1].To <= newest[first.typ]-t.after && WindowSpan(at, t.group).To <= newest[first.typ]-t.after
+			if n-i > 1 && due && !p.left[key] {
+				return slices.Clone(p.all[i:n]), key
+			}
+			i = n
+		}
+	}
+	return nil, ""
+}
+
+// done replaces a group by the profile that was made of it.
+func (p *profileSet) done(group []stored, made stored) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = slices.DeleteFunc(p.all, func(s stored) bool { return slices.Contains(group, s) })
+	p.all = append(p.all, made)
+}
+
+// leave takes a group as it is.
+func (p *profileSet) leave(key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.left == nil {
+		p.left = map[string]bool{}
+	}
+	p.left[key] = true
+}
+
+// joinProfiles merges one group of old profiles. A group that does not merge (a
+// profile that is none, one that would become too large) stays as it is.
+func (w *Writer) joinProfiles() (did bool, err error) {
+	group, key := w.profiles.next()
+	if group == nil {
+		return false, nil
+	}
+	made := stored{typ: group[0].typ, Span: group[0].Span}
+	for _, s := range group {
+		made.To = max(made.To, s.To)
+	}
+	made.path = path.Join(profilesDir, spanName(made.typ, made.Span, w.window, "pprof"))
+	data, err := w.mergeProfiles(group)
+	if err != nil || len(data) > MaxProfile || slices.ContainsFunc(group, func(s stored) bool { return s.path == made.path }) {
+		w.profiles.leave(key)
+		return true, nil //nolint:nilerr // they can be read one by one
+	}
+	if err := writeAtomic(w.dir, made.path, data); err != nil {
+		return false, err
+	}
+	w.profiles.done(group, made)
+	for _, s := range group {
+		err = errors.Join(err, os.Remove(filepath.Join(w.dir, s.path)))
+	}
+	return true, err
+}
+
+func (w *Writer) mergeProfiles(group []stored) ([]byte, error) {
+	var parsed []*profile.Profile
+	for i, s := range group {
+		data, err := readFile(w.dir, s.path, MaxProfile)
+		if err != nil {
+			return nil, err
+		}
+		one, err := ParseProfile(data)
+		if err != nil {
+			return nil, err
+		}
+		if parsed = append(parsed, one); len(parsed) < mergedAtOnce && i < len(group)-1 {
+			continue
+		}
+		all, err := profile.Merge(parsed)
+		if err != nil {
+			return nil, err
+		}
+		parsed = append(parsed[:0], all)
+	}
+	var b bytes.Buffer
+	err := parsed[0].Write(&b)
+	return b.Bytes(), err
+}
+
+// ParseProfile reads a pprof file, gzipped or not, of at most MaxProfileUnpacked
+// bytes unpacked. It unpacks within the bound before it parses: profile.Parse would
+// unpack whatever size a hostile file claims.
+func ParseProfile(data []byte) (*profile.Profile, error) {
+	p, _, err := ParseProfileSize(data)
+	return p, err
+}
+
+// ParseProfileSize is ParseProfile, and returns how many bytes it is unpacked.
+func ParseProfileSize(data []byte) (p *profile.Profile, size int64, err error) {
+	if len(data) > 2 && data[0] == 0x1f && data[1] == 0x8b {
+		unpacked, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, 0, fmt.Errorf("unpack: %w", err)
+		}
+		if data, err = io.ReadAll(io.LimitReader(unpacked, MaxProfileUnpacked+1)); err != nil {
+			return nil, 0, fmt.Errorf("unpack: %w", err)
+		}
+	}
+	if len(data) > MaxProfileUnpacked {
+		return nil, 0, fmt.Errorf("larger than %d bytes unpacked", MaxProfileUnpacked)
+	}
+	if err := boundProfile(data); err != nil {
+		return nil, 0, err
+	}
+	p, err = profile.ParseUncompressed(data)
+	return p, int64(len(data)), err
+}
+
+// withoutMerged drops the profiles that a merged one holds: a writer that was
+// killed between writing the one and removing the others leaves both. all is in
+// order of time.
+func withoutMerged(all []stored) []stored {
+	widest := map[string]stored{}
+	drop := map[string]bool{}
+	for i := range all {
+		s := all[i]
+		if s.From == s.To {
+			continue // of an instant
+		}
+		w, ok := widest[s.typ]
+		switch {
+		case ok && s.From == w.From && s.To > w.To: // sorted behind the ones that it holds
+			for _, t := range all[:i] {
+				if t.typ == s.typ && t.From >= s.From && t.To > t.From {
+					drop[t.path] = true
+				}
+			}
+			widest[s.typ] = s
+		case ok && s.To <= w.To:
+			drop[s.path] = true
+		default:
+			widest[s.typ] = s
+		}
+	}
+	return slices.DeleteFunc(all, func(s stored) bool { return drop[s.path] })
+}

@@ -1,0 +1,144 @@
+package record
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// thinner joins old files to coarser ones, in a goroutine of its own. Its inputs
+// are closed files, so it never holds the writer's lock: windows do not wait for
+// it, and it keeps a few minutes of values in memory at most.
+type thinner struct {
+	dir    string
+	window time.Duration
+	steps  []func() (did bool, err error)
+
+	wake    chan struct{}
+	stop    chan struct{}
+	stopped chan struct{}
+	failed  error // the first; read after stopped
+}
+
+func newThinner(dir string, window time.Duration, steps ...func() (bool, error)) *thinner {
+	return &thinner{dir: dir, window: window, steps: steps, wake: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
+}
+
+// run works until close.
+func (t *thinner) run() {
+	defer close(t.stopped)
+	for {
+		select {
+		case <-t.stop:
+			return
+		case <-t.wake:
+			t.catchUp(t.stop)
+		}
+	}
+}
+
+// kick wakes the goroutine.
+func (t *thinner) kick() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// catchUp does what is due, until stop is closed. A step that failed (a full disk)
+// is tried again at the next minute.
+func (t *thinner) catchUp(stop <-chan struct{}) {
+	for _, step := range t.steps {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			did, err := step()
+			if err != nil && t.failed == nil {
+				t.failed = err
+			}
+			if err != nil || !did {
+				break
+			}
+		}
+	}
+}
+
+// close ends the goroutine and does what is still due. It returns the first error
+// of all.
+func (t *thinner) close() error {
+	close(t.stop)
+	<-t.stopped
+	t.catchUp(nil)
+	return t.failed
+}
+
+// joinJournal does the next step of the journal.
+func (w *Writer) joinJournal() (did bool, err error) {
+	j, ok := w.journal.next()
+	if !ok {
+		return false, nil
+	}
+	t := newTableOf(w.window)
+	for _, p := range j.parts {
+		if err := readPart(w.dir, p.path, p.factor, t); err != nil {
+			return false, err
+		}
+	}
+	t.finish()
+	if t, err = t.thinned(j.factor); err != nil {
+		return false, fmt.Errorf("%v: %w", j, err)
+	}
+	err = writeAtomicFunc(w.dir, j.path(), func(out io.Writer) error { return encodeThinned(out, t) })
+	if err != nil {
+		return false, err
+	}
+	return true, w.replace(w.journal, j, t.points)
+}
+
+// replace notes the file that a step made and removes those it was made of.
+func (w *Writer) replace(c *chain, j joint, points int) error {
+	var size int64
+	if info, err := os.Stat(filepath.Join(w.dir, j.path())); err == nil {
+		size = info.Size()
+	}
+	c.done(j, size, points)
+	for _, p := range j.parts {
+		if err := os.Remove(filepath.Join(w.dir, p.path)); err != nil {
+			return fmt.Errorf("remove %s: %w", filepath.Join(w.dir, p.path), withoutPath(err))
+		}
+	}
+	return nil
+}
+
+// encodeThinned writes a table as a thinned journal.
+func encodeThinned(out io.Writer, t *table) error {
+	b := bufio.NewWriterSize(out, frameFull)
+	if _, err := b.WriteString(thinnedMagic); err != nil {
+		return err
+	}
+	e := newEncoder()
+	for i := range t.series {
+		c := &t.series[i]
+		for k, w := range c.windows {
+			if err := e.addJoined(Point{Window: int64(w), Series: c.Series, Value: c.values[k]}, c.count(k)); err != nil {
+				return err
+			}
+			if len(e.frame) >= frameFull {
+				if _, err := b.Write(e.seal()); err != nil {
+					return err
+				}
+				e.done(true)
+			}
+		}
+	}
+	if _, err := b.Write(e.seal()); err != nil {
+		return err
+	}
+	return b.Flush()
+}
