@@ -145,7 +145,7 @@ func (b *bench) try(ctx context.Context, p plan, limit time.Duration, c *counts)
 		c.late++
 	} else {
 		c.endings++
-		if why := ended.wrong(p.ending); why != "" {
+		if why := ended.wrong(p.ending, t.said() != ""); why != "" {
 			wrong = append(wrong, why+"\n"+t.said())
 		} else {
 			c.codes++

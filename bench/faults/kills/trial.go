@@ -124,13 +124,13 @@ func (t *trial) endAt(ctx context.Context, e ending, after, again time.Duration)
 	return ended{cmd.ProcessState, at.Sub(sent) < overlap && cmd.ProcessState.ExitCode() == 0}, nil
 }
 
-// wrong says what is wrong with the exit, "" when nothing is.
-func (d ended) wrong(e ending) string {
+// wrong says what is wrong with the exit, "" when nothing is. A redline that has
+// not said a word may not have come to catch signals: the signal itself ends it, as
+// it does any program.
+func (d ended) wrong(e ending, said bool) string {
 	status, _ := d.state.Sys().(syscall.WaitStatus)
-	if e.signal == syscall.SIGKILL {
-		if status.Signaled() && status.Signal() == syscall.SIGKILL {
-			return ""
-		}
+	if status.Signaled() && status.Signal() == e.signal && (e.signal == syscall.SIGKILL || !said) {
+		return ""
 	} else if d.state.ExitCode() == 130 {
 		return ""
 	}
