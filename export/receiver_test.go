@@ -202,7 +202,7 @@ func newStand(t *testing.T, x scenario.Export) *stand {
 		}
 	})
 	id := Identity{Run: "20260131-orders", Scenario: "orders", Service: "gateway"}
-	return &stand{Tee: e.Tee(w, id), clock: clock, dir: dir, page: e.Page()}
+	return &stand{Tee: e.Tee(w, id, nil), clock: clock, dir: dir, page: e.Page()}
 }
 
 // drive delivers three windows of a small run, a late amount among them.

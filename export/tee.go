@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/redact"
 )
 
 // Tee is a record's writer that shows what it writes to the exporters. Its
@@ -15,6 +16,7 @@ import (
 type Tee struct {
 	*record.Writer
 	exporters *Exporters
+	hide      *redact.Redactor
 	gather    *gather // nil when nobody takes windows
 	end       chan struct{}
 	ended     chan struct{}
@@ -22,16 +24,17 @@ type Tee struct {
 	warnings  []string
 }
 
-// Tee puts the exporters beside a writer. The Tee must be closed before the
-// writer is.
-func (e *Exporters) Tee(w *record.Writer, id Identity) *Tee {
-	t := &Tee{Writer: w, exporters: e, end: make(chan struct{}), ended: make(chan struct{})}
+// Tee puts the exporters beside a writer. What leaves through them is hidden by
+// hide, as the writer hides what it keeps. The Tee must be closed before the writer
+// is.
+func (e *Exporters) Tee(w *record.Writer, id Identity, hide *redact.Redactor) *Tee {
+	t := &Tee{Writer: w, hide: hide, exporters: e, end: make(chan struct{}), ended: make(chan struct{})}
 	e.begin(id)
 	if len(e.sinks()) == 0 {
 		close(t.ended)
 		return t
 	}
-	t.gather = newGather(e.Clock, e.Window)
+	t.gather = newGather(e.Clock, e.Window, hide)
 	go t.run()
 	return t
 }
@@ -56,6 +59,7 @@ func (t *Tee) Counts(step string, kind record.Kind, s record.Span, c *record.Cou
 func (t *Tee) Profile(p record.Profile) error {
 	err := t.Writer.Profile(p)
 	if t.exporters.pyroscope != nil {
+		p.Data = t.hide.Profile(p.Data)
 		t.exporters.pyroscope.profile(p)
 	}
 	return err

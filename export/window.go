@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/redact"
 )
 
 // settle is how long after its end a window is sent. Sources deliver within a
@@ -50,6 +51,7 @@ type histogramKey struct {
 type gather struct {
 	clock record.Clock
 	width time.Duration
+	hide  *redact.Redactor
 
 	mu      sync.Mutex
 	points  []record.Point
@@ -71,9 +73,9 @@ type frame struct {
 	spreads map[*line]*spread
 }
 
-func newGather(clock record.Clock, width time.Duration) *gather {
+func newGather(clock record.Clock, width time.Duration, hide *redact.Redactor) *gather {
 	return &gather{
-		clock: clock, width: width, sent: -1 << 62,
+		clock: clock, width: width, hide: hide, sent: -1 << 62,
 		lines: map[record.Series]*line{}, histograms: map[histogramKey]*line{}, frames: map[int64]*frame{},
 	}
 }
@@ -138,7 +140,14 @@ func (g *gather) sort(p record.Point) {
 			g.drop()
 			return
 		}
-		l = newLine(p.Series)
+		// Values whose labels differ in nothing but a secret are of one line, as
+		// they are in the record.
+		shown := p.Series
+		shown.Labels = g.hide.Sweep(shown.Labels)
+		if l = g.lines[shown]; l == nil {
+			l = newLine(shown)
+			g.lines[shown] = l
+		}
 		g.lines[p.Series] = l
 	}
 	if p.Window <= g.sent && !l.counter {
@@ -163,7 +172,7 @@ func (g *gather) sortLog(e logged) {
 			g.drop()
 			return
 		}
-		l = newHistogramLine(e.key.kind, text8(e.key.request))
+		l = newHistogramLine(e.key.kind, text8(g.hide.Sweep(e.key.request)))
 		g.histograms[e.key] = l
 	}
 	f := g.frame(e.window)

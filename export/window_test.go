@@ -16,7 +16,7 @@ import (
 // TestLateValues: an amount that comes after its window was sent is not lost,
 // and a gauge is not made up.
 func TestLateValues(t *testing.T) {
-	g := newGather(record.Clock{}, record.DefaultWindow)
+	g := newGather(record.Clock{}, record.DefaultWindow, nil)
 	requests := record.Series{Name: record.LoadRequests, Unit: "1"}
 	gauge := record.Series{Name: record.LoadInFlight, Unit: "1"}
 	g.add([]record.Point{{Window: 0, Series: requests, Value: 3}, {Window: 1, Series: requests, Value: 1}, {Window: 0, Series: gauge, Value: 7}})
@@ -35,7 +35,7 @@ func TestLateValues(t *testing.T) {
 
 // TestFloods: what waits is bounded, and what does not fit is counted.
 func TestFloods(t *testing.T) {
-	g := newGather(record.Clock{}, record.DefaultWindow)
+	g := newGather(record.Clock{}, record.DefaultWindow, nil)
 	points := make([]record.Point, 1000)
 	for i := range points {
 		points[i] = record.Point{Window: int64(i), Series: record.Series{Name: record.LoadInFlight, Unit: "1"}}
@@ -165,7 +165,7 @@ func FuzzText(f *testing.F) {
 }
 
 func BenchmarkAdd(b *testing.B) {
-	g := newGather(record.Clock{}, record.DefaultWindow)
+	g := newGather(record.Clock{}, record.DefaultWindow, nil)
 	points := make([]record.Point, 100)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {

@@ -30,5 +30,5 @@ func (c *conductor) beginExport() {
 	}
 	c.tee = c.exporters.Tee(c.bundle, export.Identity{
 		Run: name, Scenario: c.Plan.Name, Service: export.ServiceName(c.target.Info()),
-	})
+	}, c.Hide)
 }

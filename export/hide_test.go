@@ -1,0 +1,42 @@
+package export
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/redact"
+)
+
+// TestExportedLabelsHideSecrets: a value that the run has learnt to be secret leaves
+// in no label, neither of a series nor of a request's histogram, and what differs in
+// nothing but the secret is one line.
+func TestExportedLabelsHideSecrets(t *testing.T) {
+	const first, second = "hunter2-correct-horse", "hunter3-battery-staple"
+	hide := redact.New()
+	hide.Learn(first)
+	hide.Learn(second)
+	g := newGather(record.Clock{}, record.DefaultWindow, hide)
+	for _, secret := range []string{first, second} {
+		g.add([]record.Point{{Series: record.Series{Name: record.LoadRequests, Labels: record.Labels("step", "pay-"+secret), Unit: "1"}, Value: 1}})
+		g.log("pay-"+secret, record.Latency, record.Span{To: record.DefaultWindow}, &record.Counts{})
+	}
+	var lines []string
+	for _, w := range g.take(time.Hour) {
+		for _, v := range w.values {
+			for _, l := range v.labels {
+				lines = append(lines, l.value)
+				if strings.Contains(l.value, first) || strings.Contains(l.value, second) {
+					t.Errorf("%s{%s=%q} leaves with the secret", v.metric, l.name, l.value)
+				}
+			}
+			if v.metric == "redline_load_requests_total" && v.number != 2 {
+				t.Errorf("%g requests in the one line that is left, want 2", v.number)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		t.Error("nothing was exported")
+	}
+}
