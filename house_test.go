@@ -20,8 +20,8 @@ const module = "github.com/redline-go/redline/"
 // folders inside a room may import the room and each other.
 var floors = map[string]int{
 	"record": 1, "scenario": 1, "stat": 1, "benchmark": 1,
-	// door is who may come in at a listener, wherever one is opened.
-	"door": 1,
+	// access is who may connect to a listener, wherever one is opened.
+	"access": 1,
 	// export shows a run to the outside as it goes: it touches the world, and run
 	// puts it beside the record.
 	"load": 2, "observe": 2, "anatomy": 2, "target": 2, "export": 2,
@@ -52,7 +52,7 @@ var bans = []struct{ room, imports, reason string }{
 	{"scenario/", "os/exec", "a plan is pure: it starts nothing"},
 	{"stat/", "os", "statistics are pure"},
 	{"stat/", module, "statistics know nothing of redline"},
-	{"door/", module, "who comes in is the kernel's to say, whatever is behind"},
+	{"access/", module, "who comes in is the kernel's to say, whatever is behind"},
 	{"benchmark/", module, "what benches leave knows nothing of what was measured"},
 	{"anatomy/", "net/http", "anatomy replays from a trace"},
 	{"anatomy/", "os", "anatomy takes readers, not paths"},

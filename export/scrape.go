@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redline-go/redline/door"
+	"github.com/redline-go/redline/access"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -29,7 +29,7 @@ const (
 
 // page is what Prometheus scrapes: the latest closed window of each series.
 type page struct {
-	listener *door.Listener
+	listener *access.Listener
 	server   *http.Server
 
 	mu     sync.Mutex
@@ -50,10 +50,10 @@ type dated struct {
 
 // listen opens the page's address. It serves nothing until serve.
 func listen(address, token string) (*page, error) {
-	l, err := door.Listen(context.Background(), address, door.Options{
+	l, err := access.Listen(context.Background(), address, access.Options{
 		Token: token, Variable: scenario.PrometheusTokenVariable, Connections: scrapers, Rate: scrapesPerSecond,
 	})
-	if errors.Is(err, door.ErrToken) {
+	if errors.Is(err, access.ErrToken) {
 		return nil, fmt.Errorf("page for Prometheus: %w (hint: set %s)", err, scenario.PrometheusTokenVariable)
 	}
 	if err != nil {
@@ -63,7 +63,7 @@ func listen(address, token string) (*page, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", p.get)
 	p.server = &http.Server{
-		Handler: mux, ConnContext: door.ConnContext, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
+		Handler: mux, ConnContext: access.ConnContext, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
 		WriteTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 	}
 	return p, nil

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/door/doortest"
+	"github.com/redline-go/redline/access/accesstest"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -21,7 +21,7 @@ func scrapeAs(t *testing.T, uid int, page, token string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn := doortest.Dial(t, uid, "tcp", to.Host)
+	conn := accesstest.Dial(t, uid, "tcp", to.Host)
 	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
 	q, err := http.NewRequest("GET", page, nil)
 	if err != nil {
@@ -45,7 +45,7 @@ func scrapeAs(t *testing.T, uid int, page, token string) (int, string) {
 func TestOtherUsersSeeNoPage(t *testing.T) {
 	s := newStand(t, scenario.Export{Prometheus: "127.0.0.1:0"})
 	s.drive(t)
-	if status, text := scrapeAs(t, doortest.Nobody, s.page, ""); status != http.StatusForbidden || strings.Contains(text, "redline_load") || !strings.Contains(text, scenario.PrometheusTokenVariable) {
+	if status, text := scrapeAs(t, accesstest.Nobody, s.page, ""); status != http.StatusForbidden || strings.Contains(text, "redline_load") || !strings.Contains(text, scenario.PrometheusTokenVariable) {
 		t.Errorf("another user's scrape: status %d: %s", status, text)
 	}
 	if status, text := scrapeAs(t, os.Geteuid(), s.page, ""); status != http.StatusOK {
@@ -60,7 +60,7 @@ func TestOtherUsersShowThePagesToken(t *testing.T) {
 	s := newStand(t, scenario.Export{Prometheus: "127.0.0.1:0", PrometheusToken: "s3cret"})
 	s.drive(t)
 	for token, want := range map[string]int{"": 401, "s3cre": 401, "s3cret": 200} {
-		if status, text := scrapeAs(t, doortest.Nobody, s.page, token); status != want {
+		if status, text := scrapeAs(t, accesstest.Nobody, s.page, token); status != want {
 			t.Errorf("token %q: status %d: %s", token, status, text)
 		}
 	}

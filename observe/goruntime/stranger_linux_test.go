@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/door/doortest"
+	"github.com/redline-go/redline/access/accesstest"
 	"github.com/redline-go/redline/probe/control"
 )
 
@@ -33,17 +33,17 @@ func TestOtherUsersGetNoProfiles(t *testing.T) {
 		}
 	}
 	ask := func(uid int) string {
-		c := doortest.Dial(t, uid, "unix", path)
+		c := accesstest.Dial(t, uid, "unix", path)
 		_ = c.SetDeadline(time.Now().Add(30 * time.Second))
 		_, _ = io.WriteString(c, "info\n")
 		answer, _ := io.ReadAll(c)
 		return string(answer)
 	}
-	if answer := ask(doortest.Nobody); answer != "" {
+	if answer := ask(accesstest.Nobody); answer != "" {
 		t.Errorf("another user is answered: %q", answer)
 	}
 	// Silent connections of another user keep redline out no more than its own.
-	doortest.Crowd(t, doortest.Nobody, "unix", path, 20)
+	accesstest.Crowd(t, accesstest.Nobody, "unix", path, 20)
 	if answer := ask(os.Geteuid()); !strings.Contains(answer, "pid=") {
 		t.Errorf("this user is answered %q", answer)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"connectrpc.com/connect" // an error in the words of gRPC
 
-	"github.com/redline-go/redline/door"
+	"github.com/redline-go/redline/access"
 )
 
 // Bounds of what is taken from the network.
@@ -36,16 +36,16 @@ type server struct {
 	once sync.Once
 }
 
-func serve(listeners []*door.Listener, s *store) *server {
+func serve(listeners []*access.Listener, s *store) *server {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true) // gRPC
 	srv := &server{}
 	places := make(chan struct{}, maxBodies)
 	for _, l := range listeners {
-		r := &receiver{store: s, door: l, places: places, errors: connect.NewErrorWriter()}
+		r := &receiver{store: s, access: l, places: places, errors: connect.NewErrorWriter()}
 		each := &http.Server{
-			Handler: r.handler(), ConnContext: door.ConnContext, Protocols: &protocols,
+			Handler: r.handler(), ConnContext: access.ConnContext, Protocols: &protocols,
 			ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: readTimeout, IdleTimeout: 2 * time.Minute,
 			MaxHeaderBytes: 64 << 10, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 16},
 			ErrorLog: log.New(io.Discard, "", 0), // the source's health reports what peers do wrong
@@ -79,7 +79,7 @@ func (s *server) close() {
 // receiver answers exports.
 type receiver struct {
 	store  *store
-	door   *door.Listener
+	access *access.Listener
 	places chan struct{} // of all receivers, taken while a body is in memory
 	errors *connect.ErrorWriter
 }
@@ -90,7 +90,7 @@ func (r *receiver) handler() http.Handler {
 	path, rpc := r.rpc()
 	mux.Handle(path, rpc)
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if refusal := r.door.Admit(q); refusal != nil {
+		if refusal := r.access.Admit(q); refusal != nil {
 			r.turnAway(w, q, refusal)
 			return
 		}
@@ -106,7 +106,7 @@ func (r *receiver) handler() http.Handler {
 }
 
 // turnAway answers who is not let in, in the words of its protocol, and counts it.
-func (r *receiver) turnAway(w http.ResponseWriter, q *http.Request, refusal *door.Refusal) {
+func (r *receiver) turnAway(w http.ResponseWriter, q *http.Request, refusal *access.Refusal) {
 	if refusal.Status == http.StatusTooManyRequests {
 		r.store.limit()
 	} else {

@@ -36,7 +36,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redline-go/redline/door"
+	"github.com/redline-go/redline/access"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
 )
@@ -52,7 +52,7 @@ var _ Sink = (*record.Writer)(nil)
 // Source is the observe.Source of spans.
 type Source struct {
 	subject   observe.Subject
-	listeners []*door.Listener // set by Open, closed by Run
+	listeners []*access.Listener // set by Open, closed by Run
 	store     *store
 	bracket   observe.Bracket
 	patience  time.Duration // after the load, for the last exports
@@ -89,8 +89,8 @@ func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
 	}
 	s.subject = subject
 	s.store = newStore(subject.Clock, subject.Window, subject.Trace)
-	o := door.Options{
-		Token: subject.OTLPToken, Variable: "REDLINE_OTLP_TOKEN or observe.otlp_token", Known: door.OwnerOf(subject.PID),
+	o := access.Options{
+		Token: subject.OTLPToken, Variable: "REDLINE_OTLP_TOKEN or observe.otlp_token", Known: access.OwnerOf(subject.PID),
 		Connections: maxConnections, Rate: s.rate,
 	}
 	for _, address := range subject.OTLP {
@@ -107,10 +107,10 @@ func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
 }
 
 // listen opens an address. One that others can reach needs a token.
-func listen(ctx context.Context, address string, o door.Options) (*door.Listener, error) {
-	l, err := door.Listen(ctx, address, o)
+func listen(ctx context.Context, address string, o access.Options) (*access.Listener, error) {
+	l, err := access.Listen(ctx, address, o)
 	switch {
-	case errors.Is(err, door.ErrToken):
+	case errors.Is(err, access.ErrToken):
 		return nil, &observe.Unsupported{
 			What:   "spans are not received at " + address + ", which others can reach, without a token",
 			Enable: "set REDLINE_OTLP_TOKEN or observe.otlp_token, and the same in the exporters' headers",

@@ -21,14 +21,14 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	grpcstatus "google.golang.org/grpc/status"
 
-	"github.com/redline-go/redline/door/doortest"
+	"github.com/redline-go/redline/access/accesstest"
 	"github.com/redline-go/redline/observe"
 )
 
 // postAs exports over HTTP as another user.
 func postAs(t *testing.T, uid int, url string, body []byte, token string) (int, string) {
 	t.Helper()
-	conn := doortest.Dial(t, uid, "tcp", strings.TrimPrefix(url, "http://"))
+	conn := accesstest.Dial(t, uid, "tcp", strings.TrimPrefix(url, "http://"))
 	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
 	q, err := http.NewRequest("POST", url+"/v1/traces", bytes.NewReader(body))
 	if err != nil {
@@ -55,7 +55,7 @@ func callAs(t *testing.T, uid int, url string, e any) error {
 	t.Helper()
 	address := strings.TrimPrefix(url, "http://")
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return doortest.Dial(t, uid, "tcp", address), nil }))
+		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return accesstest.Dial(t, uid, "tcp", address), nil }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,10 +72,10 @@ func TestOtherUsersSendNoSpans(t *testing.T) {
 	of := func(name string, n uint64) *collector.ExportTraceServiceRequest {
 		return export("shop", entry(name, true, n, time.Millisecond, time.Now()))
 	}
-	if status, text := postAs(t, doortest.Nobody, r.url, wire(t, of("planted", 1)), ""); status != http.StatusForbidden || !strings.Contains(text, "REDLINE_OTLP_TOKEN") {
+	if status, text := postAs(t, accesstest.Nobody, r.url, wire(t, of("planted", 1)), ""); status != http.StatusForbidden || !strings.Contains(text, "REDLINE_OTLP_TOKEN") {
 		t.Errorf("another user's export over HTTP: status %d: %s", status, text)
 	}
-	if err := callAs(t, doortest.Nobody, r.url, of("planted too", 2)); grpcstatus.Code(err) != codes.PermissionDenied {
+	if err := callAs(t, accesstest.Nobody, r.url, of("planted too", 2)); grpcstatus.Code(err) != codes.PermissionDenied {
 		t.Errorf("another user's export over gRPC: %v", err)
 	}
 	if status, text := postAs(t, os.Geteuid(), r.url, wire(t, of("own", 3)), ""); status != http.StatusOK {
@@ -95,7 +95,7 @@ func TestOtherUsersShowTheToken(t *testing.T) {
 	r := start(t, func(s *observe.Subject) { s.OTLPToken = "s3cret" })
 	body := wire(t, export("shop", entry("shown", true, 1, time.Millisecond, time.Now())))
 	for token, want := range map[string]int{"": 401, "s3cre": 401, "s3cret": 200} {
-		if status, text := postAs(t, doortest.Nobody, r.url, body, token); status != want {
+		if status, text := postAs(t, accesstest.Nobody, r.url, body, token); status != want {
 			t.Errorf("token %q: status %d: %s", token, status, text)
 		}
 	}
@@ -107,17 +107,17 @@ func TestTheTargetsUserSendsSpans(t *testing.T) {
 		t.Skip("another user cannot be played: this test runs as root alone")
 	}
 	target := exec.Command("sleep", "600")
-	target.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: doortest.Nobody, Gid: doortest.Nobody}, Pdeathsig: syscall.SIGKILL}
+	target.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: accesstest.Nobody, Gid: accesstest.Nobody}, Pdeathsig: syscall.SIGKILL}
 	if err := target.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = target.Process.Kill(); _ = target.Wait() })
 	r := start(t, func(s *observe.Subject) { s.PID = target.Process.Pid })
 	body := wire(t, export("shop", entry("target's", true, 1, time.Millisecond, time.Now())))
-	if status, text := postAs(t, doortest.Nobody, r.url, body, ""); status != http.StatusOK {
+	if status, text := postAs(t, accesstest.Nobody, r.url, body, ""); status != http.StatusOK {
 		t.Errorf("the target's user: status %d: %s", status, text)
 	}
-	if status, _ := postAs(t, doortest.Nobody-1, r.url, body, ""); status != http.StatusForbidden {
+	if status, _ := postAs(t, accesstest.Nobody-1, r.url, body, ""); status != http.StatusForbidden {
 		t.Errorf("a third user: status %d", status)
 	}
 }
@@ -127,7 +127,7 @@ func TestTheTargetsUserSendsSpans(t *testing.T) {
 func TestWhoLeavesIsNobody(t *testing.T) {
 	r := opened(t, 0)
 	body := wire(t, export("shop", entry("left", true, 1, time.Millisecond, time.Now())))
-	doortest.Leave(t, doortest.Nobody, "tcp", strings.TrimPrefix(r.url, "http://"),
+	accesstest.Leave(t, accesstest.Nobody, "tcp", strings.TrimPrefix(r.url, "http://"),
 		fmt.Sprintf("POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", protobuf, len(body), body))
 	begin(t, r)
 	if status := post(t, r.url, protobuf, wire(t, export("shop", entry("after", true, 2, time.Millisecond, time.Now())))); status != http.StatusOK {
@@ -142,7 +142,7 @@ func TestWhoLeavesIsNobody(t *testing.T) {
 // TestOtherUsersKeepNoneOut fills what connections another user may have.
 func TestOtherUsersKeepNoneOut(t *testing.T) {
 	r := start(t)
-	doortest.Crowd(t, doortest.Nobody, "tcp", strings.TrimPrefix(r.url, "http://"), maxConnections+10)
+	accesstest.Crowd(t, accesstest.Nobody, "tcp", strings.TrimPrefix(r.url, "http://"), maxConnections+10)
 	client := &http.Client{Timeout: 10 * time.Second} // less than a silent connection is kept
 	defer client.CloseIdleConnections()
 	answer, err := client.Post(r.url+"/v1/traces", protobuf, bytes.NewReader(wire(t, export("shop", entry("own", true, 1, time.Millisecond, time.Now())))))

@@ -1,10 +1,10 @@
-// Package doortest lets a test stand at a listener as another user of the host
+// Package accesstest lets a test stand at a listener as another user of the host
 // does: it starts the test's own program again under that user's id, and hands
 // the test the connection that this second process made.
 //
 // A thread that changed its id was rejected: whom the kernel takes it for then
 // depends on which of the process's threads made the socket.
-package doortest
+package accesstest
 
 import (
 	"encoding/hex"

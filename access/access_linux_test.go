@@ -1,4 +1,4 @@
-package door
+package access
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/redline-go/redline/door/doortest"
+	"github.com/redline-go/redline/access/accesstest"
 )
 
 // accepted returns the connection that comes next.
@@ -49,8 +49,8 @@ func TestPeerIsWhoConnected(t *testing.T) {
 		if uid, err := peer(accepted(t, l)); err != nil || uid != os.Geteuid() {
 			t.Errorf("%s: this user is %d: %v", address, uid, err)
 		}
-		doortest.Dial(t, doortest.Nobody, "tcp", l.Addr().String())
-		if uid, err := peer(accepted(t, l)); err != nil || uid != doortest.Nobody {
+		accesstest.Dial(t, accesstest.Nobody, "tcp", l.Addr().String())
+		if uid, err := peer(accepted(t, l)); err != nil || uid != accesstest.Nobody {
 			t.Errorf("%s: another user is %d: %v", address, uid, err)
 		}
 	}
@@ -96,14 +96,14 @@ func TestWhoHalfClosesIsStillThere(t *testing.T) {
 // TestNobodyOwnsAClosedSocket: the kernel shows it as root's.
 func TestNobodyOwnsAClosedSocket(t *testing.T) {
 	l := listen(t, "127.0.0.1:0")
-	doortest.Leave(t, doortest.Nobody, "tcp", l.Addr().String(), "x")
+	accesstest.Leave(t, accesstest.Nobody, "tcp", l.Addr().String(), "x")
 	if uid, err := peer(accepted(t, l)); !errors.Is(err, errGone) {
 		t.Errorf("user %d: %v", uid, err)
 	}
 }
 
 func TestOwnerOf(t *testing.T) {
-	if own := OwnerOf(os.Getpid()); !own(os.Geteuid()) || own(doortest.Nobody-1) {
+	if own := OwnerOf(os.Getpid()); !own(os.Geteuid()) || own(accesstest.Nobody-1) {
 		t.Error("this process is not of this user alone")
 	}
 	if own := OwnerOf(0); own(0) || own(os.Geteuid()) {
@@ -113,20 +113,20 @@ func TestOwnerOf(t *testing.T) {
 		t.Skip("another user cannot be played: this test runs as root alone")
 	}
 	other := exec.Command("sleep", "600")
-	other.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: doortest.Nobody, Gid: doortest.Nobody}, Pdeathsig: syscall.SIGKILL}
+	other.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: accesstest.Nobody, Gid: accesstest.Nobody}, Pdeathsig: syscall.SIGKILL}
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
-	if own := OwnerOf(other.Process.Pid); own(0) || !own(doortest.Nobody) {
+	if own := OwnerOf(other.Process.Pid); own(0) || !own(accesstest.Nobody) {
 		t.Error("a process of nobody is root's")
 	}
 }
 
 // TestWhoBecameRootBySudo may look at what that root shows.
 func TestWhoBecameRootBySudo(t *testing.T) {
-	t.Setenv("SUDO_UID", strconv.Itoa(doortest.Nobody))
-	if own(doortest.Nobody) != (os.Geteuid() == 0) || own(doortest.Nobody-1) {
+	t.Setenv("SUDO_UID", strconv.Itoa(accesstest.Nobody))
+	if own(accesstest.Nobody) != (os.Geteuid() == 0) || own(accesstest.Nobody-1) {
 		t.Error("SUDO_UID names a user for root alone")
 	}
 }

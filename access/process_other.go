@@ -1,6 +1,6 @@
 //go:build !linux
 
-package door
+package access
 
 // OwnerOf returns what reports whether a user is the one that a process runs as.
 // Here nobody is: who connects is not known either.

@@ -1,10 +1,10 @@
-// Package door says who may come in at a listener of redline's. A port of
+// Package access says who may connect to a listener of redline's. A port of
 // loopback is open to every user of the host, so that a bare listener would take
 // spans from anyone and show a run's figures to all. A Listener asks the kernel
 // who is at the other end, and lets in the user who runs redline, root, and whom
 // its owner names besides: the target's user.
 //
-//	door.go           the listener: connections, whose they are, how many of them
+//	access.go         the listener: connections, whose they are, how many of them
 //	admit.go          requests: users, tokens, rates, and how a refusal is said
 //	peer_linux.go     the user at the other end of a connection of loopback
 //
@@ -16,7 +16,7 @@
 // over them); the peer's uid by /proc/net/tcp alone (it walks all connections of
 // the host for each one that is accepted); one bound for the connections of all
 // (a stranger then fills it with silent ones).
-package door
+package access
 
 import (
 	"context"
@@ -33,7 +33,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Options say whom a door lets in. The zero value lets in this user and root.
+// Options say who may connect. The zero value lets in this user and root.
 type Options struct {
 	// Token, if not empty, is what every request shows as "Authorization:
 	// Bearer". Without one, users that are not known do not come in.
