@@ -52,7 +52,7 @@ func TestManyTraces(t *testing.T) {
 		t.Errorf("judging allocated %d MB", took>>20)
 	}
 	text := strings.Join(summary.Warnings, "\n")
-	if !strings.Contains(text, "37 of 40 execution traces left out") {
+	if !strings.Contains(text, "38 of 40 execution traces left out") {
 		t.Errorf("warnings: %s", text)
 	}
 }

@@ -44,6 +44,7 @@ func Bundle(dir string) (*record.Record, *record.Summary, error) {
 	if body != nil {
 		summary.Anatomy = body.AnatomySummary
 	}
+	summary.Warnings = append(summary.Warnings, found.Notes...)
 	summary.Findings, summary.NotJudged, summary.CPU = found.Findings, found.NotJudged, found.CPU
 	summary.Thresholds = thresholds(rec, summary)
 	for file, value := range map[string]any{
@@ -73,6 +74,9 @@ func measured(rec *record.Record) (*record.Summary, error) {
 	summary.Schema, summary.Run, summary.State = record.SummarySchema, rec.Dir, rec.Run.State
 	summary.Target, summary.Sources = rec.Run.Target, rec.Run.Sources
 	summary.Warnings = append([]string{}, rec.Run.Warnings...)
+	if text := rec.ThinnedText(); text != "" {
+		summary.Warnings = append(summary.Warnings, text)
+	}
 	if rec.Run.State == record.Aborted {
 		summary.Warnings = append(summary.Warnings, "the run was aborted: "+rec.Run.Why)
 	}
