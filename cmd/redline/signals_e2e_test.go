@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -65,6 +66,11 @@ func endedAt(t *testing.T, phase string, s syscall.Signal, args ...string) resul
 }
 
 func TestEveryStepCanBeInterrupted(t *testing.T) {
+	// Where this test itself runs below nohup, SIGHUP would be ignored in redline,
+	// too; a handler here is the default there.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	pkg := service(t, healthy)
 	for _, c := range []struct {
 		phase  string

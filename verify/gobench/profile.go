@@ -21,7 +21,10 @@ import (
 
 const (
 	// profiled is the least a profile lasts: at 100 samples a second some dozens.
-	profiled = 500 * time.Millisecond
+	// Where others have the CPU it gets fewer, and is taken again, three times as
+	// long, up to mostProfiled.
+	profiled     = 500 * time.Millisecond
+	mostProfiled = 5 * time.Second
 	// mostProfile bounds what is read of a profile, bytes.
 	mostProfile = 64 << 20
 	// leastSamples is below what shares of a profile say nothing.
@@ -118,8 +121,18 @@ func (b Benchmark) seconds() float64 {
 	return 0
 }
 
-// profile takes a CPU profile of a benchmark on a side; nil when it could not be.
+// profile takes a CPU profile of a benchmark on a side, long enough to say something
+// where that can be had; nil when there is none.
 func (s *session) profile(ctx context.Context, side *built, b *benchmark) (*ProfileSide, error) {
+	for length := max(profiled, s.benchTime()); ; length *= 3 {
+		p, err := s.profileFor(ctx, side, b, length)
+		if err != nil || p == nil || p.Samples >= leastSamples || length*3 > mostProfiled {
+			return p, err
+		}
+	}
+}
+
+func (s *session) profileFor(ctx context.Context, side *built, b *benchmark, length time.Duration) (*ProfileSide, error) {
 	if err := os.MkdirAll(filepath.Join(s.o.Out, profileDir), 0o700); err != nil {
 		return nil, fmt.Errorf("folder of the profiles: %w", err)
 	}
@@ -128,7 +141,7 @@ func (s *session) profile(ctx context.Context, side *built, b *benchmark) (*Prof
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"-test.benchtime=" + max(profiled, s.benchTime()).String(), "-test.cpuprofile=" + path}
+	args := []string{"-test.benchtime=" + length.String(), "-test.cpuprofile=" + path}
 	if b.cpu > 0 {
 		args = append(args, fmt.Sprintf("-test.cpu=%d", b.cpu))
 	}

@@ -203,17 +203,84 @@ func BenchmarkParallel(b *testing.B) {
 
 // TestTraps runs benchmarks that have a trap, and others beside them that are
 // written as they should be.
+// fixedFigures is a TestMain for the same package that prints figures instead of
+// measuring: what the traps make of times is tested on any machine, however busy.
+// A single iteration of a benchmark with set-up takes that too.
+const fixedFigures = `package shop
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var figures = []struct {
+	name         string
+	n            int
+	each, single float64 // ns
+}{
+	{"Dropped", 33_000_000, 0.3, 500}, {"DroppedInto", 33_000_000, 0.3, 500},
+	{"DroppedSub/blank", 33_000_000, 0.3, 500}, {"DroppedSub/kept", 100_000, 100, 900},
+	{"Used", 100_000, 100, 900}, {"KeptByLoop", 10_000_000, 0.9, 500}, {"Statement", 2_000_000, 5, 500},
+	{"SetUpTimed", 100_000, 90, 4_000_100}, {"SetUpHelper", 100_000, 90, 4_000_100},
+	{"SetUpReset", 100_000, 50, 900}, {"SetUpStopped", 100_000, 50, 900}, {"SetUpLoop", 100_000, 50, 900},
+	{"SetUpSmall", 100_000, 50, 1_500}, {"Slow", 2, 8_100_000, 8_100_000}, {"Parallel", 50_000, 200, 1_000},
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	get := func(name string) string { return flag.Lookup("test." + name).Value.String() }
+	if get("bench") == "" {
+		os.Exit(m.Run())
+	}
+	fmt.Printf("goos: %s\ngoarch: %s\npkg: shop\n", runtime.GOOS, runtime.GOARCH)
+	count, _ := strconv.Atoi(get("count"))
+	procs := "-" + strconv.Itoa(runtime.GOMAXPROCS(0))
+	if get("cpu") == "1" || procs == "-1" {
+		procs = "" // as package testing names it
+	}
+	for _, f := range figures {
+		if !matches(get("bench"), f.name) {
+			continue
+		}
+		for range count {
+			n, ns := f.n, f.each
+			if get("benchtime") == "1x" {
+				n, ns = 1, f.single
+			}
+			fmt.Printf("Benchmark%s%s\t%d\t%g ns/op\t0 B/op\t0 allocs/op\n", f.name, procs, n, ns)
+		}
+	}
+	fmt.Println("PASS")
+}
+
+func matches(pattern, name string) bool {
+	parts := strings.Split("Benchmark"+name, "/")
+	for i, p := range strings.Split(pattern, "/") {
+		if i < len(parts) && !regexp.MustCompile(p).MatchString(parts[i]) {
+			return false
+		}
+	}
+	return true
+}
+`
+
 func TestTraps(t *testing.T) {
-	dir := module(t, map[string]string{"shop_test.go": trapped})
-	o := quick(t, dir)
+	o := quick(t, module(t, map[string]string{"shop_test.go": trapped, "figures_test.go": fixedFigures}))
 	o.BenchTime, o.Bench = "10ms", "Dropped|Used|Kept|Statement|SetUp|Slow|Parallel"
 	checkTraps(t, run(t, o), map[string]Kind{
 		"Dropped": Dropped, "DroppedInto": Dropped, "DroppedSub/blank": Dropped,
 		"SetUpTimed": SetUpBefore, "SetUpHelper": SetUpBefore, "Slow": FewRuns,
 	})
 
-	o = quick(t, dir)
-	o.Profiles, o.Bench = 10, "Prepare|NewOrders|Garbage"
+	// Shares of CPU do not depend on how much of it there is.
+	o = quick(t, module(t, map[string]string{"shop_test.go": trapped}))
+	o.Profiles, o.BenchTime, o.Bench = 10, "50ms", "Prepare|NewOrders|Garbage"
 	r := run(t, o)
 	checkTraps(t, r, map[string]Kind{"Prepares": SetUpInside, "Garbage": Collecting})
 	if p := r.find(t, "Prepared").Profile; p == nil || len(p.Sides) != 1 || len(p.Sides[0].Top) == 0 || len(p.Changes) != 0 {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -126,6 +128,11 @@ func verdict(wrong []string) string {
 
 // try makes one trial and returns what was wrong.
 func (b *bench) try(ctx context.Context, p plan, limit time.Duration, c *counts) (wrong []string, err error) {
+	// Below nohup SIGHUP is ignored, and would be in redline: a handler here is the
+	// default there.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	t, err := b.trial(fmt.Sprintf("%03d", p.number), p.shape)
 	if err != nil {
 		return nil, err
