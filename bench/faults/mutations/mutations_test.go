@@ -19,7 +19,7 @@ func TestDamagedBundles(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.light = true
-	r, err := b.run(t.Context(), part.Options{Trials: 100, Seed: 1, Log: t.Output()})
+	r, err := b.run(t.Context(), part.Options{Trials: 50, Seed: 1, Log: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}
