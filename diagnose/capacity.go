@@ -131,6 +131,14 @@ func (c CPU) told() *record.CPUUse {
 // Saturated reports whether CPUs are known to be fully used.
 func (c CPU) Saturated() bool { return c.Use() >= Saturation }
 
+// Full reports whether the load itself is known to use CPUs fully: the service up to
+// its limit, or it, the generator and the database all of the host. CPUs that
+// other programs took are busy, too, but what holds requests up then is not their
+// own work.
+func (c CPU) Full() bool {
+	return c.Saturated() && (c.Target/c.Limit >= Saturation || !(c.Used()/c.CPUs < Saturation))
+}
+
 const (
 	// limitUsed of what a target may use from which the limit is used up on
 	// average. The corpus' invoice-quota and barcode-one-proc use 0.99 of theirs;

@@ -50,7 +50,7 @@ const (
 func Judge(p *diagnose.Pass, s diagnose.Site, kind Nature) (Verdict, bool) {
 	if s.Share >= LeastShare && s.NS >= LeastNS {
 		v := Verdict{Share: s.Share, Of: diagnose.OfRequest, Gain: p.WaitGain(s.Share), Confidence: record.High}
-		if kind == Outside || kind == Serial && !p.CPU().Saturated() {
+		if kind == Outside || kind == Serial && !p.CPU().Full() {
 			v.Gain = p.OutsideGain(s.Share)
 		}
 		if p.CPU().Saturated() {
