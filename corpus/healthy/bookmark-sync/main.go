@@ -34,7 +34,7 @@ func run() error {
 		return err
 	}
 	defer q.Close()
-	server := &http.Server{Addr: "127.0.0.1:9711", Handler: bookmarks.Routes(q)}
+	server := &http.Server{Addr: "127.0.0.1:9811", Handler: bookmarks.Routes(q)}
 	defer context.AfterFunc(ctx, func() { _ = server.Shutdown(context.Background()) })()
 	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
 		return err

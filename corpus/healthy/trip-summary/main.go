@@ -85,5 +85,5 @@ func main() {
 		return c.JSON(http.StatusOK, s)
 	})
 	e.GET("/livez", func(c echo.Context) error { return c.NoContent(http.StatusOK) })
-	e.Logger.Fatal(e.Start("127.0.0.1:9710"))
+	e.Logger.Fatal(e.Start("127.0.0.1:9810"))
 }

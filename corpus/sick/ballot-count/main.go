@@ -44,7 +44,7 @@ func main() {
 	if os.Getenv("FIXED") == "1" {
 		s.Recorder = ballots.NewClerk(ctx, book)
 	}
-	srv := &http.Server{Addr: "127.0.0.1:9703", Handler: s.Engine()}
+	srv := &http.Server{Addr: "127.0.0.1:9803", Handler: s.Engine()}
 	go func() {
 		<-ctx.Done()
 		_ = srv.Close()

@@ -35,5 +35,5 @@ func main() {
 		Treatments: repository.Treatments{DB: db},
 		Together:   os.Getenv("FIXED") == "1",
 	}
-	log.Fatal(http.ListenAndServe("127.0.0.1:9707", handler.Router(diary, log)))
+	log.Fatal(http.ListenAndServe("127.0.0.1:9807", handler.Router(diary, log)))
 }

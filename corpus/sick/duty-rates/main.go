@@ -41,7 +41,7 @@ func main() {
 		}
 		return c.JSON(rate)
 	})
-	if err := app.Listen("127.0.0.1:9705"); err != nil {
+	if err := app.Listen("127.0.0.1:9805"); err != nil {
 		logrus.Fatal(err)
 	}
 }

@@ -72,7 +72,7 @@ func main() {
 		<-ctx.Done()
 		_ = e.Close()
 	}()
-	err = e.Start("127.0.0.1:9702")
+	err = e.Start("127.0.0.1:9802")
 	if closed := s.Close(); closed != nil {
 		e.Logger.Error(closed)
 	}

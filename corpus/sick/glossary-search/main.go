@@ -16,14 +16,14 @@ import (
 	"github.com/redline-go/redline/corpus/sick/glossary-search/internal/index"
 )
 
-const addr = "127.0.0.1:9700"
+const addr = "127.0.0.1:9800"
 
 func main() {
 	logger := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 
-	idx := index.New(index.WithEntries(index.Sample(900)), index.WithDirect(os.Getenv("FIXED") == "1"))
+	idx := index.New(index.WithEntries(index.Sample(2500)), index.WithDirect(os.Getenv("FIXED") == "1"))
 	go idx.Run(ctx)
 
 	srv := &http.Server{

@@ -1,3 +1,4 @@
+// Command helpdesk-inbox serves agents the tickets of a help desk.
 package main
 
 import (
@@ -41,5 +42,5 @@ func main() {
 	engine.Use(gin.Recovery())
 	engine.GET("/health", func(c *gin.Context) { c.String(200, "UP") })
 	inbox.NewController(db).Register(engine.Group("/api/v1"))
-	log.Fatalln(engine.Run("127.0.0.1:9708"))
+	log.Fatalln(engine.Run("127.0.0.1:9808"))
 }

@@ -1,3 +1,4 @@
+// Command odds-board serves the prices of runners.
 package main
 
 import (
@@ -112,13 +113,13 @@ func (b *Board) Race(id int) (Race, bool) {
 
 func main() {
 	zerolog.SetGlobalLevel(zerolog.WarnLevel)
-	board := NewBoard(550, 14)
+	board := NewBoard(1000, 14)
 	reprice := board.Reprice
 	if os.Getenv("FIXED") == "1" {
 		reprice = board.RepriceInTurn
 	}
 	go func() {
-		for range time.Tick(300 * time.Millisecond) {
+		for range time.Tick(500 * time.Millisecond) {
 			start := time.Now()
 			reprice()
 			log.Debug().Dur("took", time.Since(start)).Msg("repriced")
@@ -144,7 +145,7 @@ func main() {
 		}
 	})
 	r.Get("/ping", func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("pong")) })
-	if err := http.ListenAndServe("127.0.0.1:9704", r); err != nil {
+	if err := http.ListenAndServe("127.0.0.1:9804", r); err != nil {
 		log.Fatal().Err(err).Send()
 	}
 }

@@ -1,3 +1,4 @@
+// Command recipe-box serves the recipes of cooks.
 package main
 
 import (
@@ -170,5 +171,5 @@ func main() {
 
 	http.HandleFunc("GET /cooks/{cook}/recipes", cookbook)
 	http.HandleFunc("GET /up", func(w http.ResponseWriter, r *http.Request) {})
-	must(http.ListenAndServe("127.0.0.1:9701", nil))
+	must(http.ListenAndServe("127.0.0.1:9801", nil))
 }

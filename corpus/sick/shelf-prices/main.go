@@ -35,5 +35,5 @@ func main() {
 	mux.Handle(route, middleware.Chain(catalog.New(60, set, fixed), layers...))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
-	log.Fatal(http.ListenAndServe("127.0.0.1:9706", mux))
+	log.Fatal(http.ListenAndServe("127.0.0.1:9806", mux))
 }

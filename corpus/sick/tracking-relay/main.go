@@ -95,7 +95,7 @@ func main() {
 	router := httprouter.New()
 	router.GET("/v1/parcels/:id", r.parcel)
 	router.GET("/alive", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) { w.WriteHeader(http.StatusOK) })
-	server := &http.Server{Addr: "127.0.0.1:9709", Handler: router}
+	server := &http.Server{Addr: "127.0.0.1:9809", Handler: router}
 	go func() {
 		<-ctx.Done()
 		_ = server.Close()
