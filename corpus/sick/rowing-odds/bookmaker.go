@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
@@ -21,21 +22,22 @@ type bookmaker struct {
 	last map[int64]float64
 }
 
-func (b *bookmaker) Quote(_ context.Context, crew *wrapperspb.Int64Value) (*wrapperspb.DoubleValue, error) {
-	if crew.GetValue() <= 0 {
+func (b *bookmaker) Quote(_ context.Context, in *structpb.Struct) (*wrapperspb.DoubleValue, error) {
+	crew := int64(in.GetFields()["crew"].GetNumberValue())
+	if crew <= 0 {
 		return nil, status.Error(codes.InvalidArgument, "crew")
 	}
 	if b.apart {
-		odds := simulate(crew.GetValue())
+		odds := simulate(crew)
 		b.mu.Lock()
-		b.last[crew.GetValue()] = odds
+		b.last[crew] = odds
 		b.mu.Unlock()
 		return wrapperspb.Double(odds), nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	odds := simulate(crew.GetValue())
-	b.last[crew.GetValue()] = odds
+	odds := simulate(crew)
+	b.last[crew] = odds
 	return wrapperspb.Double(odds), nil
 }
 

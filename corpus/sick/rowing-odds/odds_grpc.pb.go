@@ -1,6 +1,6 @@
 // The service regatta.v1.Odds:
 //
-//	service Odds { rpc Quote(google.protobuf.Int64Value) returns (google.protobuf.DoubleValue); }
+//	service Odds { rpc Quote(google.protobuf.Struct) returns (google.protobuf.DoubleValue); }
 
 package main
 
@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
@@ -22,7 +23,7 @@ const (
 
 // OddsServer is the server API for Odds service.
 type OddsServer interface {
-	Quote(context.Context, *wrapperspb.Int64Value) (*wrapperspb.DoubleValue, error)
+	Quote(context.Context, *structpb.Struct) (*wrapperspb.DoubleValue, error)
 }
 
 func RegisterOddsServer(s grpc.ServiceRegistrar, srv OddsServer) {
@@ -30,7 +31,7 @@ func RegisterOddsServer(s grpc.ServiceRegistrar, srv OddsServer) {
 }
 
 func _Odds_Quote_Handler(srv any, ctx context.Context, dec func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
-	in := new(wrapperspb.Int64Value)
+	in := new(structpb.Struct)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func _Odds_Quote_Handler(srv any, ctx context.Context, dec func(any) error, inte
 	}
 	info := &grpc.UnaryServerInfo{Server: srv, FullMethod: Odds_Quote_FullMethodName}
 	handler := func(ctx context.Context, req any) (any, error) {
-		return srv.(OddsServer).Quote(ctx, req.(*wrapperspb.Int64Value))
+		return srv.(OddsServer).Quote(ctx, req.(*structpb.Struct))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -55,12 +56,12 @@ var Odds_ServiceDesc = grpc.ServiceDesc{
 func init() {
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
 		Name: proto.String(file_regatta_v1_odds), Package: proto.String("regatta.v1"), Syntax: proto.String("proto3"),
-		Dependency: []string{"google/protobuf/wrappers.proto"},
+		Dependency: []string{"google/protobuf/struct.proto", "google/protobuf/wrappers.proto"},
 		Service: []*descriptorpb.ServiceDescriptorProto{{
 			Name: proto.String("Odds"),
 			Method: []*descriptorpb.MethodDescriptorProto{{
 				Name:       proto.String("Quote"),
-				InputType:  proto.String(".google.protobuf.Int64Value"),
+				InputType:  proto.String(".google.protobuf.Struct"),
 				OutputType: proto.String(".google.protobuf.DoubleValue"),
 			}},
 		}},
