@@ -227,13 +227,17 @@ func TestRunNamesALock(t *testing.T) {
 	})`)
 	measured(t, func() error {
 		s := summaryOf(t, invoke(t, "run", scenarioFile(t, pkg, freePort(t), shortLoad), "--json"))
-		if len(s.Findings) == 0 || s.Findings[0].Cause != "lock-contention" {
-			return fmt.Errorf("want lock-contention, got %s", brief(s))
+		// Before the lock may stand only the work that it covers: saving that work
+		// shortens the queue as well, and by how much depends on what else runs here.
+		for _, f := range s.Findings {
+			switch inside := strings.HasPrefix(f.Where.Function, "main.main"); {
+			case f.Cause == "lock-contention" && inside && f.Share >= 0.5 && f.Confidence != record.Low:
+				return nil
+			case !inside || f.Cause == "lock-contention":
+				return fmt.Errorf("want lock-contention, got %s", brief(s))
+			}
 		}
-		if f := s.Findings[0]; !strings.HasPrefix(f.Where.Function, "main.main") || f.Share < 0.5 {
-			return fmt.Errorf("where %+v, share %.2f", f.Where, f.Share)
-		}
-		return nil
+		return fmt.Errorf("want lock-contention, got %s", brief(s))
 	})
 }
 
