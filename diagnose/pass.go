@@ -35,6 +35,7 @@ type Pass struct {
 	waits      *Waits
 	use        *Use
 	stops      *Stops
+	drivers    *[]callstack.Driver
 }
 
 func newPass(rec *record.Record, a *record.Anatomy) *Pass {

@@ -42,6 +42,7 @@ func Run(rec *record.Record, a *record.Anatomy, suite []Analyzer) (record.Findin
 			continue
 		}
 		p.hedge(analyzer.Stage, findings)
+		p.few(analyzer, findings)
 		p.analyzers[analyzer.Name], p.results[analyzer.Name] = analyzer, findings
 		found = append(found, findings...)
 	}
