@@ -47,7 +47,9 @@ func Run(rec *record.Record, a *record.Anatomy, suite []Analyzer) (record.Findin
 		found = append(found, findings...)
 	}
 	out.NotJudged = append(out.NotJudged, p.unjudged...)
-	out.Findings = append(out.Findings, p.rank(sorted, found)...)
+	ranked, notes := apartNotes(p.rank(sorted, found), sorted)
+	out.Findings, out.Notes = append(out.Findings, ranked...), notes
+	p.spoil(out.Findings, notes)
 	p.reason(out.Findings, stagesOf(sorted))
 	p.exemplify(out.Findings)
 	out.Rejected, out.CPU = p.rejected, p.CPU().told()

@@ -75,3 +75,35 @@ func TestStatementsOfSQLite(t *testing.T) {
 		}
 	}
 }
+
+// TestNotesAreNoFindings has a lock on a host that other programs share, and one
+// whose generator waits for CPUs itself.
+func TestNotesAreNoFindings(t *testing.T) {
+	const at = "shop/cache.(*Cache).Get@cache.go:41"
+	locked := func() *Builder {
+		return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, -1).Wait(record.StateRunning, 2*ms, 3).
+			Wait(record.StateLock, 30*ms, 1, "sync.runtime_SemacquireMutex", "sync.(*Mutex).Lock", at)
+	}
+	for name, c := range map[string]struct {
+		b     *Builder
+		notes int
+		trust record.Confidence
+	}{
+		"quiet":            {locked(), 0, record.High},
+		"stolen":           {locked().Counter(record.HostSteal, "", 4e9), 1, record.Medium},
+		"generator waits":  {locked().Counter(record.GeneratorDelay, "", 8.8e9), 0, record.Medium},
+		"generator hardly": {locked().Counter(record.GeneratorDelay, "", 0.5e9), 0, record.High},
+	} {
+		rec, a := c.b.Open(t)
+		out, err := diagnose.Run(rec, a, suite.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out.Findings) != 1 || out.Findings[0].Cause != "lock-contention" || out.Findings[0].Rank != 1 || out.Findings[0].Confidence != c.trust {
+			t.Errorf("%s: found %+v; want lock-contention with %s confidence", name, out.Findings, c.trust)
+		}
+		if len(out.Notes) != c.notes || c.notes == 1 && out.Notes[0].Cause != "unstable-host" {
+			t.Errorf("%s: notes %+v", name, out.Notes)
+		}
+	}
+}
