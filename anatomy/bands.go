@@ -19,10 +19,10 @@ const (
 
 // anatomy contrasts the bands.
 func (a *collector) anatomy() *record.Anatomy {
-	slices.SortStableFunc(a.requests, func(x, y request) int { return cmp.Compare(x.took, y.took) })
-	n := len(a.requests)
+	all, partial := a.counted()
+	n, whole := len(all), len(a.requests)
 	out := &record.Anatomy{Merged: a.merged, Hijacked: a.hijacked, Markers: a.markers, Traced: a.traced}
-	out.Requests, out.Cut = n, a.cut
+	out.Requests, out.Cut, out.Partial = whole, a.cut, partial
 	out.Slowest = slices.Concat([]record.Timeline{}, a.slowest.list)
 	out.Marked = a.marked.list
 	for s, served := range a.served {
@@ -31,19 +31,25 @@ func (a *collector) anatomy() *record.Anatomy {
 		}
 	}
 	out.Align = alignment(a.clockErrors)
-	if n == 0 {
+	switch {
+	case n == 0:
 		a.warn("no whole request in the traces: no server that is known, no load, or requests longer than a trace")
-	} else {
-		out.Coverage = float64(n) / float64(n+a.mergedInto)
-		out.Spawned = float64(a.spawned) / float64(n)
-		out.P50NS, out.P99NS = a.percentile(50), a.percentile(99)
+	case partial > 0:
+		a.warn(fmt.Sprintf("only %d whole requests are in the traces: %d that an edge cuts count with what they did so far", whole, partial))
 	}
-	middle := a.requests[n*2/5 : max(n*3/5, min(n, n*2/5+1))]
-	tail := a.requests[min(n*99/100, max(n-1, 0)):]
-	out.All, out.MeanNS = a.band(a.requests)
+	if n > 0 {
+		out.Coverage = float64(n) / float64(n+a.mergedInto)
+		out.P50NS, out.P99NS = percentile(all, 50), percentile(all, 99)
+	}
+	if whole > 0 {
+		out.Spawned = float64(a.spawned) / float64(whole)
+	}
+	middle := all[n*2/5 : max(n*3/5, min(n, n*2/5+1))]
+	tail := all[min(n*99/100, max(n-1, 0)):]
+	out.All, out.MeanNS = a.band(all)
 	out.Median, out.MedianNS = a.band(middle)
 	out.Tail, out.TailNS = a.band(tail)
-	out.CPU = a.profile(a.requests, middle, tail)
+	out.CPU = a.profile(all, middle, tail)
 	if a.merged > 0 {
 		a.warn(fmt.Sprintf("%d requests could not be told apart and are left out", a.mergedInto))
 	}
@@ -52,9 +58,9 @@ func (a *collector) anatomy() *record.Anatomy {
 }
 
 // percentile returns the nearest rank of sorted requests, of which there is one.
-func (a *collector) percentile(p int) time.Duration {
-	rank := (len(a.requests)*p + 99) / 100
-	return a.requests[max(rank, 1)-1].took
+func percentile(all []request, p int) time.Duration {
+	rank := (len(all)*p + 99) / 100
+	return all[max(rank, 1)-1].took
 }
 
 // sum is what the requests of a band add up to in one state at one stack.

@@ -39,6 +39,7 @@ type collector struct {
 	stacks   *stacks
 	chains   *chains
 	requests []request
+	partial  []request // what an edge cuts, at most maxPartial
 	parts    []part
 	samples  []stackID
 	slowest  timelines
@@ -73,8 +74,8 @@ func (a *collector) cutOff(s server) {
 	a.served[s].Cut++
 }
 
-// add takes a whole request. Its segments are contiguous; they are not kept.
-func (a *collector) add(id trace.GoID, c *conn, segments []segment, samples []sample, clock *traceClock) {
+// gather keeps what a request did. Its segments are contiguous.
+func (a *collector) gather(segments []segment, samples []sample) request {
 	began, took := segments[0].from, segments[len(segments)-1].to.Sub(segments[0].from)
 	r := request{took: took, first: int32(len(a.parts)), firstSample: int32(len(a.samples))}
 	for _, s := range segments {
@@ -86,6 +87,13 @@ func (a *collector) add(id trace.GoID, c *conn, segments []segment, samples []sa
 		}
 	}
 	r.last, r.lastSample = int32(len(a.parts)), int32(len(a.samples))
+	return r
+}
+
+// add takes a whole request. Its segments are contiguous; they are not kept.
+func (a *collector) add(id trace.GoID, c *conn, segments []segment, samples []sample, clock *traceClock) {
+	r := a.gather(segments, samples)
+	took := r.took
 	a.requests = append(a.requests, r)
 	a.spawned += c.spawned
 	a.served[c.server].Requests++

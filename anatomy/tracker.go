@@ -262,11 +262,14 @@ func (t *tracker) finish(g *goroutine, end, now trace.Time) {
 	g.stay(now, ended{}, t.follower)
 	c := g.conn
 	whole := !c.cut && !c.overlong && end > c.begin
-	begin := c.begin
+	begin, partial := c.begin, c.cut && !c.overlong
 	segments, samples := c.take(end)
 	switch {
 	case !whole || len(segments) == 0 || segments[0].from != begin:
 		t.all.cutOff(c.server)
+		if partial {
+			t.all.addPartial(segments, samples)
+		}
 	case c.readers > 1:
 		t.all.merged++
 		t.all.mergedInto += c.readers
@@ -308,9 +311,9 @@ func (t *tracker) ranges(ev trace.Event) {
 // became readable and was not read yet does not count: its client may have
 // closed it.
 func (t *tracker) close() {
-	for _, g := range t.goroutines.byID {
+	for _, g := range t.goroutines.sorted() {
 		if c := g.conn; c != nil && c.phase == phaseActive {
-			t.all.cutOff(c.server)
+			t.cutAtEnd(g)
 		}
 	}
 	t.all.traced += t.last.Sub(t.first)

@@ -146,6 +146,16 @@ func (u *Use) Background() (share float64, most record.Frame) {
 	return u.share(in), most
 }
 
+// Began returns the part of CPU of the goroutines that began in a function, and
+// the user's place where most of that is spent, with its share of all CPU.
+func (u *Use) Began(entry string) (share float64, most Hot) {
+	in := func(s usage) bool { return Entry(s.Stack) == entry }
+	if places := u.places(in, itself, 0); len(places) > 0 {
+		most = places[0]
+	}
+	return u.share(in), most
+}
+
 // itself groups by function; a closure stands for itself, since handlers are
 // often closures of one large function.
 func itself(function string) string { return function }

@@ -80,6 +80,10 @@ type Cause struct {
 	// Qualifies marks a cause that speaks of the measurement or of what is left
 	// when nothing limits: it ranks last.
 	Qualifies bool
+	// Note marks a cause that is no finding but a warning of the summary: it speaks
+	// of the measurement alone, and takes confidence from the findings whose
+	// figures it spoils.
+	Note bool
 	// Grows marks a cause that gets worse with time, such as a leak: it is told
 	// even where removing it gains nothing yet. Its Share is the grown part of
 	// what ShareOf names. It ranks as if it gained a third: behind what stops the

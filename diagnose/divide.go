@@ -77,12 +77,32 @@ func (d *divider) key(part record.Part) string {
 // by Little's law: the rate times the wait is how many wait at a time.
 func (d *divider) queue(part record.Part, burst bool) bool {
 	e := d.p.Ender(part)
-	if e.By != ByWorker || callstack.Broadcasts(part.Waker) {
+	if e.By != ByWorker || d.p.Event(part) {
 		return false
 	}
 	workers := max(1, e.Workers)
 	waiting := d.p.Load().Rate * float64(part.NS) / 1e9
 	return waiting > crowd*workers || burst && workers < 2
+}
+
+// Event reports whether waits end by an event that is told to all who wait for it:
+// a closed channel or Cond.Broadcast, by a goroutine that had nothing to do until
+// then. One that works for most of the wait answers each request by closing a
+// channel of the request's own, and is a queue.
+func (p *Pass) Event(part record.Part) bool {
+	if !callstack.Broadcasts(part.Waker) {
+		return false
+	}
+	var followed, works int64
+	for _, c := range part.Behind {
+		followed += c.NS
+		switch p.Stacks.Root(c) {
+		case callstack.SleepWait, callstack.EventWait, callstack.OtherWait:
+		default:
+			works += c.NS
+		}
+	}
+	return !callstack.Closes(part.Waker) || 2*works <= followed || float64(followed) < followedMost*float64(part.NS)
 }
 
 // divide returns the pieces of a part; they sum to it.

@@ -1,17 +1,16 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
 )
 
-// minRequests is how many whole requests an anatomy must hold to be judged: with
-// fewer the mean request is the doing of one or two.
-const minRequests = 20
-
-// explain returns what would give a kind of data; "" for an unknown kind.
-func explain(n Need) string {
+// how says what would give a kind of data where nothing is known of why it is
+// missing; "" for an unknown kind.
+func how(n Need) string {
 	switch n {
 	case NeedLoad:
 		return "no load was recorded in the steady span"
@@ -33,12 +32,75 @@ func explain(n Need) string {
 	return ""
 }
 
+// Explain returns why a kind of data is missing and what would give it. Where the
+// run says itself why, that is the reason: asking for a probe that was there helps
+// nobody.
+func (p *Pass) Explain(n Need) string {
+	said := func(source, what string) string {
+		for _, s := range p.Record.Run.Sources {
+			if s.Name == source && !s.NotAsked && !s.OK && s.Why != "" {
+				return what + ": " + s.Why
+			}
+		}
+		return ""
+	}
+	why := ""
+	switch n {
+	case NeedAnatomy:
+		why = p.noRequests(said("traces", "no execution trace"))
+	case NeedCPUProfile:
+		why = said("profiles", "no CPU profile")
+	case NeedAllocs:
+		why = said("profiles", "no allocation profile")
+	case NeedMutex:
+		why = said("profiles", "no mutex profile")
+	case NeedRuntime:
+		why = said("runtime", "no runtime metrics")
+	case NeedStatements:
+		if why = said("postgres", "no statement statistics"); why == "" && p.UsesOnly(callstack.SQLite) {
+			why = "the service's database is SQLite, within its process: only PostgreSQL reports statement statistics; its CPU and waits are judged from profiles and traces"
+		}
+	}
+	if why == "" {
+		return how(n)
+	}
+	return why
+}
+
+// leastCoverage of the requests must have been told apart where they are few, so
+// that those few stand for the others.
+const leastCoverage = 0.5
+
+func (p *Pass) mostlyLost() bool {
+	return p.Anatomy.Requests < fewRequests && p.Anatomy.Coverage < leastCoverage
+}
+
+// noRequests returns why no request was taken apart where traces were taken or
+// could not be; "" when none was asked for.
+func (p *Pass) noRequests(said string) string {
+	a := p.Anatomy
+	switch {
+	case a == nil && said != "":
+		return said
+	case a == nil && len(p.Record.Traces()) > 0:
+		return "no requests were taken apart: the execution traces could not be read (see the warnings)"
+	case a == nil:
+		return ""
+	case a.Requests+a.Partial > 0 && p.mostlyLost():
+		return fmt.Sprintf("only %d requests were taken apart, %s of those in the traces: the others were lost or could not be told apart", a.Requests, Percent(a.Coverage))
+	case a.Hijacked > 0:
+		return fmt.Sprintf("%s of execution trace hold no request but %d connections that a handler took over", Span(float64(a.Traced)), a.Hijacked)
+	}
+	return fmt.Sprintf("%s of execution trace hold no request of a server that is known (net/http, HTTP/2, gRPC, fasthttp): "+
+		"load it with more requests, run for longer, or mark requests with the probe", Span(float64(a.Traced)))
+}
+
 // missing returns why an analyzer with these needs cannot run; "" if it can.
 func (p *Pass) missing(needs []Need) string {
 	var why []string
 	for _, n := range needs {
 		if !p.Has(n) {
-			why = append(why, explain(n))
+			why = append(why, p.Explain(n))
 		}
 	}
 	return strings.Join(why, "; ")
@@ -50,7 +112,7 @@ func (p *Pass) Has(n Need) bool {
 	case NeedLoad:
 		return p.Load().Requests > 0
 	case NeedAnatomy:
-		return p.Anatomy != nil && p.Anatomy.Requests >= minRequests && p.Anatomy.MeanNS > 0
+		return p.Anatomy != nil && p.Anatomy.Requests+p.Anatomy.Partial > 0 && p.Anatomy.MeanNS > 0 && !p.mostlyLost()
 	case NeedCPUProfile:
 		return len(p.Record.Profiles("cpu")) > 0
 	case NeedAllocs:

@@ -25,7 +25,7 @@ type Pass struct {
 	rejected  []record.Rejected
 	reached   map[string][]string
 	unjudged  []record.NotJudged
-	notes     []string
+	unread    []string
 
 	profiles   map[string]profileResult
 	snapshots  *snapshotsResult
@@ -36,6 +36,7 @@ type Pass struct {
 	waits      *Waits
 	use        *Use
 	stops      *Stops
+	drivers    *[]callstack.Driver
 }
 
 func newPass(rec *record.Record, a *record.Anatomy) *Pass {
@@ -102,8 +103,8 @@ func (p *Pass) Unjudged(cause, format string, args ...any) {
 // Note says what of the record was left out, for the summary's warnings.
 func (p *Pass) Note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if !slices.Contains(p.notes, text) {
-		p.notes = append(p.notes, text)
+	if !slices.Contains(p.unread, text) {
+		p.unread = append(p.unread, text)
 	}
 }
 

@@ -42,12 +42,15 @@ func Run(rec *record.Record, a *record.Anatomy, suite []Analyzer) (record.Findin
 			continue
 		}
 		p.hedge(analyzer.Stage, findings)
+		p.few(analyzer, findings)
 		p.analyzers[analyzer.Name], p.results[analyzer.Name] = analyzer, findings
 		found = append(found, findings...)
 	}
 	out.NotJudged = append(out.NotJudged, p.unjudged...)
-	out.Notes = p.notes
-	out.Findings = append(out.Findings, p.rank(sorted, found)...)
+	ranked, notes := apartNotes(p.rank(sorted, found), sorted)
+	out.Findings, out.Notes = append(out.Findings, ranked...), notes
+	p.spoil(out.Findings, notes)
+	out.Unread = p.unread
 	p.reason(out.Findings, stagesOf(sorted))
 	p.exemplify(out.Findings)
 	out.Rejected, out.CPU = p.rejected, p.CPU().told()

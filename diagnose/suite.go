@@ -34,7 +34,7 @@ func Validate(suite []Analyzer) error {
 			causes[c.ID] = a.Name
 		}
 		for _, n := range a.Needs {
-			if explain(n) == "" {
+			if how(n) == "" {
 				bad("%s needs %q, which is not a kind of data", a.Name, n)
 			}
 		}

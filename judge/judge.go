@@ -44,8 +44,13 @@ func Bundle(dir string) (*record.Record, *record.Summary, error) {
 	if body != nil {
 		summary.Anatomy = body.AnatomySummary
 	}
-	summary.Warnings = append(summary.Warnings, found.Notes...)
+	summary.Warnings = append(summary.Warnings, found.Unread...)
 	summary.Findings, summary.NotJudged, summary.CPU = found.Findings, found.NotJudged, found.CPU
+	for _, note := range found.Notes {
+		summary.Warnings = append(summary.Warnings, note.Title+". "+note.Remedy)
+	}
+	summary.Load.Unexpected = summary.Load.ErrorKinds[unexpectedStatus]
+	summary.Warnings = append(summary.Warnings, unexpected(&summary.Load)...)
 	summary.Thresholds = thresholds(rec, summary)
 	for file, value := range map[string]any{
 		record.AnatomyFile: body, record.FindingsFile: found, record.SummaryFile: summary,

@@ -135,10 +135,14 @@ type CPUFunction struct {
 
 // AnatomySummary is the anatomy as summary.json carries it.
 type AnatomySummary struct {
-	Requests int    `json:"requests"` // whole requests found
-	Cut      int    `json:"cut"`      // left out: an edge of a trace cuts them
-	Median   []Part `json:"median"`
-	Tail     []Part `json:"tail"`
+	Requests int `json:"requests"` // whole requests found
+	Cut      int `json:"cut"`      // an edge of a trace cuts them: left out, but for Partial
+	// Partial of the cut ones count in all bands and means with what they did within
+	// the trace, since whole ones are few. Durations and Times are then lower bounds;
+	// shares hold.
+	Partial int    `json:"partial,omitempty"`
+	Median  []Part `json:"median"`
+	Tail    []Part `json:"tail"`
 }
 
 // Part is the time that the mean request of a band spent in one state at one

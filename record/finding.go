@@ -68,8 +68,12 @@ type Findings struct {
 	// service, with the figure that speaks against them.
 	Rejected []Rejected `json:"rejected,omitempty"`
 	CPU      *CPUUse    `json:"cpu,omitempty"`
-	// Notes say what of the record was not read, because it is too large.
-	Notes []string `json:"notes,omitempty"`
+	// Unread says what of the record was not read, because it is too large.
+	Unread []string `json:"unread,omitempty"`
+	// Notes speak of the measurement and not of the service: a host that was not
+	// quiet. They are warnings of the summary, and lower the confidence of the
+	// findings whose figures they spoil.
+	Notes []Finding `json:"notes,omitempty"`
 }
 
 // CPUUse says who used the host's CPUs over the steady span, in CPUs: 1.5 is one

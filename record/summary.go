@@ -52,6 +52,8 @@ type LoadSummary struct {
 	Resent int64         `json:"resent,omitempty"`
 	Steps  []StepSummary `json:"steps,omitempty"` // one per request of the mix, if there are several
 	Checks []CheckResult `json:"checks,omitempty"`
+	// Unexpected are the answers whose status the scenario does not expect.
+	Unexpected int64 `json:"unexpected,omitempty"`
 }
 
 // StepSummary is one request of the mix over the steady span.

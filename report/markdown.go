@@ -44,6 +44,9 @@ func (m *markdownWriter) head() {
 	if m.s.State != record.Complete {
 		m.line("> %s\n", escape(stateLine(m.s.State)))
 	}
+	if text := unexpected(&m.s.Load); text != "" {
+		m.line("> %s\n", escape(text))
+	}
 	if len(m.s.Findings) == 0 {
 		headline, limit := nothing(m.s)
 		m.line("## %s\n\n%s\n", headline, escape(limit))

@@ -40,7 +40,7 @@ type pageData struct {
 // headline is the answer to "what stops it".
 type headline struct {
 	Invalid string `json:"invalid"` // why the run is invalid; empty when it is not
-	State   string `json:"state"`   // what became of it; empty when it is complete
+	State   string `json:"state"`   // what became of it and of its answers; empty when it is complete and they are as expected
 	Title   string `json:"title"`
 	Lead    string `json:"lead"`
 	Found   bool   `json:"found"`
@@ -109,6 +109,7 @@ func headlineOf(s *record.Summary) headline {
 	if s.State != record.Complete {
 		h.State = stateLine(s.State)
 	}
+	h.State = cleanJoin([]string{h.State, unexpected(&s.Load)}, " ")
 	if !h.Found {
 		h.Title, h.Lead = nothing(s)
 		return h

@@ -105,6 +105,9 @@ func (t *textWriter) validity() {
 	if t.s.State != record.Complete {
 		t.line("%s", t.amber(stateLine(t.s.State)))
 	}
+	for _, l := range wrap(unexpected(&t.s.Load), t.width, 0) {
+		t.line("%s", t.amber(l))
+	}
 }
 
 func (t *textWriter) notJudged() {

@@ -239,3 +239,30 @@ func TestSourcesNotAskedForAreQuiet(t *testing.T) {
 		}
 	}
 }
+
+// TestUnexpectedAnswersComeFirst: nobody should read what stops a service whose
+// answers are mostly errors before reading that.
+func TestUnexpectedAnswersComeFirst(t *testing.T) {
+	s := sick()
+	s.Load.Status, s.Load.ErrorKinds = map[string]int64{"200": 14_000, "404": 48_000, "500": 134}, map[string]int64{"status": 48_134}
+	s.Load.Errors, s.Load.Unexpected = 48_134, 48_134
+	const want = "77 % of the answers had a status that the scenario does not expect: 404 48,000, 500 134."
+	var text, markdown bytes.Buffer
+	if err := report.Text(&text, s, report.TextOptions{Width: 200}); err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Markdown(&markdown, s); err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]string{"text": text.String(), "Markdown": markdown.String()} {
+		at, finding := strings.Index(got, want), strings.Index(got, "Requests wait for a database connection")
+		if at < 0 || finding < at {
+			t.Errorf("%s does not begin with the unexpected answers:\n%s", name, got)
+		}
+	}
+	s.Load.Unexpected = 600 // not 1 %
+	text.Reset()
+	if err := report.Text(&text, s, report.TextOptions{}); err != nil || strings.Contains(text.String(), "does not expect") {
+		t.Errorf("less than one in 100 is told as a headline, or %v:\n%s", err, text.String())
+	}
+}

@@ -142,6 +142,11 @@ func release(waker []record.Frame) released {
 	return one
 }
 
+// Closes reports whether a goroutine wakes by closing a channel.
+func Closes(waker []record.Frame) bool {
+	return release(waker) == broadcast && !Calls(waker, "sync.(*Cond).Broadcast")
+}
+
 // Broadcasts reports whether a goroutine wakes all who wait at once.
 func Broadcasts(waker []record.Frame) bool { return release(waker) == broadcast }
 

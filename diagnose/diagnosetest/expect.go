@@ -69,7 +69,8 @@ func ExpectAll(t testing.TB, suite []diagnose.Analyzer, from Fixture, want ...st
 	t.Helper()
 	out := judge(t, suite, from)
 	var got []string
-	for i, f := range out.Findings {
+	all := told(out)
+	for i, f := range all {
 		check(t, f, i)
 		text := f.Cause
 		if i < len(want) && strings.Contains(want[i], " at ") {
@@ -80,7 +81,16 @@ func ExpectAll(t testing.TB, suite []diagnose.Analyzer, from Fixture, want ...st
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q%s", got, want, explain(out))
 	}
-	return out.Findings
+	return all
+}
+
+// told returns what was found, and the notes on the measurement after it.
+func told(out record.Findings) []record.Finding {
+	all := slices.Concat(out.Findings, out.Notes)
+	for i := range all {
+		all[i].Rank = i + 1
+	}
+	return all
 }
 
 // ExpectFirst runs a whole suite over a fixture and checks the first finding
@@ -89,7 +99,7 @@ func ExpectFirst(t testing.TB, suite []diagnose.Analyzer, from Fixture, want str
 	t.Helper()
 	out := judge(t, suite, from)
 	got := ""
-	for i, f := range out.Findings {
+	for i, f := range told(out) {
 		check(t, f, i)
 		if i == 0 {
 			got = f.Cause

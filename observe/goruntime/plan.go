@@ -19,8 +19,8 @@ const (
 	// service that is quiet under load answers slowly, and a short trace of it
 	// would hold no whole request.
 	quietTrace = 1 << 20
-	quietShare = 2               // such a trace takes at most 1/quietShare of the steady span
-	quietMost  = 5 * time.Second // and this much
+	quietShare = 2               // such a trace takes at most 1/quietShare of its share of the steady span
+	quietMost  = 5 * time.Second // and this much at quietTrace, twice that at half of it
 )
 
 // cpuSpans cuts the steady span into equal stretches of at most o.CPULength.
@@ -88,10 +88,17 @@ func fit(length, slice time.Duration, size, target int64) time.Duration {
 }
 
 // extend returns how long a trace of a quiet target may last instead of length,
-// judged by the size of a slice; room is what is left of the steady span.
-func extend(length, slice time.Duration, size int64, steady, room time.Duration) time.Duration {
-	if slice <= 0 || float64(size) > quietTrace*slice.Seconds() {
+// judged by the size of a slice; share is its share of the steady span, and room
+// what is left of it. The quieter the target the longer: its traces cost by their
+// events, and one request per second takes many seconds for a few.
+func extend(length, slice time.Duration, size int64, share, room time.Duration) time.Duration {
+	perSecond := float64(size) / slice.Seconds()
+	if slice <= 0 || perSecond > quietTrace {
 		return length
 	}
-	return max(length, min(quietMost, steady/quietShare, room))
+	most := share // of a slice without an event
+	if perSecond > 0 {
+		most = time.Duration(min(float64(share), float64(quietMost)*quietTrace/perSecond))
+	}
+	return max(length, min(most, share/quietShare, room))
 }

@@ -88,17 +88,20 @@ func TestFit(t *testing.T) {
 func TestExtend(t *testing.T) {
 	const ms = time.Millisecond
 	for name, c := range map[string]struct {
-		size         int64
-		steady, room time.Duration
-		want         time.Duration
+		size        int64
+		share, room time.Duration
+		want        time.Duration
 	}{
 		"busy":                 {1 << 20, 30_000 * ms, 15_000 * ms, 2000 * ms},
-		"quiet":                {100 << 10, 30_000 * ms, 15_000 * ms, 5000 * ms},
+		"quiet":                {200 << 10, 30_000 * ms, 15_000 * ms, 5120 * ms},
+		"half as quiet":        {100 << 10, 30_000 * ms, 15_000 * ms, 10_240 * ms},
+		"hardly an event":      {1 << 10, 60_000 * ms, 50_000 * ms, 30_000 * ms},
+		"to the end":           {1 << 10, 60_000 * ms, 20_000 * ms, 20_000 * ms},
 		"quiet in a short run": {100 << 10, 6_000 * ms, 5_000 * ms, 3000 * ms},
 		"quiet near the end":   {100 << 10, 30_000 * ms, 2_500 * ms, 2500 * ms},
 		"never shorter":        {100 << 10, 30_000 * ms, 1_000 * ms, 2000 * ms},
 	} {
-		if got := extend(2000*ms, 200*ms, c.size, c.steady, c.room); got != c.want {
+		if got := extend(2000*ms, 200*ms, c.size, c.share, c.room); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

@@ -102,7 +102,7 @@ func (t *Traces) planned(ctx context.Context, sink observe.Sink) {
 			if slice, ok = t.fetch(ctx, traceSlice); ok {
 				length = fit(length, slice.span.Len(), int64(len(slice.data)), bytes)
 				room := t.subject.Steady.To - endMargin - t.subject.Clock.Now()
-				length = extend(length, slice.span.Len(), int64(len(slice.data)), t.subject.Steady.Len(), room)
+				length = extend(length, slice.span.Len(), int64(len(slice.data)), t.subject.Steady.Len()/time.Duration(len(spans)), room)
 			}
 		}
 		if c, ok := t.fetch(ctx, length); ok {

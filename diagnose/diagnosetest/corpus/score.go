@@ -3,6 +3,7 @@ package corpus
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/record"
@@ -52,6 +53,8 @@ func Broken(c Case, err error) Result {
 // Score judges what was found in a case.
 func Score(c Case, found record.Findings) Result {
 	r := Result{Name: c.Name, Kind: c.Kind, Held: c.Held, First: true, InFirstThree: true}
+	// A note on the measurement is told after all that stops the service.
+	found.Findings = slices.Concat(found.Findings, found.Notes)
 	for _, f := range found.Findings {
 		r.Said = append(r.Said, words(f))
 		if !c.wants(f.Cause) && f.Confidence != record.Low {

@@ -44,7 +44,7 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	held, source, ok := heldConnections(p)
 	if !ok {
 		if !p.Has(diagnose.NeedAnatomy) || p.Waits().NS(allWaits()...) > 0 {
-			p.Unjudged("db-conn-leak", "neither the database's sessions (--postgres) nor the pool's own figures (redline/probe/pool) were seen")
+			p.Unjudged("db-conn-leak", "%s", unseenPool(p))
 		}
 		return nil, nil
 	}
@@ -199,4 +199,12 @@ func taker(p *diagnose.Pass) (record.Frame, bool) {
 		}
 	}
 	return caller(p)
+}
+
+// unseenPool says why nothing is known of connections.
+func unseenPool(p *diagnose.Pass) string {
+	if p.UsesOnly(callstack.SQLite) {
+		return "the pool's own figures (redline/probe/pool) were not seen, and SQLite has no sessions to ask for"
+	}
+	return "neither the database's sessions (--postgres) nor the pool's own figures (redline/probe/pool) were seen"
 }

@@ -160,7 +160,7 @@ func verb(text string) string {
 func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 	if !p.Has(diagnose.NeedAnatomy) {
 		for _, cause := range []string{"db-n-plus-one", "db-unbatched-write"} {
-			p.Unjudged(cause, "it needs statement statistics (--postgres) or an execution trace")
+			p.Unjudged(cause, "%s; and without an execution trace calls cannot be counted", p.Explain(diagnose.NeedStatements))
 		}
 		return nil
 	}

@@ -121,6 +121,13 @@ func TestStability(t *testing.T) {
 	ExpectUnjudged(t, host.Stability, New(64, 4*ms), "unstable-host")
 }
 
+// What the service calls on the same host is no foreign program.
+func TestStabilityOfOneThatCallsOthers(t *testing.T) {
+	calls := New(64, 4*ms).CPU(2, 1.9, 0.3, 0.1, 0.1).Wait(record.StateNetwork, 2*ms, 1, "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", "shop/quote.Ask@quote.go:12")
+	Expect(t, host.Stability, calls)
+	Expect(t, host.Stability, calls.Counter(record.HostSteal, "", 2e9), "unstable-host")
+}
+
 // Who waits at a lock or a channel for one that syncs waits for the disk.
 func TestDiskBehind(t *testing.T) {
 	wal := "shop/wal.(*Log).Append@wal.go:30"

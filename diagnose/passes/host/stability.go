@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
 )
 
@@ -32,11 +33,12 @@ var Stability = diagnose.Analyzer{
 		Doc: "Other programs, or other guests of the machine, took CPU during the run, or a clock was set. The figures are of that " +
 			"moment, and the same run may give others.",
 		Knows: "The CPU of the host less that of the target's processes, of redline and of the database, where they are on this host; " +
-			"steal time as the kernel counts it; and the snapshots of both clocks within execution traces. A service that the target " +
-			"calls on the same host counts as another program, so that it is said with low confidence and ranks last: it tells how far " +
-			"the other findings are to be trusted, and voids none.",
+			"steal time as the kernel counts it; and the snapshots of both clocks within execution traces. Where the target calls other " +
+			"services, the CPU of the rest may be theirs, so it is not counted. It is a warning and no finding: findings that rest on " +
+			"times or on CPU left over are then of medium confidence at most.",
 		Remedy:    "A quieter host; and comparisons by interleaved runs (redline ab), which meet the same noise on both sides.",
 		Qualifies: true,
+		Note:      true,
 		Example: diagnose.Example{
 			Lang:   "sh",
 			Before: "redline run before.yaml; redline run after.yaml",
@@ -52,6 +54,10 @@ var Stability = diagnose.Analyzer{
 func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	c := p.CPU()
 	others := othersCPU(c)
+	if others >= leastOthers && callsOut(p) {
+		p.Reject("unstable-host", "others than the service, redline and the database took %s of the host's CPUs, which may be the services that it calls", diagnose.Percent(others))
+		others = 0
+	}
 	steal := math.NaN()
 	if rate, ok := p.Rate(record.HostSteal, ""); ok && c.CPUs > 0 {
 		steal = rate / 1e9 / c.CPUs
@@ -92,6 +98,12 @@ func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // where the host's or the target's figures are missing.
 func othersCPU(c diagnose.CPU) float64 {
 	return math.Max(0, c.Busy-c.Target-c.Children-zero(c.Generator)-zero(c.Database)) / c.CPUs
+}
+
+// callsOut reports whether requests wait for services that they call, whose CPU
+// cannot be told from that of foreign programs.
+func callsOut(p *diagnose.Pass) bool {
+	return p.Waits().NS(callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait) > 0
 }
 
 // zero stands for what is not on this host.

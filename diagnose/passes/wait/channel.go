@@ -84,7 +84,7 @@ func classify(p *diagnose.Pass, s diagnose.Site) use {
 		return ownWork
 	case diagnose.ByWorker:
 		switch {
-		case callstack.Broadcasts(s.Part.Waker):
+		case p.Event(s.Part):
 			return other // an event, told to all who wait for it
 		case e.Workers >= 2 && waitsMostly(p, s):
 			return limit
@@ -181,9 +181,33 @@ func bottleneck(p *diagnose.Pass, s diagnose.Site, v weigh.Verdict) diagnose.Fin
 	crowd(p, &f, s, e)
 	meanwhile(p, &f, s, "the goroutine that serves them")
 	f.Title = fmt.Sprintf("%s %s at %s", v.Requests(), doing, diagnose.At(s.Place))
+	served(p, &f, e)
 	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only guards state, use a mutex or shard it.", consumer)
 	return f
 }
+
+// served names who serves a queue and the function that it spends its CPU in:
+// that is what to make faster, or to share between goroutines.
+func served(p *diagnose.Pass, f *diagnose.Finding, e diagnose.Ender) {
+	if e.By != diagnose.ByWorker || e.Entry == "" {
+		return
+	}
+	use, err := p.Use()
+	if err != nil {
+		return
+	}
+	share, most := use.Began(e.Entry)
+	if share < leastServed || most.Place.Function == "" {
+		return
+	}
+	who := callstack.Short(e.Entry)
+	f.Title += fmt.Sprintf(", for %s, which takes %s of the CPU", who, diagnose.Percent(share))
+	f.Where.Detail = fmt.Sprintf("%s spends %s of its CPU in %s (%s)", who, diagnose.Percent(most.Share/share), callstack.Short(most.Place.Function), diagnose.At(most.Place))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio, "%s", f.Where.Detail))
+}
+
+// leastServed of the service's CPU must a queue's server take to be named with it.
+const leastServed = 0.1
 
 // crowd adds how many requests wait for how many goroutines.
 func crowd(p *diagnose.Pass, f *diagnose.Finding, s diagnose.Site, e diagnose.Ender) {

@@ -65,6 +65,22 @@ func TestChannel(t *testing.T) {
 	Expect(t, wait.Channel, busy().Wait(record.StateSelect, 8*ms, 1, semaphore...)) // admission control
 }
 
+// One goroutine works for all requests, and answers each by closing its channel.
+func TestServedByOneGoroutine(t *testing.T) {
+	const loop, check = "shop/store.(*Store).loop@store.go:90", "shop/store.(*Store).check@store.go:120"
+	receive := func() *Builder {
+		return idle().Wait(record.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).Waker(loop)
+	}
+	working := record.Chain{Links: []record.Link{{Goroutine: "shop/store.(*Store).loop", State: record.StateRunning}}}
+	idling := record.Chain{Links: []record.Link{{Goroutine: "shop/store.(*Store).loop", State: record.StateSleep, Stack: Stack("time.Sleep", loop)}}}
+	found := Expect(t, wait.Channel, receive().Behind(working).Background(6*time.Second, "slices.Sort", check, loop).Sample(time.Second, get), "channel-bottleneck at cache.go:41")
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "(*Store).loop") || !strings.Contains(found[0].Where.Detail, "(*Store).check")) {
+		t.Errorf("the function that works for all is not named: %q, %+v", found[0].Title, found[0].Where)
+	}
+	// A goroutine that has nothing to do until it closes tells of an event.
+	Expect(t, wait.Channel, receive().Behind(idling))
+}
+
 func TestSleep(t *testing.T) {
 	Expect(t, wait.Sleep, idle().Wait(record.StateSleep, 30*ms, 1, "time.Sleep", get), "sleep at cache.go:41")
 	Expect(t, wait.Sleep, idle().Wait(record.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).Waker(record.WakerTimer), "sleep at cache.go:41")

@@ -1,0 +1,41 @@
+package callstack
+
+import (
+	"slices"
+	"strings"
+)
+
+// Driver is what a service speaks to a database with.
+type Driver string
+
+// Drivers that advice differs by.
+const (
+	PGX    Driver = "pgx"
+	PQ     Driver = "lib/pq"
+	MySQL  Driver = "go-sql-driver/mysql"
+	SQLite Driver = "SQLite"
+)
+
+// drivers by the import paths of their packages.
+var drivers = []struct {
+	driver Driver
+	paths  []string
+}{
+	{PGX, []string{"github.com/jackc/pgx"}},
+	{PQ, []string{"github.com/lib/pq"}},
+	{MySQL, []string{"github.com/go-sql-driver/mysql"}},
+	{SQLite, []string{"modernc.org/sqlite", "github.com/mattn/go-sqlite3", "github.com/ncruces/go-sqlite3", "zombiezen.com/go/sqlite", "crawshaw.io/sqlite", "github.com/glebarez/go-sqlite"}},
+}
+
+// DriverOf returns the driver that a function belongs to; "" for none.
+func DriverOf(function string) Driver {
+	for _, d := range drivers {
+		if slices.ContainsFunc(d.paths, func(path string) bool {
+			rest, ok := strings.CutPrefix(function, path)
+			return ok && (rest == "" || rest[0] == '.' || rest[0] == '/')
+		}) {
+			return d.driver
+		}
+	}
+	return ""
+}

@@ -1,0 +1,41 @@
+package diagnose
+
+import (
+	"slices"
+
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// fewRequests: below it the mean request is the doing of a few, and a share has
+	// a standard error of above 0.1 (0.5/sqrt(20)). What rests on them is at most of
+	// medium confidence.
+	fewRequests = 20
+	// hardlyAny: with fewer whole requests one of them decides, and what rests on
+	// them is a hint.
+	hardlyAny = 3
+)
+
+// few takes confidence from findings that rest on few requests.
+func (p *Pass) few(a Analyzer, findings []Finding) {
+	if !slices.Contains(a.Needs, NeedAnatomy) || p.Anatomy == nil || p.Anatomy.Requests >= fewRequests {
+		return
+	}
+	most := record.Medium
+	if p.Anatomy.Requests < hardlyAny {
+		most = record.Low
+	}
+	for i := range findings {
+		f := &findings[i]
+		if trust(f.Confidence) > trust(most) {
+			f.Confidence = most
+		}
+		text := "it rests on %d whole requests"
+		args := []any{p.Anatomy.Requests}
+		if p.Anatomy.Partial > 0 {
+			text += " and what %d more did within the traces"
+			args = append(args, p.Anatomy.Partial)
+		}
+		f.Evidence = append(f.Evidence, Fact(FromTrace, float64(p.Anatomy.Requests), "requests", text, args...))
+	}
+}

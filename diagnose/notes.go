@@ -1,0 +1,51 @@
+package diagnose
+
+import (
+	"slices"
+
+	"github.com/redline-go/redline/record"
+)
+
+// apartNotes takes the notes on the measurement out of what was found, in order.
+// Both keep their ranks from 1; what was rejected stays with the first of all.
+func apartNotes(all []Finding, suite []Analyzer) (findings, notes []Finding) {
+	for _, f := range all {
+		if cause, _ := Lookup(suite, f.Cause); cause.Note {
+			f.Rank = len(notes) + 1
+			notes = append(notes, f)
+			continue
+		}
+		f.Rank = len(findings) + 1
+		findings = append(findings, f)
+	}
+	return findings, notes
+}
+
+// spoiled are the wholes whose figures another program or guest of the host
+// changes: how long requests take and what the CPUs have left. What the service
+// spends its own CPU and memory on stays as it is.
+var spoiled = []string{OfRequest, OfTail, OfCapacity}
+
+// mostOwnWait of each second may the generator's threads stand in the kernel's run
+// queue: answers that come meanwhile are read late, so that from there on most of
+// the service time can be the generator's own wait.
+const mostOwnWait = 0.5
+
+// spoil takes confidence from findings that rest on figures which a note spoils, or
+// the generator's own wait.
+func (p *Pass) spoil(findings, notes []Finding) {
+	if delay, ok := p.Rate(record.GeneratorDelay, ""); ok && delay/1e9 > mostOwnWait {
+		wait := Finding{Cause: "generator-saturated", Title: "up to " + Percent(min(1, delay/1e9)) + " of service time is the generator's own wait for a CPU"}
+		notes = append(slices.Clone(notes), wait)
+	}
+	for _, note := range notes {
+		for i := range findings {
+			f := &findings[i]
+			if f.Confidence != record.High || !slices.Contains(spoiled, f.ShareOf) {
+				continue
+			}
+			f.Confidence = record.Medium
+			f.Rejected = append(f.Rejected, record.Rejected{Cause: note.Cause, Why: "it makes this less sure: " + note.Title})
+		}
+	}
+}

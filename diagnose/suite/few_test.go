@@ -1,0 +1,109 @@
+package suite_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/diagnose"
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/suite"
+	"github.com/redline-go/redline/record"
+)
+
+// TestFewRequestsAreJudged has a service at 1.2 requests/s: three whole ones in
+// its traces, and two under way.
+func TestFewRequestsAreJudged(t *testing.T) {
+	const at = "shop/cache.(*Cache).Get@cache.go:41"
+	b := New(2, 1700*ms).CPU(2, 0.3, 0.2, 0.01, -1).Wait(record.StateRunning, 100*ms, 3).
+		Wait(record.StateLock, 1500*ms, 1, "sync.runtime_SemacquireMutex", "sync.(*Mutex).Lock", at)
+	for name, c := range map[string]struct {
+		whole, partial int
+		most           record.Confidence
+	}{"whole and partial": {3, 2, record.Medium}, "one": {1, 0, record.Low}, "none whole": {0, 4, record.Low}} {
+		rec, a := b.Open(t)
+		a.Requests, a.Partial = c.whole, c.partial
+		out, err := diagnose.Run(rec, a, suite.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out.Findings) == 0 || out.Findings[0].Cause != "lock-contention" || out.Findings[0].Confidence != c.most {
+			t.Errorf("%s: found %+v; want lock-contention with %s confidence", name, out.Findings, c.most)
+		}
+		for _, n := range out.NotJudged {
+			if strings.Contains(n.Why, "no requests were taken apart") {
+				t.Errorf("%s: %s is not judged: %s", name, n.Cause, n.Why)
+			}
+		}
+	}
+}
+
+// TestNotJudgedSaysWhy has traces without a request: nothing is gained by asking
+// for the probe that took them.
+func TestNotJudgedSaysWhy(t *testing.T) {
+	b := New(2, 1700*ms).CPU(2, 0.3, 0.2, 0.01, -1).Wait(record.StateRunning, ms, 1)
+	rec, a := b.Open(t)
+	*a = record.Anatomy{Traced: 5 * time.Second}
+	rec.Run.Sources = []record.SourceHealth{{Name: "traces", OK: true, Samples: 1}, {Name: "profiles", Why: "the target does not answer"}}
+	out, err := diagnose.Run(rec, a, suite.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := map[string]string{}
+	for _, n := range out.NotJudged {
+		why[n.Cause] = n.Why
+	}
+	if w := why["lock-contention"]; strings.Contains(w, "--build") || !strings.Contains(w, "5 s of execution trace hold no request") {
+		t.Errorf("lock-contention is not judged: %q", w)
+	}
+	if w := why["cpu-json"]; !strings.Contains(w, "the target does not answer") || strings.Contains(w, "--build") {
+		t.Errorf("cpu-json is not judged: %q", w)
+	}
+}
+
+// TestStatementsOfSQLite has no server to ask.
+func TestStatementsOfSQLite(t *testing.T) {
+	b := New(2, 40*ms).CPU(2, 0.6, 0.4, 0.01, -1).Sample(4*time.Second, "modernc.org/sqlite/lib.Xsqlite3_step", "modernc.org/sqlite.(*conn).step", "shop/orders.List@orders.go:12")
+	rec, a := b.Open(t)
+	out, err := diagnose.Run(rec, a, suite.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range out.NotJudged {
+		if strings.Contains(n.Why, "--postgres") && !strings.Contains(n.Why, "SQLite") {
+			t.Errorf("%s is not judged: %s", n.Cause, n.Why)
+		}
+	}
+}
+
+// TestNotesAreNoFindings has a lock on a host that other programs share, and one
+// whose generator waits for CPUs itself.
+func TestNotesAreNoFindings(t *testing.T) {
+	const at = "shop/cache.(*Cache).Get@cache.go:41"
+	locked := func() *Builder {
+		return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, -1).Wait(record.StateRunning, 2*ms, 3).
+			Wait(record.StateLock, 30*ms, 1, "sync.runtime_SemacquireMutex", "sync.(*Mutex).Lock", at)
+	}
+	for name, c := range map[string]struct {
+		b     *Builder
+		notes int
+		trust record.Confidence
+	}{
+		"quiet":            {locked(), 0, record.High},
+		"stolen":           {locked().Counter(record.HostSteal, "", 4e9), 1, record.Medium},
+		"generator waits":  {locked().Counter(record.GeneratorDelay, "", 8.8e9), 0, record.Medium},
+		"generator hardly": {locked().Counter(record.GeneratorDelay, "", 0.5e9), 0, record.High},
+	} {
+		rec, a := c.b.Open(t)
+		out, err := diagnose.Run(rec, a, suite.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out.Findings) != 1 || out.Findings[0].Cause != "lock-contention" || out.Findings[0].Rank != 1 || out.Findings[0].Confidence != c.trust {
+			t.Errorf("%s: found %+v; want lock-contention with %s confidence", name, out.Findings, c.trust)
+		}
+		if len(out.Notes) != c.notes || c.notes == 1 && out.Notes[0].Cause != "unstable-host" {
+			t.Errorf("%s: notes %+v", name, out.Notes)
+		}
+	}
+}

@@ -1,0 +1,25 @@
+package judge
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// unexpectedStatus is the kind of failure that load gives to an answer whose
+	// status the plan does not take as success.
+	unexpectedStatus = "status"
+	// mostUnexpected of the answers may have such a status without a word: the
+	// figures are then those of the service at work.
+	mostUnexpected = 0.01
+)
+
+// unexpected warns of a run whose answers are not what the scenario asks for.
+func unexpected(l *record.LoadSummary) []string {
+	if l.Requests == 0 || float64(l.Unexpected) <= mostUnexpected*float64(l.Requests) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%.0f %% of the answers had a status that the scenario does not expect; what was found speaks of them too. "+
+		"Correct the requests, or expect the status (checks: [{status: ...}]).", 100*float64(l.Unexpected)/float64(l.Requests))}
+}
