@@ -45,6 +45,7 @@ func Bundle(dir string) (*record.Record, *record.Summary, error) {
 		summary.Anatomy = body.AnatomySummary
 	}
 	summary.Findings, summary.NotJudged, summary.CPU = found.Findings, found.NotJudged, found.CPU
+	summary.Ledger = found.Ledger
 	summary.Thresholds = thresholds(rec, summary)
 	for file, value := range map[string]any{
 		record.AnatomyFile: body, record.FindingsFile: found, record.SummaryFile: summary,

@@ -68,6 +68,8 @@ type Findings struct {
 	// service, with the figure that speaks against them.
 	Rejected []Rejected `json:"rejected,omitempty"`
 	CPU      *CPUUse    `json:"cpu,omitempty"`
+	// Ledger is nil where neither an anatomy nor a CPU profile was taken.
+	Ledger *Ledger `json:"ledger,omitempty"`
 }
 
 // CPUUse says who used the host's CPUs over the steady span, in CPUs: 1.5 is one
