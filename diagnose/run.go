@@ -54,6 +54,7 @@ func Run(rec *record.Record, a *record.Anatomy, suite []Analyzer) (record.Findin
 	p.reason(out.Findings, stagesOf(sorted))
 	p.exemplify(out.Findings)
 	out.Rejected, out.CPU = p.rejected, p.CPU().told()
+	out.Ledger = p.ledger()
 	return out, nil
 }
 

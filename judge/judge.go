@@ -51,6 +51,7 @@ func Bundle(dir string) (*record.Record, *record.Summary, error) {
 	}
 	summary.Load.Unexpected = summary.Load.ErrorKinds[unexpectedStatus]
 	summary.Warnings = append(summary.Warnings, unexpected(&summary.Load)...)
+	summary.Ledger = found.Ledger
 	summary.Thresholds = thresholds(rec, summary)
 	for file, value := range map[string]any{
 		record.AnatomyFile: body, record.FindingsFile: found, record.SummaryFile: summary,

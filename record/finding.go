@@ -74,6 +74,8 @@ type Findings struct {
 	// quiet. They are warnings of the summary, and lower the confidence of the
 	// findings whose figures they spoil.
 	Notes []Finding `json:"notes,omitempty"`
+	// Ledger is nil where neither an anatomy nor a CPU profile was taken.
+	Ledger *Ledger `json:"ledger,omitempty"`
 }
 
 // CPUUse says who used the host's CPUs over the steady span, in CPUs: 1.5 is one

@@ -13,7 +13,8 @@ type Summary struct {
 	Anatomy    AnatomySummary    `json:"anatomy"`
 	Findings   []Finding         `json:"findings"`
 	NotJudged  []NotJudged       `json:"not_judged"`
-	CPU        *CPUUse           `json:"cpu,omitempty"` // nil where the host's CPUs are not known, or the target runs elsewhere
+	CPU        *CPUUse           `json:"cpu,omitempty"`    // nil where the host's CPUs are not known, or the target runs elsewhere
+	Ledger     *Ledger           `json:"ledger,omitempty"` // nil where neither an anatomy nor a CPU profile was taken
 	Overhead   *Overhead         `json:"overhead,omitempty"`
 	Thresholds []ThresholdResult `json:"thresholds"`
 	Warnings   []string          `json:"warnings"`

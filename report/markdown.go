@@ -15,6 +15,7 @@ func Markdown(w io.Writer, s *record.Summary) error {
 	m := &markdownWriter{s: s}
 	m.head()
 	m.findings()
+	m.ledger()
 	m.load()
 	m.thresholds()
 	m.sources()

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redline-go/redline/diagnose/tale"
@@ -112,9 +113,12 @@ func headlineOf(s *record.Summary) headline {
 	h.State = cleanJoin([]string{h.State, unexpected(&s.Load)}, " ")
 	if !h.Found {
 		h.Title, h.Lead = nothing(s)
-		return h
+	} else {
+		h.Title, h.Lead = notation.Clean(s.Findings[0].Title), weight(&s.Findings[0])
 	}
-	h.Title, h.Lead = notation.Clean(s.Findings[0].Title), weight(&s.Findings[0])
+	if lines := ledger(s); len(lines) > 0 {
+		h.Lead = strings.TrimRight(h.Lead, ". ") + ". " + strings.Join(lines, " ")
+	}
 	return h
 }
 

@@ -37,6 +37,7 @@ func Text(w io.Writer, s *record.Summary, o TextOptions) error {
 	t := newTextWriter(s, o)
 	t.validity()
 	t.findings()
+	t.ledger()
 	t.notJudged()
 	t.tales()
 	t.load()
@@ -53,6 +54,7 @@ func Head(w io.Writer, s *record.Summary, o TextOptions) error {
 	t := newTextWriter(s, o)
 	t.validity()
 	t.findings()
+	t.ledger()
 	l := &s.Load
 	t.section()
 	t.line("%s requests/s, p50 %s, p95 %s, p99 %s", notation.Rate(l.Rate),

@@ -1,0 +1,182 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// leastEntry of the whole for a ledger to name an entry; smaller ones are booked
+// on their group, so that nothing is lost and a line stays readable.
+const leastEntry = 0.02
+
+const (
+	ownRest    = "other own code"
+	moduleRest = "other modules"
+	waitRest   = "other waits"
+)
+
+// ledger accounts for all of the request time and all of the service's CPU; a
+// half that was not measured is empty, and nil stands for neither measured.
+func (p *Pass) ledger() *record.Ledger {
+	l := &record.Ledger{CPU: p.cpuLedger(), RequestTime: p.timeLedger()}
+	if len(l.CPU) == 0 && len(l.RequestTime) == 0 {
+		return nil
+	}
+	if w := p.Waits(); len(l.RequestTime) > 0 {
+		l.Shape = fmt.Sprintf("Requests take %s, %s of it on CPU", Span(w.MeanNS()), Percent(w.Share(callstack.Busy)))
+		if use := p.CPU().Use(); !math.IsNaN(use) {
+			l.Shape += fmt.Sprintf("; CPUs %s busy", Percent(min(1, use)))
+		}
+		l.Shape += "."
+	}
+	return l
+}
+
+// account sums what is booked on each name.
+type account struct {
+	sums  map[string]float64
+	group map[string]string
+	total float64
+}
+
+func newAccount() *account {
+	return &account{sums: map[string]float64{}, group: map[string]string{}}
+}
+
+func (a *account) book(who, group string, value float64) {
+	a.sums[who] += value
+	a.group[who] = group
+	a.total += value
+}
+
+// entries returns the shares of the total, largest first, unattributed last.
+func (a *account) entries() []record.LedgerEntry {
+	if !(a.total > 0) {
+		return nil
+	}
+	shares := map[string]float64{}
+	for who, sum := range a.sums {
+		if group := a.group[who]; group != "" && sum < leastEntry*a.total {
+			who = group
+		}
+		shares[who] += sum / a.total
+	}
+	list := make([]record.LedgerEntry, 0, len(shares))
+	for who, share := range shares {
+		list = append(list, record.LedgerEntry{Who: who, Share: share})
+	}
+	last := func(e record.LedgerEntry) int {
+		if e.Who == record.Unattributed {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(list, func(a, b record.LedgerEntry) int {
+		return cmp.Or(cmp.Compare(last(a), last(b)), cmp.Compare(b.Share, a.Share), cmp.Compare(a.Who, b.Who))
+	})
+	return list
+}
+
+// cpuLedger books each sample on its innermost frame outside the standard
+// library: that code chose to call what lies below it. Marking on idle CPUs is
+// left out, as in Use.
+func (p *Pass) cpuLedger() []record.LedgerEntry {
+	use, err := p.Use()
+	if err != nil {
+		return nil
+	}
+	a := newAccount()
+	for _, s := range use.list {
+		who, group := p.responsible(s)
+		a.book(who, group, float64(s.Value))
+	}
+	return a.entries()
+}
+
+func (p *Pass) responsible(s usage) (who, group string) {
+	switch {
+	case len(s.Stack) == 0:
+		return record.Unattributed, ""
+	case s.domain.Has(callstack.GCAssist | callstack.GCWork):
+		return "runtime: garbage collector", ""
+	case s.domain.Has(callstack.Schedule):
+		return "runtime: scheduler", ""
+	}
+	if leaf, _ := callstack.Split(s.Stack[0].Function); leaf == "syscall" || strings.HasSuffix(leaf, "runtime/syscall") || strings.HasSuffix(leaf, "runtime/syscall/linux") {
+		return "kernel", ""
+	}
+	for _, f := range s.Stack {
+		pkg, _ := callstack.Split(f.Function)
+		switch {
+		case p.Stacks.User(f):
+			return callstack.Short(callstack.Enclosing(f.Function)), ownRest
+		case pkg != "" && !callstack.Standard(pkg):
+			return module(pkg), moduleRest
+		}
+	}
+	if s.roles.Has(callstack.Server) {
+		return "standard library: server", ""
+	}
+	for _, f := range s.Stack {
+		if pkg, _ := callstack.Split(f.Function); pkg != "" && pkg != "runtime" && !strings.HasPrefix(pkg, "internal/") {
+			return "standard library", ""
+		}
+	}
+	return "runtime", ""
+}
+
+// module returns the module of a package by the custom of its host: three
+// elements of the path, "github.com/jackc/pgx".
+func module(pkg string) string {
+	parts := strings.Split(pkg, "/")
+	return strings.Join(parts[:min(3, len(parts))], "/")
+}
+
+// timeLedger books the mean request's time on whom it waits for. The trace does
+// not say what a running goroutine runs; the ledger of CPU does.
+func (p *Pass) timeLedger() []record.LedgerEntry {
+	w, a := p.Waits(), newAccount()
+	for _, kind := range w.Kinds() {
+		for _, s := range w.Sites(kind) {
+			who, group := waitsFor(kind, s.Place)
+			a.book(who, group, s.NS)
+		}
+	}
+	return a.entries()
+}
+
+func waitsFor(kind callstack.Wait, at record.Frame) (who, group string) {
+	switch kind {
+	case callstack.Busy:
+		return "on CPU", ""
+	case callstack.Queued:
+		return "waiting for a CPU", ""
+	case callstack.Collector:
+		return "runtime: garbage collector", ""
+	case callstack.DatabaseWait, callstack.PrepareWait:
+		return "database", ""
+	case callstack.HTTPWait, callstack.HTTPOpen:
+		return "HTTP upstream", ""
+	case callstack.ChannelWait:
+		return placed("channel or worker", at), waitRest
+	case callstack.PoolWait, callstack.ConnectWait, callstack.RPCWait, callstack.NetworkWait, callstack.ClientWait,
+		callstack.LogWait, callstack.SyncWait, callstack.FileWait, callstack.SyscallWait, callstack.EventWait:
+		return string(kind), ""
+	case callstack.OtherWait:
+		return record.Unattributed, ""
+	}
+	return placed(string(kind), at), waitRest
+}
+
+func placed(what string, at record.Frame) string {
+	if at.Function == "" {
+		return what
+	}
+	return what + " in " + callstack.Short(callstack.Enclosing(at.Function))
+}

@@ -1,0 +1,36 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/record"
+)
+
+// TestLedgerIsPrinted: text, Markdown and the page account for the whole, with
+// the entries beyond the named ones summed, and with what nobody is named for.
+func TestLedgerIsPrinted(t *testing.T) {
+	s := &record.Summary{State: record.Complete, Generator: record.Generator{Valid: true}, Ledger: &record.Ledger{
+		RequestTime: []record.LedgerEntry{
+			{Who: "database", Share: 0.5}, {Who: "on CPU", Share: 0.2}, {Who: "a", Share: 0.1}, {Who: "b", Share: 0.06},
+			{Who: "c", Share: 0.05}, {Who: "d", Share: 0.03}, {Who: "e", Share: 0.02}, {Who: record.Unattributed, Share: 0.04},
+		},
+		Shape: "Requests take 1.2 ms, 20 % of it on CPU.",
+	}}
+	var text, md bytes.Buffer
+	if err := Text(&text, s, TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Markdown(&md, s); err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]string{"text": text.String(), "Markdown": md.String(), "page": headlineOf(s).Lead} {
+		got = strings.Join(strings.Fields(got), " ")
+		for _, want := range []string{"Request time: 50 % database, 20 % on CPU,", "5.0 % others, 4.0 % unattributed.", "Requests take 1.2 ms"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s lacks %q:\n%s", name, want, got)
+			}
+		}
+	}
+}
