@@ -20,6 +20,8 @@ const module = "github.com/redline-go/redline/"
 // folders inside a room may import the room and each other.
 var floors = map[string]int{
 	"record": 1, "scenario": 1, "stat": 1, "benchmark": 1,
+	// door is who may come in at a listener, wherever one is opened.
+	"door": 1,
 	// export shows a run to the outside as it goes: it touches the world, and run
 	// puts it beside the record.
 	"load": 2, "observe": 2, "anatomy": 2, "target": 2, "export": 2,
@@ -31,11 +33,17 @@ var floors = map[string]int{
 	"bench": 6,
 	// The probe is what a target may link: a module of its own, below all.
 	"probe": 0,
+	// What hides secrets serves every floor.
+	"redact": 0,
 }
 
 // bans are imports that the floors alone would allow, each with its reason. A
 // room or import ending in "/" stands for everything below it.
 var bans = []struct{ room, imports, reason string }{
+	{"redact/", module, "what hides secrets knows nothing of where they stand"},
+	{"redact/", "os", "hiding is pure: what is secret is handed to it"},
+	{"redact/", "net", "hiding is pure: it talks to nobody"},
+	{"redact/", "net/http", "hiding is pure: it talks to nobody"},
 	{"record/", module + "scenario", "the artefact imports no sibling: a bundle opens anywhere"},
 	{"record/", module + "stat", "the artefact does not interpret"},
 	{"record/", "net/", "the artefact is files, not the network"},
@@ -44,6 +52,7 @@ var bans = []struct{ room, imports, reason string }{
 	{"scenario/", "os/exec", "a plan is pure: it starts nothing"},
 	{"stat/", "os", "statistics are pure"},
 	{"stat/", module, "statistics know nothing of redline"},
+	{"door/", module, "who comes in is the kernel's to say, whatever is behind"},
 	{"benchmark/", module, "what benches leave knows nothing of what was measured"},
 	{"anatomy/", "net/http", "anatomy replays from a trace"},
 	{"anatomy/", "os", "anatomy takes readers, not paths"},

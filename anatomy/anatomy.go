@@ -8,6 +8,10 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
+// MostBytes is what is read of one trace unless Options say otherwise: what the
+// probe ends a trace at.
+const MostBytes = 64 << 20
+
 // Options bound and steer an analysis. The zero Options is usable; its run times
 // then count from boot.
 type Options struct {
@@ -27,12 +31,14 @@ type Options struct {
 	// MaxMarked is the number of timelines kept of the requests that carry an id;
 	// zero means 20, negative none.
 	MaxMarked int
-	// MaxBytes and MaxEvents bound what is read of each trace; zero means 64 MiB
+	// MaxBytes and MaxEvents bound what is read of each trace; zero means MostBytes
 	// and 8 Mi events, some 50 s of 10,000 requests/s. What lies behind a bound
-	// is left out with a warning. A hostile trace can take about 20 times
-	// MaxBytes of memory.
+	// is left out with a warning.
 	MaxBytes  int64
 	MaxEvents int
+	// MaxEventsInAll bounds what is read of all traces together; zero means 24 Mi
+	// events, some 15 s of work.
+	MaxEventsInAll int
 	// Each, when not nil, is called with every whole request in the order of
 	// their ends. The Timeline is the callee's to keep.
 	Each func(record.Timeline)
@@ -40,6 +46,7 @@ type Options struct {
 
 // Input is one execution trace.
 type Input struct {
+	// Trace is read when its turn comes, and closed then if it is an io.Closer.
 	Trace io.Reader
 	// Span is the run time that the trace covers, as far as its taker knows.
 	// It places traces that carry no clock snapshot (before Go 1.25).
@@ -60,8 +67,16 @@ func AnalyzeAll(inputs []Input, o Options) (*record.Anatomy, error) {
 	all := newCollector(o)
 	var first error
 	read := 0
+	left := o.MaxEventsInAll
 	for i, in := range inputs {
-		events, err := readTrace(in, o, all)
+		if left <= 0 {
+			all.warn(fmt.Sprintf("execution traces %d to %d are left out: those before them hold %d events", i+1, len(inputs), o.MaxEventsInAll))
+			break
+		}
+		one := o
+		one.MaxEvents = min(o.MaxEvents, left)
+		events, err := readTrace(in, one, all)
+		left -= events
 		if err != nil {
 			reason := fmt.Errorf("execution trace %d of %d: %w", i+1, len(inputs), err)
 			if first == nil {
@@ -93,7 +108,10 @@ func (o Options) withDefaults() Options {
 		o.MaxMarked = 20
 	}
 	if o.MaxBytes == 0 {
-		o.MaxBytes = 64 << 20
+		o.MaxBytes = MostBytes
+	}
+	if o.MaxEventsInAll == 0 {
+		o.MaxEventsInAll = 24 << 20
 	}
 	if o.MaxEvents == 0 {
 		o.MaxEvents = 8 << 20

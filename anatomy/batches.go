@@ -18,6 +18,10 @@ type batches struct {
 	varints int    // of the batch's head, to come
 	shift   uint
 	size    uint64
+	first   bool   // the next byte is the first of the batch's body
+	gen     uint64 // generation of the batch
+	tables  tables
+	full    bool // the tables of a generation are over their bounds
 	skip    bool // the next byte is the experiment's
 	foreign bool // not of a kind that is known: whoever parses it will tell
 }
@@ -42,6 +46,11 @@ func (b *batches) see(p []byte) int {
 			i++
 			if b.at == headerSize {
 				b.foreign = !batched(string(b.header[:]))
+			}
+		case b.left > 0 && b.first:
+			b.first = false
+			if b.full = b.full || !b.tables.begin(b.gen, p[i], b.left); b.full {
+				return i
 			}
 		case b.left > 0:
 			n := min(b.left, uint64(len(p)-i))
@@ -75,8 +84,11 @@ func (b *batches) varint(c byte) {
 	if c&0x80 != 0 {
 		return
 	}
+	if b.varints == headVarints {
+		b.gen = b.size
+	}
 	if b.varints--; b.varints == 0 {
-		b.left = b.size
+		b.left, b.first = b.size, true
 	}
 	b.shift, b.size = 0, 0
 }

@@ -22,6 +22,9 @@ func readTrace(in Input, o Options, all *collector) (events int, err error) {
 	// The reader checks what it reads, but a trace is untrusted and its parser
 	// large: a panic in it is one more way to be told that the trace is broken.
 	defer func() {
+		if c, ok := in.Trace.(io.Closer); ok {
+			c.Close() // it was only read
+		}
 		if p := recover(); p != nil {
 			err = fmt.Errorf("broken: %s", firstLine(fmt.Sprint(p)))
 		}
@@ -33,6 +36,9 @@ func readTrace(in Input, o Options, all *collector) (events int, err error) {
 	}()
 	limited := &bounded{r: in.Trace, left: o.MaxBytes}
 	r, err := trace.NewReader(limited)
+	if err != nil && limited.hit {
+		return 0, errBound{limited.String()}
+	}
 	if err != nil {
 		return 0, fmt.Errorf("not readable: %s", firstLine(err.Error()))
 	}
@@ -53,6 +59,9 @@ func readTrace(in Input, o Options, all *collector) (events int, err error) {
 			}
 		}
 		t.event(ev)
+		if err := t.crowd(); err != nil {
+			return events, err
+		}
 	}
 	return events, errBound{fmt.Sprintf("its first %d events", o.MaxEvents)}
 }
@@ -68,7 +77,10 @@ type bounded struct {
 }
 
 func (b *bounded) String() string {
-	if b.batches.n == maxBatches && b.left > 0 {
+	switch {
+	case b.batches.full:
+		return "what fits of its stacks and names"
+	case b.batches.n == maxBatches && b.left > 0:
 		return fmt.Sprintf("its first %d batches", maxBatches)
 	}
 	return fmt.Sprintf("its first %d bytes", b.read)
@@ -94,5 +106,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	b.left -= int64(n)
 	b.read += int64(n)
+	if b.batches.foreign && b.read > maxOldBytes {
+		b.hit = true
+	}
 	return n, err
 }

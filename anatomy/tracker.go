@@ -24,6 +24,7 @@ type tracker struct {
 	tasks      map[trace.TaskID]task
 	first      trace.Time
 	last       trace.Time
+	alive      alive
 }
 
 func newTracker(all *collector, clock *traceClock) *tracker {
@@ -45,14 +46,25 @@ func (t *tracker) event(ev trace.Event) {
 		t.clock.add(ev.Sync().ClockSnapshot)
 		t.stacks.nextGeneration()
 	case trace.EventStateTransition:
-		if st := ev.StateTransition(); st.Resource.Kind == trace.ResourceGoroutine {
+		switch st := ev.StateTransition(); st.Resource.Kind {
+		case trace.ResourceGoroutine:
 			t.transition(ev, st)
+		case trace.ResourceProc:
+			if from, _ := st.Proc(); from == trace.ProcUndetermined {
+				t.alive.processors++
+			}
 		}
 	case trace.EventRangeBegin, trace.EventRangeActive, trace.EventRangeEnd:
 		t.ranges(ev)
 	case trace.EventRegionBegin, trace.EventRegionEnd:
 		t.observe(ev)
 	case trace.EventTaskBegin, trace.EventTaskEnd, trace.EventLog:
+		switch ev.Kind() {
+		case trace.EventTaskBegin:
+			t.alive.tasks++
+		case trace.EventTaskEnd:
+			t.alive.tasks--
+		}
 		t.observe(ev)
 		t.marker(ev)
 	case trace.EventStackSample:

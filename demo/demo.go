@@ -25,6 +25,7 @@ import (
 	"github.com/redline-go/redline/target"
 	"github.com/redline-go/redline/target/gateway"
 	"github.com/redline-go/redline/target/postgres"
+	"github.com/redline-go/redline/target/scratch"
 )
 
 // Options says how to climb. Checkout, Dir and Version are required.
@@ -56,14 +57,14 @@ func Run(ctx context.Context, o Options) ([]Step, error) {
 	if o.Duration == 0 {
 		o.Duration, o.Warmup = 10*time.Second, 2*time.Second
 	}
-	scratch, err := os.MkdirTemp("", "redline-demo-")
+	folder, err := scratch.New("demo")
 	if err != nil {
-		return nil, fmt.Errorf("scratch directory: %w", err)
+		return nil, err
 	}
-	defer os.RemoveAll(scratch)
+	defer folder.Remove()
 	o.phase("building the gateway with the probe injected")
 	// Exactly as a user's own service would be built.
-	binary := filepath.Join(scratch, "gateway")
+	binary := filepath.Join(folder.Path, "gateway")
 	if err := target.Build(ctx, filepath.Join(o.Checkout, "lab", "gateway"), binary); err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func Run(ctx context.Context, o Options) ([]Step, error) {
 	}
 	// Stopped even when ctx has ended: the server is ours.
 	defer db.Stop(context.WithoutCancel(ctx))
-	c := &climb{Options: o, binary: binary, remedies: remedies, dsn: db.DSN, scratch: scratch, taken: map[string]bool{}}
+	c := &climb{Options: o, binary: binary, remedies: remedies, dsn: db.DSN, scratch: folder.Path, taken: map[string]bool{}}
 	if err := c.prepare(ctx); err != nil {
 		return nil, err
 	}

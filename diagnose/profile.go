@@ -104,6 +104,9 @@ func ParseProfile(data []byte) (*profile.Profile, error) {
 	if len(data) > maxProfileBytes {
 		return nil, fmt.Errorf("larger than %d bytes unpacked", maxProfileBytes)
 	}
+	if err := boundProfile(data); err != nil {
+		return nil, err
+	}
 	return profile.ParseUncompressed(data)
 }
 
@@ -118,6 +121,7 @@ func flatten(from *profile.Profile, value string) (*Profile, error) {
 	if at < 0 {
 		return nil, fmt.Errorf("profile: no values of type %q", value)
 	}
+	held := 0
 	out := &Profile{Samples: make([]Sample, 0, len(from.Sample))}
 	for _, s := range from.Sample {
 		// A delta profile holds what went down as negative; that is noise here.
@@ -126,6 +130,9 @@ func flatten(from *profile.Profile, value string) (*Profile, error) {
 		}
 		sample := Sample{Value: s.Value[at], Count: s.Value[count]}
 		sample.Stack, sample.Inlined = frames(s)
+		if held += len(sample.Stack); held > maxFrames {
+			return nil, fmt.Errorf("profile: stacks of more than %d frames in sum", maxFrames)
+		}
 		out.Total += sample.Value
 		out.Count += sample.Count
 		out.Samples = append(out.Samples, sample)
@@ -133,11 +140,16 @@ func flatten(from *profile.Profile, value string) (*Profile, error) {
 	return out, nil
 }
 
-// frames expands inlined calls: a location's lines are innermost first.
+// frames expands inlined calls: a location's lines are innermost first. What lies
+// outside of maxStack frames is cut.
 func frames(s *profile.Sample) (stack []record.Frame, inlined []bool) {
-	stack, inlined = make([]record.Frame, 0, len(s.Location)), make([]bool, 0, len(s.Location))
+	n := min(len(s.Location), maxStack)
+	stack, inlined = make([]record.Frame, 0, n), make([]bool, 0, n)
 	for _, l := range s.Location {
 		for i, line := range l.Line {
+			if len(stack) == maxStack {
+				return stack, inlined
+			}
 			if line.Function == nil || line.Function.Name == "" {
 				continue
 			}

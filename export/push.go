@@ -14,7 +14,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/redact"
 )
 
 // How a receiver is treated.
@@ -242,13 +242,14 @@ func refusal(status string, body []byte) error {
 // nothing that a terminal obeys, no secret.
 func printable(text string) string {
 	const longest = 200
+	text = redact.Text(text) // before it is cut: half a secret is not found
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(text[:min(len(text), longest)], ""))
-	return scenario.RedactText(strings.Join(strings.Fields(text), " "))
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // retryAfter reads how long a receiver asks to be left alone (RFC 9110, section
@@ -287,7 +288,7 @@ func (p *pusher) close() string {
 		return ""
 	}
 	return fmt.Sprintf("%s at %s did not take %d of %d %s: %s; the record has them",
-		p.name, scenario.RedactText(p.url), p.dropped, p.dropped+p.sent, p.what, p.why)
+		p.name, redact.Text(p.url), p.dropped, p.dropped+p.sent, p.what, p.why)
 }
 
 func (p *pusher) endsWithin(grace time.Duration) bool {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net"
@@ -13,17 +12,25 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/redline-go/redline/door"
+	"github.com/redline-go/redline/scenario"
 )
 
 // staleAfter is when a gauge that gets no values leaves the page: its source
 // has ended, or has nothing to tell of.
 const staleAfter = 10 * time.Second
 
+// Bounds of the page: a few scrapers, each a few times a second.
+const (
+	scrapers         = 32
+	scrapesPerSecond = 20
+)
+
 // page is what Prometheus scrapes: the latest closed window of each series.
 type page struct {
-	listener net.Listener
+	listener *door.Listener
 	server   *http.Server
-	token    string
 
 	mu     sync.Mutex
 	common []label
@@ -43,15 +50,20 @@ type dated struct {
 
 // listen opens the page's address. It serves nothing until serve.
 func listen(address, token string) (*page, error) {
-	l, err := net.Listen("tcp", address)
+	l, err := door.Listen(context.Background(), address, door.Options{
+		Token: token, Variable: scenario.PrometheusTokenVariable, Connections: scrapers, Rate: scrapesPerSecond,
+	})
+	if errors.Is(err, door.ErrToken) {
+		return nil, fmt.Errorf("page for Prometheus: %w (hint: set %s)", err, scenario.PrometheusTokenVariable)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("page for Prometheus: %w (hint: another address, or port 0 for any)", err)
 	}
-	p := &page{listener: l, token: token, latest: map[*line]dated{}}
+	p := &page{listener: l, latest: map[*line]dated{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", p.get)
 	p.server = &http.Server{
-		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
+		Handler: mux, ConnContext: door.ConnContext, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
 		WriteTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 	}
 	return p, nil
@@ -79,13 +91,9 @@ func (p *page) windows(all []window) {
 }
 
 func (p *page) get(w http.ResponseWriter, r *http.Request) {
-	if p.token != "" {
-		shown, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if subtle.ConstantTimeCompare([]byte(shown), []byte(p.token)) != 1 {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "a token is needed", http.StatusUnauthorized)
-			return
-		}
+	if refusal := p.listener.Admit(r); refusal != nil {
+		refusal.Write(w)
+		return
 	}
 	values, visited := p.visit()
 	defer visited()

@@ -2,13 +2,13 @@ package history
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"io"
 	"math"
 	"strconv"
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -64,9 +64,7 @@ func JSON(w io.Writer, all []Series, here record.Host) error {
 		}
 		out.Series = append(out.Series, one)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(out)
+	return inert.JSON(w, out)
 }
 
 // known returns nil for a number that is none.
@@ -113,7 +111,8 @@ func CSV(w io.Writer, all []Series) error {
 // cell keeps a spreadsheet from taking text, such as a commit's subject, for a
 // formula.
 func cell(text string) string {
-	if text != "" && (text[0] == '=' || text[0] == '+' || text[0] == '-' || text[0] == '@' || text[0] == '\t' || text[0] == '\r') {
+	text = inert.Text(text)
+	if text != "" && (text[0] == '=' || text[0] == '+' || text[0] == '-' || text[0] == '@') {
 		return "'" + text
 	}
 	return text

@@ -17,7 +17,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // SQLite without cgo, so that redline stays one static binary
 
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/redact"
 )
 
 // Variable is the environment variable that names the history where no flag
@@ -40,7 +40,7 @@ type Store struct {
 	db      *sql.DB
 	name    string
 	dialect dialect
-	secret  string // what no error may tell
+	hide    *redact.Redactor // of the DSN
 }
 
 // dialect is what the two databases do not have in common.
@@ -119,8 +119,11 @@ func openServer(dsn string, _ bool) (*Store, error) {
 		return nil, errors.New("history: the PostgreSQL DSN is not valid")
 	}
 	db.SetMaxOpenConns(2)
+	hide := redact.New()
+	hide.LearnText(dsn)
+	hide.Learn(config.Password)
 	name := fmt.Sprintf("database %s on %s:%d", config.Database, config.Host, config.Port)
-	return &Store{db: db, name: name, dialect: postgresDialect, secret: config.Password}, nil
+	return &Store{db: db, name: name, dialect: postgresDialect, hide: hide}, nil
 }
 
 // withTimeout adds a limit to a DSN that has none: a server that does not answer
@@ -179,12 +182,10 @@ func (s *Store) explain(doing string, err error) error {
 	case strings.Contains(text, "SQLITE_BUSY"), strings.Contains(text, "database is locked"):
 		hint = fmt.Sprintf(" (hint: another process has held the file for %s)", busy)
 	}
-	if s.secret == "" && scenario.RedactText(text) == text {
+	clean := s.hide.Text(text)
+	if clean == text {
 		return fmt.Errorf("history: %s %s: %w%s", doing, s.name, err, hint)
 	}
-	if s.secret != "" {
-		text = strings.ReplaceAll(text, s.secret, scenario.Redacted)
-	}
 	// The chain is cut: what it holds may tell what the text no longer does.
-	return fmt.Errorf("history: %s %s: %s%s", doing, s.name, scenario.RedactText(text), hint)
+	return fmt.Errorf("history: %s %s: %s%s", doing, s.name, clean, hint)
 }

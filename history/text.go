@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/report/notation"
 	"github.com/redline-go/redline/verify"
 )
@@ -32,12 +33,12 @@ func Text(w io.Writer, all []Series, o TextOptions) error {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "%s\n", title(s))
+		inert.Fprintf(&b, "%s\n", title(s))
 		if different := verify.MachineDifferences(o.Machine, s.Machine); len(different) > 0 {
-			fmt.Fprintf(&b, "  another machine than this one: %s\n", notation.Clean(verify.Differing(different)))
+			inert.Fprintf(&b, "  another machine than this one: %s\n", notation.Clean(verify.Differing(different)))
 		}
 		for _, line := range chart(s, o.Width, o.Plain) {
-			fmt.Fprintln(&b, line)
+			inert.Fprintf(&b, "%s\n", inert.Own(line))
 		}
 		b.WriteString(told(s, o))
 	}
@@ -80,10 +81,10 @@ func told(s Series, o TextOptions) string {
 		}
 		if o.Color {
 			// Of one width in all rows, so that columns stay aligned.
-			word = "\x1b[" + color + "m" + word + "\x1b[0m"
+			word = "\x1b[" + color + "m" + word + "\x1b[0m" // of constants alone
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s %s %s\t%s\t%s\t%s\t%s\n", letter(i), name(p), p.when().UTC().Format("2006-01-02"),
-			notation.Quantity(c.Before, s.Unit), arrow, notation.Quantity(c.After, s.Unit), relative(c), word, probability(c.P), subject(p))
+		inert.Fprintf(t, "  %s\t%s\t%s\t%s %s %s\t%s\t%s\t%s\t%s\n", letter(i), name(p), p.when().UTC().Format("2006-01-02"),
+			notation.Quantity(c.Before, s.Unit), arrow, notation.Quantity(c.After, s.Unit), relative(c), inert.Own(word), probability(c.P), subject(p))
 	}
 	t.Flush()
 	return b.String()

@@ -7,11 +7,11 @@
 package judge
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/redline-go/redline/anatomy"
 	"github.com/redline-go/redline/diagnose"
@@ -82,22 +82,12 @@ func measured(rec *record.Record) (*record.Summary, error) {
 // dissect takes the requests of all traces of ordinary windows apart; nil without a trace. A trace
 // that cannot be read is a warning, not an error: the rest still counts.
 func dissect(rec *record.Record, summary *record.Summary) (*record.Anatomy, error) {
-	var inputs []anatomy.Input
-	for _, t := range rec.Traces() {
-		if t.Slow {
-			continue // of a window that was chosen for being slow
-		}
-		data, err := rec.ReadTrace(t)
-		if err != nil {
-			summary.Warnings = append(summary.Warnings, fmt.Sprintf("execution trace left out: %v", err))
-			continue
-		}
-		inputs = append(inputs, anatomy.Input{Trace: bytes.NewReader(data), Span: t.Span})
-	}
-	if len(inputs) == 0 {
+	traces, warnings := inputs(rec)
+	summary.Warnings = append(summary.Warnings, warnings...)
+	if len(traces) == 0 {
 		return nil, nil
 	}
-	body, err := anatomy.AnalyzeAll(inputs, anatomy.Options{Clock: rec.Run.Clock, Module: rec.Run.Target.Module})
+	body, err := anatomy.AnalyzeAll(traces, anatomy.Options{Clock: rec.Run.Clock, Module: rec.Run.Target.Module})
 	if err != nil {
 		summary.Warnings = append(summary.Warnings, fmt.Sprintf("no anatomy: %v", err))
 		return nil, nil
@@ -118,9 +108,20 @@ func thresholds(rec *record.Record, s *record.Summary) []record.ThresholdResult 
 	}
 	for _, t := range plan.Thresholds {
 		ok, value := t.Check(func(name string) (float64, bool) { return metric(s, name) })
-		results = append(results, record.ThresholdResult{Expr: t.Expr, OK: ok, Value: value})
+		bound := value != nil && lowerBound(s, t.Metric)
+		if bound && strings.HasPrefix(t.Op, "<") {
+			ok = false // it is at least the value, and nobody knows by how much more
+		}
+		results = append(results, record.ThresholdResult{Expr: t.Expr, OK: ok, Value: value, AtLeast: bound})
 	}
 	return results
+}
+
+// lowerBound reports whether all that is known of a metric is that it is at
+// least so large, because it falls on requests that never ended.
+func lowerBound(s *record.Summary, name string) bool {
+	percentile, ok := map[string]float64{"p50": 50, "p90": 90, "p95": 95, "p99": 99, "p99_9": 99.9, "max": 100, "mean": 100}[name]
+	return ok && s.Load.Latency.Bound(percentile)
 }
 
 // metric returns a threshold's metric from the summary, in its base unit.

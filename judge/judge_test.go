@@ -120,3 +120,30 @@ func TestThresholdsOnNothingFail(t *testing.T) {
 		t.Errorf("errors = %v, %v", v, ok)
 	}
 }
+
+// TestThresholdsOnBoundsFail: what is at least 4 s keeps no upper limit, however
+// high.
+func TestThresholdsOnBoundsFail(t *testing.T) {
+	rec := &record.Record{}
+	rec.Run.Scenario = []byte(`{"thresholds":[
+		{"expr":"p50 < 1s","metric":"p50","op":"<","limit":1e9},
+		{"expr":"p95 < 60s","metric":"p95","op":"<","limit":6e10},
+		{"expr":"p99 <= 60s","metric":"p99","op":"<=","limit":6e10},
+		{"expr":"max < 60s","metric":"max","op":"<","limit":6e10},
+		{"expr":"mean < 60s","metric":"mean","op":"<","limit":6e10},
+		{"expr":"p99 > 1s","metric":"p99","op":">","limit":1e9},
+		{"expr":"p99 > 60s","metric":"p99","op":">","limit":6e10},
+		{"expr":"rate > 1/s","metric":"rate","op":">","limit":1}]}`)
+	s := &record.Summary{Load: record.LoadSummary{Requests: 100, Rate: 10, InFlight: 7,
+		Latency: record.Quantiles{Mean: 3e8, P50: 1e6, P90: 2e6, P95: 4e9, P99: 4e9, P999: 5e9, Max: 6e9, Unfinished: 7, AtLeast: 95}}}
+	want := []struct{ ok, bound bool }{{true, false}, {false, true}, {false, true}, {false, true}, {false, true}, {true, true}, {false, true}, {true, false}}
+	got := thresholds(rec, s)
+	if len(got) != len(want) {
+		t.Fatalf("%d thresholds: %+v", len(got), got)
+	}
+	for i, w := range want {
+		if got[i].OK != w.ok || got[i].AtLeast != w.bound || got[i].Value == nil {
+			t.Errorf("%s: %+v, want %+v", got[i].Expr, got[i], w)
+		}
+	}
+}

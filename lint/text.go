@@ -8,6 +8,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
 )
 
 // Text writes hot lines with their remarks, costliest first, at most most of
@@ -24,11 +25,11 @@ func Text(w io.Writer, said record.Compiler, most int) error {
 			continue
 		}
 		told++
-		fmt.Fprintf(&b, "%s:%d  %s  (%s)\n", path.Base(l.File), l.Line, cost(l), callstack.Short(l.Function))
+		inert.Fprintf(&b, "%s:%d  %s  (%s)\n", path.Base(l.File), l.Line, cost(l), callstack.Short(l.Function))
 		for _, r := range l.Remarks {
-			fmt.Fprintf(&b, "    %s\n", r.Text)
+			inert.Fprintf(&b, "    %s\n", r.Text)
 			for _, step := range r.Flow {
-				fmt.Fprintf(&b, "      from %s\n", step)
+				inert.Fprintf(&b, "      from %s\n", step)
 			}
 		}
 	}
@@ -36,9 +37,9 @@ func Text(w io.Writer, said record.Compiler, most int) error {
 	case len(said.Lines) == 0:
 		b.WriteString("nothing is hot: the run has no CPU or allocs profile, or none of the service's own lines takes 2 % of either\n")
 	case told == 0:
-		fmt.Fprintf(&b, "the compiler (%s) has nothing to say of the %d hot lines\n", said.GoVersion, silent)
+		inert.Fprintf(&b, "the compiler (%s) has nothing to say of the %d hot lines\n", said.GoVersion, silent)
 	case silent > 0:
-		fmt.Fprintf(&b, "of %d more hot lines the compiler (%s) says nothing\n", silent, said.GoVersion)
+		inert.Fprintf(&b, "of %d more hot lines the compiler (%s) says nothing\n", silent, said.GoVersion)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -299,11 +299,7 @@ func (l *loop) receive(k *link, b []byte, now time.Duration) {
 
 // goOn follows redirects and sends what waited for the link.
 func (l *loop) goOn(k *link, now time.Duration) {
-	for len(l.hops) > 0 {
-		h := l.hops[len(l.hops)-1]
-		l.hops = l.hops[:len(l.hops)-1]
-		l.route(h.u, &h.u.group.links[h.host])
-	}
+	l.follow()
 	l.work()
 	l.advance(k, now)
 }
@@ -336,6 +332,7 @@ func (l *loop) fail(k *link, err error, now time.Duration) {
 	if opened && k.under == 0 && err != errGivenUp {
 		k.parted = true
 	}
+	again := opened && l.run.repeater != nil
 	if l.current == k { // nobody is left to read it
 		l.drop()
 	}
@@ -343,7 +340,13 @@ func (l *loop) fail(k *link, err error, now time.Duration) {
 	if k.under > 0 {
 		k.under = 0
 		for i := range k.group.lanes {
-			if u := &k.group.lanes[i]; u.state == laneSent && u.link == k {
+			u := &k.group.lanes[i]
+			if u.state != laneSent || u.link != k {
+				continue
+			}
+			if again && l.lost(u, err) {
+				l.resend(u, k)
+			} else {
 				u.x.Err, u.x.Done = err, now
 				l.finish(u, now)
 			}

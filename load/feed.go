@@ -24,7 +24,7 @@ type feed struct {
 }
 
 // tally holds the counters between two publications.
-type tally struct{ begun, unsent, dials, reconnects, open, taken int64 }
+type tally struct{ begun, unsent, dials, reconnects, resent, open, taken int64 }
 
 // publish stores the counters where they changed: a store that others see costs
 // as much as parsing an answer.

@@ -51,6 +51,13 @@ const (
 	// (descriptors, ports) are no property of the target. One in a thousand is
 	// where they begin to show in p99.9.
 	localFailures = 0.001
+	// unfinishedMost: of a request that never ended, the latency is only known to
+	// be at least its age. With up to one in 100 of these the 99th percentile, by
+	// which most runs are judged, still is one of a request that ended; with more
+	// it may lie anywhere above. (The estimate of record.Counts.Censored cannot
+	// say more: it takes the unfinished to be like the others, which under a
+	// target that stands still they are not.)
+	unfinishedMost = 0.01
 	// connectedLeast: share of the asked connections that were there. It voids
 	// the run only when the generator's own limits are the reason.
 	connectedLeast = 0.90
@@ -89,6 +96,8 @@ type evidence struct {
 
 	begun, waiting int64         // unfinished: sent, and never sent
 	oldest         time.Duration // of the sent ones
+	grace          time.Duration
+	cut            bool // the caller ended the run: nothing had its grace time
 	failures       [len(kinds)]error
 }
 
@@ -114,7 +123,8 @@ func judge(e *evidence) (record.Generator, []string) {
 	judgeConnections(e, &v)
 	judgeCPU(e, &v)
 	judgeOffered(e, &v)
-	return record.Generator{WhyInvalid: v.why, Valid: len(v.why) == 0}, warnings(e)
+	unanswered := judgeUnfinished(e, &v)
+	return record.Generator{WhyInvalid: v.why, Valid: len(v.why) == 0, Unanswered: unanswered}, warnings(e)
 }
 
 // judgeLag tells the generator's own lag from queueing: lag while all
@@ -223,6 +233,22 @@ func judgeOffered(e *evidence, v *verdict) {
 	if e.neverSent() && e.full() {
 		v.invalid(figureOffered, "%d of %d due requests were never sent, and the generator had no time left for them", e.waiting, e.due())
 	}
+}
+
+// judgeUnfinished voids a run in which so many requests never ended that nobody
+// knows how slow they were, and returns the reason.
+func judgeUnfinished(e *evidence, v *verdict) string {
+	open := e.begun + e.waiting
+	if e.cut || float64(open) <= unfinishedMost*float64(e.due()) {
+		return ""
+	}
+	never := ""
+	if e.waiting > 0 {
+		never = fmt.Sprintf(" (%d of them were never sent)", e.waiting)
+	}
+	v.invalid(figureBoth, "%d of %d due requests had not ended %s after the end of the load%s, and how slow they were is not known",
+		open, e.due(), brief(e.grace), never)
+	return v.why[len(v.why)-1]
 }
 
 // full reports whether the generator had no time left.

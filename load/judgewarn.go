@@ -42,7 +42,7 @@ func warnings(e *evidence) []string {
 		warn("%.1f of %d connections were open on average", e.spent.open, e.asked)
 	}
 	if e.begun > 0 {
-		warn("%d requests were not answered by the end of the grace time, the oldest for %s; the percentiles leave them out",
+		warn("%d requests were not answered by the end of the grace time, the oldest for %s; the percentiles count them as that slow at least",
 			e.begun, brief(e.oldest))
 	}
 	for i, err := range e.failures {

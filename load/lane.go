@@ -32,7 +32,9 @@ type lane struct {
 	begun time.Duration
 	own   time.Duration // see sample.own
 
-	resent  uint8         // times that the request went out again; see Failure.Unseen
+	resent  uint8         // times that the request went out again; see resend.go
+	drawn   bool          // data went into it: the next request takes the next rows
+	reused  bool          // it went out over a connection that had been idle
 	free    time.Duration // when the last request ended; zero before the first
 	backoff time.Duration
 	wake    time.Duration // while it is in the loop's alarms

@@ -18,7 +18,8 @@
 // overloaded target would otherwise be credited with what it did afterwards.
 //
 // Latency holds successes and timeouts, a timeout at the time it took: leaving
-// out the slowest requests would flatter the tail. Service time and first byte
+// out the slowest requests would flatter the tail. What is unfinished counts as
+// at least as old as it was (record.Counts.Censored). Service time and first byte
 // likewise. The time that failures took, timeouts included, stands apart.
 //
 // # How it drives

@@ -114,6 +114,7 @@ func (l *loop) drive() error {
 	defer l.shutdown()
 	l.start()
 	for !l.stopped.Load() {
+		l.follow()
 		now := l.now()
 		l.expire(now)
 		for k := l.dialing.due(now); k != nil; k = l.dialing.due(now) {
@@ -181,7 +182,7 @@ func (l *loop) over() bool {
 
 // patience is how long the loop may wait for events; negative is for ever.
 func (l *loop) patience() time.Duration {
-	if len(l.ready) > 0 || l.freed > 0 || len(l.unread) > 0 {
+	if len(l.ready) > 0 || l.freed > 0 || len(l.unread) > 0 || len(l.hops) > 0 {
 		return 0
 	}
 	next := time.Duration(-1)

@@ -150,7 +150,7 @@ func (l *loop) begin(u *lane) {
 		u.number = l.counted.begun*int64(len(r.loops)) + int64(l.index) // unique
 	}
 	u.since = max(u.intended, u.free)
-	u.begun, u.resent = u.since, 0
+	u.begun, u.resent, u.drawn = u.since, 0, false
 	l.under++
 	l.counted.begun++
 	l.route(u, &u.group.links[r.hostOf[u.x.Request]])
@@ -185,9 +185,7 @@ func (l *loop) send(u *lane, k *link) {
 		u.x.Trace = l.sampler.next(l.now(), u.number)
 	}
 	out, err := k.wire.Send(&u.x, l.out)
-	if u.x.Data != nil {
-		u.x.Data.Next()
-	}
+	u.drawn = u.x.Data != nil
 	if err != nil {
 		u.x.Err = err
 		l.finish(u, l.now())
@@ -195,7 +193,7 @@ func (l *loop) send(u *lane, k *link) {
 	}
 	l.out = out
 	l.leaving = append(l.leaving, u)
-	u.state = laneSent
+	u.state, u.reused = laneSent, k.used && k.under == 0
 	k.used = true
 	k.under++
 }
@@ -215,13 +213,8 @@ func (l *loop) stamp(k *link) {
 // conclude takes an exchange that its wire completed.
 func (l *loop) conclude(u *lane, k *link, now time.Duration) {
 	k.under--
-	if f, ok := u.x.Err.(*Failure); ok && f.Unseen && u.resent < mostResent {
-		// As with a connection closed between two requests, the target did not
-		// turn the request away: it turned the connection away. The time counts.
-		u.resent++
-		u.x.Err, u.x.Status, u.x.FirstByte, u.x.Done = nil, 0, 0, 0
-		k.parted = true
-		l.hops = append(l.hops, hop{u, k.host})
+	if u.x.Err != nil && u.unseen() {
+		l.resend(u, k)
 		return
 	}
 	if len(u.x.Redirect) > 0 && u.x.Err == nil && l.run.follower != nil {
@@ -251,9 +244,8 @@ func (l *loop) finish(u *lane, now time.Duration) {
 	if x.Sent == 0 {
 		s.own = 0
 		l.counted.unsent++
-	} else if !l.run.plan.Open() {
-		// A closed loop's request is intended once its connection is there.
-		s.intended = min(max(u.since, u.intended), x.Sent)
+	} else {
+		s.intended = l.run.intended(u)
 	}
 	if x.Err != nil {
 		s.kind = l.run.failed(x.Err)
@@ -266,6 +258,9 @@ func (l *loop) finish(u *lane, now time.Duration) {
 		l.run.collector.empty(l.feed)
 	}
 	l.under--
+	if u.drawn { // not when it was sent: it might be sent again
+		x.Data.Next()
+	}
 	u.state, u.link, u.free = laneFree, nil, x.Done
 	if x.Err != nil && x.Sent == 0 {
 		u.pause()
@@ -331,12 +326,3 @@ func (l *loop) giveUp(u *lane, now time.Duration) {
 }
 
 var errGivenUp error = &Failure{Kind: KindReset, Err: errors.New("the connection was given up with a request that timed out")}
-
-// mostResent bounds how often a request is sent again that was not seen.
-const mostResent = 3
-
-// hop is a request that goes out again: it follows a redirect, or was not seen.
-type hop struct {
-	u    *lane
-	host int
-}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/redline-go/redline/load/fence"
 )
 
 // keepNames is how long a looked-up name is used. Long enough that a target
@@ -15,11 +17,12 @@ import (
 const keepNames = 5 * time.Second
 
 // resolver caches the addresses of host:port. The zero resolver is ready for
-// use.
+// use, and answers with addresses of this host alone.
 type resolver struct {
 	asking sync.Mutex // held while the name server is asked: connections that open together ask once
 	mu     sync.Mutex // of names
 	names  map[string]resolved
+	bounds fence.Bounds // of what it may answer
 }
 
 type resolved struct {
@@ -41,6 +44,16 @@ func (r *resolver) known(address string) ([]netip.AddrPort, bool) {
 	places := []netip.AddrPort{place}
 	r.keep(address, resolved{places: places})
 	return places, true
+}
+
+// reaches reports why load does not go to an address in numbers; names are judged
+// when they are looked up.
+func (r *resolver) reaches(address string) error {
+	place, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return nil
+	}
+	return r.bounds.Check(place.Addr().String(), place.Addr())
 }
 
 // keep needs the lock.
@@ -69,6 +82,9 @@ func (r *resolver) lookup(ctx context.Context, address string) ([]netip.AddrPort
 	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
 		return nil, err
+	}
+	if err := r.bounds.Check(host, addresses...); err != nil {
+		return nil, &Failure{Kind: KindDNS, Err: err}
 	}
 	var four, six []netip.AddrPort
 	for _, a := range addresses {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/redline-go/redline/load/fence"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 )
@@ -36,6 +37,7 @@ type run struct {
 	hosts    []Host
 	hostOf   []int // by request
 	follower Follower
+	repeater Repeater // nil where nothing is sent again by guess
 	// statusName is nil where a status is HTTP's.
 	statusName func(int) string
 	data       bool // templates take rows
@@ -93,7 +95,14 @@ func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
 	}
 	r.mix = newMix(weights)
 	r.hosts = c.Protocol.Hosts()
+	r.resolver.bounds = fence.BoundsOf(c.Plan.Hosts)
+	for _, h := range r.hosts {
+		if err := r.resolver.reaches(h.Address); err != nil {
+			return nil, fmt.Errorf("load does not go to %w", err)
+		}
+	}
 	r.follower, _ = c.Protocol.(Follower)
+	r.repeater, _ = c.Protocol.(Repeater)
 	if named, ok := c.Protocol.(StatusNamer); ok {
 		r.statusName = named.StatusName
 	}
@@ -203,6 +212,7 @@ func (r *run) drive() (*Result, error) {
 	close(driven)
 	<-reported
 	result := r.result(now)
+	r.logOpen(now)
 	err := errors.Join(append(failed, r.balance())...)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -246,37 +256,6 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// unfinished is what the loops left behind of the requests that were intended
-// in a span.
-type unfinished struct {
-	begun   int64         // and not ended
-	waiting int64         // due and never begun
-	oldest  time.Duration // how long the oldest of the begun ones had waited
-}
-
-// unfinished may be asked when the loops are over.
-func (r *run) unfinished(span record.Span, now time.Duration) (u unfinished) {
-	for _, l := range r.loops {
-		for i := range l.lanes {
-			lane := &l.lanes[i]
-			if lane.state != laneFree && within(span, lane.intended) {
-				u.begun++
-				u.oldest = max(u.oldest, now-lane.intended)
-			}
-			for _, t := range lane.behind {
-				if within(span, t.at) {
-					u.waiting++
-				}
-			}
-		}
-		if r.plan.Open() {
-			from := max(l.counted.taken, l.arrivals.due(span.From-r.start))
-			u.waiting += max(0, l.arrivals.due(span.To-r.start)-from)
-		}
-	}
-	return u
-}
-
 // due returns how many tickets of the open loop are due within a span.
 func (r *run) due(span record.Span) (n int64) {
 	for _, l := range r.loops {
@@ -316,6 +295,7 @@ func (r *run) result(now time.Duration) *Result {
 	}
 	left := r.unfinished(steady, now)
 	t := r.collector.totals
+	t.open = r.ages(steady, now)
 	s := t.summary(steady.Len(), r.statusName)
 	s.Model, s.Connections, s.InFlight = "closed", r.connections, left.begun+left.waiting
 	if r.plan.Open() {
@@ -332,12 +312,14 @@ func (r *run) result(now time.Duration) *Result {
 	for _, l := range r.loops {
 		s.Dials += l.counted.dials
 		s.Reconnects += l.counted.reconnects
+		s.Resent += l.counted.resent
 	}
 	e := evidence{
 		open: r.plan.Open(), span: steady.Len(), asked: r.connections, held: r.plan.PerConnection > 0, loopBusy: r.spent.busy, ramped: len(r.plan.Stages) > 0,
 		cpus: runtime.NumCPU(), loopback: loopback(r.Plan),
 		summary: s, spent: r.spent, own: t.own.quantiles(), serviceSum: t.inService, lagSum: t.lag.sum,
 		thinkSum: time.Duration(t.requests) * meanThink(r.plan.Think), begun: left.begun, waiting: left.waiting, oldest: left.oldest,
+		cut: r.ctx.Err() != nil, grace: r.plan.Grace,
 	}
 	e.on = r.pace.on(record.Span{From: steady.From - r.start, To: steady.To - r.start}, e.meanService())
 	r.mu.Lock()

@@ -28,6 +28,14 @@ func (t *timing) reset() {
 	t.Reset()
 }
 
+// with returns the quantiles of t and of requests that had not ended.
+func (t *timing) with(open *timing) record.Quantiles {
+	if open.Total() == 0 {
+		return t.quantiles()
+	}
+	return t.Censored(&open.Counts)
+}
+
 // quantiles are those of record.QuantilesOf, with exact least, mean and
 // largest values.
 func (t *timing) quantiles() record.Quantiles {

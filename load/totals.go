@@ -27,6 +27,9 @@ type totals struct {
 	service, first, lag, errors timing
 	own                         timing // see sample.own
 
+	// open are the requests that had not ended when the run did.
+	open ages
+
 	steps  []stepTotals  // as the latency log has them
 	checks []checkTotals // by request
 }
@@ -138,7 +141,7 @@ func (t *totals) summary(measured time.Duration, name func(status int) string) r
 	s := record.LoadSummary{
 		Duration: int64(measured), Requests: t.requests, Errors: t.failed(),
 		Rate:    record.PerSecond(float64(t.within), measured),
-		Latency: t.latency(), Service: t.service.quantiles(), FirstByte: t.first.quantiles(),
+		Latency: t.latency(), Service: t.service.with(&t.open.service), FirstByte: t.first.with(&t.open.first),
 		Lag: t.lag.quantiles(), ErrorLatency: t.errors.quantiles(),
 		Status: map[string]int64{}, ErrorKinds: map[string]int64{},
 		BytesIn: t.bytesIn, BytesOut: t.bytesOut,
@@ -159,11 +162,14 @@ func (t *totals) summary(measured time.Duration, name func(status int) string) r
 
 // latency is that of all steps.
 func (t *totals) latency() record.Quantiles {
-	var all timing
+	var all, open timing
 	for i := range t.steps {
 		all.merge(&t.steps[i].latency)
+		if t.open.steps != nil {
+			open.merge(&t.open.steps[i])
+		}
 	}
-	return all.quantiles()
+	return all.with(&open)
 }
 
 // stepSummaries returns one for each request of the mix, if there are several.
@@ -172,8 +178,11 @@ func (t *totals) stepSummaries() (all []record.StepSummary) {
 		return nil
 	}
 	for i := range t.steps {
-		s := &t.steps[i]
-		all = append(all, record.StepSummary{Name: s.name, Requests: s.requests, Errors: s.errors, Latency: s.latency.quantiles()})
+		s, latency := &t.steps[i], record.Quantiles{}
+		if latency = s.latency.quantiles(); t.open.steps != nil {
+			latency = s.latency.with(&t.open.steps[i])
+		}
+		all = append(all, record.StepSummary{Name: s.name, Requests: s.requests, Errors: s.errors, Latency: latency})
 	}
 	return all
 }

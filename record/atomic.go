@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/redline-go/redline/redact"
 )
 
 // The JSON files of a bundle, by name, for ReadJSON and WriteJSON.
@@ -24,18 +26,27 @@ const (
 
 // WriteJSON writes one of a bundle's JSON files atomically: a reader sees the
 // old file or the whole new one.
-func WriteJSON(dir, file string, v any) error {
+//
+// What is a secret by its form is hidden in it.
+func WriteJSON(dir, file string, v any) error { return writeJSON(dir, file, v, nil) }
+
+func writeJSON(dir, file string, v any, hide *redact.Redactor) error {
 	if filepath.Base(file) != file || !strings.HasSuffix(file, ".json") {
 		return fmt.Errorf("%q is not the name of a JSON file in a bundle", file)
 	}
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // people read these files, and no browser parses them as HTML
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
+	if err := EncodeJSON(&b, v); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(dir, file), err)
 	}
-	return writeAtomic(dir, file, b.Bytes())
+	return writeAtomic(dir, file, hide.Document(b.Bytes()))
+}
+
+// EncodeJSON writes a value as the JSON files of a bundle are written.
+func EncodeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false) // people read these files, and no browser parses them as HTML
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }
 
 // writeAtomic writes dir/file through a temporary file beside it.
@@ -46,9 +57,9 @@ func writeAtomic(dir, file string, data []byte) error {
 	})
 }
 
-// writeAtomicFunc does the same for a file that is written in parts. On any
-// error the old file stands and the temporary one is gone, so that a full disk
-// gets its space back.
+// writeAtomicFunc does the same for a file that is written in parts. It is
+// its owner's alone, as CreateTemp makes it. On any error the old file stands and
+// the temporary one is gone, so that a full disk gets its space back.
 func writeAtomicFunc(dir, file string, write func(io.Writer) error) (err error) {
 	path := filepath.Join(dir, file)
 	// The name ends in .tmp, so that a reader of the folder that matches by
@@ -65,10 +76,6 @@ func writeAtomicFunc(dir, file string, write func(io.Writer) error) (err error) 
 		}
 	}()
 	if err := write(f); err != nil {
-		return err
-	}
-	// CreateTemp makes the file for its owner only; a bundle is to be shared.
-	if err := f.Chmod(0o644); err != nil {
 		return err
 	}
 	// Some file systems report a full disk only here.
@@ -102,7 +109,7 @@ type appendFile struct {
 }
 
 func createAppend(path string) (*appendFile, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func (w *Writer) Profile(p Profile) error {
 	if !fileType.MatchString(p.Type) || p.Type == traceType {
 		return fmt.Errorf("write profile: %.40q is not a type of profile", p.Type)
 	}
-	return w.store(profilesDir, p.Type, "pprof", p.Span, p.Data, MaxProfile)
+	return w.store(profilesDir, p.Type, "pprof", p.Span, p.Data, MaxProfile, w.hide.Profile)
 }
 
 // Trace stores one execution trace. Its span must be new.
@@ -67,10 +67,10 @@ func (w *Writer) Trace(t Trace) error {
 	if t.Slow {
 		typ = slowType
 	}
-	return w.store(tracesDir, typ, "trace", t.Span, t.Data, MaxTrace)
+	return w.store(tracesDir, typ, "trace", t.Span, t.Data, MaxTrace, w.hide.Trace)
 }
 
-func (w *Writer) store(dir, typ, ext string, s Span, data []byte, bound int) error {
+func (w *Writer) store(dir, typ, ext string, s Span, data []byte, bound int, hide func([]byte) []byte) error {
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
@@ -96,7 +96,7 @@ func (w *Writer) store(dir, typ, ext string, s Span, data []byte, bound int) err
 	case len(data) > bound:
 		err = fmt.Errorf("%d bytes, %d are allowed", len(data), bound)
 	default:
-		if err = writeAtomic(w.dir, name, data); err == nil {
+		if err = writeAtomic(w.dir, name, hide(data)); err == nil {
 			return nil
 		}
 		w.mu.Lock()

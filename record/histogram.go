@@ -17,6 +17,7 @@ const (
 	FirstByte    Kind = "firstbyte"
 	Lag          Kind = "lag"
 	ErrorLatency Kind = "error"
+	Unfinished   Kind = "unfinished" // ages, from the intended start, of what never ended
 )
 
 // The one configuration of every histogram, so that any two can be merged

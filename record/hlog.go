@@ -45,7 +45,7 @@ func (w *Writer) Counts(step string, kind Kind, s Span, c *Counts) error {
 	}
 	e := w.encoders.get()
 	defer w.encoders.put(e)
-	line, err := hlogLine(e, step, kind, s, c)
+	line, err := hlogLine(e, w.hide.Sweep(step), kind, s, c)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Join(w.dir, hlogFile), err)
 	}

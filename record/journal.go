@@ -46,6 +46,7 @@ type encoder struct {
 	points  int    // in frame
 	window  int64  // of the entry before
 	pending []Series
+	hide    func(labels string) string // nil leaves them
 }
 
 // seriesKey is what a series is looked up by.
@@ -84,6 +85,16 @@ func (e *encoder) id(s Series) (uint64, error) {
 	if id, ok := e.ids[s]; ok {
 		return id, nil
 	}
+	if e.hide != nil && s.Labels != "" {
+		if clean := e.hide(s.Labels); clean != s.Labels {
+			id, err := e.id(Series{Name: s.Name, Labels: clean, Unit: s.Unit})
+			if err == nil {
+				e.ids[s] = id
+				e.pending = append(e.pending, s)
+			}
+			return id, err
+		}
+	}
 	if s.Name == "" || max(len(s.Name), len(s.Labels), len(s.Unit)) > MaxSeriesText {
 		return 0, fmt.Errorf("series %.80q: the name is empty or a text is over %d bytes", s.Name, MaxSeriesText)
 	}
@@ -91,10 +102,10 @@ func (e *encoder) id(s Series) (uint64, error) {
 	if unit, ok := e.units[key]; ok {
 		return 0, fmt.Errorf("series %s has unit %q and now comes in %q", seriesText(s), unit, s.Unit)
 	}
-	if len(e.ids) >= MaxSeries {
+	if len(e.units) >= MaxSeries {
 		return 0, fmt.Errorf("series %s: there are %d series already", seriesText(s), MaxSeries)
 	}
-	id := uint64(len(e.ids)) + 1
+	id := uint64(len(e.units)) + 1 // e.ids has those under a hidden name twice
 	e.ids[s], e.units[key] = id, s.Unit
 	e.pending = append(e.pending, s)
 	e.frame = binary.AppendUvarint(e.frame, 0)

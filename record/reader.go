@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -87,7 +86,7 @@ func (r *Record) readRun() error {
 // parseRun parses run.json and refuses what later arithmetic cannot bear.
 func parseRun(data []byte) (Run, error) {
 	var run Run
-	if err := json.Unmarshal(data, &run); err != nil {
+	if err := unmarshal(data, &run); err != nil {
 		return Run{}, err
 	}
 	switch {
@@ -321,9 +320,11 @@ func parseSlow(data []byte) ([]SlowRequest, error) {
 		if !whole {
 			return all, nil
 		}
-		data = rest
+		if data = rest; number > MaxJSONLines {
+			return nil, fmt.Errorf("more than %d lines", MaxJSONLines)
+		}
 		var s SlowRequest
-		if err := json.Unmarshal(line, &s); err != nil {
+		if err := unmarshal(line, &s); err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 		all = append(all, s)
@@ -337,7 +338,7 @@ func (r *Record) ReadJSON(file string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(data, v); err != nil {
+	if err := unmarshal(data, v); err != nil {
 		return fmt.Errorf("open %s: %w", filepath.Join(r.Dir, file), err)
 	}
 	return nil
@@ -363,6 +364,7 @@ func openFile(dir, name string, bound int64) (f *os.File, size int64, err error)
 	case info.Size() > bound:
 		return nil, 0, fmt.Errorf("open %s: %d bytes, %d are allowed", path, info.Size(), bound)
 	}
+	lastOpened.Store(&path)
 	if f, err = root.Open(name); err != nil {
 		return nil, 0, fmt.Errorf("open %s: %w", path, withoutPath(err))
 	}

@@ -46,6 +46,7 @@ func (w *Writer) Spans(spans ...TraceSpan) error {
 		if err != nil {
 			return fmt.Errorf("write %s: %w", spansFile, err)
 		}
+		line = w.hide.Document(line)
 		if len(data)+len(line) >= MaxSpans {
 			failed = fmt.Errorf("write %s: %d of %d spans are left out, since it would be over %d bytes", filepath.Join(w.dir, spansFile), len(spans)-i, len(spans), MaxSpans)
 			break
@@ -72,9 +73,11 @@ func (r *Record) Spans() ([]TraceSpan, error) {
 	var all []TraceSpan
 	for number := 1; len(data) > 0; number++ {
 		line, rest, _ := bytes.Cut(data, []byte{'\n'})
-		data = rest
+		if data = rest; number > MaxJSONLines {
+			return nil, fmt.Errorf("open %s: more than %d lines", filepath.Join(r.Dir, spansFile), MaxJSONLines)
+		}
 		var s TraceSpan
-		if err := json.Unmarshal(line, &s); err != nil {
+		if err := unmarshal(line, &s); err != nil {
 			return nil, fmt.Errorf("open %s: line %d: %w", filepath.Join(r.Dir, spansFile), number, err)
 		}
 		all = append(all, s)

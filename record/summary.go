@@ -45,9 +45,13 @@ type LoadSummary struct {
 	Dials       int64   `json:"dials,omitempty"`       // connections opened, warm-up included
 	// Reconnects are the dials that replaced a connection which the target had
 	// closed between two requests.
-	Reconnects int64         `json:"reconnects,omitempty"`
-	Steps      []StepSummary `json:"steps,omitempty"` // one per request of the mix, if there are several
-	Checks     []CheckResult `json:"checks,omitempty"`
+	Reconnects int64 `json:"reconnects,omitempty"`
+	// Resent are the requests that went out once more, on a new connection,
+	// because the target closed the old one without having looked at them, warm-up
+	// included. They are no errors; their latency counts on.
+	Resent int64         `json:"resent,omitempty"`
+	Steps  []StepSummary `json:"steps,omitempty"` // one per request of the mix, if there are several
+	Checks []CheckResult `json:"checks,omitempty"`
 }
 
 // StepSummary is one request of the mix over the steady span.
@@ -77,7 +81,18 @@ type Quantiles struct {
 	P99  int64 `json:"p99"`
 	P999 int64 `json:"p99_9"`
 	Max  int64 `json:"max"`
+	// Unfinished are the requests that count here without having ended, at the
+	// age they had then; see Counts.Censored.
+	Unfinished int64 `json:"unfinished,omitempty"`
+	// AtLeast is the first of the percentiles 50, 90, 95, 99, 99.9 and 100 (the
+	// max) that is only a lower bound, as all later ones and the mean then are,
+	// because it falls on unfinished requests; 0 when none does.
+	AtLeast float64 `json:"at_least_from,omitempty"`
 }
+
+// Bound reports whether a percentile is only a lower bound; 100 is the max, and
+// the mean is one when the max is.
+func (q Quantiles) Bound(percentile float64) bool { return q.AtLeast > 0 && percentile >= q.AtLeast }
 
 // Generator is the generator's judgement of itself.
 type Generator struct {
@@ -85,6 +100,9 @@ type Generator struct {
 	RequestsPerCPU float64  `json:"requests_per_cpu_s"`
 	Valid          bool     `json:"valid"`
 	WhyInvalid     []string `json:"why_invalid"`
+	// Unanswered is the one reason of WhyInvalid that is not the generator's
+	// doing: too many requests never ended. Empty when that is none of them.
+	Unanswered string `json:"unanswered,omitempty"`
 }
 
 // ThresholdResult is one pass/fail expression of the scenario. OK is false
@@ -93,6 +111,9 @@ type ThresholdResult struct {
 	Expr  string   `json:"expr"`
 	OK    bool     `json:"ok"`
 	Value *float64 `json:"value"` // in the metric's base unit; null when missing
+	// AtLeast says that Value is only a lower bound: it falls on requests that
+	// never ended. An upper limit is then never kept.
+	AtLeast bool `json:"at_least,omitempty"`
 }
 
 // Overhead is what observation cost the target: the relative change of

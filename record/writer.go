@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/redline-go/redline/redact"
 )
 
 // ErrClosed is returned by the methods of a Writer after Close.
@@ -25,10 +28,11 @@ const flushAfter = 500 * time.Millisecond
 // returned by the next Add.
 //
 // A Writer holds less than a second of points, and none of the other data, in
-// memory. It takes what it is given: secrets must be gone before.
+// memory. What it is given goes through its Redactor; see Hide.
 type Writer struct {
 	dir      string
 	encoders encoders
+	hide     *redact.Redactor
 
 	mu     sync.Mutex // of all below
 	run    Run
@@ -50,12 +54,13 @@ type Writer struct {
 }
 
 // Create makes the bundle directory dir (which must not exist or be empty) and
-// writes run.json with state running.
-func Create(dir string, run Run) (w *Writer, err error) {
+// writes run.json with state running. Nothing is left of a bundle that could not
+// be begun.
+func Create(dir string, run Run) (*Writer, error) {
 	if run.Window <= 0 || run.Window > MaxWindowWidth {
 		return nil, fmt.Errorf("create bundle %s: window of %v is not within (0, %v]", dir, run.Window, MaxWindowWidth)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return nil, fmt.Errorf("create bundle: %w", err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -65,47 +70,76 @@ func Create(dir string, run Run) (w *Writer, err error) {
 	if len(entries) > 0 {
 		return nil, fmt.Errorf("create bundle %s: the directory is not empty", dir)
 	}
-	w = &Writer{dir: dir, run: run, points: newEncoder(), files: map[string]bool{}, broken: map[string]bool{}}
+	w := &Writer{dir: dir, run: run, points: newEncoder(), files: map[string]bool{}, broken: map[string]bool{}}
 	w.run.Schema, w.run.State, w.run.Why = RunSchema, Running, ""
 	if w.run.ID == "" {
 		if abs, err := filepath.Abs(dir); err == nil {
 			w.run.ID = filepath.Base(abs)
 		}
 	}
-	defer func() {
-		if err != nil {
-			w.closeFiles()
-			err = fmt.Errorf("create bundle: %w", err)
-		}
-	}()
-	// The journal is made first and exclusively: of two writers that found the
-	// directory empty, one fails here.
-	if w.journal, err = createAppend(filepath.Join(dir, journalFile)); err != nil {
-		return nil, err
-	}
-	if err := w.journal.append([]byte(journalMagic)); err != nil {
-		return nil, err
-	}
-	if w.hlog, err = createAppend(filepath.Join(dir, hlogFile)); err != nil {
-		return nil, err
-	}
-	if err := w.hlog.append(hlogHeader(run.Clock.EpochWall)); err != nil {
-		return nil, err
-	}
-	if w.slow, err = createAppend(filepath.Join(dir, slowFile)); err != nil {
-		return nil, err
-	}
-	for _, sub := range []string{profilesDir, tracesDir} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.writeRun(); err != nil {
-		return nil, err
+	// A directory that was there may be open to others, or another user's: then
+	// it stays as it is, and the files in it are the user's alone.
+	_ = os.Chmod(dir, dirMode)
+	if err := w.begin(run.Clock.EpochWall); err != nil {
+		return nil, fmt.Errorf("create bundle: %w", err)
 	}
 	w.timer = time.AfterFunc(time.Hour, w.onTimer)
 	w.timer.Stop()
 	return w, nil
+}
+
+// Hide gives the writer what knows the run's secrets. It hides them by form and
+// value in all that the writer writes, and by name where people and programs
+// wrote: warnings, reasons, the target's last words, labels of profiles, strings
+// of traces. Without it only names and forms are known. It must be called before
+// anything but Create.
+func (w *Writer) Hide(r *redact.Redactor) {
+	w.hide = r
+	w.points.hide = r.Sweep
+}
+
+// WriteJSON writes one of the bundle's JSON files, as WriteJSON does, without
+// secrets.
+func (w *Writer) WriteJSON(file string, v any) error { return writeJSON(w.dir, file, v, w.hide) }
+
+// begin makes the files of a new bundle. On an error those that it made are gone.
+func (w *Writer) begin(epoch time.Time) (err error) {
+	var made []string
+	defer func() {
+		if err == nil {
+			return
+		}
+		w.closeFiles()
+		for _, name := range made {
+			err = errors.Join(err, os.Remove(filepath.Join(w.dir, name)))
+		}
+	}()
+	// The journal is made first and exclusively: of two writers that found the
+	// directory empty, one fails here.
+	for _, file := range []struct {
+		name  string
+		into  **appendFile
+		first []byte
+	}{
+		{journalFile, &w.journal, []byte(journalMagic)},
+		{hlogFile, &w.hlog, hlogHeader(epoch)},
+		{slowFile, &w.slow, nil},
+	} {
+		if *file.into, err = createAppend(filepath.Join(w.dir, file.name)); err != nil {
+			return err
+		}
+		made = append(made, file.name)
+		if err := (*file.into).append(file.first); err != nil {
+			return err
+		}
+	}
+	for _, sub := range []string{profilesDir, tracesDir} {
+		if err := os.Mkdir(filepath.Join(w.dir, sub), dirMode); err != nil {
+			return err
+		}
+		made = append(made, sub)
+	}
+	return w.writeRun()
 }
 
 // Dir returns the bundle's directory.
@@ -189,7 +223,7 @@ func (w *Writer) Slow(requests ...SlowRequest) error {
 		if err != nil {
 			return fmt.Errorf("write %s: %w", slowFile, err)
 		}
-		lines = append(append(lines, line...), '\n')
+		lines = append(append(lines, w.hide.Document(line)...), '\n')
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -271,7 +305,39 @@ func (w *Writer) writeRun() error {
 	if w.run.Warnings == nil {
 		w.run.Warnings = []string{}
 	}
-	return WriteJSON(w.dir, runFile, w.run)
+	return writeJSON(w.dir, runFile, w.run.without(w.hide), w.hide)
+}
+
+// without returns the run with secrets hidden by name too in what people and
+// programs wrote.
+func (r Run) without(hide *redact.Redactor) Run {
+	r.Why = hide.Text(r.Why)
+	r.Warnings = texts(r.Warnings, hide)
+	r.Sources = slices.Clone(r.Sources)
+	for i := range r.Sources {
+		s := &r.Sources[i]
+		s.Why = hide.Text(s.Why)
+		s.Gaps = slices.Clone(s.Gaps)
+		for k := range s.Gaps {
+			s.Gaps[k].Why = hide.Text(s.Gaps[k].Why)
+		}
+	}
+	r.Target.URL = hide.Text(r.Target.URL)
+	r.Target.Command = hide.Args(r.Target.Command)
+	if r.Target.Exit != nil {
+		exit := *r.Target.Exit
+		exit.Stderr = texts(exit.Stderr, hide)
+		r.Target.Exit = &exit
+	}
+	return r
+}
+
+func texts(all []string, hide *redact.Redactor) []string {
+	clean := slices.Clone(all)
+	for i, text := range clean {
+		clean[i] = hide.Text(text)
+	}
+	return clean
 }
 
 func (w *Writer) closeFiles() {

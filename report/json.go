@@ -1,11 +1,11 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
 )
 
 // JSON writes the summary as indented JSON in the order of its schema, ending
@@ -46,10 +46,7 @@ func list[T any](s []T) []T {
 }
 
 func writeJSON(w io.Writer, v any, what string) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(v); err != nil {
+	if err := inert.JSON(w, v); err != nil {
 		return fmt.Errorf("write %s as JSON: %w", what, err)
 	}
 	return nil

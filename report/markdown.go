@@ -84,7 +84,7 @@ func (m *markdownWriter) load() {
 	if l.Latency.Max > 0 {
 		rows := [][]string{}
 		for _, q := range quantiles(l) {
-			rows = append(rows, []string{q.name, notation.Duration(q.latency), notation.Duration(q.service)})
+			rows = append(rows, []string{q.name, q.latency, q.service})
 		}
 		m.table("lrr", []string{"percentile", "latency", "service"}, rows)
 	}
@@ -102,7 +102,7 @@ func (m *markdownWriter) load() {
 	}
 	rows := [][]string{}
 	for _, s := range l.Steps {
-		rows = append(rows, []string{escape(s.Name), notation.Count(s.Requests), notation.Count(s.Errors), notation.Duration(s.Latency.P50), notation.Duration(s.Latency.P99), notation.Duration(s.Latency.Max)})
+		rows = append(rows, []string{escape(s.Name), notation.Count(s.Requests), notation.Count(s.Errors), percentile(s.Latency, 50), percentile(s.Latency, 99), percentile(s.Latency, 100)})
 	}
 	if len(rows) > 0 {
 		m.table("lrrrrr", []string{"request", "count", "errors", "p50", "p99", "max"}, rows)

@@ -56,7 +56,7 @@ func Head(w io.Writer, s *record.Summary, o TextOptions) error {
 	l := &s.Load
 	t.section()
 	t.line("%s requests/s, p50 %s, p95 %s, p99 %s", notation.Rate(l.Rate),
-		notation.Duration(l.Latency.P50), notation.Duration(l.Latency.P95), notation.Duration(l.Latency.P99))
+		percentile(l.Latency, 50), percentile(l.Latency, 95), percentile(l.Latency, 99))
 	return t.flush(w)
 }
 

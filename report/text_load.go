@@ -19,7 +19,7 @@ func (t *textWriter) load() {
 	if l.Latency.Max > 0 {
 		rows := [][]string{{"Latency distribution", "latency", "service"}}
 		for _, q := range quantiles(l) {
-			rows = append(rows, []string{right(q.name, 20), notation.Duration(q.latency), notation.Duration(q.service)})
+			rows = append(rows, []string{right(q.name, 20), q.latency, q.service})
 		}
 		for i, row := range table(rows, 1, 2) {
 			if i == 0 {
@@ -47,6 +47,9 @@ func (t *textWriter) load() {
 	if l.Reconnects > 0 {
 		t.line("  %s idle connections closed by the target, opened again", notation.Count(l.Reconnects))
 	}
+	if l.Resent > 0 {
+		t.line("  %s requests sent again, which a connection that the target closed had not delivered", notation.Count(l.Resent))
+	}
 	if l.InFlight > 0 {
 		t.line("  %s still in flight after the grace time", notation.Count(l.InFlight))
 	}
@@ -66,8 +69,7 @@ func (t *textWriter) load() {
 
 // took is a line's worth of a histogram.
 func took(q record.Quantiles) string {
-	return fmt.Sprintf("p50 %s, p99 %s, p99.9 %s, max %s",
-		notation.Duration(q.P50), notation.Duration(q.P99), notation.Duration(q.P999), notation.Duration(q.Max))
+	return fmt.Sprintf("p50 %s, p99 %s, p99.9 %s, max %s", percentile(q, 50), percentile(q, 99), percentile(q, 99.9), percentile(q, 100))
 }
 
 // steps prints the requests of a mix.
@@ -79,7 +81,7 @@ func (t *textWriter) steps() {
 	rows := [][]string{{t.dim("request"), t.dim("count"), t.dim("errors"), t.dim("p50"), t.dim("p99"), t.dim("max")}}
 	for _, s := range t.s.Load.Steps {
 		rows = append(rows, []string{fit(notation.Clean(s.Name), t.width/2), notation.Count(s.Requests), notation.Count(s.Errors),
-			notation.Duration(s.Latency.P50), notation.Duration(s.Latency.P99), notation.Duration(s.Latency.Max)})
+			percentile(s.Latency, 50), percentile(s.Latency, 99), percentile(s.Latency, 100)})
 	}
 	for _, row := range table(rows, 1, 2, 3, 4, 5) {
 		t.line("%s", row)
@@ -139,20 +141,17 @@ func loadHead(s *record.Summary) string {
 	return head
 }
 
-type quantileRow struct {
-	name             string
-	latency, service int64
-}
+type quantileRow struct{ name, latency, service string }
 
-func quantiles(l *record.LoadSummary) []quantileRow {
-	return []quantileRow{
-		{"50 %", l.Latency.P50, l.Service.P50},
-		{"90 %", l.Latency.P90, l.Service.P90},
-		{"95 %", l.Latency.P95, l.Service.P95},
-		{"99 %", l.Latency.P99, l.Service.P99},
-		{"99.9 %", l.Latency.P999, l.Service.P999},
-		{"max", l.Latency.Max, l.Service.Max},
+func quantiles(l *record.LoadSummary) (rows []quantileRow) {
+	for _, p := range []float64{50, 90, 95, 99, 99.9, 100} {
+		name := "max"
+		if p < 100 {
+			name = strconv.FormatFloat(p, 'f', -1, 64) + " %"
+		}
+		rows = append(rows, quantileRow{name, percentile(l.Latency, p), percentile(l.Service, p)})
 	}
+	return rows
 }
 
 // overhead says what observing cost; + is slower.

@@ -242,7 +242,21 @@ func thresholdValue(t record.ThresholdResult) string {
 	case "requests":
 		return notation.Count(int64(*t.Value))
 	}
-	return notation.Duration(int64(*t.Value))
+	return atLeast(int64(*t.Value), t.AtLeast)
+}
+
+// atLeast formats a time, and that it is a lower bound if it is.
+func atLeast(ns int64, bound bool) string {
+	if bound {
+		return "≥ " + notation.Duration(ns)
+	}
+	return notation.Duration(ns)
+}
+
+// percentile formats one of the figures of q; 100 is the max.
+func percentile(q record.Quantiles, p float64) string {
+	value := map[float64]int64{50: q.P50, 90: q.P90, 95: q.P95, 99: q.P99, 99.9: q.P999, 100: q.Max}[p]
+	return atLeast(value, q.Bound(p))
 }
 
 func cleanJoin(parts []string, sep string) string {

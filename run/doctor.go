@@ -15,6 +15,7 @@ import (
 	"github.com/redline-go/redline/observe/goruntime"
 	"github.com/redline-go/redline/observe/spans"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/target"
 )
@@ -106,7 +107,7 @@ func Doctor(ctx context.Context, p Patient) (*Checkup, error) {
 	var looking sync.WaitGroup
 	for i, source := range list {
 		looking.Go(func() {
-			c.Sources[i] = examine(ctx, source, subject)
+			c.Sources[i] = examineWithin(ctx, source, subject, usual.open)
 			if p == (Patient{}) {
 				c.Sources[i].alone(source)
 			}
@@ -121,13 +122,13 @@ func (p Patient) meet(ctx context.Context, subject *observe.Subject) (who string
 	if p.URL != "" {
 		ctx, cancel := context.WithTimeout(ctx, reach)
 		defer cancel()
-		check := Check{Name: "target", Value: scenario.RedactText(p.URL) + " answers"}
+		check := Check{Name: "target", Value: redact.Text(p.URL) + " answers"}
 		svc, err := target.Start(ctx, target.Options{Target: scenario.Target{PID: p.PID}, URL: p.URL, Clock: subject.Clock, Window: subject.Window})
 		if err == nil {
 			defer svc.End() // which ends nothing: it ran already
 			check.OK, subject.PID = true, svc.Info().PID
 		} else {
-			check.Value, check.Advice = scenario.RedactText(p.URL)+": "+err.Error(), "start the service, or give the URL that it serves"
+			check.Value, check.Advice = redact.Text(p.URL)+": "+err.Error(), "start the service, or give the URL that it serves"
 		}
 		checks = append(checks, check)
 		if subject.Pprof == "" {
@@ -169,6 +170,22 @@ func pprofBeside(ctx context.Context, rawURL string) string {
 	return base.String()
 }
 
+// examineWithin examines a source, and goes on without one that hangs.
+func examineWithin(ctx context.Context, source observe.Source, subject observe.Subject, bound time.Duration) SourceCheck {
+	examined := make(chan SourceCheck, 1)
+	go func() { examined <- examine(ctx, source, subject) }()
+	within, enough := context.WithTimeout(ctx, bound)
+	defer enough()
+	if check, ok := received(examined, within); ok {
+		return check
+	}
+	d := source.Describe()
+	return SourceCheck{
+		Name: d.Name, State: Blind, Series: []string{}, Doc: d.Doc, Needs: d.Needs, Cost: d.Cost,
+		Why: fmt.Sprintf("it did not open and deliver within %v", bound), Enable: d.Needs,
+	}
+}
+
 // examine opens one source and watches what it delivers for a moment.
 func examine(ctx context.Context, source observe.Source, subject observe.Subject) SourceCheck {
 	d := source.Describe()
@@ -184,10 +201,10 @@ func examine(ctx context.Context, source observe.Source, subject observe.Subject
 			check.State = NotAsked
 		}
 		if refusal.Err != nil {
-			check.Why += ": " + scenario.RedactText(refusal.Err.Error())
+			check.Why += ": " + redact.Text(refusal.Err.Error())
 		}
 	case err != nil:
-		check.State, check.Why = Blind, scenario.RedactText(err.Error())
+		check.State, check.Why = Blind, redact.Text(err.Error())
 	}
 	if err != nil {
 		return check
@@ -198,14 +215,14 @@ func examine(ctx context.Context, source observe.Source, subject observe.Subject
 	err = source.Run(ctx, seen)
 	check.Series = seen.sorted()
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
-		check.State, check.Why = Blind, scenario.RedactText(err.Error())
+		check.State, check.Why = Blind, redact.Text(err.Error())
 		return check
 	}
 	reporter, ok := source.(observe.Reporter)
 	if _, waits := source.(*spans.Source); ok && !waits { // that none came in a moment says nothing
 		// Without a sample it says only that the run was short.
 		if h := reporter.Health(); h.Samples > 0 && h.Why != "" {
-			check.State, check.Why = Partly, scenario.RedactText(h.Why)
+			check.State, check.Why = Partly, redact.Text(h.Why)
 		}
 	}
 	return check

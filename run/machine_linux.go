@@ -23,10 +23,17 @@ const (
 
 // system examines what this process gets of Linux.
 func system() []Check {
-	return []Check{
+	var missing []Check
+	if !observe.Mounted("/proc") {
+		missing = []Check{{
+			Name: "/proc", Value: "it is not mounted: no process is seen, nor what redline's own threads take",
+			Advice: "mount it (mount -t proc proc /proc); in a sandbox, let redline have the host's",
+		}}
+	}
+	return append(missing, []Check{
 		{Name: "kernel", OK: true, Value: record.HostInfo().Kernel + fmt.Sprintf(", as user %d", os.Geteuid())},
 		openFiles(), clockSource(), localPorts(), confinement(),
-	}
+	}...)
 }
 
 func openFiles() Check {

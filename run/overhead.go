@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/stat"
 	"github.com/redline-go/redline/target"
+	"github.com/redline-go/redline/target/scratch"
 )
 
 // Length of one block of Overhead. Snapshots are sized by the steady span, so
@@ -37,22 +37,22 @@ func Overhead(ctx context.Context, o Options, pairs int) (*record.Overhead, erro
 	if o.Plan.Load.Open() {
 		return nil, errors.New("--measure-overhead compares throughput and so needs a closed loop (hint: -c instead of --rate)")
 	}
-	scratch, err := os.MkdirTemp("", "redline-overhead-")
+	folder, err := scratch.New("overhead")
 	if err != nil {
-		return nil, fmt.Errorf("scratch directory: %w", err)
+		return nil, err
 	}
-	defer os.RemoveAll(scratch)
+	defer folder.Remove()
 	plan := *o.Plan
 	plan.Load.Duration, plan.Load.Warmup, plan.Load.Stages, plan.Load.Requests = overheadBlock, overheadWarmup, nil, 0
 	plan.Export = scenario.Export{} // these runs are nobody's but redline's
 	if plan.Target.Build != "" && o.Binary == "" {
-		o.Binary = filepath.Join(scratch, "target")
+		o.Binary = filepath.Join(folder.Path, "target")
 		if err := target.Build(ctx, plan.Target.Build, o.Binary); err != nil {
 			return nil, err
 		}
 	}
 	block := func(blind bool, name string) (float64, error) {
-		b := Options{Plan: &plan, Dir: filepath.Join(scratch, name), Version: o.Version, Binary: o.Binary, Blind: blind}
+		b := Options{Plan: &plan, Dir: filepath.Join(folder.Path, name), Version: o.Version, Binary: o.Binary, Blind: blind}
 		return rateOf(ctx, b)
 	}
 	var cost []float64

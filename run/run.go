@@ -12,12 +12,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/redline-go/redline/export"
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/target"
 )
@@ -32,8 +34,10 @@ const settleCounters = 150 * time.Millisecond
 
 // Options says what to run. Plan, Dir and Version are required.
 type Options struct {
-	Plan    *scenario.Plan
-	Dir     string // of the bundle; must not exist or be empty
+	Plan *scenario.Plan
+	Dir  string // of the bundle; must not exist or be empty
+	// Place is Dir as it was reserved earlier; nil reserves it for this run.
+	Place   *record.Place
 	Version string // of redline
 	// Binary is a target that target.Build made earlier; empty builds anew.
 	Binary string
@@ -51,6 +55,9 @@ type Options struct {
 	Await func(context.Context) (start time.Duration, err error)
 	// Output takes the target's standard output and error; nil discards them.
 	Output io.Writer
+	// Hide takes secrets out of all that the run writes and prints; nil makes one
+	// of the plan and the environment.
+	Hide *redact.Redactor
 	// OnEvent, if set, is told how the run goes. It must not block.
 	OnEvent func(Event)
 }
@@ -78,15 +85,35 @@ func (e *Ended) Error() string {
 // was ready, with state aborted and the reason. A context that ends is an
 // orderly end: what was measured is kept.
 func Run(ctx context.Context, o Options) error {
+	// Before anything is started: whether the result can be kept.
+	if o.Place == nil {
+		place, err := record.Reserve(o.Dir)
+		if err != nil {
+			return err
+		}
+		defer place.Release()
+	}
 	clock, err := o.Clock, error(nil)
 	if clock == (record.Clock{}) {
 		if clock, err = record.StartClock(); err != nil {
 			return err
 		}
 	}
+	if o.Hide == nil {
+		o.Hide = o.Plan.Redactor(os.Environ())
+	}
+	var output io.Writer // an interface that stays nil when nobody looks
+	if o.Output != nil {
+		lines := o.Hide.Writer(o.Output)
+		defer lines.Flush()
+		output = lines
+	}
 	// Before anything is started: what cannot be driven is an input error.
 	speaks, err := protocol(ctx, o.Plan, false)
 	if err != nil {
+		return err
+	}
+	if err := staysHere(ctx, o.Plan); err != nil {
 		return err
 	}
 	c := &conductor{Options: o, clock: clock, protocol: speaks, slow: observe.NewSlow(record.DefaultWindow)}
@@ -96,7 +123,7 @@ func Run(ctx context.Context, o Options) error {
 	defer c.exporters.Abandon() // nothing is left to do once the run was shown
 	svc, err := target.Start(ctx, target.Options{
 		Target: c.exporting(), URL: string(o.Plan.Requests[0].URL), Clock: clock, Window: record.DefaultWindow,
-		Blind: o.Blind, Binary: o.Binary, Stdout: o.Output, Stderr: o.Output,
+		Blind: o.Blind, Binary: o.Binary, Stdout: output, Stderr: output, Hide: o.Hide,
 		Phase: func(text string) { c.event(Event{Phase: text}) },
 	})
 	if err != nil {
@@ -104,6 +131,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer svc.End()
 	c.target = svc
+	if why := svc.Unguarded(); why != "" {
+		c.event(Event{Warning: why + ": what the target starts may outlive a redline that is killed"})
+	}
 	if c.protocol == nil {
 		c.event(Event{Phase: "asking the target for its schema"})
 		if c.protocol, err = protocol(ctx, o.Plan, true); err != nil {
@@ -119,6 +149,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	c.bundle.Hide(o.Hide)
 	err = c.conduct(ctx)
 	state, why := record.Complete, ""
 	if err != nil {
@@ -200,14 +231,14 @@ func (c *conductor) store(result *load.Result, w Watched) error {
 		}
 	})
 	for file, value := range w.Files {
-		err = errors.Join(err, record.WriteJSON(c.bundle.Dir(), file, value))
+		err = errors.Join(err, c.bundle.WriteJSON(file, value))
 	}
 	if result != nil {
 		summary := record.Summary{
 			Schema: record.SummarySchema, Target: info, Sources: w.Health,
 			Load: result.Load, Generator: result.Generator,
 		}
-		err = errors.Join(err, record.WriteJSON(c.bundle.Dir(), record.SummaryFile, summary))
+		err = errors.Join(err, c.bundle.WriteJSON(record.SummaryFile, summary))
 	}
 	return err
 }

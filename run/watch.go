@@ -11,22 +11,26 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// closeGrace is how long sources may take to deliver what is pending.
-const closeGrace = 15 * time.Second
+// patience is how long a source may keep others waiting. One that takes longer
+// costs its own data and nobody else's.
+type patience struct {
+	hold time.Duration // how long the load waits for Open; who opens later joins
+	open time.Duration // after which a source that has not opened is given up
+	end  time.Duration // to deliver what is pending, and again to say how it fared
+}
+
+// usual is longer than any source takes that has not lost its way: eBPF programs
+// are checked for a second, a database is dialled for 5, and a profile over HTTP
+// may end 8 s late.
+var usual = patience{hold: 3 * time.Second, open: 12 * time.Second, end: 15 * time.Second}
 
 // Watch is a set of sources that are open.
 type Watch struct {
-	cancel context.CancelFunc
-	done   sync.WaitGroup
-	seats  []*seat
-}
-
-// seat is one source and how it fared.
-type seat struct {
-	source observe.Source
-	err    error // of Open or Run
-	opened bool
-	cpu    time.Duration
+	cancel   context.CancelFunc
+	seats    []*seat
+	patience patience
+	giveUp   sync.Mutex  // held while some are given up
+	overdue  *time.Timer // gives up those that do not open
 }
 
 // Watched is what sources leave behind.
@@ -61,66 +65,63 @@ func (c *conductor) watch(ctx context.Context, steady record.Span) *Watch {
 }
 
 // OpenSources opens sources, which are told of the subject, and lets them run
-// and deliver to sink until Close or until ctx ends. One that cannot open says
-// why in its health.
+// and deliver to sink until Close or until ctx ends. One that cannot open, or not
+// in time, says why in its health.
 func OpenSources(ctx context.Context, subject observe.Subject, list []observe.Source, sink observe.Sink) *Watch {
+	return openSources(ctx, subject, list, sink, usual)
+}
+
+func openSources(ctx context.Context, subject observe.Subject, list []observe.Source, sink observe.Sink, p patience) *Watch {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &Watch{cancel: cancel}
+	w := &Watch{cancel: cancel, patience: p}
 	for _, source := range list {
 		w.seats = append(w.seats, &seat{source: source})
 	}
-	// Opened side by side: one that waits for a dead address must not hold up
-	// the others.
-	var opening sync.WaitGroup
+	// Opened side by side, and each runs as soon as it is open: one that waits for
+	// a dead address holds nobody up for long.
 	for _, s := range w.seats {
-		opening.Go(func() { s.err = s.source.Open(ctx, subject) })
+		s.take(ctx, subject, sink)
 	}
-	opening.Wait()
+	w.overdue = time.AfterFunc(p.open, func() {
+		w.abandon(fmt.Errorf("it did not open within %v, and the run went on without it (to enable: see whether it opens in redline doctor)", p.open))
+	})
+	within, enough := context.WithTimeout(ctx, p.hold)
+	defer enough()
 	for _, s := range w.seats {
-		if s.err != nil {
-			continue
-		}
-		s.opened = true
-		w.done.Go(func() { s.cpu = threadCPU(func() { s.err = s.source.Run(ctx, sink) }) })
+		before(s.opened, within)
 	}
 	return w
 }
 
-// Close ends the sources and gathers what they leave behind.
-func (w *Watch) Close() Watched {
-	w.cancel()
-	ended := make(chan struct{})
-	go func() { w.done.Wait(); close(ended) }()
-	select {
-	case <-ended:
-	case <-time.After(closeGrace):
-		return Watched{Warnings: []string{fmt.Sprintf("sources did not end within %v; their figures may be incomplete", closeGrace)}}
-	}
-	out := Watched{Files: map[string]any{}, Health: []record.SourceHealth{}}
+// abandon gives up all that have not opened.
+func (w *Watch) abandon(why error) {
+	w.giveUp.Lock() // late is set when the lock is free
+	defer w.giveUp.Unlock()
 	for _, s := range w.seats {
-		out.Health = append(out.Health, s.health())
-		if storer, ok := s.source.(observe.Storer); ok && s.opened {
-			file, value, err := storer.Store()
-			if err != nil {
-				out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %v", s.source.Describe().Name, err))
-			} else if file != "" {
-				out.Files[file] = value
-			}
-		}
+		s.abandon(why)
 	}
-	return out
 }
 
-func (s *seat) health() record.SourceHealth {
-	health := record.SourceHealth{OK: s.err == nil}
-	if reporter, ok := s.source.(observe.Reporter); ok && s.opened {
-		health = reporter.Health()
+// Close ends the sources and gathers what they leave behind. A source that is late
+// says so in its health, and the others keep what is theirs.
+func (w *Watch) Close() Watched {
+	w.overdue.Stop()
+	w.abandon(errors.New("it did not open before the load ended (to enable: see whether it opens in redline doctor)"))
+	w.cancel()
+	within, enough := context.WithTimeout(context.Background(), w.patience.end)
+	defer enough()
+	for _, s := range w.seats {
+		s.end(within, w.patience)
 	}
-	health.Name, health.CPU = s.source.Describe().Name, s.cpu
-	if s.err != nil && !errors.Is(s.err, context.Canceled) {
-		health.OK, health.Why = false, s.err.Error()
-		var refusal *observe.Unsupported
-		health.NotAsked = errors.As(s.err, &refusal) && refusal.NotAsked
+	var all []told
+	for _, s := range w.seats {
+		all = append(all, s.ask())
 	}
-	return health
+	within, answered := context.WithTimeout(context.Background(), w.patience.end)
+	defer answered()
+	out := Watched{Files: map[string]any{}, Health: []record.SourceHealth{}}
+	for i, s := range w.seats {
+		s.gather(&out, all[i], within, w.patience)
+	}
+	return out
 }

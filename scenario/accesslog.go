@@ -36,7 +36,8 @@ type accessLog struct {
 	entries   []logEntry
 	lines     int // that are not blank
 	malformed int
-	first     error // of the malformed lines
+	first     error  // of the malformed lines
+	left      counts // that are not to be sent
 }
 
 // errMethod tells nothing of the line, as all errors of a line: a warning may
@@ -49,11 +50,15 @@ type lineParser func(line []byte) (logEntry, error)
 var logFormats = map[string]lineParser{"combined": parseCombined, "jsonl": parseLogLine}
 
 // readLog reads a log of at most MaxLog bytes and MaxRows requests. methods
-// names those to keep; none keeps all. A line that cannot be read is counted;
+// names those to keep; none keeps the safe ones. A line that cannot be read is counted;
 // more than one in a hundred of them is an error, since the file is then of
 // another format.
 func readLog(r io.Reader, parse lineParser, methods []string) (*accessLog, error) {
-	log := &accessLog{}
+	log := &accessLog{left: counts{}}
+	keep := methods
+	if len(keep) == 0 {
+		keep = safeMethods
+	}
 	err := eachLine(r, MaxLog, func(number int, line []byte) error {
 		log.lines++
 		e, err := parse(line)
@@ -63,7 +68,8 @@ func readLog(r io.Reader, parse lineParser, methods []string) (*accessLog, error
 			}
 			return nil
 		}
-		if len(methods) > 0 && !slices.Contains(methods, e.method) {
+		if does := e.does(); !slices.Contains(keep, does) {
+			log.left[does]++
 			return nil
 		}
 		if len(log.entries) >= MaxRows {
@@ -78,7 +84,7 @@ func readLog(r io.Reader, parse lineParser, methods []string) (*accessLog, error
 	case log.malformed*100 > log.lines:
 		return nil, fmt.Errorf("%w (%d of %d lines cannot be read, and 1 %% may)", log.first, log.malformed, log.lines)
 	case len(log.entries) == 0:
-		return nil, errors.New("the log holds no requests to replay")
+		return nil, log.none(methods)
 	}
 	return log, nil
 }

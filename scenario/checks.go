@@ -9,6 +9,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/theory/jsonpath" // RFC 9535, by its test suite
+
+	"github.com/redline-go/redline/redact"
 )
 
 // MaxChecks is how many checks a request has at most: an exchange says in one
@@ -224,9 +226,9 @@ func (c *Check) describe() string {
 	case c.JSON != "":
 		subject = c.JSON
 	}
-	hide := RedactText
+	hide := redact.Text
 	if c.Header != "" && (&Plan{}).SecretHeader(c.Header) {
-		hide = func(string) string { return Redacted }
+		hide = func(string) string { return redact.Mark }
 	}
 	switch {
 	case c.Contains != "":
@@ -247,14 +249,22 @@ func shortened(text string) string {
 	return text
 }
 
+// texts are those that the answer is compared with.
+func (c Check) texts() []string {
+	if c.Equals != nil {
+		return []string{c.Contains, *c.Equals}
+	}
+	return []string{c.Contains}
+}
+
 // redacted hides secrets in what a check says.
-func (c Check) redacted(secret func(header string) bool) Check {
-	hide := RedactText
-	if c.Header != "" && secret(c.Header) {
-		hide = func(string) string { return Redacted }
+func (c Check) redacted(by *redact.Redactor) Check {
+	hide := by.Text
+	if c.Header != "" && by.Secret(c.Header) {
+		hide = func(string) string { return redact.Mark }
 		c.Name = "header " + c.Header
 	}
-	c.Name, c.JSON = RedactText(c.Name), RedactText(c.JSON)
+	c.Name, c.JSON = by.Text(c.Name), by.Text(c.JSON)
 	if c.Contains != "" {
 		c.Contains = hide(c.Contains)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/redline-go/redline/redact"
 )
 
 // Error is one mistake in a scenario file, with its place.
@@ -31,7 +33,7 @@ func (e *Error) Error() string {
 	}
 	b.WriteString(": " + e.Msg)
 	if e.Line > 0 {
-		source, indent := excerpt(e.Source, e.Column)
+		source, indent := excerpt(withoutSecrets(e.Source, e.Column))
 		b.WriteString("\n  " + source)
 		b.WriteString("\n  " + indent + strings.Repeat("^", max(1, min(e.Len, utf8.RuneCountInString(source)-utf8.RuneCountInString(indent)))))
 	}
@@ -39,6 +41,18 @@ func (e *Error) Error() string {
 		b.WriteString("\n  hint: " + e.Hint)
 	}
 	return b.String()
+}
+
+// withoutSecrets returns a line that a person wrote without its secrets, and where
+// the column is then.
+func withoutSecrets(line string, column int) (string, int) {
+	clean := redact.Text(line)
+	if clean == line {
+		return line, column
+	}
+	runes := []rune(line)
+	front := redact.Text(string(runes[:min(max(column-1, 0), len(runes))]))
+	return clean, min(utf8.RuneCountInString(front), utf8.RuneCountInString(clean)) + 1
 }
 
 // excerpt returns a line fit for a terminal, and as much blank text as leads

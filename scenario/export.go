@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/redline-go/redline/redact"
 )
 
 // Variables of the environment that hold tokens, of flags and of files that
@@ -33,13 +35,13 @@ type Export struct {
 }
 
 // redacted returns the export without what opens the receivers.
-func (x Export) redacted() Export {
+func (x Export) redacted(hide *redact.Redactor) Export {
 	for _, text := range []*string{&x.Prometheus, &x.Pyroscope, &x.OTLP} {
 		if u, err := url.Parse(*text); err == nil && u.User != nil {
 			u.User = nil // its name alone may be a token
 			*text = u.String()
 		}
-		*text = RedactText(*text)
+		*text = hide.Text(*text)
 	}
 	return x
 }

@@ -27,6 +27,7 @@ type Flags struct {
 	Threads       int      // --threads
 	Replay        string   // --replay: a log, for a URL only, which is its base
 	Speed         float64  // --speed of the replay; 0 is 1
+	ReplayMethods []string // --replay-methods; none sends those that are safe
 
 	Method  string   // --method, for a URL only
 	Body    string   // --body or --data, for a URL only: the body, or the message
@@ -79,7 +80,7 @@ func FromURL(target string, f Flags) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Method, f.Body, f.Replay, f.Speed = "", "", "", 0
+	f.Method, f.Body, f.Replay, f.Speed, f.ReplayMethods = "", "", "", 0, nil
 	if err := p.Apply(f); err != nil {
 		return nil, err
 	}
@@ -90,6 +91,9 @@ func FromURL(target string, f Flags) (*Plan, error) {
 func (p *Plan) requestFlags(target string, f Flags) (err error) {
 	if f.Speed != 0 {
 		return mistakef("add --replay FILE", "--speed is for a replay")
+	}
+	if len(f.ReplayMethods) > 0 {
+		return mistakef("add --replay FILE", "--replay-methods is for a replay")
 	}
 	if strings.Contains(target, "{{") || strings.Contains(f.Body, "{{") {
 		return mistakef("write a scenario file", "{{ needs data, and a URL alone has none")
@@ -134,6 +138,13 @@ func (p *Plan) replayFlags(target string, f Flags) error {
 	}
 	defer log.Close()
 	s := replaySource{file: f.Replay, base: base, speed: f.Speed}
+	for _, name := range f.ReplayMethods {
+		method, err := checkMethod(name)
+		if err != nil {
+			return fmt.Errorf("--replay-methods: %w", err)
+		}
+		s.methods = append(s.methods, method)
+	}
 	if err := s.into(p, log); err != nil {
 		return fmt.Errorf("--replay: %s: %w", f.Replay, err)
 	}
@@ -148,8 +159,8 @@ func (p *Plan) Apply(f Flags) error {
 	if f.Method != "" || f.Body != "" {
 		return mistakef("change them in the file", "--method, --body and --data are for a URL, not for a scenario file")
 	}
-	if f.Replay != "" || f.Speed != 0 {
-		return mistakef("change load.replay in the file", "--replay and --speed are for a URL, not for a scenario file")
+	if f.Replay != "" || f.Speed != 0 || len(f.ReplayMethods) > 0 {
+		return mistakef("change load.replay in the file", "--replay, --replay-methods and --speed are for a URL, not for a scenario file")
 	}
 	if p.openEnded && f.Duration == 0 {
 		next.Load.Duration = 0 // it follows from the rest

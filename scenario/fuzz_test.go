@@ -47,12 +47,6 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func FuzzRedactText(f *testing.F) {
-	f.Add("postgres://u:p@h/db?sslpassword=x")
-	f.Add(`{"password": "a", "x": 1}`)
-	f.Fuzz(func(t *testing.T, s string) { RedactText(s) })
-}
-
 // FuzzLog asserts that whatever a log holds, what is replayed of it can be put
 // into a request: no control characters, no blanks, and times that ascend.
 func FuzzLog(f *testing.F) {

@@ -70,6 +70,7 @@ func (d *decoder) token(n ast.Node, name string) *Table {
 	case len(s.key) == 0:
 		d.fail(keyAt, "", "the key is empty")
 	}
+	d.plan.secrets = append(d.plan.secrets, string(s.key))
 	if len(d.errs) > before {
 		return nil
 	}

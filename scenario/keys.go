@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/redline-go/redline/redact"
 )
 
 // The keys of a scenario, section by section. Feeders and requests have files
@@ -28,6 +30,7 @@ func (d *decoder) root(n ast.Node) {
 		{name: "export", decode: (*decoder).export},
 		{name: "thresholds", decode: (*decoder).thresholds},
 		{name: "verify", decode: (*decoder).verify},
+		{name: "hosts", decode: (*decoder).hosts},
 		{name: "redact", decode: (*decoder).redact},
 		{name: "faults", later: true},
 	})
@@ -182,6 +185,9 @@ func (d *decoder) expanded(n ast.Node, where string) (text string, changed, ok b
 		if !set {
 			d.fail(n, "export "+name+" first; $$ stands for a dollar sign", "%s: the variable %s is not set in the environment", where, name)
 			ok = false
+		}
+		if redact.New().Secret(name) {
+			d.plan.secrets = append(d.plan.secrets, value)
 		}
 		return value
 	})

@@ -20,11 +20,14 @@ import (
 
 // Plan is a validated scenario. The zero Plan is not valid.
 type Plan struct {
-	Name     string            `json:"name"` // the file's base name, or the URL's host
-	Target   Target            `json:"target"`
-	Load     Load              `json:"load"`
-	Requests []Request         `json:"requests"`
-	Data     map[string]*Table `json:"-"` // feeders by name; never written to disk
+	Name     string    `json:"name"` // the file's base name, or the URL's host
+	Target   Target    `json:"target"`
+	Load     Load      `json:"load"`
+	Requests []Request `json:"requests"`
+	// Hosts are those besides this one that load may go to, names or addresses
+	// without a port.
+	Hosts []string          `json:"hosts,omitempty"`
+	Data  map[string]*Table `json:"-"` // feeders by name; never written to disk
 	// Protocol is what all requests speak.
 	Protocol   Protocol    `json:"protocol"`
 	TLS        TLS         `json:"tls,omitzero"`
@@ -37,6 +40,10 @@ type Plan struct {
 	Redact []string     `json:"redact"` // header names besides the built-in ones
 	// Warnings are what a person should know of the plan, in whole sentences.
 	Warnings []string `json:"warnings,omitempty"`
+
+	// secrets are values that must come back nowhere and that no field above
+	// holds: keys of tokens, variables of the environment.
+	secrets []string
 
 	// openEnded says that nobody gave a duration, so that it follows the rest.
 	openEnded bool
@@ -152,9 +159,12 @@ type Think struct {
 // Row[i] of the feeder Feeder, which Cursor.Seek puts there. It takes the place
 // of a rate. Entries that ask for the same share a row.
 type Replay struct {
-	File    string          `json:"file"`
-	Speed   float64         `json:"speed"` // 2 is twice as fast as it was
-	Feeder  string          `json:"feeder"`
+	File   string  `json:"file"`
+	Speed  float64 `json:"speed"` // 2 is twice as fast as it was
+	Feeder string  `json:"feeder"`
+	// Writes are the logged requests that may change data and are sent, by
+	// method ("120 POST, 3 PUT"); empty when there are none.
+	Writes  string          `json:"writes,omitempty"`
 	At      []time.Duration `json:"-"` // ascending from 0
 	Request []int32         `json:"-"`
 	Row     []int32         `json:"-"`

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/redline-go/redline/redact"
 )
 
 // schemes are those of a request's URL, with what goes over the connection.
@@ -75,13 +77,13 @@ func checkSchemes(text string, allowed ...string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return "", mistakef(hint, "%.200q is not a URL", RedactText(text))
+		return "", mistakef(hint, "%.200q is not a URL", redact.Text(text))
 	case !slices.Contains(allowed, u.Scheme):
-		return "", mistakef(hint, "URL %.200q does not begin with %s", RedactText(text), beginnings(allowed))
+		return "", mistakef(hint, "URL %.200q does not begin with %s", redact.Text(text), beginnings(allowed))
 	case u.Hostname() == "":
-		return "", mistakef(hint, "URL %.200q has no host", RedactText(text))
+		return "", mistakef(hint, "URL %.200q has no host", redact.Text(text))
 	case strings.ContainsAny(text, " \t\r\n"):
-		return "", mistakef("write a blank as %20", "URL %.200q holds a blank", RedactText(text))
+		return "", mistakef("write a blank as %20", "URL %.200q holds a blank", redact.Text(text))
 	}
 	if port := u.Port(); port != "" {
 		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
@@ -105,7 +107,7 @@ var rpcPath = regexp.MustCompile(`^/(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*/[A-Za-z_]\w*
 func checkRPC(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.RawQuery != "" || u.Fragment != "" || u.User != nil || !rpcPath.MatchString(u.Path) {
-		return mistakef("write it as "+schemes["grpc"].example, "URL %.200q does not name a method", RedactText(text))
+		return mistakef("write it as "+schemes["grpc"].example, "URL %.200q does not name a method", redact.Text(text))
 	}
 	return nil
 }
@@ -114,7 +116,7 @@ func checkRPC(text string) error {
 func checkTCP(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.RawQuery != "" || u.Fragment != "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.Port() == "" {
-		return mistakef("write it as "+schemes["tcp"].example, "URL %.200q is not a host and a port", RedactText(text))
+		return mistakef("write it as "+schemes["tcp"].example, "URL %.200q is not a host and a port", redact.Text(text))
 	}
 	return nil
 }
@@ -127,7 +129,7 @@ func checkTemplateURL(text string) (Template, error) { return checkTemplate(text
 func checkTemplate(text string, allowed ...string) (Template, error) {
 	if _, known := schemes[schemeOf(text)]; known && !slices.Contains(allowed, schemeOf(text)) {
 		// The scheme is known, and another key's.
-		return "", mistakef(keyOf(schemeOf(text)), "URL %.200q does not begin with %s", RedactText(text), beginnings(allowed))
+		return "", mistakef(keyOf(schemeOf(text)), "URL %.200q does not begin with %s", redact.Text(text), beginnings(allowed))
 	}
 	if _, err := checkSchemes(placeForm.ReplaceAllString(text, "0"), allowed...); err != nil {
 		return "", err

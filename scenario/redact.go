@@ -3,115 +3,123 @@ package scenario
 import (
 	"encoding/json"
 	"maps"
-	"net/textproto"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/redline-go/redline/redact"
 )
-
-// Redacted stands where a secret was.
-const Redacted = "[redacted]"
-
-// secretHeaders are never written down, whatever a scenario says.
-var secretHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "X-Auth-Token"}
-
-// secretName matches names of keys, flags, query parameters and headers whose
-// values are secrets by convention.
-var secretName = regexp.MustCompile(`(?i)(passw(or)?d|pwd|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|credential|signature|session[-_]?id|^sig$|^auth$|^key$|[-_]key$)`)
-
-var (
-	// userinfo is the user:password part of a URL, as text, so that it is
-	// found in what is no valid URL too.
-	userinfo = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)([^/?#\s"'@]*):([^/?#\s"']*)@`)
-	// parameter is a name=value of a query, a form or a keyword DSN.
-	parameter = regexp.MustCompile(`([A-Za-z0-9_.\-]+)(\s*=\s*)('(?:[^'\\]|\\.)*'|[^&\s;#"']+)`)
-	// property is a "name": "value" of JSON.
-	property = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"(\s*:\s*)("(?:[^"\\]|\\.)*"|[-0-9.eE+]+)`)
-	// onlyPlace is a value that is a template's place and tells nothing.
-	onlyPlace = regexp.MustCompile(`^"?\{\{[^{}]*\}\}"?$`)
-)
-
-// RedactText hides what is a secret by its form in any text: passwords in
-// URLs, and the values of parameters and JSON properties with the name of a
-// secret. It is for URLs, commands, DSNs, request bodies, and lines that a
-// target prints.
-func RedactText(text string) string {
-	text = userinfo.ReplaceAllString(text, "${1}${2}:"+Redacted+"@")
-	text = replaceValue(parameter, text, Redacted)
-	return replaceValue(property, text, `"`+Redacted+`"`)
-}
-
-// replaceValue replaces the third group where the first is a secret's name.
-func replaceValue(form *regexp.Regexp, text, by string) string {
-	return form.ReplaceAllStringFunc(text, func(match string) string {
-		m := form.FindStringSubmatch(match)
-		if !secretName.MatchString(m[1]) || onlyPlace.MatchString(m[3]) {
-			return match
-		}
-		return match[:len(match)-len(m[3])] + by
-	})
-}
-
-// RedactCommand hides secrets in a command's arguments: as RedactText does,
-// and the argument after a flag with the name of a secret.
-func RedactCommand(args []string) []string {
-	if args == nil {
-		return nil
-	}
-	out := make([]string, len(args))
-	for i, arg := range args {
-		out[i] = RedactText(arg)
-		if i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.Contains(args[i-1], "=") &&
-			!strings.HasPrefix(arg, "-") && secretName.MatchString(strings.TrimLeft(args[i-1], "-")) {
-			out[i] = Redacted
-		}
-	}
-	return out
-}
 
 // SecretHeader reports whether the plan keeps the values of a header to
-// itself: the built-in names, names that say so, and those under redact.
-func (p *Plan) SecretHeader(name string) bool {
-	for _, list := range [][]string{secretHeaders, p.Redact} {
-		for _, secret := range list {
-			if textproto.CanonicalMIMEHeaderKey(secret) == textproto.CanonicalMIMEHeaderKey(name) {
-				return true
+// itself: names that say so, and those under redact.
+func (p *Plan) SecretHeader(name string) bool { return redact.New(p.Redact...).Secret(name) }
+
+// mostCells is how many values of feeders are looked at for secrets by form; of
+// columns whose names say secret all are learnt.
+const mostCells = 10_000
+
+// Redactor returns what hides the plan's secrets, by name, form and value: what
+// the plan itself holds, and what variables of the environment hold that the
+// target inherits ("NAME=value", as os.Environ has them; nil for none). A run
+// makes one and hands it to all that writes.
+func (p *Plan) Redactor(environ []string) *redact.Redactor {
+	r := redact.New(p.Redact...)
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
+		r.LearnNamed(name, value)
+	}
+	for name, value := range p.Target.Env {
+		r.LearnNamed(name, value)
+	}
+	for _, value := range p.secrets {
+		r.Learn(value)
+	}
+	r.LearnArgs(append(slices.Clone(p.Target.Exec), p.Target.Args...))
+	for _, text := range []string{p.Target.Ready, p.Observe.Pprof, p.Observe.Postgres, p.Export.Prometheus, p.Export.Pyroscope, p.Export.OTLP} {
+		r.LearnText(text)
+	}
+	for _, value := range []string{p.Observe.OTLPToken, p.Export.PrometheusToken, p.Export.PyroscopeToken, p.Export.OTLPToken, string(p.TLS.Key)} {
+		r.Learn(value)
+	}
+	for _, request := range p.Requests {
+		request.teach(r)
+	}
+	for _, t := range p.Data {
+		t.teach(r)
+	}
+	return r
+}
+
+// teach makes a redactor learn what a request holds.
+func (r Request) teach(to *redact.Redactor) {
+	to.LearnText(string(r.URL))
+	to.LearnText(string(r.Body))
+	for name, value := range r.Headers {
+		text := string(value)
+		to.LearnText(text)
+		if !to.Secret(name) && !r.fromEnv[name] || strings.Contains(text, "{{") {
+			continue
+		}
+		to.Learn(text)
+		// A cookie is a list of pairs, and each may come back by itself.
+		for pair := range strings.SplitSeq(text, ";") {
+			if _, value, ok := strings.Cut(pair, "="); ok {
+				to.Learn(value)
 			}
 		}
 	}
-	return secretName.MatchString(name)
+	for _, c := range r.Checks {
+		for _, text := range c.texts() {
+			if to.LearnText(text); c.Header != "" && to.Secret(c.Header) {
+				to.Learn(text)
+			}
+		}
+	}
+}
+
+// teach makes a redactor learn what a feeder holds. Signed tokens are known by
+// their form.
+func (t *Table) teach(to *redact.Redactor) {
+	if t == nil || t.token {
+		return
+	}
+	secret := make([]bool, len(t.Columns))
+	for i, column := range t.Columns {
+		secret[i] = to.Secret(column)
+	}
+	cells := 0
+	for _, row := range t.Rows {
+		for i, value := range row {
+			if i < len(secret) && secret[i] {
+				to.Learn(value)
+			}
+			if cells++; cells <= mostCells {
+				to.LearnText(value)
+			}
+		}
+	}
 }
 
 // Redacted returns the plan as JSON, for the record, without secrets: the
-// values of secret headers and of those that came from the environment,
-// passwords, and parameters with the name of a secret. The target's
-// environment, the feeders' rows, what the files of TLS and gRPC hold and the
-// paths of a replayed log are not in it at all.
+// values of secret headers and of those that came from the environment, and
+// all that the plan's Redactor finds. The target's environment, the feeders'
+// rows, what the files of TLS and gRPC hold and the paths of a replayed log are
+// not in it at all.
 func (p *Plan) Redacted() json.RawMessage {
+	hide := p.Redactor(nil)
 	c := *p
-	c.Target.Exec = RedactCommand(p.Target.Exec)
-	c.Target.Args = RedactCommand(p.Target.Args)
-	c.Target.Ready = RedactText(p.Target.Ready)
-	c.Observe.Pprof = RedactText(p.Observe.Pprof)
-	c.Observe.Postgres = RedactText(p.Observe.Postgres)
-	c.Export = p.Export.redacted()
+	c.Target.Exec = hide.Args(p.Target.Exec)
+	c.Target.Args = hide.Args(p.Target.Args)
+	for _, text := range []*string{&c.Name, &c.Target.Ready, &c.Observe.Pprof, &c.Observe.Postgres} {
+		*text = hide.Text(*text)
+	}
+	c.Export = p.Export.redacted(hide)
+	c.Warnings = slices.Clone(p.Warnings)
+	for i, text := range c.Warnings {
+		c.Warnings[i] = hide.Text(text)
+	}
 	c.Requests = make([]Request, len(p.Requests))
 	for i, r := range p.Requests {
-		r.Headers = maps.Clone(r.Headers)
-		for name, value := range r.Headers {
-			if p.SecretHeader(name) || r.fromEnv[name] {
-				r.Headers[name] = Redacted
-			} else {
-				r.Headers[name] = Secret(RedactText(string(value)))
-			}
-		}
-		r.URL = Template(RedactText(string(r.URL)))
-		r.Body = Template(RedactText(string(r.Body)))
-		r.Checks = slices.Clone(r.Checks)
-		for i, check := range r.Checks {
-			r.Checks[i] = check.redacted(p.SecretHeader)
-		}
-		c.Requests[i] = r
+		c.Requests[i] = r.redacted(hide)
 	}
 	out, err := json.Marshal(&c)
 	if err != nil {
@@ -120,4 +128,41 @@ func (p *Plan) Redacted() json.RawMessage {
 		out, _ = json.Marshal(map[string]string{"error": err.Error()})
 	}
 	return out
+}
+
+// redacted returns the request without secrets.
+func (r Request) redacted(hide *redact.Redactor) Request {
+	r.Headers = maps.Clone(r.Headers)
+	for name, value := range r.Headers {
+		if hide.Secret(name) || r.fromEnv[name] {
+			r.Headers[name] = redact.Mark
+		} else {
+			r.Headers[name] = Secret(hide.Text(string(value)))
+		}
+	}
+	r.Name = hide.Text(r.Name)
+	r.URL = Template(hide.Text(string(r.URL)))
+	r.Body = Template(hide.Text(string(r.Body)))
+	r.Checks = slices.Clone(r.Checks)
+	for i, check := range r.Checks {
+		r.Checks[i] = check.redacted(hide)
+	}
+	return r
+}
+
+// nameless hides secrets in the names of requests and checks, which become labels
+// of series and lines of reports. A name that would then be another one's stays
+// as it is for the record to hide.
+func (p *Plan) nameless() {
+	taken := map[string]bool{}
+	for _, r := range p.Requests {
+		taken[r.Name] = true
+	}
+	for i := range p.Requests {
+		r := &p.Requests[i]
+		if clean := redact.Text(r.Name); !taken[clean] {
+			r.Name = clean
+			taken[clean] = true
+		}
+	}
 }

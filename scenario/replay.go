@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/redline-go/redline/redact"
 )
 
 // replayFeeder holds what the requests of a replayed log differ in.
@@ -101,7 +104,7 @@ func checkBase(text string) (string, error) {
 		return "", err
 	}
 	if strings.ContainsAny(text, "?#{") {
-		return "", mistakef("write it as http://127.0.0.1:8080", "base %.200q has more than a host and a path", RedactText(text))
+		return "", mistakef("write it as http://127.0.0.1:8080", "base %.200q has more than a host and a path", redact.Text(text))
 	}
 	return strings.TrimRight(text, "/"), nil
 }
@@ -134,6 +137,7 @@ func (s *replaySource) into(p *Plan, log io.Reader) error {
 		p.Data = map[string]*Table{}
 	}
 	p.Data[replayFeeder] = b.table
+	read.warn(p, filepath.Base(s.file), s.methods)
 	if read.malformed > 0 {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("lines of %s that cannot be read are left out: %d of %d, and the first is %v", s.file, read.malformed, read.lines, read.first))
 	}

@@ -18,7 +18,7 @@ const accessLogText = `127.0.0.1 - - [31/Jan/2026:08:00:01 +0000] "GET /b?x=1&y=
 `
 
 const replayText = `
-load: {replay: {file: access.log, base: "http://127.0.0.1:8080/v1/", speed: 2, headers: {Authorization: "Bearer {{token}}"}}}
+load: {replay: {file: access.log, base: "http://127.0.0.1:8080/v1/", speed: 2, methods: [GET, POST], headers: {Authorization: "Bearer {{token}}"}}}
 data: {token: {rows: [t1, t2]}}
 `
 
@@ -68,7 +68,7 @@ func TestReplay(t *testing.T) {
 	if n := len(p.Data["replay"].Rows); n != 4 {
 		t.Errorf("%d rows: equal requests share one", n)
 	}
-	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "access.log has no bodies for 1 of its 5 requests") {
+	if len(p.Warnings) != 2 || !strings.Contains(p.Warnings[0], "sends writes") || !strings.Contains(p.Warnings[1], "access.log has no bodies for 1 of its 5 requests") {
 		t.Errorf("warnings %q", p.Warnings)
 	}
 	if text := string(p.Redacted()); strings.Contains(text, "orders") || strings.Contains(text, "Bearer") || !strings.Contains(text, `"file":"access.log"`) {
@@ -86,7 +86,7 @@ func TestReplayLines(t *testing.T) {
 {"time": "2026-01-01T01:00:01.75+01:00", "path": "/x", "headers": {"X-Id": "8", "Accept": "a"}, "status": 200}
 `)
 	files["log.jsonl"] = &fresh
-	p, err := parse(files, "f.yaml", []byte("load: {warmup: 1s, replay: {file: log.jsonl, base: 'http://h'}}"), wholeEnv)
+	p, err := parse(files, "f.yaml", []byte("load: {warmup: 1s, replay: {file: log.jsonl, base: 'http://h', methods: [GET, PUT]}}"), wholeEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestReplayFlags(t *testing.T) {
 	if err := os.WriteFile(file, []byte(accessLogText), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := FromURL("http://127.0.0.1:8080", Flags{Replay: file, Speed: 0.5, Headers: []string{"A: b"}, Connections: 9, HTTP2: true, Follow: true})
+	p, err := FromURL("http://127.0.0.1:8080", Flags{Replay: file, ReplayMethods: []string{"GET", "POST"}, Speed: 0.5, Headers: []string{"A: b"}, Connections: 9, HTTP2: true, Follow: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,6 +60,7 @@ func (p *Plan) Validate() error {
 			return fmt.Errorf("replay: %w", err)
 		}
 	}
+	p.nameless()
 	if err := p.validateTokens(); err != nil {
 		return fmt.Errorf("data: %w", err)
 	}

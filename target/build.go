@@ -11,8 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/redline-go/redline/probe"
+	"github.com/redline-go/redline/target/guard"
+	"github.com/redline-go/redline/target/scratch"
 )
 
 // Build builds the main package pkg (a directory, an import path, or a pattern
@@ -37,8 +40,8 @@ func Build(ctx context.Context, pkg, binary string) error {
 		defer remove()
 		flags = append(flags, "-overlay", overlay)
 	}
-	cmd := goCommand(ctx, main.Dir, scratch, append(flags, ".")...)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	cmd := goCommand(main.Dir, scratch, append(flags, ".")...)
+	if out, err := guard.CombinedOutput(ctx, cmd, syscall.SIGINT); err != nil {
 		return buildError(pkg, out, err)
 	}
 	return nil
@@ -48,30 +51,28 @@ func Build(ctx context.Context, pkg, binary string) error {
 // imports: a second one beside it would get what redline tells the first. What
 // go list cannot tell, the build tells better.
 func importsProbe(ctx context.Context, main mainPackage, scratch string) bool {
-	out, err := goCommand(ctx, main.Dir, scratch, "list", "-deps", "-f", "{{.ImportPath}}", ".").Output()
+	out, err := guard.Output(ctx, goCommand(main.Dir, scratch, "list", "-deps", "-f", "{{.ImportPath}}", "."), syscall.SIGINT)
 	return err == nil && slices.Contains(strings.Fields(string(out)), probeModule+"/auto")
 }
 
-// goCommand is the go command in dir, asked to end when ctx does, so that it ends
+// goCommand is the go command in dir, to be asked by SIGINT to end, so that it ends
 // its compilers. Its own scratch files, which it then leaves at times, lie below
 // scratch.
-func goCommand(ctx context.Context, dir, scratch string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "go", args...)
+func goCommand(dir, scratch string, args ...string) *exec.Cmd {
+	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), "GOTMPDIR="+scratch)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = endGrace
 	return cmd
 }
 
 // inject writes the overlay and returns its path, and what removes it.
 func inject(main mainPackage) (overlay string, remove func(), err error) {
-	scratch, err := os.MkdirTemp("", "redline-build-")
+	folder, err := scratch.New("build")
 	if err != nil {
-		return "", nil, fmt.Errorf("scratch directory: %w", err)
+		return "", nil, err
 	}
-	remove = func() { os.RemoveAll(scratch) }
-	if overlay, err = writeOverlay(scratch, main); err != nil {
+	remove = func() { _ = folder.Remove() }
+	if overlay, err = writeOverlay(folder.Path, main); err != nil {
 		remove()
 		return "", nil, err
 	}
@@ -89,13 +90,13 @@ type mainPackage struct {
 func findMain(ctx context.Context, pkg, scratch string) (mainPackage, error) {
 	// A directory that is not under the current module is its own module: go
 	// list must be run inside it.
-	cmd := goCommand(ctx, "", scratch, "list", "-find", "-json=Dir,ImportPath,Name,Module", pkg)
+	cmd := goCommand("", scratch, "list", "-find", "-json=Dir,ImportPath,Name,Module", pkg)
 	if info, err := os.Stat(pkg); err == nil && info.IsDir() {
 		cmd.Dir, cmd.Args[len(cmd.Args)-1] = pkg, "."
 	}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
 	if err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
 			return mainPackage{}, fmt.Errorf("build %s: the go command is not on PATH: %w", pkg, err)

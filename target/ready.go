@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/redact"
 )
 
 const (
@@ -90,7 +90,7 @@ func readiness(o Options) (what string, attempt func(context.Context) error) {
 			Transport:     &http.Transport{DisableKeepAlives: true},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
-		return "GET " + scenario.RedactText(o.Target.Ready), func(ctx context.Context) error {
+		return "GET " + redact.Text(o.Target.Ready), func(ctx context.Context) error {
 			return getReady(ctx, client, o.Target.Ready)
 		}
 	}

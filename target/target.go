@@ -2,8 +2,7 @@
 // injected, starts it, waits until it is ready, watches it, and ends it.
 //
 // It ends only what it started: a target that ran already is left running. What
-// it started dies with redline, however redline dies (Linux: parent-death
-// signal).
+// it started dies with redline, however redline dies; see package guard.
 //
 // The probe is injected with `go build -overlay`: virtual packages inside the
 // user's module and one virtual file in the main package, so the source tree is
@@ -14,6 +13,7 @@ package target
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,9 +21,10 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/probe/env"
-	"github.com/redline-go/redline/probe/ring"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/target/scratch"
 )
 
 // Options says which target to get and how.
@@ -40,6 +41,9 @@ type Options struct {
 	// Binary is a binary that an earlier Build made of Target.Build; empty
 	// means to build.
 	Binary string
+	// Hide takes secrets out of what is kept of the target; nil knows those of
+	// Target and of redline's own environment.
+	Hide *redact.Redactor
 	// Stdout and Stderr take the target's output; nil discards it (its last
 	// lines are kept in any case).
 	Stdout, Stderr io.Writer
@@ -52,24 +56,26 @@ type Target struct {
 	info   record.Target
 	ring   string
 	socket string
-	dir    string   // scratch directory for the binary, removed by End
-	shared string   // directory of the probe's ring and socket, removed by End
-	proc   *process // nil when it ran already
-	gc     *gcLines // nil unless its runtime prints its collections
+	dir    *scratch.Folder // for the binary, removed by End
+	shared *scratch.Folder // of the probe's ring and socket, removed by End
+	proc   *process        // nil when it ran already
+	gc     *gcLines        // nil unless its runtime prints its collections
 }
 
 // Start gets the target ready. On error nothing that it started is left.
 func Start(ctx context.Context, o Options) (*Target, error) {
-	dir, err := os.MkdirTemp("", "redline-target-")
-	if err != nil {
-		return nil, fmt.Errorf("scratch directory: %w", err)
+	if o.Hide == nil {
+		o.Hide = (&scenario.Plan{Target: o.Target}).Redactor(os.Environ())
 	}
-	shared, err := ring.TempDir("redline-")
+	dir, err := scratch.New("target")
 	if err != nil {
-		os.RemoveAll(dir)
 		return nil, err
 	}
-	t := &Target{dir: dir, shared: shared, info: record.Target{URL: scenario.RedactText(o.URL)}}
+	shared, err := scratch.Shared("ring")
+	if err != nil {
+		return nil, errors.Join(err, dir.Remove())
+	}
+	t := &Target{dir: dir, shared: shared, info: record.Target{URL: o.Hide.Text(o.URL)}}
 	if err := t.start(ctx, o); err != nil {
 		t.End()
 		return nil, err
@@ -94,11 +100,11 @@ func (t *Target) start(ctx context.Context, o Options) error {
 			}
 		}
 		o.phase("starting " + filepath.Base(command[0]))
-		t.proc, err = startProcess(command, added, o.Target.Env, o.Stdout, o.Stderr, t.gc)
+		t.proc, err = startProcess(command, added, o.Hide, o.Stdout, o.Stderr, t.gc)
 		if err != nil {
 			return fmt.Errorf("start target: %w", err)
 		}
-		t.info.Command = redactCommand(command, t.proc.secrets)
+		t.info.Command = o.Hide.Args(command)
 	}
 	o.phase("waiting until the target is ready")
 	if err := waitReady(ctx, o, t.proc); err != nil {
@@ -116,7 +122,7 @@ func (t *Target) command(ctx context.Context, o Options) ([]string, error) {
 		binary := o.Binary
 		if binary == "" {
 			o.phase("building " + o.Target.Build)
-			binary = filepath.Join(t.dir, "target")
+			binary = filepath.Join(t.dir.Path, "target")
 			if err := Build(ctx, o.Target.Build, binary); err != nil {
 				return nil, err
 			}
@@ -134,8 +140,8 @@ func (t *Target) command(ctx context.Context, o Options) ([]string, error) {
 }
 
 func (t *Target) probeEnvironment(o Options) []string {
-	ring := filepath.Join(t.shared, "ring")
-	socket := filepath.Join(t.shared, "probe.sock")
+	ring := filepath.Join(t.shared.Path, "ring")
+	socket := filepath.Join(t.shared.Path, "probe.sock")
 	t.ring, t.socket = ring, socket
 	return env.Config{
 		Ring: ring, Socket: socket, EpochMonotonic: o.Clock.EpochMonotonic,
@@ -178,6 +184,15 @@ func (t *Target) GCTrace() func() (came time.Time, line string, ok bool) {
 	return t.gc.read
 }
 
+// Unguarded says why what the target starts may outlive a redline that is killed;
+// empty when it does not, and for a target that we did not start.
+func (t *Target) Unguarded() string {
+	if t.proc == nil {
+		return ""
+	}
+	return t.proc.Unguarded()
+}
+
 // Exited is closed when a target that we started ends; it is nil, and so never
 // ready, for one that we did not start.
 func (t *Target) Exited() <-chan struct{} {
@@ -202,8 +217,9 @@ func (t *Target) End() {
 	if t.proc != nil {
 		t.proc.end()
 	}
-	os.RemoveAll(t.dir)
-	os.RemoveAll(t.shared)
+	// What cannot be removed now is swept later.
+	_ = t.dir.Remove()
+	_ = t.shared.Remove()
 }
 
 func (o Options) phase(text string) {

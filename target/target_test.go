@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -234,7 +235,11 @@ func TestListenerFindsTheProcessBehindAShell(t *testing.T) {
 }
 
 func TestTailKeepsTheLastLinesRedacted(t *testing.T) {
-	tail := &tail{redact: newSecrets(map[string]string{"API_KEY": "s3cret-value", "DEBUG": "1"}).redact}
+	hide := redact.New()
+	for name, value := range map[string]string{"API_KEY": "s3cret-value", "DEBUG": "1"} {
+		hide.LearnNamed(name, value)
+	}
+	tail := newTail(hide)
 	for i := range 100 {
 		fmt.Fprintf(tail, "line %d\n", i)
 	}
@@ -248,5 +253,35 @@ func TestTailKeepsTheLastLinesRedacted(t *testing.T) {
 	}
 	if len(lines[tailLines]) != tailWidth {
 		t.Errorf("an unbounded line of %d bytes", len(lines[tailLines]))
+	}
+}
+
+// TestTailHidesBeforeItCuts: a secret that lies across the width at which a line
+// is cut, or across two writes, leaves no half behind.
+func TestTailHidesBeforeItCuts(t *testing.T) {
+	hide := redact.New()
+	hide.Learn("correct-horse-battery")
+	for before := tailWidth - 24; before <= tailWidth; before++ {
+		for _, secret := range []string{"correct-horse-battery", "https://u:correct-horse@h/", "Bearer abcdefgh12345678", "eyJhbGciOiJIUzI1NiJ9.abcdefgh.abc"} {
+			tail := newTail(hide)
+			line := strings.Repeat("x", before-1) + " " + secret + " and more\n"
+			for cut := range len(line) {
+				if cut > before && cut%5 == 0 {
+					tail = newTail(hide)
+					fmt.Fprint(tail, line[:cut])
+					fmt.Fprint(tail, line[cut:])
+				}
+			}
+			for _, half := range []string{"corr", "abcd", "eyJ"} {
+				if text := strings.Join(tail.lines(), "\n"); strings.Contains(text, half) {
+					t.Fatalf("after %d bytes %q left %q", before, secret, text[before-2:])
+				}
+			}
+		}
+	}
+	tail := newTail(hide)
+	fmt.Fprint(tail, strings.Repeat("y", 200_000), "\nnext\n")
+	if got := tail.lines(); len(got) != 2 || len(got[0]) != tailWidth || got[1] != "next" {
+		t.Errorf("a line of 200,000 bytes became %d lines", len(got))
 	}
 }

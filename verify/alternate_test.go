@@ -217,6 +217,7 @@ func TestResumedTurns(t *testing.T) {
 			}
 		}
 		_, _ = s.Run(ctx)
+		log.Close()
 		resumed, _, err := Resume(dir, header)
 		if err != nil {
 			t.Fatal(err)

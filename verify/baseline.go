@@ -114,7 +114,7 @@ func (b Baseline) Save(path string) error {
 	if filepath.Ext(path) != ".json" {
 		return fmt.Errorf("baseline %s: its name must end in .json", path)
 	}
-	return record.WriteJSON(filepath.Dir(path), filepath.Base(path), b)
+	return record.WriteOutput(path, func(w io.Writer) error { return record.EncodeJSON(w, b) })
 }
 
 // ReadBaseline reads a stored baseline. Memory is bounded whatever the file

@@ -163,6 +163,7 @@ func TestAgainstResumes(t *testing.T) {
 	if _, err := s.Run(ctx); err == nil {
 		t.Fatal("an interrupted session has a result")
 	}
+	s.Log.Close()
 	again, _, err := Resume(dir, header)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -9,20 +8,21 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/redact"
 )
 
 // Markdown writes a result for a pull request.
 func Markdown(w io.Writer, r Result) error {
 	var b strings.Builder
 	why, rest, more := strings.Cut(r.Why, "\n")
-	fmt.Fprintf(&b, "### redline: %s\n\n%s\n\n", r.Verdict, why)
+	inert.Fprintf(&b, "### redline: %s\n\n%s\n\n", r.Verdict, why)
 	if more {
-		fmt.Fprintf(&b, "%s\n\n", fenced(rest))
+		inert.Fprintf(&b, "%s\n\n", inert.Block(fenced(rest)))
 	}
 	for i, side := range r.Sides {
 		if side != "" {
-			fmt.Fprintf(&b, "- %c: `%s`\n", 'a'+i, strings.ReplaceAll(side, "`", "'"))
+			inert.Fprintf(&b, "- %c: `%s`\n", 'a'+i, strings.ReplaceAll(side, "`", "'"))
 		}
 	}
 	if r.measuredNothing() {
@@ -31,10 +31,10 @@ func Markdown(w io.Writer, r Result) error {
 	}
 	b.WriteString("\n| metric | a | b | change (+ is worse) | margin | could see | verdict |\n|---|---|---|---|---|---|---|\n")
 	for _, m := range r.Metrics {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %.0f %% | %s | %s |\n", m.Name, amount(m.A, m.Unit), amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), strings.ReplaceAll(told(m), "|", "\\|"))
+		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %.0f %% | %s | %s |\n", m.Name, amount(m.A, m.Unit), amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), strings.ReplaceAll(told(m), "|", "\\|"))
 	}
 	for _, line := range footing(r) {
-		fmt.Fprintf(&b, "\n%s\n", line)
+		inert.Fprintf(&b, "\n%s\n", line)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -156,9 +156,7 @@ func SARIF(w io.Writer, r Result, about string) error {
 		rules = append(rules, rule{"session", text{"whether the comparison could be made"}})
 		results = append(results, result{"session", "error", text{string(r.Verdict) + ": " + r.Why}, []location{at}})
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(map[string]any{
+	return inert.JSON(w, map[string]any{
 		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
 		"runs": []any{map[string]any{
 			"tool":    map[string]any{"driver": map[string]any{"name": "redline", "rules": rules}},
@@ -171,7 +169,7 @@ func SARIF(w io.Writer, r Result, about string) error {
 // reference (RFC 3986), without what is secret in it.
 func reference(about string) string {
 	if strings.Contains(about, "://") {
-		return strings.ReplaceAll(scenario.RedactText(about), scenario.Redacted, "redacted") // brackets are for no URI
+		return strings.ReplaceAll(redact.Text(about), redact.Mark, "redacted") // brackets are for no URI
 	}
 	return (&url.URL{Path: filepath.ToSlash(about)}).String()
 }
@@ -188,7 +186,7 @@ var (
 func Annotations(w io.Writer, r Result) error {
 	var b strings.Builder
 	command := func(level, title, text string) {
-		fmt.Fprintf(&b, "::%s title=%s::%s\n", level, escapeProperty.Replace("redline "+title), escapeMessage.Replace(text))
+		inert.Fprintf(&b, "::%s title=%s::%s\n", level, escapeProperty.Replace("redline "+title), escapeMessage.Replace(inert.Lines(text)))
 	}
 	switch r.Verdict {
 	case Regression:

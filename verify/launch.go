@@ -169,6 +169,8 @@ func void(s record.Summary) string {
 		return "the scenario loaded nothing: no request ended within the block (hint: a longer --block, or more load)"
 	case s.Load.Requests == s.Load.Errors:
 		return "every request failed" + failures(s.Load)
+	case s.Generator.Unanswered != "" && len(s.Generator.WhyInvalid) > 0 && s.Generator.WhyInvalid[0] == s.Generator.Unanswered:
+		return s.Generator.Unanswered
 	case !s.Generator.Valid && len(s.Generator.WhyInvalid) > 0:
 		return tooSlow + ": " + s.Generator.WhyInvalid[0]
 	}

@@ -61,6 +61,7 @@ type Header struct {
 type Log struct {
 	dir   string
 	file  *os.File
+	lock  *os.File // held until Close or Finish
 	pairs map[string][]Pair
 }
 
@@ -69,23 +70,42 @@ type logged struct {
 	Pair
 }
 
-// Create begins the log of a new session in dir, which must not hold one.
+// Create begins the log of a new session in dir, which must not hold one. The
+// session is this process's until Close or Finish.
 func Create(dir string, h Header) (*Log, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, SessionFile)); err == nil {
-		return nil, fmt.Errorf("session: %s holds one already (hint: --resume goes on with it)", dir)
-	}
-	h.Schema = sessionSchema
-	if err := record.WriteJSON(dir, SessionFile, h); err != nil {
+	return locked(dir, func() (*Log, error) {
+		if _, err := os.Stat(filepath.Join(dir, SessionFile)); err == nil {
+			return nil, fmt.Errorf("session: %s holds one already (hint: --resume goes on with it)", dir)
+		}
+		h.Schema = sessionSchema
+		if err := record.WriteJSON(dir, SessionFile, h); err != nil {
+			return nil, err
+		}
+		return open(dir)
+	})
+}
+
+// locked opens a log under the session's lock, which the log then holds.
+func locked(dir string, open func() (*Log, error)) (*Log, error) {
+	held, err := lock(dir)
+	if err != nil {
 		return nil, err
 	}
-	return open(dir)
+	l, err := open()
+	if err != nil {
+		held.Close()
+		return nil, err
+	}
+	l.lock = held
+	return l, nil
 }
 
 // Resume opens the log of an interrupted session. The header must be of the same
-// sides, scenario and host; the seed is the session's own and returned.
+// sides, scenario and host; the seed is the session's own and returned. The session
+// is this process's until Close or Finish.
 func Resume(dir string, h Header) (*Log, uint64, error) {
 	path := filepath.Join(dir, SessionFile)
 	if info, err := os.Stat(path); err == nil && info.Size() > record.MaxRunJSON {
@@ -108,7 +128,7 @@ func Resume(dir string, h Header) (*Log, uint64, error) {
 	if field := differs(old, h); field != "" {
 		return nil, 0, fmt.Errorf("resume %s: its %s is not that of this command", dir, field)
 	}
-	l, err := open(dir)
+	l, err := locked(dir, func() (*Log, error) { return open(dir) })
 	return l, old.Seed, err
 }
 
@@ -140,7 +160,7 @@ func open(dir string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
+	if l.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
 	// A line that a kill cut short is written over.
@@ -247,5 +267,16 @@ func (l *Log) Finish(r Result) error {
 	if l == nil {
 		return nil
 	}
-	return errors.Join(record.WriteJSON(l.dir, ResultFile, r), l.file.Close())
+	return errors.Join(record.WriteJSON(l.dir, ResultFile, r), l.Close())
+}
+
+// Close ends the log without a result, so that the session can be resumed. After
+// Finish it does nothing.
+func (l *Log) Close() error {
+	if l == nil || l.file == nil {
+		return nil
+	}
+	err := errors.Join(l.file.Close(), l.lock.Close())
+	l.file, l.lock = nil, nil
+	return err
 }

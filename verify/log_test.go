@@ -15,7 +15,7 @@ func sessionWith(t testing.TB, blocks string) (dir string, h Header) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log.file.Close()
+	log.Close()
 	if err := os.WriteFile(filepath.Join(dir, blocksFile), []byte(blocks), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func FuzzBlocks(f *testing.F) {
 		if err != nil {
 			return
 		}
-		log.file.Close()
+		log.Close()
 		left, err := os.ReadFile(filepath.Join(dir, blocksFile))
 		if err != nil || len(left) > len(data) || strings.Contains(string(data[len(left):]), "\n") {
 			t.Fatalf("%q is kept of %q, %v", left, data, err)

@@ -8,9 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
+	"syscall"
 
 	"github.com/redline-go/redline/target"
+	"github.com/redline-go/redline/target/guard"
+	"github.com/redline-go/redline/target/scratch"
 )
 
 // Sources is a package at a git revision: "./cmd/svc@v1.2". An empty revision
@@ -45,14 +47,14 @@ type Built struct {
 }
 
 // Build builds sources into the file binary. A revision is checked out into a
-// worktree below scratch, which is removed from git's list again; the caller's
+// worktree below folder, which is removed from git's list again; the caller's
 // work tree is not touched.
-func Build(ctx context.Context, s Sources, scratch, binary string) (b Built, err error) {
+func Build(ctx context.Context, s Sources, folder, binary string) (b Built, err error) {
 	b.Binary = binary
 	if s.Revision != "" && filepath.IsAbs(s.Package) {
 		return b, fmt.Errorf("build %s: a package at a revision is named by its path in the repository (hint: ./cmd/svc@%s)", s, s.Revision)
 	}
-	tree, err := Checkout(ctx, "", s.Revision, scratch)
+	tree, err := Checkout(ctx, "", s.Revision, folder)
 	b.Commit, b.Dirty = tree.Commit, tree.Dirty
 	if err != nil {
 		return b, fmt.Errorf("build %s: %w", s, err)
@@ -80,10 +82,10 @@ type Tree struct {
 	from, root, prefix string // the caller's folder, the worktree, and what lies between
 }
 
-// Checkout puts a revision into a worktree below scratch; dir is a folder of the
-// repository, empty for the working directory. An empty revision is the work tree
+// Checkout puts a revision into a worktree below folder, which lies in
+// one of package scratch; dir is a folder of the repository, empty for the working directory. An empty revision is the work tree
 // in place, which need not be git's. Remove takes the worktree away again.
-func Checkout(ctx context.Context, dir, revision, scratch string) (t Tree, err error) {
+func Checkout(ctx context.Context, dir, revision, folder string) (t Tree, err error) {
 	t.Dir, t.from = dir, dir
 	if revision == "" {
 		if commit, err := git(ctx, dir, "rev-parse", "HEAD"); err == nil {
@@ -98,8 +100,15 @@ func Checkout(ctx context.Context, dir, revision, scratch string) (t Tree, err e
 	if t.prefix, err = git(ctx, dir, "rev-parse", "--show-prefix"); err != nil {
 		return t, err
 	}
-	if t.root, err = os.MkdirTemp(scratch, "worktree-"); err != nil {
+	if t.root, err = os.MkdirTemp(folder, "worktree-"); err != nil {
 		return t, err
+	}
+	common, err := git(ctx, dir, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err == nil {
+		err = scratch.NoteWorktree(t.root, common)
+	}
+	if err != nil {
+		return t, errors.Join(err, os.RemoveAll(t.root))
 	}
 	if _, err := git(ctx, dir, "worktree", "add", "--detach", "--force", t.root, t.Commit); err != nil {
 		return t, errors.Join(err, t.Remove())
@@ -115,30 +124,20 @@ func (t Tree) Remove() error {
 	if t.root == "" {
 		return nil
 	}
-	// Forced twice: a checkout that was cut short is locked.
-	_, err := git(context.Background(), t.from, "worktree", "remove", "--force", "--force", t.root)
-	if err == nil {
-		return nil
-	}
-	if err := os.RemoveAll(t.root); err != nil {
-		return fmt.Errorf("remove worktree: %w", err)
-	}
-	// It fails for one that is not locked, which is as well.
-	_, _ = git(context.Background(), t.from, "worktree", "unlock", t.root)
-	_, err = git(context.Background(), t.from, "worktree", "prune")
-	return err
+	// What git cannot take away is taken away without it. Forced twice: a checkout
+	// that was cut short is locked.
+	_, _ = git(context.Background(), t.from, "worktree", "remove", "--force", "--force", t.root)
+	return scratch.ForgetWorktree(t.root)
 }
 
 // git runs git in dir and returns its trimmed output; an error has what it said.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	// Asked to end, it takes back what it began.
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 5 * time.Second
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	// Asked to end, it takes back what it began.
+	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
 	if err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
 			return "", fmt.Errorf("git is not on PATH: %w", err)

@@ -6,32 +6,34 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/redline-go/redline/record/inert"
 )
 
 // SequentialText writes a comparison of two runs for people, what it cannot show
 // first.
 func SequentialText(w io.Writer, s Sequential) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "a  %s\nb  %s\n\n%s\n", s.Runs[0], s.Runs[1], Caveat)
+	inert.Fprintf(&b, "a  %s\nb  %s\n\n%s\n", s.Runs[0], s.Runs[1], Caveat)
 	for _, warning := range s.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", warning)
+		inert.Fprintf(&b, "warning: %s\n", warning)
 	}
 	b.WriteByte('\n')
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "metric\ta\tb\tchange (+ is worse), 95 %\tblocks of")
+	inert.Fprintf(t, "metric\ta\tb\tchange (+ is worse), 95 %%\tblocks of\n")
 	for _, m := range s.Metrics {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, amount(m.A, m.Unit), amount(m.B, m.Unit), m.change(), m.blockText())
+		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, amount(m.A, m.Unit), amount(m.B, m.Unit), m.change(), m.blockText())
 	}
 	t.Flush()
 	for _, line := range s.unknown() {
-		fmt.Fprintf(&b, "\n%s", line)
+		inert.Fprintf(&b, "\n%s", line)
 	}
 	b.WriteByte('\n')
 	for _, section := range s.sections() {
-		fmt.Fprintf(&b, "\n%s\n", section.title)
+		inert.Fprintf(&b, "\n%s\n", section.title)
 		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		for _, c := range section.changes {
-			fmt.Fprintf(t, "  %s\t->\t%s\t%s\n", amount(c.A, "ns"), amount(c.B, "ns"), c.Place)
+			inert.Fprintf(t, "  %s\t->\t%s\t%s\n", amount(c.A, "ns"), amount(c.B, "ns"), c.Place)
 		}
 		t.Flush()
 	}
@@ -42,21 +44,21 @@ func SequentialText(w io.Writer, s Sequential) error {
 // SequentialMarkdown writes a comparison of two runs for a pull request.
 func SequentialMarkdown(w io.Writer, s Sequential) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### redline: two runs\n\n- a: `%s`\n- b: `%s`\n\n%s\n", s.Runs[0], s.Runs[1], Caveat)
+	inert.Fprintf(&b, "### redline: two runs\n\n- a: `%s`\n- b: `%s`\n\n%s\n", s.Runs[0], s.Runs[1], Caveat)
 	for _, warning := range s.Warnings {
-		fmt.Fprintf(&b, "\n**warning:** %s\n", warning)
+		inert.Fprintf(&b, "\n**warning:** %s\n", warning)
 	}
 	b.WriteString("\n| metric | a | b | change (+ is worse), 95 % | blocks of |\n|---|---|---|---|---|\n")
 	for _, m := range s.Metrics {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.Name, amount(m.A, m.Unit), amount(m.B, m.Unit), m.change(), m.blockText())
+		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.Name, amount(m.A, m.Unit), amount(m.B, m.Unit), m.change(), m.blockText())
 	}
 	for _, line := range s.unknown() {
-		fmt.Fprintf(&b, "\n%s\n", line)
+		inert.Fprintf(&b, "\n%s\n", line)
 	}
 	for _, section := range s.sections() {
-		fmt.Fprintf(&b, "\n#### %s\n\n| a | b | place |\n|---|---|---|\n", section.title)
+		inert.Fprintf(&b, "\n#### %s\n\n| a | b | place |\n|---|---|---|\n", section.title)
 		for _, c := range section.changes {
-			fmt.Fprintf(&b, "| %s | %s | `%s` |\n", amount(c.A, "ns"), amount(c.B, "ns"), strings.NewReplacer("|", "\\|", "`", "'").Replace(c.Place))
+			inert.Fprintf(&b, "| %s | %s | `%s` |\n", amount(c.A, "ns"), amount(c.B, "ns"), strings.NewReplacer("|", "\\|", "`", "'").Replace(c.Place))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

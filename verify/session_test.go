@@ -166,6 +166,7 @@ func TestResume(t *testing.T) {
 	if _, err := s.Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted: %v", err)
 	}
+	log.Close()
 	// The kill came in the middle of a line.
 	path := filepath.Join(dir, "s", blocksFile)
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)

@@ -7,15 +7,17 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/redline-go/redline/record/inert"
 )
 
 // Text writes a result for people.
 func Text(w io.Writer, r Result) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n\n", strings.ToUpper(string(r.Verdict)), r.Why)
+	inert.Fprintf(&b, "%s: %s\n\n", strings.ToUpper(string(r.Verdict)), inert.Block(r.Why))
 	for i, side := range r.Sides {
 		if side != "" {
-			fmt.Fprintf(&b, "%c  %s\n", 'a'+i, side)
+			inert.Fprintf(&b, "%c  %s\n", 'a'+i, side)
 		}
 	}
 	if r.measuredNothing() {
@@ -23,13 +25,13 @@ func Text(w io.Writer, r Result) error {
 		return err
 	}
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "metric\ta\tb\tchange (+ is worse)\tmargin\tcould see\tverdict")
+	inert.Fprintf(t, "metric\ta\tb\tchange (+ is worse)\tmargin\tcould see\tverdict\n")
 	for _, m := range r.Metrics {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f %%\t%s\t%s\n", m.Name, amount(m.A, m.Unit), amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), told(m))
+		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f %%\t%s\t%s\n", m.Name, amount(m.A, m.Unit), amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), told(m))
 	}
 	t.Flush()
 	for _, line := range footing(r) {
-		fmt.Fprintf(&b, "\n%s", line)
+		inert.Fprintf(&b, "\n%s", line)
 	}
 	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())

@@ -22,14 +22,28 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/bench/faults/accounting"
+	"github.com/redline-go/redline/bench/faults/fuzz"
+	"github.com/redline-go/redline/bench/faults/kills"
+	"github.com/redline-go/redline/bench/faults/mutations"
 	"github.com/redline-go/redline/bench/faults/part"
+	"github.com/redline-go/redline/bench/faults/secrets"
 	"github.com/redline-go/redline/benchmark"
 )
 
 // parts are all there are, in the order in which they run.
-var parts = []part.Part{}
+var parts = []part.Part{
+	kills.Part,
+	accounting.Part,
+	mutations.Part,
+	secrets.Part,
+	fuzz.Part,
+}
 
-func main() { benchmark.Main("faults", command) }
+func main() {
+	accounting.Serve() // where a part has started this binary as its server
+	benchmark.Main("faults", command)
+}
 
 type options struct {
 	redline, only, out string

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/verify"
 )
@@ -172,7 +174,7 @@ func (s side) words(plan *scenario.Plan, built verify.Built) string {
 	switch {
 	case s.command != "":
 		words, _ := scenario.SplitCommand(s.command)
-		parts = append(scenario.RedactCommand(words), executable(words)...)
+		parts = append((*redact.Redactor)(nil).Args(words), executable(words)...)
 	case plan.Target.Build != "":
 		text := plan.Target.Build
 		if s.build != "" {
@@ -186,7 +188,7 @@ func (s side) words(plan *scenario.Plan, built verify.Built) string {
 			parts = append(parts, "with changes")
 		}
 	default:
-		parts = append(scenario.RedactCommand(plan.Target.Exec), executable(plan.Target.Exec)...)
+		parts = append((*redact.Redactor)(nil).Args(plan.Target.Exec), executable(plan.Target.Exec)...)
 	}
 	for _, pair := range s.env {
 		parts = append(parts, variable(pair))
@@ -261,6 +263,7 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name str
 	if s.Log, s.Rules.Seed, err = f.log(c.header); err != nil {
 		return err
 	}
+	defer s.Log.Close()
 	if err := s.Resumable(); err != nil {
 		return fmt.Errorf("resume %s: %w", f.out, err)
 	}
@@ -278,9 +281,6 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name str
 func (f *compareFlags) log(h verify.Header) (*verify.Log, uint64, error) {
 	if f.resume {
 		return verify.Resume(f.out, h)
-	}
-	if f.out == "" {
-		f.out = unusedDir(filepath.Join("runs", time.Now().Format("20060102-150405")+"-ab"))
 	}
 	if h.Seed = f.seed; h.Seed == 0 {
 		h.Seed = rand.Uint64()
@@ -382,19 +382,18 @@ func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err e
 		{f.sarif, func(w io.Writer) error { return verify.SARIF(w, r, about) }},
 	} {
 		if format.path != "" {
-			err = errors.Join(err, writeFile(format.path, format.write))
+			write := func(w io.Writer) error { return format.write(inert.NewWriter(w, false)) }
+			err = errors.Join(err, record.WriteOutput(format.path, write))
 		}
 	}
 	if os.Getenv("CI") == "true" {
-		err = errors.Join(err, verify.Annotations(w, r))
+		err = errors.Join(err, verify.Annotations(inert.Under(w), r)) // commands, with names escaped
 	}
 	return err
 }
 
 func printJSON(w io.Writer, r verify.Result) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
+	return inert.JSON(w, r)
 }
 
 // interruptedOr turns an error into the exit of an interrupted command if it is

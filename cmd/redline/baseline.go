@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/report/notation"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/verify"
@@ -45,6 +46,7 @@ func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name str
 	if s.Log, _, err = f.log(c.header); err != nil {
 		return err
 	}
+	defer s.Log.Close()
 	result, err := s.Run(cmd.Context())
 	if err != nil {
 		return c.cutShort(err)
@@ -71,7 +73,7 @@ func (f *compareFlags) printAlone(w io.Writer, r verify.Result) error {
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, m := range r.Metrics {
-		fmt.Fprintf(t, "%s\t%s\n", m.Name, notation.Quantity(m.B, m.Unit))
+		inert.Fprintf(t, "%s\t%s\n", m.Name, notation.Quantity(m.B, m.Unit))
 	}
 	return t.Flush()
 }

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/gobench"
 )
@@ -122,13 +122,16 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("--%s needs a revision (hint: --%s HEAD~1)", name, name)
 		}
 	}
-	if o.Out == "" {
-		o.Out = unusedDir(filepath.Join("runs", time.Now().Format("20060102-150405")+"-bench"))
+	place, err := reserve(o.Out, "bench")
+	if err != nil {
+		return err
 	}
+	defer place.Release()
+	o.Out = place.Dir()
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()
 	}
-	o.Progress = func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
+	o.Progress = func(line string) { inert.Fprintf(cmd.ErrOrStderr(), "%s\n", line) }
 	store, err := openHistory(cmd.Context(), f.history)
 	if err != nil {
 		return err
@@ -149,7 +152,7 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 	if !report.Interrupted && store != nil {
 		result, err := history.FromBench(o.Out, report, report.Commit(cmd.Context()))
 		result.Redline = version()
-		keep(cmd.Context(), store, result, err, func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
+		keep(cmd.Context(), store, result, err, func(format string, args ...any) { inert.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
 	}
 	return benchExit(report)
 }
@@ -164,7 +167,7 @@ func (f *benchFlags) print(w io.Writer, r *gobench.Report, dir string) (err erro
 		err = gobench.Text(w, r, dir)
 	}
 	if f.markdown != "" {
-		err = errors.Join(err, writeFile(f.markdown, func(w io.Writer) error { return gobench.Markdown(w, r) }))
+		err = errors.Join(err, record.WriteOutput(f.markdown, func(w io.Writer) error { return gobench.Markdown(w, r) }))
 	}
 	return err
 }

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -38,22 +38,20 @@ It decides nothing, since the runs were made one after another: redline ab does.
 				path  string
 				write func(io.Writer) error
 			}{
-				{markdown, func(w io.Writer) error { return verify.SequentialMarkdown(w, s) }},
+				{markdown, func(w io.Writer) error { return verify.SequentialMarkdown(inert.NewWriter(w, false), s) }},
 				{flame, func(w io.Writer) error { return verify.WriteFlame(w, runs[0], runs[1]) }},
 			} {
 				if file.path == "" {
 					continue
 				}
-				if err := writeFile(file.path, file.write); err != nil {
+				if err := record.WriteOutput(file.path, file.write); err != nil {
 					return err
 				}
 			}
 			if !asJSON {
 				return verify.SequentialText(cmd.OutOrStdout(), s)
 			}
-			e := json.NewEncoder(cmd.OutOrStdout())
-			e.SetIndent("", "  ")
-			return e.Encode(s)
+			return inert.JSON(cmd.OutOrStdout(), s)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the comparison as JSON (redline.compare/1)")

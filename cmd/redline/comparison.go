@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/target/scratch"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -24,7 +24,7 @@ type comparison struct {
 	stderr   io.Writer
 	plan     *scenario.Plan
 	rules    verify.Rules
-	scratch  string
+	folder   *scratch.Folder
 	progress *progress
 	launcher *verify.Launcher
 	builder  builder
@@ -32,7 +32,8 @@ type comparison struct {
 	now      verify.Circumstances // of side b
 	store    *history.Store       // nil keeps nothing
 	kind     history.Kind
-	own      bool // side b has an environment of its own, and is not the commit's like
+	place    *record.Place // nil for a session that is resumed
+	own      bool          // side b has an environment of its own, and is not the commit's like
 }
 
 // begin checks the flags and makes ready; close is to follow.
@@ -53,27 +54,44 @@ func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about stri
 	if f.resume && f.out == "" {
 		return nil, errors.New("resume which session? (hint: -o runs/...)")
 	}
-	scratch, err := os.MkdirTemp("", "redline-ab-")
-	if err != nil {
-		return nil, fmt.Errorf("scratch directory: %w", err)
-	}
-	store, err := openHistory(cmd.Context(), f.history)
-	if err != nil {
-		os.RemoveAll(scratch)
-		return nil, err
-	}
 	c := &comparison{
-		f: f, ctx: cmd.Context(), about: about, stderr: cmd.ErrOrStderr(), plan: plan, rules: rules, scratch: scratch, progress: newProgress(cmd.ErrOrStderr()), store: store, kind: kind,
-		launcher: &verify.Launcher{Version: version(), Scratch: scratch, Duration: f.block, Warmup: f.block / 2},
+		f: f, ctx: cmd.Context(), about: about, stderr: cmd.ErrOrStderr(), plan: plan, rules: rules, progress: newProgress(cmd.ErrOrStderr()), kind: kind,
+		launcher: &verify.Launcher{Version: version(), Duration: f.block, Warmup: f.block / 2},
 		header:   verify.Header{Plan: plan.Redacted(), Host: record.HostInfo(), Begun: time.Now(), Redline: version()},
 	}
-	c.builder = builder{scratch: scratch, note: c.progress.note, done: map[verify.Sources]verify.Built{}}
+	if err := c.makeReady(); err != nil {
+		c.close()
+		return nil, err
+	}
+	c.builder = builder{scratch: c.folder.Path, note: c.progress.note, done: map[verify.Sources]verify.Built{}}
 	return c, nil
+}
+
+// makeReady makes sure, before anything is built, of what the session needs on
+// disk: its directory, the history, and a scratch directory.
+func (c *comparison) makeReady() (err error) {
+	if !c.f.resume {
+		if c.place, err = reserve(c.f.out, "ab"); err != nil {
+			return err
+		}
+		c.f.out = c.place.Dir()
+	}
+	if c.store, err = openHistory(c.ctx, c.f.history); err != nil {
+		return err
+	}
+	if c.folder, err = scratch.New("ab"); err != nil {
+		return err
+	}
+	c.launcher.Scratch = c.folder.Path
+	return nil
 }
 
 func (c *comparison) close() {
 	c.progress.close()
-	os.RemoveAll(c.scratch)
+	if c.folder != nil {
+		_ = c.folder.Remove() // what cannot be removed now is swept later
+	}
+	c.place.Release()
 	if c.store != nil {
 		c.store.Close()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redline-go/redline/demo"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/report"
 )
 
@@ -47,9 +48,12 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 		return err
 	}
 	o.Checkout = checkout
-	if o.Dir == "" {
-		o.Dir = filepath.Join("runs", time.Now().Format("20060102-150405")+"-demo")
+	place, err := reserve(o.Dir, "demo")
+	if err != nil {
+		return err
 	}
+	defer place.Release()
+	o.Dir = place.Dir()
 	view := newView(cmd.ErrOrStderr(), "the order gateway", plain)
 	defer view.Close()
 	told := cmd.OutOrStdout()
@@ -67,13 +71,13 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 	}
 	page, err := ladderPage(steps)
 	if err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "redline: report.html: %v\n", err)
+		inert.Fprintf(cmd.ErrOrStderr(), "redline: report.html: %v\n", err)
 	}
 	ladder := report.NewLadder(page, rungs(steps)...)
 	if asJSON {
 		err = ladder.JSON(cmd.OutOrStdout())
 	} else {
-		fmt.Fprintln(told)
+		inert.Fprintf(told, "\n")
 		err = ladder.Text(told, report.TextOptions{Color: colour(told)})
 	}
 	switch {
@@ -87,7 +91,7 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 
 // tellStep prints what a step reached and what was found to stop it then.
 func tellStep(w io.Writer, s demo.Step) {
-	fmt.Fprintf(w, "\n== %s: %s\n", s.Step.Step, s.Title)
+	inert.Fprintf(w, "\n== %s: %s\n", s.Step.Step, s.Title)
 	report.Head(w, s.Summary, report.TextOptions{Color: colour(w), Width: width(w)})
 }
 

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -20,12 +20,10 @@ summary.json and report.html in the bundle; what was measured is not touched.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rec, summary, err := judge.Bundle(args[0])
-			if err != nil {
+			if summary == nil {
 				return err
 			}
-			if err := writeHTML(rec, summary); err != nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "redline: report.html: %v\n", err)
-			}
+			unstored(cmd.ErrOrStderr(), rec.Dir, errors.Join(err, writeHTML(rec, summary)))
 			if err := printSummary(cmd.OutOrStdout(), rec, summary, asJSON, all); err != nil {
 				return err
 			}

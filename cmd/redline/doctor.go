@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/run"
 )
 
@@ -55,12 +55,10 @@ it. It exits 0, or 3 when no source sees anything.`,
 
 func printCheckup(w io.Writer, c *run.Checkup, asJSON, all bool) error {
 	if asJSON {
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(c)
+		return inert.JSON(w, c)
 	}
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(out, "sources, on %s\n", c.Target)
+	inert.Fprintf(out, "sources, on %s\n", c.Target)
 	for _, s := range c.Sources {
 		told := fmt.Sprintf("%d series", len(s.Series))
 		switch {
@@ -69,28 +67,31 @@ func printCheckup(w io.Writer, c *run.Checkup, asJSON, all bool) error {
 		case len(s.Series) == 0:
 			told = "can be opened; it delivers in a run"
 		}
-		fmt.Fprintf(out, "  %s\t%s\t%s\n", s.State, s.Name, told)
+		inert.Fprintf(out, "  %s\t%s\t%s\n", s.State, s.Name, told)
 		if s.State == run.Partly {
 			for note := range strings.SplitSeq(s.Why, "; ") {
-				fmt.Fprintf(out, "  \t\t- %s\n", note)
+				inert.Fprintf(out, "  \t\t- %s\n", note)
 			}
 		}
+		if s.State == run.Blind {
+			fmt.Fprintf(out, "  \t\tnot seen: %s\n", s.Doc)
+		}
 		if s.Enable != "" {
-			fmt.Fprintf(out, "  \t\tto enable: %s\n", s.Enable)
+			inert.Fprintf(out, "  \t\tto enable: %s\n", s.Enable)
 		}
 		if all && len(s.Series) > 0 {
-			fmt.Fprintf(out, "  \t\t%s\n", strings.Join(s.Series, " "))
+			inert.Fprintf(out, "  \t\t%s\n", strings.Join(s.Series, " "))
 		}
 	}
-	fmt.Fprint(out, "\nmachine\n")
+	inert.Fprintf(out, "\nmachine\n")
 	for _, check := range c.Machine {
 		state := "ok"
 		if !check.OK {
 			state = "look"
 		}
-		fmt.Fprintf(out, "  %s\t%s\t%s\n", state, check.Name, check.Value)
+		inert.Fprintf(out, "  %s\t%s\t%s\n", state, check.Name, check.Value)
 		if check.Advice != "" {
-			fmt.Fprintf(out, "  \t\t%s\n", check.Advice)
+			inert.Fprintf(out, "  \t\t%s\n", check.Advice)
 		}
 	}
 	return out.Flush()

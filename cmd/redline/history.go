@@ -15,6 +15,7 @@ import (
 
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -168,9 +169,9 @@ that was recorded, or --commit.`,
 				case err != nil:
 					failed = append(failed, fmt.Errorf("%s: %w", dir, err))
 				case added:
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: kept%s\n", dir, ofCommit(r.Commit))
+					inert.Fprintf(cmd.OutOrStdout(), "%s: kept%s\n", dir, ofCommit(r.Commit))
 				default:
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: is there already\n", dir)
+					inert.Fprintf(cmd.OutOrStdout(), "%s: is there already\n", dir)
 				}
 			}
 			return errors.Join(failed...)
@@ -199,7 +200,7 @@ func (f *historyFlags) draw(cmd *cobra.Command, metrics []string) error {
 	}
 	store, err := history.Read(cmd.Context(), where)
 	if errors.Is(err, history.ErrNone) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%v (hint: redline run, ab, gate and bench keep their results with --history %s)\n", err, where)
+		inert.Fprintf(cmd.ErrOrStderr(), "%v (hint: redline run, ab, gate and bench keep their results with --history %s)\n", err, where)
 		return f.show(cmd, nil, nil)
 	}
 	if err != nil {
@@ -212,7 +213,7 @@ func (f *historyFlags) draw(cmd *cobra.Command, metrics []string) error {
 	}
 	all := history.Arrange(results, history.Options{Dirty: f.dirty, MaxP: f.maxP})
 	if len(all) == 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "no result in %s fits%s\n", store.Name(), onlyDirty(results, f.dirty))
+		inert.Fprintf(cmd.ErrOrStderr(), "no result in %s fits%s\n", store.Name(), onlyDirty(results, f.dirty))
 	}
 	here, others := history.Here(all, record.HostInfo())
 	if f.machine == "all" {
@@ -245,7 +246,7 @@ func (f *historyFlags) show(cmd *cobra.Command, series, others []history.Series)
 		return err
 	}
 	if len(others) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "not drawn: %d series of other machines; %s (hint: --machine all draws them apart)\n",
+		inert.Fprintf(cmd.ErrOrStderr(), "not drawn: %d series of other machines; %s (hint: --machine all draws them apart)\n",
 			len(others), verify.Differing(verify.MachineDifferences(this, others[0].Machine)))
 	}
 	if f.within <= 0 {

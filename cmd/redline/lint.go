@@ -1,13 +1,13 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/lint"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
 )
 
 func lintCommand() *cobra.Command {
@@ -42,9 +42,7 @@ packages (by default ./...) are compiled anew, nothing is written.`,
 				return err
 			}
 			if asJSON {
-				e := json.NewEncoder(cmd.OutOrStdout())
-				e.SetIndent("", "  ")
-				return e.Encode(said)
+				return inert.JSON(cmd.OutOrStdout(), said)
 			}
 			return lint.Text(cmd.OutOrStdout(), said, top)
 		},

@@ -4,31 +4,62 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
+	"runtime/debug"
+	"strings"
+
+	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/redact"
+	"github.com/redline-go/redline/target/guard"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second Ctrl-C ends the process at once; what was started dies with it.
-	go func() { <-ctx.Done(); stop() }()
+	guard.Main()
+	ctx := interruptible(context.Background(), func() {
+		// At once, and yet with nothing left: what was started has a guardian, and
+		// the scratch folders get one now. An error leaves them to the next start.
+		_ = guard.Leave()
+		os.Exit(exitInterrupted)
+	})
 	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// execute runs the command line and returns the process's exit code.
-func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+// execute runs the command line and returns the process's exit code. What is
+// printed passes inert writers, since names come from bundles and targets.
+func execute(ctx context.Context, args []string, out, errs io.Writer) (code int) {
+	stdout, stderr := inert.NewWriter(out, terminal(out)), inert.NewWriter(errs, terminal(errs))
+	defer func() {
+		if p := recover(); p != nil {
+			code = crashed(stderr, p, debug.Stack())
+		}
+	}()
 	root := rootCommand(stdout, stderr)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return exitOK
+	code, text := exitOK, ""
+	if err := root.ExecuteContext(ctx); err != nil {
+		code, text = exitOf(err)
 	}
-	code, text := exitOf(err)
+	if ctx.Err() != nil && code != exitInterrupted {
+		// It came too late to cut anything short, and is no success all the same.
+		code = exitInterrupted
+		if text == "" {
+			text = "interrupted; what was written is kept"
+		}
+	}
 	if text != "" {
-		fmt.Fprintf(stderr, "redline: %s\n", text)
+		inert.Fprintf(stderr, "redline: %s\n", inert.Block(secrets(args).Text(text)))
 	}
 	return code
+}
+
+// secrets returns what hides those of the environment and the command line.
+func secrets(args []string) *redact.Redactor {
+	hide := redact.New()
+	for _, variable := range os.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		hide.LearnNamed(name, value)
+	}
+	hide.LearnArgs(append([]string{"redline"}, args...))
+	return hide
 }

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/report"
@@ -26,28 +22,5 @@ func textOptions(w io.Writer, rec *record.Record, all, color bool) report.TextOp
 
 // writeHTML writes report.html into the bundle, whole or not at all.
 func writeHTML(rec *record.Record, s *record.Summary) error {
-	return writeFile(filepath.Join(rec.Dir, "report.html"), func(w io.Writer) error { return report.HTML(w, rec, s) })
-}
-
-func writeFile(path string, write func(io.Writer) error) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".report-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name()) // gone already when the rename went well
-	buffered := bufio.NewWriter(temp)
-	err = write(buffered)
-	if err == nil {
-		err = buffered.Flush()
-	}
-	if err == nil {
-		err = temp.Chmod(0o644) // a CI system reads it as another user
-	}
-	if closeErr := temp.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return os.Rename(temp.Name(), path)
+	return record.WriteFile(rec.Dir, "report.html", func(w io.Writer) error { return report.HTML(w, rec, s) })
 }

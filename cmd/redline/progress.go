@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"github.com/charmbracelet/x/ansi" // cuts a line at a terminal's width, not at bytes
+
+	"github.com/redline-go/redline/record/inert"
 )
 
 // progress tells how a session goes: on a terminal in one line that is written
@@ -22,6 +24,7 @@ func newProgress(w io.Writer) *progress {
 
 // step tells what the next step replaces.
 func (p *progress) step(text string) {
+	text = inert.Text(text)
 	if !p.redraws {
 		fmt.Fprintln(p.w, text)
 		return
@@ -33,7 +36,7 @@ func (p *progress) step(text string) {
 // note tells what stays.
 func (p *progress) note(format string, args ...any) {
 	p.close()
-	fmt.Fprintf(p.w, format+"\n", args...)
+	inert.Fprintf(p.w, format+"\n", args...)
 }
 
 // close ends the line of the last step. It may be called twice.

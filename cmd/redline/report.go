@@ -10,6 +10,7 @@ import (
 
 	"github.com/redline-go/redline/judge"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/report"
 )
 
@@ -25,7 +26,7 @@ func reportCommand() *cobra.Command {
   redline report runs/20260102-150405-gateway --format json | jq .findings`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rec, summary, err := judged(args[0])
+			rec, summary, err := judged(cmd.ErrOrStderr(), args[0])
 			if err != nil {
 				return err
 			}
@@ -34,8 +35,11 @@ func reportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if out != "" {
-				return writeFile(out, write)
+			switch {
+			case out != "":
+				return record.WriteOutput(out, write)
+			case format == "html": // the browser's edge is its content security policy
+				return write(inert.Under(cmd.OutOrStdout()))
 			}
 			return write(cmd.OutOrStdout())
 		},
@@ -48,15 +52,20 @@ func reportCommand() *cobra.Command {
 }
 
 // judged opens a bundle with its stored judgement, and judges it first when it
-// has none yet.
-func judged(dir string) (*record.Record, *record.Summary, error) {
+// has none yet. What cannot be stored of that is said on stderr.
+func judged(stderr io.Writer, dir string) (*record.Record, *record.Summary, error) {
 	rec, err := record.Open(dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	var findings record.Findings
 	if err := rec.ReadJSON(record.FindingsFile, &findings); errors.Is(err, fs.ErrNotExist) {
-		return judge.Bundle(dir)
+		rec, summary, err := judge.Bundle(dir)
+		if summary == nil {
+			return nil, nil, err
+		}
+		unstored(stderr, dir, err)
+		return rec, summary, nil
 	}
 	summary := &record.Summary{}
 	if err := rec.ReadJSON(record.SummaryFile, summary); err != nil {
@@ -68,9 +77,9 @@ func judged(dir string) (*record.Record, *record.Summary, error) {
 func writer(rec *record.Record, s *record.Summary, format string, text report.TextOptions) (func(io.Writer) error, error) {
 	switch format {
 	case "text":
-		return func(w io.Writer) error { return report.Text(w, s, text) }, nil
+		return func(w io.Writer) error { return report.Text(inert.NewWriter(w, text.Color), s, text) }, nil
 	case "md":
-		return func(w io.Writer) error { return report.Markdown(w, s) }, nil
+		return func(w io.Writer) error { return report.Markdown(inert.NewWriter(w, false), s) }, nil
 	case "json":
 		return func(w io.Writer) error { return report.JSON(w, s) }, nil
 	case "html":

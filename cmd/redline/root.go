@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra" // command line: flags, help and completion in one
 	"golang.org/x/term"      // is there a person at the other end
+
+	"github.com/redline-go/redline/record/inert"
 )
 
 func rootCommand(stdout, stderr io.Writer) *cobra.Command {
@@ -49,7 +51,7 @@ func version() string {
 
 // terminal reports whether w is a terminal that a person looks at.
 func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := inert.File(w)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
@@ -65,7 +67,7 @@ const pipeWidth = 100
 
 // width returns the terminal's width, or pipeWidth where there is none.
 func width(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
+	if f, ok := inert.File(w); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
 			return columns
 		}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"github.com/redline-go/redline/judge"
 	"github.com/redline-go/redline/lint"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
 )
@@ -31,6 +31,7 @@ type runFlags struct {
 	overhead bool
 	pairs    int
 	blind    bool
+	yes      bool
 	history  string
 }
 
@@ -77,6 +78,12 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	place, err := reserve(f.out, plan.Name)
+	if err != nil {
+		return err
+	}
+	defer place.Release()
+	dir := place.Dir()
 	store, err := openHistory(cmd.Context(), f.history)
 	if err != nil {
 		return err
@@ -84,13 +91,9 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	if store != nil {
 		defer store.Close()
 	}
-	dir := f.out
-	if dir == "" {
-		dir = unusedDir(filepath.Join("runs", time.Now().Format("20060102-150405")+"-"+plan.Name))
-	}
 	view := newView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain)
 	defer view.Close()
-	o := run.Options{Plan: plan, Dir: dir, Version: version(), Blind: f.blind, OnEvent: view.event}
+	o := run.Options{Plan: plan, Dir: dir, Place: place, Version: version(), Blind: f.blind, OnEvent: view.event}
 	if f.verbose {
 		o.Output = cmd.ErrOrStderr()
 	}
@@ -106,7 +109,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 		view.event(run.Event{Phase: "asking the compiler"})
 		// Its remarks explain findings and are no part of the measurement.
 		if err := lint.Bundle(cmd.Context(), dir, plan.Target.Build); err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "redline: without the compiler's remarks: %v\n", err)
+			inert.Fprintf(cmd.ErrOrStderr(), "redline: without the compiler's remarks: %v\n", err)
 		}
 	}
 	view.event(run.Event{Phase: "taking requests apart"})
@@ -117,9 +120,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	runErr = errors.Join(runErr, err)
 	if overhead != nil {
 		summary.Overhead = overhead
-		if err := record.WriteJSON(dir, record.SummaryFile, summary); err != nil {
-			return err
-		}
+		runErr = errors.Join(runErr, record.WriteJSON(dir, record.SummaryFile, summary))
 	}
 	runErr = errors.Join(runErr, writeHTML(rec, summary))
 	view.Close()
@@ -127,7 +128,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if runErr == nil {
-		keepRun(cmd.Context(), store, rec, func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
+		keepRun(cmd.Context(), store, rec, func(format string, args ...any) { inert.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) })
 	}
 	return outcome(summary, runErr)
 }
@@ -144,10 +145,19 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string) (*scenario.Plan, erro
 	if cmd.Flags().Changed("warmup") {
 		f.Warmup = &f.warmup
 	}
-	if strings.Contains(args[0], "://") {
-		return scenario.FromURL(args[0], f.Flags)
+	plan, err := f.read(args[0])
+	if err != nil {
+		return nil, err
 	}
-	plan, err := scenario.ReadFile(args[0])
+	return plan, f.confirm(cmd, plan)
+}
+
+// read makes the plan of a URL or of a scenario file, under the flags.
+func (f *runFlags) read(name string) (*scenario.Plan, error) {
+	if strings.Contains(name, "://") {
+		return scenario.FromURL(name, f.Flags)
+	}
+	plan, err := scenario.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +169,8 @@ func outcome(s *record.Summary, runErr error) error {
 	switch {
 	case errors.Is(runErr, context.Canceled):
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted; what was measured is kept in %s", s.Run)}
-	case errors.Is(runErr, syscall.ENOSPC):
-		return &exitError{exitUndecided, fmt.Errorf("the disk is full (%w): what was written before is kept in %s (hint: free space, or -o to a larger disk)", syscall.ENOSPC, s.Run)}
+	case unwritten(runErr, s.Run) != nil:
+		return &exitError{exitUndecided, unwritten(runErr, s.Run)}
 	case runErr != nil:
 		return &exitError{exitUndecided, runErr}
 	case s.Load.Requests == 0:
@@ -185,18 +195,6 @@ func usageOrInterrupt(ctx context.Context, err error) error {
 		return &exitError{exitInterrupted, errors.New("interrupted before anything was measured")}
 	}
 	return &exitError{exitUsage, err}
-}
-
-// unusedDir returns dir, or dir with a number where a run of the same second has
-// it already.
-func unusedDir(dir string) string {
-	free := dir
-	for n := 2; ; n++ {
-		if _, err := os.Stat(free); err != nil {
-			return free
-		}
-		free = fmt.Sprintf("%s-%d", dir, n)
-	}
 }
 
 func bundleIn(dir string) bool {

@@ -18,6 +18,7 @@ func (f *runFlags) loadFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.PerConnection, "rate-per-connection", "", "open loop: `requests` due per second on each of the -c connections (10/s)")
 	flags.BoolVar(&f.Poisson, "poisson", false, "requests of --rate are due at random, as from many independent users, not evenly")
 	flags.StringVar(&f.Replay, "replay", "", "send the requests of this access log `file` (nginx combined, or JSON lines) to the URL, at the log's times")
+	flags.StringSliceVar(&f.ReplayMethods, "replay-methods", nil, "of --replay: send requests of these `methods` (default GET,HEAD,OPTIONS: what may change data is sent only when it is named)")
 	flags.Float64Var(&f.Speed, "speed", 0, "of --replay: 2 is twice as fast as the log was written (default 1)")
 	flags.StringVar(&f.Think, "think", "", "closed loop: wait this `time` after each answer (200ms, \"min=100ms,max=300ms\", or \"mean=200ms\" for exponential)")
 	flags.Int64VarP(&f.Requests, "requests", "n", 0, "end after this many measured requests; with -d, whichever is first")
@@ -28,6 +29,7 @@ func (f *runFlags) loadFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&f.Streams, "streams", 0, "requests under way at once on each connection, for --http2 and grpc (default 1)")
 	flags.StringVar(&f.ConnectRate, "connect-rate", "", "most `connections` to open per second (500/s; default as fast as they open)")
 	flags.StringArrayVar(&f.Sources, "source", nil, "local `address` that connections start from; may be repeated, they are used in turn")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "put load on hosts that are not this one and that the scenario does not name, without asking")
 	flags.IntVar(&f.Threads, "threads", 0, "event loops of the generator (default: it decides)")
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/report/live"
 	"github.com/redline-go/redline/run"
 )
@@ -30,7 +31,8 @@ func (v *view) open() live.View {
 	if v.plain {
 		return live.Plain(v.w)
 	}
-	return live.New(v.w, live.Options{Title: v.title, Color: colour(v.w)})
+	// It draws with more than the edge lets through, and cleans what it shows.
+	return live.New(inert.Under(v.w), live.Options{Title: v.title, Color: colour(v.w)})
 }
 
 // event shows an event of the run.

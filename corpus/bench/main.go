@@ -13,12 +13,16 @@ import (
 
 	"github.com/redline-go/redline/benchmark"
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
+	"github.com/redline-go/redline/target/guard"
 )
 
 // errMissed is a bench that was done, and whose marks are not all met.
 var errMissed = errors.New("a mark is missed")
 
-func main() { benchmark.Main("bench-diagnose", command) }
+func main() {
+	guard.Main()
+	benchmark.Main("bench-diagnose", command)
+}
 
 // options are the flags.
 type options struct {

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/redline-go/redline/load/place"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/redact"
 )
 
 // reflectionTimeout bounds all of the questions to one server.
@@ -34,7 +34,10 @@ func askSchema(ctx context.Context, at place.Place, services []protoreflect.Full
 	defer cancel()
 	transport, base := transportTo(at)
 	defer transport.CloseIdleConnections()
-	client := grpcreflect.NewClient(&http.Client{Transport: transport}, base,
+	// A target does not choose whom redline asks: the question has the plan's
+	// metadata, credentials too.
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client := grpcreflect.NewClient(&http.Client{Transport: transport, CheckRedirect: stay}, base,
 		connect.WithGRPC(), connect.WithReadMaxBytes(maxSchema))
 	stream := client.NewStream(ctx, grpcreflect.WithReflectionHost(at.Authority), grpcreflect.WithRequestHeaders(metadata))
 	a := asker{stream: stream, have: map[string]bool{}}
@@ -146,7 +149,7 @@ func explain(err error) error {
 	if !errors.As(err, &refused) {
 		return err
 	}
-	text := scenario.RedactText(refused.Message())
+	text := redact.Text(refused.Message())
 	if len(text) > 200 {
 		text = text[:200]
 	}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redline-go/redline/load"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/redact"
 )
 
 // Status codes that the code speaks of.
@@ -87,7 +87,7 @@ func quote(message string) string {
 		}
 		b.WriteByte(message[i])
 	}
-	text := scenario.RedactText(strings.Map(func(c rune) rune {
+	text := redact.Text(strings.Map(func(c rune) rune {
 		if c < ' ' || c == 0x7f || c == utf8.RuneError {
 			return ' '
 		}

@@ -3,14 +3,14 @@
 // no allocation per request.
 //
 // It sends what the plan says and measures the answer; it never decompresses,
-// keeps cookies, pipelines, or sends a request twice. It follows redirects only
+// keeps cookies or pipelines. It follows redirects only
 // where the plan says so, and only to hosts that the plan names. Bodies are
 // counted and dropped, whatever their size, unless a check looks at them. An
 // answer's head and its trailers may each take 64 KiB.
 //
-// A request on a connection that the target closes at that very moment fails:
-// repeating it would hide a target that drops requests, and could do twice what
-// should be done once.
+// A request that goes out over a connection which the target closes at that very
+// moment is sent again once where that does no harm (load.Idempotent), and
+// counted. More would hide a target that drops requests.
 //
 // Rejected: net/http's Transport (three goroutine switches and some 40
 // allocations per request; the generator would be what is measured), and

@@ -20,6 +20,12 @@ func (t *Protocol) Follow(x *load.Exchange) (host int, err error) {
 	return redirect.Follow(x, own, t.places)
 }
 
+// Repeatable reports whether a request may be sent twice; see load.Repeater. A
+// redirect may have made a GET of it.
+func (t *Protocol) Repeatable(x *load.Exchange) bool {
+	return t.requests[x.Request].repeat || x.Hop.Count > 0 && load.Idempotent(x.Hop.Method, nil)
+}
+
 // origin is the plan's own request as it was sent for x.
 func (q *request) origin(x *load.Exchange) []byte {
 	if q.static != nil {

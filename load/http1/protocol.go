@@ -17,6 +17,7 @@ var (
 	_ load.Protocol = (*Protocol)(nil)
 	_ load.Follower = (*Protocol)(nil)
 	_ load.Traced   = (*Protocol)(nil)
+	_ load.Repeater = (*Protocol)(nil)
 )
 
 // Protocol makes the HTTP/1.1 connections of a plan, over plaintext and TLS.

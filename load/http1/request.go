@@ -19,6 +19,7 @@ type request struct {
 	method  string
 	head    bool
 	close   bool // the plan's Connection header asks for it
+	repeat  bool // it may be sent twice
 	traced  bool // the plan has no trace context of its own
 	follow  bool
 	checks  *check.Set // nil for none
@@ -44,7 +45,7 @@ func compile(q scenario.Request, p *scenario.Plan) (r request, at place.Place, e
 	if method == "" {
 		method = "GET"
 	}
-	r = request{method: method, head: method == "HEAD", follow: q.Follow}
+	r = request{method: method, head: method == "HEAD", follow: q.Follow, repeat: load.Idempotent(method, q.Headers)}
 	if !token(method) || method == "CONNECT" {
 		return r, at, fmt.Errorf("method %.40q cannot be sent", method)
 	}

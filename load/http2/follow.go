@@ -25,6 +25,12 @@ func (p *Protocol) Follow(x *load.Exchange) (host int, err error) {
 	return redirect.Follow(x, own, p.places)
 }
 
+// Repeatable reports whether a request may be sent twice; see load.Repeater. A
+// redirect may have made a GET of it.
+func (p *Protocol) Repeatable(x *load.Exchange) bool {
+	return p.requests[x.Request].repeat || x.Hop.Count > 0 && load.Idempotent(x.Hop.Method, nil)
+}
+
 // appendOrigin appends what a redirected request is made of: the head and body
 // that were sent. By the time of the redirect the data has moved on.
 func appendOrigin(b, block, body []byte) []byte {

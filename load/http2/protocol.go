@@ -16,6 +16,7 @@ var (
 	_ load.Protocol = (*Protocol)(nil)
 	_ load.Follower = (*Protocol)(nil)
 	_ load.Traced   = (*Protocol)(nil)
+	_ load.Repeater = (*Protocol)(nil)
 	_ load.Wire     = (*wire)(nil)
 )
 

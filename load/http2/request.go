@@ -18,6 +18,7 @@ type request struct {
 	host     int
 	method   string
 	follow   bool
+	repeat   bool       // it may be sent twice
 	traced   bool       // the plan has no trace context of its own
 	checks   *check.Set // nil without
 	verdicts *check.Verdicts
@@ -40,7 +41,7 @@ type field struct {
 // compile builds a request's fixed parts. Everything that would be malformed is
 // refused here, once, so that rendering needs no checks.
 func compile(q scenario.Request, p *scenario.Plan, at place.Place) (request, error) {
-	r := request{method: q.Method, follow: q.Follow, traced: load.Traceable(q)}
+	r := request{method: q.Method, follow: q.Follow, traced: load.Traceable(q), repeat: load.Idempotent(q.Method, q.Headers)}
 	if r.method == "" {
 		r.method = "GET"
 	}

@@ -3,6 +3,7 @@
 package loadtest_test
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/fence"
 	"github.com/redline-go/redline/load/http1"
 	"github.com/redline-go/redline/load/http2"
 	"github.com/redline-go/redline/load/loadtest"
@@ -178,6 +180,11 @@ func TestNoRoute(t *testing.T) {
 		return
 	}
 	p := get("http://192.0.2.1")
+	var away *fence.AwayError
+	if _, err := load.Run(t.Context(), load.Config{Plan: p, Protocol: protocol(t, p), Record: &loadtest.Sink{}}); !errors.As(err, &away) {
+		t.Fatalf("a host that the plan does not name: %v", err)
+	}
+	p.Hosts = []string{"192.0.2.1"}
 	r, _ := loadtest.Run(t, p, protocol(t, p))
 	if s := r.Load; s.ErrorKinds[string(load.KindUnreachable)] != 15 {
 		t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -44,12 +45,12 @@ var schemes = map[string]scheme{
 func Parse(rawURL string, p *scenario.Plan) (Place, error) {
 	name, rest, ok := strings.Cut(rawURL, "://")
 	if !ok {
-		return Place{}, fmt.Errorf("URL %.80q has no scheme; write http://...", scenario.RedactText(rawURL))
+		return Place{}, fmt.Errorf("URL %.80q has no scheme; write http://...", redact.Text(rawURL))
 	}
 	at := Place{Scheme: strings.ToLower(name)}
 	kind, known := schemes[at.Scheme]
 	if !known {
-		return Place{}, fmt.Errorf("URL %.80q: scheme %q is not supported", scenario.RedactText(rawURL), name)
+		return Place{}, fmt.Errorf("URL %.80q: scheme %q is not supported", redact.Text(rawURL), name)
 	}
 	at.Authority = rest
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
@@ -57,14 +58,14 @@ func Parse(rawURL string, p *scenario.Plan) (Place, error) {
 	}
 	host, err := at.host(kind)
 	if err != nil {
-		return Place{}, fmt.Errorf("URL %.80q: %w", scenario.RedactText(rawURL), err)
+		return Place{}, fmt.Errorf("URL %.80q: %w", redact.Text(rawURL), err)
 	}
 	at.Path, _, _ = strings.Cut(at.Path, "#")
 	if !strings.HasPrefix(at.Path, "/") {
 		at.Path = "/" + at.Path
 	}
 	if err := checkPath(at.Path); err != nil {
-		return Place{}, fmt.Errorf("URL %.80q: %w", scenario.RedactText(rawURL), err)
+		return Place{}, fmt.Errorf("URL %.80q: %w", redact.Text(rawURL), err)
 	}
 	if kind.secure {
 		if at.TLS, err = config(host, p); err != nil {

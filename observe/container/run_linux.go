@@ -3,7 +3,6 @@ package container
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"strconv"
 	"time"
@@ -47,19 +46,12 @@ type pressureFile struct {
 // Open implements observe.Source.
 func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	if subject.PID <= 0 {
-		return &observe.Unsupported{
-			What:   "the target's process is not known",
-			Enable: "start it with --exec or --build, or name it with --pid, on the host that runs redline",
-		}
+		return observe.Unseen(s.options.Root+"/proc", 0, nil)
 	}
 	st := &state{Source: s, subject: subject, proc: s.options.Root + "/proc"}
 	st.meter.Width = subject.Window
 	if _, err := os.Stat(st.process()); err != nil {
-		return &observe.Unsupported{
-			What:   fmt.Sprintf("process %d cannot be read", subject.PID),
-			Enable: "name a process that runs on this host, in a PID namespace that redline sees",
-			Err:    err,
-		}
+		return observe.Unseen(st.proc, subject.PID, err)
 	}
 	var err error
 	if st.fs, err = procfs.NewFS(st.proc); err != nil {

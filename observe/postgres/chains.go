@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/redline-go/redline/record"
 	form "github.com/redline-go/redline/record/statement"
 )
@@ -51,27 +53,23 @@ func (s *session) blockers(ctx context.Context, blocked []int32) (by map[int32]i
 	ask := blocked[:min(len(blocked), maxAsked)]
 	for round := 0; round == 0 || (round < maxRounds && len(ask) > 0); round++ {
 		var next []int32
-		rows, err := s.conn.Query(ctx, blockingSQL, ask)
-		if err != nil {
-			return nil, nil, err
-		}
-		for rows.Next() {
+		err := s.ask(ctx, query{blockingSQL, []any{ask}, func(rows pgx.Rows) error {
 			var pid int32
 			var blockers []int32
-			if err := rows.Scan(&pid, &blockers); err != nil {
-				rows.Close()
-				return nil, nil, err
-			}
-			if len(blockers) == 0 {
-				continue // it got its lock meanwhile
-			}
-			head := firstHolder(blockers, waits)
-			by[pid], met[pid], met[head] = head, true, true
-			if _, asked := by[head]; !asked && waits[head] && !slices.Contains(ask, head) && !slices.Contains(next, head) {
-				next = append(next, head)
-			}
-		}
-		if err := rows.Err(); err != nil {
+			_, err := pgx.ForEachRow(rows, []any{&pid, &blockers}, func() error {
+				if len(blockers) == 0 {
+					return nil // it got its lock meanwhile
+				}
+				head := firstHolder(blockers, waits)
+				by[pid], met[pid], met[head] = head, true, true
+				if _, asked := by[head]; !asked && waits[head] && !slices.Contains(ask, head) && !slices.Contains(next, head) {
+					next = append(next, head)
+				}
+				return nil
+			})
+			return err
+		}})
+		if err != nil {
 			return nil, nil, err
 		}
 		ask = next[:min(len(next), maxAsked)]
@@ -96,11 +94,15 @@ func firstHolder(blockers []int32, waits map[int32]bool) int32 {
 }
 
 func (s *session) involved(ctx context.Context, pids []int32) (map[int32]record.BlockingLink, error) {
-	rows, err := s.conn.Query(ctx, involvedSQL(s.version), pids)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
+	var found map[int32]record.BlockingLink
+	err := s.ask(ctx, query{involvedSQL(s.version), []any{pids}, func(rows pgx.Rows) (err error) {
+		found, err = readInvolved(rows)
+		return err
+	}})
+	return found, err
+}
+
+func readInvolved(rows pgx.Rows) (map[int32]record.BlockingLink, error) {
 	found := map[int32]record.BlockingLink{}
 	for rows.Next() {
 		var pid int32
@@ -124,7 +126,7 @@ func (s *session) involved(ctx context.Context, pids []int32) (map[int32]record.
 // utility statements are cut as in statements, and of the others the form
 // without constants is kept.
 func blockingText(text string) string {
-	if cut := redact(text); strings.HasSuffix(cut, strings.TrimSpace(notKept)) {
+	if cut := kept(text); strings.HasSuffix(cut, strings.TrimSpace(notKept)) {
 		return cut
 	}
 	return form.Normal(text)

@@ -1,9 +1,6 @@
 package postgres
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // serverCPU sums the CPU time of the server's processes on this host: the
 // postmaster, the backends that live, and, through the postmaster's account of
@@ -56,14 +53,9 @@ func (c *serverCPU) read(pids []int) (time.Duration, error) {
 }
 
 // findServer returns nil, and says why in the session, when the server's
-// processes are not this host's.
-func findServer(ctx context.Context, s *session) *serverCPU {
-	var started time.Time
-	err := s.conn.QueryRow(ctx, "SELECT /* redline */ backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()").Scan(&started)
-	if err != nil {
-		return nil
-	}
-	cpu, why := sameHost(s.pid, started)
+// processes are not this host's. It knows them by one of their backends.
+func findServer(s *session, backend int, started time.Time) *serverCPU {
+	cpu, why := sameHost(backend, started)
 	if cpu == nil {
 		s.blind = append(s.blind, "the CPU of the server's processes is not seen: "+why)
 	}

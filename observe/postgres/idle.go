@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/redline-go/redline/record"
 )
 
@@ -32,11 +34,14 @@ func idleSQL(version int) string {
 
 // readIdle asks for the idle sessions, one entry each.
 func (s *session) readIdle(ctx context.Context) (all []record.Idle, err error) {
-	rows, err := s.conn.Query(ctx, idleSQL(s.version), s.db)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
+	err = s.ask(ctx, query{idleSQL(s.version), []any{s.db}, func(rows pgx.Rows) (err error) {
+		all, err = readIdle(rows)
+		return err
+	}})
+	return all, err
+}
+
+func readIdle(rows pgx.Rows) (all []record.Idle, err error) {
 	for rows.Next() {
 		var one record.Idle
 		var idle, open float64 // s

@@ -65,6 +65,7 @@ type ledger struct {
 // statement is one that was called during the run.
 type statement struct {
 	id     int64
+	users  map[uint32]bool // who called it
 	label  string
 	sum    figures // since it is followed; never falls
 	counts [9]observe.Counter
@@ -84,6 +85,7 @@ func (l *ledger) read(at time.Duration, rows map[entry]figures) (lost int) {
 		l.since = at
 	}
 	deltas := map[int64]figures{}
+	users := map[int64][]uint32{}
 	broken := map[int64]bool{}
 	for e, before := range l.last {
 		if now, there := rows[e]; !there || now.calls < before.calls || now.exec < before.exec {
@@ -99,12 +101,16 @@ func (l *ledger) read(at time.Duration, rows map[entry]figures) (lost int) {
 		// Planning is counted when it ends, long before the call sometimes.
 		if delta := now.minus(l.last[e]); delta.calls > 0 || delta.plan > 0 {
 			deltas[e.query] = deltas[e.query].plus(delta)
+			users[e.query] = append(users[e.query], e.user)
 			total += delta.exec
 		}
 	}
 	for id, delta := range deltas {
 		if s := l.follow(id, delta.exec >= crowdShare*total); s != nil {
 			s.sum = s.sum.plus(delta)
+			for _, user := range users[id] {
+				s.users[user] = true
+			}
 		}
 	}
 	l.last, l.lastAt = rows, at
@@ -156,7 +162,7 @@ func (l *ledger) follow(id int64, matters bool) *statement {
 	if l.followed == nil {
 		l.followed = map[int64]*statement{}
 	}
-	s := &statement{id: id, label: record.Labels("queryid", strconv.FormatInt(id, 10))}
+	s := &statement{id: id, users: map[uint32]bool{}, label: record.Labels("queryid", strconv.FormatInt(id, 10))}
 	for i := range s.counts {
 		s.counts[i].Width = l.meter.Width
 		// At the reading before it had not been called in this run. That is

@@ -2,16 +2,14 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/redact"
 )
 
 const (
@@ -30,7 +28,6 @@ const (
 func (w *watch) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
-	lost := "the server was lost before plans were asked for"
 	if w.session != nil && w.samples > 0 {
 		if err := w.fetchTexts(ctx); err != nil {
 			w.say(err.Error())
@@ -40,24 +37,15 @@ func (w *watch) finish(ctx context.Context) {
 		w.say(fmt.Sprintf("more than %d statements were called; the others are left out", maxFollowed))
 	}
 	top := w.ledger.top(maxStored)
-	if w.session != nil && len(top) > 0 {
-		// Plans are to be as the application's, with its names and choices.
-		for _, name := range []string{"search_path", "jit", "max_parallel_workers_per_gather"} {
-			if _, err := w.session.conn.Exec(ctx, "RESET "+name+" /* redline */"); err != nil {
-				w.say("plans: " + err.Error())
-			}
-		}
+	if w.session != nil {
+		w.plan(ctx, top[:min(len(top), maxPlans)])
 	}
 	for i, s := range top {
-		switch {
-		case i >= maxPlans:
-		case w.session == nil || w.session.conn.IsClosed():
+		if w.session == nil && i < maxPlans {
 			s.planError = lost
-		default:
-			s.plan, s.planError = w.session.plan(ctx, s.text)
 		}
 		statement := s.record()
-		statement.Text = redact(s.text)
+		statement.Text = kept(s.text)
 		if s.text == "" {
 			statement.Text = "(text not seen: the server dropped it or was lost)"
 		}
@@ -70,43 +58,59 @@ func (w *watch) finish(ctx context.Context) {
 	}
 }
 
-// plan asks for the plan that the statement gets without regard to its
-// parameters. Nothing is executed: EXPLAIN without ANALYZE, in a read-only
-// transaction that is rolled back. Why there is none comes in words, without
-// the text that the server may quote.
-func (s *session) plan(ctx context.Context, text string) (plan []byte, why string) {
-	switch {
-	case text == "":
-		return nil, "its text is not known"
-	case len([]rune(text)) > maxText:
-		return nil, "its text is too long"
-	case !explainable(text):
-		return nil, "only SELECT, INSERT, UPDATE, DELETE, WITH and VALUES have plans"
+// lost is why there is no plan of a server that is gone.
+const lost = "the server was lost before plans were asked for"
+
+// plan asks for the plans of statements and reports which were not taken.
+func (w *watch) plan(ctx context.Context, top []*statement) {
+	refused := map[string]int{}
+	var reasons []string // in order
+	asked, err := w.session.findAuthors(ctx, top)
+	for _, s := range top {
+		switch {
+		case w.session.conn.IsClosed():
+			s.planError = lost
+			continue
+		case err != nil:
+			s.planError = inWords(err)
+			continue
+		}
+		a := asked[s.id]
+		if s.planError = unplannable(a.text); s.planError != "" {
+			continue
+		}
+		if s.planError = w.session.refusal(a); s.planError == "" {
+			var err error
+			if s.plan, err = w.session.explain(ctx, a); err == nil {
+				continue
+			} else if s.planError = inWords(err); !errors.Is(err, errUnsafe) && !errors.Is(err, errPrepared) {
+				continue
+			}
+		}
+		if refused[s.planError] == 0 {
+			reasons = append(reasons, s.planError)
+		}
+		refused[s.planError]++
 	}
-	if _, found := hideLiterals(text); found {
-		return nil, "its text holds constants, which the plan would show"
+	for _, why := range reasons {
+		w.say(fmt.Sprintf("%d of %d plans were not taken: %s", refused[why], len(top), why))
 	}
-	plan, err := s.planInTransaction(ctx, text)
-	if err != nil {
-		return nil, inWords(err)
-	}
-	return plan, ""
 }
 
-func (s *session) planInTransaction(ctx context.Context, text string) ([]byte, error) {
-	tx, err := s.conn.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly})
-	if err != nil {
-		return nil, err
+// unplannable says why a text has no plan whoever asks for it, else "".
+func unplannable(text string) string {
+	switch {
+	case text == "":
+		return "its text is not known"
+	case len([]rune(text)) > maxText:
+		return "its text is too long"
+	case !explainable(text):
+		return "only SELECT, INSERT, UPDATE, DELETE, WITH and VALUES have plans"
 	}
-	defer func() { _ = tx.Rollback(ctx) }()
-	if s.version >= 160000 {
-		return explain(ctx, tx, "EXPLAIN (GENERIC_PLAN, FORMAT JSON) /* redline */ "+text)
+	if _, found := redact.SQL(text); found {
+		return "its text holds constants, which the plan would show"
 	}
-	plan, err := explainPrepared(ctx, tx, text)
-	// A prepared statement outlives the rollback.
-	_ = tx.Rollback(ctx)
-	_, _ = s.conn.Exec(ctx, "DEALLOCATE redline_plan /* redline */")
-	return plan, err
+	return ""
 }
 
 // inWords says why there is no plan, without constants that a message may quote.
@@ -114,58 +118,12 @@ func inWords(err error) string {
 	var refusal *pgconn.PgError
 	switch {
 	case errors.As(err, &refusal):
-		message, _ := hideLiterals(refusal.Message)
+		message, _ := redact.SQL(redact.Text(refusal.Message))
 		return fmt.Sprintf("%s (SQLSTATE %s)", message, refusal.Code)
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no time was left to ask for it"
 	}
 	return err.Error()
-}
-
-// explainPrepared is for versions before 16, whose EXPLAIN takes no parameters:
-// a prepared statement with a forced generic plan does not look at them.
-func explainPrepared(ctx context.Context, tx pgx.Tx, text string) ([]byte, error) {
-	if _, err := tx.Exec(ctx, "SET LOCAL plan_cache_mode = force_generic_plan /* redline */"); err != nil {
-		return nil, err
-	}
-	// Hazard: without QueryExecModeExec pgx sends a text without arguments by
-	// the simple protocol, which runs several statements; this one refuses.
-	if _, err := tx.Exec(ctx, "PREPARE redline_plan AS /* redline */ "+text, pgx.QueryExecModeExec); err != nil {
-		return nil, err
-	}
-	var parameters int
-	err := tx.QueryRow(ctx, "SELECT /* redline */ cardinality(parameter_types) FROM pg_prepared_statements WHERE name = 'redline_plan'").Scan(&parameters)
-	if err != nil {
-		return nil, err
-	}
-	call := "EXECUTE redline_plan"
-	if parameters > 0 {
-		call += "(" + strings.TrimSuffix(strings.Repeat("NULL,", parameters), ",") + ")"
-	}
-	return explain(ctx, tx, "EXPLAIN (FORMAT JSON) /* redline */ "+call)
-}
-
-// explain runs an EXPLAIN by the extended protocol, which refuses a text of
-// several statements. A generic plan does not look at the parameters, yet the
-// protocol wants them: they are NULL.
-func explain(ctx context.Context, tx pgx.Tx, sql string) ([]byte, error) {
-	conn := tx.Conn().PgConn()
-	prepared, err := conn.Prepare(ctx, "", sql, nil)
-	if err != nil {
-		return nil, err
-	}
-	result := conn.ExecPrepared(ctx, "", make([][]byte, len(prepared.ParamOIDs)), nil, nil).Read()
-	if result.Err != nil {
-		return nil, result.Err
-	}
-	if len(result.Rows) != 1 || len(result.Rows[0]) != 1 {
-		return nil, errors.New("the server answered EXPLAIN with no plan")
-	}
-	plan := result.Rows[0][0]
-	if len(plan) > maxPlan || !json.Valid(plan) {
-		return nil, fmt.Errorf("the plan has %d bytes and is not kept", len(plan))
-	}
-	return plan, nil
 }
 
 // explainable tells whether EXPLAIN takes the statement.

@@ -38,8 +38,10 @@
 // table was full, amounts are absent and the record's health has the gap.
 //
 // redline's own session and statements are left out of every figure. The
-// package refuses to change the server (its session is read only), to run
-// EXPLAIN ANALYZE, and to keep the text of statements that may hold secrets. It
+// package refuses to change the server (its transactions are read only), to leave
+// a setting on a connection that a pooler shares (see ask.go), to plan a statement
+// where somebody's code could gain rights by it (see rights.go), to run EXPLAIN
+// ANALYZE, and to keep the text of statements that may hold secrets. It
 // never reads faster than a quarter of the time allows, nor than costs the server
 // 1 % of a CPU, as the CPU clock of its own backend tells on this host. The
 // server's own figures of connections, checkpoints and I/O include what redline

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	neturl "net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,10 +21,14 @@ import (
 	target "github.com/redline-go/redline/target/postgres"
 )
 
+// binEnv names a folder of server binaries to test against, in place of the
+// machine's own.
+const binEnv = "REDLINE_POSTGRES_BIN"
+
 // start runs a server for the test with the given settings.
 func start(t *testing.T, settings map[string]string) *target.Server {
 	t.Helper()
-	server, err := target.Start(t.Context(), target.Options{NoDownload: true, Settings: settings})
+	server, err := target.Start(t.Context(), target.Options{NoDownload: true, BinDir: os.Getenv(binEnv), Settings: settings})
 	if err != nil {
 		t.Skipf("no PostgreSQL server on this machine: %v", err)
 	}

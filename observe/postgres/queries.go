@@ -17,6 +17,7 @@ type queries struct {
 	statements string // empty when there is no extension
 	texts      string
 	own        string
+	authors    string // whose texts they are, by id
 	keeping    string // empty before version 1.9 of the extension
 	planning   bool
 }
@@ -24,22 +25,24 @@ type queries struct {
 // marker is in each text of ours.
 const marker = "/* redline */"
 
-// sessionsSQL reads the sessions. Background processes are read for their pids.
-const sessionsSQL = `SELECT /* redline */ pid, backend_type = 'client backend' AND datid = $1 AND application_name <> '` + application + `',
+// sessionsSQL reads the sessions, our own too. Background processes are read for
+// their pids. The function below pg_stat_activity spares that view's joins.
+const sessionsSQL = `SELECT /* redline */ pid, pid = pg_backend_pid(), backend_type = 'client backend' AND datid = $1 AND application_name <> '` + application + `',
 	coalesce(state, ''), coalesce(wait_event_type, ''), coalesce(wait_event, ''), coalesce(application_name, ''), backend_start,
 	coalesce(extract(epoch FROM clock_timestamp() - backend_start), 0)::float8,
 	coalesce(extract(epoch FROM clock_timestamp() - xact_start), 0)::float8
-	FROM pg_stat_activity WHERE pid <> pg_backend_pid() LIMIT 20000`
+	FROM pg_stat_get_activity(NULL) LIMIT 20000`
 
 // databaseSQL reads the database's own counters; version 13 counts no sessions.
+// The functions below pg_stat_database spare planning that view each time.
 func databaseSQL(version int) string {
-	sessions := "sessions"
+	sessions := "pg_stat_get_db_sessions($1)"
 	if version < 140000 {
 		sessions = "NULL::bigint"
 	}
-	return "SELECT /* redline */ statement_timestamp(), clock_timestamp(), xact_commit, xact_rollback, " + sessions +
-		", deadlocks::float8, temp_files::float8, temp_bytes::float8, blks_read::float8, blks_hit::float8" +
-		" FROM pg_stat_database WHERE datid = $1"
+	return "SELECT /* redline */ statement_timestamp(), clock_timestamp(), pg_stat_get_db_xact_commit($1), pg_stat_get_db_xact_rollback($1), " + sessions +
+		", pg_stat_get_db_deadlocks($1)::float8, pg_stat_get_db_temp_files($1)::float8, pg_stat_get_db_temp_bytes($1)::float8" +
+		", (pg_stat_get_db_blocks_fetched($1) - pg_stat_get_db_blocks_hit($1))::float8, pg_stat_get_db_blocks_hit($1)::float8"
 }
 
 // findExtension looks up where pg_stat_statements is and what it counts. That
@@ -47,16 +50,16 @@ func databaseSQL(version int) string {
 func (s *session) findExtension(ctx context.Context) error {
 	var schema, setting string
 	var columns []string
-	err := s.conn.QueryRow(ctx, `SELECT /* redline */ n.nspname, coalesce(current_setting('pg_stat_statements.track', true), ''), p.proargnames
+	err := s.ask(ctx, query{`SELECT /* redline */ n.nspname, coalesce(current_setting('pg_stat_statements.track', true), ''), p.proargnames
 		FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
 		JOIN pg_proc p ON p.pronamespace = n.oid AND p.proname = 'pg_stat_statements'
-		WHERE e.extname = 'pg_stat_statements'`).Scan(&schema, &setting, &columns)
+		WHERE e.extname = 'pg_stat_statements'`, nil, one(&schema, &setting, &columns)})
 	const create, preload = "run CREATE EXTENSION pg_stat_statements in database %s", "ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements' (append it to what is there), restart the server"
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		enable := fmt.Sprintf(create, pgx.Identifier{s.name}.Sanitize())
 		var loaded bool
-		if s.conn.QueryRow(ctx, "SELECT /* redline */ current_setting('pg_stat_statements.max', true) IS NOT NULL").Scan(&loaded) == nil && !loaded {
+		if s.ask(ctx, query{"SELECT /* redline */ current_setting('pg_stat_statements.max', true) IS NOT NULL", nil, one(&loaded)}) == nil && !loaded {
 			enable = "run " + preload + ", then " + enable
 		}
 		s.blind = append(s.blind, "no statement figures, since pg_stat_statements is not installed: "+enable)
@@ -67,10 +70,10 @@ func (s *session) findExtension(ctx context.Context) error {
 	function := pgx.Identifier{schema, "pg_stat_statements"}.Sanitize()
 	s.queries = statementQueries(function, columns)
 	if slices.Contains(columns, "toplevel") { // pg_stat_statements_info came with it
-		s.queries.keeping = "SELECT /* redline */ dealloc, stats_reset FROM " + pgx.Identifier{schema, "pg_stat_statements_info"}.Sanitize()
+		s.queries.keeping = "SELECT /* redline */ dealloc, stats_reset FROM " + pgx.Identifier{schema, "pg_stat_statements_info"}.Sanitize() + "()"
 	}
 	// The library may be missing although the extension was created.
-	if _, err := s.conn.Exec(ctx, "SELECT /* redline */ 1 FROM "+function+"(false) LIMIT 1"); err != nil {
+	if err := s.ask(ctx, query{sql: "SELECT /* redline */ 1 FROM " + function + "(false) LIMIT 1"}); err != nil {
 		s.queries = queries{}
 		var refusal *pgconn.PgError
 		if !errors.As(err, &refusal) {
@@ -83,6 +86,7 @@ func (s *session) findExtension(ctx context.Context) error {
 		s.blind = append(s.blind, fmt.Sprintf("no statement figures, since pg_stat_statements refuses (%s): %s", refusal.Message, enable))
 		return nil
 	}
+	s.nested = !slices.Contains(columns, "toplevel") && setting == "all"
 	s.queries.planning = s.queries.planning && s.setting(ctx, "pg_stat_statements.track_planning") == "on"
 	return nil
 }
@@ -91,7 +95,7 @@ func (s *session) findExtension(ctx context.Context) error {
 // which a superuser can forbid. Each is run once first.
 func (s *session) findOwn(ctx context.Context) error {
 	s.own = map[int64]bool{}
-	if s.queries.statements == "" || s.setting(ctx, "pg_stat_statements.track") == "none" {
+	if s.queries.statements == "" || s.hidden {
 		return nil
 	}
 	if _, _, err := s.blockers(ctx, []int32{}); err != nil {
@@ -102,22 +106,24 @@ func (s *session) findOwn(ctx context.Context) error {
 	}
 	// A server that refuses these (some hosted ones do) is told of in the run.
 	_, _ = s.readWhole(ctx)
-	if _, err := s.conn.Exec(ctx, s.queries.texts, s.db, []int64{}, 1); err != nil {
+	if err := s.ask(ctx, query{sql: s.queries.texts, args: []any{s.db, []int64{}, 1}}); err != nil {
 		return fmt.Errorf("try the query for texts: %w", err)
 	}
-	rows, err := s.conn.Query(ctx, s.queries.own, s.db, "%"+marker+"%")
+	err := s.ask(ctx, query{s.queries.own, []any{s.db, "%" + marker + "%"}, func(rows pgx.Rows) error {
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		for _, id := range ids {
+			s.own[id] = true
+		}
+		return err
+	}})
 	if err != nil {
 		return fmt.Errorf("look for our own statements: %w", err)
 	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	for _, id := range ids {
-		s.own[id] = true
-	}
-	return err
+	return nil
 }
 
 func (s *session) setting(ctx context.Context, name string) (value string) {
-	_ = s.conn.QueryRow(ctx, "SELECT /* redline */ coalesce(current_setting($1, true), '')", name).Scan(&value)
+	_ = s.ask(ctx, query{"SELECT /* redline */ coalesce(current_setting($1, true), '')", []any{name}, one(&value)})
 	return value
 }
 
@@ -144,6 +150,8 @@ func statementQueries(function string, columns []string) queries {
 			"shared_blks_read::float8, shared_blks_hit::float8, shared_blks_dirtied::float8, " +
 			"(temp_blks_read + temp_blks_written)::float8, " + wal + ", " + exec + ", " + plan +
 			" FROM " + function + "(false) WHERE dbid = $1 AND queryid IS NOT NULL AND calls > 0" + toplevel,
+		authors: "SELECT /* redline */ queryid, userid, left(query, $3) FROM " + function +
+			"(true) WHERE dbid = $1 AND queryid = ANY($2) AND calls > 0" + toplevel + " ORDER BY queryid, userid LIMIT 2000",
 		// A text longer than the bound is cut, and then has no plan.
 		texts: "SELECT /* redline */ DISTINCT ON (queryid) queryid, left(query, $3) FROM " + function +
 			"(true) WHERE dbid = $1 AND queryid = ANY($2) ORDER BY queryid",

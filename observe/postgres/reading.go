@@ -24,7 +24,9 @@ type reading struct {
 	clients   []client
 	blocked   []int32       // pids that wait for a heavyweight lock
 	oldest    time.Duration // since the oldest transaction of a client began
-	processes []int         // pids of all the server's backends but ours
+	processes []int         // pids of all the server's backends but our own
+	pid       int32         // of the backend that took the reading
+	owned     bool          // it is ours alone
 
 	database  bool // its row was there
 	countedAt bracketed
@@ -55,22 +57,19 @@ type bracketed struct{ before, after time.Time }
 
 // read asks for everything in one round trip, and so one transaction.
 func (s *session) read(ctx context.Context, statements bool) (*reading, error) {
-	r := &reading{states: map[string]int{}, waits: map[string]int{}}
-	batch := &pgx.Batch{}
+	r := &reading{states: map[string]int{}, waits: map[string]int{}, owned: s.owned}
+	var queries []query
 	if statements && s.queries.statements != "" {
-		batch.Queue(s.queries.statements, s.db).Query(r.readStatements)
+		queries = append(queries, query{s.queries.statements, []any{s.db}, r.readStatements})
 		// Hazard: it is asked after the entries. A reset in between is then
 		// seen one reading early, never one too late.
 		if s.queries.keeping != "" {
-			batch.Queue(s.queries.keeping).QueryRow(func(row pgx.Row) error {
-				r.keeping.known = true
-				return row.Scan(&r.keeping.dropped, &r.keeping.resetAt)
-			})
+			r.keeping.known = true
+			queries = append(queries, query{s.queries.keeping, nil, one(&r.keeping.dropped, &r.keeping.resetAt)})
 		}
 	}
-	batch.Queue(databaseSQL(s.version), s.db).Query(r.readDatabase)
-	batch.Queue(sessionsSQL, s.db).Query(r.readSessions)
-	if err := s.conn.SendBatch(ctx, batch).Close(); err != nil {
+	queries = append(queries, query{databaseSQL(s.version), []any{s.db}, r.readDatabase}, query{sessionsSQL, []any{s.db}, r.readSessions})
+	if err := s.ask(ctx, queries...); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -110,14 +109,24 @@ func (r *reading) readDatabase(rows pgx.Rows) error {
 
 func (r *reading) readSessions(rows pgx.Rows) error {
 	var pid int32
+	var own bool
 	var target *bool
 	var state, waitType, wait, application string
 	var started *time.Time
 	var connected, open float64 // s
 	var waiting []time.Duration // of the blocked, how old their transactions are
 	for rows.Next() {
-		if err := rows.Scan(&pid, &target, &state, &waitType, &wait, &application, &started, &connected, &open); err != nil {
+		if err := rows.Scan(&pid, &own, &target, &state, &waitType, &wait, &application, &started, &connected, &open); err != nil {
 			return fmt.Errorf("read pg_stat_activity: %w", err)
+		}
+		if own {
+			r.pid = pid
+			if r.owned {
+				continue
+			}
+			// A pooler gives this backend to others between our readings: it
+			// counts with them, and without what it does for us.
+			state, waitType, open = "idle", "", 0
 		}
 		r.processes = append(r.processes, int(pid))
 		if target == nil || !*target {

@@ -108,6 +108,9 @@ func (w *watch) edge(ctx, calls context.Context, edge time.Duration) {
 		return
 	}
 	w.samples++
+	if w.session.checkOwner(r) {
+		w.say(poolerNote)
+	}
 	cost := r.statedAt.after.Sub(r.statedAt.before)
 	if seen {
 		now, _ := w.session.spent()
@@ -174,7 +177,7 @@ func (w *watch) deliver(r *reading, edge, before, after time.Duration) {
 			w.say(fmt.Sprintf("the server's clock was set %v into the run: since then it is estimated from round trips", round(after)))
 		}
 		at := w.bracket.Add(clock.bracket(r.countedAt.before, r.countedAt.after))
-		meter.Count(record.DBCommits, "", at, w.commits.without(r.commits))
+		meter.Count(record.DBCommits, "", at, w.commits.without(r.commits, w.session.transactions))
 		meter.Count(record.DBRollbacks, "", at, float64(r.rollbacks))
 		for i, name := range databaseMore {
 			meter.Count(name, "", at, r.more[i])
@@ -266,20 +269,22 @@ func (w *watch) askSeldom(ctx context.Context, r *reading, edge time.Duration) e
 	return w.fetchTexts(ctx)
 }
 
-// ownCount takes our own transactions out of the database's: one per reading.
+// ownCount takes our own transactions out of the database's.
 // Backends report at most once a second, so ours are in the figure in lumps,
 // and the difference is held where it would fall.
 type ownCount struct {
-	own  int64
+	own  int64 // made until the last reading
+	from int64 // made before the database's statistics were reset
 	last int64
 	raw  int64
 }
 
-func (o *ownCount) without(commits int64) float64 {
+// without takes the database's transactions and how many were ours so far.
+func (o *ownCount) without(commits, own int64) float64 {
 	if commits < o.raw { // the database's statistics were reset
-		*o = ownCount{}
+		*o = ownCount{from: o.own}
 	}
-	o.own, o.raw = o.own+1, commits
-	o.last = max(o.last, commits-o.own)
+	o.own, o.raw = own, commits
+	o.last = max(o.last, commits-(own-o.from))
 	return float64(o.last)
 }

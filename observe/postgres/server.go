@@ -52,14 +52,12 @@ const ioSQL = `SELECT /* redline */ coalesce(backend_type, ''), coalesce(sum(rea
 // readWhole asks for the figures of the whole server.
 func (s *session) readWhole(ctx context.Context) (*whole, error) {
 	w := &whole{}
-	batch := &pgx.Batch{}
-	batch.Queue(serverSQL(s.version)).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&w.at.before, &w.at.after, &w.wal, &w.timed, &w.requested, &w.write, &w.sync, &w.byCheckpointer, &w.byWriter, &w.byBackends)
-	})
+	queries := []query{{serverSQL(s.version), nil,
+		one(&w.at.before, &w.at.after, &w.wal, &w.timed, &w.requested, &w.write, &w.sync, &w.byCheckpointer, &w.byWriter, &w.byBackends)}}
 	if s.version >= 160000 {
-		batch.Queue(ioSQL).Query(w.readIO)
+		queries = append(queries, query{ioSQL, nil, w.readIO})
 	}
-	if err := s.conn.SendBatch(ctx, batch).Close(); err != nil {
+	if err := s.ask(ctx, queries...); err != nil {
 		return nil, fmt.Errorf("read the server's checkpoints and I/O: %w", err)
 	}
 	return w, nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	// pgx speaks the protocol with prepared statements and pipelining, so that
+	// pgx speaks the protocol with pipelining, so that
 	// the queries of a window take one round trip.
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -34,15 +34,25 @@ type session struct {
 	server  string // server_version
 	db      uint32
 	name    string // of the database
-	pid     int    // of our backend
+	pid     int32  // of our backend, if it is owned
+	// owned: the backend that was connected to answers every time, so that no
+	// pooler gives it to others.
+	owned   bool
+	nested  bool // statements that functions run are not told from others
+	hidden  bool // our statements stay out of pg_stat_statements
 	max     float64
 	started time.Time // of the postmaster
 	timing  bool      // the server measures the time of I/O
 	queries queries
 	own     map[int64]bool // ids of our statements, where the server counts them
 	clock   serverClock
-	cpu     *serverCPU // nil when the server's processes are not seen here
-	blind   []string
+	// prepared are the queries of every window, with their named statements
+	// where the session is ours alone.
+	prepared map[string]*pgconn.StatementDescription
+	// transactions is how many we made.
+	transactions int64
+	cpu          *serverCPU // nil when the server's processes are not seen here
+	blind        []string
 }
 
 // open connects and looks around. Its errors never hold the password: pgconn
@@ -55,7 +65,10 @@ func open(ctx context.Context, dsn string, clock record.Clock) (*session, error)
 			Enable: "write it as postgres://user:password@host:5432/database or as host=... user=... dbname=...",
 		}
 	}
-	config.RuntimeParams["application_name"] = application
+	// Hazard: a pooler sets what comes with the connection on its server
+	// connections, and refuses what it does not know.
+	delete(config.RuntimeParams, "application_name")
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // no named statements
 	config.ConnectTimeout = dialTimeout
 	config.OnNotice = func(*pgconn.PgConn, *pgconn.Notice) {}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -100,39 +113,32 @@ func unreachable(config *pgx.ConnConfig, err error) error {
 	return u
 }
 
-// quiet are the settings of our session; each may fail where a pooler or a lack
-// of privilege forbids it, and the others still help. The first keeps our
-// statements out of pg_stat_statements and needs a superuser.
-var quiet = [...]string{
-	"SET pg_stat_statements.track = 'none'",
-	"SET statement_timeout = '1s'",
-	"SET lock_timeout = '100ms'",
-	"SET default_transaction_read_only = on",
-	"SET jit = off",
-	"SET max_parallel_workers_per_gather = 0",
-	// Our queries name no function that a user could put before the system's.
-	"SET search_path = pg_catalog",
-}
+// tries is how often the reading is tried before the run, so that caches are
+// full: readings of the run are to cost alike. Each also asks which backend
+// answers.
+const tries = 3
 
 func (s *session) lookAround(ctx context.Context, config *pgx.ConnConfig) error {
-	for _, set := range quiet {
-		if _, err := s.conn.Exec(ctx, set+" /* redline */"); err != nil && s.conn.IsClosed() {
-			return fmt.Errorf("set up the session: %w", err)
-		}
+	if err := s.hide(ctx); err != nil {
+		return err
 	}
 	var reads, superuser bool
-	err := s.conn.QueryRow(ctx, `SELECT /* redline */ current_setting('server_version_num')::int, current_setting('server_version'),
-		d.oid, d.datname, pg_backend_pid(), current_setting('max_connections')::float8,
+	var pid int32
+	var born time.Time
+	err := s.ask(ctx, query{`SELECT /* redline */ current_setting('server_version_num')::int, current_setting('server_version'),
+		d.oid, d.datname, pg_backend_pid(), (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())), current_setting('max_connections')::float8,
 		pg_postmaster_start_time(), current_setting('track_io_timing') = 'on',
 		pg_has_role(current_user, 'pg_read_all_stats', 'USAGE'), (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
-		FROM pg_database d WHERE d.datname = current_database()`).
-		Scan(&s.version, &s.server, &s.db, &s.name, &s.pid, &s.max, &s.started, &s.timing, &reads, &superuser)
+		FROM pg_database d WHERE d.datname = current_database()`, nil,
+		one(&s.version, &s.server, &s.db, &s.name, &pid, &born, &s.max, &s.started, &s.timing, &reads, &superuser)})
 	if err != nil {
 		return fmt.Errorf("ask the server what it is: %w", err)
 	}
 	if s.version < minVersion {
 		return &observe.Unsupported{What: "PostgreSQL " + s.server + " is too old", Enable: "use PostgreSQL 13 or later"}
 	}
+	s.pid = int32(s.conn.PgConn().PID())
+	s.owned = pid == s.pid
 	if !reads && !superuser {
 		s.blind = append(s.blind, fmt.Sprintf("statements and sessions of other roles are hidden: run GRANT pg_read_all_stats TO %s",
 			pgx.Identifier{config.User}.Sanitize()))
@@ -140,37 +146,95 @@ func (s *session) lookAround(ctx context.Context, config *pgx.ConnConfig) error 
 	if err := s.findExtension(ctx); err != nil {
 		return err
 	}
-	// The first times prepare the queries and fill caches: readings of the run
-	// are to cost alike.
-	for range 3 {
-		if _, err := s.read(ctx, true); err != nil {
+	for range tries {
+		r, err := s.read(ctx, true)
+		if err != nil {
 			return fmt.Errorf("try the queries: %w", err)
 		}
+		s.owned = s.owned && r.pid == s.pid
+	}
+	if err := s.introduce(ctx); err != nil {
+		return err
 	}
 	if err := s.findOwn(ctx); err != nil {
 		return err
 	}
-	s.cpu = findServer(ctx, s)
+	s.cpu = findServer(s, int(pid), born)
 	s.clock.local = s.cpu != nil || loopback(config.Host)
 	return s.ping(ctx)
 }
 
+// hide finds out whether our statements can be kept out of pg_stat_statements,
+// which needs a superuser or a grant.
+//
+// Hazard: where the library is not loaded anyone may set its parameter, and an
+// empty one would stay with the session. So it is set only if it is there.
+func (s *session) hide(ctx context.Context) error {
+	err := s.askAfter(ctx, query{"SELECT " + marker + " pg_catalog.set_config(name, $1, true) FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) $2",
+		[]any{"none", hideSetting}, one(nil)})
+	var refusal *pgconn.PgError
+	switch {
+	case err == nil:
+		s.hidden = true
+	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &refusal) && !s.conn.IsClosed():
+	default:
+		return fmt.Errorf("set up the session: %w", err)
+	}
+	return nil
+}
+
+// introduce gives the session our name and prepares what is asked often, if it
+// is ours: a name given when connecting would stay on the server connection of a
+// pooler.
+func (s *session) introduce(ctx context.Context) error {
+	if !s.owned {
+		s.blind = append(s.blind, poolerNote)
+		return nil
+	}
+	s.prepared = map[string]*pgconn.StatementDescription{s.preamble(local[:]...).sql: nil, databaseSQL(s.version): nil, sessionsSQL: nil}
+	for _, sql := range []string{s.queries.statements, s.queries.keeping} {
+		if sql != "" {
+			s.prepared[sql] = nil
+		}
+	}
+	if err := s.ask(ctx, query{sql: "SELECT " + marker + " set_config('application_name', $1, false)", args: []any{application}}); err != nil {
+		return err
+	}
+	for range tries {
+		if _, err := s.read(ctx, true); err != nil {
+			return fmt.Errorf("try the prepared queries: %w", err)
+		}
+	}
+	return nil
+}
+
+// poolerNote says which figures mean something else behind a pooler.
+const poolerNote = "a connection pooler stands between redline and PostgreSQL: sessions and their names are the pooler's, " +
+	"one of those shown idle carries the readings, and what these cost the server is not known"
+
+// checkOwner takes note of the backend that took a reading. It reports whether
+// that shows for the first time that the session is not ours alone.
+func (s *session) checkOwner(r *reading) (pooled bool) {
+	pooled = s.owned && r.pid != s.pid
+	s.owned = s.owned && !pooled
+	return pooled
+}
+
 // spent returns the CPU time of our backend so far; false when it is not seen.
 func (s *session) spent() (time.Duration, bool) {
-	if s.cpu == nil {
+	if s.cpu == nil || !s.owned {
 		return 0, false
 	}
-	used, err := s.cpu.processTime(s.pid)
+	used, err := s.cpu.processTime(int(s.pid))
 	return used, err == nil
 }
 
-// ping estimates the server's clock from a few round trips, the first of which
-// also prepares the query.
+// ping estimates the server's clock from a few round trips.
 func (s *session) ping(ctx context.Context) error {
 	for range 9 {
 		var server time.Time
 		before := s.clock.run.Now()
-		if err := s.conn.QueryRow(ctx, "SELECT /* redline */ clock_timestamp()").Scan(&server); err != nil {
+		if err := s.ask(ctx, query{"SELECT " + marker + " clock_timestamp()", nil, one(&server)}); err != nil {
 			return fmt.Errorf("read the server's clock: %w", err)
 		}
 		if s.clock.sandwich(before, s.clock.run.Now(), server) {

@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/redline-go/redline/redact"
 )
 
 // maxText is the length, in characters, up to which a statement's text is kept.
@@ -22,22 +26,23 @@ func (w *watch) fetchTexts(ctx context.Context) error {
 	if len(missing) == 0 || w.session.queries.texts == "" {
 		return nil
 	}
-	rows, err := w.session.conn.Query(ctx, w.session.queries.texts, w.session.db, missing, maxText+1)
+	err := w.session.ask(ctx, query{w.session.queries.texts, []any{w.session.db, missing, maxText + 1}, func(rows pgx.Rows) error {
+		for rows.Next() {
+			var id int64
+			var text *string
+			if err := rows.Scan(&id, &text); err != nil {
+				return err
+			}
+			if text != nil {
+				w.ledger.named(id, *text)
+			}
+		}
+		return rows.Err()
+	}})
 	if err != nil {
 		return fmt.Errorf("read the texts of statements: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		var text *string
-		if err := rows.Scan(&id, &text); err != nil {
-			return fmt.Errorf("read the texts of statements: %w", err)
-		}
-		if text != nil {
-			w.ledger.named(id, *text)
-		}
-	}
-	return rows.Err()
+	return nil
 }
 
 // named gives a followed statement its text.
@@ -57,26 +62,26 @@ func (l *ledger) named(id int64, text string) {
 // notKept ends what is kept of a text that may hold secrets.
 const notKept = " (text not kept: it may hold secrets)"
 
-// redact returns what may be kept of a statement's text. The server has put
+// kept returns what may be kept of a statement's text. The server has put
 // parameters in place of the constants of queries, but not in those of utility
 // statements, whose texts may hold passwords (ALTER ROLE, CREATE SUBSCRIPTION):
 // of these only the command is kept. A query whose entry was evicted while it
-// ran keeps its constants too, so that strings are hidden in any text.
-func redact(text string) string {
+// ran keeps its constants too, so that they are hidden in any text.
+func kept(text string) string {
 	switch command(text) {
 	case "select", "insert", "update", "delete", "merge", "with", "values", "table",
 		"begin", "start", "commit", "end", "rollback", "savepoint", "release", "fetch", "close",
 		"vacuum", "analyze", "truncate", "lock", "discard", "deallocate", "listen", "unlisten":
-		text, _ = hideLiterals(text)
+		text, _ = redact.SQL(text)
 		return text
 	}
 	words := strings.Fields(withoutComments(text))
-	kept := []string{}
+	known := []string{}
 	for _, word := range words[:min(2, len(words))] {
 		if strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz") != "" {
 			break
 		}
-		kept = append(kept, strings.ToUpper(word))
+		known = append(known, strings.ToUpper(word))
 	}
-	return strings.TrimSpace(strings.Join(kept, " ") + notKept)
+	return strings.TrimSpace(strings.Join(known, " ") + notKept)
 }

@@ -37,20 +37,13 @@ type state struct {
 // Open implements observe.Source.
 func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	if subject.PID <= 0 {
-		return &observe.Unsupported{
-			What:   "the target's process is not known",
-			Enable: "start it with --exec or --build, or name it with --pid, on the host that runs redline",
-		}
+		return observe.Unseen(s.options.Root+"/proc", 0, nil)
 	}
 	st := &state{Source: s, clock: subject.Clock, proc: s.options.Root + "/proc"}
 	st.meter.Width = subject.Window
 	text, err := st.files.Read(st.proc + "/" + strconv.Itoa(subject.PID) + "/stat")
 	if err != nil {
-		return &observe.Unsupported{
-			What:   fmt.Sprintf("process %d cannot be read", subject.PID),
-			Enable: "name a process that runs on this host, in a PID namespace that redline sees",
-			Err:    err,
-		}
+		return observe.Unseen(st.proc, subject.PID, err)
 	}
 	root, err := parseStat(text)
 	if err != nil || root.ended() {

@@ -135,6 +135,13 @@ type running struct {
 // start runs a source at an address of its own.
 func start(t testing.TB, change ...func(*observe.Subject)) *running {
 	t.Helper()
+	return begin(t, opened(t, 0, change...))
+}
+
+// opened returns a source that listens, and takes nothing yet. rate, if not 0, is
+// the exports that it takes a second.
+func opened(t testing.TB, rate float64, change ...func(*observe.Subject)) *running {
+	t.Helper()
 	clock, err := record.StartClock()
 	if err != nil {
 		t.Fatal(err)
@@ -145,10 +152,18 @@ func start(t testing.TB, change ...func(*observe.Subject)) *running {
 	}
 	r := &running{source: New(), sink: &keeping{}}
 	r.source.patience = 50 * time.Millisecond
+	if rate > 0 {
+		r.source.rate = rate
+	}
 	if err := r.source.Open(t.Context(), subject); err != nil {
 		t.Fatal(err)
 	}
 	r.url = fmt.Sprintf("http://%s", r.source.Addresses()[0])
+	return r
+}
+
+// begin lets an open source run.
+func begin(t testing.TB, r *running) *running {
 	ctx, end := contextOf(t)
 	done := make(chan error, 1)
 	go func() { done <- r.source.Run(ctx, r.sink) }()

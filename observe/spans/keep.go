@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/redact"
 )
 
 // Bounds of spans.jsonl, in spans.
@@ -127,7 +127,7 @@ type redactor map[string]string
 func (r redactor) text(text string) string {
 	clean, ok := r[text]
 	if !ok && text != "" {
-		clean = scenario.RedactText(text)
+		clean = redact.Text(text)
 		r[text] = clean
 	}
 	return clean

@@ -4,20 +4,19 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
 	"log"
 	"mime"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
-	// LimitListener: the Go team's own bound on connections.
-	"golang.org/x/net/netutil"
+	"connectrpc.com/connect" // an error in the words of gRPC
+
+	"github.com/redline-go/redline/door"
 )
 
 // Bounds of what is taken from the network.
@@ -26,28 +25,33 @@ const (
 	maxConnections = 256
 	maxBodies      = 4 // in memory at once; others wait
 	readTimeout    = 15 * time.Second
+	// exportsPerSecond is more than a few hundred services send in batches.
+	exportsPerSecond = 2000
 )
 
-// server is the HTTP server of all listeners.
+// server are the HTTP servers, one for each listener.
 type server struct {
-	http *http.Server
+	http []*http.Server
 	done sync.WaitGroup
 	once sync.Once
 }
 
-func serve(listeners []net.Listener, s *store, token string) *server {
+func serve(listeners []*door.Listener, s *store) *server {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true) // gRPC
-	r := &receiver{store: s, token: token, places: make(chan struct{}, maxBodies)}
-	srv := &server{http: &http.Server{
-		Handler: r.handler(), Protocols: &protocols,
-		ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: readTimeout, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 64 << 10, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 16},
-		ErrorLog: log.New(io.Discard, "", 0), // what peers do wrong is told by the source's health
-	}}
+	srv := &server{}
+	places := make(chan struct{}, maxBodies)
 	for _, l := range listeners {
-		srv.done.Go(func() { _ = srv.http.Serve(netutil.LimitListener(l, maxConnections)) })
+		r := &receiver{store: s, door: l, places: places, errors: connect.NewErrorWriter()}
+		each := &http.Server{
+			Handler: r.handler(), ConnContext: door.ConnContext, Protocols: &protocols,
+			ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: readTimeout, IdleTimeout: 2 * time.Minute,
+			MaxHeaderBytes: 64 << 10, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 16},
+			ErrorLog: log.New(io.Discard, "", 0), // the source's health reports what peers do wrong
+		}
+		srv.http = append(srv.http, each)
+		srv.done.Go(func() { _ = each.Serve(l) })
 	}
 	return srv
 }
@@ -59,9 +63,15 @@ func (s *server) close() {
 		// would complain in the target's log.
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
-		if s.http.Shutdown(ctx) != nil {
-			s.http.Close()
+		var ending sync.WaitGroup
+		for _, each := range s.http {
+			ending.Go(func() {
+				if each.Shutdown(ctx) != nil {
+					each.Close()
+				}
+			})
 		}
+		ending.Wait()
 		s.done.Wait()
 	})
 }
@@ -69,8 +79,9 @@ func (s *server) close() {
 // receiver answers exports.
 type receiver struct {
 	store  *store
-	token  string
-	places chan struct{} // taken while a body is in memory
+	door   *door.Listener
+	places chan struct{} // of all receivers, taken while a body is in memory
+	errors *connect.ErrorWriter
 }
 
 func (r *receiver) handler() http.Handler {
@@ -79,8 +90,8 @@ func (r *receiver) handler() http.Handler {
 	path, rpc := r.rpc()
 	mux.Handle(path, rpc)
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if !r.allowed(q) {
-			r.refuse(w, http.StatusUnauthorized, errors.New("the export has no valid token (Authorization: Bearer ...)"))
+		if refusal := r.door.Admit(q); refusal != nil {
+			r.turnAway(w, q, refusal)
 			return
 		}
 		select {
@@ -94,13 +105,25 @@ func (r *receiver) handler() http.Handler {
 	})
 }
 
-// allowed checks the token, if there is one.
-func (r *receiver) allowed(q *http.Request) bool {
-	if r.token == "" {
-		return true
+// turnAway answers who is not let in, in the words of its protocol, and counts it.
+func (r *receiver) turnAway(w http.ResponseWriter, q *http.Request, refusal *door.Refusal) {
+	if refusal.Status == http.StatusTooManyRequests {
+		r.store.limit()
+	} else {
+		r.store.refuse(refusal)
 	}
-	scheme, token, _ := strings.Cut(q.Header.Get("Authorization"), " ")
-	return strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare([]byte(token), []byte(r.token)) == 1
+	if !strings.HasPrefix(q.Header.Get("Content-Type"), "application/grpc") {
+		refusal.Write(w)
+		return
+	}
+	code := connect.CodePermissionDenied
+	switch refusal.Status {
+	case http.StatusUnauthorized:
+		code = connect.CodeUnauthenticated
+	case http.StatusTooManyRequests:
+		code = connect.CodeResourceExhausted
+	}
+	_ = r.errors.Write(w, q, connect.NewError(code, refusal)) // an exporter that went away
 }
 
 // export takes an export over HTTP.

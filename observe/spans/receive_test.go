@@ -22,6 +22,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	grpcstatus "google.golang.org/grpc/status"
 
+	"github.com/redline-go/redline/door"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
 	"github.com/redline-go/redline/record"
@@ -208,7 +209,7 @@ func TestTokens(t *testing.T) {
 
 func TestAddressesOfOthersNeedAToken(t *testing.T) {
 	for address, ok := range map[string]bool{"127.0.0.1:0": true, "[::1]:0": true, "0.0.0.0:0": false, ":0": false} {
-		l, err := listen(t.Context(), address, "")
+		l, err := listen(t.Context(), address, door.Options{})
 		if err == nil {
 			l.Close()
 		}
@@ -219,7 +220,7 @@ func TestAddressesOfOthersNeedAToken(t *testing.T) {
 			t.Errorf("%s without a token: %v", address, err)
 		}
 	}
-	l, err := listen(t.Context(), "0.0.0.0:0", "token")
+	l, err := listen(t.Context(), "0.0.0.0:0", door.Options{Token: "token"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/redact"
 )
 
 const (
@@ -58,7 +58,7 @@ func (s *services) of(name string) *service {
 	if s.all == nil {
 		s.all = map[string]*service{}
 	}
-	made := &service{label: scenario.RedactText(name), from: -1, windows: map[int64]*figures{}}
+	made := &service{label: redact.Text(name), from: -1, windows: map[int64]*figures{}}
 	s.all[name] = made
 	return made
 }

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/redline-go/redline/record/statement"
+
+	"github.com/redline-go/redline/redact"
 )
 
 // Bounds of a span. What is longer is cut, what are more are left out.
@@ -141,7 +143,9 @@ const mostTexts = 1 << 12
 // of returns text, cut to a number of bytes, as valid UTF-8.
 func (t texts) of(text []byte, most int) string {
 	if len(text) > most {
-		text = text[:most]
+		// Secrets go before the rest: half of one would not be found later.
+		text = []byte(redact.Text(string(text[:min(len(text), 4*most)])))
+		text = text[:min(len(text), most)]
 	}
 	if known, ok := t[string(text)]; ok {
 		return known

@@ -3,7 +3,7 @@
 // and JSON) and gRPC at one address, and keeps the spans of the requests that
 // the load gave a trace, whole, and the slowest others.
 //
-//	receive.go, rpc.go         what arrives over the network: bounds, tokens, refusals
+//	receive.go, rpc.go         what arrives over the network: bounds, users, tokens, refusals
 //	protobuf.go, json.go       what it says, span by span
 //	attributes.go              the few attributes that are kept
 //	store.go                   what becomes of a span: counted, kept, or dropped
@@ -31,11 +31,12 @@ package spans
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/door"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
 )
@@ -51,10 +52,11 @@ var _ Sink = (*record.Writer)(nil)
 // Source is the observe.Source of spans.
 type Source struct {
 	subject   observe.Subject
-	listeners []net.Listener // set by Open, closed by Run
+	listeners []*door.Listener // set by Open, closed by Run
 	store     *store
 	bracket   observe.Bracket
 	patience  time.Duration // after the load, for the last exports
+	rate      float64       // exports that are taken a second
 	notStored error
 }
 
@@ -64,7 +66,7 @@ var (
 )
 
 // New returns a source that has not been opened.
-func New() *Source { return &Source{patience: late} }
+func New() *Source { return &Source{patience: late, rate: exportsPerSecond} }
 
 // Describe implements observe.Source.
 func (*Source) Describe() observe.Description {
@@ -87,8 +89,12 @@ func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
 	}
 	s.subject = subject
 	s.store = newStore(subject.Clock, subject.Window, subject.Trace)
+	o := door.Options{
+		Token: subject.OTLPToken, Variable: "REDLINE_OTLP_TOKEN or observe.otlp_token", Known: door.OwnerOf(subject.PID),
+		Connections: maxConnections, Rate: s.rate,
+	}
 	for _, address := range subject.OTLP {
-		l, err := listen(ctx, address, subject.OTLPToken)
+		l, err := listen(ctx, address, o)
 		if err != nil {
 			for _, open := range s.listeners {
 				open.Close()
@@ -101,17 +107,16 @@ func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
 }
 
 // listen opens an address. One that others can reach needs a token.
-func listen(ctx context.Context, address, token string) (net.Listener, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, &observe.Unsupported{What: "spans cannot be received at " + address, Enable: "give --otlp an address that is free", Err: err}
-	}
-	if at, ok := l.Addr().(*net.TCPAddr); (!ok || !at.IP.IsLoopback()) && token == "" {
-		l.Close()
+func listen(ctx context.Context, address string, o door.Options) (*door.Listener, error) {
+	l, err := door.Listen(ctx, address, o)
+	switch {
+	case errors.Is(err, door.ErrToken):
 		return nil, &observe.Unsupported{
 			What:   "spans are not received at " + address + ", which others can reach, without a token",
 			Enable: "set REDLINE_OTLP_TOKEN or observe.otlp_token, and the same in the exporters' headers",
 		}
+	case err != nil:
+		return nil, &observe.Unsupported{What: "spans cannot be received at " + address, Enable: "give --otlp an address that is free", Err: err}
 	}
 	return l, nil
 }
@@ -125,9 +130,17 @@ func (s *Source) Addresses() []string {
 	return all
 }
 
+// closed returns how many connections were more than the listeners take.
+func (s *Source) closed() (n int64) {
+	for _, l := range s.listeners {
+		n += l.Closed()
+	}
+	return n
+}
+
 // Run implements observe.Source.
 func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
-	server := serve(s.listeners, s.store, s.subject.OTLPToken)
+	server := serve(s.listeners, s.store)
 	defer server.close()
 	meter := &observe.Meter{Width: s.subject.Window}
 	edges := &observe.Edges{Clock: s.subject.Clock, Width: s.subject.Window}
@@ -184,6 +197,8 @@ func (s *Source) Health() record.SourceHealth {
 	say(t.dropped, "%d of %d spans came faster than they are looked at and were dropped; figures per service are of the others", t.dropped, t.received)
 	say(t.invalid, "%d spans had no valid id, or were over %d bytes", t.invalid, maxSpan)
 	say(t.refused, "%d exports were refused: %s", t.refused, t.refusal)
+	say(t.limited, "%d exports were refused: rate, at most %g a second are taken", t.limited, s.rate)
+	say(s.closed(), "%d connections were closed at once: too many were open", s.closed())
 	say(t.outside, "%d spans ended outside of the run: the clock of their service is another", t.outside)
 	say(t.tooLate, "%d spans came over %v after they ended and are not in the figures per service", t.tooLate, late)
 	say(t.evicted, "%d spans of faster requests were left out of spans.jsonl, which holds %d", t.evicted, maxKept)

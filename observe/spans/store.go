@@ -49,6 +49,7 @@ type tally struct {
 	evicted, crowded           int64
 	refused                    int64  // exports
 	refusal                    string // why the first one was
+	limited                    int64  // exports over the rate, besides
 }
 
 func newStore(clock record.Clock, width time.Duration, trace uint64) *store {
@@ -179,6 +180,13 @@ func (s *store) refuse(err error) {
 	if s.counts.refused++; s.counts.refused == 1 {
 		s.counts.refusal = err.Error()
 	}
+}
+
+// limit counts an export that was over the rate.
+func (s *store) limit() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts.limited++
 }
 
 func (s *store) tally() tally {

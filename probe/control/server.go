@@ -27,6 +27,7 @@ type Server struct {
 	now      func() int64 // CLOCK_MONOTONIC, ns
 	stop     chan struct{}
 	slots    chan struct{}
+	welcome  func(net.Conn) bool // whether who connected may ask
 	once     sync.Once
 	rates    rates
 	sampling sampling
@@ -42,7 +43,7 @@ type Server struct {
 //
 // Between its making and its chmod the socket has the permissions that the
 // process's umask leaves; the directory, which redline makes for its user
-// alone, keeps others out. The umask itself is the target's and stays as it is.
+// alone, keeps others out, and who connects is looked at. The umask itself is the target's and stays as it is.
 func Listen(path string, now func() int64) (*Server, error) {
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode()&os.ModeSocket == 0 {
@@ -63,6 +64,7 @@ func Listen(path string, now func() int64) (*Server, error) {
 		now:      now,
 		stop:     make(chan struct{}),
 		slots:    make(chan struct{}, maxConnections),
+		welcome:  welcome(path),
 		start:    now(),
 	}, nil
 }
@@ -79,6 +81,10 @@ func (s *Server) Serve() {
 			case <-time.After(100 * time.Millisecond):
 				continue // the target is out of descriptors: not our end
 			}
+		}
+		if !s.welcome(conn) {
+			conn.Close()
+			continue
 		}
 		select {
 		case s.slots <- struct{}{}:

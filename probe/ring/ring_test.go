@@ -320,14 +320,3 @@ func TestWriteAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations per sample", n)
 	}
 }
-
-func TestTempDirIsOurs(t *testing.T) {
-	dir, err := TempDir("ring-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
-	}
-}

@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/redline-go/redline/record/inert"
 )
 
 // Duration formats ns with three significant digits and the unit that a person
@@ -141,27 +141,6 @@ func Quantity(v float64, unit string) string {
 	return three(v) + " " + Clean(unit)
 }
 
-// Clean makes text of unknown origin safe for a terminal and for one line:
-// runs of white space become one space, and control, format and invalid
-// characters (escape sequences, bidirectional overrides) become '?'.
-func Clean(s string) string {
-	var b strings.Builder
-	space := false
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		i += n
-		if unicode.IsSpace(r) {
-			space = b.Len() > 0
-			continue
-		}
-		if space {
-			b.WriteByte(' ')
-			space = false
-		}
-		if (r == utf8.RuneError && n == 1) || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp) {
-			r = '?'
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
+// Clean makes text of unknown origin safe for a terminal and for one line: see
+// inert.Text.
+func Clean(s string) string { return inert.Text(s) }

@@ -30,9 +30,13 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/benchmark"
+	"github.com/redline-go/redline/target/guard"
 )
 
-func main() { benchmark.Main("alignment", command) }
+func main() {
+	guard.Main()
+	benchmark.Main("alignment", command)
+}
 
 // least is how many events a run has.
 const least = 30

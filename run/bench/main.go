@@ -15,9 +15,13 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/benchmark"
+	"github.com/redline-go/redline/target/guard"
 )
 
-func main() { benchmark.Main("bench", command) }
+func main() {
+	guard.Main()
+	benchmark.Main("bench", command)
+}
 
 // labGateway is the gateway's folder in a checkout, with its scenario.
 var labGateway = filepath.Join("lab", "gateway")

@@ -28,6 +28,7 @@ import (
 	"github.com/redline-go/redline/benchmark"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/target"
+	"github.com/redline-go/redline/target/guard"
 	"github.com/redline-go/redline/target/postgres"
 )
 
@@ -37,7 +38,10 @@ const (
 	mostBundle = 50 << 20
 )
 
-func main() { benchmark.Main("endurance", command) }
+func main() {
+	guard.Main()
+	benchmark.Main("endurance", command)
+}
 
 // options are the flags.
 type options struct {

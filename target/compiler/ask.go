@@ -9,6 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
+
+	"github.com/redline-go/redline/target/guard"
+	"github.com/redline-go/redline/target/scratch"
 )
 
 // Ask compiles packages, given as import paths or directories ("./..." is not
@@ -18,18 +22,22 @@ func Ask(ctx context.Context, dir string, packages ...string) ([]File, error) {
 	if len(packages) == 0 {
 		return nil, nil
 	}
-	out, err := os.MkdirTemp("", "redline-compiler-")
+	folder, err := scratch.New("compiler")
 	if err != nil {
 		return nil, fmt.Errorf("ask the compiler: %w", err)
 	}
-	defer os.RemoveAll(out)
+	defer folder.Remove()
+	out := filepath.Join(folder.Path, "remarks")
+	if err := os.Mkdir(out, 0o700); err != nil {
+		return nil, fmt.Errorf("ask the compiler: %w", err)
+	}
 	args := []string{"build", "-o", os.DevNull}
 	for _, p := range packages {
 		args = append(args, fmt.Sprintf("-gcflags=%s=-json=0,file://%s", p, out))
 	}
-	cmd := exec.CommandContext(ctx, "go", append(append(args, "--"), packages...)...)
+	cmd := exec.Command("go", append(append(args, "--"), packages...)...)
 	cmd.Dir = dir
-	if text, err := cmd.CombinedOutput(); err != nil {
+	if text, err := guard.CombinedOutput(ctx, cmd, syscall.SIGINT); err != nil {
 		return nil, fmt.Errorf("ask the compiler: %w: %s", err, lastLines(string(text)))
 	}
 	return readAll(out)

@@ -10,6 +10,9 @@ import (
 	"go/token"
 	"os/exec"
 	"strings"
+	"syscall"
+
+	"github.com/redline-go/redline/target/guard"
 )
 
 // Package is a package of the main module, or of a workspace's modules.
@@ -22,11 +25,11 @@ type Package struct {
 // left out.
 func List(ctx context.Context, dir string, patterns ...string) ([]Package, error) {
 	args := append([]string{"list", "-deps", "-json=ImportPath,Name,Dir,Module", "--"}, patterns...)
-	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
 	if err != nil {
 		return nil, fmt.Errorf("list packages %s: %w: %s", strings.Join(patterns, " "), err, lastLines(stderr.String()))
 	}
@@ -49,9 +52,9 @@ func List(ctx context.Context, dir string, patterns ...string) ([]Package, error
 // Version returns the Go version that compiles in dir, "go1.26.1"; empty when
 // the go command does not say.
 func Version(ctx context.Context, dir string) string {
-	cmd := exec.CommandContext(ctx, "go", "env", "GOVERSION")
+	cmd := exec.Command("go", "env", "GOVERSION")
 	cmd.Dir = dir
-	out, err := cmd.Output()
+	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
 	if err != nil {
 		return ""
 	}

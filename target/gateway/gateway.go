@@ -11,9 +11,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/target"
+	"github.com/redline-go/redline/target/guard"
 )
 
 // Remedy is one switch of the gateway, as `gateway remedies --json` lists it.
@@ -34,11 +36,11 @@ type Remedy struct {
 // Command runs one of a built gateway's commands and returns its output; env is
 // besides redline's own environment.
 func Command(ctx context.Context, binary string, env []string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd := exec.Command(binary, args...)
 	cmd.Env = append(os.Environ(), env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	out, err := guard.Output(ctx, cmd, syscall.SIGTERM)
 	if err != nil {
 		return nil, fmt.Errorf("gateway %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
 	}

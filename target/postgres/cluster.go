@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/redline-go/redline/target/scratch"
 )
 
 const (
@@ -31,7 +33,7 @@ var errPortTaken = errors.New("the port was taken by another process")
 type cluster struct {
 	bin      binaries
 	id       identity
-	dir      *runDir
+	dir      *scratch.Folder
 	log      *logTail
 	version  string
 	password string
@@ -67,7 +69,7 @@ func startCluster(ctx context.Context, bin binaries, o Options) (*cluster, error
 func (c *cluster) settle(ctx context.Context) error {
 	var failures []error
 	for _, id := range identities() {
-		dir, err := newRunDir(os.TempDir(), id)
+		dir, err := newRunDir(id)
 		if err != nil {
 			return err
 		}
@@ -80,7 +82,7 @@ func (c *cluster) settle(ctx context.Context) error {
 			}
 		}
 		failures = append(failures, fmt.Errorf("%s: %w", id, err))
-		_ = dir.remove()
+		_ = dir.Remove()
 	}
 	return fmt.Errorf("cannot run %s: %w", filepath.Join(c.bin.dir, "postgres"), errors.Join(failures...))
 }
@@ -91,7 +93,7 @@ func (c *cluster) reachBinaries() error {
 	if c.bin.archive == "" || c.id.reaches(c.bin.dir) {
 		return nil
 	}
-	dest := filepath.Join(c.dir.path, "server")
+	dest := filepath.Join(c.dir.Path, "server")
 	if err := unpackArchive(c.bin.archive, dest); err != nil {
 		return err
 	}
@@ -110,7 +112,7 @@ func (c *cluster) launch(ctx context.Context, conf string) error {
 	if err := c.initdb(ctx); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(c.dir.data(), "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	f, err := os.OpenFile(filepath.Join(c.data(), "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return fmt.Errorf("configure: %w", err)
 	}
@@ -133,7 +135,7 @@ func (c *cluster) launch(ctx context.Context, conf string) error {
 // serve starts the server on the data directory and returns once it is ready.
 func (c *cluster) serve(ctx context.Context) (err error) {
 	ready := c.log.awaitReady()
-	cmd := c.command("postgres", "-D", c.dir.data(), "-c", "port="+strconv.Itoa(c.port))
+	cmd := c.command("postgres", "-D", c.data(), "-c", "port="+strconv.Itoa(c.port))
 	cmd.Stdout, cmd.Stderr = c.log, c.log
 	if c.server, err = startChild(cmd); err != nil {
 		return fmt.Errorf("start the server: %w", err)
@@ -144,7 +146,7 @@ func (c *cluster) serve(ctx context.Context) (err error) {
 		if strings.Contains(c.log.String(), "Address already in use") {
 			return errPortTaken
 		}
-		return fmt.Errorf("the server ended at once (%v); its log:\n%s", c.server.err, c.log)
+		return fmt.Errorf("the server ended at once (%v); its log:\n%s", c.server.State(), c.log)
 	case <-ctx.Done():
 		return fmt.Errorf("the server is not ready: %w; its log:\n%s", ctx.Err(), c.log)
 	}
@@ -182,7 +184,7 @@ func (c *cluster) initdb(ctx context.Context) error {
 	if err = errors.Join(err, write.Close()); err != nil {
 		return fmt.Errorf("initdb: %w", err)
 	}
-	cmd := c.command("initdb", "-D", c.dir.data(), "-U", superuser, "--pwfile=/dev/stdin",
+	cmd := c.command("initdb", "-D", c.data(), "-U", superuser, "--pwfile=/dev/stdin",
 		"--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = read, c.log, c.log
 	if err := c.wait(ctx, cmd); err != nil {
@@ -229,11 +231,10 @@ func (c *cluster) close(ctx context.Context) error {
 		select {
 		case <-c.server.done:
 		case <-ctx.Done():
-			c.server.signal(syscall.SIGKILL)
-			<-c.server.done
+			c.server.End(0)
 		}
 	}
-	if err := c.dir.remove(); err != nil {
+	if err := c.dir.Remove(); err != nil {
 		return fmt.Errorf("postgres: remove the run directory: %w", err)
 	}
 	return nil
@@ -243,8 +244,8 @@ func (c *cluster) close(ctx context.Context) error {
 // nothing: PGPORT and its kin would reach into the cluster.
 func (c *cluster) command(program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(c.bin.dir, program), args...)
-	cmd.Dir = c.dir.path
-	cmd.Env = []string{"LC_ALL=C", "TZ=UTC", "PATH=" + c.bin.dir + ":/usr/bin:/bin", "HOME=" + c.dir.path}
+	cmd.Dir = c.dir.Path
+	cmd.Env = []string{"LC_ALL=C", "TZ=UTC", "PATH=" + c.bin.dir + ":/usr/bin:/bin", "HOME=" + c.dir.Path}
 	attr := *c.id.attr
 	cmd.SysProcAttr = &attr
 	return cmd
@@ -266,10 +267,9 @@ func (c *cluster) wait(ctx context.Context, cmd *exec.Cmd) error {
 	}
 	select {
 	case <-p.done:
-		return p.err
+		return p.State().Err()
 	case <-ctx.Done():
-		p.signal(syscall.SIGKILL)
-		<-p.done
+		p.End(0)
 		return ctx.Err()
 	}
 }

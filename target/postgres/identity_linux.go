@@ -12,22 +12,16 @@ const nobodyID = 65534
 // but 0 will do.
 const unprivilegedID = 1000
 
-// deathSignal makes postgres shut down immediately, and initdb remove what it
-// began. SIGINT would ask postgres for a checkpoint first, into data that
-// nobody will read; SIGKILL would leave its shared memory behind.
-const deathSignal = syscall.SIGQUIT
-
 // identities lists who the server can run as, best first. Whether user
 // namespaces are permitted is only known by trying.
 func identities() []identity {
 	if os.Geteuid() != 0 {
-		return []identity{{name: "this user", uid: -1, gid: -1, attr: &syscall.SysProcAttr{Pdeathsig: deathSignal}}}
+		return []identity{{name: "this user", uid: -1, gid: -1, attr: &syscall.SysProcAttr{}}}
 	}
 	return []identity{
 		{
 			name: "root in a user namespace", uid: -1, gid: -1,
 			attr: &syscall.SysProcAttr{
-				Pdeathsig:   deathSignal,
 				Cloneflags:  syscall.CLONE_NEWUSER,
 				UidMappings: []syscall.SysProcIDMap{{ContainerID: unprivilegedID, HostID: 0, Size: 1}},
 				GidMappings: []syscall.SysProcIDMap{{ContainerID: unprivilegedID, HostID: 0, Size: 1}},
@@ -36,7 +30,6 @@ func identities() []identity {
 		{
 			name: "nobody", uid: nobodyID, gid: nobodyID,
 			attr: &syscall.SysProcAttr{
-				Pdeathsig:  deathSignal,
 				Credential: &syscall.Credential{Uid: nobodyID, Gid: nobodyID},
 			},
 		},

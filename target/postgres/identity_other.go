@@ -10,9 +10,8 @@ import (
 // nobodyID is the user that owns nothing on the BSDs and macOS.
 const nobodyID = 65534
 
-// identities lists who the server can run as. Only Linux has a parent-death
-// signal, so here a server survives a parent that is killed; the next Start
-// does not touch it while it lives.
+// identities lists who the server can run as. A server that runs as root's
+// nobody is ended by its guardian as any other.
 func identities() []identity {
 	if os.Geteuid() != 0 {
 		return []identity{{name: "this user", uid: -1, gid: -1, attr: &syscall.SysProcAttr{}}}

@@ -16,8 +16,8 @@
 // Designs that were tried and rejected: the embedded-postgres module (it fails
 // as root and leaves the postmaster running when its parent is killed); pg_ctl
 // (it daemonises, and with that loses the death signal); a Unix socket (its path
-// is limited to 107 bytes and a run directory can be deeper); a watchdog process
-// (one more thing that can be killed first).
+// is limited to 107 bytes and a run directory can be deeper); the parent-death
+// signal alone (initdb's own children do not get it, and nobody clears the folder).
 package postgres
 
 import (
@@ -26,7 +26,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"sync"
 	"time"
 
@@ -83,7 +82,6 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.DSN != "" {
 		return attach(ctx, o.DSN)
 	}
-	removeStale(os.TempDir())
 	bin, err := find(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)

@@ -17,6 +17,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/redline-go/redline/target/guard"
+	"github.com/redline-go/redline/target/scratch"
 )
 
 // parentEnv makes the test binary a parent that starts a server and waits to
@@ -24,6 +27,7 @@ import (
 const parentEnv = "REDLINE_POSTGRES_TEST_PARENT"
 
 func TestMain(m *testing.M) {
+	guard.Main()
 	if os.Getenv(parentEnv) != "" {
 		beParent()
 	}
@@ -36,7 +40,7 @@ func beParent() {
 		fmt.Println("error:", err)
 		os.Exit(1)
 	}
-	fmt.Println(s.PID(), s.cluster.dir.path)
+	fmt.Println(s.PID(), s.cluster.dir.Path)
 	select {} // until SIGKILL
 }
 
@@ -110,7 +114,7 @@ func TestServer(t *testing.T) {
 	t.Run("password is no file and not in the log", func(t *testing.T) {
 		u, _ := url.Parse(s.DSN)
 		secret, _ := u.User.Password()
-		err := filepath.WalkDir(s.cluster.dir.path, func(path string, d os.DirEntry, err error) error {
+		err := filepath.WalkDir(s.cluster.dir.Path, func(path string, d os.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
 				return nil // the server removes files of its own as we walk
 			}
@@ -149,7 +153,7 @@ func TestServer(t *testing.T) {
 
 func TestStopRemovesEverything(t *testing.T) {
 	s := start(t, Options{})
-	pid, dir := s.PID(), s.cluster.dir.path
+	pid, dir := s.PID(), s.cluster.dir.Path
 	if err := s.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -166,9 +170,6 @@ func TestStopRemovesEverything(t *testing.T) {
 }
 
 func TestGoneWithKilledParent(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux has a parent-death signal")
-	}
 	needBinaries(t)
 	parent := exec.Command(os.Args[0])
 	parent.Env = append(os.Environ(), parentEnv+"=1")
@@ -188,19 +189,19 @@ func TestGoneWithKilledParent(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the parent said %q", line)
 	}
-	if stale(dir) {
-		t.Error("a living parent's directory counts as stale")
+	scratch.Sweep()
+	if _, err := os.Stat(dir); err != nil {
+		t.Errorf("a living parent's directory was swept: %v", err)
 	}
 	if err := parent.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = parent.Wait()
 	await(t, "postmaster "+word+" to end", func() bool { return gone(pid) })
-	await(t, "the directory to be stale", func() bool { return stale(dir) })
-	removeStale(filepath.Dir(dir))
-	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%s is still there: %v", dir, err)
-	}
+	await(t, dir+" to be removed by the guardian", func() bool {
+		_, err := os.Stat(dir)
+		return errors.Is(err, os.ErrNotExist)
+	})
 }
 
 // TestNobody starts a server as root without user namespaces, as in most
@@ -223,7 +224,7 @@ func TestNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &cluster{bin: bin, id: nobody, log: newLogTail(nil)}
-	if c.dir, err = newRunDir(os.TempDir(), nobody); err != nil {
+	if c.dir, err = newRunDir(nobody); err != nil {
 		t.Fatal(err)
 	}
 	defer c.close(context.Background())
@@ -239,16 +240,13 @@ func TestNobody(t *testing.T) {
 
 func TestErrorsCarryTheLog(t *testing.T) {
 	needBinaries(t)
+	t.Setenv("TMPDIR", t.TempDir())
 	_, err := Start(t.Context(), Options{NoDownload: true, Settings: map[string]string{"shared_buffers": "lots"}})
 	if err == nil || !strings.Contains(err.Error(), `invalid value for parameter "shared_buffers"`) {
 		t.Errorf("error does not carry the server's complaint: %v", err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), runPrefix+"*")); len(left) > 0 {
-		for _, dir := range left {
-			if stale(dir) {
-				t.Errorf("%s was left behind", dir)
-			}
-		}
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "*")); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
 	}
 }
 

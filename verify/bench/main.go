@@ -14,9 +14,13 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/benchmark"
+	"github.com/redline-go/redline/target/guard"
 )
 
-func main() { benchmark.Main("bench", command) }
+func main() {
+	guard.Main()
+	benchmark.Main("bench", command)
+}
 
 // Parts of the bench besides the kinds of session.
 const (

@@ -12,7 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
+	"github.com/redline-go/redline/target/guard"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -110,11 +112,11 @@ func list(ctx context.Context, dir string, o Options) ([]testPackage, error) {
 	if o.Tags != "" {
 		args = append(args, "-tags="+o.Tags)
 	}
-	cmd := exec.CommandContext(ctx, "go", append(append(args, "--"), o.Patterns...)...)
+	cmd := exec.Command("go", append(append(args, "--"), o.Patterns...)...)
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
 	if err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
 			return nil, fmt.Errorf("the go command is not on PATH: %w", err)
@@ -154,10 +156,9 @@ func (p testPackage) benchmarks() (bool, error) {
 
 // command runs the go command and returns what it said.
 func command(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
-	cmd.SysProcAttr = groupAttributes()
-	return cmd.CombinedOutput()
+	return guard.CombinedOutput(ctx, cmd, syscall.SIGINT)
 }
 
 func firstLines(out []byte) string {

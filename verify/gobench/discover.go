@@ -10,9 +10,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/redline-go/redline/target/guard"
 )
 
 // benchmark is one that is launched and compared by itself: a leaf of the tree
@@ -224,12 +227,10 @@ func (f found) knows(function string) bool {
 // functions lists the benchmarks that the binary declares; none when it does not
 // get as far as to list them.
 func (b binary) functions(ctx context.Context) (names []string, err error) {
-	cmd := exec.CommandContext(ctx, b.path, "-test.list=^Benchmark")
+	cmd := exec.Command(b.path, "-test.list=^Benchmark")
 	cmd.Dir = b.dir
 	cmd.Env = append(os.Environ(), b.env...)
-	cmd.SysProcAttr = groupAttributes()
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
+	out, err := guard.Output(ctx, cmd, syscall.SIGKILL)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -40,7 +40,7 @@ func vacant(dir string) error {
 
 func create(dir string, sides []*built) (*files, error) {
 	f := &files{dir: dir, units: benchfmt.UnitMetadataMap{}}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("folder of the results: %w", err)
 	}
 	names := []string{NewFile}
@@ -48,7 +48,7 @@ func create(dir string, sides []*built) (*files, error) {
 		names = []string{OldFile, NewFile}
 	}
 	for _, name := range names {
-		file, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		file, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("begin the results: %w", err), f.close())
 		}

@@ -2,14 +2,14 @@ package gobench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/redline-go/redline/target/guard"
 )
 
 // binary is a package's tests, compiled.
@@ -30,29 +30,27 @@ type launched struct {
 // is in launched.
 func (b binary) launch(ctx context.Context, pattern string, args ...string) (launched, error) {
 	args = append([]string{"-test.run=^$", "-test.bench=" + pattern, "-test.benchmem", "-test.count=1", "-test.timeout=0"}, args...)
-	cmd := exec.CommandContext(ctx, b.path, args...)
+	cmd := exec.Command(b.path, args...)
 	cmd.Dir = b.dir
 	cmd.Env = append(append(os.Environ(), "PWD="+b.dir), b.env...)
-	cmd.SysProcAttr = groupAttributes()
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	// A grandchild that keeps the pipes open must not hold up Wait for ever.
-	cmd.WaitDelay = time.Second
 	var stdout filter
 	var stderr tail
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	// Subtle: the parent-death signal is sent when the thread that forked ends, so
-	// it is kept for the launch.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	begun := time.Now()
-	if err := cmd.Start(); err != nil {
-		return launched{}, fmt.Errorf("launch the tests of %s: %w", b.pkg, err)
-	}
-	err := cmd.Wait()
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left in its group; an error says that nothing is
 	if ctx.Err() != nil {
 		return launched{}, context.Cause(ctx)
 	}
+	p, err := guard.Start(cmd, syscall.SIGKILL)
+	if err != nil {
+		return launched{}, fmt.Errorf("launch the tests of %s: %w", b.pkg, err)
+	}
+	begun := time.Now()
+	select {
+	case <-p.Done():
+	case <-ctx.Done():
+		p.End(0)
+		return launched{}, context.Cause(ctx)
+	}
+	err = p.State().Err()
 	out := launched{printed: stdout.read(), err: err, took: time.Since(begun)}
 	if err != nil {
 		out.reason = reason(err, stdout.told(), stderr.text())
@@ -71,10 +69,6 @@ func reason(err error, stdout, stderr string) string {
 	}
 	if said := excerpt(strings.TrimSpace(stderr)); said != "" {
 		return said
-	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return exit.ProcessState.String()
 	}
 	return err.Error()
 }

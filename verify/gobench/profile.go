@@ -120,7 +120,7 @@ func (b Benchmark) seconds() float64 {
 
 // profile takes a CPU profile of a benchmark on a side; nil when it could not be.
 func (s *session) profile(ctx context.Context, side *built, b *benchmark) (*ProfileSide, error) {
-	if err := os.MkdirAll(filepath.Join(s.o.Out, profileDir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(s.o.Out, profileDir), 0o700); err != nil {
 		return nil, fmt.Errorf("folder of the profiles: %w", err)
 	}
 	name := filepath.Join(profileDir, fileName(b)+"."+side.name+".cpu.pprof")
@@ -144,6 +144,9 @@ func (s *session) profile(ctx context.Context, side *built, b *benchmark) (*Prof
 		return nil, nil
 	}
 	defer file.Close()
+	if err := file.Chmod(0o600); err != nil { // the launch made it by its umask
+		return nil, fmt.Errorf("profile: %w", err)
+	}
 	data, err := io.ReadAll(io.LimitReader(file, mostProfile))
 	if err != nil {
 		return nil, fmt.Errorf("read profile: %w", err)

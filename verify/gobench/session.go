@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"time"
+
+	"github.com/redline-go/redline/target/scratch"
 )
 
 // sameRounds is how often side a is measured against itself first: the least
@@ -45,14 +46,14 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		return nil, err
 	}
 	s := &session{o: o, begun: time.Now(), rng: rand.New(rand.NewPCG(o.Seed, 7))}
-	scratch, err := os.MkdirTemp("", "redline-bench-")
+	folder, err := scratch.New("bench")
 	if err != nil {
-		return nil, fmt.Errorf("scratch directory: %w", err)
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	defer func() { err = errors.Join(err, folder.Remove()) }()
 	timed, stop := context.WithDeadlineCause(ctx, s.begun.Add(o.MaxTime), ErrTime)
 	defer stop()
-	s.sides, err = build(timed, o, scratch)
+	s.sides, err = build(timed, o, folder.Path)
 	defer func() { err = errors.Join(err, remove(s.sides)) }()
 	if err == nil {
 		s.list, s.missing, err = discover(timed, o, s.sides)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/perf/benchunit" // prefixes of units, as benchstat writes them
 
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -20,12 +21,12 @@ import (
 func Text(w io.Writer, r *Report, dir string) error {
 	var b strings.Builder
 	if r.Verdict != "" {
-		fmt.Fprintf(&b, "%s: %s\n", strings.ToUpper(string(r.Verdict)), r.Why)
+		inert.Fprintf(&b, "%s: %s\n", strings.ToUpper(string(r.Verdict)), r.Why)
 	} else {
-		fmt.Fprintf(&b, "%s\n", r.Why)
+		inert.Fprintf(&b, "%s\n", r.Why)
 	}
 	for _, s := range r.Sides {
-		fmt.Fprintf(&b, "%s  %s\n", s.Name, s.words())
+		inert.Fprintf(&b, "%s  %s\n", s.Name, s.words())
 	}
 	pkg := ""
 	var t *tabwriter.Writer
@@ -35,16 +36,16 @@ func Text(w io.Writer, r *Report, dir string) error {
 				t.Flush()
 			}
 			pkg = bench.Package
-			fmt.Fprintf(&b, "\n%s\n", pkg)
+			inert.Fprintf(&b, "\n%s\n", pkg)
 			t = tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(t, strings.Join(r.columns(), "\t"))
+			inert.Fprintf(t, "%s\n", tabbed(r.columns()))
 		}
 		for i, m := range bench.Metrics {
 			name := bench.Name
 			if i > 0 {
 				name = ""
 			}
-			fmt.Fprintln(t, strings.Join(r.row(name, m), "\t"))
+			inert.Fprintf(t, "%s\n", tabbed(r.row(name, m)))
 		}
 	}
 	if t != nil {
@@ -53,10 +54,10 @@ func Text(w io.Writer, r *Report, dir string) error {
 	r.traps(&b)
 	r.hot(&b)
 	for _, m := range r.Missing {
-		fmt.Fprintf(&b, "\n%s", m.words())
+		inert.Fprintf(&b, "\n%s", m.words())
 	}
 	for _, line := range r.footing(dir) {
-		fmt.Fprintf(&b, "\n%s", line)
+		inert.Fprintf(&b, "\n%s", line)
 	}
 	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())
@@ -144,7 +145,7 @@ func (r *Report) traps(b *strings.Builder) {
 		for _, t := range bench.Traps {
 			b.WriteString(title)
 			title = ""
-			fmt.Fprintf(b, "  %s: %s\n    %s\n    %s\n", bench.Name, t.Kind, t.evidence(), t.Remedy)
+			inert.Fprintf(b, "  %s: %s\n    %s\n    %s\n", bench.Name, t.Kind, t.evidence(), t.Remedy)
 		}
 	}
 }
@@ -181,9 +182,9 @@ func (r *Report) hot(b *strings.Builder) {
 		}
 		b.WriteString(title)
 		title = ""
-		fmt.Fprintf(b, "  %s: %s (%d samples)\n", bench.Name, strings.Join(top, ", "), last.Samples)
+		inert.Fprintf(b, "  %s: %s (%d samples)\n", bench.Name, strings.Join(top, ", "), last.Samples)
 		for _, c := range p.Changes {
-			fmt.Fprintf(b, "    %s -> %s of each operation in %s\n", amount(c.A/1e9, perOp), amount(c.B/1e9, perOp), callstack.Short(c.Place))
+			inert.Fprintf(b, "    %s -> %s of each operation in %s\n", amount(c.A/1e9, perOp), amount(c.B/1e9, perOp), callstack.Short(c.Place))
 		}
 	}
 }
@@ -216,23 +217,23 @@ func Markdown(w io.Writer, r *Report) error {
 		title = "benchmarks"
 	}
 	columns := r.columns()
-	fmt.Fprintf(&b, "### redline bench: %s\n\n%s\n\n| %s |\n|%s\n", title, cell(r.Why), strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+	inert.Fprintf(&b, "### redline bench: %s\n\n%s\n\n| %s |\n|%s\n", title, cell(r.Why), strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
 	for _, bench := range r.Benchmarks {
 		for _, m := range bench.Metrics {
 			row := r.row("`"+bench.Name+"`", m)
 			for i := range row {
 				row[i] = cell(row[i])
 			}
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+			inert.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 		}
 	}
 	for _, bench := range r.Benchmarks {
 		for _, t := range bench.Traps {
-			fmt.Fprintf(&b, "\n- **%s** of `%s`: %s. %s", t.Kind, bench.Name, cell(t.evidence()), t.Remedy)
+			inert.Fprintf(&b, "\n- **%s** of `%s`: %s. %s", t.Kind, bench.Name, cell(t.evidence()), t.Remedy)
 		}
 	}
 	for _, m := range r.Missing {
-		fmt.Fprintf(&b, "\n- %s", cell(m.words()))
+		inert.Fprintf(&b, "\n- %s", cell(m.words()))
 	}
 	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())
@@ -305,4 +306,13 @@ func (s *session) line() string {
 		text += fmt.Sprintf("; %s %s, could see %s", b.title(), Metric{MetricResult: m}.change(), percent(m.MDE))
 	}
 	return text
+}
+
+// tabbed makes a row of a table: names in it cannot begin a column or a row.
+func tabbed(cells []string) inert.Own {
+	var row []string
+	for _, c := range cells {
+		row = append(row, inert.Text(c))
+	}
+	return inert.Own(strings.Join(row, "\t"))
 }

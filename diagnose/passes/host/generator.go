@@ -66,6 +66,9 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	judged := p.Record.ReadJSON(record.SummaryFile, &summary) == nil
 	if judged && !summary.Generator.Valid {
 		for _, reason := range summary.Generator.WhyInvalid {
+			if reason == summary.Generator.Unanswered {
+				continue // the service's doing
+			}
 			why = append(why, reason)
 			facts = append(facts, diagnose.Fact(diagnose.FromLoad, float64(summary.Generator.CPU), diagnose.Nanosec, "the generator's own verdict: %s", reason))
 		}

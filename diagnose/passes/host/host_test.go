@@ -20,6 +20,8 @@ func TestGenerator(t *testing.T) {
 	Expect(t, host.Generator, New(64, 4*ms).CPU(2, 1.97, 0.4, 1.4, -1), "generator-saturated")
 	Expect(t, host.Generator, Healthy().Summary(record.Summary{Generator: record.Generator{WhyInvalid: []string{"its lag is 40 ms"}}}), "generator-saturated")
 	Expect(t, host.Generator, Healthy().Summary(record.Summary{Generator: record.Generator{Valid: true}}))
+	// Requests that the service never answered are not the generator's fault.
+	Expect(t, host.Generator, Healthy().Summary(record.Summary{Generator: record.Generator{WhyInvalid: []string{"2 of 3 never ended"}, Unanswered: "2 of 3 never ended"}}))
 	lag := record.Labels("q", "p99")
 	Expect(t, host.Generator, New(64, 4*ms).Rate(500).Gauge(record.LoadLag, lag, 30e6), "generator-saturated")
 	// All connections wait for a slow service: being late is not the generator's fault.

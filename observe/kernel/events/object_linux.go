@@ -19,6 +19,10 @@ const maxTargets = 8
 // errPermitted is a refusal for want of privilege.
 var errPermitted = errors.New("not permitted (run redline as root or with CAP_BPF and CAP_PERFMON)")
 
+// errAbsent is a kernel that is too old or built without it, or a sandbox that
+// plays one.
+var errAbsent = errors.New("this kernel lacks it (it takes Linux 5.11 with CONFIG_DEBUG_INFO_BTF and the tracepoint)")
+
 // set is a set of programs that are of use only together.
 type set struct {
 	tells    string // what is missing without it
@@ -123,7 +127,7 @@ func explain(err error) error {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return errPermitted
 	case errors.Is(err, ebpf.ErrNotSupported), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.ENOENT):
-		return fmt.Errorf("this kernel lacks it (it takes Linux 5.11 with CONFIG_DEBUG_INFO_BTF and the tracepoint): %s", first(err))
+		return fmt.Errorf("%w: %s", errAbsent, first(err))
 	default:
 		return errors.New(first(err))
 	}

@@ -69,20 +69,30 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 
 // refused says what is not seen when nothing could be attached.
 func refused(missing []error) error {
-	privilege := true
+	privilege, absent := true, true
+	var reasons []string
 	for _, err := range missing {
-		privilege = privilege && errors.Is(err, errPermitted)
+		privilege, absent = privilege && errors.Is(err, errPermitted), absent && errors.Is(err, errAbsent)
+		reasons = append(reasons, err.Error())
 	}
-	if privilege { // the same for all: said once
+	// What is the same for all is said once.
+	const lost = "connections, retransmissions by socket, and run-queue, block-device and fsync latency are not counted"
+	switch {
+	case privilege:
 		return &observe.Unsupported{
-			What:   "eBPF is not permitted, so connections, retransmissions by socket, and run-queue, block-device and fsync latency are not counted",
-			Enable: "run redline as root or with CAP_BPF and CAP_PERFMON",
+			What:   "eBPF is not permitted, so " + lost,
+			Enable: "run redline as root or with CAP_BPF and CAP_PERFMON; in a container, allow bpf in its seccomp profile too",
+		}
+	case absent:
+		return &observe.Unsupported{
+			What:   "this kernel lacks what the eBPF programs take, so " + lost,
+			Enable: "run Linux 5.11 or later with CONFIG_DEBUG_INFO_BTF; in a sandbox, allow the system call bpf",
 		}
 	}
 	return &observe.Unsupported{
 		What:   "eBPF programs cannot be attached",
 		Enable: "run redline as root, on Linux 5.11 or later with CONFIG_DEBUG_INFO_BTF",
-		Err:    errors.Join(missing...),
+		Err:    errors.New(strings.Join(reasons, "; ")),
 	}
 }
 

@@ -28,19 +28,12 @@ type Tree struct {
 // for tests on recorded trees. An error is an *observe.Unsupported.
 func Open(root string, pid int) (*Tree, error) {
 	if pid <= 0 {
-		return nil, &observe.Unsupported{
-			What:   "the target's process is not known",
-			Enable: "start it with --exec or --build, or name it with --pid, on the host that runs redline",
-		}
+		return nil, observe.Unseen(root+"/proc", 0, nil)
 	}
 	t := &Tree{proc: root + "/proc", buf: make([]byte, 4<<10)}
 	p, err := Hold(t.proc, pid)
 	if err != nil {
-		return nil, &observe.Unsupported{
-			What:   fmt.Sprintf("process %d cannot be seen", pid),
-			Enable: "name a process that runs on this host, in a PID namespace that redline sees",
-			Err:    err,
-		}
+		return nil, observe.Unseen(t.proc, pid, err)
 	}
 	t.Members = []*Process{p}
 	if !t.alive(p) {

@@ -1,0 +1,122 @@
+package accounting
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/record"
+)
+
+// faulty is the share of unfinished requests above which a run must not be
+// called valid.
+const faulty = 0.01
+
+// check returns what does not add up, in words; empty when all does.
+func (o *outcome) check(t trial) string {
+	var wrong []string
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	s := &o.result.Load
+	var kinds, statuses int64
+	for _, n := range s.ErrorKinds {
+		kinds += n
+	}
+	for _, n := range s.Status {
+		statuses += n
+	}
+	if kinds != s.Errors || s.Errors > s.Requests || statuses > s.Requests {
+		say("%d errors, of kinds %v and statuses %v, of %d requests", s.Errors, s.ErrorKinds, s.Status, s.Requests)
+	}
+	if o.due > 0 && s.Requests+s.InFlight != o.due {
+		say("%d ended and %d did not, of %d that were due", s.Requests, s.InFlight, o.due)
+	}
+	timed := o.ended - o.failed + o.kinds[string(load.KindTimeout)]
+	if o.logged[record.Latency] != timed || o.logged[record.ErrorLatency] != o.failed || o.logged[record.Unfinished] != s.InFlight {
+		say("the latency log has %v, of %d that ended, %d of them failed, and %d unfinished", o.logged, o.ended, o.failed, s.InFlight)
+	}
+	o.checkServer(t, say)
+	o.checkOpen(say)
+	o.checkFault(t, say)
+	return strings.Join(wrong, "; ")
+}
+
+// checkServer holds the figures against the server's ledger. What the client
+// has an answer to arrived and was answered; what it has none to, or sent again,
+// may have.
+func (o *outcome) checkServer(t trial, say func(string, ...any)) {
+	s := &o.result.Load
+	answered := o.ended - o.failed + o.kinds[string(load.KindStatus)]
+	lost := o.ended - answered + s.InFlight + s.Resent
+	if t.closed() && o.failed > 0 {
+		lost += mostLanes // which a closed loop began after the measured span, and did not end
+	}
+	if o.answers < answered || o.answers > answered+lost {
+		say("%d answers came, and up to %d may have got lost, but the server wrote %d", answered, lost, o.answers)
+	}
+	if o.requests < answered || o.requests > answered+lost {
+		say("%d requests were answered, and up to %d more may have arrived, but the server counted %d", answered, lost, o.requests)
+	}
+}
+
+// checkOpen looks at what is made of requests that never ended.
+func (o *outcome) checkOpen(say func(string, ...any)) {
+	s := &o.result.Load
+	if s.Latency.Unfinished != s.InFlight {
+		say("%d unfinished requests, and the percentiles hold %d", s.InFlight, s.Latency.Unfinished)
+	}
+	if share := float64(s.InFlight) / float64(max(1, s.Requests+s.InFlight)); share > faulty && o.result.Generator.Unanswered == "" {
+		say("%d of %d requests never ended, and the run is called valid", s.InFlight, s.Requests+s.InFlight)
+	}
+}
+
+// checkFault holds the kinds of failure against what the fault can cause, and
+// looks for requests that were sent again where that is due or forbidden. A busy
+// machine may always be too late for the timeout.
+func (o *outcome) checkFault(t trial, say func(string, ...any)) {
+	s := &o.result.Load
+	for kind, n := range s.ErrorKinds {
+		if kind != string(load.KindTimeout) && !slices.Contains(causes(t), load.ErrorKind(kind)) {
+			say("%d failures of kind %s", n, kind)
+		}
+	}
+	switch {
+	case s.Resent > 0 && !repeatable(t.protocol) && t.fault != goAway:
+		say("%d requests were sent again, which may do something twice", s.Resent)
+	case s.Resent > s.Requests+s.InFlight && t.fault != goAway:
+		say("%d requests were sent again of %d, once each at most", s.Resent, s.Requests+s.InFlight)
+	case s.Resent == 0 && repeatable(t.protocol) && t.fault == closeIdle && t.model == counted && s.Errors == 0:
+		say("nothing was sent again")
+	}
+}
+
+// causes are the kinds of failure that a fault can cause.
+func causes(t trial) []load.ErrorKind {
+	switch t.fault {
+	case burst:
+		return []load.ErrorKind{load.KindStatus}
+	case resetBefore, resetWithin:
+		return []load.ErrorKind{load.KindReset, load.KindEOF, load.KindShortBody}
+	case truncated, closeNotify:
+		return []load.ErrorKind{load.KindEOF, load.KindShortBody}
+	case garbage:
+		return []load.ErrorKind{load.KindBadResponse, load.KindEOF, load.KindShortBody}
+	case closeAfter, closeIdle:
+		if repeatable(t.protocol) {
+			return nil
+		}
+		return []load.ErrorKind{load.KindEOF, load.KindReset}
+	case halfClose:
+		if repeatable(t.protocol) && !multiplexed(t.protocol) {
+			return nil
+		}
+		return []load.ErrorKind{load.KindEOF, load.KindReset}
+	case goAway, goAwayError, resetStream:
+		return []load.ErrorKind{load.KindStreamReset, load.KindEOF, load.KindReset}
+	case handshakeRefused:
+		return []load.ErrorKind{load.KindTLS}
+	case listenerStopped, processKilled:
+		return []load.ErrorKind{load.KindRefused, load.KindReset, load.KindEOF, load.KindShortBody, load.KindTLS} // the last within a handshake
+	}
+	return nil
+}

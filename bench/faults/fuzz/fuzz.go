@@ -1,0 +1,164 @@
+// Package fuzz runs every fuzz target of the repository for a share of a time in
+// CPU-minutes. What a target finds stays where go test puts it, below the package's
+// testdata/fuzz: committed, it is a seed that `make test` tries for ever.
+package fuzz
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/bench/faults/part"
+)
+
+// Part is the part for the bench of promises; a trial is a CPU-minute.
+var Part = part.Part{
+	Name:  "fuzz",
+	Doc:   "Every fuzz target of the repository, for its share of the CPU-minutes asked: a failure is an input that crashes or breaks a property. New inputs are left in testdata/fuzz of the target's package.",
+	Asked: 120,
+	Run:   run,
+}
+
+// leastTime is less than what go test takes to compile a target and run its seeds.
+const leastTime = 5 * time.Second
+
+// Target is one fuzz target.
+type Target struct {
+	Module  string // folder of the module
+	Package string // folder of the package in the module, "./..."
+	Name    string // "FuzzRead"
+}
+
+func (t Target) String() string {
+	return filepath.Join(filepath.Base(t.Module), t.Package) + " " + t.Name
+}
+
+var declared = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(\w+ \*testing\.F\)`)
+
+// Targets returns the fuzz targets of the modules below root, sorted.
+func Targets(root string) ([]Target, error) {
+	var all []Target
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && path != root) {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, found := range declared.FindAllSubmatch(text, -1) {
+			t, err := place(root, filepath.Dir(path))
+			if err != nil {
+				return err
+			}
+			t.Name = string(found[1])
+			all = append(all, t)
+		}
+		return nil
+	})
+	slices.SortFunc(all, func(a, b Target) int { return strings.Compare(a.String(), b.String()) })
+	return all, err
+}
+
+// place returns the module and package of a folder.
+func place(root, dir string) (Target, error) {
+	for module := dir; ; module = filepath.Dir(module) {
+		if _, err := os.Stat(filepath.Join(module, "go.mod")); err == nil {
+			rel, err := filepath.Rel(module, dir)
+			return Target{Module: module, Package: "./" + filepath.ToSlash(rel)}, err
+		}
+		if module == root || module == filepath.Dir(module) {
+			return Target{}, fmt.Errorf("%s is in no module", dir)
+		}
+	}
+}
+
+// run fuzzes with one worker, so that wall time is CPU time. Fewer minutes than
+// targets need go to some of them, picked by the seed.
+func run(ctx context.Context, o part.Options) (part.Result, error) {
+	root, err := repository()
+	if err != nil {
+		return part.Result{}, err
+	}
+	targets, err := Targets(root)
+	if err != nil {
+		return part.Result{}, err
+	}
+	if len(targets) == 0 {
+		return part.Result{}, errors.New("no fuzz target")
+	}
+	budget := time.Duration(o.Trials) * time.Minute
+	rand.New(rand.NewPCG(o.Seed, 0)).Shuffle(len(targets), func(i, j int) { targets[i], targets[j] = targets[j], targets[i] })
+	targets = targets[:min(len(targets), int(budget/leastTime))]
+	share := budget / time.Duration(len(targets))
+	result := part.Result{Tried: o.Trials}
+	var tried uint64
+	for _, t := range targets {
+		if err := ctx.Err(); err != nil {
+			return result, err
+		}
+		fmt.Fprintf(o.Log, "fuzz: %v for %v\n", t, share)
+		n, err := t.fuzz(ctx, share)
+		tried += n
+		if err != nil {
+			result.Failures = append(result.Failures, fmt.Sprintf("%v: %v", t, err))
+		}
+	}
+	result.Figures = []part.Figure{
+		{Name: "targets", Value: fmt.Sprint(len(targets))},
+		{Name: "time per target", Value: share.Round(time.Second).String()},
+		{Name: "inputs tried", Value: fmt.Sprint(tried)},
+	}
+	return result, nil
+}
+
+var executions = regexp.MustCompile(`execs: (\d+)`)
+
+// fuzz runs a target and returns the number of inputs that were tried.
+func (t Target) fuzz(ctx context.Context, share time.Duration) (tried uint64, err error) {
+	// What a target does with one input is bounded by the target; this ends one that
+	// hangs after all.
+	ctx, cancel := context.WithTimeout(ctx, share+5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.Name+"$", "-fuzztime", share.String(), "-parallel", "1", t.Package)
+	cmd.Dir = t.Module
+	cmd.WaitDelay = 10 * time.Second
+	out, err := cmd.CombinedOutput()
+	for _, found := range executions.FindAllSubmatch(out, -1) {
+		fmt.Sscan(string(found[1]), &tried) // the last is the most
+	}
+	if err != nil {
+		text := string(out)
+		return tried, fmt.Errorf("%w: %s", err, text[max(0, len(text)-800):])
+	}
+	return tried, nil
+}
+
+// repository is the folder of the workspace, at or above the current one.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return "", fmt.Errorf("no workspace around the current directory: %v", err)
+}

@@ -1,0 +1,74 @@
+package fuzz
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTargetsAreFound: every module's are, and each parser that reads a bundle has
+// one.
+func TestTargetsAreFound(t *testing.T) {
+	root, err := repository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets, err := Targets(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, target := range targets {
+		rel, err := filepath.Rel(root, filepath.Join(target.Module, target.Package))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, filepath.ToSlash(rel)+" "+target.Name)
+	}
+	for _, want := range []string{
+		"anatomy FuzzAnalyze", "bench/faults/mutations FuzzBundle", "diagnose FuzzProfile", "diagnose/passes/database FuzzPlan", "lab/gateway/internal/reply FuzzAppendString",
+		"probe/control FuzzParse", "record FuzzReadHlog", "record FuzzReadJournal", "record FuzzReadParquet", "record/inert FuzzWriter",
+	} {
+		if !slices.Contains(names, want) {
+			t.Errorf("%s is not among %d targets", want, len(names))
+		}
+	}
+}
+
+// TestCrashesAreCounted fuzzes a target that breaks, in a module of its own.
+func TestCrashesAreCounted(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module m\n\ngo 1.26\n",
+		"m_test.go": `package m
+
+import "testing"
+
+func FuzzBreaks(f *testing.F) {
+	f.Add([]byte("x"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 2 {
+			t.Error("broken")
+		}
+	})
+}
+`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("GOWORK", "off")
+	targets, err := Targets(dir)
+	if err != nil || len(targets) != 1 {
+		t.Fatalf("%v, %v", targets, err)
+	}
+	if _, err := targets[0].fuzz(t.Context(), 20*time.Second); err == nil || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("a target that breaks: %v", err)
+	}
+	if kept, _ := filepath.Glob(filepath.Join(dir, "testdata", "fuzz", "FuzzBreaks", "*")); len(kept) != 1 {
+		t.Errorf("%d inputs are kept", len(kept))
+	}
+}

@@ -1,0 +1,223 @@
+// Package kills ends redline at random moments, politely and not, and looks for
+// what is left: processes, temporary folders, shared memory, worktrees, bundles
+// that do not open, exit codes that do not say what happened.
+package kills
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/redline-go/redline/bench/faults/part"
+)
+
+// Part is the part of the bench.
+var Part = part.Part{
+	Name:  "kills",
+	Doc:   "redline is ended by KILL, HUP, TERM, INT and a double INT at random moments of a run or a comparison, with targets that do not want to end; every bundle begun opens, the exit code is right, no process is left 3 s later and no file after the next start.",
+	Asked: 100,
+	Run: func(ctx context.Context, o part.Options) (part.Result, error) {
+		return run(ctx, o, 3*time.Second)
+	},
+}
+
+// ending is a way to end redline.
+type ending struct {
+	name   string
+	signal syscall.Signal
+	again  bool // and once more
+}
+
+var endings = []ending{
+	{"KILL", syscall.SIGKILL, false}, {"HUP", syscall.SIGHUP, false}, {"TERM", syscall.SIGTERM, false},
+	{"INT", syscall.SIGINT, false}, {"double INT", syscall.SIGINT, true},
+}
+
+// plan is one trial.
+type plan struct {
+	number int
+	shape  shape
+	ending ending
+	at     float64       // the moment, as a share of an undisturbed run
+	again  time.Duration // from the first signal to the second
+}
+
+func (p plan) String() string {
+	return fmt.Sprintf("trial %d: %s, %s at %.3f of its time", p.number, p.shape.name, p.ending.name, p.at)
+}
+
+// plans makes the trials of a seed: every pair of a shape and an ending in turn.
+func plans(trials int, seed uint64) []plan {
+	random := rand.New(rand.NewPCG(seed, 12))
+	var pairs []plan
+	for _, s := range shapes {
+		for _, e := range endings {
+			pairs = append(pairs, plan{shape: s, ending: e})
+		}
+	}
+	random.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
+	var all []plan
+	for i := range trials {
+		p := pairs[i%len(pairs)]
+		p.number, p.at = i+1, random.Float64()
+		p.again = time.Duration(random.Int64N(int64(300 * time.Millisecond)))
+		all = append(all, p)
+	}
+	return all
+}
+
+// counts are the figures of the part.
+type counts struct {
+	begun, opened  int // bundles
+	late           int // runs that had ended before the signal
+	slowest        time.Duration
+	processes      int // left
+	files          int // trials after which files were left
+	swept          int // trials after which the next start had to sweep
+	codes, endings int
+}
+
+// run tries. Processes must be gone after limit.
+func run(ctx context.Context, o part.Options, limit time.Duration) (part.Result, error) {
+	result := part.Result{Failures: []string{}}
+	b, err := prepare(ctx, o)
+	if err != nil {
+		return result, err
+	}
+	var c counts
+	for _, p := range plans(o.Trials, o.Seed) {
+		if ctx.Err() != nil {
+			return result, ctx.Err()
+		}
+		wrong, err := b.try(ctx, p, limit, &c)
+		if err != nil {
+			return result, fmt.Errorf("%v: %w", p, err)
+		}
+		result.Tried++
+		for _, w := range wrong {
+			result.Failures = append(result.Failures, fmt.Sprintf("%v: %s", p, w))
+		}
+		fmt.Fprintf(o.Log, "%v%s\n", p, verdict(wrong))
+	}
+	result.Figures = []part.Figure{
+		{Name: "bundles that opened, of those begun", Value: fmt.Sprintf("%d of %d", c.opened, c.begun)},
+		{Name: "right exit codes, of runs that the signal reached", Value: fmt.Sprintf("%d of %d", c.codes, c.endings)},
+		{Name: "processes left", Value: fmt.Sprint(c.processes)},
+		{Name: "slowest to be gone after redline", Value: c.slowest.Round(10 * time.Millisecond).String()},
+		{Name: "trials that left files to the next start's sweep", Value: fmt.Sprint(c.swept)},
+		{Name: "trials that left files beyond it", Value: fmt.Sprint(c.files)},
+		{Name: "runs that were over before the signal", Value: fmt.Sprint(c.late)},
+	}
+	return result, nil
+}
+
+func verdict(wrong []string) string {
+	if len(wrong) == 0 {
+		return ""
+	}
+	return ": FAILED " + strings.Join(wrong, "; ")
+}
+
+// try makes one trial and returns what was wrong.
+func (b *bench) try(ctx context.Context, p plan, limit time.Duration, c *counts) (wrong []string, err error) {
+	t, err := b.trial(fmt.Sprintf("%03d", p.number), p.shape)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		for _, pid := range t.processes() {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}()
+	memory := sharedMemory()
+	moment := max(minimum, time.Duration(p.at*float64(b.takes[p.shape.name])))
+	ended, err := t.endAt(ctx, p.ending, moment, p.again)
+	if err != nil {
+		return nil, err
+	}
+	if ended.late {
+		c.late++
+	} else {
+		c.endings++
+		if why := ended.wrong(p.ending); why != "" {
+			wrong = append(wrong, why+"\n"+t.said())
+		} else {
+			c.codes++
+		}
+	}
+	left, took := t.awaitGone(limit)
+	if c.processes += len(left); len(left) > 0 {
+		wrong = append(wrong, fmt.Sprintf("%d processes are left after %v: %s", len(left), limit, strings.Join(left, ", ")))
+	}
+	c.slowest = max(c.slowest, took)
+	if t.bundleBegun() {
+		c.begun++
+		if why := t.open(ctx); why != "" {
+			wrong = append(wrong, why)
+		} else {
+			c.opened++
+		}
+	}
+	if len(t.files()) > 0 {
+		c.swept++
+	}
+	if err := t.next(ctx); err != nil {
+		return nil, err
+	}
+	files := append(t.files(), newIn(memory)...)
+	if list := b.worktrees(ctx, p.shape); len(list) > 0 {
+		files = append(files, list...)
+	}
+	if len(files) > 0 {
+		c.files++
+		slices.Sort(files)
+		wrong = append(wrong, "left after the next start: "+strings.Join(files, ", "))
+	}
+	return wrong, nil
+}
+
+// minimum is how long a signal waits: before it, the process has not come to
+// install its handlers.
+const minimum = 50 * time.Millisecond
+
+// bench is what all trials share.
+type bench struct {
+	redline, scratch string
+	service          string // a binary
+	module           string // its source, a git repository with tag v1
+	takes            map[string]time.Duration
+	log              io.Writer
+}
+
+// prepare builds the service and sees how long each shape takes undisturbed.
+func prepare(ctx context.Context, o part.Options) (*bench, error) {
+	b := &bench{
+		redline: o.Redline, scratch: o.Scratch, log: o.Log, takes: map[string]time.Duration{},
+		service: filepath.Join(o.Scratch, "svc"), module: filepath.Join(o.Scratch, "module"),
+	}
+	if err := b.build(ctx); err != nil {
+		return nil, err
+	}
+	for _, p := range plans(o.Trials, o.Seed) {
+		if _, known := b.takes[p.shape.name]; known {
+			continue
+		}
+		t, err := b.trial("calm-"+p.shape.name, p.shape)
+		if err != nil {
+			return nil, err
+		}
+		begun := time.Now()
+		if code, err := t.calm(ctx); err != nil || code != 0 && code != 3 {
+			return nil, fmt.Errorf("%s, undisturbed: exit %d, %w\n%s", p.shape.name, code, err, t.said())
+		}
+		b.takes[p.shape.name] = time.Since(begun)
+		fmt.Fprintf(o.Log, "%s takes %v undisturbed\n", p.shape.name, b.takes[p.shape.name].Round(10*time.Millisecond))
+	}
+	return b, nil
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// elsewhere is of nobody (RFC 5737). What is asked of it here ends before a
+// packet is sent.
+const elsewhere = "http://203.0.113.5:9/"
+
+// TestLoadElsewhereIsConfirmed has no terminal: every verb that puts load on a
+// target refuses one that is not this host, before it starts or sends anything.
+func TestLoadElsewhereIsConfirmed(t *testing.T) {
+	dir := t.TempDir()
+	mixed := filepath.Join(dir, "mixed.yaml")
+	text := "requests: [{name: here, get: 'http://127.0.0.1:9/'}, {name: there, get: '" + elsewhere + "'}]\nload: {connections: 1, duration: 1s}\ntarget: {build: ./nowhere}\n"
+	if err := os.WriteFile(mixed, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(dir, "access.log")
+	if err := os.WriteFile(log, []byte(`1.1.1.1 - - [31/Jan/2026:08:00:00 +0000] "GET / HTTP/1.1" 200 1 "-" "-"`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	started := filepath.Join(dir, "started")
+	for name, args := range map[string][]string{
+		"run":           {"run", elsewhere, "-d", "1s", "--warmup", "0s", "--exec", "touch " + started},
+		"scenario":      {"run", mixed},
+		"replay":        {"run", strings.TrimSuffix(elsewhere, "/"), "--replay", log},
+		"grpc":          {"run", "grpc://203.0.113.5:9/a.B/C", "-d", "1s", "--warmup", "0s"},
+		"tcp":           {"run", "tcp://203.0.113.5:9", "-d", "1s", "--warmup", "0s", "--data", "x"},
+		"ws":            {"run", "ws://[2001:db8::1]:9/", "--data", "x", "-d", "1s", "--warmup", "0s"},
+		"ab":            {"ab", "--a", "touch " + started, "--b", "touch " + started, elsewhere, "-o", filepath.Join(dir, "ab")},
+		"gate":          {"gate", "--base", "HEAD", mixed, "-o", filepath.Join(dir, "gate")},
+		"save-baseline": {"gate", "--save-baseline", filepath.Join(dir, "base.json"), mixed, "-o", filepath.Join(dir, "base")},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		var out, said strings.Builder
+		code := execute(ctx, args, &out, &said)
+		cancel()
+		if code != exitUsage || !strings.Contains(said.String(), "--yes") || !strings.Contains(said.String(), "not this host") {
+			t.Errorf("%s: exit %d: %s", name, code, said.String())
+		}
+	}
+	if _, err := os.Stat(started); err == nil {
+		t.Error("a target was started before load was confirmed")
+	}
+}
+
+// TestConfirmedHosts is the plan of a run that may go elsewhere.
+func TestConfirmedHosts(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "s.yaml")
+	if err := os.WriteFile(file, []byte("requests: [{get: '"+elsewhere+"'}]\nhosts: [203.0.113.5]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		target string
+		yes    bool
+		ok     bool
+	}{"named": {file, false, true}, "yes": {elsewhere, true, true}, "neither": {elsewhere, false, false}} {
+		var f runFlags
+		cmd := runCommand()
+		cmd.SetContext(t.Context())
+		var said strings.Builder
+		cmd.SetErr(&said)
+		cmd.SetIn(strings.NewReader("y\n")) // of a pipe, which is nobody
+		f.yes = c.yes
+		plan, err := f.plan(cmd, []string{c.target})
+		if (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil && (len(plan.Hosts) != 1 || plan.Hosts[0] != "203.0.113.5") {
+			t.Errorf("%s: hosts %q", name, plan.Hosts)
+		}
+		if c.yes != strings.Contains(said.String(), "confirmed") {
+			t.Errorf("%s says %q", name, said.String())
+		}
+	}
+}
+
+// init makes a redline of a test program that was started as one, before it
+// builds what tests need.
+func init() {
+	if dir := os.Getenv("REDLINE_TEST_ASKED"); dir != "" {
+		args := []string{"run", elsewhere, "-n", "1", "-c", "1", "--warmup", "0s", "--no-observe", "-o", dir}
+		os.Exit(execute(context.Background(), args, os.Stdout, os.Stderr))
+	}
+}
+
+// TestAPersonIsAsked answers at a terminal, in a network without routes.
+func TestAPersonIsAsked(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("a network of its own cannot be made: this test runs as root alone")
+	}
+	for answer, want := range map[string]string{"n\n": "not confirmed", "\n": "not confirmed", "y\n": "; confirmed"} {
+		leader, follower := pseudoTerminal(t)
+		cmd := exec.Command("/proc/self/exe")
+		cmd.Env = append(os.Environ(), "REDLINE_TEST_ASKED="+filepath.Join(t.TempDir(), "bundle"), "TERM=dumb")
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = follower, follower, follower
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Setsid: true, Setctty: true, Pdeathsig: syscall.SIGKILL}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		follower.Close()
+		said := awaitText(t, leader, "[y/N]")
+		if _, err := leader.WriteString(answer); err != nil {
+			t.Fatal(err)
+		}
+		said += awaitText(t, leader, want)
+		if strings.Contains(answer, "y") == strings.Contains(said, "not confirmed") {
+			t.Errorf("%q: %s", answer, said)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+}

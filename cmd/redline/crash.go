@@ -1,0 +1,29 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/inert"
+)
+
+// debugVariable names the environment variable that shows where a panic came from.
+const debugVariable = "REDLINE_DEBUG"
+
+// crashed reports a panic that nobody expected: a bug, which a damaged bundle
+// brought to light if one was being read. The exit code is that of an input error
+// then, and otherwise that of a measurement that came to nothing.
+func crashed(stderr io.Writer, p any, stack []byte) int {
+	code, about := exitUndecided, "this is a bug of redline"
+	if file := record.LastOpened(); file != "" {
+		code = exitUsage
+		about = "the bundle is damaged, or this is a bug of redline; the file read last is " + file
+	}
+	hint := "(hint: " + debugVariable + "=1 shows where)"
+	if os.Getenv(debugVariable) != "" {
+		hint = "\n" + string(stack)
+	}
+	inert.Fprintf(stderr, "redline: %s: %v %s\n", about, p, inert.Block(hint))
+	return code
+}

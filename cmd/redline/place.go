@@ -1,0 +1,30 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/verify"
+)
+
+// reserve makes sure of the directory that a result will be kept in, before
+// anything is built or started for it: the one of -o, or a new one below runs/.
+// It is to be released; if nothing was kept, it is gone then.
+func reserve(out, name string) (*record.Place, error) {
+	if out == "" {
+		return record.ReserveNew(filepath.Join("runs", time.Now().Format("20060102-150405")+"-"+name))
+	}
+	place, err := record.Reserve(out)
+	var taken *record.TakenError
+	if !errors.As(err, &taken) {
+		return place, err
+	}
+	if _, statErr := os.Stat(filepath.Join(out, verify.SessionFile)); statErr == nil {
+		return nil, fmt.Errorf("%s holds a session already (hint: --resume goes on with it, -o another directory begins a new one)", out)
+	}
+	return nil, err
+}

@@ -1,0 +1,173 @@
+package main
+
+// A run that is asked to end, at each of its steps and by each of the signals.
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// heard is what a command says, as it says it.
+type heard struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.Write(p)
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
+}
+
+// endedAt starts a run, sends a signal as soon as it says a phase, and returns how
+// it ended.
+func endedAt(t *testing.T, phase string, s syscall.Signal, args ...string) result {
+	t.Helper()
+	var stdout, stderr heard
+	cmd := exec.CommandContext(t.Context(), redline, args...)
+	cmd.Dir = t.TempDir()
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !strings.Contains(stderr.String(), phase) {
+		select {
+		case <-done:
+			t.Fatalf("it ended before it said %q:\n%s", phase, stderr.String())
+		case <-tick.C:
+		}
+	}
+	if err := cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+func TestEveryStepCanBeInterrupted(t *testing.T) {
+	pkg := service(t, healthy)
+	for _, c := range []struct {
+		phase  string
+		signal syscall.Signal
+		state  record.State // of the bundle; empty for none
+	}{
+		{"building", syscall.SIGINT, ""},
+		{"waiting until", syscall.SIGTERM, ""},
+		{"warm-up", syscall.SIGHUP, record.Aborted},
+		{"measuring", syscall.SIGHUP, record.Aborted},
+		{"closing the record", syscall.SIGTERM, ""},
+		{"asking the compiler", syscall.SIGINT, record.Complete},
+		{"taking requests apart", syscall.SIGTERM, record.Complete},
+	} {
+		t.Run(c.phase, func(t *testing.T) {
+			tmp := t.TempDir()
+			t.Setenv("TMPDIR", tmp)
+			bundle := filepath.Join(t.TempDir(), "bundle")
+			address := freePort(t)
+			path := scenarioFile(t, pkg, address, "load: {connections: 2, duration: 600ms, warmup: 300ms}\n")
+			if strings.HasPrefix(c.phase, "waiting") { // for what never is ready
+				text := fmt.Sprintf("target: {exec: [sleep, \"600\"]}\nrequests: [{get: \"http://%s/\"}]\n", address)
+				if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := endedAt(t, c.phase, c.signal, "run", path, "-o", bundle, "--plain")
+			if r.code != exitInterrupted || !strings.Contains(r.stderr, "redline: interrupted") {
+				t.Errorf("exit %d, want %d\n%s", r.code, exitInterrupted, r.stderr)
+			}
+			if c.state != "" {
+				rec, err := record.Open(bundle)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if rec.Run.State != c.state {
+					t.Errorf("state %s, want %s", rec.Run.State, c.state)
+				}
+			}
+			if left, _ := filepath.Glob(filepath.Join(tmp, "*")); len(left) > 0 {
+				t.Errorf("left: %q", left)
+			}
+		})
+	}
+}
+
+// TestSecondInterruptEndsAtOnce: without the polite end, and yet with nothing left.
+func TestSecondInterruptEndsAtOnce(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	pids := filepath.Join(t.TempDir(), "pids")
+	script := "trap '' TERM INT; echo $$ > " + pids + "; while :; do sleep 0.1; done"
+	text := fmt.Sprintf("target: {exec: [sh, -c, %q]}\nrequests: [{get: \"http://%s/\"}]\n", "setsid sh -c "+fmt.Sprintf("%q", script)+" & wait", freePort(t))
+	path := filepath.Join(t.TempDir(), "deaf.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	i := start(t, "run", path, "--plain")
+	pid := awaitPID(t, pids)
+	i.cmd.Process.Signal(os.Interrupt)
+	// The first is taken once the target is asked to end, which it does not.
+	await(t, "first interrupt", func() bool { return pendingNone(i.cmd.Process.Pid) })
+	i.cmd.Process.Signal(os.Interrupt)
+	if r := finish(t, i); r.code != exitInterrupted {
+		t.Errorf("exit %d, want %d\n%s", r.code, exitInterrupted, r.stderr)
+	}
+	awaitGone(t, pid)
+	await(t, "end of the scratch folders", func() bool {
+		left, _ := filepath.Glob(filepath.Join(tmp, "*"))
+		return len(left) == 0
+	})
+}
+
+// pendingNone reports whether a process has taken all signals that it was sent.
+func pendingNone(pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	return err == nil && strings.Contains(string(status), "ShdPnd:\t0000000000000000")
+}
+
+// awaitPID polls for the process id that a shell writes.
+func awaitPID(t *testing.T, path string) (pid int) {
+	t.Helper()
+	await(t, "process id", func() bool {
+		data, _ := os.ReadFile(path)
+		n, _ := fmt.Sscan(string(data), &pid)
+		return n == 1 && strings.HasSuffix(string(data), "\n")
+	})
+	return pid
+}
+
+// TestNohup: who asked for it keeps the run when the terminal closes.
+func TestNohup(t *testing.T) {
+	path := scenarioFile(t, service(t, healthy), freePort(t), "load: {connections: 2, duration: 1s, warmup: 0s}\n")
+	bundle := filepath.Join(t.TempDir(), "bundle")
+	i := &invocation{cmd: exec.CommandContext(t.Context(), "nohup", redline, "run", path, "-o", bundle, "--plain")}
+	i.cmd.Dir = t.TempDir()
+	i.cmd.Stdout, i.cmd.Stderr = &i.stdout, &i.stderr
+	if err := i.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "bundle", func() bool { return bundleIn(bundle) })
+	i.cmd.Process.Signal(syscall.SIGHUP)
+	if r := finish(t, i); r.code == exitInterrupted || r.code < 0 {
+		t.Errorf("exit %d\n%s", r.code, r.stderr)
+	}
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"github.com/redline-go/redline/record/inert"
+)
+
+// storage are the errors of a disk that takes no more, and what to do about each.
+var storage = []struct {
+	errno      syscall.Errno
+	what, hint string
+}{
+	{syscall.ENOSPC, "the disk is full", "free space, or -o to a larger disk"},
+	{syscall.EDQUOT, "the quota of the disk is used up", "free space, or -o to another disk"},
+	{syscall.EFBIG, "a file may not grow further", "raise the limit of file sizes (ulimit -f), or run shorter"},
+	{syscall.EROFS, "the disk is read-only", "mount it for writing, or -o to another disk"},
+	{syscall.EIO, "the disk fails", "see the kernel's log, and -o to another disk"},
+}
+
+// unwritten returns in one sentence why the record of a run in dir is not whole
+// when the disk is to blame; nil when it is not.
+func unwritten(err error, dir string) error {
+	for _, s := range storage {
+		if errors.Is(err, s.errno) {
+			return fmt.Errorf("%s (%w): what was written before is kept in %s (hint: %s)", s.what, s.errno, dir, s.hint)
+		}
+	}
+	return nil
+}
+
+// unstored says once, on stderr, that a judgement could not be written beside its
+// measurements. It changes nothing of what was judged.
+func unstored(stderr io.Writer, dir string, err error) {
+	if err == nil {
+		return
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	inert.Fprintf(stderr, "redline: the judgement is printed and not stored in %s: %s\n", dir, first)
+}

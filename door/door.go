@@ -1,0 +1,206 @@
+// Package door says who may come in at a listener of redline's. A port of
+// loopback is open to every user of the host, so that a bare listener would take
+// spans from anyone and show a run's figures to all. A Listener asks the kernel
+// who is at the other end, and lets in the user who runs redline, root, and whom
+// its owner names besides: the target's user.
+//
+//	door.go           the listener: connections, whose they are, how many of them
+//	admit.go          requests: users, tokens, rates, and how a refusal is said
+//	peer_linux.go     the user at the other end of a connection of loopback
+//
+// All others show a token, as everyone does where the listener has one and at an
+// address that is not of loopback. Those who may not come in cannot keep out who
+// may: their connections are counted apart, few, and short.
+//
+// Rejected: Unix sockets instead of ports (exporters and scrapers do not speak
+// over them); the peer's uid by /proc/net/tcp alone (it walks all connections of
+// the host for each one that is accepted); one bound for the connections of all
+// (a stranger then fills it with silent ones).
+package door
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	// A token bucket, by the Go team.
+	"golang.org/x/time/rate"
+)
+
+// Options say whom a door lets in. The zero value lets in this user and root.
+type Options struct {
+	// Token, if not empty, is what every request shows as "Authorization:
+	// Bearer". Without one, users that are not known do not come in.
+	Token string
+	// Variable names the environment variable that sets the token, for errors.
+	Variable string
+	// Known reports whether a user besides this one and root is let in; nil
+	// lets in no other. It is asked at each connection.
+	Known func(uid int) bool
+	// Connections bounds those of known users and of who may show a token; zero
+	// means 256.
+	Connections int
+	// Rate bounds the requests per second, of all together; zero is no bound.
+	// As many may come at once.
+	Rate float64
+}
+
+const (
+	mostConnections = 256
+	// Whoever cannot come in has so many connections, each for so long: enough
+	// to read why.
+	strangers    = 8
+	strangerTime = 5 * time.Second
+)
+
+// ErrToken says that an address needs a token and has none.
+var ErrToken = errors.New("others can reach it, and there is no token")
+
+// Listener is a listener that knows who comes. Close closes it.
+type Listener struct {
+	net.Listener
+	o       Options
+	limiter *rate.Limiter
+	local   bool // of loopback, where the kernel knows who is at the other end
+	seats   [2]seats
+	closed  atomic.Int64
+}
+
+// Closed returns how many connections were closed at once, being too many.
+func (d *Listener) Closed() int64 { return d.closed.Load() }
+
+// Kinds of who is at the other end.
+const (
+	guest    = iota // may come in, or may show a token
+	stranger        // cannot
+)
+
+// seats bound connections.
+type seats struct {
+	most  int64
+	taken atomic.Int64
+}
+
+func (s *seats) take() bool {
+	if s.taken.Add(1) <= s.most {
+		return true
+	}
+	s.taken.Add(-1)
+	return false
+}
+
+// Listen opens a TCP address. One that others of the network can reach, or where
+// the system does not say who connects, needs a token: the error is ErrToken then.
+func Listen(ctx context.Context, address string, o Options) (*Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	at, ok := l.Addr().(*net.TCPAddr)
+	d := &Listener{Listener: l, o: o, local: ok && at.IP.IsLoopback() && knowsPeers}
+	if !d.local && o.Token == "" {
+		l.Close()
+		return nil, fmt.Errorf("%s: %w", address, ErrToken)
+	}
+	if o.Rate > 0 {
+		d.limiter = rate.NewLimiter(rate.Limit(o.Rate), int(math.Ceil(o.Rate)))
+	}
+	d.seats[guest].most, d.seats[stranger].most = int64(o.Connections), strangers
+	if o.Connections <= 0 {
+		d.seats[guest].most = mostConnections
+	}
+	if o.Token != "" && d.local {
+		// Users who are not known may hold a token. They get half as many
+		// connections, and leave the others to those who are.
+		d.seats[stranger].most = max(1, d.seats[guest].most/2)
+	}
+	return d, nil
+}
+
+// Accept implements net.Listener. A connection beyond the bounds is closed.
+func (d *Listener) Accept() (net.Conn, error) {
+	for {
+		c, err := d.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		known := d.knows(c)
+		kind := guest
+		if d.local && !known {
+			kind = stranger
+		}
+		if !d.seats[kind].take() {
+			c.Close()
+			d.closed.Add(1)
+			continue
+		}
+		in := &conn{Conn: c, known: known, leave: func() { d.seats[kind].taken.Add(-1) }}
+		if kind == stranger && d.o.Token == "" {
+			in.until = time.Now().Add(strangerTime)
+			if err := c.SetDeadline(in.until); err != nil {
+				in.Close()
+				continue
+			}
+		}
+		return in, nil
+	}
+}
+
+// knows reports whether the user at the other end of a connection is let in.
+func (d *Listener) knows(c net.Conn) bool {
+	if !d.local {
+		return false
+	}
+	uid, err := peer(c)
+	return err == nil && (own(uid) || d.o.Known != nil && d.o.Known(uid))
+}
+
+// own reports whether a user is this one or root, or the one who became root by
+// sudo to run redline.
+func own(uid int) bool {
+	if uid == 0 || uid == os.Geteuid() || uid == os.Getuid() {
+		return true
+	}
+	behind, err := strconv.Atoi(os.Getenv("SUDO_UID"))
+	return err == nil && os.Geteuid() == 0 && uid == behind
+}
+
+// conn is a connection whose other end was looked at.
+type conn struct {
+	net.Conn
+	known bool
+	until time.Time // when it ends whatever happens; zero is not bound
+	left  atomic.Bool
+	leave func()
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	if c.left.CompareAndSwap(false, true) {
+		c.leave()
+	}
+	return c.Conn.Close()
+}
+
+// bound returns the earlier of a deadline and the end of the connection.
+func (c *conn) bound(t time.Time) time.Time {
+	if !c.until.IsZero() && (t.IsZero() || t.After(c.until)) {
+		return c.until
+	}
+	return t
+}
+
+// SetDeadline implements net.Conn.
+func (c *conn) SetDeadline(t time.Time) error { return c.Conn.SetDeadline(c.bound(t)) }
+
+// SetReadDeadline implements net.Conn.
+func (c *conn) SetReadDeadline(t time.Time) error { return c.Conn.SetReadDeadline(c.bound(t)) }
+
+// SetWriteDeadline implements net.Conn.
+func (c *conn) SetWriteDeadline(t time.Time) error { return c.Conn.SetWriteDeadline(c.bound(t)) }

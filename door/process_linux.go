@@ -1,0 +1,35 @@
+package door
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// OwnerOf returns what reports whether a user is the one that a process runs as
+// now: real or effective, since services begin as root and drop their rights. It
+// is for Options.Known. A pid of 0 is nobody's.
+//
+// The files of /proc belong to root where a process must not be looked into, so
+// that their owner says nothing.
+func OwnerOf(pid int) func(uid int) bool {
+	return func(uid int) bool {
+		if pid <= 0 {
+			return false
+		}
+		status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+		if err != nil {
+			return false
+		}
+		for line := range strings.Lines(string(status)) {
+			// https://docs.kernel.org/filesystems/proc.html: real, effective,
+			// saved set and file system uid.
+			if ids, ok := strings.CutPrefix(line, "Uid:"); ok {
+				fields := strings.Fields(ids)
+				return len(fields) >= 2 && (fields[0] == strconv.Itoa(uid) || fields[1] == strconv.Itoa(uid))
+			}
+		}
+		return false
+	}
+}

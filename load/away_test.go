@@ -1,0 +1,94 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/redline-go/redline/load/fence"
+)
+
+// names serves DNS on loopback for the test: each name has the addresses of next.
+func names(t *testing.T, next func(name string) []string) {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	go func() {
+		buf := make([]byte, 1500)
+		for {
+			n, from, err := conn.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			m.Response, m.Additionals = true, nil
+			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+				for _, text := range next(q.Name.String()) {
+					m.Answers = append(m.Answers, dnsmessage.Resource{
+						Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, Type: q.Type},
+						Body:   &dnsmessage.AResource{A: netip.MustParseAddr(text).As4()},
+					})
+				}
+			}
+			if packed, err := m.Pack(); err == nil {
+				_, _ = conn.WriteTo(packed, from)
+			}
+		}
+	}()
+	before := net.DefaultResolver
+	t.Cleanup(func() { net.DefaultResolver = before })
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+}
+
+// TestANameThatMovesAway resolves a name to this host first and to another later,
+// as DNS rebinding does: no load follows it.
+func TestANameThatMovesAway(t *testing.T) {
+	answer := "127.0.0.1"
+	names(t, func(string) []string { return []string{answer} })
+	var r resolver
+	if places, err := r.lookup(t.Context(), "app.test.:80"); err != nil || len(places) != 1 {
+		t.Fatalf("%v, %v", places, err)
+	}
+	r.mu.Lock()
+	for name, n := range r.names {
+		n.until = time.Now() // as if it had been kept for long
+		r.names[name] = n
+	}
+	r.mu.Unlock()
+	answer = "203.0.113.5"
+	places, err := r.lookup(t.Context(), "app.test.:80")
+	var away *fence.AwayError
+	if !errors.As(err, &away) || KindOf(err) != KindDNS || !strings.Contains(err.Error(), "203.0.113.5") {
+		t.Errorf("it moved to %v, %v", places, err)
+	}
+	r = resolver{bounds: fence.BoundsOf([]string{"APP.test"})}
+	if places, err := r.lookup(t.Context(), "app.test.:80"); err != nil || len(places) != 1 {
+		t.Errorf("a host that is named: %v, %v", places, err)
+	}
+}
+
+// TestLoadStaysHere has plans that nobody asked a person about.
+func TestLoadStaysHere(t *testing.T) {
+	for url, ok := range map[string]bool{"http://203.0.113.5:9/": false, "http://[2001:db8::1]:9/": false, "http://127.0.0.1:9/": true} {
+		r := &run{}
+		r.resolver.bounds = fence.BoundsOf(nil)
+		_, address, _ := strings.Cut(strings.TrimSuffix(url, "/"), "://")
+		if err := r.resolver.reaches(address); (err == nil) != ok {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}

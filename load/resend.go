@@ -1,0 +1,87 @@
+package load
+
+import (
+	"strings"
+
+	"github.com/redline-go/redline/scenario"
+)
+
+// Bounds of how often a request goes out again: one that the target said it
+// has not seen (Failure.Unseen), and one whose connection was closed under it
+// between two requests, where that is only likely.
+const (
+	mostUnseen = 3
+	mostClosed = 1
+)
+
+// Repeater is implemented by protocols of which some requests may be sent twice
+// with the effect of once.
+type Repeater interface {
+	// Repeatable reports whether what x was last sent as is such a request.
+	Repeatable(x *Exchange) bool
+}
+
+// Idempotent reports whether a request of HTTP may be sent twice: by its method
+// (RFC 9110, section 9.2.2), or because it carries a key by which the target
+// tells the second from a new one, as net/http has it.
+func Idempotent(method string, headers map[string]scenario.Secret) bool {
+	switch method {
+	case "", "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE":
+		return true
+	}
+	for name := range headers {
+		if strings.EqualFold(name, "Idempotency-Key") || strings.EqualFold(name, "X-Idempotency-Key") {
+			return true
+		}
+	}
+	return false
+}
+
+// hop is a request that goes out again: it follows a redirect, or was not seen.
+type hop struct {
+	u    *lane
+	host int
+}
+
+// unseen reports whether a request whose wire ended it may go out again: the
+// target did not turn the request away, it turned the connection away.
+func (u *lane) unseen() bool {
+	f, ok := u.x.Err.(*Failure)
+	return ok && f.Unseen && u.resent < mostUnseen
+}
+
+// lost reports whether a request may go out again after its connection failed
+// by err. Servers close connections that idle, and one that is about to be
+// closed cannot be told from one that is not: a request that went out over a
+// connection that had been idle, and of whose answer nothing came, was most
+// likely never read (RFC 9112, section 9.3.1). It goes out once more if reading
+// it twice does no harm.
+func (l *loop) lost(u *lane, err error) bool {
+	if !u.reused || u.resent >= mostClosed || u.x.FirstByte > 0 || l.run.repeater == nil {
+		return false
+	}
+	if kind := KindOf(err); kind != KindEOF && kind != KindReset {
+		return false
+	}
+	return l.run.repeater.Repeatable(&u.x)
+}
+
+// resend has a lane's request go out again, over a new connection to the same
+// host. Its time goes on.
+func (l *loop) resend(u *lane, k *link) {
+	u.resent++
+	l.counted.resent++
+	u.x.Err, u.x.Status, u.x.FirstByte, u.x.Done = nil, 0, 0, 0
+	k.parted = true
+	l.hops = append(l.hops, hop{u, k.host})
+}
+
+// follow sends what goes out again. A lane whose request waits for that is on
+// no link, so it comes before anything that looks at lanes.
+func (l *loop) follow() {
+	for len(l.hops) > 0 {
+		h := l.hops[len(l.hops)-1]
+		l.hops = l.hops[:len(l.hops)-1]
+		l.route(h.u, &h.u.group.links[h.host])
+	}
+}

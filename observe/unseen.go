@@ -1,0 +1,39 @@
+package observe
+
+import (
+	"fmt"
+	"os"
+)
+
+// Unseen says why nothing of the process pid is seen below proc, the place where
+// procfs is mounted ("/proc"): err is what reading it came to, nil if pid is 0.
+func Unseen(proc string, pid int, err error) *Unsupported {
+	switch {
+	case !Mounted(proc):
+		return &Unsupported{
+			What:   proc + " is not mounted, so no process is seen",
+			Enable: "mount it where redline runs (mount -t proc proc /proc); in a sandbox, let it have the host's",
+		}
+	case pid <= 0:
+		return &Unsupported{
+			What:   "the target's process is not known",
+			Enable: "start it with --exec or --build, or name it with --pid, on the host that runs redline; whose socket it is, only its user and root see",
+		}
+	}
+	return &Unsupported{
+		What:   fmt.Sprintf("process %d cannot be read", pid),
+		Enable: "name a process that runs on this host, in a PID namespace that redline sees",
+		Err:    err,
+	}
+}
+
+// Mounted reports whether a place where the kernel shows files holds any.
+func Mounted(place string) bool {
+	f, err := os.Open(place)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(1)
+	return err == nil && len(names) > 0
+}

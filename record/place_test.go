@@ -1,0 +1,189 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// TestReserveNewAtOnce reserves one name from many goroutines: each gets a
+// directory of its own, that was there before nobody.
+func TestReserveNewAtOnce(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "runs", "20260102-150405-shop")
+	const runs = 32
+	places := make([]*Place, runs)
+	var all sync.WaitGroup
+	for i := range places {
+		all.Go(func() {
+			var err error
+			if places[i], err = ReserveNew(name); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if t.Failed() {
+		return
+	}
+	seen := map[string]bool{}
+	for _, p := range places {
+		info, err := os.Stat(p.Dir())
+		must(t, err)
+		if seen[p.Dir()] || info.Mode() != os.ModeDir|dirMode {
+			t.Errorf("%s has mode %v, and is another's: %v", p.Dir(), info.Mode(), seen[p.Dir()])
+		}
+		seen[p.Dir()] = true
+	}
+	if !seen[name] || !seen[name+"-2"] {
+		t.Errorf("the names are %v", seen)
+	}
+	for _, p := range places {
+		must(t, p.Release())
+	}
+	if left, _ := filepath.Glob(name + "*"); len(left) > 0 {
+		t.Errorf("left are %v", left)
+	}
+}
+
+// TestReserveAndReleaseAtOnce reserves one directory again and again from many
+// goroutines that give it back at once: never do two hold it.
+func TestReserveAndReleaseAtOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	held, times := false, 0
+	for range 8 {
+		all.Go(func() {
+			for range 200 {
+				p, err := Reserve(dir)
+				var taken *TakenError
+				if errors.As(err, &taken) {
+					continue
+				}
+				if err != nil {
+					// The directory was given back between two calls.
+					if !errors.Is(err, os.ErrNotExist) {
+						t.Error(err)
+					}
+					continue
+				}
+				mu.Lock()
+				if held {
+					t.Error("two hold it")
+				}
+				held = true
+				times++
+				mu.Unlock()
+				_, statErr := os.Stat(dir)
+				mu.Lock()
+				held = false
+				mu.Unlock()
+				if statErr != nil {
+					t.Errorf("reserved and not there: %v", statErr)
+				}
+				if err := p.Release(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if times == 0 {
+		t.Error("nobody ever got it")
+	}
+}
+
+func TestReserve(t *testing.T) {
+	dir := t.TempDir()
+	given := filepath.Join(dir, "given")
+	must(t, os.Mkdir(given, 0o755))
+	p, err := Reserve(given)
+	must(t, err)
+	var taken *TakenError
+	if _, err := Reserve(given); !errors.As(err, &taken) || !strings.Contains(err.Error(), "is being written by another run") {
+		t.Errorf("reserved twice: %v", err)
+	}
+	must(t, p.Release())
+	must(t, p.Release())
+	if _, err := os.Stat(given); err != nil {
+		t.Errorf("a directory that was there is gone: %v", err)
+	}
+	p, err = Reserve(given)
+	must(t, err)
+	w, err := Create(given, testRun(t))
+	must(t, err)
+	must(t, w.Close(Complete, ""))
+	must(t, p.Release())
+	file := filepath.Join(dir, "file")
+	must(t, os.WriteFile(file, nil, 0o600))
+	for path, why := range map[string]string{given: "holds the bundle of another run", dir: "is not empty", file: "is a file"} {
+		if _, err := Reserve(path); !errors.As(err, &taken) || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "hint: ") {
+			t.Errorf("%s: %v, want that it %s", path, err, why)
+		}
+	}
+	if _, err := Reserve(filepath.Join(file, "below")); err == nil || errors.As(err, &taken) || !strings.Contains(err.Error(), "nothing can be written in") {
+		t.Errorf("below a file: %v", err)
+	}
+}
+
+// TestFullDiskAtTheStart begins a bundle with every amount of room from none on,
+// until it can be begun: what cannot is an error, and nothing is left of it.
+func TestFullDiskAtTheStart(t *testing.T) {
+	const page = 4096
+	failed := 0
+	for room := 0; ; room += page {
+		disk := smallDisk(t, 96<<10)
+		dir := filepath.Join(disk, "bundle")
+		must(t, os.Mkdir(dir, 0o700))
+		fillBut(t, disk, room)
+		w, err := Create(dir, testRun(t))
+		if err == nil {
+			_ = w.Close(Complete, "") // which the room left may not be enough for
+			break
+		}
+		failed++
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("with %d bytes: %v", room, err)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("with %d bytes, left are %v %v", room, left, err)
+		}
+		if room > 64<<10 {
+			t.Fatal("it never could")
+		}
+	}
+	if failed == 0 {
+		t.Error("no disk was full")
+	}
+	disk := smallDisk(t, 64<<10)
+	fillBut(t, disk, page)
+	if _, err := Reserve(filepath.Join(disk, "bundle")); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(fmt.Sprint(err), "hint: free space") {
+		t.Errorf("reserved on a full disk: %v", err)
+	}
+	if left, err := os.ReadDir(disk); err != nil || len(left) != 1 {
+		t.Errorf("left are %v %v", left, err)
+	}
+}
+
+// fillBut fills a disk of whole pages and gives the last bytes back.
+func fillBut(t *testing.T, disk string, room int) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(disk, "filler"))
+	must(t, err)
+	defer f.Close()
+	size := int64(0)
+	for err == nil {
+		var n int
+		n, err = f.Write(make([]byte, 4096))
+		size += int64(n)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	must(t, f.Truncate(max(0, size-int64(room))))
+}

@@ -1,0 +1,117 @@
+// Package guard starts commands that are gone, with all that they started, however
+// this process ends.
+//
+// Between this process and a command stands a guardian: this binary again, blocked
+// in reads and so without cost to what is measured. It holds a socket whose other
+// end dies with this process, is the command's parent, and (Linux) a child
+// subreaper: a daemon that forked twice and made a session of its own becomes its
+// child when it loses its parents. When the command ends it kills what the command
+// left; when this process dies it ends the command, and sweeps the scratch folders
+// of the dead. A guardian that is killed itself takes the command along (Linux:
+// parent-death signal), but not what the command started.
+//
+// A program opts in by calling Main first of all. In one that did not, or where a
+// guardian cannot be started, a command gets a process group of its own and the
+// parent-death signal: what leaves the group then outlives a kill.
+//
+// Rejected: a control group per command (the kernel schedules it with a weight of
+// its own, which changes what is measured; version 1 has no kill), a PID namespace
+// (the command would see other process ids than perf and eBPF do), one guardian
+// for all commands (an orphan's command could not be known), and signals to a
+// group whose leader was waited for (its number may be another's by then).
+package guard
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Grace is how long a command that was asked to end is waited for: as long as it
+// can be with everything gone within three seconds.
+const Grace = 2500 * time.Millisecond
+
+// killWithin bounds what follows: the kernel takes this long only where it cannot
+// end a process at all.
+const killWithin = 2 * time.Second
+
+// available says that Main was called.
+var available atomic.Bool
+
+// State is how a command ended.
+type State struct {
+	// Status is as of wait(2).
+	Status syscall.WaitStatus
+	// Ended is when this process learned of it.
+	Ended time.Time
+}
+
+// String words a state as os.ProcessState does.
+func (s State) String() string {
+	switch {
+	case s.Status.Exited():
+		return fmt.Sprintf("exit status %d", s.Status.ExitStatus())
+	case s.Status.Signaled() && s.Status.CoreDump():
+		return fmt.Sprintf("signal: %v (core dumped)", s.Status.Signal())
+	case s.Status.Signaled():
+		return fmt.Sprintf("signal: %v", s.Status.Signal())
+	}
+	return fmt.Sprintf("wait status %#x", uint32(s.Status))
+}
+
+// ExitError is a command that did not end with exit status 0.
+type ExitError struct{ State }
+
+func (e *ExitError) Error() string { return e.State.String() }
+
+// Err returns an *ExitError, nil for exit status 0.
+func (s State) Err() error {
+	if s.Status.Exited() && s.Status.ExitStatus() == 0 {
+		return nil
+	}
+	return &ExitError{s}
+}
+
+// Run starts cmd and waits until it and all that it started are gone. When ctx
+// ends first, the command is asked to end by the given signal, and killed after
+// Grace. The error is an *ExitError, the context's, or why it did not start. cmd
+// must not have a context of its own.
+func Run(ctx context.Context, cmd *exec.Cmd, ask syscall.Signal) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	p, err := Start(cmd, ask)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-p.Done():
+	case <-ctx.Done():
+		p.End(Grace)
+	}
+	if err := p.State().Err(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// Output is Run, and returns what the command wrote to standard output.
+func Output(ctx context.Context, cmd *exec.Cmd, ask syscall.Signal) ([]byte, error) {
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	err := Run(ctx, cmd, ask)
+	return out.Bytes(), err
+}
+
+// CombinedOutput is Run, and returns what the command wrote to standard output
+// and standard error.
+func CombinedOutput(ctx context.Context, cmd *exec.Cmd, ask syscall.Signal) ([]byte, error) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := Run(ctx, cmd, ask)
+	return out.Bytes(), err
+}

@@ -1,0 +1,66 @@
+package guard
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"syscall"
+	"unsafe"
+)
+
+// leader is a process that leads a group and is a child of this one.
+type leader struct {
+	pid int
+
+	mu     sync.Mutex
+	reaped bool
+}
+
+// pPID is P_PID of waitid(2), on Linux and macOS.
+const pPID = 1
+
+// await returns when the leader has ended. It stays a zombie until it is reaped,
+// so its number, which is its group's as well, cannot become another's.
+func (l *leader) await() {
+	var info [128]byte // a siginfo_t, of which nothing is read
+	for {
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, pPID, uintptr(l.pid), uintptr(unsafe.Pointer(&info)), syscall.WEXITED|syscall.WNOWAIT, 0, 0)
+		runtime.KeepAlive(&info)
+		if errno != syscall.EINTR {
+			return
+		}
+	}
+}
+
+// signal signals the leader alone.
+func (l *leader) signal(s syscall.Signal) { l.send(func() error { return syscall.Kill(l.pid, s) }) }
+
+// signalGroup signals the leader's group, and the leader where it has left it. An
+// error means that nobody is there.
+func (l *leader) signalGroup(s syscall.Signal) {
+	l.send(func() error {
+		err := syscall.Kill(-l.pid, s)
+		if errors.Is(err, syscall.ESRCH) {
+			err = syscall.Kill(l.pid, s)
+		}
+		return err
+	})
+}
+
+// send sends to a number that still is the leader's, or not at all.
+func (l *leader) send(kill func() error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.reaped {
+		_ = kill()
+	}
+}
+
+// reap kills what is left of the group, and lets the number go by wait.
+func (l *leader) reap(wait func()) {
+	l.signalGroup(syscall.SIGKILL)
+	l.mu.Lock()
+	l.reaped = true
+	l.mu.Unlock()
+	wait()
+}

@@ -1,0 +1,111 @@
+package guard
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// ward is a command in a guardian's care, with all that came of it.
+type ward struct {
+	leader leader
+	ask    syscall.Signal
+	ended  chan struct{} // closed when the leader has ended
+	status syscall.WaitStatus
+}
+
+// sweepInterval is how often a guardian looks who is left, while it ends them.
+const sweepInterval = 10 * time.Millisecond
+
+// watch returns when the command and all that it started are gone. It reports
+// whether that is so because the guardian's parent has died.
+func (w *ward) watch(orders <-chan order) (abandoned bool) {
+	children := make(chan os.Signal, 1)
+	signal.Notify(children, syscall.SIGCHLD)
+	reapOrphans(w.leader.pid)
+	for {
+		select {
+		case <-w.ended:
+			w.end(0)
+			return false
+		case <-children:
+			reapOrphans(w.leader.pid)
+		case o, ok := <-orders:
+			switch {
+			case !ok:
+				w.end(abandonedGrace)
+				return true
+			case o.Signal == 0:
+				w.end(o.Grace)
+				return false
+			}
+			w.leader.signal(o.Signal)
+		}
+	}
+}
+
+// end asks all to end, waits for them as long as grace, and kills who is left.
+func (w *ward) end(grace time.Duration) {
+	if grace > 0 {
+		w.leader.signalGroup(w.ask)
+		signalOutside(w.leader.pid, w.ask)
+		w.wait(grace)
+	}
+	w.leader.signalGroup(syscall.SIGKILL)
+	deadline := time.Now().Add(killWithin)
+	select {
+	case <-w.ended:
+		w.leader.reap(func() { w.status = wait(w.leader.pid) })
+	case <-time.After(killWithin): // the kernel cannot end it, and nobody can
+		return
+	}
+	// Level by level: whose parent is killed becomes ours.
+	for !killChildren() && time.Now().Before(deadline) {
+		time.Sleep(sweepInterval)
+	}
+}
+
+// wait returns when nobody is left to wait for, or after grace.
+func (w *ward) wait(grace time.Duration) {
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-w.ended:
+	case <-timer.C:
+		return
+	}
+	tick := time.NewTicker(sweepInterval)
+	defer tick.Stop()
+	for others(w.leader.pid) {
+		select {
+		case <-tick.C:
+		case <-timer.C:
+			return
+		}
+	}
+}
+
+// wait reaps a child that has ended and returns how.
+func wait(pid int) (status syscall.WaitStatus) {
+	for {
+		if _, err := syscall.Wait4(pid, &status, 0, nil); !errors.Is(err, syscall.EINTR) {
+			return status
+		}
+	}
+}
+
+// reapEnded reaps every child that has ended, and reports whether none is left.
+func reapEnded() (none bool) {
+	for {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return true // ECHILD
+		case pid == 0:
+			return false
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package postgres
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// cacheMode keeps the cache for its user alone.
+const cacheMode fs.FileMode = 0o700
+
+// manifestLimit bounds a manifest; the largest has some 2,000 files.
+const manifestLimit = 4 << 20
+
+// private makes the cache's folder and reports why it is not one that this user
+// and root alone can change. What is executed from it runs with this user's
+// rights, and who can write to a folder above it can put another in its place.
+//
+// Hazard: under sudo the cache lies in the home of who called it, unless HOME is
+// root's. That is another user's folder.
+func private(dir string) error {
+	if err := os.MkdirAll(dir, cacheMode); err != nil {
+		return fmt.Errorf("make the cache for the server binaries: %w", err)
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err != nil {
+		return fmt.Errorf("the cache for the server binaries: %w", err)
+	}
+	for at := real; ; at = filepath.Dir(at) {
+		info, err := os.Lstat(at)
+		if err != nil {
+			return fmt.Errorf("the cache for the server binaries: %w", err)
+		}
+		if why := shared(info); why != "" {
+			return fmt.Errorf("the cache for the server binaries, %s, is not safe to execute from: %s %s (hint: XDG_CACHE_HOME names a folder of your own, chmod go-w closes this one)", dir, at, why)
+		}
+		if at == filepath.Dir(at) {
+			return os.Chmod(real, cacheMode)
+		}
+	}
+}
+
+// shared says why another user can change what info is of; "" when none can.
+func shared(info fs.FileInfo) string {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !ok:
+		return "has no owner"
+	case st.Uid != 0 && int(st.Uid) != os.Geteuid():
+		return fmt.Sprintf("belongs to user %d", st.Uid)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return ""
+	case info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0:
+		return fmt.Sprintf("can be written by others (%v)", info.Mode())
+	}
+	return ""
+}
+
+// manifest is what an unpacked archive holds: by path the SHA-256 of a file, the
+// target of a link after "->", or "folder".
+type manifest struct {
+	Archive string            `json:"archive"` // its SHA-256
+	Files   map[string]string `json:"files"`
+}
+
+func manifestFile(dir string) string { return dir + ".manifest.json" }
+
+// take reads a tree. A file or folder that another user could change, or that
+// is of another kind, is an error.
+func take(dir, archive string) (manifest, error) {
+	m := manifest{Archive: archive, Files: map[string]string{}}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return m, err
+	}
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := root.Lstat(path)
+		if err != nil {
+			return err
+		}
+		if why := shared(info); why != "" {
+			return fmt.Errorf("%s %s", path, why)
+		}
+		switch {
+		case info.IsDir():
+			m.Files[path] = "folder"
+		case info.Mode()&fs.ModeSymlink != 0:
+			to, err := root.Readlink(path)
+			m.Files[path] = "-> " + to
+			return err
+		case info.Mode().IsRegular():
+			m.Files[path], err = digest(root, path)
+			return err
+		default:
+			return fmt.Errorf("%s is a %v", path, info.Mode().Type())
+		}
+		return nil
+	})
+	return m, err
+}
+
+func digest(root *os.Root, path string) (string, error) {
+	f, err := root.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// unchanged reports why the tree in dir is not what the archive of that checksum
+// was unpacked to.
+func unchanged(dir, archive string) error {
+	f, err := os.OpenFile(manifestFile(dir), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if why := shared(info); why != "" {
+		return fmt.Errorf("%s %s", f.Name(), why)
+	}
+	var want manifest
+	if err := json.NewDecoder(io.LimitReader(f, manifestLimit)).Decode(&want); err != nil {
+		return fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	got, err := take(dir, archive)
+	if err != nil {
+		return err
+	}
+	if want.Archive != archive || len(want.Files) == 0 {
+		return errors.New("its manifest is of another archive")
+	}
+	if !maps.Equal(got.Files, want.Files) {
+		return errors.New("its files are not those of the archive")
+	}
+	return nil
+}

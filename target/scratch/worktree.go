@@ -1,0 +1,93 @@
+package scratch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// repositorySuffix ends the name of the file beside a worktree that says which
+// repository lists it: the worktree itself may be cut short before it does.
+const repositorySuffix = ".repository"
+
+// NoteWorktree notes, before git is asked for a worktree, that the repository
+// whose common git directory is given (git rev-parse --git-common-dir, absolute)
+// will list root, so that it is taken off the list however this process ends. root
+// lies in a folder of this package.
+func NoteWorktree(root, gitDir string) error {
+	if err := os.WriteFile(root+repositorySuffix, []byte(gitDir), 0o600); err != nil {
+		return fmt.Errorf("note the worktree: %w", err)
+	}
+	return nil
+}
+
+// ForgetWorktree removes a worktree that was noted, and takes it off its
+// repository's list. `git worktree prune` is no way to do that: it takes off every
+// worktree that is not there just now, also the user's own on a disk that is not
+// mounted.
+func ForgetWorktree(root string) error {
+	gitDir, err := os.ReadFile(root + repositorySuffix)
+	if os.IsNotExist(err) { // forgotten before
+		return os.RemoveAll(root)
+	}
+	if err != nil {
+		return fmt.Errorf("which repository lists %s: %w", root, err)
+	}
+	err = os.RemoveAll(root)
+	if err == nil {
+		err = unlist(string(gitDir), func(path string) bool { return path == filepath.Join(real(root), ".git") })
+	}
+	if err != nil {
+		return fmt.Errorf("remove worktree: %w", err)
+	}
+	return os.Remove(root + repositorySuffix)
+}
+
+// forgetWorktrees takes the worktrees that lie in a folder, at any depth, off
+// their repositories' lists.
+func forgetWorktrees(dir string) {
+	notes, _ := filepath.Glob(filepath.Join(dir, "*"+repositorySuffix))
+	for _, note := range notes {
+		if gitDir, err := os.ReadFile(note); err == nil {
+			_ = unlist(string(gitDir), func(path string) bool {
+				return strings.HasPrefix(path, real(dir)+string(filepath.Separator))
+			})
+		}
+	}
+}
+
+// unlist takes those worktrees off a repository's list whose .git file's path is
+// ours; see gitrepository-layout(5), worktrees/<id>/gitdir.
+func unlist(gitDir string, ours func(path string) bool) error {
+	list := filepath.Join(gitDir, "worktrees")
+	entries, err := os.ReadDir(list)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	for _, e := range entries {
+		text, readErr := os.ReadFile(filepath.Join(list, e.Name(), "gitdir"))
+		path := strings.TrimSpace(string(text))
+		if !filepath.IsAbs(path) { // worktree.useRelativePaths
+			path = filepath.Join(list, e.Name(), path)
+		}
+		if readErr == nil && ours(path) {
+			if removeErr := os.RemoveAll(filepath.Join(list, e.Name())); removeErr != nil {
+				err = removeErr
+			}
+		}
+	}
+	_ = os.Remove(list) // as git does with the last one; one that holds others stays
+	return err
+}
+
+// real resolves links in a path as git does, as far as it is there.
+func real(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	if resolved, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(resolved, filepath.Base(path))
+	}
+	return path
+}

@@ -1,0 +1,60 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"strings"
+	"testing"
+)
+
+// TestNamesStayInTheirLines: whatever a function, a side or a service's last words
+// hold, they begin no line of the output, end none, and drive no terminal.
+func TestNamesStayInTheirLines(t *testing.T) {
+	const name = "f\x1b[2J\r\n::error::owned\n##vso[x]\u202e"
+	place := []Change{{Place: name, A: 2e6, B: 1e6}}
+	s := Sequential{Runs: [2]string{name, name}, Parts: place, Tail: place, Functions: place, Warnings: []string{name}, Metrics: []SequentialMetric{{Why: name}}}
+	s.Metrics[0].Name = name
+	r := Result{Verdict: Regression, Why: "side b failed\n" + name, Sides: [2]string{name, name}, Warnings: []string{name}, Pairs: 3,
+		Metrics: []MetricResult{{Name: name, Verdict: Inconclusive, Why: name, A: 1, B: 2}, {Name: name, Verdict: Regression, Why: name, A: 1, B: 2}}}
+	for format, write := range map[string]func(io.Writer) error{
+		"text of runs":     func(w io.Writer) error { return SequentialText(w, s) },
+		"Markdown of runs": func(w io.Writer) error { return SequentialMarkdown(w, s) },
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(b.String(), "\n::error") || strings.ContainsAny(b.String(), "\x1b\r\u202e") {
+			t.Errorf("%s: %q", format, b.String())
+		}
+	}
+	for format, write := range map[string]func(io.Writer, Result) error{"text": Text, "Markdown": Markdown, "annotations": Annotations} {
+		var b bytes.Buffer
+		if err := write(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsAny(b.String(), "\x1b\r\u202e") {
+			t.Errorf("%s: %q", format, b.String())
+		}
+		// Of a service's last words the lines are kept, and the edge sees to them.
+		most := map[string]int{"text": 1, "Markdown": 1}[format]
+		if format == "annotations" {
+			for line := range strings.Lines(b.String()) {
+				if strings.Contains(line, "::owned") && !strings.Contains(line, "%0A") {
+					t.Errorf("an annotation of its own: %q", line)
+				}
+			}
+		} else if n := strings.Count(b.String(), "\n::error"); n > most {
+			t.Errorf("%s: %d lines are commands: %q", format, n, b.String())
+		}
+	}
+	var junit, sarif bytes.Buffer
+	if err := JUnit(&junit, r); err != nil || xml.Unmarshal(junit.Bytes(), new(struct{})) != nil {
+		t.Errorf("JUnit: %v", err)
+	}
+	if err := SARIF(&sarif, r, name); err != nil || !json.Valid(sarif.Bytes()) || strings.ContainsAny(sarif.String(), "\x1b\r\u202e") {
+		t.Errorf("SARIF: %v, %q", err, sarif.String())
+	}
+}
