@@ -4,8 +4,8 @@
 // known with its call site, its duration, its rows, its wait for a connection; without
 // them redline has to infer which statement a wait belongs to, and has been wrong.
 //
-// Nothing on disk changes: the rewritten files reach the compiler through `go build
-// -overlay`. A function keeps its body and its lines under another name
+// Nothing of the user's changes: the rewritten files reach the compiler through `go
+// build -overlay`, or in a copy of their module. A function keeps its body and its lines under another name
 // (redline_queryDC); a wrapper with its old name and signature, at the end of the same
 // file, calls it between two hooks. The hooks are variables of the rewritten package
 // and stay nil until the probe sets them, by linkname: the standard library cannot
@@ -34,6 +34,7 @@ type Package struct {
 	GoFiles    []string // names within Dir
 	CgoFiles   []string
 	Standard   bool
+	Module     *Module // nil for the standard library
 }
 
 // Result is what to add to the overlay of a build.

@@ -15,7 +15,7 @@ import (
 // listed returns the dependencies of the main package in dir.
 func listed(t *testing.T, dir string) []Package {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,CgoFiles,Standard", ".")
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,CgoFiles,Standard,Module", ".")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
 	out, err := cmd.Output()
 	if err != nil {
@@ -37,8 +37,8 @@ func listed(t *testing.T, dir string) []Package {
 	}
 }
 
-// module writes files into a folder of their own.
-func module(t *testing.T, files map[string]string) string {
+// written writes files into a folder of their own.
+func written(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range files {
@@ -54,10 +54,10 @@ func module(t *testing.T, files map[string]string) string {
 }
 
 // build builds the module in dir with the files of an overlay and runs it.
-func build(t *testing.T, dir string, files map[string][]byte) string {
+func build(t *testing.T, dir string, setup *Setup) string {
 	t.Helper()
 	scratch, replace := t.TempDir(), map[string]string{}
-	for virtual, content := range files {
+	for virtual, content := range setup.Files {
 		real := filepath.Join(scratch, strconv.Itoa(len(replace))+".go")
 		if err := os.WriteFile(real, content, 0o600); err != nil {
 			t.Fatal(err)
@@ -72,7 +72,8 @@ func build(t *testing.T, dir string, files map[string][]byte) string {
 	if err := os.WriteFile(overlay, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "build", "-overlay", overlay, "-o", filepath.Join(scratch, "svc"), ".")
+	args := append([]string{"build", "-overlay", overlay, "-o", filepath.Join(scratch, "svc")}, setup.Flags...)
+	cmd := exec.Command("go", append(args, ".")...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
@@ -161,7 +162,7 @@ func (t *two) Next(into []driver.Value) error {
 // TestStandardLibrary builds a program with the hooks in database/sql and net/http
 // and compares what they see with what it does.
 func TestStandardLibrary(t *testing.T) {
-	dir := module(t, map[string]string{
+	dir := written(t, map[string]string{
 		"go.mod":  "module example.com/shop\n\ngo 1.24\n",
 		"hook.go": printer, "driver.go": driver,
 		"main.go": `package main
@@ -207,7 +208,7 @@ func main() {
 	if len(r.Left) > 0 || strings.Join(r.Done, " ") != "database/sql net/http" {
 		t.Fatalf("done %q, left %v", r.Done, r.Left)
 	}
-	got := build(t, dir, r.Files)
+	got := build(t, dir, &Setup{Files: r.Files})
 	var kinds []string
 	for line := range strings.Lines(got) {
 		if !strings.HasPrefix(line, "begin") || !strings.Contains(line, "kind=9") && !strings.Contains(line, "kind=10") {
@@ -244,7 +245,7 @@ func TestModules(t *testing.T) {
 		}
 		return path + " " + strings.TrimSpace(string(out)) + "\n"
 	}
-	dir := module(t, map[string]string{
+	dir := written(t, map[string]string{
 		"go.mod": "module example.com/shop\n\ngo 1.26.0\n\nrequire (\n" + version("github.com/jackc/pgx/v5") + version("google.golang.org/grpc") + "github.com/redis/go-redis/v9 v9.7.0\n)\n",
 		"main.go": `package main
 
@@ -258,7 +259,8 @@ import (
 func main() {}
 `,
 	})
-	r, err := Overlay(listed(t, dir), os.ReadFile)
+	deps := listed(t, dir)
+	r, err := Overlay(deps, os.ReadFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,12 +268,22 @@ func main() {}
 	if got := strings.Join(r.Done, " "); got != want || len(r.Left) > 0 {
 		t.Errorf("done %s, left %v", got, r.Left)
 	}
-	build(t, dir, r.Files)
+	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, err := r.Setup(t.Context(), deps, Place{
+		ModCache: strings.TrimSpace(string(out)), GoMod: filepath.Join(dir, "go.mod"), Scratch: t.TempDir(), // copies in the cache: the build is warm but for the first time
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	build(t, dir, setup)
 }
 
 // TestForkIsLeftAlone: a package that only has the name of a known one.
 func TestForkIsLeftAlone(t *testing.T) {
-	dir := module(t, map[string]string{"sql.go": "package sql\n\ntype DB struct{}\n\ntype Rows struct{}\ntype Tx struct{}\ntype driverConn struct{}\n\nfunc (db *DB) conn() error { return nil }\n"})
+	dir := written(t, map[string]string{"sql.go": "package sql\n\ntype DB struct{}\n\ntype Rows struct{}\ntype Tx struct{}\ntype driverConn struct{}\n\nfunc (db *DB) conn() error { return nil }\n"})
 	r, err := Overlay([]Package{{ImportPath: "database/sql", Dir: dir, GoFiles: []string{"sql.go"}}}, os.ReadFile)
 	if err != nil || len(r.Files) > 0 || len(r.Left) != 1 || !strings.Contains(r.Left[0].Why, "(*DB).conn has another signature") {
 		t.Errorf("%+v, %v", r, err)
