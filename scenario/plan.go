@@ -55,6 +55,9 @@ type Target struct {
 	Exec  []string `json:"exec,omitempty"`  // command and arguments
 	Build string   `json:"build,omitempty"` // package directory or pattern of one main package
 	PID   int      `json:"pid,omitempty"`
+	// NoInstrument builds without hooks in the packages that talk to databases and
+	// other services.
+	NoInstrument bool `json:"no_instrument,omitempty"`
 	// Args and Env apply to Build and Exec. Env adds to redline's own
 	// environment; values may hold secrets and are left out of the record.
 	Args []string          `json:"args,omitempty"`

@@ -1,5 +1,7 @@
 package instrument
 
+import "strings"
+
 // rules are the packages that are instrumented, by import path. What kinds and flags
 // mean stands in probe/operations, which the wrappers cannot import: the numbers are
 // held against its constants by a test.
@@ -288,4 +290,18 @@ var redisRule = rule{
 			$call
 			redlineStop(op, start, 0, redlineFailed($r1))`, optional: true},
 	},
+}
+
+// BelowSQL returns those of the known packages that also serve as drivers below
+// database/sql in a program: what is called there is the outer operation's.
+func BelowSQL(deps []Package) []string {
+	var below []string
+	for _, dep := range deps {
+		switch dep.ImportPath {
+		case "github.com/jackc/pgx/v5/stdlib", "github.com/jackc/pgx/v4/stdlib":
+			base := strings.TrimSuffix(dep.ImportPath, "/stdlib")
+			below = append(below, base, base+"/pgxpool")
+		}
+	}
+	return below
 }
