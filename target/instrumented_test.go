@@ -80,7 +80,10 @@ func shopModule(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "shop")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	write(t, filepath.Join(dir, "go.mod"), "module example.com/shop\n\ngo 1.26.0\n\nrequire github.com/jackc/pgx/v5 "+string(out))
 	write(t, filepath.Join(dir, "main.go"), shop)
 	goIn(t, dir, "mod", "tidy")
@@ -128,7 +131,7 @@ func TestBuildIsInstrumented(t *testing.T) {
 		"module": func(*testing.T, string) {},
 		"workspace": func(t *testing.T, dir string) {
 			t.Setenv("GOWORK", "")
-			goIn(t, dir, "work", "init", ".")
+			goIn(t, filepath.Dir(dir), "work", "init", "./shop")
 		},
 		"vendor, trimpath, stripped": func(t *testing.T, dir string) {
 			goIn(t, dir, "mod", "vendor")
@@ -181,7 +184,7 @@ func TestForkedPackageIsBuiltWithoutHooks(t *testing.T) {
 		t.Errorf("clash of names: %+v, %v", got, err)
 	}
 	write(t, conn, string(content))
-	for _, name := range []string{"conn.go", "rows.go", "batch.go"} {
+	for _, name := range []string{"conn.go", "rows.go", "tx.go", "batch.go"} {
 		path := filepath.Join(filepath.Dir(conn), name)
 		content, err := os.ReadFile(path)
 		if err != nil {

@@ -144,8 +144,9 @@ func (s *Setup) replaceInWork(p Place, copies map[string]string) error {
 	}
 	base := filepath.Dir(p.GoWork)
 	for _, use := range slices.Clone(file.Use) {
-		if !filepath.IsAbs(use.Path) {
-			if err := errors.Join(file.DropUse(use.Path), file.AddUse(filepath.Join(base, use.Path), use.ModulePath)); err != nil {
+		path := use.Path // DropUse empties use
+		if !filepath.IsAbs(path) {
+			if err := errors.Join(file.DropUse(path), file.AddUse(filepath.Join(base, path), "")); err != nil {
 				return err
 			}
 		}
