@@ -35,6 +35,7 @@ func (a *collector) anatomy() *record.Anatomy {
 		a.warn("no whole request in the traces: no server that is known, no load, or requests longer than a trace")
 	} else {
 		out.Coverage = float64(n) / float64(n+a.mergedInto)
+		out.Operations = a.perRequests()
 		out.Spawned = float64(a.spawned) / float64(n)
 		out.P50NS, out.P99NS = a.percentile(50), a.percentile(99)
 	}
@@ -103,7 +104,7 @@ func (a *collector) band(requests []request) ([]record.Part, time.Duration) {
 		sums = append(sums, s)
 	}
 	slices.SortFunc(sums, func(x, y *sum) int {
-		return cmp.Or(cmp.Compare(y.took, x.took), cmp.Compare(x.state, y.state), cmp.Compare(x.stack, y.stack))
+		return cmp.Or(cmp.Compare(y.took, x.took), cmp.Compare(x.state, y.state), cmp.Compare(x.stack, y.stack), cmp.Compare(x.operation, y.operation))
 	})
 	return a.list(sums, len(requests), total), total / time.Duration(len(requests))
 }
@@ -136,7 +137,7 @@ func (a *collector) list(sums []*sum, n int, total time.Duration) []record.Part 
 		running += s.took
 		after := running / time.Duration(n)
 		info := a.stacks.info(s.stack)
-		p := record.Part{State: states[s.state], Site: info.site, NS: int64(after - before), Times: float64(s.times) / float64(n), Stack: info.frames}
+		p := record.Part{State: states[s.state], Site: info.site, Operation: int(s.operation), NS: int64(after - before), Times: float64(s.times) / float64(n), Stack: info.frames}
 		if total > 0 {
 			p.Share = float64(s.took) / float64(total)
 		}
