@@ -42,6 +42,7 @@ func (a *collector) anatomy() *record.Anatomy {
 		out.P50NS, out.P99NS = percentile(all, 50), percentile(all, 99)
 	}
 	if whole > 0 {
+		out.Operations = a.perRequests()
 		out.Spawned = float64(a.spawned) / float64(whole)
 	}
 	middle := all[n*2/5 : max(n*3/5, min(n, n*2/5+1))]
@@ -109,7 +110,7 @@ func (a *collector) band(requests []request) ([]record.Part, time.Duration) {
 		sums = append(sums, s)
 	}
 	slices.SortFunc(sums, func(x, y *sum) int {
-		return cmp.Or(cmp.Compare(y.took, x.took), cmp.Compare(x.state, y.state), cmp.Compare(x.stack, y.stack))
+		return cmp.Or(cmp.Compare(y.took, x.took), cmp.Compare(x.state, y.state), cmp.Compare(x.stack, y.stack), cmp.Compare(x.operation, y.operation))
 	})
 	return a.list(sums, len(requests), total), total / time.Duration(len(requests))
 }
@@ -142,7 +143,7 @@ func (a *collector) list(sums []*sum, n int, total time.Duration) []record.Part 
 		running += s.took
 		after := running / time.Duration(n)
 		info := a.stacks.info(s.stack)
-		p := record.Part{State: states[s.state], Site: info.site, NS: int64(after - before), Times: float64(s.times) / float64(n), Stack: info.frames}
+		p := record.Part{State: states[s.state], Site: info.site, Operation: int(s.operation), NS: int64(after - before), Times: float64(s.times) / float64(n), Stack: info.frames}
 		if total > 0 {
 			p.Share = float64(s.took) / float64(total)
 		}

@@ -29,22 +29,24 @@ type part struct {
 }
 
 type partKey struct {
-	stack stackID
-	state stateID
+	stack     stackID
+	operation operationID
+	state     stateID
 }
 
 // collector gathers the requests of all traces.
 type collector struct {
-	o        Options
-	stacks   *stacks
-	chains   *chains
-	requests []request
-	partial  []request // what an edge cuts, at most maxPartial
-	parts    []part
-	samples  []stackID
-	slowest  timelines
-	marked   timelines // of the requests that carry an id
-	served   [len(servers)]record.Served
+	o          Options
+	stacks     *stacks
+	chains     *chains
+	requests   []request
+	operations map[operationID]perRequest
+	partial    []request // what an edge cuts, at most maxPartial
+	parts      []part
+	samples    []stackID
+	slowest    timelines
+	marked     timelines // of the requests that carry an id
+	served     [len(servers)]record.Served
 
 	cut, merged, mergedInto, hijacked, spawned int
 
@@ -55,7 +57,7 @@ type collector struct {
 }
 
 func newCollector(o Options) *collector {
-	return &collector{o: o, stacks: newStacks(newOwnership(o)), chains: newChains(),
+	return &collector{o: o, stacks: newStacks(newOwnership(o)), chains: newChains(), operations: map[operationID]perRequest{},
 		slowest: timelines{most: o.MaxSlowest}, marked: timelines{most: o.MaxMarked}}
 }
 
@@ -96,6 +98,7 @@ func (a *collector) add(id trace.GoID, c *conn, segments []segment, samples []sa
 	took := r.took
 	a.requests = append(a.requests, r)
 	a.spawned += c.spawned
+	a.countOperations(c.operations)
 	a.served[c.server].Requests++
 	if c.mark.id != "" {
 		a.markers.Tasks++
@@ -120,7 +123,7 @@ func (a *collector) add(id trace.GoID, c *conn, segments []segment, samples []sa
 // addPart adds a segment to the current request's parts, which start at first. A
 // request has few distinct parts, so a scan from the back beats a map.
 func (a *collector) addPart(first int, s segment) {
-	key := partKey{s.stack, s.state}
+	key := partKey{s.stack, s.operation, s.state}
 	times := int32(1)
 	if s.more {
 		times = 0

@@ -18,7 +18,8 @@ const (
 type segment struct {
 	from, to     trace.Time
 	stack, waker stackID
-	chain        chainID // what it waited for, 0 when that is not known
+	chain        chainID     // what it waited for, 0 when that is not known
+	operation    operationID // that a wait lies within
 	state        stateID
 	more         bool // goes on with the wait of the segment before it
 }
@@ -41,19 +42,20 @@ type conn struct {
 	server server
 	phase  phase
 
-	base     trace.Time // where the last request, or what came before, ended
-	based    bool       // whether base is known
-	begin    trace.Time
-	begun    bool       // begin is set
-	cut      bool       // the current request began before the trace
-	flushed  trace.Time // end of the last step in finishRequest
-	readers  int        // background readers started in the current request
-	spawned  int        // other goroutines it started
-	serial   int        // of the current request
-	overlong bool
-	segments []segment
-	mark     mark
-	samples  []sample
+	base       trace.Time // where the last request, or what came before, ended
+	based      bool       // whether base is known
+	begin      trace.Time
+	begun      bool       // begin is set
+	cut        bool       // the current request began before the trace
+	flushed    trace.Time // end of the last step in finishRequest
+	readers    int        // background readers started in the current request
+	spawned    int        // other goroutines it started
+	serial     int        // of the current request
+	overlong   bool
+	operations []operationID // begun in the request
+	segments   []segment
+	mark       mark
+	samples    []sample
 }
 
 // push appends a segment, but what lies before base.
@@ -159,6 +161,7 @@ func (c *conn) activate(known bool) {
 	c.cut = !known || !c.based
 	c.phase = phaseActive
 	c.flushed, c.readers, c.spawned, c.mark = 0, 0, 0, mark{}
+	c.operations = c.operations[:0]
 	c.serial++
 }
 

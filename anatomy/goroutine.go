@@ -19,6 +19,8 @@ type goroutine struct {
 	creator trace.GoID
 	past    history
 
+	operations []operationID // that it is within, innermost last
+
 	conn   *conn // nil unless it serves requests, or may turn out to
 	served bool  // conn was given up: what its stacks show later is no request
 	within *conn // the request that it was started in, itself or by its creator
@@ -45,7 +47,7 @@ func (g *goroutine) stay(t trace.Time, e ended, f *follower) {
 	}
 	seg := segment{from: g.since, to: t, state: state}
 	if state.sited() {
-		seg.stack, seg.waker = g.stack, e.stack
+		seg.stack, seg.waker, seg.operation = g.stack, e.stack, g.doingFor()
 	}
 	if c := g.conn; c != nil {
 		switch {

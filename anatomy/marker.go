@@ -40,6 +40,10 @@ func (t *tracker) marker(ev trace.Event) {
 		}
 	case trace.EventLog:
 		log := ev.Log()
+		if log.Category == record.OperationLog {
+			t.operation(ev, log.Message)
+			return
+		}
 		if log.Category != record.RequestLog {
 			return
 		}

@@ -87,6 +87,8 @@ func (s *stacks) add(h trace.Stack) stackID {
 	if id, ok := s.content[string(s.key)]; ok {
 		return id
 	}
+	whole := len(frames) < traceDepth
+	frames = record.Plain(frames)
 	id := stackID(len(s.all))
 	s.content[string(s.key)] = id
 	info := stackInfo{sync: syncKindOf(frames)}
@@ -94,7 +96,7 @@ func (s *stacks) add(h trace.Stack) stackID {
 	info.site = s.own.site(frames, info.sync)
 	info.closes, info.hands = wakesWorker(frames)
 	info.siteID = s.name(info.site)
-	if len(frames) < traceDepth {
+	if whole {
 		info.entry = s.name(frames[len(frames)-1].Function)
 	}
 	info.frames = frames[:min(len(frames), maxFrames):min(len(frames), maxFrames)]

@@ -264,6 +264,7 @@ func (t *tracker) finish(g *goroutine, end, now trace.Time) {
 	whole := !c.cut && !c.overlong && end > c.begin
 	begin, partial := c.begin, c.cut && !c.overlong
 	segments, samples := c.take(end)
+	g.operations = g.operations[:0] // rows that another goroutine closes, or nobody
 	switch {
 	case !whole || len(segments) == 0 || segments[0].from != begin:
 		t.all.cutOff(c.server)

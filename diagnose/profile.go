@@ -152,6 +152,7 @@ func flatten(from *profile.Profile, value string) (*Profile, error) {
 func frames(s *profile.Sample) (stack []record.Frame, inlined []bool) {
 	n := min(len(s.Location), maxStack)
 	stack, inlined = make([]record.Frame, 0, n), make([]bool, 0, n)
+	body := "" // of the frame before, where a hook wraps it
 	for _, l := range s.Location {
 		for i, line := range l.Line {
 			if len(stack) == maxStack {
@@ -160,7 +161,15 @@ func frames(s *profile.Sample) (stack []record.Frame, inlined []bool) {
 			if line.Function == nil || line.Function.Name == "" {
 				continue
 			}
-			stack = append(stack, record.Frame{Function: line.Function.Name, File: line.Function.Filename, Line: int(line.Line)})
+			name, wrapped := record.Unhooked(line.Function.Name)
+			if name == body { // what redline's build put around the frame before
+				body = ""
+				continue
+			}
+			if body = ""; wrapped {
+				body = name
+			}
+			stack = append(stack, record.Frame{Function: name, File: line.Function.Filename, Line: int(line.Line)})
 			inlined = append(inlined, i < len(l.Line)-1)
 		}
 	}

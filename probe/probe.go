@@ -13,6 +13,7 @@
 //	ring     the shared memory: its layout, its writer, its reader
 //	sampler  runtime/metrics and process figures into the ring, each window
 //	control  profiles and traces on demand over a Unix socket
+//	operations  counts statements and calls, from hooks that redline's build adds
 //	slots    the connection pools that a program shows, by name
 //	auto     starts the three in a program that was started by redline
 //
@@ -36,5 +37,5 @@ import "embed"
 // Source holds the Go files of the packages that are injected. Test files are
 // in it too, since embed patterns cannot leave them out; Files does.
 //
-//go:embed auto/*.go control/*.go env/*.go ring/*.go sampler/*.go slots/*.go
+//go:embed auto/*.go control/*.go env/*.go operations/*.go ring/*.go sampler/*.go slots/*.go
 var Source embed.FS

@@ -64,6 +64,8 @@ type Anatomy struct {
 	// Spawned is the number of goroutines a request creates besides the
 	// server's own, on average.
 	Spawned float64 `json:"spawned"`
+	// Operations is how often requests began each operation, the most frequent first.
+	Operations []OperationsPerRequest `json:"operations,omitempty"`
 	// Served says which servers the requests were served by, and how many of each
 	// an edge of a trace cuts.
 	Served []Served `json:"served,omitempty"`
@@ -97,6 +99,19 @@ const (
 	RequestTask = "redline.request"
 	RequestLog  = "id"
 )
+
+// OperationLog is the category of the logs in an execution trace between which a
+// goroutine is within an operation.
+const OperationLog = "redline.op"
+
+// OperationsPerRequest counts one operation of operations.json in the requests of the
+// execution traces.
+type OperationsPerRequest struct {
+	Operation int     `json:"operation"`
+	Mean      float64 `json:"mean"`     // over all requests
+	Max       int64   `json:"max"`      // in one request; at most 4,096 operations of each are counted
+	Requests  int64   `json:"requests"` // that began it at least once
+}
 
 // Servers that requests are found of.
 const (
@@ -159,6 +174,9 @@ type Part struct {
 	Share float64 `json:"share"` // of the band's mean duration
 	// Times is how often the state was entered there, per request.
 	Times float64 `json:"times"`
+	// Operation is the one of operations.json that the wait lies within, the
+	// innermost; 0 is none, or none that is known.
+	Operation int `json:"operation,omitempty"`
 	// Stack is innermost first, at most 48 frames; nil for states without site.
 	Stack []Frame `json:"stack,omitempty"`
 	// Waker is the stack, innermost first, of the goroutine that ended most of

@@ -67,6 +67,11 @@ type Target struct {
 	Revision   string   `json:"revision,omitempty"`     // vcs.revision of the build
 	GOMAXPROCS int      `json:"gomaxprocs,omitempty"`
 	Probe      bool     `json:"probe"` // whether redline's probe is linked in
+	// Instrumented are the packages that redline's build put hooks into, so that the
+	// operations made through them are counted; NotInstrumented says which ones it
+	// knows and left alone, and why.
+	Instrumented    []string `json:"instrumented,omitempty"`
+	NotInstrumented []string `json:"not_instrumented,omitempty"`
 	// Exit is how the target ended when it ended by itself during the run.
 	Exit *Exit `json:"exit,omitempty"`
 }

@@ -134,6 +134,9 @@ func Run(ctx context.Context, o Options) error {
 	if why := svc.Unguarded(); why != "" {
 		c.event(Event{Warning: why + ": what the target starts may outlive a redline that is killed"})
 	}
+	for _, why := range svc.Info().NotInstrumented {
+		c.event(Event{Warning: why})
+	}
 	if c.protocol == nil {
 		c.event(Event{Phase: "asking the target for its schema"})
 		if c.protocol, err = protocol(ctx, o.Plan, true); err != nil {

@@ -17,6 +17,7 @@ func Sources(subject observe.Subject) []observe.Source {
 		goruntime.NewMetrics(),
 		goruntime.NewProfiles(goruntime.Options{}),
 		goruntime.NewTraces(goruntime.Options{}),
+		goruntime.NewOperations(),
 		process.New(process.Options{}),
 		container.New(container.Options{}),
 		perf.New(),

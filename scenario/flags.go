@@ -42,11 +42,13 @@ type Flags struct {
 	Insecure      bool   // --insecure
 	DescriptorSet string // --descriptor-set
 
-	Exec  string   // --exec: a command, as SplitCommand reads it
-	Build string   // --build
-	PID   int      // --pid
-	Args  []string // after --
-	Ready string   // --ready
+	Exec  string // --exec: a command, as SplitCommand reads it
+	Build string // --build
+	PID   int    // --pid
+	// Instrument is --instrument.
+	Instrument bool
+	Args       []string // after --
+	Ready      string   // --ready
 
 	Pprof      string   // --pprof
 	Postgres   string   // --postgres
@@ -227,6 +229,7 @@ func (t *Target) apply(f Flags) error {
 		}
 		t.Exec = words
 	}
+	t.Instrument = t.Instrument || f.Instrument
 	if len(f.Args) > 0 {
 		t.Args = f.Args
 	}

@@ -90,6 +90,9 @@ func (d *decoder) target(n ast.Node) {
 		{name: "pid", decode: func(d *decoder, n ast.Node) {
 			scalar(d, n, "pid", &t.PID, func(s string) (int, error) { return parseCount(s, 1, math.MaxInt32) })
 		}},
+		{name: "instrument", decode: func(d *decoder, n ast.Node) {
+			scalar(d, n, "instrument", &t.Instrument, parseBool)
+		}},
 		{name: "args", decode: func(d *decoder, n ast.Node) { t.Args = d.texts(n, "args") }},
 		{name: "env", decode: (*decoder).targetEnv},
 		{name: "ready", decode: func(d *decoder, n ast.Node) { scalar(d, n, "ready", &t.Ready, checkURL) }},

@@ -72,7 +72,7 @@ func inject(main mainPackage) (overlay string, remove func(), err error) {
 		return "", nil, err
 	}
 	remove = func() { _ = folder.Remove() }
-	if overlay, err = writeOverlay(folder.Path, main); err != nil {
+	if overlay, err = writeOverlay(folder.Path, main, nil); err != nil {
 		remove()
 		return "", nil, err
 	}
@@ -125,8 +125,8 @@ func findMain(ctx context.Context, pkg, scratch string) (mainPackage, error) {
 }
 
 // writeOverlay writes the probe's files and the overlay that maps them into
-// the module, and returns the overlay's path.
-func writeOverlay(scratch string, main mainPackage) (string, error) {
+// the module, and more files by their absolute paths, and returns the overlay's path.
+func writeOverlay(scratch string, main mainPackage, more map[string][]byte) (string, error) {
 	files, err := probe.Files(main.Module.Path)
 	if err != nil {
 		return "", err
@@ -139,6 +139,11 @@ func writeOverlay(scratch string, main mainPackage) (string, error) {
 	}
 	for name, content := range files {
 		if err := place(filepath.Join(main.Module.Dir, filepath.FromSlash(name)), content); err != nil {
+			return "", err
+		}
+	}
+	for virtual, content := range more {
+		if err := place(virtual, content); err != nil {
 			return "", err
 		}
 	}

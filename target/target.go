@@ -123,7 +123,7 @@ func (t *Target) command(ctx context.Context, o Options) ([]string, error) {
 		if binary == "" {
 			o.phase("building " + o.Target.Build)
 			binary = filepath.Join(t.dir.Path, "target")
-			if err := Build(ctx, o.Target.Build, binary); err != nil {
+			if err := t.build(ctx, o, binary); err != nil {
 				return nil, err
 			}
 		}
@@ -137,6 +137,15 @@ func (t *Target) command(ctx context.Context, o Options) ([]string, error) {
 		t.info.How = "url"
 	}
 	return nil, nil
+}
+
+func (t *Target) build(ctx context.Context, o Options, binary string) error {
+	if !o.Target.Instrument {
+		return Build(ctx, o.Target.Build, binary)
+	}
+	done, err := BuildInstrumented(ctx, o.Target.Build, binary)
+	t.info.Instrumented, t.info.NotInstrumented = done.Packages, done.Left
+	return err
 }
 
 func (t *Target) probeEnvironment(o Options) []string {

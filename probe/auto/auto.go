@@ -19,6 +19,7 @@ import (
 
 	"github.com/redline-go/redline/probe/control"
 	"github.com/redline-go/redline/probe/env"
+	"github.com/redline-go/redline/probe/operations"
 	"github.com/redline-go/redline/probe/ring"
 	"github.com/redline-go/redline/probe/sampler"
 )
@@ -28,10 +29,25 @@ func init() {
 	if !told || err != nil {
 		return // a malformed environment is redline's fault, not the target's
 	}
+	if connect != nil {
+		operations.Start()
+		connect()
+	}
 	// Not waited for: what the probe needs from the file system must not delay
 	// the program's start.
 	go run(config)
 }
+
+// connect sets the hooks in instrumented packages; nil where redline's build added
+// none. The file that it adds calls bridge before init.
+var connect func()
+
+func bridge(set func()) bool {
+	connect = set
+	return true
+}
+
+var _ = bridge // called in builds with hooks only
 
 // aliveEvery is how often the probe looks whether redline is still there.
 const aliveEvery = time.Second
@@ -40,6 +56,7 @@ const aliveEvery = time.Second
 // the probe a second later.
 func run(c env.Config) {
 	defer func() { _ = recover() }()
+	defer operations.Stop()
 	clock := sampler.StartClock(c.EpochMonotonic, c.EpochWall)
 	stop := make(chan struct{})
 	defer close(stop)

@@ -17,6 +17,7 @@
 //	flightstart MILLISECONDS MAXBYTES
 //	flightdump
 //	flightstop
+//	operations
 //
 // While an execution trace is taken a CPU profile runs, if need be one that
 // nobody reads: the runtime puts CPU samples into a trace only then. It gives way
@@ -60,6 +61,9 @@ const (
 	FlightStart Op = "flightstart"
 	FlightDump  Op = "flightdump" // the trace that is kept
 	FlightStop  Op = "flightstop"
+	// Operations is what operations.Write writes: the statements and calls that the
+	// hooks of redline's build counted.
+	Operations Op = "operations"
 )
 
 // ring is the Kind of Rate that is not the runtime's: the probe's own samples.
@@ -103,7 +107,7 @@ func Parse(line string) (Request, error) {
 		return Request{}, fmt.Errorf("empty request")
 	}
 	r := Request{Op: Op(words[0])}
-	operands := map[Op]int{Info: 0, Profile: 1, CPU: 1, Trace: 2, Rate: 2, FlightStart: 2, FlightDump: 0, FlightStop: 0}
+	operands := map[Op]int{Info: 0, Profile: 1, CPU: 1, Trace: 2, Rate: 2, FlightStart: 2, FlightDump: 0, FlightStop: 0, Operations: 0}
 	if n, known := operands[r.Op]; !known {
 		return Request{}, fmt.Errorf("unknown request %q", words[0])
 	} else if len(words) != n+1 {

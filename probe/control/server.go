@@ -11,6 +11,8 @@ import (
 	"runtime/trace"
 	"sync"
 	"time"
+
+	"github.com/redline-go/redline/probe/operations"
 )
 
 // Bounds of a server, so that nobody can use it against the target.
@@ -163,6 +165,13 @@ func (s *Server) do(r Request, out *answer, ended <-chan struct{}) (Outcome, err
 		return Outcome{From: from, To: from, Error: half, Previous: -1}, err
 	case FlightDump:
 		return s.flightDump(out)
+	case Operations:
+		from := s.now()
+		if !operations.Running() {
+			return Outcome{}, errors.New("no operations are counted: the build is not instrumented")
+		}
+		err := operations.Write(out)
+		return Outcome{From: from, To: s.now(), Previous: -1}, err
 	case FlightStop:
 		s.flight.stop()
 		now := s.now()

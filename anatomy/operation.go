@@ -1,0 +1,101 @@
+package anatomy
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/exp/trace"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Bounds of what the logs of operations may say.
+const (
+	maxOperation  = 1 << 16 // an operation's number
+	maxNested     = 8       // operations of one goroutine at a time
+	maxOperations = 1 << 12 // of one request that are counted
+)
+
+// operationID is the number of an operation; 0 is none.
+type operationID int32
+
+// operation takes a log of the probe's hooks: "b KIND ID STACK" where an operation
+// begins on a goroutine, "e ID STACK" where it ends. What a trace says is not trusted:
+// another form is left out.
+func (t *tracker) operation(ev trace.Event, message string) {
+	g := t.goroutines.byID[ev.Goroutine()]
+	if g == nil || len(message) > 32 {
+		return
+	}
+	words := strings.Fields(message)
+	switch {
+	case len(words) == 4 && words[0] == "b":
+		if id := operationOf(words[2]); id != 0 {
+			if len(g.operations) < maxNested {
+				g.operations = append(g.operations, id)
+			}
+			if c, _ := g.request(); c != nil && len(c.operations) < maxOperations {
+				c.operations = append(c.operations, id)
+			}
+		}
+	case len(words) == 3 && words[0] == "e":
+		// Rows are closed when they are: what ends is not always the innermost.
+		for i := len(g.operations) - 1; i >= 0; i-- {
+			if g.operations[i] == operationOf(words[1]) {
+				g.operations = slices.Delete(g.operations, i, i+1)
+				return
+			}
+		}
+	}
+}
+
+func operationOf(word string) operationID {
+	n, err := strconv.Atoi(word)
+	if err != nil || n <= 0 || n >= maxOperation {
+		return 0
+	}
+	return operationID(n)
+}
+
+// doingFor returns the innermost operation that a goroutine is within.
+func (g *goroutine) doingFor() operationID {
+	if n := len(g.operations); n > 0 {
+		return g.operations[n-1]
+	}
+	return 0
+}
+
+// perRequest sums up how often requests began an operation.
+type perRequest struct{ calls, most, requests int64 }
+
+// countOperations adds the operations of one whole request.
+func (a *collector) countOperations(ids []operationID) {
+	if len(ids) == 0 {
+		return
+	}
+	own := map[operationID]int64{}
+	for _, id := range ids {
+		own[id]++
+	}
+	for id, n := range own {
+		p := a.operations[id]
+		p.calls, p.most, p.requests = p.calls+n, max(p.most, n), p.requests+1
+		a.operations[id] = p
+	}
+}
+
+// perRequests returns the counts per request, the largest first.
+func (a *collector) perRequests() []record.OperationsPerRequest {
+	var list []record.OperationsPerRequest
+	for _, id := range slices.Sorted(maps.Keys(a.operations)) {
+		p := a.operations[id]
+		list = append(list, record.OperationsPerRequest{
+			Operation: int(id), Mean: float64(p.calls) / float64(len(a.requests)), Max: p.most, Requests: p.requests,
+		})
+	}
+	slices.SortStableFunc(list, func(x, y record.OperationsPerRequest) int { return cmp.Compare(y.Mean, x.Mean) })
+	return list
+}

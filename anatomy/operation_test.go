@@ -1,0 +1,52 @@
+package anatomy_test
+
+import (
+	"context"
+	"net/http"
+	"runtime/trace"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// TestOperationsLabelWaits: what lies between an operation's begin and end belongs to
+// it, though all wait at one line; and requests count what they begin.
+func TestOperationsLabelWaits(t *testing.T) {
+	ctx := context.Background()
+	wait := func(begin, end string) {
+		trace.Log(ctx, record.OperationLog, begin)
+		time.Sleep(time.Millisecond)
+		trace.Log(ctx, record.OperationLog, end)
+	}
+	v := serve(t, func(http.ResponseWriter, *http.Request) {
+		for range 3 {
+			wait("b 1 7 1", "e 7 1")
+		}
+		wait("b 2 9 2", "e 9 2")
+		trace.Log(ctx, record.OperationLog, "b 2 99999999 2")
+		trace.Log(ctx, record.OperationLog, "b 1 8 "+strings.Repeat("9", 100))
+	}, nil)
+	a, _ := v.dissect(v.capture(func() {
+		closedLoop(t, 1, 20, func(c *http.Client, _ int) error {
+			resp, err := c.Get(v.url())
+			if err == nil {
+				err = resp.Body.Close()
+			}
+			return err
+		})
+	}))
+	times := map[int]float64{}
+	for _, p := range a.All {
+		if p.State == record.StateSleep {
+			times[p.Operation] += p.Times
+		}
+	}
+	if times[7] != 3 || times[9] != 1 {
+		t.Errorf("waits by operation, per request: %v", times)
+	}
+	if len(a.Operations) != 2 || a.Operations[0].Operation != 7 || a.Operations[0].Mean != 3 || a.Operations[0].Max != 3 || a.Operations[1].Mean != 1 {
+		t.Errorf("operations per request: %+v", a.Operations)
+	}
+}

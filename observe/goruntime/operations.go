@@ -1,0 +1,168 @@
+package goruntime
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/probe/control"
+	"github.com/redline-go/redline/record"
+)
+
+// Operations delivers what the target asked of databases and other services in the
+// steady span, from the hooks of redline's build: the difference of two snapshots.
+type Operations struct {
+	subject observe.Subject
+	socket  *socket
+	trouble problems
+	samples int64
+	bracket observe.Bracket
+	result  *record.Operations
+}
+
+var (
+	_ observe.Source   = (*Operations)(nil)
+	_ observe.Reporter = (*Operations)(nil)
+	_ observe.Storer   = (*Operations)(nil)
+)
+
+// NewOperations returns the source.
+func NewOperations() *Operations { return &Operations{} }
+
+// Describe implements observe.Source.
+func (o *Operations) Describe() observe.Description {
+	return observe.Description{
+		Name:  "operations",
+		Doc:   "Statements and calls to other services, exactly: how often, how long, by whom, with how many rows and new connections.",
+		Needs: "a target that redline builds (--build --instrument).",
+		Cost:  "about 0.3 us per statement or call in the target.",
+	}
+}
+
+// Open implements observe.Source.
+func (o *Operations) Open(ctx context.Context, subject observe.Subject) error {
+	const enable = "let redline build the target with hooks (--build PKG --instrument)"
+	if subject.Socket == "" {
+		return &observe.Unsupported{What: "no probe in the target, so its statements and calls are not counted", Enable: enable, NotAsked: true}
+	}
+	o.subject, o.socket = subject, &socket{path: subject.Socket, clock: subject.Clock}
+	if err := o.socket.check(ctx); err != nil {
+		return &observe.Unsupported{What: "the probe in the target does not answer", Enable: enable, Err: err}
+	}
+	if _, _, err := o.snapshot(ctx); err != nil {
+		var remote *control.RemoteError
+		return &observe.Unsupported{What: "the target does not count its statements and calls", Enable: enable, Err: err, NotAsked: errors.As(err, &remote)}
+	}
+	return nil
+}
+
+// maxOperations bounds a snapshot, in bytes: that of a full table is below it.
+const maxOperations = 64 << 20
+
+func (o *Operations) snapshot(ctx context.Context) (*tally, time.Duration, error) {
+	c, err := o.socket.ask(ctx, control.Request{Op: control.Operations}, maxOperations)
+	if err != nil {
+		return nil, 0, err
+	}
+	t, err := parseTally(bytes.NewReader(c.data))
+	return t, o.bracket.Add(c.span.From, c.span.To), err
+}
+
+// Run implements observe.Source.
+func (o *Operations) Run(ctx context.Context, _ observe.Sink) error {
+	first, last := snapshots(o.subject.Steady)
+	if !sleepUntil(ctx, o.subject.Clock, first) {
+		o.trouble.add("the run ended before its steady span")
+		return nil
+	}
+	before, from, err := o.snapshot(ctx)
+	if err != nil {
+		o.trouble.add("operations: %v", err)
+		<-ctx.Done()
+		return nil
+	}
+	sleepUntil(ctx, o.subject.Clock, last)
+	// The run's end must not take the second snapshot with it.
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), overhang)
+	defer cancel()
+	after, to, err := o.snapshot(end)
+	if err != nil {
+		o.trouble.add("operations: %v", err)
+	} else {
+		o.samples = 2
+		o.result = after.since(before, record.Span{From: from, To: to})
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// Store implements observe.Storer.
+func (o *Operations) Store() (file string, value any, err error) {
+	if o.result == nil {
+		return "", nil, nil
+	}
+	return record.OperationsFile, o.result, nil
+}
+
+// Health implements observe.Reporter.
+func (o *Operations) Health() record.SourceHealth {
+	return record.SourceHealth{
+		Name: o.Describe().Name, OK: o.samples > 0, Why: strings.Join(o.trouble.texts, "; "),
+		Samples: o.samples, Align: o.bracket.Align(),
+	}
+}
+
+// maxCallers is how many callers of an operation are kept.
+const maxCallers = 16
+
+// since returns what was counted between an earlier tally and this one.
+func (t *tally) since(before *tally, span record.Span) *record.Operations {
+	result := &record.Operations{Span: span}
+	callers := map[int][]record.OperationCaller{}
+	for key, c := range t.callers {
+		c = c.minus(before.callers[key])
+		if frames := t.stacks[key.stack]; c.calls > 0 && len(frames) > 0 {
+			callers[key.op] = append(callers[key.op], record.OperationCaller{
+				MeanNS: c.nanos / c.calls, HeldNS: c.held / c.calls, Stack: frames, Sampled: c.calls,
+			})
+		}
+	}
+	for id, op := range t.ops {
+		f := op.figures.minus(before.ops[id].figures)
+		kind := operationKinds[op.kind]
+		if f.calls <= 0 {
+			continue
+		}
+		if id == 0 || kind == "" {
+			result.Others += f.calls
+			continue
+		}
+		result.Operations = append(result.Operations, record.Operation{
+			ID: id, Kind: kind, Text: op.text, Calls: f.calls, Errors: f.errors, TotalNS: f.nanos, MaxNS: f.longest,
+			Rows: f.rows, Opened: f.opened, NoDeadline: f.undated, HeldNS: f.held, Callers: mostFrequent(callers[id]),
+		})
+	}
+	slices.SortFunc(result.Operations, func(a, b record.Operation) int {
+		return cmp.Or(cmp.Compare(b.TotalNS, a.TotalNS), cmp.Compare(a.ID, b.ID))
+	})
+	return result
+}
+
+func mostFrequent(callers []record.OperationCaller) []record.OperationCaller {
+	var all int64
+	for _, c := range callers {
+		all += c.Sampled
+	}
+	for i := range callers {
+		callers[i].Share = float64(callers[i].Sampled) / float64(all)
+	}
+	slices.SortFunc(callers, func(a, b record.OperationCaller) int {
+		return cmp.Or(cmp.Compare(b.Sampled, a.Sampled), cmp.Compare(b.MeanNS, a.MeanNS))
+	})
+	return callers[:min(len(callers), maxCallers)]
+}

@@ -1,0 +1,36 @@
+package probe
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+)
+
+// Bridge returns the file of package auto that connects the hooks in instrumented
+// packages to package operations, for injection into the module with the given path.
+// Of those in below, which also serve as drivers of database/sql in this program, each
+// call is looked at: one that database/sql made is counted there alone.
+func Bridge(modulePath string, packages, below []string) (name string, content []byte) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "package auto\n\nimport (\n\t_ \"unsafe\" // for go:linkname\n\n\t%q\n)\n", modulePath+"/"+Dir+"/operations")
+	var set bytes.Buffer
+	for i, p := range packages {
+		fmt.Fprintf(&b, `
+//go:linkname begin%[1]d %[2]s.redlineBegin
+var begin%[1]d func(kind uint32, name, more string) (op uint64, start int64)
+
+//go:linkname end%[1]d %[2]s.redlineEnd
+var end%[1]d func(op uint64, start, rows int64, flags uint32)
+`, i, p)
+		begin := "Begin"
+		for _, other := range below {
+			if other == p {
+				begin = "BeginOuter"
+			}
+		}
+		// The end first: a call may begin as soon as the other is set.
+		fmt.Fprintf(&set, "\tend%d = operations.End\n\tbegin%d = operations.%s\n", i, i, begin)
+	}
+	fmt.Fprintf(&b, "\nvar _ = bridge(func() {\n%s})\n", set.Bytes())
+	return path.Join(AutoDir, "zz_bridge.go"), b.Bytes()
+}

@@ -1,0 +1,189 @@
+// Package operations counts what a program asks of its databases and of other
+// services: statements, transactions, waits for a connection, calls out, each with
+// where it was called. Redline's build puts hooks into the packages that do it
+// (database/sql, pgx, net/http, gRPC, go-redis); they call Begin and End.
+//
+// What is counted is bounded, whatever the program does: shapes of texts, call stacks
+// and their pairs; what is beyond is counted as one. Constants leave a text before
+// it is kept under its shape, so that what a program writes into its SQL stays in it.
+//
+// A call costs some hundred nanoseconds. A stack costs a microsecond: after the first
+// calls of an operation one in stride is taken, and each while an execution trace
+// runs, into which Begin and End also log: what lies between them on the goroutine
+// belongs to the operation.
+//
+// Nothing here panics into the program, starts a goroutine, or makes a file. Begin
+// does nothing before Start and after Stop.
+package operations
+
+import (
+	"context"
+	"runtime/trace"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// Kinds of operation, as the hooks number them.
+const (
+	Query       = 1
+	Exec        = 2
+	Prepare     = 3
+	Acquire     = 4 // a wait for a connection of a pool
+	Transaction = 5
+	Batch       = 7
+	Copy        = 8
+	HTTP        = 9  // name is "METHOD host", more the path
+	Dial        = 10 // a connection of net/http's client: looked up, or opened
+	RPC         = 11
+	Redis       = 12
+	kinds       = 13
+)
+
+// Flags of an operation's end.
+const (
+	Failed     = 1
+	Opened     = 2 // a connection was opened for it
+	NoDeadline = 4
+	Held       = 8 // not a call: a connection was held since start, got by the operation
+)
+
+// Category is that of the logs in execution traces. Their message is "b KIND OP STACK"
+// at an operation's begin and "e OP STACK" at its end.
+const Category = "redline.op"
+
+// Bounds.
+const (
+	maxShapes = 4096
+	maxStacks = 8192
+	maxCells  = 16384
+	maxDepth  = 24
+	first     = 256 // calls of an operation whose stack is always taken
+	stride    = 8   // of later ones: a power of two
+)
+
+// An operation's number, as the hooks carry it: from the lowest, 16 bits each, its
+// shape and its stack, and flags.
+const (
+	stackShift = 16
+	sampled    = 1 << 32 // the stack is taken: the call counts in its cell
+	logged     = 1 << 33 // its begin is in a trace
+)
+
+var (
+	running int32
+	base    = time.Now()
+	log     = trace.Log // a test sees what is logged
+)
+
+// Start begins to count.
+func Start() { atomic.StoreInt32(&running, 1) }
+
+// Stop ends counting; what has begun is still ended.
+func Stop() { atomic.StoreInt32(&running, 0) }
+
+// Running reports whether operations are counted.
+func Running() bool { return atomic.LoadInt32(&running) != 0 }
+
+func now() int64 { return int64(time.Since(base)) }
+
+// Begin is called where an operation begins. Of kind 0 it only returns the time. op is
+// zero while nothing is counted.
+func Begin(kind uint32, name, more string) (op uint64, start int64) {
+	return begin(kind, name, more, false)
+}
+
+// BeginOuter is Begin in a package that also serves below database/sql: what that
+// calls is its own operation and not counted again.
+func BeginOuter(kind uint32, name, more string) (op uint64, start int64) {
+	return begin(kind, name, more, true)
+}
+
+func begin(kind uint32, name, more string, outer bool) (op uint64, start int64) {
+	if kind == 0 {
+		return 0, now()
+	}
+	if kind >= kinds || !Running() {
+		return 0, 0
+	}
+	defer func() { _ = recover() }() // nothing of ours ends the program
+	if outer && belowSQL() {
+		return 0, 0
+	}
+	id := all.shape(kind, name, more)
+	s := all.shapes[id]
+	calls := atomic.AddInt64(&s.begun, 1)
+	op = uint64(id) + 1
+	tracing := trace.IsEnabled()
+	if tracing || calls <= first || calls%stride == 0 {
+		stack := all.stack()
+		op |= uint64(stack)<<stackShift | sampled
+		if tracing {
+			op |= logged
+			log(context.Background(), Category, message("b "+strconv.Itoa(int(kind)), id, stack))
+		}
+	}
+	return op, now()
+}
+
+func message(what string, id, stack uint16) string {
+	return what + " " + strconv.Itoa(int(id)) + " " + strconv.Itoa(int(stack))
+}
+
+// End is called where the operation that Begin numbered ends, with the rows that it
+// read or changed. It may be on another goroutine.
+func End(op uint64, start, rows int64, flags uint32) {
+	defer func() { _ = recover() }()
+	id, stack := uint16(op)-1, uint16(op>>stackShift)
+	if op == 0 || int(id) >= maxShapes {
+		return
+	}
+	took := now() - start
+	s := all.shapes[id]
+	if flags&Held != 0 {
+		atomic.AddInt64(&s.held, took)
+		if op&sampled != 0 {
+			if c := all.cell(id, stack); c != nil {
+				atomic.AddInt64(&c.held, took)
+			}
+		}
+		return
+	}
+	if op&logged != 0 && trace.IsEnabled() {
+		log(context.Background(), Category, message("e", id, stack))
+	}
+	s.add(took, rows, flags)
+	if op&sampled != 0 {
+		if c := all.cell(id, stack); c != nil {
+			c.add(took, rows, flags)
+		}
+	}
+}
+
+// figures are an operation's, or a caller's share of them.
+type figures struct {
+	calls, errors, nanos, longest, rows, opened, undated, held int64
+}
+
+func (f *figures) add(took, rows int64, flags uint32) {
+	atomic.AddInt64(&f.calls, 1)
+	atomic.AddInt64(&f.nanos, took)
+	if rows > 0 {
+		atomic.AddInt64(&f.rows, rows)
+	}
+	if flags&Failed != 0 {
+		atomic.AddInt64(&f.errors, 1)
+	}
+	if flags&Opened != 0 {
+		atomic.AddInt64(&f.opened, 1)
+	}
+	if flags&NoDeadline != 0 {
+		atomic.AddInt64(&f.undated, 1)
+	}
+	for {
+		longest := atomic.LoadInt64(&f.longest)
+		if took <= longest || atomic.CompareAndSwapInt64(&f.longest, longest, took) {
+			return
+		}
+	}
+}

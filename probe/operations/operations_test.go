@@ -1,0 +1,179 @@
+package operations
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/trace"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fresh begins with an empty table.
+func fresh(t *testing.T) {
+	t.Helper()
+	all = newTable()
+	Start()
+	t.Cleanup(Stop)
+}
+
+func written(t *testing.T) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// redlineStart stands for the hook's function of that name, and query for the wrapper.
+func redlineStart(kind uint32, name, more string) (uint64, int64) { return Begin(kind, name, more) }
+
+func query(text string, rows int64, flags uint32) {
+	op, start := redlineStart(Query, text, "")
+	End(op, start, rows, flags)
+}
+
+func TestConstantsStayInTheProgram(t *testing.T) {
+	for text, want := range map[string]string{
+		"SELECT * FROM users WHERE password = 'hunter2'":                       "SELECT * FROM users WHERE password = ?",
+		"SELECT 'it''s secret', E'a\\'secret' FROM t":                          "SELECT ? FROM t",
+		"select $tag$ secret ' $tag$, $$secret$$ -- secret":                    "select ?",
+		"SELECT a /* secret */ FROM t WHERE id IN ($1, $2,$3) AND n=-12.5e3":   "SELECT a FROM t WHERE id IN (?) AND n=-?",
+		"UPDATE \"orders\" SET note = \"secret\" WHERE t1.\"id\" = 0xDEADBEEF": "UPDATE \"orders\" SET note = ? WHERE t1.\"id\" = ?",
+		"SELECT 'secret without an end":                                        "SELECT ?",
+		"  SELECT\n\t1::int ":                                                  "SELECT ?::int",
+	} {
+		got := withoutConstants(text)
+		if got != want {
+			t.Errorf("%s\n is %s\nnot %s", text, got, want)
+		}
+	}
+	if got := shapeOf(HTTP, "GET shop:80", "/v1/users/42/f3c9-1/orders"); got != "GET shop:80/v1/users/{}/{}/orders" {
+		t.Error(got)
+	}
+}
+
+// TestFigures: counts are exact, callers have their share, and name the caller.
+func TestFigures(t *testing.T) {
+	fresh(t)
+	for i := 0; i < 2000; i++ {
+		query(fmt.Sprintf("SELECT %d", i), 3, uint32(i%2)*Failed)
+	}
+	out := written(t)
+	if !strings.Contains(out, " 1 2000 1000 ") || !strings.Contains(out, " 6000 0 0 0 \"SELECT ?\"") {
+		t.Errorf("operation:\n%s", out)
+	}
+	if strings.Count(out, "\nat ") != 1 || !strings.Contains(out, "operations.TestFigures\"") || strings.Contains(out, "redlineStart") {
+		t.Errorf("callers:\n%s", out)
+	}
+	var op, stack, calls int
+	at := out[strings.Index(out, "\nat ")+1:]
+	if _, err := fmt.Sscanf(at, "at %d %d %d", &op, &stack, &calls); err != nil || calls < first || calls > first+2000/stride {
+		t.Errorf("stacks of %d calls were taken: %s", calls, at)
+	}
+}
+
+// TestBounds: a million distinct statements, statements of a megabyte, more shapes than
+// there is room for.
+func TestBounds(t *testing.T) {
+	fresh(t)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	big := "INSERT INTO blobs VALUES ('" + strings.Repeat("secret", 1<<20/6)
+	for i := 0; i < 1000000; i++ {
+		query(fmt.Sprintf("SELECT * FROM t WHERE id = %d AND name = 'n%d'", i, i), 0, 0)
+		if i%10000 == 0 {
+			query(big+fmt.Sprint(i)+"')", 0, 0)
+		}
+	}
+	for i := 0; i < 2*maxShapes; i++ {
+		query(fmt.Sprintf("SELECT * FROM t_%d", i), 0, 0)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 16<<20 {
+		t.Errorf("the table holds %d MiB", grown>>20)
+	}
+	out := written(t)
+	if strings.Contains(out, "secret") {
+		t.Error("a constant is written")
+	}
+	if n := strings.Count(out, "op "); n != maxShapes {
+		t.Errorf("%d shapes", n)
+	}
+	for _, want := range []string{" 1 1000000 0 ", " 1 100 0 ", "\"INSERT INTO blobs VALUES (?...\""} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if others := strings.SplitN(out, "\n", 2)[0]; !strings.HasPrefix(others, fmt.Sprintf("op 0 0 %d ", 2*maxShapes-(maxShapes-3))) {
+		t.Errorf("others: %s", others)
+	}
+}
+
+func TestStopped(t *testing.T) {
+	fresh(t)
+	Stop()
+	if op, _ := Begin(Query, "SELECT 1", ""); op != 0 {
+		t.Error("counts before Start")
+	}
+}
+
+// TestTraceLogs: while a trace runs each begin and end is logged, from the same
+// goroutine.
+func TestTraceLogs(t *testing.T) {
+	fresh(t)
+	var got []string
+	log = func(_ context.Context, category, message string) { got = append(got, category+" "+message) }
+	t.Cleanup(func() { log = trace.Log })
+	query("SELECT 1", 0, 0)
+	f, err := os.Create(filepath.Join(t.TempDir(), "trace"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := trace.Start(f); err != nil {
+		t.Fatal(err)
+	}
+	query("SELECT 1", 0, 0)
+	trace.Stop()
+	query("SELECT 1", 0, 0)
+	if len(got) != 2 || !strings.HasPrefix(got[0], "redline.op b 1 1 ") || !strings.HasPrefix(got[1], "redline.op e 1 ") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestHeld(t *testing.T) {
+	fresh(t)
+	op, start := Begin(Acquire, "", "")
+	End(op, start, 0, Opened)
+	_, from := Begin(0, "", "")
+	time.Sleep(time.Millisecond) // what is measured
+	End(op, from, 0, Held)
+	var id, kind, calls, errors, nanos, longest, rows, opened, undated, held int64
+	lines := strings.Split(written(t), "\n")
+	if _, err := fmt.Sscanf(lines[1], "op %d %d %d %d %d %d %d %d %d %d", &id, &kind, &calls, &errors, &nanos, &longest, &rows, &opened, &undated, &held); err != nil {
+		t.Fatal(err)
+	}
+	if calls != 1 || opened != 1 || held < int64(time.Millisecond) {
+		t.Error(lines[1])
+	}
+}
+
+func BenchmarkOperation(b *testing.B) {
+	all = newTable()
+	Start()
+	defer Stop()
+	b.ReportAllocs()
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			query("SELECT id, name, price FROM products WHERE id = $1", 1, 0)
+		}
+	})
+}

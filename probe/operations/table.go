@@ -1,0 +1,193 @@
+package operations
+
+import (
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// shape is one operation: a statement without its constants, a route called.
+type shape struct {
+	figures
+	begun int64
+	kind  uint32
+	text  string
+}
+
+// Bounds of the texts as they came.
+const (
+	longText = 4096
+	maxRaw   = 4096    // of one generation
+	rawBytes = 4 << 20 // the same
+	keyHead  = 512
+	keyTail  = 64
+)
+
+// table is what is counted. Shape 0 is what is beyond the bound.
+type table struct {
+	mu     sync.RWMutex
+	shapes [maxShapes]*shape
+	count  int
+	ids    map[string]uint16 // by kind and shape
+	// raw finds a shape by its text as it came, without looking at all of that. It
+	// has two generations: what is not asked for any more is forgotten.
+	raw, old map[rawKey]uint16
+	rawSize  int
+
+	stackMu sync.RWMutex
+	stacks  [][]uintptr // 0 is unknown
+	byHash  map[uint64]uint16
+
+	cellMu sync.RWMutex
+	cells  map[uint32]*figures
+}
+
+type rawKey struct {
+	kind       uint32
+	size       int
+	name, more string
+}
+
+var all = newTable()
+
+func newTable() *table {
+	return &table{
+		shapes: [maxShapes]*shape{{text: "(others)"}}, count: 1,
+		ids: map[string]uint16{}, raw: map[rawKey]uint16{}, old: map[rawKey]uint16{},
+		stacks: make([][]uintptr, 1, 64), byHash: map[uint64]uint16{}, cells: map[uint32]*figures{},
+	}
+}
+
+// shape returns the number of an operation.
+func (t *table) shape(kind uint32, name, more string) uint16 {
+	key := rawKey{kind: kind, size: len(name), name: name, more: more}
+	long := len(name) > longText
+	if long {
+		// The middle of a text so long is looked at by nobody: copying it would
+		// cost the program more than its query.
+		key.name = name[:keyHead] + name[len(name)-keyTail:]
+	}
+	t.mu.RLock()
+	id, known := t.raw[key]
+	t.mu.RUnlock()
+	if known {
+		return id
+	}
+	t.mu.Lock()
+	id, known = t.old[key]
+	t.mu.Unlock()
+	if !known {
+		id = t.byShape(kind, shapeOf(kind, name, more))
+	}
+	if !long {
+		key.name = string(append([]byte(nil), name...)) // the text may be a part of a larger one
+	}
+	if len(more) > 0 {
+		key.more = string(append([]byte(nil), more...))
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.rawSize += len(key.name) + len(key.more); len(t.raw) >= maxRaw || t.rawSize > rawBytes {
+		t.old, t.raw, t.rawSize = t.raw, map[rawKey]uint16{}, 0
+	}
+	t.raw[key] = id
+	return id
+}
+
+func (t *table) byShape(kind uint32, text string) uint16 {
+	key := strconv.Itoa(int(kind)) + text
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id, ok := t.ids[key]; ok {
+		return id
+	}
+	if t.count == maxShapes {
+		return 0
+	}
+	id := uint16(t.count)
+	t.shapes[id] = &shape{kind: kind, text: text}
+	t.ids[key] = id
+	t.count++
+	return id
+}
+
+// stack returns the number of the stack that called the hook; 0 beyond the bound.
+func (t *table) stack() uint16 {
+	var pcs [maxDepth]uintptr
+	// Above are runtime.Callers, stack, begin and Begin; the hook's own frames are
+	// taken off where the stack is written.
+	n := runtime.Callers(4, pcs[:])
+	hash := uint64(14695981039346656037) // FNV-1a
+	for _, pc := range pcs[:n] {
+		hash = (hash ^ uint64(pc)) * 1099511628211
+	}
+	t.stackMu.RLock()
+	id, ok := t.byHash[hash]
+	t.stackMu.RUnlock()
+	if ok {
+		return id
+	}
+	t.stackMu.Lock()
+	defer t.stackMu.Unlock()
+	if id, ok = t.byHash[hash]; ok {
+		return id
+	}
+	if len(t.stacks) >= maxStacks {
+		return 0
+	}
+	id = uint16(len(t.stacks))
+	t.stacks = append(t.stacks, append([]uintptr(nil), pcs[:n]...))
+	t.byHash[hash] = id
+	return id
+}
+
+// cell returns the figures of one caller of an operation; nil beyond the bound.
+func (t *table) cell(id, stack uint16) *figures {
+	key := uint32(id)<<16 | uint32(stack)
+	t.cellMu.RLock()
+	c := t.cells[key]
+	t.cellMu.RUnlock()
+	if c != nil {
+		return c
+	}
+	t.cellMu.Lock()
+	defer t.cellMu.Unlock()
+	if c = t.cells[key]; c == nil && len(t.cells) < maxCells {
+		c = &figures{}
+		t.cells[key] = c
+	}
+	return c
+}
+
+// drivers remembers which return addresses lie in a driver's adapter to database/sql.
+var drivers sync.Map // uintptr to bool
+
+// belowSQL reports whether database/sql called, through a driver's adapter, what calls
+// Begin: pgx prepares within a query, so a few frames are looked at.
+func belowSQL() bool {
+	var pcs [8]uintptr
+	for _, pc := range pcs[:runtime.Callers(5, pcs[:])] {
+		known, ok := drivers.Load(pc)
+		if !ok {
+			known = adapter(pc)
+			drivers.Store(pc, known)
+		}
+		if known.(bool) {
+			return true
+		}
+	}
+	return false
+}
+
+func adapter(pc uintptr) bool {
+	for frames := runtime.CallersFrames([]uintptr{pc}); ; {
+		f, more := frames.Next()
+		if strings.HasPrefix(f.Function, "database/sql.") || strings.Contains(f.Function, "/stdlib.") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}

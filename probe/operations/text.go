@@ -1,0 +1,230 @@
+package operations
+
+import "strings"
+
+// maxShape bounds the text of a shape.
+const maxShape = 1024
+
+// shapeOf returns what identifies an operation: no constant of a statement and no id
+// of a path is in it.
+func shapeOf(kind uint32, name, more string) string {
+	switch kind {
+	case Query, Exec, Prepare:
+		return withoutConstants(name)
+	case Acquire, Transaction:
+		return ""
+	case HTTP:
+		return bound(name) + route(more)
+	case Copy:
+		return bound(name + more)
+	default:
+		return bound(name)
+	}
+}
+
+func bound(text string) string {
+	if len(text) > maxShape {
+		text = text[:maxShape] + "..."
+	}
+	return string(append([]byte(nil), text...))
+}
+
+// route takes ids out of a path: segments with digits, and long ones.
+func route(path string) string {
+	const most, longest = 8, 32
+	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	for i, s := range segments {
+		switch {
+		case i == most:
+			return "/" + strings.Join(segments[:most], "/") + "/..."
+		case len(s) > longest || strings.IndexAny(s, "0123456789@=") >= 0 && !version(s):
+			segments[i] = "{}"
+		}
+	}
+	return "/" + strings.Join(segments, "/")
+}
+
+// version reports whether a segment is one of an API: v1.
+func version(s string) bool {
+	return len(s) >= 2 && len(s) <= 3 && s[0] == 'v' && s[1] >= '0' && s[1] <= '9'
+}
+
+// eraser copies a statement without its constants.
+type eraser struct {
+	in   string
+	out  []byte
+	word string // the last one, in lower case
+}
+
+// withoutConstants returns a statement in one line with ? for each constant and
+// parameter, lists of them as one, and without comments. Where in doubt what is quoted
+// is taken for a constant: a name that is lost costs a join, a secret that is kept
+// costs more. Of a long statement the beginning is taken.
+func withoutConstants(text string) string {
+	cut := len(text) > longText
+	if cut {
+		text = text[:longText]
+	}
+	e := eraser{in: text, out: make([]byte, 0, 256)}
+	for e.in != "" && len(e.out) < maxShape {
+		e.next()
+	}
+	if e.in != "" || cut {
+		e.out = append(e.out, "..."...)
+	}
+	return strings.TrimSpace(string(e.out))
+}
+
+func (e *eraser) next() {
+	c := e.in[0]
+	switch {
+	case strings.HasPrefix(e.in, "--") || c == '#' && e.comment():
+		e.skip(indexOr(e.in, "\n"))
+	case strings.HasPrefix(e.in, "/*"):
+		e.skip(afterOr(e.in[2:], "*/") + 2)
+	case blank(c):
+		e.skip(1)
+	case c == '\'':
+		e.constant(quoted(e.in, e.word == "e" || strings.IndexByte(e.in, '\\') >= 0))
+	case c == '"':
+		if n := quoted(e.in, false); e.name(n) {
+			e.copy(n)
+		} else {
+			e.constant(n)
+		}
+	case c == '$':
+		e.dollar()
+	case c == '?':
+		e.constant(1)
+	case digit(c) || c == '.' && len(e.in) > 1 && digit(e.in[1]) && e.word == "":
+		e.constant(span(e.in, func(c byte) bool { return digit(c) || letter(c) || c == '.' }))
+	case letter(c):
+		n := span(e.in, func(c byte) bool { return letter(c) || digit(c) || c == '$' })
+		e.word = strings.ToLower(e.in[:n])
+		e.copy(n)
+	case (c == ':' || c == '@') && len(e.in) > 1 && letter(e.in[1]) && !strings.HasSuffix(string(e.out), ":"):
+		e.constant(1 + span(e.in[1:], func(c byte) bool { return letter(c) || digit(c) }))
+	default:
+		e.word = ""
+		e.copy(1)
+	}
+}
+
+func (e *eraser) skip(n int) {
+	if n > len(e.in) {
+		n = len(e.in)
+	}
+	e.in = e.in[n:]
+	if k := len(e.out); k > 0 && e.out[k-1] != ' ' {
+		e.out = append(e.out, ' ')
+	}
+}
+
+func (e *eraser) copy(n int) {
+	e.out = append(e.out, e.in[:n]...)
+	e.in = e.in[n:]
+}
+
+// constant writes ? for n bytes, and nothing where the list before ends with one.
+func (e *eraser) constant(n int) {
+	e.in = e.in[n:]
+	end := strings.TrimRight(string(tail(e.out, 16)), " ")
+	if (e.word == "e" || e.word == "b" || e.word == "x" || e.word == "n") && strings.HasSuffix(strings.ToLower(end), e.word) && len(e.out) > 0 && letter(e.out[len(e.out)-1]) {
+		e.out = e.out[:len(e.out)-1] // the constant's prefix
+		end = strings.TrimRight(string(tail(e.out, 16)), " ")
+	}
+	e.word = ""
+	if before := strings.TrimSuffix(end, ","); before != end && strings.HasSuffix(strings.TrimRight(before, " "), "?") {
+		for e.out[len(e.out)-1] != '?' {
+			e.out = e.out[:len(e.out)-1]
+		}
+		return
+	}
+	e.out = append(e.out, '?')
+}
+
+func tail(b []byte, n int) []byte {
+	if len(b) > n {
+		return b[len(b)-n:]
+	}
+	return b
+}
+
+// dollar takes a parameter ($1) or a constant in dollar quotes.
+func (e *eraser) dollar() {
+	if n := span(e.in[1:], digit); n > 0 {
+		e.constant(1 + n)
+		return
+	}
+	tag := 1 + span(e.in[1:], func(c byte) bool { return letter(c) || digit(c) })
+	if tag >= len(e.in) || e.in[tag] != '$' {
+		e.copy(1)
+		return
+	}
+	e.constant(tag + 1 + afterOr(e.in[tag+1:], e.in[:tag+1]))
+}
+
+// comment reports whether a # begins one, as in MySQL: in PostgreSQL it is an operator.
+func (e *eraser) comment() bool {
+	return len(e.out) == 0 || e.in == "#" || e.in[1] == ' ' && e.word == ""
+}
+
+// nameAfter are words after which what stands in double quotes is a name.
+var nameAfter = map[string]bool{"from": true, "join": true, "into": true, "update": true, "table": true, "as": true, "only": true, "select": true, "by": true}
+
+// name reports whether the n bytes in double quotes are a name, as in PostgreSQL, and
+// not a constant, as they may be in MySQL.
+func (e *eraser) name(n int) bool {
+	if n < 3 || n > 66 || e.in[n-1] != '"' || span(e.in[1:n-1], func(c byte) bool { return letter(c) || digit(c) }) != n-2 {
+		return false
+	}
+	if nameAfter[e.word] && strings.HasSuffix(string(e.out), " ") || n < len(e.in) && e.in[n] == '.' {
+		return true
+	}
+	return len(e.out) > 0 && e.out[len(e.out)-1] == '.'
+}
+
+// quoted returns the length of the constant that a text begins with.
+func quoted(text string, escapes bool) int {
+	quote := text[0]
+	for i := 1; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && escapes:
+			i++
+		case text[i] != quote:
+		case i+1 < len(text) && text[i+1] == quote:
+			i++
+		default:
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+func indexOr(text, what string) int {
+	if i := strings.Index(text, what); i >= 0 {
+		return i
+	}
+	return len(text)
+}
+
+func afterOr(text, what string) int {
+	if i := strings.Index(text, what); i >= 0 {
+		return i + len(what)
+	}
+	return len(text)
+}
+
+func span(text string, in func(byte) bool) int {
+	n := 0
+	for n < len(text) && in(text[n]) {
+		n++
+	}
+	return n
+}
+
+func blank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+func letter(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= 0x80
+}

@@ -1,0 +1,64 @@
+package record
+
+// OperationsFile names the bundle's file of what the target asked of databases and of
+// other services.
+const OperationsFile = "operations.json"
+
+// Operations is operations.json: what the target asked of its databases and of other
+// services in the steady span, counted by hooks that redline's build put into it.
+type Operations struct {
+	Span Span `json:"span"`
+	// Operations are sorted by TotalNS, largest first.
+	Operations []Operation `json:"operations"`
+	// Others are the calls of operations beyond the probe's bound.
+	Others int64 `json:"others,omitempty"`
+}
+
+// OperationKind is what an operation does.
+type OperationKind string
+
+// Kinds of operation.
+const (
+	OperationQuery       OperationKind = "query"
+	OperationExec        OperationKind = "exec"
+	OperationPrepare     OperationKind = "prepare"
+	OperationAcquire     OperationKind = "acquire" // a wait for a pooled connection
+	OperationTransaction OperationKind = "transaction"
+	OperationBatch       OperationKind = "batch"
+	OperationCopy        OperationKind = "copy"
+	OperationHTTP        OperationKind = "http"
+	OperationDial        OperationKind = "dial" // a connection of net/http's client: waited for, or opened
+	OperationRPC         OperationKind = "rpc"
+	OperationRedis       OperationKind = "redis"
+)
+
+// Operation is a statement, a route called, a wait for a connection: all calls of one
+// kind and text.
+type Operation struct {
+	ID   int           `json:"id"` // within this run; above zero
+	Kind OperationKind `json:"kind"`
+	// Text is the statement without its constants, "GET host/path/{}", a method or
+	// a command; empty for acquire and transaction.
+	Text       string `json:"text,omitempty"`
+	Calls      int64  `json:"calls"`
+	Errors     int64  `json:"errors,omitempty"`
+	TotalNS    int64  `json:"total_ns"`         // of a query until its rows are closed
+	MaxNS      int64  `json:"max_ns"`           // since the target started
+	Rows       int64  `json:"rows,omitempty"`   // read or changed, where the package tells
+	Opened     int64  `json:"opened,omitempty"` // connections opened in these calls
+	NoDeadline int64  `json:"no_deadline,omitempty"`
+	// HeldNS is how long connections were held that an acquire got.
+	HeldNS int64 `json:"held_ns,omitempty"`
+	// Callers are those whose stack was taken, the most frequent first: all of the
+	// first calls, one in eight later.
+	Callers []OperationCaller `json:"callers,omitempty"`
+}
+
+// OperationCaller is one stack that an operation was called with.
+type OperationCaller struct {
+	Share   float64 `json:"share"`             // of the operation's calls whose stack was taken
+	MeanNS  int64   `json:"mean_ns"`           // of these
+	HeldNS  int64   `json:"held_ns,omitempty"` // mean, of an acquire
+	Stack   []Frame `json:"stack"`             // innermost first
+	Sampled int64   `json:"sampled"`           // calls whose stack was taken
+}

@@ -1,0 +1,307 @@
+package instrument
+
+import "strings"
+
+// rules are the packages that are instrumented, by import path. What kinds and flags
+// mean stands in probe/operations, which the wrappers cannot import: the numbers are
+// held against its constants by a test.
+var rules = map[string]rule{
+	"database/sql":                    sqlRule,
+	"github.com/jackc/pgx/v5":         pgxRule,
+	"github.com/jackc/pgx/v5/pgxpool": pgxpoolRule,
+	"net/http":                        httpRule,
+	"google.golang.org/grpc":          grpcRule,
+	"github.com/redis/go-redis/v9":    redisRule,
+	"github.com/jackc/pgx/v4":         pgxRule,
+	"github.com/jackc/pgx/v4/pgxpool": pgxpoolRule,
+	"github.com/redis/go-redis/v8":    redisRule,
+	"github.com/go-redis/redis/v8":    redisRule,
+}
+
+// sqlRule is database/sql, and so every driver of it. The text of a statement is known
+// where its connection is, in queryDC and execDC, and in Stmt. A statement that returns
+// rows lasts until they are closed.
+var sqlRule = rule{
+	name: "sql", imports: []string{"sync/atomic", "time"}, extra: sqlExtra,
+	edits: []edit{
+		{structure: "Rows", fields: "redline redlineSpan"},
+		{structure: "Tx", fields: "redline redlineSpan"},
+		{structure: "driverConn", fields: "redline redlineSpan"},
+		{receiver: "*DB", function: "conn", types: map[string]string{"$r1": "*driverConn", "$r2": "error"}, body: `
+			op, start := redlineStart(4, "", "")
+			before := redlineClock(op)
+			$call
+			redlineAcquired($r1, $r2, op, start, before)`},
+		{receiver: "*driverConn", function: "releaseConn", body: `
+			op, held, _ := $recv.redline.take()
+			$call
+			redlineStop(op, held, 0, 8)`},
+		{receiver: "*DB", function: "queryDC", types: map[string]string{"$5": "string", "$r1": "*Rows", "$r2": "error"}, body: `
+			op, start := redlineStart(1, $5, "")
+			$call
+			redlineOpen($r1, $r2, op, start)`},
+		{receiver: "*DB", function: "execDC", types: map[string]string{"$4": "string", "$r2": "error"}, body: `
+			op, start := redlineStart(2, $4, "")
+			$call
+			redlineStop(op, start, 0, redlineFailed($r2))`},
+		{receiver: "*DB", function: "prepareDC", types: map[string]string{"$5": "string", "$r2": "error"}, body: `
+			op, start := redlineStart(3, $5, "")
+			$call
+			redlineStop(op, start, 0, redlineFailed($r2))`},
+		{receiver: "*Stmt", function: "QueryContext", types: map[string]string{"$r1": "*Rows", "$r2": "error"}, body: `
+			op, start := redlineStart(1, $recv.query, "")
+			$call
+			redlineOpen($r1, $r2, op, start)`},
+		{receiver: "*Stmt", function: "ExecContext", types: map[string]string{"$r2": "error"}, body: `
+			op, start := redlineStart(2, $recv.query, "")
+			$call
+			redlineStop(op, start, 0, redlineFailed($r2))`},
+		{receiver: "*Rows", function: "Next", types: map[string]string{"$r1": "bool"}, body: `
+			$call
+			if $r1 {
+				$recv.redline.rows.Add(1)
+			}`},
+		{receiver: "*Rows", function: "close", types: map[string]string{"$1": "error"}, body: `
+			$call
+			op, start, rows := $recv.redline.take()
+			redlineStop(op, start, rows, redlineFailed($1))`},
+		{receiver: "*DB", function: "beginDC", types: map[string]string{"$r1": "*Tx", "$r2": "error"}, body: `
+			op, start := redlineStart(5, "", "")
+			$call
+			if $r2 != nil {
+				redlineStop(op, start, 0, 1)
+			} else {
+				$r1.redline.set(op, start)
+			}`},
+		{receiver: "*Tx", function: "close", types: map[string]string{"$1": "error"}, body: `
+			$call
+			op, start, _ := $recv.redline.take()
+			redlineStop(op, start, 0, redlineFailed($1))`},
+	},
+}
+
+const sqlExtra = `
+// redlineSpan is an operation that goes on beyond the call that began it. Whoever ends
+// it may be another goroutine: the one that waits for the context's end.
+type redlineSpan struct {
+	op, start, rows atomic.Int64
+}
+
+func (s *redlineSpan) set(op uint64, start int64) {
+	s.start.Store(start)
+	s.op.Store(int64(op))
+}
+
+func (s *redlineSpan) take() (op uint64, start, rows int64) {
+	op = uint64(s.op.Swap(0))
+	return op, s.start.Load(), s.rows.Load()
+}
+
+func redlineClock(op uint64) time.Time {
+	if op == 0 {
+		return time.Time{}
+	}
+	return nowFunc()
+}
+
+// redlineAcquired ends the wait for a connection, and begins its holding.
+func redlineAcquired(dc *driverConn, err error, op uint64, start int64, before time.Time) {
+	if op == 0 {
+		return
+	}
+	flags := redlineFailed(err)
+	if err == nil && !dc.createdAt.Before(before) {
+		flags |= 2
+	}
+	redlineStop(op, start, 0, flags)
+	if err == nil {
+		_, now := redlineStart(0, "", "")
+		dc.redline.set(op, now)
+	}
+}
+
+func redlineOpen(rows *Rows, err error, op uint64, start int64) {
+	if err != nil {
+		redlineStop(op, start, 0, 1)
+		return
+	}
+	rows.redline.set(op, start)
+}
+`
+
+// pgxRule is pgx by itself. Below database/sql (pgx/stdlib) the probe leaves it out.
+var pgxRule = rule{
+	name: "pgx",
+	edits: []edit{
+		{structure: "baseRows", fields: "redlineOp uint64; redlineAt int64"},
+		{receiver: "*Conn", function: "Query", types: map[string]string{"$2": "string", "$r1": "Rows", "$r2": "error"}, body: `
+			op, start := redlineStart(1, $2, "")
+			$call
+			if rows, ok := $r1.(*baseRows); ok && $r2 == nil && !rows.closed {
+				rows.redlineOp, rows.redlineAt = op, start
+			} else {
+				redlineStop(op, start, 0, redlineFailed($r2))
+			}`},
+		{receiver: "*baseRows", function: "Close", body: `
+			$call
+			op := $recv.redlineOp
+			$recv.redlineOp = 0
+			redlineStop(op, $recv.redlineAt, int64($recv.rowCount), redlineFailed($recv.err))`},
+		{receiver: "*Conn", function: "Exec", types: map[string]string{"$2": "string", "$r2": "error"}, body: `
+			op, start := redlineStart(2, $2, "")
+			$call
+			redlineStop(op, start, $r1.RowsAffected(), redlineFailed($r2))`},
+		{receiver: "*Conn", function: "Prepare", types: map[string]string{"$3": "string", "$r2": "error"}, body: `
+			op, start := redlineStart(3, $3, "")
+			$call
+			redlineStop(op, start, 0, redlineFailed($r2))`},
+		{receiver: "*Conn", function: "SendBatch", types: map[string]string{"$2": "*Batch"}, body: `
+			op, start := redlineStart(7, "batch", "")
+			$call
+			redlineStop(op, start, 0, 0)`, optional: true},
+		{receiver: "*Conn", function: "CopyFrom", types: map[string]string{"$2": "Identifier", "$r1": "int64", "$r2": "error"}, body: `
+			op, start := redlineStart(8, "COPY ", $2.Sanitize())
+			$call
+			redlineStop(op, start, $r1, redlineFailed($r2))`, optional: true},
+	},
+}
+
+var pgxpoolRule = rule{
+	name: "pgxpool", imports: []string{"time"}, extra: `
+func redlineClock(op uint64) time.Time {
+	if op == 0 {
+		return time.Time{}
+	}
+	return time.Now()
+}
+
+func redlineAcquired(c *Conn, err error, op uint64, start int64, before time.Time) {
+	if op == 0 {
+		return
+	}
+	flags := redlineFailed(err)
+	if err == nil && !c.res.CreationTime().Before(before) {
+		flags |= 2
+	}
+	redlineStop(op, start, 0, flags)
+	if err == nil {
+		c.redlineOp = op
+		_, c.redlineAt = redlineStart(0, "", "")
+	}
+}
+`,
+	edits: []edit{
+		{structure: "Conn", fields: "redlineOp uint64; redlineAt int64"},
+		{receiver: "*Pool", function: "Acquire", types: map[string]string{"$r1": "*Conn", "$r2": "error"}, body: `
+			op, start := redlineStart(4, "", "")
+			before := redlineClock(op)
+			$call
+			redlineAcquired($r1, $r2, op, start, before)`},
+		{receiver: "*Conn", function: "Release", body: `
+			op := $recv.redlineOp
+			$recv.redlineOp = 0
+			held := $recv.redlineAt
+			$call
+			redlineStop(op, held, 0, 8)`},
+	},
+}
+
+// httpRule is the client's transport: a call out lasts until the answer's header.
+var httpRule = rule{
+	name: "http", extra: `
+func redlineRequest(r *Request) (op uint64, start int64) {
+	if redlineBegin == nil || r == nil || r.URL == nil {
+		return 0, 0
+	}
+	return redlineBegin(9, r.Method+" "+r.URL.Host, r.URL.Path)
+}
+
+func redlineAnswered(r *Request, answer *Response, err error, op uint64, start int64) {
+	if op == 0 {
+		return
+	}
+	flags := redlineFailed(err)
+	if _, ok := r.Context().Deadline(); !ok {
+		flags |= 4
+	}
+	if err == nil && answer.StatusCode >= 500 {
+		flags |= 1
+	}
+	redlineEnd(op, start, 0, flags)
+}
+
+func redlineDialled(host string, pc *persistConn, err error, op uint64, start int64) {
+	if op == 0 {
+		return
+	}
+	flags := redlineFailed(err)
+	if err == nil && !pc.isReused() {
+		flags |= 2
+	}
+	redlineEnd(op, start, 0, flags)
+}
+`,
+	edits: []edit{
+		{receiver: "*Transport", function: "roundTrip", types: map[string]string{"$1": "*Request", "$r1": "*Response", "$r2": "error"}, body: `
+			op, start := redlineRequest($1)
+			$call
+			redlineAnswered($1, $r1, $r2, op, start)`},
+		{receiver: "*Transport", function: "getConn", types: map[string]string{"$2": "connectMethod", "$r1": "*persistConn", "$r2": "error"}, body: `
+			op, start := redlineStart(10, $2.targetAddr, "")
+			$call
+			redlineDialled($2.targetAddr, $r1, $r2, op, start)`},
+	},
+}
+
+var grpcRule = rule{
+	name: "grpc", imports: []string{"context"}, extra: `
+func redlineDeadline(ctx context.Context) uint32 {
+	if _, ok := ctx.Deadline(); ok {
+		return 0
+	}
+	return 4
+}
+`,
+	edits: []edit{
+		{receiver: "*ClientConn", function: "Invoke", types: map[string]string{"$1": "context.Context", "$2": "string", "$r1": "error"}, body: `
+			op, start := redlineStart(11, $2, "")
+			$call
+			redlineStop(op, start, 0, redlineFailed($r1)|redlineDeadline($1))`},
+		{receiver: "*ClientConn", function: "NewStream", types: map[string]string{"$1": "context.Context", "$3": "string", "$r2": "error"}, body: `
+			op, start := redlineStart(11, $3, "")
+			$call
+			redlineStop(op, start, 0, redlineFailed($r2)|redlineDeadline($1))`, optional: true},
+	},
+}
+
+var redisRule = rule{
+	name: "redis",
+	edits: []edit{
+		{receiver: "*baseClient", function: "process", types: map[string]string{"$2": "Cmder", "$r1": "error"}, body: `
+			op, start := redlineStart(12, $2.Name(), "")
+			$call
+			failed := $r1
+			if failed == Nil {
+				failed = nil
+			}
+			redlineStop(op, start, 0, redlineFailed(failed))`},
+		{receiver: "*baseClient", function: "processPipeline", types: map[string]string{"$r1": "error"}, body: `
+			op, start := redlineStart(12, "pipeline", "")
+			$call
+			redlineStop(op, start, 0, redlineFailed($r1))`, optional: true},
+	},
+}
+
+// BelowSQL returns those of the known packages that also serve as drivers below
+// database/sql in a program: what is called there is the outer operation's.
+func BelowSQL(deps []Package) []string {
+	var below []string
+	for _, dep := range deps {
+		switch dep.ImportPath {
+		case "github.com/jackc/pgx/v5/stdlib", "github.com/jackc/pgx/v4/stdlib":
+			base := strings.TrimSuffix(dep.ImportPath, "/stdlib")
+			below = append(below, base, base+"/pgxpool")
+		}
+	}
+	return below
+}
