@@ -19,7 +19,7 @@ const maxOldBytes = 8 << 20
 // some 500 bytes each.
 const (
 	maxGoroutines = 500_000
-	maxAlive      = 500_000 // tasks, and processors
+	maxAlive      = 200_000 // tasks, and processors
 )
 
 // Events that batches of tables begin with.

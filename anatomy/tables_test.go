@@ -76,15 +76,15 @@ func TestCrowdedTrace(t *testing.T) {
 		"goroutines": {newCrafted().many(510_000, 3000, 1, nil, func(i int) []uint64 {
 			return []uint64{goStatus, 1, uint64(i + 1), none, goWaiting}
 		}), "500000 goroutines"},
-		"processors": {newCrafted().many(510_000, 8000, 1, nil, func(i int) []uint64 {
+		"processors": {newCrafted().many(210_000, 8000, 1, nil, func(i int) []uint64 {
 			return []uint64{procStatus, 1, uint64(i), procIdle}
-		}), "500000 processors"},
-		"tasks": {newCrafted().many(510_000, 5000, 1, nil, func(i int) []uint64 {
+		}), "200000 processors"},
+		"tasks": {newCrafted().many(210_000, 5000, 1, nil, func(i int) []uint64 {
 			if i == 0 {
 				return []uint64{procStatus, 1, 0, procRunning, goStatus, 1, 1, 1, goRunning}
 			}
 			return []uint64{taskBegin, 1, uint64(i), 0, 0, 0}
-		}), "500000 tasks"},
+		}), "200000 tasks"},
 		"before Go 1.22": {bytes.NewReader(old), "behind its first 8"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -135,7 +135,9 @@ func (t Target) fuzz(ctx context.Context, share time.Duration) (tried uint64, er
 	// hangs after all.
 	ctx, cancel := context.WithTimeout(ctx, share+5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.Name+"$", "-fuzztime", share.String(), "-parallel", "1", t.Package)
+	// By default each input that is new is made smaller for up to a minute: a share
+	// of two would be spent on one, with nothing tried beside it.
+	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.Name+"$", "-fuzztime", share.String(), "-fuzzminimizetime", "20x", "-parallel", "1", t.Package)
 	cmd.Dir = t.Module
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()
