@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,8 +58,9 @@ func names(t *testing.T, next func(name string) []string) {
 // TestANameThatMovesAway resolves a name to this host first and to another later,
 // as DNS rebinding does: no load follows it.
 func TestANameThatMovesAway(t *testing.T) {
-	answer := "127.0.0.1"
-	names(t, func(string) []string { return []string{answer} })
+	var answer atomic.Value // read by the server of names
+	answer.Store("127.0.0.1")
+	names(t, func(string) []string { return []string{answer.Load().(string)} })
 	var r resolver
 	if places, err := r.lookup(t.Context(), "app.test.:80"); err != nil || len(places) != 1 {
 		t.Fatalf("%v, %v", places, err)
@@ -69,7 +71,7 @@ func TestANameThatMovesAway(t *testing.T) {
 		r.names[name] = n
 	}
 	r.mu.Unlock()
-	answer = "203.0.113.5"
+	answer.Store("203.0.113.5")
 	places, err := r.lookup(t.Context(), "app.test.:80")
 	var away *fence.AwayError
 	if !errors.As(err, &away) || KindOf(err) != KindDNS || !strings.Contains(err.Error(), "203.0.113.5") {

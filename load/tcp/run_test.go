@@ -73,7 +73,8 @@ func TestNoReplyToWhoDoesNotRead(t *testing.T) {
 	t.Cleanup(func() { close(block) })
 	p.Requests[0].NoReply, p.Load.Timeout = true, 50*time.Millisecond
 	r, _ := loadtest.Run(t, p, protocol(t, p))
-	if s := r.Load; s.ErrorKinds[string(load.KindTimeout)] != s.Requests || s.Requests != 15 {
+	// On a busy machine some are not sent before the end.
+	if s := r.Load; s.ErrorKinds[string(load.KindTimeout)] != s.Requests || s.Requests == 0 || s.Requests+s.InFlight != 15 {
 		t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
 	}
 }
