@@ -131,6 +131,10 @@ func (b *bench) start(ctx context.Context, out *outcome, args []string) {
 	begun := time.Now()
 	err := cmd.Run()
 	p := process{verb: args[0], took: time.Since(begun)}
+	if cmd.ProcessState == nil { // ctx ended before it was started
+		out.fail("%v: not started: %v", args, err)
+		return
+	}
 	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {
 		out.fail("%v: not started: %v", args, err)
