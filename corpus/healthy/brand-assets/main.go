@@ -58,5 +58,5 @@ func main() {
 		w.Header().Set("Cache-Control", "public, max-age=60")
 		http.ServeContent(w, req, "", time.Time{}, strings.NewReader(a.body))
 	})
-	log.Fatal(http.ListenAndServe("127.0.0.1:9730", r))
+	log.Fatal(http.ListenAndServe("127.0.0.1:9830", r))
 }

@@ -81,5 +81,5 @@ func main() {
 		}
 	})
 	http.HandleFunc("GET /up", func(http.ResponseWriter, *http.Request) {})
-	log.Fatal(http.ListenAndServe("127.0.0.1:9731", nil))
+	log.Fatal(http.ListenAndServe("127.0.0.1:9831", nil))
 }

@@ -65,5 +65,5 @@ func main() {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write(page)
 	})
-	log.Fatal(http.ListenAndServe("127.0.0.1:9728", r))
+	log.Fatal(http.ListenAndServe("127.0.0.1:9828", r))
 }

@@ -102,5 +102,5 @@ func main() {
 	e.HideBanner = true
 	e.GET("/health", func(c echo.Context) error { return c.NoContent(http.StatusOK) })
 	e.GET("/bundles/:id", api.Bundle)
-	e.Logger.Fatal(e.Start("127.0.0.1:9723"))
+	e.Logger.Fatal(e.Start("127.0.0.1:9823"))
 }

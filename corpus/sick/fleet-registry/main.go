@@ -43,5 +43,5 @@ func main() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(http.ResponseWriter, *http.Request) {})
 	handlers.NewVehicleHandler(services.NewVehicleService(services.NewVehicleRepository(db.New(pool)))).Routes(mux)
-	log.Fatal(http.ListenAndServe("127.0.0.1:9724", mux))
+	log.Fatal(http.ListenAndServe("127.0.0.1:9824", mux))
 }

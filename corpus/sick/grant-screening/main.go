@@ -39,5 +39,5 @@ func main() {
 		}
 		c.JSON(http.StatusOK, gin.H{"verdicts": engine.Screen(a)})
 	})
-	log.Fatal(r.Run("127.0.0.1:9725"))
+	log.Fatal(r.Run("127.0.0.1:9825"))
 }

@@ -78,5 +78,5 @@ func main() {
 	mux := http.NewServeMux()
 	mux.Handle("GET /quotes/{holder}", desk)
 	mux.HandleFunc("GET /ready", func(http.ResponseWriter, *http.Request) {})
-	must(0, http.ListenAndServe("127.0.0.1:9729", mux))
+	must(0, http.ListenAndServe("127.0.0.1:9829", mux))
 }

@@ -108,5 +108,5 @@ func main() {
 	mux := http.NewServeMux()
 	mux.Handle("GET /objects/{id}", chain(http.HandlerFunc(objects.show), private, zip))
 	mux.HandleFunc("GET /up", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	log.Fatal(http.ListenAndServe("127.0.0.1:9720", mux))
+	log.Fatal(http.ListenAndServe("127.0.0.1:9820", mux))
 }

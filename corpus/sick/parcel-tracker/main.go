@@ -69,5 +69,5 @@ func main() {
 		}
 		fmt.Fprintf(w, `{"parcel":%q,"known":%t}`, r.PathValue("parcel"), known)
 	})
-	log.Fatal().Err(http.ListenAndServe("127.0.0.1:9727", mux)).Send()
+	log.Fatal().Err(http.ListenAndServe("127.0.0.1:9827", mux)).Send()
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	l, err := net.Listen("tcp", "127.0.0.1:9722")
+	l, err := net.Listen("tcp", "127.0.0.1:9822")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -79,5 +79,5 @@ func main() {
 	}
 	http.HandleFunc("GET /trips/{trip}/forecast", t.forecast)
 	http.HandleFunc("GET /alive", func(http.ResponseWriter, *http.Request) {})
-	log.Fatal("serve", zap.Error(http.ListenAndServe("127.0.0.1:9726", nil)))
+	log.Fatal("serve", zap.Error(http.ListenAndServe("127.0.0.1:9826", nil)))
 }

@@ -47,7 +47,7 @@ func main() {
 		})
 	})
 
-	srv := &http.Server{Addr: "127.0.0.1:9721", Handler: r}
+	srv := &http.Server{Addr: "127.0.0.1:9821", Handler: r}
 	go func() {
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, os.Interrupt)
