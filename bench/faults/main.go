@@ -111,6 +111,7 @@ func (o options) run(ctx context.Context, p part.Part, log io.Writer) (part.Resu
 	begun := time.Now()
 	r, err := p.Run(ctx, part.Options{Redline: o.redline, Scratch: scratch, Trials: trials, Seed: o.seed, Log: log})
 	r.Part, r.Asked, r.Took = p.Name, p.Asked, time.Since(begun).Round(time.Second)
+	r.Revision, r.Seed = benchmark.Revision("."), o.seed
 	return r, err
 }
 
@@ -139,11 +140,8 @@ func names() string {
 
 // report is what docs/reliability.json holds.
 type report struct {
-	Command  string        `json:"command"`
-	Revision string        `json:"revision"`
-	Machine  string        `json:"machine"`
-	Seed     uint64        `json:"seed"`
-	Results  []part.Result `json:"results"`
+	Machine string        `json:"machine"`
+	Results []part.Result `json:"results"`
 }
 
 // read returns the figures of earlier parts, none when there are none.
@@ -156,8 +154,6 @@ func (o options) read() (*report, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}
-	r.Command = strings.TrimSpace("make bench-faults " + strings.Join(os.Args[1:], " "))
-	r.Revision, r.Seed = benchmark.Revision("."), o.seed
 	r.Machine = fmt.Sprintf("%s/%s, %d CPUs, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 	return r, err
 }
@@ -191,10 +187,10 @@ func (o options) write(r *report) error {
 func (r *report) tables() string {
 	var b strings.Builder
 	b.WriteString("# Reliability\n\nWhat redline promises, broken on purpose and counted. Made by `make bench-faults`")
-	fmt.Fprintf(&b, " (%s; revision %s; %s; seed %d).\n\n", r.Command, r.Revision, r.Machine, r.Seed)
-	b.WriteString("| part | asked | tried | failed | took |\n|---|---:|---:|---:|---:|\n")
+	fmt.Fprintf(&b, " on %s;\n`FAULTS=\"-only PART -seed N\"` makes a row again.\n\n", r.Machine)
+	b.WriteString("| part | asked | tried | failed | took | revision | seed |\n|---|---:|---:|---:|---:|---|---:|\n")
 	for _, result := range r.Results {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %v |\n", result.Part, result.Asked, result.Tried, len(result.Failures), result.Took)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %v | %s | %d |\n", result.Part, result.Asked, result.Tried, len(result.Failures), result.Took, result.Revision, result.Seed)
 	}
 	for _, result := range r.Results {
 		at := slices.IndexFunc(parts, func(p part.Part) bool { return p.Name == result.Part })

@@ -39,6 +39,10 @@ type Result struct {
 	Failures []string      `json:"failures"` // one line each, enough to try it again; empty is what is asked
 	Figures  []Figure      `json:"figures"`
 	Took     time.Duration `json:"took_ns"`
+	// Revision and Seed are of the run that made these figures: parts may be run
+	// one by one.
+	Revision string `json:"revision"`
+	Seed     uint64 `json:"seed"`
 }
 
 // Figure is a further count of a part: "bundles that opened", "100 of 100".
