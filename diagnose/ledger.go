@@ -165,7 +165,9 @@ func waitsFor(kind callstack.Wait, at record.Frame) (who, group string) {
 		return "HTTP upstream", ""
 	case callstack.ChannelWait:
 		return placed("channel or worker", at), waitRest
-	case callstack.PoolWait, callstack.ConnectWait, callstack.RPCWait, callstack.NetworkWait, callstack.ClientWait,
+	case callstack.ClientWait:
+		return "waiting for the client to send or take bytes", ""
+	case callstack.PoolWait, callstack.ConnectWait, callstack.RPCWait, callstack.NetworkWait,
 		callstack.LogWait, callstack.SyncWait, callstack.FileWait, callstack.SyscallWait, callstack.EventWait:
 		return string(kind), ""
 	case callstack.OtherWait:
