@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,7 +73,16 @@ func TestRecordedCorpus(t *testing.T) {
 
 // TestCorpusNamesCauses: a case can only want what the suite can name, and every
 // case that an analyzer rests a threshold on exists.
+// wanted are causes that held-back services have and no analyzer names yet: each is
+// a miss that the bench counts.
+var wanted = []string{"background-work", "cache-useless", "db-writer-lock", "grows-with-state", "instrumentation-cost"}
+
 func TestCorpusNamesCauses(t *testing.T) {
+	for _, cause := range wanted {
+		if _, ok := diagnose.Lookup(suite.All(), cause); ok {
+			t.Errorf("%s is named by an analyzer now: it is wanted no more", cause)
+		}
+	}
 	cases, err := corpus.All(corpusDir)
 	if err != nil {
 		t.Error(err)
@@ -81,7 +91,7 @@ func TestCorpusNamesCauses(t *testing.T) {
 	for _, c := range cases {
 		names[c.Name] = true
 		for _, e := range c.Findings {
-			if _, ok := diagnose.Lookup(suite.All(), e.Cause); !ok {
+			if _, ok := diagnose.Lookup(suite.All(), e.Cause); !ok && !(c.Held && slices.Contains(wanted, e.Cause)) {
 				t.Errorf("%s/%s wants %s, which no analyzer names", c.Kind, c.Name, e.Cause)
 			}
 		}
