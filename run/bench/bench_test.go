@@ -17,10 +17,10 @@ import (
 	"github.com/redline-go/redline/run"
 )
 
-// Every source of a run is measured, but for the two that the package comment
-// names.
+// Every source of a run is measured, but for the three that conditions
+// name.
 func TestEverySourceIsMeasured(t *testing.T) {
-	measured := map[string]bool{"spans": true, "collections": true}
+	measured := map[string]bool{"spans": true, "collections": true, "operations": true}
 	for _, c := range conditions {
 		for _, name := range c.sources {
 			measured[name] = true

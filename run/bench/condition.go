@@ -18,7 +18,8 @@ const (
 // conditions maps what is measured to the sources that it opens; nil is all. What
 // takes its samples at certain points of a run has long blocks, or these points
 // would come too close.
-// Spans are not among them: the gateway exports none. Nor are collections, which
+// Spans are not among them: the gateway exports none. Nor are operations, which only
+// a build with hooks has, or collections, which
 // stand in for the probe.
 var conditions = []struct {
 	name    string

@@ -74,7 +74,7 @@ func (r *results) writeCosts(b *strings.Builder) {
 	}
 	b.WriteString("\n`probe` is the source `runtime`: the probe samples in the gateway and redline reads. ")
 	b.WriteString("Redline's process is what it used above the load's own share, which goes with the answers. ")
-	b.WriteString("Spans are not measured, since the gateway exports none, nor `collections`, which stands in for the probe.\n\n")
+	b.WriteString("Spans are not measured, since the gateway exports none, nor `operations`, which only a build with hooks has, nor `collections`, which stands in for the probe.\n\n")
 }
 
 func (r *results) writeSources(b *strings.Builder) {
