@@ -180,7 +180,7 @@ func TestInterruptedWebSockets(t *testing.T) {
 // been measured.
 func TestNothingAnswered(t *testing.T) {
 	s := loaded(t, exitUndecided, "http://"+serveHTTP(t, shop(), nil)+"/never", "--rate", "10/s", "-d", "300ms", "--grace", "100ms", "--warmup", "0s")
-	if s.Load.Requests != 0 || s.Load.InFlight != 3 || !s.Generator.Valid {
+	if s.Load.Requests != 0 || s.Load.InFlight != 3 || s.Generator.Valid || s.Generator.Unanswered == "" {
 		t.Errorf("%+v, %+v", s.Load, s.Generator)
 	}
 }
