@@ -166,8 +166,12 @@ func (c CPU) Room() float64 {
 
 // WaitGain bounds what removing a wait that takes a share of request time could
 // gain. Amdahl's bound holds for the latency of an open loop below saturation;
-// throughput can grow only into the CPUs that are idle.
+// throughput can grow only into the CPUs that are idle, or that other programs took:
+// what the load could have is not made less by who had it this time.
 func (p *Pass) WaitGain(share float64) float64 {
+	if c := p.CPU(); c.Saturated() && !c.Full() {
+		return p.OutsideGain(share)
+	}
 	gain := Ceiling(share)
 	use := p.CPU().Use()
 	if math.IsNaN(use) || p.Load().Open && use < Saturation {

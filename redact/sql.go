@@ -48,7 +48,7 @@ func SQL(text string) (clean string, constants bool) {
 			i += line
 			continue
 		case strings.HasPrefix(rest, "/*"):
-			i += len(rest) - len(afterComment(rest))
+			i += len(rest) - len(AfterComment(rest))
 			continue
 		case digit(rest[0]):
 			n := numberLen(rest)
@@ -120,8 +120,9 @@ func dollarQuoted(text string) bool {
 	return false
 }
 
-// afterComment returns what follows a block comment; they nest.
-func afterComment(text string) string {
+// AfterComment returns what follows the block comment of SQL that a text begins with;
+// they nest. It is empty where the comment does not end.
+func AfterComment(text string) string {
 	depth := 0
 	for i := 0; i+1 < len(text); i++ {
 		switch text[i : i+2] {

@@ -1,6 +1,10 @@
 package postgres
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/redline-go/redline/redact"
+)
 
 // command is the first word of a text, in lower case.
 func command(text string) string {
@@ -21,27 +25,10 @@ func withoutComments(text string) string {
 		case strings.HasPrefix(text, "--"):
 			_, text, _ = strings.Cut(text, "\n")
 		case strings.HasPrefix(text, "/*"):
-			text = afterBlockComment(text)
+			text = redact.AfterComment(text)
 		default:
 			return text
 		}
 	}
 }
 
-func afterBlockComment(text string) string {
-	depth := 0
-	for i := 0; i+1 < len(text); i++ {
-		switch text[i : i+2] {
-		case "/*":
-			depth++
-			i++
-		case "*/":
-			depth--
-			i++
-		}
-		if depth == 0 {
-			return text[i+1:]
-		}
-	}
-	return ""
-}

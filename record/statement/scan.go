@@ -1,6 +1,10 @@
 package statement
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/redline-go/redline/redact"
+)
 
 // scanner cuts a text into tokens, after section 4.1 of PostgreSQL's manual.
 type scanner struct {
@@ -21,7 +25,7 @@ func (s *scanner) next() bool {
 	case strings.HasPrefix(s.rest, "--"):
 		_, s.rest, _ = strings.Cut(s.rest, "\n")
 	case strings.HasPrefix(s.rest, "/*"):
-		s.rest = afterComment(s.rest)
+		s.rest = redact.AfterComment(s.rest)
 	case c == '\'':
 		s.constant(0, false)
 	case c == '"' && s.quotesNames:
@@ -187,25 +191,6 @@ func (s *scanner) operator() {
 		n++
 	}
 	s.take(n, s.rest[:n])
-}
-
-// afterComment returns what follows a block comment; they nest.
-func afterComment(text string) string {
-	depth := 0
-	for i := 0; i+1 < len(text); i++ {
-		switch text[i : i+2] {
-		case "/*":
-			depth++
-			i++
-		case "*/":
-			depth--
-			i++
-		}
-		if depth == 0 {
-			return text[i+1:]
-		}
-	}
-	return ""
 }
 
 // span is the length of the beginning of text whose bytes are all in a class.
