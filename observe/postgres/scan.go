@@ -31,4 +31,3 @@ func withoutComments(text string) string {
 		}
 	}
 }
-
