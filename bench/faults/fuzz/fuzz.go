@@ -88,8 +88,9 @@ func place(root, dir string) (Target, error) {
 	}
 }
 
-// run fuzzes with one worker, so that wall time is CPU time. Fewer minutes than
-// targets need go to some of them, picked by the seed.
+// run fuzzes with one worker for minutes of CPU time, however long they take on a
+// machine that has other work. Fewer minutes than targets need go to some of them,
+// picked by the seed.
 func run(ctx context.Context, o part.Options) (part.Result, error) {
 	root, err := repository()
 	if err != nil {
@@ -121,7 +122,7 @@ func run(ctx context.Context, o part.Options) (part.Result, error) {
 	}
 	result.Figures = []part.Figure{
 		{Name: "targets", Value: fmt.Sprint(len(targets))},
-		{Name: "time per target", Value: share.Round(time.Second).String()},
+		{Name: "CPU time per target", Value: share.Round(time.Second).String()},
 		{Name: "inputs tried", Value: fmt.Sprint(tried)},
 	}
 	return result, nil
@@ -129,26 +130,49 @@ func run(ctx context.Context, o part.Options) (part.Result, error) {
 
 var executions = regexp.MustCompile(`execs: (\d+)`)
 
-// fuzz runs a target and returns the number of inputs that were tried.
+// fuzz runs a target for a share of CPU time and returns the number of inputs that
+// were tried.
 func (t Target) fuzz(ctx context.Context, share time.Duration) (tried uint64, err error) {
+	// The first run compiles the target, which is no fuzzing.
+	if _, _, err := t.round(ctx, "1x", leastTime); err != nil {
+		return 0, err
+	}
+	for spent := time.Duration(0); spent < share; {
+		left := max(leastTime, share-spent)
+		n, cpu, err := t.round(ctx, left.String(), left)
+		tried += n
+		spent += max(cpu, time.Millisecond) // a round that starts nothing must not go on for ever
+		if err != nil {
+			return tried, err
+		}
+	}
+	return tried, nil
+}
+
+// round fuzzes once, for a time or a number of inputs, which is expected to take
+// length, and returns the inputs tried and the CPU time used.
+func (t Target) round(ctx context.Context, fuzztime string, length time.Duration) (tried uint64, cpu time.Duration, err error) {
 	// What a target does with one input is bounded by the target; this ends one that
 	// hangs after all.
-	ctx, cancel := context.WithTimeout(ctx, share+5*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, length+10*time.Minute)
 	defer cancel()
 	// By default each input that is new is made smaller for up to a minute: a share
 	// of two would be spent on one, with nothing tried beside it.
-	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.Name+"$", "-fuzztime", share.String(), "-fuzzminimizetime", "20x", "-parallel", "1", t.Package)
+	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.Name+"$", "-fuzztime", fuzztime, "-fuzzminimizetime", "20x", "-parallel", "1", t.Package)
 	cmd.Dir = t.Module
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()
 	for _, found := range executions.FindAllSubmatch(out, -1) {
 		fmt.Sscan(string(found[1]), &tried) // the last is the most
 	}
+	if cmd.ProcessState != nil {
+		cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
 	if err != nil {
 		text := string(out)
-		return tried, fmt.Errorf("%w: %s", err, text[max(0, len(text)-800):])
+		return tried, cpu, fmt.Errorf("%w: %s", err, text[max(0, len(text)-800):])
 	}
-	return tried, nil
+	return tried, cpu, nil
 }
 
 // repository is the folder of the workspace, at or above the current one.
