@@ -1,14 +1,13 @@
 package diagnose
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
 )
 
 // Pass is what an analyzer sees: a record, its anatomy, and what other analyzers
@@ -189,34 +188,13 @@ func (p *Pass) Load() Load {
 
 func (p *Pass) readLoad() Load {
 	var l Load
-	var plan struct {
-		Load struct {
-			Rate        float64 `json:"rate"`
-			Connections int     `json:"connections"`
-			Streams     int     `json:"streams"`
-			Replay      *struct {
-				File string `json:"file"`
-			} `json:"replay"`
-			Think struct {
-				Min  time.Duration `json:"min_ns"`
-				Max  time.Duration `json:"max_ns"`
-				Mean time.Duration `json:"mean_ns"`
-			} `json:"think"`
-		} `json:"load"`
-	}
-	// A plan that does not parse leaves the model unknown, which reads as a
+	// A plan that does not decode leaves the model unknown, which reads as a
 	// closed loop without a connection count; nothing is judged from that.
-	if json.Unmarshal(p.Record.Run.Scenario, &plan) == nil {
-		l.Open, l.Intended, l.Connections = plan.Load.Rate > 0 || plan.Load.Replay != nil, plan.Load.Rate, plan.Load.Connections
-		if l.Connections == 0 && len(p.Record.Run.Scenario) > 0 {
-			l.Connections = 64 // the plan's documented defaults
-			if l.Open {
-				l.Connections = 512
-			}
-		}
-		l.Connections *= max(1, plan.Load.Streams)
-		if l.Think = float64(plan.Load.Think.Mean); l.Think == 0 {
-			l.Think = float64(plan.Load.Think.Min+max(plan.Load.Think.Min, plan.Load.Think.Max)) / 2
+	if plan, err := scenario.ReadRecorded(p.Record.Run.Scenario); err == nil {
+		load := plan.Load
+		l.Open, l.Intended, l.Connections = load.Open(), load.Rate, load.Connections*max(1, load.Streams)
+		if l.Think = float64(load.Think.Mean); l.Think == 0 {
+			l.Think = float64(load.Think.Min+max(load.Think.Min, load.Think.Max)) / 2
 		}
 	}
 	l.Requests, _ = p.Sum(record.LoadRequests, "")

@@ -7,7 +7,6 @@
 package judge
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -107,14 +106,15 @@ func dissect(rec *record.Record, summary *record.Summary) (*record.Anatomy, erro
 }
 
 // thresholds checks the scenario's pass/fail expressions. A metric that is
-// missing or cannot be trusted fails.
+// missing or cannot be trusted fails, and so does a plan that cannot be read.
 func thresholds(rec *record.Record, s *record.Summary) []record.ThresholdResult {
-	var plan struct {
-		Thresholds []scenario.Threshold `json:"thresholds"`
-	}
 	results := []record.ThresholdResult{}
-	if err := json.Unmarshal(rec.Run.Scenario, &plan); err != nil {
+	if len(rec.Run.Scenario) == 0 {
 		return results
+	}
+	plan, err := scenario.ReadRecorded(rec.Run.Scenario)
+	if err != nil { // whether there were any is not known, so nothing may pass
+		return append(results, record.ThresholdResult{Expr: "unknown: " + err.Error()})
 	}
 	for _, t := range plan.Thresholds {
 		ok, value := t.Check(func(name string) (float64, bool) { return metric(s, name) })

@@ -3,9 +3,12 @@ package judge
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/redline-go/redline/record"
 )
@@ -40,16 +43,24 @@ func killedBundle(t *testing.T) string {
 	for range 1000 {
 		h.RecordValue(int64(20 * time.Millisecond))
 	}
+	// 1,000/s of 1 ms are one request under way, on 8 connections: only the windows of
+	// a run that nobody judged say that the generator did not keep up.
+	quick := record.NewHistogram()
+	for range 1000 {
+		quick.RecordValue(int64(time.Millisecond))
+	}
 	for s := range 3 {
 		from := 500*time.Millisecond + time.Duration(s)*time.Second
-		if err := w.Histogram("get", record.Latency, record.Span{From: from, To: from + time.Second}, h); err != nil {
-			t.Fatal(err)
+		for kind, h := range map[record.Kind]*hdrhistogram.Histogram{record.Latency: h, record.Service: quick} {
+			if err := w.Histogram("get", kind, record.Span{From: from, To: from + time.Second}, h); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	// The writer flushes on its own timer; closing flushes too, but writes the
 	// final files, which a killed run does not have.
 	dir := filepath.Join(t.TempDir(), "killed")
-	awaitJournal(t, open)
+	awaitWindows(t, open, 30)
 	if err := os.CopyFS(dir, os.DirFS(open)); err != nil {
 		t.Fatal(err)
 	}
@@ -57,8 +68,8 @@ func killedBundle(t *testing.T) string {
 	return dir
 }
 
-// awaitJournal polls until the journal holds all windows.
-func awaitJournal(t *testing.T, dir string) {
+// awaitWindows polls until the journal holds so many windows.
+func awaitWindows(t *testing.T, dir string, n int64) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -67,7 +78,7 @@ func awaitJournal(t *testing.T, dir string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if from, to := rec.Windows(); to-from == 30 {
+		if from, to := rec.Windows(); to-from == n {
 			return
 		}
 		if t.Context().Err() != nil {
@@ -96,12 +107,34 @@ func TestKilledRunIsJudgedOnWhatItHolds(t *testing.T) {
 	if len(s.Thresholds) != 2 || !s.Thresholds[0].OK || s.Thresholds[1].OK {
 		t.Errorf("thresholds = %+v: p99 holds, errors (2 %%) do not", s.Thresholds)
 	}
+	if s.Generator.Verdict() != record.ValidityUnknown || s.Generator.Valid {
+		t.Errorf("generator = %+v: nobody judged it", s.Generator)
+	}
 	if s.Load.Model != "closed" || s.Load.Connections != 8 {
 		t.Errorf("model %s, %d connections", s.Load.Model, s.Load.Connections)
 	}
 	_, again, err := Bundle(dir)
+	if len(s.Findings) != 1 || s.Findings[0].Cause != "generator-saturated" || !reflect.DeepEqual(again.Findings, s.Findings) {
+		t.Errorf("found %+v, and judging again %+v", s.Findings, again.Findings)
+	}
 	if err != nil || again.Load.Requests != l.Requests || len(again.Warnings) != len(s.Warnings) {
 		t.Errorf("judging again: %v, %d requests, warnings %q against %q", err, again.Load.Requests, again.Warnings, s.Warnings)
+	}
+}
+
+// TestUnreadablePlanFailsItsThresholds: whether there were any is not known then.
+func TestUnreadablePlanFailsItsThresholds(t *testing.T) {
+	rec := &record.Record{}
+	s := &record.Summary{Load: record.LoadSummary{Requests: 100, Rate: 10}}
+	for _, plan := range []string{`{"thresholds":[{"expr":"rate > 1/s","metric":"rate","op":">","limit":"1"}]}`, `{"load":7}`, `{`} {
+		rec.Run.Scenario = []byte(plan)
+		if got := thresholds(rec, s); len(got) != 1 || got[0].OK {
+			t.Errorf("%s: %+v", plan, got)
+		}
+	}
+	rec.Run.Scenario = nil
+	if got := thresholds(rec, s); len(got) != 0 {
+		t.Errorf("no plan: %+v", got)
 	}
 }
 

@@ -1,27 +1,26 @@
 package judge
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 )
 
+// unjudgedGenerator warns of figures that may be the generator's.
+const unjudgedGenerator = "the run was killed before the generator judged itself, so whether its figures are valid is unknown"
+
 // salvage puts the measured half of a summary together from windows and
 // histograms: the run was killed before it could write one. The steady span is
 // then the planned one, as far as windows reach.
 func salvage(rec *record.Record) (*record.Summary, error) {
-	var plan struct {
-		Load scenario.Load `json:"load"`
-	}
-	if err := json.Unmarshal(rec.Run.Scenario, &plan); err != nil {
+	plan, err := scenario.ReadRecorded(rec.Run.Scenario)
+	if err != nil {
 		return nil, err
 	}
-	// Whether the generator was the limit is not known. It is not called
-	// invalid for that: the warning says that nobody judged it.
-	s := &record.Summary{Generator: record.Generator{Valid: true, WhyInvalid: []string{}}}
-	rec.Run.Warnings = append(rec.Run.Warnings, "the run was killed before the generator could judge itself")
+	// Whether the generator was the limit is not known: neither valid nor invalid.
+	s := &record.Summary{Generator: record.Generator{Validity: record.ValidityUnknown, WhyInvalid: []string{}}}
+	rec.Run.Warnings = append(rec.Run.Warnings, unjudgedGenerator)
 	span := steady(rec, plan.Load)
 	rec.Run.Steady = span
 	l := &s.Load

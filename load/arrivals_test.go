@@ -47,7 +47,7 @@ func randomArrivals(r *rand.Rand) scenario.Load {
 	if r.IntN(3) == 0 {
 		l.Requests = r.Int64N(300)
 	}
-	return defaults(l)
+	return l.WithDefaults()
 }
 
 // checkArrivals holds due against what the loops take, and the numbers against
@@ -154,7 +154,7 @@ func FuzzArrivals(f *testing.F) {
 }
 
 func TestPerConnectionPhases(t *testing.T) {
-	l := defaults(scenario.Load{Rate: 50, PerConnection: 10, Connections: 5, Duration: time.Second})
+	l := scenario.Load{Rate: 50, PerConnection: 10, Connections: 5, Duration: time.Second}.WithDefaults()
 	all := checkArrivals(t, l, 2, 0)
 	if len(all) != 50 {
 		t.Fatalf("%d tickets", len(all))
@@ -170,7 +170,7 @@ func TestPerConnectionPhases(t *testing.T) {
 
 func TestRequestsBoundTheSpan(t *testing.T) {
 	for _, arrive := range []scenario.Arrivals{scenario.ConstantArrivals, scenario.PoissonArrivals} {
-		l := defaults(scenario.Load{Rate: 1000, Arrivals: arrive, Warmup: time.Second, Duration: time.Hour, Requests: 1001})
+		l := scenario.Load{Rate: 1000, Arrivals: arrive, Warmup: time.Second, Duration: time.Hour, Requests: 1001}.WithDefaults()
 		n := 0
 		for _, k := range checkArrivals(t, l, 3, 5) {
 			if k.at >= l.Warmup {
@@ -215,7 +215,7 @@ func TestPoissonArrivals(t *testing.T) {
 	} {
 		l := test.l
 		l.Arrivals = scenario.PoissonArrivals
-		l = defaults(l)
+		l = l.WithDefaults()
 		p := newPace(l)
 		var scaled []float64
 		for _, at := range times(l, test.loops, 77) {
@@ -282,7 +282,7 @@ func checkDispersion(t *testing.T, name string, at []float64, total float64) {
 }
 
 func TestPoissonConnectionsAreEven(t *testing.T) {
-	l := defaults(scenario.Load{Rate: 5000, PerConnection: 1000, Connections: 5, Duration: 10 * time.Second, Arrivals: scenario.PoissonArrivals})
+	l := scenario.Load{Rate: 5000, PerConnection: 1000, Connections: 5, Duration: 10 * time.Second, Arrivals: scenario.PoissonArrivals}.WithDefaults()
 	var each [5]float64
 	for _, k := range checkArrivals(t, l, 2, 3) {
 		each[k.n%5]++
@@ -295,7 +295,7 @@ func TestPoissonConnectionsAreEven(t *testing.T) {
 }
 
 func TestSeedDecidesArrivals(t *testing.T) {
-	l := defaults(scenario.Load{Rate: 100, Duration: time.Second, Arrivals: scenario.PoissonArrivals})
+	l := scenario.Load{Rate: 100, Duration: time.Second, Arrivals: scenario.PoissonArrivals}.WithDefaults()
 	if a, b := times(l, 2, 1), times(l, 2, 1); !slices.Equal(a, b) {
 		t.Error("the same seed gave other arrivals")
 	}
@@ -310,7 +310,7 @@ func TestSeedDecidesArrivals(t *testing.T) {
 
 func TestArrivalsDoNotAllocate(t *testing.T) {
 	for _, arrive := range []scenario.Arrivals{scenario.ConstantArrivals, scenario.PoissonArrivals} {
-		l := defaults(scenario.Load{Rate: 1000, Duration: time.Hour, Arrivals: arrive})
+		l := scenario.Load{Rate: 1000, Duration: time.Hour, Arrivals: arrive}.WithDefaults()
 		p := newPace(l)
 		a := newArrivals(l, &p, 0, 2, 1)
 		if n := testing.AllocsPerRun(1000, func() {
@@ -350,7 +350,7 @@ func TestThinkTime(t *testing.T) {
 func BenchmarkArrivals(b *testing.B) {
 	for _, arrive := range []scenario.Arrivals{scenario.ConstantArrivals, scenario.PoissonArrivals} {
 		b.Run(string(arrive), func(b *testing.B) {
-			l := defaults(scenario.Load{Rate: 1e6, Duration: 1e6 * time.Hour, Arrivals: arrive})
+			l := scenario.Load{Rate: 1e6, Duration: 1e6 * time.Hour, Arrivals: arrive}.WithDefaults()
 			p := newPace(l)
 			a := newArrivals(l, &p, 0, 2, 1)
 			b.ReportAllocs()

@@ -124,7 +124,11 @@ func judge(e *evidence) (record.Generator, []string) {
 	judgeCPU(e, &v)
 	judgeOffered(e, &v)
 	unanswered := judgeUnfinished(e, &v)
-	return record.Generator{WhyInvalid: v.why, Valid: len(v.why) == 0, Unanswered: unanswered}, warnings(e)
+	verdict := record.ValidityValid
+	if len(v.why) > 0 {
+		verdict = record.ValidityInvalid
+	}
+	return record.Generator{WhyInvalid: v.why, Valid: len(v.why) == 0, Validity: verdict, Unanswered: unanswered}, warnings(e)
 }
 
 // judgeLag tells the generator's own lag from queueing: lag while all

@@ -93,7 +93,7 @@ type Sink interface {
 // Steady returns the span that a run of l which starts at start measures, if
 // nothing cuts it short.
 func Steady(l scenario.Load, start time.Duration) record.Span {
-	l = defaults(l)
+	l = l.WithDefaults()
 	return record.Span{From: start + l.Warmup, To: start + l.Warmup + l.Duration}
 }
 
@@ -112,7 +112,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.Window <= 0 {
 		c.Window = record.DefaultWindow
 	}
-	plan := defaults(c.Plan.Load)
+	plan := c.Plan.Load.WithDefaults()
 	if plan.Duration <= 0 || plan.Warmup < 0 {
 		return nil, fmt.Errorf("load: a duration of %v after a warm-up of %v cannot be driven", plan.Duration, plan.Warmup)
 	}
@@ -143,37 +143,4 @@ type Progress struct {
 	InFlight    int64
 	LagP99      int64   // ns
 	CPU         float64 // generator's CPUs in use; NaN where it is not known
-}
-
-// Defaults of a plan's load, as scenario.Load documents them.
-const (
-	defaultConnections     = 64
-	defaultOpenConnections = 512
-	defaultDuration        = 30 * time.Second
-	boundedDuration        = 24 * time.Hour // where the number of requests is the bound
-	defaultTimeout         = 10 * time.Second
-	defaultGrace           = 2 * time.Second
-)
-
-// defaults fills in what zero means.
-func defaults(l scenario.Load) scenario.Load {
-	if l.Connections <= 0 {
-		l.Connections = defaultConnections
-		if l.Open() {
-			l.Connections = defaultOpenConnections
-		}
-	}
-	if l.Duration == 0 {
-		if l.Duration = defaultDuration; l.Requests > 0 {
-			l.Duration = boundedDuration
-		}
-	}
-	l.Streams = max(1, l.Streams)
-	if l.Timeout <= 0 {
-		l.Timeout = defaultTimeout
-	}
-	if l.Grace <= 0 {
-		l.Grace = defaultGrace
-	}
-	return l
 }

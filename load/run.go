@@ -72,7 +72,7 @@ type run struct {
 func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
 	r := &run{
 		Config: c, ctx: ctx, plan: plan, pace: newPace(plan), clock: c.Clock, series: newSeries(), seed: c.Seed,
-		streams: plan.Streams, data: len(c.Plan.Data) > 0, shaking: make(chan struct{}, mostShaking),
+		streams: max(1, plan.Streams), data: len(c.Plan.Data) > 0, shaking: make(chan struct{}, mostShaking),
 	}
 	r.start = max(c.Start, c.Clock.Now())
 	r.steady = Steady(plan, r.start)

@@ -97,12 +97,36 @@ type Quantiles struct {
 // the mean is one when the max is.
 func (q Quantiles) Bound(percentile float64) bool { return q.AtLeast > 0 && percentile >= q.AtLeast }
 
+// Validity is whether a run's figures are the target's.
+type Validity string
+
+// Validities. Unknown is a run that was killed before the generator judged itself.
+const (
+	ValidityValid   Validity = "valid"
+	ValidityInvalid Validity = "invalid"
+	ValidityUnknown Validity = "unknown"
+)
+
+// Verdict returns the validity, also of summaries older than that field.
+func (g Generator) Verdict() Validity {
+	switch {
+	case g.Validity != "":
+		return g.Validity
+	case g.Valid:
+		return ValidityValid
+	}
+	return ValidityInvalid
+}
+
 // Generator is the generator's judgement of itself.
 type Generator struct {
-	CPU            int64    `json:"cpu_ns"`
-	RequestsPerCPU float64  `json:"requests_per_cpu_s"`
-	Valid          bool     `json:"valid"`
-	WhyInvalid     []string `json:"why_invalid"`
+	CPU            int64   `json:"cpu_ns"`
+	RequestsPerCPU float64 `json:"requests_per_cpu_s"`
+	// Valid is whether the figures are known to be the target's; Validity tells
+	// the other two cases apart.
+	Valid      bool     `json:"valid"`
+	Validity   Validity `json:"validity,omitempty"`
+	WhyInvalid []string `json:"why_invalid"`
 	// Unanswered is the one reason of WhyInvalid that is not the generator's
 	// doing: too many requests never ended. Empty when that is none of them.
 	Unanswered string `json:"unanswered,omitempty"`

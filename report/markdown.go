@@ -42,6 +42,9 @@ func (m *markdownWriter) head() {
 	if why := invalid(m.s); why != "" {
 		m.line("> **INVALID**: %s\n", escape(why))
 	}
+	if text := unconfirmed(m.s); text != "" {
+		m.line("> %s\n", escape(text))
+	}
 	if m.s.State != record.Complete {
 		m.line("> %s\n", escape(stateLine(m.s.State)))
 	}

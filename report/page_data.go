@@ -110,7 +110,7 @@ func headlineOf(s *record.Summary) headline {
 	if s.State != record.Complete {
 		h.State = stateLine(s.State)
 	}
-	h.State = cleanJoin([]string{h.State, unexpected(&s.Load)}, " ")
+	h.State = cleanJoin([]string{unconfirmed(s), h.State, unexpected(&s.Load)}, " ")
 	if !h.Found {
 		h.Title, h.Lead = nothing(s)
 	} else {

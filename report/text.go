@@ -104,6 +104,9 @@ func (t *textWriter) validity() {
 			t.line("%s", t.red(l))
 		}
 	}
+	for _, l := range wrap(unconfirmed(t.s), t.width, 0) {
+		t.line("%s", t.amber(l))
+	}
 	if t.s.State != record.Complete {
 		t.line("%s", t.amber(stateLine(t.s.State)))
 	}

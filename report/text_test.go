@@ -40,6 +40,7 @@ func variants() map[string]*record.Summary {
 	saturated.Load.Model, saturated.Load.IntendedRate = "open", 5000
 	aborted := healthy()
 	aborted.State = record.Aborted
+	aborted.Generator.Valid, aborted.Generator.Validity = false, record.ValidityUnknown
 	aborted.NotJudged = []record.NotJudged{{Cause: "sleep", Why: "no trace"}}
 	void := healthy()
 	void.Generator.Valid, void.Generator.WhyInvalid = false, []string{"its CPU was used up"}

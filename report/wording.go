@@ -17,7 +17,7 @@ import (
 
 // invalid returns why the figures do not speak of the service, or "".
 func invalid(s *record.Summary) string {
-	if s.Generator.Valid || len(s.Generator.WhyInvalid) == 0 && s.Load.Requests == 0 {
+	if s.Generator.Verdict() != record.ValidityInvalid || len(s.Generator.WhyInvalid) == 0 && s.Load.Requests == 0 {
 		return "" // nothing was measured: the state line and the errors say why
 	}
 	if len(s.Generator.WhyInvalid) == 0 {
@@ -32,6 +32,15 @@ func stateLine(state record.State) string {
 		return "The run is still going on; these are figures of the part so far."
 	}
 	return "The run was " + notation.Clean(string(state)) + "; these are figures of the part that was seen."
+}
+
+// unconfirmed says that nobody knows whether the figures are the service's; empty
+// where the generator judged them.
+func unconfirmed(s *record.Summary) string {
+	if s.Generator.Verdict() != record.ValidityUnknown {
+		return ""
+	}
+	return "VALIDITY UNKNOWN: the run was killed before the generator judged itself, so these figures may be the generator's and not the service's."
 }
 
 // nothing is the headline of a run without findings, and what limited its load

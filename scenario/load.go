@@ -185,22 +185,45 @@ func checkSource(addr netip.Addr) error {
 	return nil
 }
 
-// validate checks what stands in the load and sets its defaults.
-func (l *Load) validate() error {
-	if err := l.validateModel(); err != nil {
-		return err
-	}
+// WithDefaults returns the load with its zero values replaced by what they mean.
+// Streams stays as it is: 0 and 1 are the same.
+func (l Load) WithDefaults() Load {
 	if l.Connections == 0 {
 		l.Connections = DefaultConnections
 		if l.Open() && l.PerConnection == 0 {
 			l.Connections = DefaultCap
 		}
 	}
-	if l.Connections < 0 || l.Connections > MaxConnections {
-		return fmt.Errorf("%d connections are not from 1 to %d", l.Connections, MaxConnections)
-	}
 	if l.PerConnection > 0 {
 		l.Rate = l.PerConnection * float64(l.Connections)
+	}
+	if l.Duration == 0 {
+		switch {
+		case l.Replay != nil:
+			l.Duration = max(l.Replay.length()-l.Warmup, time.Second)
+		case l.Requests > 0:
+			l.Duration = MaxDuration // the count ends the load, and nobody knows when
+		default:
+			l.Duration = DefaultDuration
+		}
+	}
+	if l.Timeout == 0 {
+		l.Timeout = DefaultTimeout
+	}
+	if l.Grace == 0 {
+		l.Grace = DefaultGrace
+	}
+	return l
+}
+
+// validate checks what stands in the load and sets its defaults.
+func (l *Load) validate() error {
+	if err := l.validateModel(); err != nil {
+		return err
+	}
+	*l = l.WithDefaults()
+	if l.Connections < 0 || l.Connections > MaxConnections {
+		return fmt.Errorf("%d connections are not from 1 to %d", l.Connections, MaxConnections)
 	}
 	if math.IsNaN(l.Rate) || l.Rate < 0 || l.Rate > MaxRate {
 		return fmt.Errorf("a rate of %g/s is not within 0 and %g", l.Rate, MaxRate)
@@ -269,27 +292,12 @@ func (l *Load) validateConnections() error {
 }
 
 func (l *Load) validateDurations() error {
-	fallback := DefaultDuration
-	switch {
-	case l.Replay != nil:
-		fallback = max(l.Replay.length()-l.Warmup, time.Second)
-	case l.Requests > 0:
-		// The count ends the load, and nobody knows when.
-		fallback = MaxDuration
-	}
 	for _, d := range []struct {
-		name     string
-		value    *time.Duration
-		fallback time.Duration
-	}{
-		{"duration", &l.Duration, fallback}, {"warmup", &l.Warmup, 0},
-		{"timeout", &l.Timeout, DefaultTimeout}, {"grace", &l.Grace, DefaultGrace},
-	} {
-		if *d.value == 0 {
-			*d.value = d.fallback
-		}
-		if *d.value < 0 || *d.value > MaxDuration {
-			return fmt.Errorf("a %s of %v is not within 0 and %v", d.name, *d.value, MaxDuration)
+		name  string
+		value time.Duration
+	}{{"duration", l.Duration}, {"warmup", l.Warmup}, {"timeout", l.Timeout}, {"grace", l.Grace}} {
+		if d.value < 0 || d.value > MaxDuration {
+			return fmt.Errorf("a %s of %v is not within 0 and %v", d.name, d.value, MaxDuration)
 		}
 	}
 	return nil

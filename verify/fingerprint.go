@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
 )
 
 // Difference is a field in which two measurements' circumstances differ.
@@ -55,8 +56,8 @@ var notMeasured = []string{"name", "thresholds", "verify", "export", "redact", "
 
 // ScenarioName returns the name of a redacted plan; empty if it has none.
 func ScenarioName(redacted json.RawMessage) string {
-	var plan struct{ Name string }
-	if json.Unmarshal(redacted, &plan) != nil {
+	plan, err := scenario.ReadRecorded(redacted)
+	if err != nil {
 		return ""
 	}
 	return plan.Name

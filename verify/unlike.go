@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
 )
 
 // loadParts are the parts of a scenario that say what a service had to do.
@@ -55,6 +56,6 @@ func sameJSON(a, b json.RawMessage) bool {
 
 // atARate reports whether a run's load was an open loop.
 func atARate(r record.Run) bool {
-	var plan struct{ Load struct{ Rate float64 } }
-	return json.Unmarshal(r.Scenario, &plan) == nil && plan.Load.Rate > 0
+	plan, err := scenario.ReadRecorded(r.Scenario)
+	return err == nil && plan.Load.Open()
 }

@@ -358,8 +358,8 @@ func TestKilledRunOpensAndLeavesNothingBehind(t *testing.T) {
 	finish(t, i)
 	r := invoke(t, "diagnose", bundle, "--json")
 	s := summaryOf(t, r)
-	if s.State != record.Aborted || s.Load.Requests == 0 {
-		t.Errorf("state %s, %d requests\n%s", s.State, s.Load.Requests, r.stderr)
+	if s.State != record.Aborted || s.Load.Requests == 0 || s.Generator.Validity != record.ValidityUnknown || r.code != exitUndecided {
+		t.Errorf("state %s, %d requests, validity %s, exit %d\n%s", s.State, s.Load.Requests, s.Generator.Validity, r.code, r.stderr)
 	}
 	awaitGone(t, s.Target.PID)
 }

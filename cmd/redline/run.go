@@ -177,7 +177,9 @@ func outcome(s *record.Summary, runErr error) error {
 		return &exitError{exitUndecided, errors.New("no request ended in the measured span: nothing was measured (see the warnings above)")}
 	case s.Load.Errors == s.Load.Requests:
 		return &exitError{exitUndecided, errors.New("every request failed: nothing was measured of a working service (see the error kinds above)")}
-	case !s.Generator.Valid:
+	case s.Generator.Verdict() == record.ValidityUnknown:
+		return &exitError{exitUndecided, errors.New("the run was killed before the generator judged itself: whether its figures are valid is unknown")}
+	case s.Generator.Verdict() == record.ValidityInvalid:
 		return &exitError{exitUndecided, errors.New("the measurement is invalid: " + strings.Join(s.Generator.WhyInvalid, "; "))}
 	}
 	for _, t := range s.Thresholds {

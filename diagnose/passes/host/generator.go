@@ -62,9 +62,10 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var facts []record.Evidence
 	load, c := p.Load(), p.CPU()
 	var summary record.Summary
-	// Without a summary the verdict was not given: the run was killed before.
-	judged := p.Record.ReadJSON(record.SummaryFile, &summary) == nil
-	if judged && !summary.Generator.Valid {
+	// Without a summary the verdict was not given: the run was killed before. One that
+	// was judged since has a summary that says so.
+	judged := p.Record.ReadJSON(record.SummaryFile, &summary) == nil && summary.Generator.Verdict() != record.ValidityUnknown
+	if judged && summary.Generator.Verdict() == record.ValidityInvalid {
 		for _, reason := range summary.Generator.WhyInvalid {
 			if reason == summary.Generator.Unanswered {
 				continue // the service's doing

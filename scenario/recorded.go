@@ -1,0 +1,31 @@
+package scenario
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Recorded is what a bundle keeps of the plan that its run drove, as far as readers
+// of bundles ask for it: secrets, rows and the target's environment never reach
+// the disk, so it cannot be run again.
+type Recorded struct {
+	Name       string      `json:"name"`
+	Load       Load        `json:"load"` // defaults filled in
+	Thresholds []Threshold `json:"thresholds"`
+}
+
+// ReadRecorded decodes the plan of a bundle (run.json, scenario). Every reader of
+// bundles goes through it, so that a default means the same to all of them. A
+// plan that is missing or does not decode is an error.
+func ReadRecorded(redacted json.RawMessage) (Recorded, error) {
+	if len(redacted) == 0 {
+		return Recorded{}, errors.New("the bundle holds no plan")
+	}
+	var r Recorded
+	if err := json.Unmarshal(redacted, &r); err != nil {
+		return Recorded{}, fmt.Errorf("the recorded plan cannot be read: %w", err)
+	}
+	r.Load = r.Load.WithDefaults()
+	return r, nil
+}
