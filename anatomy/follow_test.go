@@ -85,7 +85,9 @@ func chains(t *testing.T) []chained {
 			[]record.Link{{Goroutine: "errgroup.(*Group).", State: record.StateNetwork, Site: asked}}, 0.6},
 		{"started late", func() {
 			done := make(chan int)
-			go func() { time.Sleep(hold); go func() { query(addr); close(done) }() }()
+			// Longer than the query: on a busy machine the request may begin to wait
+			// late, and what it missed of the sleep is no wait of its own.
+			go func() { time.Sleep(4 * hold); go func() { query(addr); close(done) }() }()
 			<-done
 		}, record.StateChannel,
 			[]record.Link{{Goroutine: "anatomy_test.chains.func", State: record.StateSleep, Site: nap}}, 0.3},
