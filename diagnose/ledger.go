@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -61,7 +62,10 @@ func (a *account) entries() []record.LedgerEntry {
 		return nil
 	}
 	shares := map[string]float64{}
-	for who, sum := range a.sums {
+	// In one order: sums of fractions depend on it in their last digit, and judging
+	// twice must print the same.
+	for _, who := range slices.Sorted(maps.Keys(a.sums)) {
+		sum := a.sums[who]
 		if group := a.group[who]; group != "" && sum < leastEntry*a.total {
 			who = group
 		}
