@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
+	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/report"
 	"github.com/redline-go/redline/target/postgres"
@@ -64,8 +69,16 @@ type fault struct {
 	} `json:"load"`
 }
 
+var recordFaults = flag.Bool("record-faults", false, "run the gateway with each fault and keep the bundles in testdata/gateway")
+
+// liveFaults are run for real: what is healthy, what the database knows, and what
+// the execution trace knows. The others are judged from what was recorded of them,
+// which no busy machine changes.
+var liveFaults = []string{"healthy-uncached", "no-index", "ledger-lock"}
+
 // TestSingleFaultsAreNamed switches on one bad setting of the gateway at a
 // time: the first finding must name it, and the healthy gateway gets none.
+// -record-faults records all settings anew.
 func TestSingleFaultsAreNamed(t *testing.T) {
 	lab := startLab(t)
 	var faults []fault
@@ -76,10 +89,46 @@ func TestSingleFaultsAreNamed(t *testing.T) {
 		t.Fatalf("%d faults: at least 8 are wanted", len(faults))
 	}
 	for _, f := range append(lab.healthy(t), faults...) {
+		file := filepath.Join("testdata", "gateway", f.Name+corpus.PackExt)
 		t.Run(f.Name, func(t *testing.T) {
-			measured(t, func() error { return f.named(summaryOf(t, lab.run(t, f))) })
+			switch {
+			case *recordFaults:
+				lab.record(t, f, file)
+			case slices.Contains(liveFaults, f.Name):
+				measured(t, func() error { return f.named(summaryOf(t, lab.run(t, f))) })
+			}
+			if err := f.named(replayed(t, file)); err != nil {
+				t.Errorf("as recorded: %v", err)
+			}
 		})
 	}
+}
+
+// record keeps what diagnosis reads of a run.
+func (l *lab) record(t *testing.T, f fault, file string) {
+	t.Helper()
+	bundle := filepath.Join(t.TempDir(), "bundle")
+	if r := l.run(t, f, "-o", bundle); r.code != exitOK {
+		t.Fatalf("exit %d\n%s", r.code, r.stderr)
+	}
+	if err := corpus.Pack(bundle, file); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replayed returns the findings of a recorded run.
+func replayed(t *testing.T, file string) record.Summary {
+	t.Helper()
+	rec, body := diagnosetest.Packed(file).Open(t)
+	found, err := diagnose.Run(rec, body, suite.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := record.Summary{Findings: found.Findings}
+	if body != nil {
+		s.Anatomy = body.AnatomySummary
+	}
+	return s
 }
 
 // named is an error unless the first finding is the fault, in its place; for a
@@ -172,7 +221,7 @@ func (l *lab) gateway(t *testing.T, args ...string) []byte {
 }
 
 // run puts the load of a fault on the gateway in that setting.
-func (l *lab) run(t *testing.T, f fault) result {
+func (l *lab) run(t *testing.T, f fault, more ...string) result {
 	t.Helper()
 	address := freePort(t)
 	leads := fmt.Sprintf("connections: %d", max(f.Load.Connections, 16))
@@ -205,5 +254,5 @@ observe: {postgres: "%[5]s"}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return invoke(t, "run", path, "--json")
+	return invoke(t, append([]string{"run", path, "--json"}, more...)...)
 }
