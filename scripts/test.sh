@@ -17,16 +17,16 @@ GOOS=darwin GOARCH=arm64 go vet ./...
 (cd probe && GOOS=darwin GOARCH=arm64 go vet ./...)
 
 go build -o bin/redline ./cmd/redline
-# What only computes goes on all cores. Of the rest one package at a time: they
-# start servers, put load on them and take the time, and two cores have to do for
-# all of it. -p 1 would compile on one core too, so that is done before.
-# go test ends a package after ten minutes, which the command's take when a busy
-# machine gives them half of a CPU.
+# Packages run two at a time, as many as there are cores here: no test may need a
+# quiet machine, and half of each package's time is spent waiting. What only computes
+# comes first, so that what takes part in a load has the rest of the time. Compiling
+# comes before, on all cores. go test ends a package after ten minutes, which the
+# command's may take when a busy machine gives them half of a CPU.
 computing=(. ./benchmark ./diagnose/... ./history ./judge ./lint ./record/... ./report/... ./scenario/... ./stat/... ./verify ./verify/bench)
 go test -timeout 40m $race "${computing[@]}"
 go build $race ./...
-go test -timeout 40m $race -p 1 $(go list ./... | grep -vxF "$(go list "${computing[@]}")")
-(cd probe && go test -timeout 40m $race -p 1 ./...)
-(cd lab && go test -timeout 40m $race -p 1 ./...)
+go test -timeout 40m $race -p 2 $(go list ./... | grep -vxF "$(go list "${computing[@]}")")
+(cd probe && go test -timeout 40m $race -p 2 ./...)
+(cd lab && go test -timeout 40m $race -p 2 ./...)
 # lint.sh has type-checked every service of the corpus; `make bench-diagnose` builds and runs them.
-(cd corpus && go test -timeout 40m $race -p 1 ./bench/... ./backend/...)
+(cd corpus && go test -timeout 40m $race -p 2 ./bench/... ./backend/...)
