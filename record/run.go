@@ -226,6 +226,9 @@ type Statement struct {
 	// unknown.
 	Plan      json.RawMessage `json:"plan,omitempty"`
 	PlanError string          `json:"plan_error,omitempty"`
+	// PlanSource says where the plan is from: "EXPLAIN", or "auto_explain: ...",
+	// which is the plan of an execution with its own values, their constants hidden.
+	PlanSource string `json:"plan_source,omitempty"`
 	// Checks are the indexes that hypopg tried for the statement.
 	Checks []IndexCheck `json:"index_checks,omitempty"`
 }

@@ -41,7 +41,7 @@ func (w *watch) check(ctx context.Context, top []*statement, asked map[int64]aut
 		if s.plan == nil || a.basis == refused || checks == maxChecks {
 			continue
 		}
-		advice, root, found := s.advice(catalogue)
+		advice, found := s.advice(catalogue)
 		if !found || advice.Qualified == "" || advice.ByValue || strings.Contains(advice.Qualified, "…") {
 			continue
 		}
@@ -50,7 +50,7 @@ func (w *watch) check(ctx context.Context, top []*statement, asked map[int64]aut
 			return nil
 		}
 		checks++
-		c := record.IndexCheck{Index: advice.Create, Before: root.Cost}
+		c := record.IndexCheck{Index: advice.Create}
 		if err := w.session.try(ctx, schema, a, advice.Qualified, &c); err != nil {
 			c.Error = inWords(err)
 		}
@@ -63,32 +63,32 @@ func (w *watch) check(ctx context.Context, top []*statement, asked map[int64]aut
 }
 
 // advice returns the index that a statement's plan asks for.
-func (s *statement) advice(c index.Catalogue) (index.Advice, *index.Node, bool) {
+func (s *statement) advice(c index.Catalogue) (index.Advice, bool) {
 	root, err := index.Parse(s.plan)
 	if err != nil || s.sum.calls <= 0 {
-		return index.Advice{}, nil, false
+		return index.Advice{}, false
 	}
 	worst, ok := index.Worst(root, s.sum.rows/s.sum.calls, (s.sum.hit+s.sum.read)/s.sum.calls, c)
 	if !ok {
-		return index.Advice{}, nil, false
+		return index.Advice{}, false
 	}
-	return worst.Advise(), root, true
+	return worst.Advise(), true
 }
 
 // try makes a hypothetical index, asks for the plan, and forgets the index.
 func (s *session) try(ctx context.Context, schema string, a author, create string, c *record.IndexCheck) error {
 	function := func(name string) string { return pgx.Identifier{schema, name}.Sanitize() }
+	// The plan at hand may be of an execution with its own values.
+	before, err := s.cost(ctx, a, "", c)
+	if err != nil {
+		return err
+	}
+	c.Before = before
 	var name string
-	err := s.askAfter(ctx, s.planning(a.as()), append(s.assertions(a),
+	err = s.askAfter(ctx, s.planning(a.as()), append(s.assertions(a),
 		query{"SELECT " + marker + " indexname FROM " + function("hypopg_create_index") + "($1)", []any{create}, one(&name)})...)
 	if err == nil {
-		var plan []byte
-		if plan, err = s.explain(ctx, a); err == nil {
-			var root *index.Node
-			if root, err = index.Parse(plan); err == nil {
-				c.After, c.Used = root.Cost, root.Uses(name)
-			}
-		}
+		c.After, err = s.cost(ctx, a, name, c)
 	}
 	if s.conn.IsClosed() {
 		return err
@@ -98,4 +98,18 @@ func (s *session) try(ctx context.Context, schema string, a author, create strin
 		return fmt.Errorf("forget the hypothetical index: %w", reset)
 	}
 	return unsafe(err)
+}
+
+// cost asks for a plan's cost, and takes note of whether it uses the index of a name.
+func (s *session) cost(ctx context.Context, a author, name string, c *record.IndexCheck) (float64, error) {
+	plan, err := s.explain(ctx, a)
+	if err != nil {
+		return 0, err
+	}
+	root, err := index.Parse(plan)
+	if err != nil {
+		return 0, err
+	}
+	c.Used = name != "" && root.Uses(name)
+	return root.Cost, nil
 }

@@ -114,18 +114,17 @@ func TestAdvisedIndexesAreUsed(t *testing.T) {
 		}
 		exec(t, conn, "DROP INDEX advised")
 	}
+	t.Run("checked with hypopg", func(t *testing.T) { checkedWithHypopg(t, server.DSN, conn) })
 }
 
 // Where the database has hypopg the advice is tried with it, and the session is
 // left without hypothetical indexes.
-func TestAdviceIsCheckedWithHypopg(t *testing.T) {
-	server := start(t, nil)
-	conn := connect(t, server.DSN)
-	catalogue(t, conn)
+func checkedWithHypopg(t *testing.T, dsn string, conn *pgx.Conn) {
+	t.Helper()
 	if _, err := conn.Exec(t.Context(), "CREATE EXTENSION hypopg"); err != nil {
 		t.Skipf("no hypopg on this machine: %v (REDLINE_SETUP=test scripts/setup.sh installs it)", err)
 	}
-	all := stored(t, server.DSN, conn, map[string][]any{"SELECT id FROM orders WHERE uid = $1": {7}})
+	all := stored(t, dsn, conn, map[string][]any{"SELECT id FROM orders WHERE uid = $1": {7}})
 	s, _, _ := adviceFor(t, all, "WHERE uid")
 	if len(s.Checks) != 1 {
 		t.Fatalf("%+v", s)

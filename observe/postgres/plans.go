@@ -81,8 +81,13 @@ func (w *watch) adviseOn(ctx context.Context, top []*statement, asked map[int64]
 func (w *watch) plan(ctx context.Context, top []*statement) (asked map[int64]author) {
 	refused := map[string]int{}
 	var reasons []string // in order
+	logged := w.logged(ctx, top)
 	asked, err := w.session.findAuthors(ctx, top)
 	for _, s := range top {
+		if of, found := logged[s.id]; found {
+			s.plan, s.planSource = of.Plan, of.source()
+			continue
+		}
 		switch {
 		case w.session.conn.IsClosed():
 			s.planError = lost
@@ -98,6 +103,7 @@ func (w *watch) plan(ctx context.Context, top []*statement) (asked map[int64]aut
 		if s.planError = w.session.refusal(a); s.planError == "" {
 			var err error
 			if s.plan, err = w.session.explain(ctx, a); err == nil {
+				s.planSource = "EXPLAIN"
 				continue
 			} else if s.planError = inWords(err); !errors.Is(err, errUnsafe) && !errors.Is(err, errPrepared) {
 				continue

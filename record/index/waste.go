@@ -127,6 +127,7 @@ func scan(n *Node, at place, rows float64, c Catalogue) Scan {
 	s.whole = s.Filter == "" && !at.limited
 	if n.Actual != nil {
 		s.Wanted = max(1, *n.Actual)
+		s.Loops = max(1, n.Loops)
 	}
 	switch {
 	case at.pure && rows >= 0:

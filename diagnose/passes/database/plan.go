@@ -19,13 +19,14 @@ type cost struct {
 	references   []index.Advice // that a deletion lacks
 	checks       []record.IndexCheck
 	planError    string
+	planSource   string
 	wasteful     bool
 	confidence   record.Confidence
 }
 
 func costOf(p *diagnose.Pass, s record.Statement) cost {
 	calls := float64(s.Calls)
-	c := cost{mean: float64(s.Time) / calls, rows: float64(s.Rows) / calls, blocks: -1, planError: s.PlanError, checks: s.Checks, confidence: record.Medium}
+	c := cost{mean: float64(s.Time) / calls, rows: float64(s.Rows) / calls, blocks: -1, planError: s.PlanError, planSource: s.PlanSource, checks: s.Checks, confidence: record.Medium}
 	labels := record.Labels("queryid", s.QueryID)
 	hits, okHits := p.Sum(record.StatementHits, labels)
 	reads, okReads := p.Sum(record.StatementReads, labels)
@@ -118,6 +119,9 @@ func (c cost) evidence() []record.Evidence {
 		}
 		if len(c.scan.SortKey) > 0 {
 			text += ", sorted by " + strings.Join(c.scan.SortKey, ", ")
+		}
+		if strings.HasPrefix(c.planSource, "auto_explain") {
+			text += "; from " + c.planSource
 		}
 		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, node.Cost, "cost", "%s", text))
 		if removed := c.scan.Removed(); removed > 0 {
