@@ -163,6 +163,10 @@ type Statements struct {
 	Idle []Idle `json:"idle,omitempty"`
 	// IdleReadings is how often, once a second, it was asked; 0 is never.
 	IdleReadings int64 `json:"idle_readings,omitempty"`
+	// Tables are those that the plans read, a bounded number; Planner is nil
+	// where they were not asked for.
+	Tables  []Table  `json:"tables,omitempty"`
+	Planner *Planner `json:"planner,omitempty"`
 }
 
 // Idle is the sessions that sat idle after the same statement.
@@ -222,4 +226,9 @@ type Statement struct {
 	// unknown.
 	Plan      json.RawMessage `json:"plan,omitempty"`
 	PlanError string          `json:"plan_error,omitempty"`
+	// PlanSource says where the plan is from: "EXPLAIN", or "auto_explain: ...",
+	// which is the plan of an execution with its own values, their constants hidden.
+	PlanSource string `json:"plan_source,omitempty"`
+	// Checks are the indexes that hypopg tried for the statement.
+	Checks []IndexCheck `json:"index_checks,omitempty"`
 }

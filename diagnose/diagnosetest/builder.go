@@ -33,6 +33,7 @@ type Builder struct {
 	shots       map[shot]*stacks
 	raw         []record.Profile
 	statements  []record.Statement
+	tables      []record.Table
 	anatomy     *record.Anatomy
 	summary     *record.Summary
 }
@@ -133,6 +134,16 @@ func (b *Builder) Statement(text string, calls int64, mean time.Duration, rows, 
 	return b.Counter(record.StatementHits, labels, blocks*float64(calls))
 }
 
+// Tables adds what the database's catalogue has on the tables of plans, and the results of
+// hypopg for the last statement.
+func (b *Builder) Tables(tables []record.Table, checks ...record.IndexCheck) *Builder {
+	b.tables = append(b.tables, tables...)
+	if last := len(b.statements) - 1; last >= 0 {
+		b.statements[last].Checks = append(b.statements[last].Checks, checks...)
+	}
+	return b
+}
+
 // NoStatements forgets all statements and their series.
 func (b *Builder) NoStatements() *Builder {
 	b.statements = nil
@@ -198,7 +209,7 @@ func (b *Builder) write(dir string) error {
 		return err
 	}
 	if len(b.statements) > 0 {
-		if err := record.WriteJSON(dir, record.StatementsFile, record.Statements{Database: "shop", Statements: b.statements}); err != nil {
+		if err := record.WriteJSON(dir, record.StatementsFile, record.Statements{Database: "shop", Statements: b.statements, Tables: b.tables}); err != nil {
 			return err
 		}
 	}

@@ -74,6 +74,9 @@ type statement struct {
 	text      string  // empty until fetched
 	plan      []byte
 	planError string
+	// planSource says where the plan is from.
+	planSource string
+	checks     []record.IndexCheck
 }
 
 // read takes all rows of one reading at the run time at, and returns how many
@@ -241,6 +244,6 @@ func (s *statement) record() record.Statement {
 		Calls: whole(f.calls), Time: time.Duration(f.exec), Rows: whole(f.rows),
 		Hits: whole(f.hit), Reads: whole(f.read), Dirtied: whole(f.dirtied), Temp: whole(f.temp), WAL: whole(f.wal),
 		Planning: time.Duration(f.plan),
-		Plan:     s.plan, PlanError: s.planError,
+		Plan:     s.plan, PlanError: s.planError, PlanSource: s.planSource, Checks: s.checks,
 	}
 }

@@ -38,7 +38,8 @@ func (w *watch) finish(ctx context.Context) {
 	}
 	top := w.ledger.top(maxStored)
 	if w.session != nil {
-		w.plan(ctx, top[:min(len(top), maxPlans)])
+		planned := top[:min(len(top), maxPlans)]
+		w.adviseOn(ctx, planned, w.plan(ctx, planned))
 	}
 	for i, s := range top {
 		if w.session == nil && i < maxPlans {
@@ -61,12 +62,32 @@ func (w *watch) finish(ctx context.Context) {
 // lost is why there is no plan of a server that is gone.
 const lost = "the server was lost before plans were asked for"
 
-// plan asks for the plans of statements and reports which were not taken.
-func (w *watch) plan(ctx context.Context, top []*statement) {
+// adviseOn reads what it takes to advise indexes, and tries them.
+func (w *watch) adviseOn(ctx context.Context, top []*statement, asked map[int64]author) {
+	if w.session.conn.IsClosed() {
+		return
+	}
+	if err := w.describeTables(ctx, top); err != nil {
+		w.say(inWords(err))
+		return
+	}
+	if err := w.check(ctx, top, asked); err != nil {
+		w.say(inWords(err))
+	}
+}
+
+// plan asks for the plans of statements and reports which were not taken. It
+// returns whose they are.
+func (w *watch) plan(ctx context.Context, top []*statement) (asked map[int64]author) {
 	refused := map[string]int{}
 	var reasons []string // in order
+	logged := w.logged(ctx, top)
 	asked, err := w.session.findAuthors(ctx, top)
 	for _, s := range top {
+		if of, found := logged[s.id]; found {
+			s.plan, s.planSource = of.Plan, of.source()
+			continue
+		}
 		switch {
 		case w.session.conn.IsClosed():
 			s.planError = lost
@@ -82,6 +103,7 @@ func (w *watch) plan(ctx context.Context, top []*statement) {
 		if s.planError = w.session.refusal(a); s.planError == "" {
 			var err error
 			if s.plan, err = w.session.explain(ctx, a); err == nil {
+				s.planSource = "EXPLAIN"
 				continue
 			} else if s.planError = inWords(err); !errors.Is(err, errUnsafe) && !errors.Is(err, errPrepared) {
 				continue
@@ -95,6 +117,7 @@ func (w *watch) plan(ctx context.Context, top []*statement) {
 	for _, why := range reasons {
 		w.say(fmt.Sprintf("%d of %d plans were not taken: %s", refused[why], len(top), why))
 	}
+	return asked
 }
 
 // unplannable says why a text has no plan whoever asks for it, else "".

@@ -79,6 +79,7 @@ type Source struct {
 	chains        chains
 	idles         idles
 	blind         []string
+	planLog       planLog
 
 	samples int64
 	missed  int64 // edges

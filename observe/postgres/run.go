@@ -31,6 +31,10 @@ func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
 		return err
 	}
 	s.subject, s.session = subject, session
+	if err := s.findPlanLog(ctx); err != nil {
+		session.close()
+		return err
+	}
 	s.ledger.meter.Width, s.ledger.steady = subject.Window, subject.Steady
 	s.ledger.planning, s.ledger.own = session.queries.planning, session.own
 	s.started = session.started

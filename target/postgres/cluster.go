@@ -142,6 +142,9 @@ func (c *cluster) serve(ctx context.Context) (err error) {
 	}
 	select {
 	case <-ready:
+		if strings.Contains(c.log.String(), movedLine) {
+			return c.answer(ctx)
+		}
 	case <-c.server.done:
 		if strings.Contains(c.log.String(), "Address already in use") {
 			return errPortTaken
@@ -151,6 +154,23 @@ func (c *cluster) serve(ctx context.Context) (err error) {
 		return fmt.Errorf("the server is not ready: %w; its log:\n%s", ctx.Err(), c.log)
 	}
 	return nil
+}
+
+// answer waits until a server answers whose log is not seen.
+func (c *cluster) answer(ctx context.Context) error {
+	for {
+		conn, err := pgx.Connect(ctx, c.dsnOf("postgres"))
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-c.server.done:
+			return fmt.Errorf("the server ended at once (%v)", c.server.State())
+		case <-ctx.Done():
+			return fmt.Errorf("the server is not ready: %w", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // restart ends the server as an administrator would (sessions are cut off) and

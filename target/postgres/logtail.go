@@ -11,6 +11,8 @@ const (
 	tailLines = 30
 	lineLimit = 2 << 10 // bytes kept of one line
 	readyLine = "database system is ready to accept connections"
+	// movedLine is the last of a server with logging_collector = on.
+	movedLine = "redirecting log output to logging collector process"
 )
 
 // logTail keeps the last lines of a server's log and announces readiness. It is
@@ -20,12 +22,13 @@ type logTail struct {
 	tee     io.Writer // nil: none
 	partial []byte    // an unfinished line, at most lineLimit bytes
 	last    []string
-	ready   chan struct{} // closed at the next readyLine; nil when nobody waits
+	ready   chan struct{} // closed at the next readyLine or movedLine; nil when nobody waits
 }
 
 func newLogTail(tee io.Writer) *logTail { return &logTail{tee: tee} }
 
-// awaitReady returns a channel that is closed at the next readyLine.
+// awaitReady returns a channel that is closed at the next readyLine,
+// or movedLine.
 func (t *logTail) awaitReady() <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,7 +61,7 @@ func (t *logTail) add(line string) {
 		t.last = append(t.last[:0], t.last[1:]...)
 	}
 	t.last = append(t.last, line)
-	if t.ready != nil && strings.Contains(line, readyLine) {
+	if t.ready != nil && (strings.Contains(line, readyLine) || strings.Contains(line, movedLine)) {
 		close(t.ready)
 		t.ready = nil
 	}

@@ -11,9 +11,11 @@ var slowQuery = diagnose.Cause{
 		"The service looks idle, the database busy, and every request waits for it.",
 	Knows: "pg_stat_statements gives each statement's part of execution time; the leader must have 40 % of it, and 15 % of " +
 		"request time (from the execution trace) or of the CPU in use. It is named only if it is wasteful or slow by " +
-		"itself: 64 blocks and 8 per row returned, 1,000 rows discarded by a filter, 20 ms per call, or 5 ms of the server's CPU. A frequent but " +
+		"itself: an index would halve its work or more (the descent of a B-tree and the blocks of the rows wanted, against the plan's cost and the " +
+		"blocks touched), or it takes 20 ms per call, or 5 ms of the server's CPU. A frequent but " +
 		"indexed statement is rejected with its figures. Time spent waiting for another session's lock is told as db-lock-wait.",
-	Remedy: "The index that its filter and order ask for, or a rewrite; the plan is attached.",
+	Remedy: "The index that its filter and order ask for, unless it exists: then why it is not used (the operator class that LIKE needs, a " +
+		"function or cast on the column, its first column missing, old statistics). The plan and the tables' indexes are in statements.json.",
 	Example: diagnose.Example{
 		Lang:   "sql",
 		Before: "-- Seq Scan on claims, Filter: (policy = $1)\nSELECT id, cents FROM claims WHERE policy = $1 ORDER BY id DESC;",

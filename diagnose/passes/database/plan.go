@@ -1,153 +1,166 @@
 package database
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/index"
 )
 
-const (
-	// maxPlanBytes bounds a plan, which comes from the database.
-	maxPlanBytes = 1 << 20
-	// maxPlanDepth bounds its nesting.
-	maxPlanDepth = 64
-)
-
-// node is a node of PostgreSQL's EXPLAIN (FORMAT JSON), see
-// https://www.postgresql.org/docs/current/sql-explain.html. Figures of ANALYZE
-// are absent in a plan that was not run.
-type node struct {
-	Type      string   `json:"Node Type"`
-	Relation  string   `json:"Relation Name"`
-	Index     string   `json:"Index Name"`
-	Filter    string   `json:"Filter"`
-	IndexCond string   `json:"Index Cond"`
-	SortKey   []string `json:"Sort Key"`
-	Cost      float64  `json:"Total Cost"`
-	Rows      float64  `json:"Plan Rows"`
-	Loops     float64  `json:"Actual Loops"`
-	Removed   float64  `json:"Rows Removed by Filter"`
-	Plans     []node   `json:"Plans"`
+// cost is what one execution of a statement costs and why.
+type cost struct {
+	mean         float64 // ns
+	rows, blocks float64 // per call; blocks is -1 when not counted
+	scan         index.Waste
+	planned      bool // scan is set: an index would save most of its work
+	advice       index.Advice
+	references   []index.Advice // that a deletion lacks
+	checks       []record.IndexCheck
+	planError    string
+	planSource   string
+	wasteful     bool
+	confidence   record.Confidence
 }
 
-// scan is the place of a plan that reads what it does not need.
-type scan struct {
-	Table   string
-	Filter  string
-	SortKey []string // of the sort above it, if any
-	Cost    float64
-	Removed float64 // rows read and discarded per execution; 0 when not known
-	Node    string  // "Seq Scan", or the index scan that filters
-	Index   string  // the index it uses; empty for a sequential scan
+func costOf(p *diagnose.Pass, s record.Statement) cost {
+	calls := float64(s.Calls)
+	c := cost{mean: float64(s.Time) / calls, rows: float64(s.Rows) / calls, blocks: -1, planError: s.PlanError, planSource: s.PlanSource, checks: s.Checks, confidence: record.Medium}
+	labels := record.Labels("queryid", s.QueryID)
+	hits, okHits := p.Sum(record.StatementHits, labels)
+	reads, okReads := p.Sum(record.StatementReads, labels)
+	if counted, ok := p.Sum(record.StatementCalls, labels); ok && counted > 0 && (okHits || okReads) {
+		c.blocks = (hits + reads) / counted
+	}
+	if len(s.Plan) == 0 {
+		c.wasteful = c.blocks >= wastefulBlocks && c.blocks >= blocksPerRow*c.rows
+		return c
+	}
+	root, err := index.Parse(s.Plan)
+	if err != nil {
+		c.planError = err.Error()
+		return c
+	}
+	all := p.Statements()
+	catalogue := index.Catalogue{Tables: all.Tables, Planner: all.Planner}
+	if c.scan, c.planned = index.Worst(root, c.rows, c.blocks, catalogue); c.planned {
+		c.advice = c.scan.Advise()
+		c.wasteful = c.mean >= index.Halves*max(lookUpNS, c.mean*c.scan.Needed)
+		if c.blocks >= 0 || c.scan.Removed() > 0 {
+			c.confidence = record.High
+		}
+	} else if lacking := index.References(root, catalogue); c.scansReferences(root, lacking, catalogue) {
+		c.references, c.wasteful, c.confidence = lacking, true, record.High
+	}
+	return c
 }
 
-// parsePlan reads EXPLAIN's output: an array with one object that holds Plan.
-func parsePlan(data json.RawMessage) (node, error) {
-	if len(data) > maxPlanBytes {
-		return node{}, fmt.Errorf("plan is larger than %d bytes", maxPlanBytes)
+// scansReferences reports whether a deletion touches twice the blocks that its
+// plan and its rows ask for: it scans the tables that refer to them.
+func (c cost) scansReferences(root *index.Node, lacking []index.Advice, catalogue index.Catalogue) bool {
+	needed := 0.0
+	for _, s := range index.Scans(root, c.rows, catalogue) {
+		needed += s.NeededBlocks()
 	}
-	var wrapped []struct {
-		Plan *node `json:"Plan"`
-	}
-	if err := json.Unmarshal(data, &wrapped); err != nil {
-		return node{}, fmt.Errorf("plan: %w", err)
-	}
-	if len(wrapped) == 0 || wrapped[0].Plan == nil {
-		return node{}, errors.New("plan: no Plan in it")
-	}
-	return *wrapped[0].Plan, nil
+	// Each reference by an index: its descent and a few rows.
+	needed += blocksPerRow * max(1, c.rows) * float64(len(lacking))
+	return len(lacking) > 0 && c.blocks >= index.Halves*needed
 }
 
-// costliest returns the costliest scan of a plan that filters rows away: a
-// sequential scan with a filter, or an index scan that still filters. ok is false
-// when there is none.
-func costliest(root node) (best scan, ok bool) {
-	var walk func(n node, sort []string, depth int)
-	walk = func(n node, sort []string, depth int) {
-		if depth > maxPlanDepth {
-			return
-		}
-		if len(n.SortKey) > 0 {
-			sort = n.SortKey
-		}
-		filters := n.Filter != "" && (strings.Contains(n.Type, "Seq Scan") || n.IndexCond != "" || n.Index != "")
-		if filters && n.Relation != "" && (!ok || n.Cost > best.Cost) {
-			best, ok = scan{
-				Table: n.Relation, Filter: n.Filter, SortKey: sort, Cost: n.Cost,
-				Removed: n.Removed * max(1, n.Loops), Node: n.Type, Index: n.Index,
-			}, true
-		}
-		for _, child := range n.Plans {
-			walk(child, sort, depth+1)
-		}
+// saved is the part of an execution that the index saves, 1 where it is not known.
+func (c cost) saved() float64 {
+	if !c.wasteful || !c.planned {
+		return 1
 	}
-	walk(root, nil, 0)
-	return best, ok
+	return 1 - max(c.scan.Needed, min(1, lookUpNS/c.mean))
 }
 
-// Patterns over the text PostgreSQL prints for expressions. They are compiled
-// per call: a diagnosis looks at a handful of plans.
-const (
-	// A column compared with a parameter or literal: (user_id = $1),
-	// ((uid)::text = $1), (o.status = ANY (...)).
-	equality = `(?:\w+\.)?("?\w+"?)(?:[)]::[\w ]+)?[)]* (?:=|= ANY) `
-	ranged   = `(?:\w+\.)?("?\w+"?)(?:[)]::[\w ]+)?[)]* (?:<|>|<=|>=|~~) `
-	plainKey = `^(?:\w+\.)?("?\w+"?)( DESC)?(?: NULLS (?:FIRST|LAST))?$`
-)
-
-// indexFor suggests the index that a scan lacks: columns compared for equality,
-// then the sort's keys, or else one column that is ranged over. It is empty when
-// the filter compares no plain column.
-func (s scan) indexFor() string {
-	equal := columns(equality, s.Filter)
-	var rest []string
-	key := regexp.MustCompile(plainKey)
-	for _, k := range s.SortKey {
-		m := key.FindStringSubmatch(k)
-		if m == nil {
-			rest = nil
-			break
-		}
-		if !slices.Contains(equal, m[1]) {
-			rest = append(rest, m[1]+m[2])
-		}
+func (c cost) blocksText() string {
+	if c.blocks < 0 {
+		return "an unknown number of blocks"
 	}
-	if len(rest) == 0 {
-		for _, c := range columns(ranged, s.Filter) {
-			if !slices.Contains(equal, c) {
-				rest = []string{c}
-				break
-			}
-		}
-	}
-	if len(equal) == 0 && len(columns(ranged, s.Filter)) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("CREATE INDEX ON %s (%s)", s.Table, strings.Join(append(equal, rest...), ", "))
+	return fmt.Sprintf("%.0f blocks", c.blocks)
 }
 
-func columns(pattern, filter string) []string {
-	var found []string
-	for _, at := range regexp.MustCompile(pattern).FindAllStringSubmatchIndex(filter, 16) {
-		// No plain index serves a function of a column, (lower(a) = $1).
-		if before := strings.TrimRight(filter[:at[0]], "("); len(before) < at[0] && endsInWord(before) {
-			continue
-		}
-		if name := filter[at[2]:at[3]]; !slices.Contains(found, name) {
-			found = append(found, name)
-		}
+func (c cost) title(share float64, of string, s record.Statement) string {
+	node := c.scan.Node
+	switch {
+	case c.wasteful && c.planned && node.Index == "":
+		return fmt.Sprintf("A %s of %s takes %s of %s", scanName(node.Type), node.Relation, diagnose.Percent(share), of)
+	case c.wasteful && c.planned && node.Filter == "":
+		return fmt.Sprintf("A scan of %s through %s that reads and sorts many rows for a few takes %s of %s", node.Relation, node.Index, diagnose.Percent(share), of)
+	case c.wasteful && c.planned:
+		return fmt.Sprintf("A scan of %s through %s that discards most rows takes %s of %s", node.Relation, node.Index, diagnose.Percent(share), of)
+	case len(c.references) > 0:
+		return fmt.Sprintf("Foreign keys without an index make a deletion take %s of %s at %s per call: %s", diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
 	}
-	return found
+	return fmt.Sprintf("One statement takes %s of %s at %s per call: %s", diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
 }
 
-// endsInWord reports whether text ends in a letter, a digit or '_'.
-func endsInWord(text string) bool {
-	if text == "" {
-		return false
+// scanName names a node without an index.
+func scanName(node string) string {
+	if strings.Contains(node, "Seq Scan") {
+		return "sequential scan"
 	}
-	c := text[len(text)-1]
-	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+	return strings.ToLower(node)
+}
+
+func (c cost) evidence() []record.Evidence {
+	var facts []record.Evidence
+	if c.blocks >= 0 {
+		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.blocks, "blocks", "each call touches %.0f blocks of 8 kB and returns %.1f rows", c.blocks, c.rows))
+	}
+	switch node := c.scan.Node; {
+	case c.planned:
+		text := fmt.Sprintf("plan: %s on %s", node.Type, node.Relation)
+		if c.scan.Filter != "" {
+			text += ", Filter " + c.scan.Filter
+		}
+		if len(c.scan.SortKey) > 0 {
+			text += ", sorted by " + strings.Join(c.scan.SortKey, ", ")
+		}
+		if strings.HasPrefix(c.planSource, "auto_explain") {
+			text += "; from " + c.planSource
+		}
+		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, node.Cost, "cost", "%s", text))
+		if removed := c.scan.Removed(); removed > 0 {
+			facts = append(facts, diagnose.Fact(diagnose.FromPostgres, removed, "rows", "the filter discards %.0f rows per call", removed))
+		}
+		if c.advice.Create != "" {
+			facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.scan.Blocks, "blocks", "by an index that fits it would touch about %.0f blocks", c.scan.Blocks))
+		}
+	case c.planError != "":
+		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, 0, "", "no plan: %s", c.planError))
+	}
+	for _, check := range c.checks {
+		if check.Error == "" && check.Index == c.advice.Create {
+			facts = append(facts, diagnose.Fact(diagnose.FromPostgres, check.After, "cost", "%s", checked(check)))
+		}
+	}
+	return facts
+}
+
+// checked says what the planner makes of a hypothetical index.
+func checked(c record.IndexCheck) string {
+	if !c.Used {
+		return "checked with hypopg: the planner does not choose the index"
+	}
+	return fmt.Sprintf("checked with hypopg: the planner's cost falls from %.0f to %.0f", c.Before, c.After)
+}
+
+func (c cost) remedy() string {
+	switch {
+	case c.wasteful && c.planned && c.advice.Create != "":
+		return strings.TrimSpace(c.advice.Create + "; then the scan reads only the rows it returns. " + strings.Join(c.advice.Why, " "))
+	case c.wasteful && c.planned && len(c.advice.Why) > 0:
+		return c.advice.String()
+	case len(c.references) > 0:
+		var parts []string
+		for _, a := range c.references {
+			parts = append(parts, a.String())
+		}
+		return strings.Join(parts, " ")
+	}
+	return "Look at EXPLAIN (ANALYZE, BUFFERS) of the statement; read fewer rows, or cache the answer."
 }

@@ -1,52 +1,59 @@
-package database
+package database_test
 
 import (
 	"strings"
 	"testing"
+
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/database"
+	"github.com/redline-go/redline/record"
 )
 
-func TestPlan(t *testing.T) {
-	for _, c := range []struct{ name, plan, table, index string }{
-		{"sort above a scan", `[{"Plan":{"Node Type":"Limit","Plans":[{"Node Type":"Sort","Sort Key":["created_at DESC"],"Plans":[
-			{"Node Type":"Seq Scan","Relation Name":"orders","Filter":"(uid = $1)","Total Cost":5000}]}]}}]`, "orders", "CREATE INDEX ON orders (uid, created_at DESC)"},
-		{"parallel scan, cast column", `[{"Plan":{"Node Type":"Gather","Plans":[{"Node Type":"Seq Scan","Parallel Aware":true,"Relation Name":"orders",
-			"Filter":"((o.email)::text = 'x'::text)","Total Cost":5000}]}}]`, "orders", "CREATE INDEX ON orders (email)"},
-		{"two conditions and a range", `[{"Plan":{"Node Type":"Seq Scan","Relation Name":"t","Filter":"((a = $1) AND (b = $2) AND (c > $3))","Total Cost":9}}]`, "t", "CREATE INDEX ON t (a, b, c)"},
-		{"in a list", `[{"Plan":{"Node Type":"Seq Scan","Relation Name":"t","Filter":"(order_id = ANY ($1))","Total Cost":9}}]`, "t", "CREATE INDEX ON t (order_id)"},
-		{"expression", `[{"Plan":{"Node Type":"Seq Scan","Relation Name":"t","Filter":"(lower(a) = $1)","Total Cost":9}}]`, "t", ""},
-		{"index that still filters", `[{"Plan":{"Node Type":"Index Scan","Relation Name":"t","Index Name":"t_a","Index Cond":"(a = $1)","Filter":"(b = $2)","Total Cost":9}}]`, "t", "CREATE INDEX ON t (b)"},
-		{"costliest of two", `[{"Plan":{"Node Type":"Hash Join","Plans":[{"Node Type":"Seq Scan","Relation Name":"small","Filter":"(x = 1)","Total Cost":2},
-			{"Node Type":"Seq Scan","Relation Name":"large","Filter":"(y = 1)","Total Cost":200}]}}]`, "large", "CREATE INDEX ON large (y)"},
-		{"served by an index", `[{"Plan":{"Node Type":"Index Scan","Relation Name":"t","Index Name":"t_a","Index Cond":"(a = $1)","Total Cost":9}}]`, "", ""},
-		{"whole table wanted", `[{"Plan":{"Node Type":"Seq Scan","Relation Name":"t","Total Cost":9}}]`, "", ""},
-	} {
-		root, err := parsePlan([]byte(c.plan))
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		s, ok := costliest(root)
-		if ok != (c.table != "") || s.Table != c.table {
-			t.Errorf("%s: scan of %q (%v), want %q", c.name, s.Table, ok, c.table)
-		}
-		if ok && s.indexFor() != c.index {
-			t.Errorf("%s: %q, want %q", c.name, s.indexFor(), c.index)
-		}
-	}
-	for _, bad := range []string{"", "null", "[]", "[{}]", `{"Plan":1}`, "[" + strings.Repeat(" ", maxPlanBytes) + "]"} {
-		if _, err := parsePlan([]byte(bad)); err == nil {
-			t.Errorf("%.20q is read as a plan", bad)
-		}
+// A Limit over a Sort reads and sorts 385 blocks for the first 50 rows: 7.7
+// blocks per row, where an index in the order wanted needs one.
+func TestLimitOverSortIsWaste(t *testing.T) {
+	const plan = `[{"Plan":{"Node Type":"Limit","Total Cost":900,"Plan Rows":50,"Plans":[{"Node Type":"Sort","Sort Key":["created_at DESC"],"Total Cost":890,"Plan Rows":20000,
+		"Plans":[{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Total Cost":585,"Plan Rows":20000}]}]}}]`
+	b := idle()
+	found := Expect(t, database.SlowQuery, b.Statement("SELECT * FROM links ORDER BY created_at DESC LIMIT $1", int64(b.Requests()), 18*ms, 50, 385, plan), "db-slow-query at orders.go:41")
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "CREATE INDEX ON links (created_at DESC)") {
+		t.Errorf("remedy %q", found[0].Remedy)
 	}
 }
 
-func FuzzPlan(f *testing.F) {
-	f.Add([]byte(`[{"Plan":{"Node Type":"Seq Scan","Relation Name":"t","Filter":"((a)::text = $1)","Sort Key":["b DESC"]}}]`))
-	f.Add([]byte(`[{"Plan":{"Plans":[{"Plans":[{}]}]}}]`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if root, err := parsePlan(data); err == nil {
-			if s, ok := costliest(root); ok {
-				s.indexFor()
-			}
-		}
-	})
+// An aggregate of all rows reads what it needs: no index would save it.
+func TestWholeTableIsNoWaste(t *testing.T) {
+	const plan = `[{"Plan":{"Node Type":"Aggregate","Total Cost":635,"Plan Rows":1,"Plans":[{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Total Cost":585,"Plan Rows":20000}]}}]`
+	b := idle()
+	Expect(t, database.SlowQuery, b.Statement("SELECT sum(clicks) FROM links", int64(b.Requests()), 4*ms, 1, 385, plan))
+}
+
+// An index that exists is not advised, and why it does not serve is said; the
+// result of hypopg for one that is advised is evidence.
+func TestIndexesOfTheCatalogue(t *testing.T) {
+	const plan = `[{"Plan":{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Filter":"(slug ~~ $1)","Total Cost":5380,"Plan Rows":10}}]`
+	const text, advised = "SELECT * FROM links WHERE slug LIKE $1", "CREATE INDEX ON links (slug text_pattern_ops)"
+	table := record.Table{Schema: "public", Name: "links", Rows: 2e5, Pages: 2600, Columns: []record.Column{{Name: "slug", Type: "text"}}, Indexes: []record.Index{{
+		Name: "links_slug", Method: "btree", Valid: true, Definition: "CREATE INDEX links_slug ON links (slug)", Keys: []record.IndexKey{{Column: "slug", Class: "text_ops"}},
+	}}}
+	b := idle()
+	b.Statement(text, int64(b.Requests()), 27*ms, 10, 2600, plan).Tables([]record.Table{table}, record.IndexCheck{Index: advised, Before: 5380, After: 42, Used: true})
+	found := Expect(t, database.SlowQuery, b, "db-slow-query at orders.go:41")
+	if len(found) != 1 || !strings.Contains(found[0].Remedy, advised) || !strings.Contains(found[0].Remedy, "links_slug orders slug by its collation") {
+		t.Fatalf("%+v", found)
+	}
+	checked := false
+	for _, e := range found[0].Evidence {
+		checked = checked || strings.Contains(e.Text, "checked with hypopg: the planner's cost falls from 5380 to 42")
+	}
+	if !checked {
+		t.Errorf("the result of hypopg is no evidence: %+v", found[0].Evidence)
+	}
+	table.Indexes[0].Keys[0].Bytes = true
+	b = idle()
+	b.Statement(text, int64(b.Requests()), 27*ms, 10, 2600, plan).Tables([]record.Table{table})
+	found = Expect(t, database.SlowQuery, b, "db-slow-query at orders.go:41")
+	if len(found) == 1 && (strings.Contains(found[0].Remedy, advised) || !strings.Contains(found[0].Remedy, "The index exists: CREATE INDEX links_slug")) {
+		t.Errorf("remedy %q", found[0].Remedy)
+	}
 }

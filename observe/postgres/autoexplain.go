@@ -1,0 +1,157 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/redline-go/redline/observe/postgres/planlog"
+	normal "github.com/redline-go/redline/record/statement"
+)
+
+// The plans that auto_explain logs are of the executions themselves, with their
+// own values and, with log_analyze, the rows they met. They are taken from the
+// server's log, from where it stood when the run began, and need nothing of what
+// rights.go is wary of: nothing is planned for them.
+
+// planLog is auto_explain's log.
+type planLog struct {
+	files  logFiles // nil where it is off or cannot be read
+	format planlog.Format
+	from   mark
+}
+
+// fromLog is a statement's plan there.
+type fromLog struct {
+	planlog.Entry
+	seen int // executions that were logged
+}
+
+// findPlanLog looks whether auto_explain is on, and where its plans go to.
+func (s *Source) findPlanLog(ctx context.Context) error {
+	var least, collector, destination string
+	var roles, views bool
+	err := s.session.ask(ctx, query{`SELECT /* redline */ coalesce(current_setting('auto_explain.log_min_duration', true), ''),
+		EXISTS (SELECT FROM pg_db_role_setting r, unnest(r.setconfig) c WHERE c LIKE 'auto_explain.%' OR c LIKE '%preload_libraries=%auto_explain%'),
+		current_setting('logging_collector'), current_setting('log_destination'),
+		EXISTS (SELECT FROM pg_extension WHERE extname IN ('pg_store_plans', 'pg_stat_plans'))`, nil, one(&least, &roles, &collector, &destination, &views)})
+	if err != nil && s.session.conn.IsClosed() {
+		return fmt.Errorf("look for auto_explain: %w", err)
+	} else if err != nil {
+		s.say("whether auto_explain is on is not known: " + inWords(err))
+		return nil
+	}
+	if views {
+		s.say("the plans of pg_store_plans and pg_stat_plans are not read: redline asks for its own, or takes those of auto_explain")
+	}
+	if (least == "" || least == "-1") && !roles {
+		return nil
+	}
+	format := planlog.Stderr
+	for _, one := range []planlog.Format{planlog.CSV, planlog.JSON} {
+		if strings.Contains(destination, string(one)) && collector == "on" {
+			format = one
+		}
+	}
+	s.planLog.format = format
+	if format == planlog.Stderr && !strings.Contains(destination, "stderr") {
+		s.say("auto_explain is on, but its plans were not read: the server logs to " + destination)
+		return nil
+	}
+	return s.openPlanLog(ctx, collector == "on")
+}
+
+// openPlanLog finds a way to the log: through the server, else on this host.
+func (s *Source) openPlanLog(ctx context.Context, collected bool) error {
+	var ways []logFiles
+	if collected {
+		ways = append(ways, served{s.session, s.planLog.format})
+	}
+	if s.session.cpu != nil && s.session.owned {
+		ways = append(ways, localFiles{int(s.session.pid), s.planLog.format, collected})
+	}
+	why := errors.New("it goes to the server's standard error, which is not seen from here: set logging_collector = on")
+	for i, way := range ways {
+		name, size, err := way.current(ctx)
+		if err == nil {
+			_, err = way.read(ctx, name, size, 1)
+		}
+		if err == nil {
+			s.planLog.files, s.planLog.from = way, mark{name, size}
+			return nil
+		}
+		if s.session.conn.IsClosed() {
+			return err
+		}
+		if i == 0 {
+			why = err
+		}
+	}
+	text := inWords(why)
+	var refusal *pgconn.PgError
+	if errors.As(why, &refusal) && refusal.Code == "42501" {
+		text += ": run GRANT pg_monitor, pg_read_server_files TO redline's role, and GRANT EXECUTE ON FUNCTION pg_stat_file(text), " +
+			"pg_read_binary_file(text, bigint, bigint), pg_ls_dir(text) TO it"
+	}
+	s.say("auto_explain is on, but its plans were not read: " + text)
+	return nil
+}
+
+// logged returns the plans of the statements that auto_explain logged during the
+// run: of each the slowest execution's. They are joined by the statement's id
+// where it is logged, else by the text without its constants.
+func (w *watch) logged(ctx context.Context, top []*statement) map[int64]fromLog {
+	found := map[int64]fromLog{}
+	if w.planLog.files == nil {
+		return found
+	}
+	files := w.planLog.files
+	switch way := files.(type) { // of the session that there is now
+	case served:
+		files = served{w.session, way.format}
+	case localFiles:
+		way.pid = int(w.session.pid)
+		files = way
+	}
+	pieces, more, err := since(ctx, files, w.planLog.from)
+	if err != nil {
+		w.say("auto_explain's plans were not read: " + inWords(err))
+		return found
+	}
+	if more {
+		w.say(fmt.Sprintf("auto_explain logged more than %d MB during the run: the plans of the first are used", maxLog>>20))
+	}
+	keys, ids := map[string]int64{}, map[int64]bool{}
+	for _, s := range top {
+		ids[s.id] = true
+		if s.text != "" {
+			keys[normal.Key(s.text)] = s.id
+		}
+	}
+	for _, piece := range pieces {
+		for _, e := range planlog.Read(piece, w.planLog.format) {
+			id, known := e.QueryID, ids[e.QueryID]
+			if e.QueryID == 0 {
+				id, known = keys[e.Key], keys[e.Key] != 0
+			}
+			if !known || len(e.Plan) > maxPlan {
+				continue
+			}
+			best := found[id]
+			if best.seen == 0 || e.Duration > best.Duration {
+				best.Entry = e
+			}
+			best.seen++
+			found[id] = best
+		}
+	}
+	return found
+}
+
+// source says where the plan comes from.
+func (f fromLog) source() string {
+	return fmt.Sprintf("auto_explain: the slowest of %d executions logged, %.3g ms", f.seen, f.Duration)
+}

@@ -1,0 +1,115 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/index"
+)
+
+// maxChecks is how many statements have their index tried.
+const maxChecks = 10
+
+// hypopg is where the extension is; empty where the database has none.
+func (s *session) findHypopg(ctx context.Context) (schema string, err error) {
+	err = s.ask(ctx, query{`SELECT /* redline */ n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'hypopg'`, nil, one(&schema)})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	return schema, err
+}
+
+// check tries the indexes that the plans ask for, where the database has hypopg.
+// Its indexes exist in the session's memory alone.
+//
+// Hazard: they would be seen by the EXPLAINs of whoever shares the session, so
+// that nothing is tried through a pooler.
+func (w *watch) check(ctx context.Context, top []*statement, asked map[int64]author) error {
+	schema, err := w.session.findHypopg(ctx)
+	if err != nil || schema == "" {
+		return err
+	}
+	catalogue := index.Catalogue{Tables: w.store.Tables, Planner: w.store.Planner}
+	checks := 0
+	for _, s := range top {
+		a := asked[s.id]
+		if s.plan == nil || a.basis == refused || checks == maxChecks {
+			continue
+		}
+		advice, found := s.advice(catalogue)
+		if !found || advice.Qualified == "" || advice.ByValue || strings.Contains(advice.Qualified, "…") {
+			continue
+		}
+		if !w.session.owned {
+			w.say("hypopg was not used: its indexes would be seen by others through the pooler")
+			return nil
+		}
+		checks++
+		c := record.IndexCheck{Index: advice.Create}
+		if err := w.session.try(ctx, schema, a, advice.Qualified, &c); err != nil {
+			c.Error = inWords(err)
+		}
+		s.checks = append(s.checks, c)
+		if w.session.conn.IsClosed() {
+			return errors.New(lost)
+		}
+	}
+	return nil
+}
+
+// advice returns the index that a statement's plan asks for.
+func (s *statement) advice(c index.Catalogue) (index.Advice, bool) {
+	root, err := index.Parse(s.plan)
+	if err != nil || s.sum.calls <= 0 {
+		return index.Advice{}, false
+	}
+	worst, ok := index.Worst(root, s.sum.rows/s.sum.calls, (s.sum.hit+s.sum.read)/s.sum.calls, c)
+	if !ok {
+		return index.Advice{}, false
+	}
+	return worst.Advise(), true
+}
+
+// try makes a hypothetical index, asks for the plan, and forgets the index.
+func (s *session) try(ctx context.Context, schema string, a author, create string, c *record.IndexCheck) error {
+	function := func(name string) string { return pgx.Identifier{schema, name}.Sanitize() }
+	// The plan at hand may be of an execution with its own values.
+	before, err := s.cost(ctx, a, "", c)
+	if err != nil {
+		return err
+	}
+	c.Before = before
+	var name string
+	err = s.askAfter(ctx, s.planning(a.as()), append(s.assertions(a),
+		query{"SELECT " + marker + " indexname FROM " + function("hypopg_create_index") + "($1)", []any{create}, one(&name)})...)
+	if err == nil {
+		c.After, err = s.cost(ctx, a, name, c)
+	}
+	if s.conn.IsClosed() {
+		return err
+	}
+	if reset := s.ask(ctx, query{"SELECT " + marker + " " + function("hypopg_reset") + "()", nil, nil}); reset != nil {
+		s.close() // what must not be left ends with the session
+		return fmt.Errorf("forget the hypothetical index: %w", reset)
+	}
+	return unsafe(err)
+}
+
+// cost asks for a plan's cost, and takes note of whether it uses the index of a name.
+func (s *session) cost(ctx context.Context, a author, name string, c *record.IndexCheck) (float64, error) {
+	plan, err := s.explain(ctx, a)
+	if err != nil {
+		return 0, err
+	}
+	root, err := index.Parse(plan)
+	if err != nil {
+		return 0, err
+	}
+	c.Used = name != "" && root.Uses(name)
+	return root.Cost, nil
+}

@@ -1,0 +1,101 @@
+package planlog
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/redline-go/redline/redact"
+)
+
+// maxDepth bounds the nesting of plans.
+const maxDepth = 64
+
+// names are the fields of a node that hold names and figures, expressions those
+// that may hold constants. Others are left out.
+var (
+	names = fields("Node Type", "Parent Relationship", "Subplan Name", "Operation", "Join Type", "Strategy", "Partial Mode", "Scan Direction",
+		"Relation Name", "Schema", "Alias", "Index Name", "Startup Cost", "Total Cost", "Plan Rows", "Actual Startup Time", "Actual Total Time", "Actual Rows",
+		"Actual Loops", "Rows Removed by Filter", "Rows Removed by Index Recheck", "Rows Removed by Join Filter", "Heap Fetches", "Shared Hit Blocks", "Shared Read Blocks",
+		"Sort Method", "Sort Space Used", "Sort Space Type", "Exact Heap Blocks", "Lossy Heap Blocks")
+	expressions = fields("Filter", "Index Cond", "Recheck Cond", "Hash Cond", "Merge Cond", "Join Filter", "TID Cond", "One-Time Filter")
+	lists       = fields(sortKey, "Presorted Key", "Group Key")
+)
+
+func fields(names ...string) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
+}
+
+// clean copies a node without constants and without what is not known.
+func clean(node map[string]any, depth int) map[string]any {
+	kept := map[string]any{}
+	for name, value := range node {
+		switch v := value.(type) {
+		case float64:
+			if names[name] {
+				kept[name] = v
+			}
+		case string:
+			switch {
+			case names[name]:
+				kept[name] = v
+			case expressions[name]:
+				kept[name] = hide(v)
+			}
+		case []any:
+			switch {
+			case name == "Plans" && depth < maxDepth:
+				below := []any{}
+				for _, one := range v {
+					if child, ok := one.(map[string]any); ok {
+						below = append(below, clean(child, depth+1))
+					}
+				}
+				kept[name] = below
+			case lists[name]:
+				texts := []any{}
+				for _, one := range v {
+					if text, ok := one.(string); ok {
+						texts = append(texts, hide(text))
+					}
+				}
+				kept[name] = texts
+			}
+		}
+	}
+	return kept
+}
+
+var (
+	// pattern is where a pattern of LIKE begins; number is one that redact leaves,
+	// as it does limits and positions. In a plan's expressions all are data.
+	pattern = regexp.MustCompile(`~~\*? '[^']`)
+	hidden  = regexp.MustCompile(`(~~\*? )'…'`)
+	number  = regexp.MustCompile(`([ (,'-])\d[\d.]*\b`)
+)
+
+// hide takes the constants out of an expression. Of the pattern of a LIKE it
+// leaves whether it begins with a wildcard, which decides the index.
+func hide(expression string) string {
+	var wild []bool
+	for _, m := range pattern.FindAllString(expression, -1) {
+		wild = append(wild, strings.ContainsAny(m[len(m)-1:], "%_"))
+	}
+	clean, _ := redact.SQL(expression)
+	clean = number.ReplaceAllString(clean, "${1}…")
+	if len(hidden.FindAllString(clean, -1)) != len(wild) {
+		return clean
+	}
+	i := 0
+	return hidden.ReplaceAllStringFunc(clean, func(text string) string {
+		i++
+		before := strings.TrimSuffix(text, "'…'")
+		if wild[i-1] {
+			return before + "'%…'"
+		}
+		return before + "'…%'"
+	})
+}

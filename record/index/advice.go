@@ -1,0 +1,296 @@
+package index
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Advice is what a scan needs.
+type Advice struct {
+	// Create is the statement that makes the index; empty where none helps.
+	Create string
+	// Qualified is the same with the table's schema, as far as it is known.
+	Qualified string
+	// Why are sentences: why what exists does not serve, what else is to be changed.
+	Why []string
+	// ByValue: whether the index is used depends on a parameter's value, so that
+	// no generic plan shows it.
+	ByValue bool
+}
+
+// String is the advice as a remedy.
+func (a Advice) String() string {
+	parts := slices.Clone(a.Why)
+	if a.Create != "" {
+		parts = append([]string{a.Create + "."}, parts...)
+	}
+	return strings.Join(parts, " ")
+}
+
+// key is one of an index that is advised.
+type key struct {
+	column     string // or
+	expression string
+	class      string // operator class, "" for the type's own
+	desc       bool
+	nulls      string // " NULLS FIRST", " NULLS LAST" where not the direction's own
+}
+
+func (k key) String() string {
+	text := quote(k.column)
+	if k.column == "" {
+		text = k.expression
+		if !called.MatchString(text) {
+			text = "(" + text + ")"
+		}
+	}
+	if k.class != "" {
+		text += " " + k.class
+	}
+	if k.desc {
+		text += " DESC"
+	}
+	return text + k.nulls
+}
+
+// design is an index in the making.
+type design struct {
+	equal, rest []key
+	where       []string // of a partial one
+	method      string
+	why         []string
+	byValue     bool
+	bytes       bool // its last key must order text byte by byte
+}
+
+func (d design) keys() []key { return append(slices.Clone(d.equal), d.rest...) }
+
+// Advise names the index that a scan lacks: the columns compared for equality,
+// then those of the order or of a range. It names none that exists.
+func (s Scan) Advise() Advice {
+	var d design
+	var ranges, nulls []condition
+	for _, c := range conditions(s.Filter, s.Node.Alias) {
+		switch c.op {
+		case equal:
+			s.addEqual(&d, c)
+		case ranged:
+			ranges = append(ranges, c)
+		case matches, prefixed, infix:
+			ranges = append(ranges, c)
+		case isNull, notNull, isTrue, isFalse:
+			nulls = append(nulls, c)
+		}
+	}
+	sort := s.order(d.equal)
+	for _, c := range ranges {
+		if c.op == ranged && c.expression == "" && len(sort) > 0 && sort[0].column == c.column {
+			continue // the order's own column
+		}
+		if len(d.rest) == 0 && (len(sort) == 0 || !s.Limited) {
+			s.addRange(&d, c)
+		} else if c.expression != "" && c.op == ranged {
+			s.addRange(&design{}, c)
+		}
+	}
+	if len(d.rest) == 0 {
+		d.rest = sort
+	}
+	s.addPartial(&d, nulls)
+	return s.finish(d)
+}
+
+func (d *design) addKey(to *[]key, k key) {
+	for _, before := range d.keys() {
+		if before.column == k.column && before.expression == k.expression {
+			return
+		}
+	}
+	*to = append(*to, k)
+}
+
+// steady are functions of the server that are immutable, so that an index can
+// hold what they return. Others depend on settings such as the time zone.
+const steady = " lower upper md5 length abs btrim ltrim rtrim reverse mod coalesce "
+
+// dates are functions and casts that cut a time: a range of the column itself
+// asks the same and needs no index of an expression.
+const dates = " date date_trunc date_part to_char extract "
+
+func (s Scan) addEqual(d *design, c condition) {
+	switch {
+	case c.column != "":
+		d.addKey(&d.equal, key{column: c.column})
+	case c.cast != "" && s.relabels(c):
+		d.addKey(&d.equal, key{column: c.inner})
+	case c.cast == "date" || strings.Contains(dates, " "+c.function+" "):
+		d.why = append(d.why, fmt.Sprintf("No index on %[1]s serves %[2]s: write it as a range, %[1]s >= $1 AND %[1]s < $1 + interval '1 day'.", quote(c.inner), c.expression))
+		d.addKey(&d.rest, key{column: c.inner})
+	case c.cast != "":
+		is := ""
+		if t := s.typeOf(c.inner); t != "" {
+			is = ", which is " + t
+		}
+		d.why = append(d.why, fmt.Sprintf("The comparison casts %s%s, to %s, and no index on the column serves that: pass the parameter in the column's own type.", quote(c.inner), is, c.cast))
+		d.addKey(&d.equal, key{column: c.inner})
+	case s.steady(c):
+		d.addKey(&d.equal, key{expression: c.expression})
+		if i := s.leading(c.inner); i != "" {
+			d.why = append(d.why, fmt.Sprintf("%s holds %s itself, and so does not serve %s.", i, quote(c.inner), c.expression))
+		}
+	}
+}
+
+// steady reports whether an index may hold the expression: an immutable function,
+// or a field of a jsonb column.
+func (s Scan) steady(c condition) bool {
+	if strings.Contains(c.expression, "…") {
+		return false // a constant that is hidden
+	}
+	if c.function != "" {
+		return strings.Contains(steady, " "+c.function+" ") && !strings.Contains(strings.TrimPrefix(c.expression, c.function+"("), "::date")
+	}
+	return strings.Contains(c.expression, " ->> '")
+}
+
+// relabels reports whether a cast changes nothing but the name of the type, so
+// that an index on the column serves: varchar to text.
+func (s Scan) relabels(c condition) bool {
+	t := s.typeOf(c.inner)
+	return c.cast == "text" && (t == "" || strings.HasPrefix(t, "character varying") || t == "text")
+}
+
+func (s Scan) typeOf(column string) string {
+	if s.Table != nil {
+		for _, c := range s.Table.Columns {
+			if c.Name == column {
+				return c.Type
+			}
+		}
+	}
+	return ""
+}
+
+// addRange adds the one condition that the last key can serve.
+func (s Scan) addRange(d *design, c condition) {
+	column := c.column
+	if c.cast != "" && s.relabels(c) {
+		column = c.inner
+	}
+	switch {
+	case c.op == infix:
+		name := column
+		if name == "" {
+			name = c.inner
+		}
+		if len(d.equal) > 0 {
+			return // the equality serves better
+		}
+		d.method, d.rest = "gin", []key{{column: name, class: "gin_trgm_ops"}}
+		d.why = append(d.why, "A pattern that begins with a wildcard is served by trigrams alone: CREATE EXTENSION pg_trgm first.")
+	case c.op == matches || c.op == prefixed:
+		k := key{column: column, class: s.patternClass(column)}
+		if column == "" {
+			if !s.steady(c) {
+				return
+			}
+			k = key{expression: c.expression, class: "text_pattern_ops"}
+		}
+		d.bytes, d.byValue = true, c.op == matches
+		d.rest = []key{k}
+		if i := s.leading(column); column != "" && i != "" {
+			d.why = append(d.why, fmt.Sprintf("%s orders %s by its collation, and LIKE needs the order of bytes: %s, or COLLATE \"C\".", i, quote(column), k.class))
+		}
+		if c.op == matches {
+			d.why = append(d.why, fmt.Sprintf("It serves patterns that begin with text; for those that begin with %% make CREATE INDEX ON %s USING gin (%s gin_trgm_ops) with the extension pg_trgm.", quote(s.Node.Relation), strings.TrimSuffix(k.String(), " "+k.class)))
+		}
+	case column != "":
+		d.addKey(&d.rest, key{column: column})
+	case c.cast == "date" || strings.Contains(dates, " "+c.function+" "):
+		d.why = append(d.why, fmt.Sprintf("No index serves %s: compare %s itself.", c.expression, quote(c.inner)))
+		d.addKey(&d.rest, key{column: c.inner})
+	case s.steady(c):
+		d.addKey(&d.rest, key{expression: c.expression})
+	}
+}
+
+// patternClass is the operator class whose order is that of the bytes.
+func (s Scan) patternClass(column string) string {
+	if strings.HasPrefix(s.typeOf(column), "character varying") {
+		return "varchar_pattern_ops"
+	}
+	return "text_pattern_ops"
+}
+
+var orderBy = regexp.MustCompile(`^(.*?)( USING .*)?( DESC)?( NULLS (?:FIRST|LAST))?$`)
+
+// order returns the sort's keys as an index has them, nil where one is no column
+// of the scan: an index then gives no order.
+func (s Scan) order(equal []key) (keys []key) {
+	for _, text := range s.SortKey {
+		m := orderBy.FindStringSubmatch(text)
+		c := condition{}
+		if m == nil || m[2] != "" || strings.Contains(m[1], " COLLATE ") || !c.of(m[1], s.Node.Alias) {
+			return nil
+		}
+		k := key{column: c.column, desc: m[3] != "", nulls: m[4]}
+		if c.cast != "" && s.relabels(c) {
+			k.column = c.inner
+		}
+		if k.column == "" {
+			if !s.steady(c) {
+				return nil
+			}
+			k.expression = c.expression
+		}
+		if !slices.ContainsFunc(equal, func(e key) bool { return e.column == k.column && e.expression == k.expression }) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// addPartial makes the index partial by what halves the table at least, and a key
+// of what is left.
+func (s Scan) addPartial(d *design, nulls []condition) {
+	for _, c := range nulls {
+		if c.column == "" {
+			continue
+		}
+		part, known := 1.0, false
+		if s.Table != nil {
+			for _, column := range s.Table.Columns {
+				if column.Name == c.column && column.Known {
+					known = true
+					switch c.op {
+					case isNull:
+						part = column.Nulls
+					case notNull:
+						part = 1 - column.Nulls
+					default:
+						part = 0.5
+					}
+				}
+			}
+		}
+		if known && part <= 1.0/Halves {
+			where := quote(c.column)
+			switch c.op {
+			case isNull:
+				where += " IS NULL"
+			case notNull:
+				where += " IS NOT NULL"
+			case isFalse:
+				where = "NOT " + where
+			}
+			d.where = append(d.where, where)
+			if len(d.keys()) == 0 {
+				d.rest = []key{{column: c.column}}
+			}
+		} else if c.op == isNull {
+			d.addKey(&d.equal, key{column: c.column})
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+// finish turns a design into advice, unless the index exists.
+func (s Scan) finish(d design) Advice {
+	a := Advice{Why: d.why, ByValue: d.byValue}
+	keys := d.keys()
+	if len(keys) == 0 {
+		if s.Filter != "" {
+			a.Why = append(a.Why, fmt.Sprintf("Rewrite the condition on %s so that an index can serve it (a plain column compared with a value): %s", s.Node.Relation, s.Filter))
+		}
+		return a
+	}
+	if s.Table != nil {
+		for _, index := range s.Table.Indexes {
+			if serves(index, d) {
+				a.Why = append(a.Why, s.unused(index)...)
+				return a
+			}
+		}
+		a.Why = append(a.Why, s.besides(d)...)
+	}
+	if fraction, column := s.unselective(d); fraction > 0 {
+		a.Why = append(a.Why, fmt.Sprintf("An index on %s alone would not help: one of its values stands for %.0f %% of the rows.", quote(column), 100*fraction))
+		return a
+	}
+	var texts []string
+	for _, k := range keys {
+		texts = append(texts, k.String())
+	}
+	on := "(" + strings.Join(texts, ", ") + ")"
+	if d.method != "" {
+		on = "USING " + d.method + " " + on
+	}
+	if len(d.where) > 0 {
+		on += " WHERE " + strings.Join(d.where, " AND ")
+	}
+	name := quote(s.Node.Relation)
+	full := name
+	if s.Table != nil && s.Table.Schema != "" {
+		full = quote(s.Table.Schema) + "." + name
+		if s.Table.Schema != "public" {
+			name = full
+		}
+	}
+	a.Create, a.Qualified = "CREATE INDEX ON "+name+" "+on, "CREATE INDEX ON "+full+" "+on
+	return a
+}
+
+// serves reports whether an index gives what a design is for: it begins with the
+// columns of equality, in any order, and goes on with the rest, in one direction
+// or the other. A wider one serves as well.
+func serves(index record.Index, d design) bool {
+	method := d.method
+	if method == "" {
+		method = "btree"
+	}
+	keys := d.keys()
+	if index.Method != method || len(index.Keys) < len(keys) {
+		return false
+	}
+	if index.Predicate != "" && !implied(index.Predicate, d.where) {
+		return false
+	}
+	for _, k := range d.equal {
+		if !slices.ContainsFunc(index.Keys[:len(d.equal)], func(there record.IndexKey) bool { return same(there, k) }) {
+			return false
+		}
+	}
+	forward, backward := true, true
+	for i, k := range d.rest {
+		there := index.Keys[len(d.equal)+i]
+		if !same(there, k) || d.bytes && !there.Bytes || d.method == "gin" && there.Class != k.class {
+			return false
+		}
+		first := k.desc
+		if k.nulls != "" {
+			first = strings.HasSuffix(k.nulls, "FIRST")
+		}
+		forward = forward && there.Desc == k.desc && there.NullsFirst == first
+		backward = backward && there.Desc != k.desc && there.NullsFirst != first
+	}
+	return forward || backward
+}
+
+func same(there record.IndexKey, k key) bool {
+	if k.column != "" {
+		return there.Column == k.column
+	}
+	return there.Expression != "" && plainText(there.Expression) == plainText(k.expression)
+}
+
+// plainText is an expression without the brackets and blanks that printing adds.
+func plainText(text string) string {
+	return strings.NewReplacer("(", "", ")", "", " ", "").Replace(text)
+}
+
+// implied reports whether each part of an index's predicate is asked for.
+func implied(predicate string, where []string) bool {
+	for _, part := range split(bare(predicate), " AND ") {
+		if !slices.ContainsFunc(where, func(w string) bool { return plainText(w) == plainText(part) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// unused says why a plan does not make use of an index that would serve.
+func (s Scan) unused(index record.Index) (why []string) {
+	if !index.Valid {
+		return []string{fmt.Sprintf("%s is invalid, as its CREATE INDEX CONCURRENTLY failed: REINDEX INDEX CONCURRENTLY %s.", index.Name, quote(index.Name))}
+	}
+	if s.Node.Index == index.Name || s.Node.Uses(index.Name) {
+		return []string{fmt.Sprintf("The plan reads %s already: what it reads beyond its rows are conditions or versions of rows that no key holds.", index.Name)}
+	}
+	why = []string{fmt.Sprintf("The index exists: %s, yet this plan does not read it.", index.Definition)}
+	if s.stale() {
+		return append(why, fmt.Sprintf("The planner's figures are old: ANALYZE %s.", quote(s.Node.Relation)))
+	}
+	return append(why, "Compare the plan of the application's own values (auto_explain, or EXPLAIN (ANALYZE, BUFFERS) with them): a parameter of another type, or random_page_cost far above that of the storage, keeps the planner from it.")
+}
+
+// stale reports whether the planner's figures of a table are no longer near what
+// is counted: rows off by half, or never analysed.
+func (s Scan) stale() bool {
+	t := s.Table
+	if t == nil {
+		return false
+	}
+	// ANALYZE by itself comes at 10 % of changed rows; more than half is long ago.
+	if t.Rows < 0 || t.Changed > t.Live/2 && t.Changed > 1000 {
+		return true
+	}
+	if n := s.Node; n.Actual != nil && n.Removed == 0 {
+		return max(1, *n.Actual) > 10*max(1, n.Rows) || max(1, n.Rows) > 10*max(1, *n.Actual)
+	}
+	return false
+}
+
+// besides says what indexes there are that hold the columns but do not serve.
+func (s Scan) besides(d design) (why []string) {
+	keys := d.keys()
+	for _, index := range s.Table.Indexes {
+		at := slices.IndexFunc(index.Keys, func(there record.IndexKey) bool { return keys[0].column != "" && there.Column == keys[0].column })
+		switch {
+		case at > 0 && index.Method == "btree":
+			why = append(why, fmt.Sprintf("%s holds %s behind %s, and an index is entered by its first column.", index.Name, quote(keys[0].column), nameOf(index.Keys[0])))
+		case at == 0 && index.Predicate != "":
+			why = append(why, fmt.Sprintf("%s is partial (%s), which the statement does not ask for.", index.Name, index.Predicate))
+		case at == 0 && !d.bytes && len(keys) > 1 && s.Limited && len(s.SortKey) > 0:
+			why = append(why, fmt.Sprintf("%s finds the rows but not in the order wanted, so that all are read and sorted for the first of them.", index.Name))
+		}
+	}
+	return why[:min(len(why), 2)]
+}
+
+func nameOf(k record.IndexKey) string {
+	if k.Column != "" {
+		return quote(k.Column)
+	}
+	return k.Expression
+}
+
+// leading returns the name of a plain index that begins with a column, else "".
+func (s Scan) leading(column string) string {
+	if s.Table == nil || column == "" {
+		return ""
+	}
+	for _, index := range s.Table.Indexes {
+		if index.Method == "btree" && len(index.Keys) > 0 && index.Keys[0].Column == column && !index.Keys[0].Bytes {
+			return index.Name
+		}
+	}
+	return ""
+}
+
+// unselective returns the part of the table that a value of the only column of an
+// index stands for, where reading so much by the index costs more than a scan;
+// else 0.
+func (s Scan) unselective(d design) (fraction float64, column string) {
+	if s.Table == nil || len(d.equal) != 1 || len(d.rest) > 0 || len(d.where) > 0 || d.equal[0].column == "" {
+		return 0, ""
+	}
+	for _, c := range s.Table.Columns {
+		if c.Name != d.equal[0].column || !c.Known || !(c.Distinct > 0) || s.Table.Rows <= 0 {
+			continue
+		}
+		fraction = (1 - c.Nulls) / c.Distinct
+		if rows := fraction * s.Table.Rows; min(rows, s.pages())*defaults.RandomPage > s.pages()*defaults.SeqPage+s.Table.Rows*defaults.Tuple && s.Wanted > rows/Halves {
+			return fraction, c.Name
+		}
+	}
+	return 0, ""
+}
+
+// References advises the indexes that deleting rows of a table needs: each
+// foreign key that points at it is looked up.
+func References(root *Node, c Catalogue) (all []Advice) {
+	if root.Operation != "Delete" && root.Operation != "Update" {
+		return nil
+	}
+	t := c.table(root)
+	if t == nil {
+		return nil
+	}
+	for _, r := range t.References {
+		// An update looks only if it changes the key, which plans do not show.
+		if r.Indexed || root.Operation == "Update" {
+			continue
+		}
+		var columns []string
+		for _, name := range r.Columns {
+			columns = append(columns, quote(name))
+		}
+		name := quote(r.Table)
+		if r.Schema != "public" {
+			name = quote(r.Schema) + "." + name
+		}
+		create := fmt.Sprintf("CREATE INDEX ON %s (%s)", name, strings.Join(columns, ", "))
+		all = append(all, Advice{Create: create, Qualified: create, Why: []string{
+			fmt.Sprintf("Each row that is deleted from %s scans all of %s (%.0f blocks) for the foreign key's rows.", t.Name, r.Table, r.Pages)}})
+	}
+	return all
+}

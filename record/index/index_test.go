@@ -1,0 +1,183 @@
+package index
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/record"
+)
+
+// table is one of a hundred thousand rows with the given indexes.
+func table(name string, indexes ...record.Index) record.Table {
+	return record.Table{Schema: "public", Name: name, Rows: 1e5, Pages: 1000, Live: 1e5, Indexes: indexes}
+}
+
+func btree(name string, keys ...string) record.Index {
+	one := record.Index{Name: name, Method: "btree", Valid: true, Definition: "CREATE INDEX " + name}
+	for _, k := range keys {
+		column, desc := strings.CutSuffix(k, " DESC")
+		one.Keys = append(one.Keys, record.IndexKey{Column: column, Desc: desc, NullsFirst: desc, Class: "text_ops"})
+	}
+	return one
+}
+
+func adviseOn(t *testing.T, plan string, rows float64, tables ...record.Table) Advice {
+	t.Helper()
+	root, err := Parse([]byte(plan))
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst, ok := Worst(root, rows, -1, Catalogue{Tables: tables})
+	if !ok {
+		t.Fatalf("no scan of %s wastes", plan)
+	}
+	return worst.Advise()
+}
+
+func seq(filter string) string {
+	return `[{"Plan":{"Node Type":"Seq Scan","Relation Name":"t","Alias":"t","Filter":"` + filter + `","Total Cost":5000}}]`
+}
+
+func TestAdvice(t *testing.T) {
+	limited := func(filter, key string) string {
+		return `[{"Plan":{"Node Type":"Limit","Plan Rows":10,"Plans":[{"Node Type":"Sort","Sort Key":["` + key + `"],"Plans":[
+			{"Node Type":"Seq Scan","Relation Name":"t","Alias":"t","Filter":"` + filter + `","Total Cost":5000,"Plan Rows":500}]}]}}]`
+	}
+	for _, c := range []struct{ name, plan, index string }{
+		{"equality", seq("(uid = $1)"), "t (uid)"},
+		{"equality, order", limited("(uid = $1)", "created_at DESC"), "t (uid, created_at DESC)"},
+		{"the order wins over a range", limited("((uid = $1) AND (size > $2))", "created_at"), "t (uid, created_at)"},
+		{"range in the order", limited("((uid = $1) AND (id < $2))", "id DESC"), "t (uid, id DESC)"},
+		{"nulls", limited("(uid = $1)", "done NULLS FIRST"), "t (uid, done NULLS FIRST)"},
+		{"order alone", limited("", "created_at DESC"), "t (created_at DESC)"},
+		{"equalities before the range", seq("((c > $3) AND (a = $1) AND (b = $2))"), "t (a, b, c)"},
+		{"value first", seq("($1 = uid)"), "t (uid)"},
+		{"list", seq("(uid = ANY ($1))"), "t (uid)"},
+		{"varchar", seq("((email)::text = $1)"), "t (email)"},
+		{"lower", seq("(lower(email) = $1)"), "t (lower(email))"},
+		{"lower of varchar", seq("(lower((email)::text) = $1)"), "t (lower((email)::text))"},
+		{"field of jsonb", seq("((doc ->> 'k'::text) = $1)"), "t ((doc ->> 'k'::text))"},
+		{"date", seq("(date(created_at) = $1)"), "t (created_at)"},
+		{"cast to date", seq("((created_at)::date = $1)"), "t (created_at)"},
+		{"cast to numeric", seq("((uid)::numeric = $1)"), "t (uid)"},
+		{"pattern", seq("(name ~~ $1)"), "t (name text_pattern_ops)"},
+		{"pattern's begin", seq("(name ~~ '…%'::text)"), "t (name text_pattern_ops)"},
+		{"pattern with a wildcard first", seq("(name ~~ '%…'::text)"), "t USING gin (name gin_trgm_ops)"},
+		{"ILIKE", seq("(name ~~* $1)"), "t USING gin (name gin_trgm_ops)"},
+		{"names to be quoted", seq(`(\"userId\" = $1)`), `t ("userId")`},
+		{"or", seq("((a = $1) OR (b = $2))"), ""},
+		{"unknown function", seq("(secret_sauce(a) = $1)"), ""},
+		{"two columns", seq("(a = b)"), ""},
+		{"bitmap and a filter", `[{"Plan":{"Node Type":"Bitmap Heap Scan","Relation Name":"t","Alias":"t","Filter":"(b = $2)","Total Cost":5000,"Plans":[
+			{"Node Type":"Bitmap Index Scan","Index Name":"t_a","Index Cond":"(a = $1)"}]}}]`, "t (a, b)"},
+		{"index scan that sorts", `[{"Plan":{"Node Type":"Limit","Plan Rows":10,"Plans":[{"Node Type":"Sort","Sort Key":["created_at DESC"],"Plans":[
+			{"Node Type":"Index Scan","Relation Name":"t","Alias":"t","Index Name":"t_a","Index Cond":"(a = $1)","Total Cost":5000,"Plan Rows":5000}]}]}}]`, "t (a, created_at DESC)"},
+	} {
+		want := c.index
+		if want != "" {
+			want = "CREATE INDEX ON " + want
+		}
+		if a := adviseOn(t, c.plan, 1); a.Create != want {
+			t.Errorf("%s: %q, want %q (%q)", c.name, a.Create, want, a.Why)
+		}
+	}
+}
+
+// What exists is not advised; why it does not serve is said.
+func TestExistingIndex(t *testing.T) {
+	invalid := btree("t_uid", "uid")
+	invalid.Valid = false
+	partial := btree("t_live", "uid")
+	partial.Predicate = "(deleted_at IS NULL)"
+	for _, c := range []struct {
+		name, filter string
+		index        record.Index
+		create, why  string
+	}{
+		{"the same", "(uid = $1)", btree("t_uid", "uid"), "", "The index exists"},
+		{"a wider one", "(uid = $1)", btree("t_uid_at", "uid", "at"), "", "The index exists"},
+		{"in another order", "((a = $1) AND (b = $2))", btree("t_b_a", "b", "a", "c"), "", "The index exists"},
+		{"invalid", "(uid = $1)", invalid, "", "REINDEX INDEX CONCURRENTLY t_uid"},
+		{"second column", "(uid = $1)", btree("t_at_uid", "at", "uid"), "t (uid)", "entered by its first column"},
+		{"partial", "(uid = $1)", partial, "t (uid)", "partial"},
+		{"of a collation", "(name ~~ $1)", btree("t_name", "name"), "t (name text_pattern_ops)", "t_name orders name by its collation"},
+		{"below lower", "(lower(name) = $1)", btree("t_name", "name"), "t (lower(name))", "t_name holds name itself"},
+		{"a cast", "((uid)::numeric = $1)", btree("t_uid", "uid"), "", "in the column's own type"},
+	} {
+		a := adviseOn(t, seq(c.filter), 1, table("t", c.index))
+		want := c.create
+		if want != "" {
+			want = "CREATE INDEX ON " + want
+		}
+		if a.Create != want || !strings.Contains(strings.Join(a.Why, " "), c.why) {
+			t.Errorf("%s: %q, want %q and %q", c.name, a, want, c.why)
+		}
+	}
+}
+
+// A scan is waste by the work of an index that fits, not by a number of blocks.
+func TestWaste(t *testing.T) {
+	for _, c := range []struct {
+		name, plan   string
+		rows, blocks float64
+		wasted       bool
+	}{
+		{"one row of a table", seq("(uid = $1)"), 1, 1000, true},
+		{"half of its rows", seq("(uid = $1)"), 5e4, 1000, false},
+		{"a scan that stops early", `[{"Plan":{"Node Type":"Limit","Total Cost":2,"Plan Rows":10,"Plans":[{"Node Type":"Seq Scan","Relation Name":"t","Alias":"t","Filter":"(uid = $1)","Total Cost":5000}]}}]`, 10, 3, false},
+		{"the inner side of a loop", `[{"Plan":{"Node Type":"Nested Loop","Total Cost":850,"Plans":[{"Node Type":"Index Scan","Relation Name":"t","Index Cond":"(uid = $1)","Index Name":"t_uid","Total Cost":400,"Plan Rows":100},
+			{"Node Type":"Index Scan","Relation Name":"u","Index Name":"u_id","Index Cond":"(id = t.uid)","Total Cost":4.5,"Plan Rows":1}]}}]`, 100, 500, false},
+		{"a small part of the plan", `[{"Plan":{"Node Type":"Hash Join","Total Cost":9000,"Plans":[{"Node Type":"Seq Scan","Relation Name":"u","Alias":"u","Total Cost":8000,"Plan Rows":100000},
+			{"Node Type":"Hash","Plans":[{"Node Type":"Seq Scan","Relation Name":"t","Alias":"t","Filter":"(uid = $1)","Total Cost":500,"Plan Rows":1}]}]}}]`, 5, 1000, false},
+	} {
+		root, err := Parse([]byte(c.plan))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if worst, ok := Worst(root, c.rows, c.blocks, Catalogue{Tables: []record.Table{table("t"), table("u")}}); ok != c.wasted {
+			t.Errorf("%s: %v, %+v", c.name, ok, worst)
+		}
+	}
+}
+
+func TestReferences(t *testing.T) {
+	parent := table("orders")
+	parent.References = []record.Reference{{Schema: "public", Table: "items", Columns: []string{"order_id"}, Pages: 700}, {Schema: "public", Table: "notes", Columns: []string{"order_id"}, Indexed: true}}
+	root, err := Parse([]byte(`[{"Plan":{"Node Type":"ModifyTable","Operation":"Delete","Relation Name":"orders","Plans":[]}}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, a := range References(root, Catalogue{Tables: []record.Table{parent}}) {
+		got = append(got, a.Create)
+	}
+	if !slices.Equal(got, []string{"CREATE INDEX ON items (order_id)"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestPlanIsBounded(t *testing.T) {
+	for _, bad := range []string{"", "null", "[]", "[{}]", `{"Plan":1}`, "[" + strings.Repeat(" ", MaxPlan) + "]"} {
+		if _, err := Parse([]byte(bad)); err == nil {
+			t.Errorf("%.20q is read as a plan", bad)
+		}
+	}
+}
+
+func FuzzAdvice(f *testing.F) {
+	f.Add([]byte(`[{"Plan":{"Node Type":"Seq Scan","Relation Name":"t","Total Cost":9000,"Filter":"((a)::text = $1)","Sort Key":["b DESC"]}}]`))
+	f.Add([]byte(`[{"Plan":{"Plans":[{"Plans":[{}]}]}}]`))
+	f.Add([]byte(seq("((lower(a) = $1) AND (b ~~ '%x'::text) AND (NOT c))")))
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		root, err := Parse(data)
+		if err != nil {
+			return
+		}
+		c := Catalogue{Tables: []record.Table{table("t", btree("i", "a", "b"), record.Index{Method: "btree"})}}
+		if worst, ok := Worst(root, 1, -1, c); ok {
+			_ = worst.Advise().String()
+		}
+		References(root, c)
+	})
+}

@@ -1,0 +1,231 @@
+package index
+
+import (
+	"math"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// fanout is about how many entries of an index are in a block of 8 kB: keys
+	// of 8 to 16 bytes, with a line pointer and 70 to 90 % full.
+	fanout = 300
+	// unknownDepth of an index: that of one of up to 27 million rows.
+	unknownDepth = 3
+	// Halves is by how much an index must cut the work of a statement to be
+	// named: what leaves more than half of it is not what the statement waits for.
+	Halves = 2
+)
+
+// defaults are PostgreSQL's, for records that hold no others.
+var defaults = record.Planner{SeqPage: 1, RandomPage: 4, Tuple: 0.01, IndexTuple: 0.005, Operator: 0.0025}
+
+// Catalogue is what is known of the tables of plans.
+type Catalogue struct {
+	Tables  []record.Table
+	Planner *record.Planner // nil for PostgreSQL's defaults
+}
+
+func (c Catalogue) table(n *Node) *record.Table {
+	for i := range c.Tables {
+		if t := &c.Tables[i]; t.Name == n.Relation && (n.Schema == "" || n.Schema == t.Schema) {
+			return t
+		}
+	}
+	return nil
+}
+
+func (c Catalogue) planner() record.Planner {
+	if c.Planner == nil || !(c.Planner.SeqPage > 0) || !(c.Planner.RandomPage > 0) {
+		return defaults
+	}
+	return *c.Planner
+}
+
+// Scan is a place where a plan reads a table.
+type Scan struct {
+	Node    *Node
+	Table   *record.Table // nil where the catalogue was not read
+	Filter  string        // all that its rows must meet, the index's conditions too
+	SortKey []string      // of the sort above it that takes its rows alone
+	Limited bool          // only the first rows of that sort are wanted
+	Loops   float64       // how often it runs per execution
+	Wanted  float64       // rows that are wanted each time
+	Cost    float64       // the planner's, of one run
+	whole   bool          // every row of the table is wanted
+}
+
+// Removed is how many rows an execution reads and discards; 0 when it is not known.
+func (s Scan) Removed() float64 { return s.Node.Removed * max(1, s.Node.Loops) }
+
+// place is where the walk of a plan is.
+type place struct {
+	pure    bool // the rows go to the client one by one
+	sort    []string
+	sorting float64 // cost of the sort and what is below
+	limited bool
+	limit   float64 // on rows of what is below, infinite for none
+	ceiling float64 // cost that a limit above leaves
+	loops   float64
+	depth   int
+}
+
+// Scans lists the scans of a plan. rows is how many an execution returned on
+// average, negative for not known.
+func Scans(root *Node, rows float64, c Catalogue) (all []Scan) {
+	var walk func(n *Node, at place)
+	walk = func(n *Node, at place) {
+		if at.depth > maxDepth {
+			return
+		}
+		if n.Relation != "" && n.Type != "ModifyTable" {
+			all = append(all, scan(n, at, rows, c))
+			return
+		}
+		at.depth++
+		switch n.Type {
+		case "Limit":
+			at.limit, at.ceiling = n.Rows, min(at.ceiling, n.Cost)
+			at.limited = true
+		case "Sort", "Incremental Sort":
+			at.sort, at.sorting, at.ceiling = n.SortKey, n.Cost, math.Inf(1)
+		case "Gather", "Gather Merge", "LockRows", "Result", "ModifyTable", "Append", "Merge Append", "Subquery Scan":
+		default:
+			at.pure, at.sort, at.limited, at.limit = false, nil, false, math.Inf(1)
+			if n.Type != "Nested Loop" && n.Type != "Memoize" && n.Type != "Materialize" {
+				at.ceiling = math.Inf(1)
+			}
+		}
+		for i := range n.Plans {
+			below := at
+			if n.Plans[i].Parent == "SubPlan" || n.Plans[i].Parent == "InitPlan" {
+				below = place{limit: math.Inf(1), ceiling: math.Inf(1), loops: at.loops, depth: at.depth}
+			}
+			if n.Type == "Nested Loop" && i > 0 {
+				below.loops *= max(1, n.Plans[0].Rows)
+			}
+			walk(&n.Plans[i], below)
+		}
+	}
+	walk(root, place{pure: true, limit: math.Inf(1), ceiling: math.Inf(1), loops: 1})
+	return all
+}
+
+func scan(n *Node, at place, rows float64, c Catalogue) Scan {
+	s := Scan{Node: n, Table: c.table(n), SortKey: at.sort, Limited: at.limited, Loops: max(1, at.loops, n.Loops), Wanted: max(1, n.Rows)}
+	filters := []string{}
+	add := func(text string) {
+		if text != "" {
+			filters = append(filters, "("+bare(text)+")")
+		}
+	}
+	add(n.IndexCond)
+	bitmapConditions(n, add, 0)
+	add(n.Filter)
+	s.Filter = strings.Join(filters, " AND ")
+	s.whole = s.Filter == "" && !at.limited
+	if n.Actual != nil {
+		s.Wanted = max(1, *n.Actual)
+		s.Loops = max(1, n.Loops)
+	}
+	switch {
+	case at.pure && rows >= 0:
+		s.Wanted = max(1, rows/s.Loops)
+	default:
+		s.Wanted = min(s.Wanted, max(1, at.limit))
+	}
+	s.Cost = n.Cost
+	switch {
+	case len(at.sort) == 0:
+		s.Cost = min(s.Cost, at.ceiling) // it stops when the limit is reached
+	case at.limited && s.order(nil) != nil:
+		s.Cost = max(s.Cost, at.sorting) // the sort goes with it
+	}
+	return s
+}
+
+// bitmapConditions adds those of the index scans below a bitmap's scan of rows.
+func bitmapConditions(n *Node, add func(string), depth int) {
+	for i := range n.Plans {
+		if below := &n.Plans[i]; strings.HasPrefix(below.Type, "Bitmap") && below.Type != "BitmapOr" && depth < maxDepth {
+			add(below.IndexCond)
+			bitmapConditions(below, add, depth+1)
+		}
+	}
+}
+
+// depth is how many blocks a descent of an index on a table reads.
+func (s Scan) depth() float64 {
+	if s.Table == nil || s.Table.Rows < 0 {
+		return unknownDepth
+	}
+	return max(1, math.Ceil(math.Log(max(1, s.Table.Rows))/math.Log(fanout)))
+}
+
+// pages is how many of the table's blocks its rows can be in.
+func (s Scan) pages() float64 {
+	if s.Table == nil || !(s.Table.Pages > 0) {
+		return math.Inf(1)
+	}
+	return s.Table.Pages
+}
+
+// NeededBlocks is how many blocks an execution would visit with an index that
+// fits: its descent, its leaves, and a block for each row at most.
+func (s Scan) NeededBlocks() float64 {
+	blocks := s.depth() + s.Wanted/fanout + min(s.Wanted, s.pages())
+	if s.whole {
+		blocks = max(blocks, 0)
+		if p := s.pages(); !math.IsInf(p, 1) {
+			blocks = p
+		}
+	}
+	return s.Loops * blocks
+}
+
+// neededCost is the same in the planner's units.
+func (s Scan) neededCost(p record.Planner) float64 {
+	if s.whole {
+		return s.Loops * s.Cost
+	}
+	return s.Loops * (p.RandomPage*(1+math.Floor(s.Wanted/fanout)+min(s.Wanted, s.pages())) + s.Wanted*(p.IndexTuple+p.Tuple+p.Operator))
+}
+
+// Waste is the scan whose work an index would save most of.
+type Waste struct {
+	Scan
+	// Needed is the part of the statement's work that the index leaves, from 0 to 1.
+	Needed float64
+	// Blocks is what an execution would visit with the index.
+	Blocks float64
+}
+
+// Worst finds the scan that wastes the most, where an index would cut the work of
+// the whole statement to a half or less: both by the planner's costs and, where
+// blocks (per execution, negative for not known) were counted, by these. rows is
+// what an execution returned, negative for not known.
+func Worst(root *Node, rows, blocks float64, c Catalogue) (worst Waste, ok bool) {
+	planner := c.planner()
+	needed, most, total := 0.0, 0.0, root.Cost
+	scans := Scans(root, rows, c)
+	for _, s := range scans {
+		needed += s.NeededBlocks()
+		total = max(total, s.Loops*s.Cost)
+		excess := s.Loops*s.Cost - s.neededCost(planner)
+		if s.Filter == "" && (len(s.SortKey) == 0 || !s.Limited) || excess <= most {
+			continue
+		}
+		worst, most, ok = Waste{Scan: s}, excess, true
+	}
+	if !ok {
+		return Waste{}, false
+	}
+	worst.Blocks, worst.Needed = needed, (total-most)/total
+	if blocks >= 0 {
+		worst.Needed = min(1, needed/max(1, blocks))
+	}
+	byCost := total >= Halves*(total-most)
+	removed := worst.Removed() >= Halves*worst.Wanted*worst.Loops // it was run, and its rows counted
+	return worst, (byCost || removed) && worst.Needed <= 1.0/Halves
+}
