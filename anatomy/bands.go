@@ -51,6 +51,7 @@ func (a *collector) anatomy() *record.Anatomy {
 	out.Median, out.MedianNS = a.band(middle)
 	out.Tail, out.TailNS = a.band(tail)
 	out.CPU = a.profile(all, middle, tail)
+	out.Serial = a.serial()
 	if a.merged > 0 {
 		a.warn(fmt.Sprintf("%d requests could not be told apart and are left out", a.mergedInto))
 	}

@@ -25,6 +25,8 @@ type goroutine struct {
 	served bool  // conn was given up: what its stacks show later is no request
 	within *conn // the request that it was started in, itself or by its creator
 	serial int   // of that request on within
+
+	serving *serving // nil unless requests wait for it
 }
 
 // ended is how a wait ended: by whom, and with which stack.
@@ -61,6 +63,11 @@ func (g *goroutine) stay(t trace.Time, e ended, f *follower) {
 	}
 	if !state.followed() {
 		e.by = 0
+	} else if e.by != 0 {
+		f.goroutines.waited(g, e.by, g.since, t)
+	}
+	if g.serving != nil {
+		g.serving.did(state, g.since, t)
 	}
 	g.past.add(past{from: g.since, by: e.by, stack: seg.stack, state: state}, f.goroutines)
 	g.since = t
@@ -94,6 +101,9 @@ type goroutines struct {
 	oldest int
 	spare  [][]past // rings of the forgotten, to be used again
 	room   int      // entries that histories may still grow by, all together
+
+	first  trace.Time // of the trace
+	served []*serving // those that requests wait for
 }
 
 func newGoroutines() *goroutines {

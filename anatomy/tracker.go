@@ -38,7 +38,7 @@ func newTracker(all *collector, clock *traceClock) *tracker {
 func (t *tracker) event(ev trace.Event) {
 	now := ev.Time()
 	if t.first == 0 {
-		t.first = now
+		t.first, t.goroutines.first = now, now
 	}
 	t.last = now
 	switch ev.Kind() {
@@ -317,5 +317,6 @@ func (t *tracker) close() {
 			t.cutAtEnd(g)
 		}
 	}
+	t.all.addServing(t.goroutines.served, t.last)
 	t.all.traced += t.last.Sub(t.first)
 }
