@@ -42,6 +42,7 @@ type collector struct {
 	requests   []request
 	operations map[operationID]perRequest
 	serials    map[nameID]*serialKind
+	cpu        []Ran     // of Options.CPU, nil until it was asked for
 	partial    []request // what an edge cuts, at most maxPartial
 	parts      []part
 	samples    []stackID

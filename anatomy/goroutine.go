@@ -27,6 +27,7 @@ type goroutine struct {
 	serial int   // of that request on within
 
 	serving *serving // nil unless requests wait for it
+	ran     []sample // its last CPU samples
 }
 
 // ended is how a wait ended: by whom, and with which stack.
@@ -56,6 +57,7 @@ func (g *goroutine) stay(t trace.Time, e ended, f *follower) {
 		case state == runnable:
 			f.world.split(seg, c.push)
 		case c.phase == phaseActive && state.followed() && e.by != 0:
+			f.stacks.info(seg.stack).endedBy(e.by, f.stacks.trace)
 			f.divide(g, seg, e.by, c.push)
 		default:
 			c.push(seg)

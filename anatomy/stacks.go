@@ -31,6 +31,18 @@ type stackInfo struct {
 	closes bool   // it closes a channel of gRPC's workers
 	hands  bool   // it hands a call to one
 	entry  nameID // the function that its goroutine began in; 0 when it is lost
+
+	ender   trace.GoID // the only goroutine that ended requests' waits here, in trace number endedIn
+	several bool       // there is more than one
+	endedIn int
+}
+
+// endedBy notes who ended a request's wait with this stack in a trace.
+func (i *stackInfo) endedBy(by trace.GoID, trace int) {
+	if i.endedIn != trace {
+		i.ender, i.several, i.endedIn = by, false, trace
+	}
+	i.several = i.several || i.ender != by
 }
 
 // nameID numbers sites and functions, so that they compare fast; 0 is "".
@@ -44,16 +56,21 @@ type stacks struct {
 	content map[string]stackID
 	names   []string
 	nameIDs map[string]nameID
+	entries map[string]record.Frame // of the functions that goroutines begin in: one of their lines
+	trace   int                     // that is being read, from 1
 	all     []stackInfo
 	key     []byte // scratch
 }
 
 func newStacks(own ownership) *stacks {
-	return &stacks{own: own, content: map[string]stackID{}, names: []string{""}, nameIDs: map[string]nameID{"": 0}, all: []stackInfo{{class: classNone}}}
+	return &stacks{own: own, content: map[string]stackID{}, names: []string{""}, nameIDs: map[string]nameID{"": 0}, entries: map[string]record.Frame{}, all: []stackInfo{{class: classNone}}}
 }
 
 // nextTrace forgets the handles of the last trace and the tables they keep alive.
-func (s *stacks) nextTrace() { s.handles = map[trace.Stack]stackID{} }
+func (s *stacks) nextTrace() {
+	s.handles = map[trace.Stack]stackID{}
+	s.trace++
+}
 
 // nextGeneration forgets the handles of the generation that ended: no event of
 // the next one uses them.
@@ -97,7 +114,11 @@ func (s *stacks) add(h trace.Stack) stackID {
 	info.closes, info.hands = wakesWorker(frames)
 	info.siteID = s.name(info.site)
 	if whole {
-		info.entry = s.name(frames[len(frames)-1].Function)
+		outermost := frames[len(frames)-1]
+		info.entry = s.name(outermost.Function)
+		if _, ok := s.entries[outermost.Function]; !ok {
+			s.entries[outermost.Function] = outermost
+		}
 	}
 	info.frames = frames[:min(len(frames), maxFrames):min(len(frames), maxFrames)]
 	s.all = append(s.all, info)
