@@ -23,7 +23,7 @@ type link struct {
 const (
 	maxLinks  = 5
 	maxHops   = 192
-	maxPieces = 192
+	maxPieces = 512
 	maxChains = 1 << 16
 )
 
