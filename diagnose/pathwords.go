@@ -83,7 +83,10 @@ func (p *Pass) behindWords(n record.PathNode, depth int) string {
 	if len(does) == 0 {
 		return text
 	}
-	return text + ", which " + strings.Join(does, ", ")
+	if depth > 1 {
+		return text + " (" + strings.Join(does, ", ") + ")"
+	}
+	return text + ": " + strings.Join(does, ", ")
 }
 
 // waitWords words whom a request waits for.
@@ -118,16 +121,16 @@ func (p *Pass) waitWords(n record.PathNode) string {
 func (p *Pass) stateWords(n record.PathNode) string {
 	switch n.State {
 	case record.StateRunning:
-		return "runs" + ranWords(n)
+		return "running" + ranWords(n)
 	case record.StateAssist:
-		return "helps the garbage collector" + ranWords(n)
+		return "helping the garbage collector" + ranWords(n)
 	case record.StateRunnable:
-		return "waits for a CPU"
+		return "waiting for a CPU"
 	case record.StateSTW:
-		return "stands while the collector stops the world"
+		return "standing while the collector stops the world"
 	}
 	kind := p.kindOf(n)
-	words := cmp.Or(waitVerbs[kind], "waits ("+string(kind)+")")
+	words := cmp.Or(waitVerbs[kind], "waiting ("+string(kind)+")")
 	at := PlaceOf(n)
 	if at.Function == "" {
 		if n.Site == "" {
@@ -139,28 +142,28 @@ func (p *Pass) stateWords(n record.PathNode) string {
 }
 
 var waitVerbs = map[callstack.Wait]string{
-	callstack.PoolWait:     "waits for a database connection of the pool",
-	callstack.ConnectWait:  "waits for a database connection to open",
-	callstack.PrepareWait:  "waits for a statement to be prepared",
-	callstack.DatabaseWait: "waits for the database",
-	callstack.HTTPOpen:     "opens an HTTP connection",
-	callstack.HTTPWait:     "waits for an HTTP call",
-	callstack.RPCWait:      "waits for a call to another service",
-	callstack.NetworkWait:  "waits for the network",
-	callstack.ClientWait:   "waits for its own client",
-	callstack.SemaphoreW:   "waits for a semaphore",
-	callstack.FlightWait:   "waits for another request's computation",
-	callstack.SleepWait:    "waits for a timer",
-	callstack.LogWait:      "writes logs",
-	callstack.ReadLockWait: "waits for a read lock",
-	callstack.LockWait:     "waits for a lock",
-	callstack.SyncWait:     "syncs a file",
-	callstack.FileWait:     "waits for a file",
-	callstack.SyscallWait:  "is in a system call",
-	callstack.ChannelWait:  "waits at a channel",
-	callstack.JoinWait:     "waits for other goroutines",
-	callstack.EventWait:    "waits for an event",
-	callstack.OtherWait:    "waits for the runtime",
+	callstack.PoolWait:     "waiting for a database connection of the pool",
+	callstack.ConnectWait:  "waiting for a database connection to open",
+	callstack.PrepareWait:  "waiting for a statement to be prepared",
+	callstack.DatabaseWait: "waiting for the database",
+	callstack.HTTPOpen:     "opening an HTTP connection",
+	callstack.HTTPWait:     "waiting for an HTTP call",
+	callstack.RPCWait:      "waiting for a call to another service",
+	callstack.NetworkWait:  "waiting for the network",
+	callstack.ClientWait:   "waiting for its own client",
+	callstack.SemaphoreW:   "waiting for a semaphore",
+	callstack.FlightWait:   "waiting for another request's computation",
+	callstack.SleepWait:    "waiting for a timer",
+	callstack.LogWait:      "writing logs",
+	callstack.ReadLockWait: "waiting for a read lock",
+	callstack.LockWait:     "waiting for a lock",
+	callstack.SyncWait:     "syncing a file",
+	callstack.FileWait:     "waiting for a file",
+	callstack.SyscallWait:  "in a system call",
+	callstack.ChannelWait:  "waiting at a channel",
+	callstack.JoinWait:     "waiting for other goroutines",
+	callstack.EventWait:    "waiting for an event",
+	callstack.OtherWait:    "waiting for the runtime",
 }
 
 // ranWords words what runs below a node: the function in which the work divides,

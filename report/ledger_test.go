@@ -41,8 +41,8 @@ func TestPathIsPrinted(t *testing.T) {
 	s := &record.Summary{State: record.Complete, Generator: record.Generator{Valid: true}, Ledger: &record.Ledger{
 		RequestTime: []record.LedgerEntry{{Who: "channel or worker in store.(*Store).Get", Share: 1}},
 		Path: []record.LedgerPath{
-			{Share: 0.87, Text: "behind one goroutine, store.(*Store).loop, busy 99 % of the time, which 61 % runs store.(*Store).checkConsistency (store.go:88: sort.Slice 38 %)"},
-			{Share: 0.13, Text: "waits for a CPU\x1b[31m"},
+			{Share: 0.87, Text: "behind one goroutine, store.(*Store).loop, busy 99 % of the time: 61 % running store.(*Store).checkConsistency (store.go:88: sort.Slice 38 %)"},
+			{Share: 0.13, Text: "waiting for a CPU\x1b[31m"},
 		},
 	}}
 	var text, md bytes.Buffer
@@ -62,7 +62,7 @@ func TestPathIsPrinted(t *testing.T) {
 			t.Errorf("%s passes an escape of the target's on", name)
 		}
 		got = strings.Join(strings.Fields(got), " ")
-		for _, want := range []string{"87 % behind one goroutine, store.(", "61 % runs store.(", "13 % waits for a CPU"} {
+		for _, want := range []string{"87 % behind one goroutine, store.(", "61 % running store.(", "13 % waiting for a CPU"} {
 			if name == "Markdown" {
 				got = strings.ReplaceAll(got, `\`, "")
 			}

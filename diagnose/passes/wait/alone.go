@@ -3,6 +3,7 @@ package wait
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -62,11 +63,14 @@ func servesAlone(p *diagnose.Pass, s diagnose.Site, one record.Serial, v weigh.V
 		v.Gain = max(v.Gain, lawGain(p, one, part, v.Share))
 	}
 	f := v.Finding(p, "channel-bottleneck", s)
+	if v.Of == diagnose.OfRequest {
+		f.Share = max(f.Share, behind.Share) // short waits for it count, too
+	}
 	f.Title = who + " serves every request alone"
 	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only guards state, use a mutex or shard it.", who)
 	if works {
 		at := diagnose.PlaceOf(work)
-		does := fmt.Sprintf("%s of its time in %s (%s)", diagnose.Percent(part), callstack.Short(at.Function), diagnose.At(at))
+		does := fmt.Sprintf("%s of its time in %s %s", diagnose.Percent(part), beside(at.Function, one.Goroutine), diagnose.At(at))
 		f.Title += "; " + does
 		f.Where = diagnose.WhereOf(at)
 		f.Where.Detail = fmt.Sprintf("requests wait in %s (%s) for %s", callstack.Short(s.Place.Function), diagnose.At(s.Place), who)
@@ -80,6 +84,17 @@ func servesAlone(p *diagnose.Pass, s diagnose.Site, one record.Serial, v weigh.V
 		"%s is busy %s of the time, %s for each request: %.0f requests/s at most (utilisation law)",
 		who, diagnose.Percent(one.Utilization), diagnose.Span(float64(one.ServiceNS)), 1e9/float64(max(1, one.ServiceNS))))
 	return f
+}
+
+// beside names a function to a reader who has just read of another: methods of the
+// same type without it.
+func beside(function, other string) string {
+	if callstack.Owner(function) == callstack.Owner(other) {
+		if _, method, ok := strings.Cut(callstack.Short(function), ")."); ok {
+			return method
+		}
+	}
+	return callstack.Short(function)
 }
 
 // lawGain bounds what the service gains when a part of a lone goroutine's work
