@@ -57,7 +57,7 @@ func (g *goroutine) stay(t trace.Time, e ended, f *follower) {
 		case state == runnable:
 			f.world.split(seg, c.push)
 		case c.phase == phaseActive && state.followed() && e.by != 0:
-			f.stacks.info(seg.stack).endedBy(e.by, f.stacks.trace)
+			f.stacks.info(seg.stack).waits.ended(e.by, f.stacks.trace)
 			f.divide(g, seg, e.by, c.push)
 		default:
 			c.push(seg)

@@ -38,13 +38,13 @@ func (a *collector) counted() (all []request, partial int) {
 // cutAtEnd ends the request that a goroutine still serves as the trace ends.
 //
 // Subtle: the wait that it is in has no end, so nobody is known to end it. Where
-// one goroutine alone ended all waits of requests with this stack, it is taken for
+// one goroutine alone ended all waits of requests in the same function, it is taken for
 // the one that is waited for; else the time counts as its state at its stack.
 func (t *tracker) cutAtEnd(g *goroutine) {
 	c := g.conn
 	var e ended
-	if info := t.stacks.info(g.stack); g.state.followed() && info.endedIn == t.stacks.trace && !info.several && info.ender != g.id {
-		e.by = info.ender
+	if w := t.stacks.info(g.stack).waits; g.state.followed() && w.trace == t.stacks.trace && !w.several && w.by != g.id {
+		e.by = w.by
 	}
 	g.stay(t.last, e, t.follower)
 	overlong := c.overlong

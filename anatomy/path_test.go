@@ -151,3 +151,20 @@ func TestPathFromProfile(t *testing.T) {
 		t.Error("what nobody waits for is on the path")
 	}
 }
+
+// TestPathOfRequestsUnderWay: in a trace that is shorter than a request most wait
+// from its begin or to its end. What they wait for is known all the same: their
+// stacks say how they wait, and others' waits in the same function who ends them.
+func TestPathOfRequestsUnderWay(t *testing.T) {
+	a, err := anatomy.Analyze(bytes.NewReader(readFixture(t, "path/midway.trace")), anatomy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkPath(t, a)
+	if a.Path.Partial < 8 {
+		t.Errorf("%d whole requests, %d partial", a.Requests, a.Path.Partial)
+	}
+	if share := find(a.Path.Nodes, "goroutine  main.(*Store).loop"); share < 0.95 {
+		t.Errorf("behind the loop are %.2f of the requests' time", share)
+	}
+}

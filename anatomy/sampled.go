@@ -87,7 +87,7 @@ func (o ownership) steps(frames []record.Frame) []step {
 	for i := len(frames) - 1; i >= 0; i-- {
 		f := frames[i]
 		switch {
-		case !o.owns(f) || !strings.Contains(f.Function, "."): // assembly has no package
+		case !o.owns(f) || below(f.Function) || !strings.Contains(f.Function, "."): // assembly has no package
 			if called.Function == "" && len(list) > 0 {
 				called = f
 			}

@@ -138,6 +138,9 @@ func (t *tracker) transition(ev trace.Event, st trace.StateTransition) {
 		g := t.goroutines.add(id, now)
 		g.state, g.stack = goState(to), t.stacks.intern(st.Stack)
 		g.conn = &conn{phase: phaseUnknown}
+		if to == trace.GoWaiting {
+			g.state = stoodState(t.stacks.info(g.stack))
+		}
 		t.see(g, t.stacks.info(g.stack), now)
 		return
 	}

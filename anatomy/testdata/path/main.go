@@ -130,6 +130,9 @@ func handler(name string) http.HandlerFunc {
 	case "closes":
 		s := newStore(6000)
 		return func(w http.ResponseWriter, r *http.Request) { s.Touch("item-1") }
+	case "midway":
+		s := newStore(100000)
+		return func(w http.ResponseWriter, r *http.Request) { s.Get("item-1") }
 	case "fanout":
 		return func(w http.ResponseWriter, r *http.Request) { fanOut() }
 	case "lock":
@@ -169,6 +172,10 @@ func main() {
 		log.Fatal(err)
 	}
 	go http.Serve(l, nil)
+	if os.Args[1] == "midway" {
+		midway(out, "http://"+l.Addr().String())
+		return
+	}
 	if err := pprof.StartCPUProfile(io.Discard); err != nil {
 		log.Fatal(err)
 	}
@@ -184,6 +191,25 @@ func main() {
 	time.Sleep(10 * time.Millisecond) // the last responses' ends
 	trace.Stop()
 	pprof.StopCPUProfile()
+	if err := out.Close(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// midway traces half a second out of requests that each take longer: most of them
+// wait when the trace begins, and when it ends.
+func midway(out *os.File, url string) {
+	for range 8 {
+		var never sync.WaitGroup
+		never.Add(1)
+		go client(url, 1000, &never)
+	}
+	time.Sleep(time.Second)
+	if err := trace.Start(out); err != nil {
+		log.Fatal(err)
+	}
+	time.Sleep(500 * time.Millisecond)
+	trace.Stop()
 	if err := out.Close(); err != nil {
 		log.Fatal(err)
 	}
