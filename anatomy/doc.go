@@ -90,7 +90,7 @@
 // goroutine did and, from CPU samples that fell into the piece, what it ran. A
 // request of others is no node of its own; what it held is. A wait that the
 // trace's end cuts has no end: it is followed to the goroutine that ended all
-// other waits with that stack, where that was always the same. Serial are the
+// other waits in that function, where that was always the same. Serial are the
 // goroutines that several requests waited for, with the part of the time in which
 // they worked or were waited for.
 //
