@@ -39,6 +39,9 @@ type Options struct {
 	// MaxEventsInAll bounds what is read of all traces together; zero means 24 Mi
 	// events, some 15 s of work.
 	MaxEventsInAll int
+	// CPU, when not nil, returns the CPU profile of the run. It is called at most
+	// once, where the traces hold too few samples to say what goroutines ran.
+	CPU func() []Ran
 	// Each, when not nil, is called with every whole request in the order of
 	// their ends. The Timeline is the callee's to keep.
 	Each func(record.Timeline)

@@ -47,10 +47,13 @@ func (a *collector) anatomy() *record.Anatomy {
 	}
 	middle := all[n*2/5 : max(n*3/5, min(n, n*2/5+1))]
 	tail := all[min(n*99/100, max(n-1, 0)):]
-	out.All, out.MeanNS = a.band(all)
-	out.Median, out.MedianNS = a.band(middle)
-	out.Tail, out.TailNS = a.band(tail)
+	sums := a.sums(all)
+	out.All, out.MeanNS = a.band(all, sums)
+	out.Median, out.MedianNS = a.band(middle, a.sums(middle))
+	out.Tail, out.TailNS = a.band(tail, a.sums(tail))
+	out.Path = a.path(sums, all, partial)
 	out.CPU = a.profile(all, middle, tail)
+	out.Serial = a.serial()
 	if a.merged > 0 {
 		a.warn(fmt.Sprintf("%d requests could not be told apart and are left out", a.mergedInto))
 	}
@@ -75,14 +78,21 @@ type sum struct {
 }
 
 // band returns the mean request of a band and its mean duration.
-func (a *collector) band(requests []request) ([]record.Part, time.Duration) {
+func (a *collector) band(requests []request, sums []*sum) ([]record.Part, time.Duration) {
 	if len(requests) == 0 {
 		return []record.Part{}, 0
 	}
-	byKey := map[partKey]*sum{}
 	var total time.Duration
 	for _, r := range requests {
 		total += r.took
+	}
+	return a.list(sums, len(requests), total), total / time.Duration(len(requests))
+}
+
+// sums adds up what requests did, the longest first.
+func (a *collector) sums(requests []request) []*sum {
+	byKey := map[partKey]*sum{}
+	for _, r := range requests {
 		for _, p := range a.parts[r.first:r.last] {
 			s := byKey[p.key]
 			if s == nil {
@@ -112,7 +122,7 @@ func (a *collector) band(requests []request) ([]record.Part, time.Duration) {
 	slices.SortFunc(sums, func(x, y *sum) int {
 		return cmp.Or(cmp.Compare(y.took, x.took), cmp.Compare(x.state, y.state), cmp.Compare(x.stack, y.stack), cmp.Compare(x.operation, y.operation))
 	})
-	return a.list(sums, len(requests), total), total / time.Duration(len(requests))
+	return sums
 }
 
 // list turns sums into parts per request. What lies below the bound is merged by

@@ -41,6 +41,8 @@ type collector struct {
 	chains     *chains
 	requests   []request
 	operations map[operationID]perRequest
+	serials    map[nameID]*serialKind
+	cpu        []Ran     // of Options.CPU, nil until it was asked for
 	partial    []request // what an edge cuts, at most maxPartial
 	parts      []part
 	samples    []stackID
@@ -57,7 +59,7 @@ type collector struct {
 }
 
 func newCollector(o Options) *collector {
-	return &collector{o: o, stacks: newStacks(newOwnership(o)), chains: newChains(), operations: map[operationID]perRequest{},
+	return &collector{o: o, stacks: newStacks(newOwnership(o)), chains: newChains(), operations: map[operationID]perRequest{}, serials: map[nameID]*serialKind{},
 		slowest: timelines{most: o.MaxSlowest}, marked: timelines{most: o.MaxMarked}}
 }
 

@@ -74,7 +74,7 @@ func TestBandsAddUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	a := newCollector(Options{MaxParts: 20, MaxSlowest: 3}.withDefaults())
 	for i := range 300 {
-		a.stacks.all = append(a.stacks.all, stackInfo{site: "site", frames: []record.Frame{{Function: "f", Line: i}}})
+		a.stacks.all = append(a.stacks.all, stackInfo{site: "site", waits: &ender{}, frames: []record.Frame{{Function: "f", Line: i}}})
 	}
 	var want time.Duration
 	for range 1003 {

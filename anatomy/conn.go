@@ -53,6 +53,8 @@ type conn struct {
 	serial     int        // of the current request
 	overlong   bool
 	operations []operationID // begun in the request
+	servedBy   []*serving    // goroutines that request servedIn waited for
+	servedIn   int
 	segments   []segment
 	mark       mark
 	samples    []sample

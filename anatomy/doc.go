@@ -84,6 +84,16 @@
 // may be given back by whoever is next to finish. System calls shorter than 20 us
 // between two runs are told as running there.
 //
+// # The critical path
+//
+// Path sums the same pieces over requests: below each chain what its last
+// goroutine did and, from CPU samples that fell into the piece, what it ran. A
+// request of others is no node of its own; what it held is. A wait that the
+// trace's end cuts has no end: it is followed to the goroutine that ended all
+// other waits in that function, where that was always the same. Serial are the
+// goroutines that several requests waited for, with the part of the time in which
+// they worked or were waited for.
+//
 // # Designs rejected
 //
 // Splitting at waits alone merged requests (mean 23.6 ms where 11 ms was true).

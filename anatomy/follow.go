@@ -23,7 +23,7 @@ type link struct {
 const (
 	maxLinks  = 5
 	maxHops   = 192
-	maxPieces = 192
+	maxPieces = 512
 	maxChains = 1 << 16
 )
 
@@ -32,10 +32,11 @@ type chains struct {
 	ids    map[link]chainID
 	links  []link
 	stacks []stackID // an example of each link's stack
+	ran    map[chainStack]int64
 }
 
 func newChains() *chains {
-	return &chains{ids: map[link]chainID{}, links: make([]link, 1), stacks: make([]stackID, 1)}
+	return &chains{ids: map[link]chainID{}, links: make([]link, 1), stacks: make([]stackID, 1), ran: map[chainStack]int64{}}
 }
 
 // add appends a link to a chain. Where no more are kept, the chain stays as it is.
@@ -163,6 +164,9 @@ func (f *follower) tell(from, to trace.Time, g *goroutine, p past, w, root wait)
 		}
 		l := link{above: w.chain, entry: g.entry, site: next.site, state: p.state, request: g.conn != nil && g.conn.server != serverNone}
 		next.chain, next.depth = f.chains.add(l, p.stack), w.depth+1
+		if len(g.ran) > 0 && (p.state == running || p.state == assist) {
+			f.sampled(g, from, to, next.chain)
+		}
 	}
 	if p.by == 0 {
 		f.cut(from, next.chain)

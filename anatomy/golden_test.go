@@ -40,6 +40,11 @@ func render(a *record.Anatomy) string {
 	band(fmt.Sprintf("all: %v", a.MeanNS), a.All)
 	band(fmt.Sprintf("median: %v", a.MedianNS), a.Median)
 	band(fmt.Sprintf("tail: %v", a.TailNS), a.Tail)
+	fmt.Fprint(&b, "\npath\n")
+	renderPath(&b, a.Path.Nodes, 1)
+	for _, s := range a.Serial {
+		fmt.Fprintf(&b, "serial: %+v\n", s)
+	}
 	for _, l := range a.Slowest {
 		fmt.Fprintf(&b, "\nslow: goroutine %d of %s took %v, id %q\n", l.Goroutine, l.Server, l.Len(), l.ID)
 		for _, s := range l.Segments {
@@ -51,6 +56,16 @@ func render(a *record.Anatomy) string {
 		}
 	}
 	return b.String()
+}
+
+func renderPath(b *strings.Builder, nodes []record.PathNode, depth int) {
+	for _, n := range nodes {
+		if n.Share < 0.001 {
+			continue
+		}
+		fmt.Fprintf(b, "%*d ns %5.1f %%  %s %s %s:%d %s\n", 8+2*depth, n.NS, 100*n.Share, n.Kind, n.State, n.Function, n.Line, n.Site)
+		renderPath(b, n.Nodes, depth+1)
+	}
 }
 
 // TestGolden takes traces of several Go versions apart; testdata/server and

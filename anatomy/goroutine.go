@@ -25,6 +25,9 @@ type goroutine struct {
 	served bool  // conn was given up: what its stacks show later is no request
 	within *conn // the request that it was started in, itself or by its creator
 	serial int   // of that request on within
+
+	serving *serving // nil unless requests wait for it
+	ran     []sample // its last CPU samples
 }
 
 // ended is how a wait ended: by whom, and with which stack.
@@ -54,6 +57,7 @@ func (g *goroutine) stay(t trace.Time, e ended, f *follower) {
 		case state == runnable:
 			f.world.split(seg, c.push)
 		case c.phase == phaseActive && state.followed() && e.by != 0:
+			f.stacks.info(seg.stack).waits.ended(e.by, f.stacks.trace)
 			f.divide(g, seg, e.by, c.push)
 		default:
 			c.push(seg)
@@ -61,6 +65,11 @@ func (g *goroutine) stay(t trace.Time, e ended, f *follower) {
 	}
 	if !state.followed() {
 		e.by = 0
+	} else if e.by != 0 {
+		f.goroutines.waited(g, e.by, g.since, t)
+	}
+	if g.serving != nil {
+		g.serving.did(state, g.since, t)
 	}
 	g.past.add(past{from: g.since, by: e.by, stack: seg.stack, state: state}, f.goroutines)
 	g.since = t
@@ -94,6 +103,9 @@ type goroutines struct {
 	oldest int
 	spare  [][]past // rings of the forgotten, to be used again
 	room   int      // entries that histories may still grow by, all together
+
+	first  trace.Time // of the trace
+	served []*serving // those that requests wait for
 }
 
 func newGoroutines() *goroutines {

@@ -37,11 +37,16 @@ func (a *collector) counted() (all []request, partial int) {
 
 // cutAtEnd ends the request that a goroutine still serves as the trace ends.
 //
-// Subtle: the wait that it is in has no end, so nobody is known to end it; it
-// counts as time in its state at its stack.
+// Subtle: the wait that it is in has no end, so nobody is known to end it. Where
+// one goroutine alone ended all waits of requests in the same function, it is taken for
+// the one that is waited for; else the time counts as its state at its stack.
 func (t *tracker) cutAtEnd(g *goroutine) {
 	c := g.conn
-	g.stay(t.last, ended{}, t.follower)
+	var e ended
+	if w := t.stacks.info(g.stack).waits; g.state.followed() && w.trace == t.stacks.trace && !w.several && w.by != g.id {
+		e.by = w.by
+	}
+	g.stay(t.last, e, t.follower)
 	overlong := c.overlong
 	begin := c.begin
 	segments, samples := c.take(t.last)

@@ -18,15 +18,21 @@ type sample struct {
 // maxSamples bounds the samples of one request.
 const maxSamples = 1 << 14
 
-// sample keeps a CPU sample of a goroutine that serves requests, until it is
-// known whether a request held it.
+// sample keeps a CPU sample: of a goroutine that serves requests until it is known
+// whether a request held it, of any in case that a request waited for it.
 func (t *tracker) sample(ev trace.Event) {
 	g := t.goroutines.byID[ev.Goroutine()]
-	if g == nil || g.conn == nil || len(g.conn.samples) >= maxSamples {
+	h := ev.Stack()
+	if g == nil || h == trace.NoStack {
 		return
 	}
-	if h := ev.Stack(); h != trace.NoStack {
-		g.conn.samples = append(g.conn.samples, sample{ev.Time(), t.stacks.intern(h)})
+	s := sample{ev.Time(), t.stacks.intern(h)}
+	if s.stack == 0 {
+		return
+	}
+	g.ranAt(s)
+	if g.conn != nil && len(g.conn.samples) < maxSamples {
+		g.conn.samples = append(g.conn.samples, s)
 	}
 }
 

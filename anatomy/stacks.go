@@ -31,6 +31,22 @@ type stackInfo struct {
 	closes bool   // it closes a channel of gRPC's workers
 	hands  bool   // it hands a call to one
 	entry  nameID // the function that its goroutine began in; 0 when it is lost
+	waits  *ender // of the function that waits
+}
+
+// ender is the only goroutine that ended the waits of requests in one function.
+type ender struct {
+	by      trace.GoID
+	several bool // there is more than one
+	trace   int  // in which it did
+}
+
+// ended notes who ended a request's wait in a trace.
+func (e *ender) ended(by trace.GoID, trace int) {
+	if e.trace != trace {
+		*e = ender{by: by, trace: trace}
+	}
+	e.several = e.several || e.by != by
 }
 
 // nameID numbers sites and functions, so that they compare fast; 0 is "".
@@ -44,16 +60,22 @@ type stacks struct {
 	content map[string]stackID
 	names   []string
 	nameIDs map[string]nameID
+	entries map[string]record.Frame // of the functions that goroutines begin in: one of their lines
+	trace   int                     // that is being read, from 1
+	enders  map[string]*ender       // by the function that waits
 	all     []stackInfo
 	key     []byte // scratch
 }
 
 func newStacks(own ownership) *stacks {
-	return &stacks{own: own, content: map[string]stackID{}, names: []string{""}, nameIDs: map[string]nameID{"": 0}, all: []stackInfo{{class: classNone}}}
+	return &stacks{own: own, content: map[string]stackID{}, names: []string{""}, nameIDs: map[string]nameID{"": 0}, entries: map[string]record.Frame{}, enders: map[string]*ender{}, all: []stackInfo{{class: classNone, waits: &ender{}}}}
 }
 
 // nextTrace forgets the handles of the last trace and the tables they keep alive.
-func (s *stacks) nextTrace() { s.handles = map[trace.Stack]stackID{} }
+func (s *stacks) nextTrace() {
+	s.handles = map[trace.Stack]stackID{}
+	s.trace++
+}
 
 // nextGeneration forgets the handles of the generation that ended: no event of
 // the next one uses them.
@@ -97,11 +119,29 @@ func (s *stacks) add(h trace.Stack) stackID {
 	info.closes, info.hands = wakesWorker(frames)
 	info.siteID = s.name(info.site)
 	if whole {
-		info.entry = s.name(frames[len(frames)-1].Function)
+		outermost := frames[len(frames)-1]
+		info.entry = s.name(outermost.Function)
+		if _, ok := s.entries[outermost.Function]; !ok {
+			s.entries[outermost.Function] = outermost
+		}
 	}
+	info.waits = s.ender(frames, info.site)
 	info.frames = frames[:min(len(frames), maxFrames):min(len(frames), maxFrames)]
 	s.all = append(s.all, info)
 	return id
+}
+
+// ender returns who ends waits in the target's innermost function of a stack, or at
+// its site: a send and a receive of one function are waits for the same goroutine.
+func (s *stacks) ender(frames []record.Frame, site string) *ender {
+	key := site
+	if f, ok := s.own.innermost(frames); ok {
+		key = f.Function
+	}
+	if s.enders[key] == nil {
+		s.enders[key] = &ender{}
+	}
+	return s.enders[key]
 }
 
 func (s *stacks) name(text string) nameID {

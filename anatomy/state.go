@@ -1,6 +1,8 @@
 package anatomy
 
 import (
+	"strings"
+
 	"golang.org/x/exp/trace"
 
 	"github.com/redline-go/redline/record"
@@ -77,6 +79,30 @@ func waitState(reason string, info *stackInfo) stateID {
 		return syncing
 	case "GC mark assist wait for work":
 		return assist
+	}
+	return other
+}
+
+// stoodState names what a goroutine waits for that waited already when the trace
+// began: no event gives the reason, but the innermost frames of its stack do.
+func stoodState(info *stackInfo) stateID {
+	for _, f := range info.frames {
+		switch {
+		case strings.HasPrefix(f.Function, "runtime.chansend"), strings.HasPrefix(f.Function, "runtime.chanrecv"):
+			return waitState("chan send", info)
+		case f.Function == "runtime.selectgo", f.Function == "runtime.block":
+			return waitState("select", info)
+		case f.Function == "time.Sleep":
+			return waitState("sleep", info)
+		case f.Function == "internal/poll.runtime_pollWait":
+			return waitState("network", info)
+		case f.Function == "sync.runtime_notifyListWait":
+			return waitState("sync.(*Cond).Wait", info)
+		case strings.Contains(f.Function, ".runtime_Semacquire"), strings.HasPrefix(f.Function, "runtime.semacquire"):
+			return waitState("sync", info)
+		case !strings.HasPrefix(f.Function, "runtime."):
+			return other
+		}
 	}
 	return other
 }

@@ -38,7 +38,7 @@ func newTracker(all *collector, clock *traceClock) *tracker {
 func (t *tracker) event(ev trace.Event) {
 	now := ev.Time()
 	if t.first == 0 {
-		t.first = now
+		t.first, t.goroutines.first = now, now
 	}
 	t.last = now
 	switch ev.Kind() {
@@ -138,6 +138,9 @@ func (t *tracker) transition(ev trace.Event, st trace.StateTransition) {
 		g := t.goroutines.add(id, now)
 		g.state, g.stack = goState(to), t.stacks.intern(st.Stack)
 		g.conn = &conn{phase: phaseUnknown}
+		if to == trace.GoWaiting {
+			g.state = stoodState(t.stacks.info(g.stack))
+		}
 		t.see(g, t.stacks.info(g.stack), now)
 		return
 	}
@@ -317,5 +320,6 @@ func (t *tracker) close() {
 			t.cutAtEnd(g)
 		}
 	}
+	t.all.addServing(t.goroutines.served, t.last)
 	t.all.traced += t.last.Sub(t.first)
 }

@@ -93,6 +93,9 @@ func (p *Pass) Event(part record.Part) bool {
 	if !callstack.Broadcasts(part.Waker) {
 		return false
 	}
+	if one, ok := p.Path().Serial(Entry(part.Waker)); ok && one.Goroutines == 1 && 2*(one.OnCPU+one.Queued) > one.Utilization {
+		return false // it works while requests wait, however it says that it is done
+	}
 	var followed, works int64
 	for _, c := range part.Behind {
 		followed += c.NS

@@ -63,6 +63,11 @@ func (p *Pass) Ender(part record.Part) Ender {
 	case startedBy(waker, part.Stack):
 		e.By = ByShared
 		return e
+	case p.serves(e.Entry):
+		// The trace itself says that it serves more than one request.
+		one, _ := p.Path().Serial(e.Entry)
+		e.By, e.Workers = ByWorker, float64(one.Goroutines)
+		return e
 	case spawned > 0 && spawns && len(alive) > 1 && !same(alive):
 		e.By = ByOwn
 		return e
@@ -72,6 +77,13 @@ func (p *Pass) Ender(part record.Part) Ender {
 		e.Workers += float64(n) / float64(len(alive))
 	}
 	return e
+}
+
+// serves reports whether the traces show goroutines that began in a function, and
+// that no request started, to serve several requests each.
+func (p *Pass) serves(entry string) bool {
+	s, ok := p.Path().Serial(entry)
+	return ok && s.Requests >= 2*s.Goroutines
 }
 
 // startedBy reports whether a goroutine runs a closure of a function that is on

@@ -29,6 +29,9 @@ func (p *Pass) ledger() *record.Ledger {
 	if len(l.CPU) == 0 && len(l.RequestTime) == 0 {
 		return nil
 	}
+	if l.Path = p.pathTold(); len(l.Path) == 0 {
+		l.PathWhy = p.pathWhy()
+	}
 	if w := p.Waits(); len(l.RequestTime) > 0 {
 		l.Shape = fmt.Sprintf("Requests take %s, %s of it on CPU", Span(w.MeanNS()), Percent(w.Share(callstack.Busy)))
 		if use := p.CPU().Use(); !math.IsNaN(use) {

@@ -96,13 +96,26 @@ func dissect(rec *record.Record, summary *record.Summary) (*record.Anatomy, erro
 	if len(traces) == 0 {
 		return nil, nil
 	}
-	body, err := anatomy.AnalyzeAll(traces, anatomy.Options{Clock: rec.Run.Clock, Module: rec.Run.Target.Module})
+	body, err := anatomy.AnalyzeAll(traces, anatomy.Options{Clock: rec.Run.Clock, Module: rec.Run.Target.Module, CPU: func() []anatomy.Ran { return ran(rec) }})
 	if err != nil {
 		summary.Warnings = append(summary.Warnings, fmt.Sprintf("no anatomy: %v", err))
 		return nil, nil
 	}
 	summary.Warnings = append(summary.Warnings, body.Warnings...)
 	return body, nil
+}
+
+// ran returns the run's CPU profile for the critical path; nil without one.
+func ran(rec *record.Record) []anatomy.Ran {
+	prof, err := diagnose.CPUProfile(rec)
+	if err != nil {
+		return nil // the analyzers say so
+	}
+	list := make([]anatomy.Ran, len(prof.Samples))
+	for i, s := range prof.Samples {
+		list[i] = anatomy.Ran{Stack: s.Stack, Value: s.Value}
+	}
+	return list
 }
 
 // thresholds checks the scenario's pass/fail expressions. A metric that is

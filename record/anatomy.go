@@ -72,6 +72,12 @@ type Anatomy struct {
 	// CPU is what the requests ran, from the samples of a CPU profile that was
 	// taken during a trace; nil without one.
 	CPU *CPUProfile `json:"cpu,omitempty"`
+	// Path is the critical path of the requests; nil in bundles from before it was
+	// followed.
+	Path *Path `json:"path,omitempty"`
+	// Serial are the goroutines that requests wait for, those waited for longest
+	// first, at most 16 kinds.
+	Serial []Serial `json:"serial,omitempty"`
 	// Slowest are the timelines of the slowest requests, slowest first.
 	Slowest []Timeline `json:"slowest"`
 	// Marked are those of the slowest requests that the probe marked with an id,

@@ -70,7 +70,9 @@ func (r *Redactor) Learn(value string) {
 // in any other: passwords in a DSN, tokens, and what is long and drawn at random.
 // It is for variables of the environment and columns of data.
 func (r *Redactor) LearnNamed(name, value string) {
-	if r.Secret(name) {
+	// The shell's working folders (POSIX, Environment Variables): a service built
+	// where it lies has its files below them.
+	if r.Secret(name) && name != "PWD" && name != "OLDPWD" {
 		if ofName(name) == certain || !filePath(value) {
 			r.Learn(value)
 		}

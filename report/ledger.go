@@ -25,6 +25,9 @@ func ledger(s *record.Summary) []string {
 	if len(l.CPU) > 0 {
 		lines = append(lines, "Service's CPU: "+entries(l.CPU)+".")
 	}
+	if len(l.Path) == 0 && l.PathWhy != "" && len(l.RequestTime) == 0 {
+		lines = append(lines, "Where a request's time goes is not known: "+notation.Clean(l.PathWhy)+".")
+	}
 	if l.Shape != "" {
 		lines = append(lines, notation.Clean(l.Shape))
 	}
@@ -53,12 +56,41 @@ func entries(list []record.LedgerEntry) string {
 	return strings.Join(parts, ", ")
 }
 
+// pathTitle heads the lines of the critical path.
+const pathTitle = "Where a request's time goes"
+
+// pathLines returns the ways that requests' time goes, in words, with their shares;
+// none where they are not known.
+func pathLines(s *record.Summary) (shares, texts []string) {
+	if s.Ledger == nil {
+		return nil, nil
+	}
+	for _, l := range s.Ledger.Path[:min(len(s.Ledger.Path), pathShown)] {
+		shares, texts = append(shares, notation.Percent(l.Share)), append(texts, notation.Clean(l.Text))
+	}
+	return shares, texts
+}
+
+// pathShown bounds the lines of a path; diagnosis keeps to it.
+const pathShown = 8
+
 func (t *textWriter) ledger() {
 	lines := ledger(t.s)
 	if len(lines) == 0 {
 		return
 	}
 	t.section()
+	const indent = 9 // "  87 %   "
+	if shares, texts := pathLines(t.s); len(shares) > 0 {
+		t.line("%s", t.bold(pathTitle))
+		for i, text := range texts {
+			label := right(shares[i], indent-2)
+			for _, l := range wrap(text, t.width-indent, 3) {
+				t.line("%s  %s", label, l)
+				label = strings.Repeat(" ", indent-2)
+			}
+		}
+	}
 	for _, line := range lines {
 		for _, l := range wrap(line, t.width, 0) {
 			t.line("%s", l)
@@ -67,6 +99,13 @@ func (t *textWriter) ledger() {
 }
 
 func (m *markdownWriter) ledger() {
+	if shares, texts := pathLines(m.s); len(shares) > 0 {
+		m.line("**%s**\n", pathTitle)
+		for i, text := range texts {
+			m.line("- %s %s", shares[i], escape(text))
+		}
+		m.line("")
+	}
 	for _, line := range ledger(m.s) {
 		m.line("%s\n", escape(line))
 	}

@@ -34,3 +34,46 @@ func TestLedgerIsPrinted(t *testing.T) {
 		}
 	}
 }
+
+// TestPathIsPrinted: text, Markdown and the page say where a request's time goes,
+// each way with its share, before the ledger; without a trace they say why not.
+func TestPathIsPrinted(t *testing.T) {
+	s := &record.Summary{State: record.Complete, Generator: record.Generator{Valid: true}, Ledger: &record.Ledger{
+		RequestTime: []record.LedgerEntry{{Who: "channel or worker in store.(*Store).Get", Share: 1}},
+		Path: []record.LedgerPath{
+			{Share: 0.87, Text: "behind one goroutine, store.(*Store).loop, busy 99 % of the time: 61 % running store.(*Store).checkConsistency (store.go:88: sort.Slice 38 %)"},
+			{Share: 0.13, Text: "waiting for a CPU\x1b[31m"},
+		},
+	}}
+	var text, md bytes.Buffer
+	if err := Text(&text, s, TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Markdown(&md, s); err != nil {
+		t.Fatal(err)
+	}
+	h := headlineOf(s)
+	page := ""
+	for i := range h.Path {
+		page += h.Shares[i] + " " + h.Path[i] + "\n"
+	}
+	for name, got := range map[string]string{"text": text.String(), "Markdown": md.String(), "page": page} {
+		if strings.ContainsRune(got, 0x1b) {
+			t.Errorf("%s passes an escape of the target's on", name)
+		}
+		got = strings.Join(strings.Fields(got), " ")
+		for _, want := range []string{"87 % behind one goroutine, store.(", "61 % running store.(", "13 % waiting for a CPU"} {
+			if name == "Markdown" {
+				got = strings.ReplaceAll(got, `\`, "")
+			}
+			if !strings.Contains(got, want) {
+				t.Errorf("%s lacks %q:\n%s", name, want, got)
+			}
+		}
+	}
+	s.Ledger = &record.Ledger{CPU: []record.LedgerEntry{{Who: "kernel", Share: 1}}, PathWhy: "no execution trace: --pprof was not given"}
+	text.Reset()
+	if err := Text(&text, s, TextOptions{}); err != nil || !strings.Contains(text.String(), "not known: no execution trace") {
+		t.Errorf("%v; the reason is not printed:\n%s", err, text.String())
+	}
+}

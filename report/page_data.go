@@ -45,6 +45,9 @@ type headline struct {
 	Title   string `json:"title"`
 	Lead    string `json:"lead"`
 	Found   bool   `json:"found"`
+	// Path says where a request's time goes, and Shares how much of it each way takes.
+	Path   []string `json:"path,omitempty"`
+	Shares []string `json:"shares,omitempty"`
 }
 
 // markedSpan is a stretch of the time axis that the charts shade.
@@ -116,6 +119,7 @@ func headlineOf(s *record.Summary) headline {
 	} else {
 		h.Title, h.Lead = notation.Clean(s.Findings[0].Title), weight(&s.Findings[0])
 	}
+	h.Shares, h.Path = pathLines(s)
 	if lines := ledger(s); len(lines) > 0 {
 		h.Lead = strings.TrimRight(h.Lead, ". ") + ". " + strings.Join(lines, " ")
 	}

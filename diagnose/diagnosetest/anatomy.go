@@ -124,3 +124,10 @@ func (b *Builder) finish() *record.Anatomy {
 	a.P50NS, a.P99NS = a.MedianNS, a.TailNS
 	return &a
 }
+
+// Path sets the requests' critical path, and the goroutines that they wait for.
+func (b *Builder) Path(nodes []record.PathNode, serial ...record.Serial) *Builder {
+	a := b.anatomyOf()
+	a.Path, a.Serial = &record.Path{Requests: max(1, a.Requests), Nodes: nodes}, serial
+	return b
+}

@@ -45,8 +45,14 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	var found []diagnose.Finding
-	for _, s := range diagnose.ByOwner(queues) {
-		if v, ok := weigh.Judge(p, s, weigh.Serial); ok {
+	for _, s := range byServer(p, queues) {
+		v, ok := weigh.Judge(p, s, weigh.Serial)
+		if !ok {
+			continue
+		}
+		if one, ok := alone(p, s); ok {
+			found = append(found, servesAlone(p, s, one, v))
+		} else {
 			found = append(found, bottleneck(p, s, v))
 		}
 	}

@@ -17,6 +17,14 @@ export function Headline({ page }: { page: Page }) {
         <h1>{headline.title}</h1>
         {headline.found && place && <p class="place"><code>{place}</code></p>}
         <p class="lead">{headline.lead}</p>
+        {(headline.path ?? []).length > 0 && (
+          <section class="path" aria-label="Where a request's time goes">
+            <h2>Where a request's time goes</h2>
+            <ul>
+              {headline.path!.map((text, i) => <li key={i}><b>{headline.shares?.[i]}</b> {text}</li>)}
+            </ul>
+          </section>
+        )}
         {load.requests > 0 && (
           <dl class="figures">
             <Figure name="requests/s" value={rate(load.rate)} note={load.intended_rate > 0 ? `of ${rate(load.intended_rate)} intended` : `${load.connections} connections`} />

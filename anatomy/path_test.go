@@ -1,0 +1,170 @@
+package anatomy_test
+
+import (
+	"bytes"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/anatomy"
+	"github.com/redline-go/redline/record"
+)
+
+// checkPath asserts that a path is a partition: at each node what lies below adds
+// up to no more than the node, and the first level to the mean request.
+func checkPath(t *testing.T, a *record.Anatomy) {
+	t.Helper()
+	if a.Path == nil {
+		t.Fatal("no path")
+	}
+	nodes := 0
+	var check func(n record.PathNode) int64
+	check = func(n record.PathNode) int64 {
+		nodes++
+		var below int64
+		for _, c := range n.Nodes {
+			below += check(c)
+		}
+		if n.NS < 0 || below > n.NS {
+			t.Errorf("below %s %s %s of %d ns lie %d", n.Kind, n.State, n.Function, n.NS, below)
+		}
+		return n.NS
+	}
+	sum, share := int64(0), 0.0
+	for _, n := range a.Path.Nodes {
+		sum, share = sum+check(n), share+n.Share
+	}
+	if sum != int64(a.MeanNS) || a.Path.NS != sum || math.Abs(share-1) > 1e-6 && sum > 0 {
+		t.Errorf("the path adds up to %d ns and %v, the mean request to %d", sum, share, a.MeanNS)
+	}
+	if nodes > 2*256 {
+		t.Errorf("the path has %d nodes", nodes)
+	}
+}
+
+// find returns the share of request time of the nodes that a way leads to: each
+// word is part of a node's kind, state and function, and nodes between are passed.
+func find(nodes []record.PathNode, way ...string) (share float64) {
+	for _, n := range nodes {
+		rest := way
+		if strings.Contains(string(n.Kind)+" "+string(n.State)+" "+n.Function, way[0]) {
+			if rest = way[1:]; len(rest) == 0 {
+				share += n.Share
+				continue
+			}
+		}
+		share += find(n.Nodes, rest...)
+	}
+	return share
+}
+
+// TestPath follows requests to the work that they wait for. Their functions say
+// where the time goes; see testdata/path.
+func TestPath(t *testing.T) {
+	const loop = "goroutine  main.(*Store).loop"
+	for _, test := range []struct {
+		name  string
+		way   []string
+		least float64
+	}{
+		{"store", []string{loop, "running", "work  main.(*Store).checkConsistency", "work  sort.Slice"}, 0.6},
+		{"closes", []string{loop, "running", "work  main.(*Store).checkConsistency"}, 0.6},
+		{"closes", []string{loop, "gc-assist"}, 0.01},
+		{"fanout", []string{"errgroup", "sleep main.slow"}, 0.95},
+		// The holder of the lock does nothing but wait for a CPU: that is the story.
+		{"lock", []string{"request lock main.(*Ledger).Add", "runnable"}, 0.5},
+	} {
+		a := recorded(t, test.name)
+		if share := find(a.Path.Nodes, test.way...); share < test.least {
+			t.Errorf("%s: %v has %.2f of the requests' time, want %.2f", test.name, test.way, share, test.least)
+		}
+	}
+	if share := find(recorded(t, "fanout").Path.Nodes, "main.fast"); share > 0.02 {
+		t.Errorf("the fast legs have %.2f of the requests' time; the slow one decides", share)
+	}
+}
+
+// TestPathsAddUp: whatever the trace, and wherever it breaks off, each instant of
+// a request is on the path once.
+func TestPathsAddUp(t *testing.T) {
+	traces, err := filepath.Glob("testdata/*.trace")
+	if err != nil || len(traces) == 0 {
+		t.Fatalf("no traces in testdata: %v", err)
+	}
+	for _, path := range traces {
+		data := readFixture(t, filepath.Base(path))
+		for _, part := range []int{len(data), len(data) / 2, len(data) / 4} {
+			a, err := anatomy.Analyze(bytes.NewReader(data[:part]), anatomy.Options{})
+			if err != nil {
+				continue // nothing of it could be read
+			}
+			checkPath(t, a)
+		}
+	}
+}
+
+// TestPathOfFewRequests: a wait that the trace's end cuts leads to the goroutine
+// that ended all others there, and where none was served the path says why there
+// is none.
+func TestPathOfFewRequests(t *testing.T) {
+	data := readFixture(t, "path-store.trace")
+	a, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{MaxEvents: 900})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkPath(t, a)
+	if a.Path.Partial < 7 || a.Requests > 19 {
+		t.Fatalf("%d whole requests and %d partial ones, want few whole and one for each connection", a.Requests, a.Path.Partial)
+	}
+	if share := find(a.Path.Nodes, "goroutine  main.(*Store).loop"); share < 0.5 {
+		t.Errorf("behind the loop are %.2f of few requests' time", share)
+	}
+	if a, err = anatomy.Analyze(bytes.NewReader(data), anatomy.Options{MaxEvents: 20}); err != nil || a.Path.Why == "" || len(a.Path.Nodes) > 0 {
+		t.Errorf("without a request: %+v, %v", a.Path, err)
+	}
+}
+
+// TestPathFromProfile: without samples in the trace, the run's CPU profile says
+// what a goroutine runs, and is not asked for where the trace has them.
+func TestPathFromProfile(t *testing.T) {
+	asked := 0
+	profile := func() []anatomy.Ran {
+		asked++
+		frame := func(f string) record.Frame { return record.Frame{Function: f, File: "main.go", Line: 1} }
+		return []anatomy.Ran{
+			{Stack: []record.Frame{frame("main.(*Store).find"), frame("main.worker")}, Value: 75},
+			{Stack: []record.Frame{frame("main.other"), frame("main.worker")}, Value: 25},
+			{Stack: []record.Frame{frame("main.background"), frame("main.rebuild")}, Value: 500},
+		}
+	}
+	a, err := anatomy.Analyze(bytes.NewReader(readFixture(t, "go1.26.trace")), anatomy.Options{CPU: profile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkPath(t, a)
+	all := find(a.Path.Nodes, "goroutine  main.worker", "running")
+	if share := find(a.Path.Nodes, "goroutine  main.worker", "running", "main.(*Store).find"); asked != 1 || all == 0 || math.Abs(share-0.75*all) > 1e-6 {
+		t.Errorf("asked %d times; %v of the worker's %v are told", asked, share, all)
+	}
+	if find(a.Path.Nodes, "main.background") > 0 {
+		t.Error("what nobody waits for is on the path")
+	}
+}
+
+// TestPathOfRequestsUnderWay: in a trace that is shorter than a request most wait
+// from its begin or to its end. What they wait for is known all the same: their
+// stacks say how they wait, and others' waits in the same function who ends them.
+func TestPathOfRequestsUnderWay(t *testing.T) {
+	a, err := anatomy.Analyze(bytes.NewReader(readFixture(t, "path/midway.trace")), anatomy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkPath(t, a)
+	if a.Path.Partial < 8 {
+		t.Errorf("%d whole requests, %d partial", a.Requests, a.Path.Partial)
+	}
+	if share := find(a.Path.Nodes, "goroutine  main.(*Store).loop"); share < 0.95 {
+		t.Errorf("behind the loop are %.2f of the requests' time", share)
+	}
+}

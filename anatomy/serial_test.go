@@ -1,0 +1,50 @@
+package anatomy_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/redline-go/redline/anatomy"
+	"github.com/redline-go/redline/record"
+)
+
+// recorded takes a fixture of testdata/path apart.
+func recorded(t *testing.T, name string) *record.Anatomy {
+	t.Helper()
+	a, err := anatomy.Analyze(bytes.NewReader(readFixture(t, "path-"+name+".trace")), anatomy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestSerialResources: the goroutine that all requests wait for is busy all the
+// time, and its time per request is what bounds throughput; goroutines of a
+// request's own, and those of other requests, are no resource of all.
+func TestSerialResources(t *testing.T) {
+	for _, name := range []string{"store", "closes"} {
+		a := recorded(t, name)
+		var loop record.Serial
+		for _, s := range a.Serial {
+			if s.Goroutine == "main.(*Store).loop" {
+				loop = s
+			}
+		}
+		if loop.Goroutines != 1 || loop.Requests != 120 || loop.Utilization < 0.8 || loop.Utilization > 1 {
+			t.Errorf("%s: %+v, want one busy goroutine that 120 requests waited for", name, a.Serial)
+		}
+		if did := loop.OnCPU + loop.Queued; did < 0.9*loop.Utilization || did > 1.001 {
+			t.Errorf("%s: of %v busy it ran %v and was queued %v", name, loop.Utilization, loop.OnCPU, loop.Queued)
+		}
+		// The law: by its time per request it can serve no more than it did.
+		rate := float64(a.Requests) / a.Traced.Seconds()
+		if bound := 1e9 / float64(loop.ServiceNS); rate > 1.01*bound || rate < 0.8*bound {
+			t.Errorf("%s: %.1f requests/s, bounded by %.1f/s", name, rate, bound)
+		}
+	}
+	for _, name := range []string{"fanout", "lock"} {
+		for _, s := range recorded(t, name).Serial {
+			t.Errorf("%s: %+v is told as a server of all requests", name, s)
+		}
+	}
+}

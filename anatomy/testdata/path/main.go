@@ -1,0 +1,216 @@
+// Command path makes the traces of package anatomy's tests of the critical path:
+// requests over eight connections to a server in its own process, with CPU
+// samples in the trace.
+//
+//	go run -trimpath main.go store ../path-store.trace
+//
+// Where a request's time goes in each is known, as the functions here say.
+package main
+
+import (
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"runtime/trace"
+	"sort"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Store is guarded by one goroutine, which looks through all of it for each
+// request.
+type Store struct {
+	items map[string]int
+	ops   chan op
+}
+
+type op struct {
+	key   string
+	reply chan int
+	done  chan struct{}
+}
+
+func newStore(n int) *Store {
+	s := &Store{items: map[string]int{}, ops: make(chan op)}
+	for i := range n {
+		s.items["item-"+strconv.Itoa(i)] = i
+	}
+	go s.loop()
+	return s
+}
+
+func (s *Store) loop() {
+	for o := range s.ops {
+		n := s.checkConsistency()
+		if o.done != nil {
+			close(o.done)
+		} else {
+			o.reply <- n
+		}
+	}
+}
+
+// checkConsistency sorts all keys: that is what requests wait for.
+func (s *Store) checkConsistency() int {
+	keys := make([]string, 0, len(s.items))
+	for k := range s.items {
+		keys = append(keys, k)
+	}
+	sort.Slice(keys, func(i, j int) bool { return keys[i] < keys[j] })
+	return len(keys)
+}
+
+// Get asks the store and waits for its reply.
+func (s *Store) Get(key string) int {
+	o := op{key: key, reply: make(chan int)}
+	s.ops <- o
+	return <-o.reply
+}
+
+// Touch asks the store and waits until it closes the channel.
+func (s *Store) Touch(key string) {
+	o := op{key: key, done: make(chan struct{})}
+	s.ops <- o
+	<-o.done
+}
+
+// fanOut does three things at once, of which the slow one decides.
+func fanOut() {
+	var g errgroup.Group
+	for _, leg := range []func(){fast, fast, slow} {
+		g.Go(func() error { leg(); return nil })
+	}
+	g.Wait()
+}
+
+func fast() { time.Sleep(time.Millisecond) }
+func slow() { time.Sleep(20 * time.Millisecond) }
+
+// Ledger has a lock whose holder does next to nothing, but has to wait for a CPU
+// in the middle of it.
+type Ledger struct {
+	mu  sync.Mutex
+	sum int
+}
+
+func (l *Ledger) Add(n int) {
+	l.mu.Lock()
+	for range 10 {
+		runtime.Gosched()
+		l.sum += n
+	}
+	l.mu.Unlock()
+}
+
+// spin keeps the CPUs busy for requests to wait for.
+func spin() {
+	for x := uint64(1); ; {
+		for range 1 << 14 {
+			x = x*6364136223846793005 + 1
+		}
+		if x == 0 {
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+func handler(name string) http.HandlerFunc {
+	switch name {
+	case "store":
+		s := newStore(6000)
+		return func(w http.ResponseWriter, r *http.Request) { s.Get("item-1") }
+	case "closes":
+		s := newStore(6000)
+		return func(w http.ResponseWriter, r *http.Request) { s.Touch("item-1") }
+	case "midway":
+		s := newStore(100000)
+		return func(w http.ResponseWriter, r *http.Request) { s.Get("item-1") }
+	case "fanout":
+		return func(w http.ResponseWriter, r *http.Request) { fanOut() }
+	case "lock":
+		runtime.GOMAXPROCS(2)
+		for range 4 {
+			go spin()
+		}
+		l := &Ledger{}
+		return func(w http.ResponseWriter, r *http.Request) { l.Add(1) }
+	}
+	log.Fatalf("no service %q", name)
+	return nil
+}
+
+func client(url string, n int, done *sync.WaitGroup) {
+	defer done.Done()
+	c := &http.Client{Transport: &http.Transport{}}
+	defer c.CloseIdleConnections()
+	for range n {
+		resp, err := c.Get(url)
+		if err != nil {
+			log.Fatal(err)
+		}
+		io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+	}
+}
+
+func main() {
+	out, err := os.Create(os.Args[2])
+	if err != nil {
+		log.Fatal(err)
+	}
+	http.Handle("/", handler(os.Args[1]))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	go http.Serve(l, nil)
+	if os.Args[1] == "midway" {
+		midway(out, "http://"+l.Addr().String())
+		return
+	}
+	if err := pprof.StartCPUProfile(io.Discard); err != nil {
+		log.Fatal(err)
+	}
+	if err := trace.Start(out); err != nil {
+		log.Fatal(err)
+	}
+	var done sync.WaitGroup
+	for range 8 {
+		done.Add(1)
+		go client("http://"+l.Addr().String(), 15, &done)
+	}
+	done.Wait()
+	time.Sleep(10 * time.Millisecond) // the last responses' ends
+	trace.Stop()
+	pprof.StopCPUProfile()
+	if err := out.Close(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// midway traces half a second out of requests that each take longer: most of them
+// wait when the trace begins, and when it ends.
+func midway(out *os.File, url string) {
+	for range 8 {
+		var never sync.WaitGroup
+		never.Add(1)
+		go client(url, 1000, &never)
+	}
+	time.Sleep(time.Second)
+	if err := trace.Start(out); err != nil {
+		log.Fatal(err)
+	}
+	time.Sleep(500 * time.Millisecond)
+	trace.Stop()
+	if err := out.Close(); err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,121 @@
+package wait
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/record"
+)
+
+// alone returns the goroutine that a site's waits are for, where there is one alone
+// of its kind and it serves one request after another.
+func alone(p *diagnose.Pass, s diagnose.Site) (record.Serial, bool) {
+	one, ok := p.Path().Serial(diagnose.Entry(s.Part.Waker))
+	return one, ok && one.Goroutines == 1 && one.Requests > 1
+}
+
+// byServer groups sites whose waits one goroutine serves by that goroutine, since
+// it is one queue wherever requests stand in it, and the others by what they
+// belong to.
+func byServer(p *diagnose.Pass, sites []diagnose.Site) []diagnose.Site {
+	var list, rest []diagnose.Site
+	at := map[string]int{}
+	for _, s := range sites {
+		one, ok := alone(p, s)
+		if !ok {
+			rest = append(rest, s)
+			continue
+		}
+		i, ok := at[one.Goroutine]
+		if !ok {
+			at[one.Goroutine] = len(list)
+			list = append(list, s)
+			continue
+		}
+		sum := &list[i]
+		lead := sum.NS >= s.NS
+		ns, times, tail := sum.NS+s.NS, sum.Times+s.Times, sum.TailNS+s.TailNS
+		share, part := min(1, sum.Share+s.Share), min(1, sum.Tail+s.Tail)
+		if !lead {
+			*sum = s
+		}
+		sum.NS, sum.Times, sum.TailNS, sum.Share, sum.Tail = ns, times, tail, share, part
+	}
+	return append(list, diagnose.ByOwner(rest)...)
+}
+
+// leastWork of its busy time must one goroutine spend below one function for that
+// to be the place to change.
+const leastWork = 0.3
+
+// servesAlone makes the finding of one goroutine that serves all requests: the
+// function below it that does the work is what to change.
+func servesAlone(p *diagnose.Pass, s diagnose.Site, one record.Serial, v weigh.Verdict) diagnose.Finding {
+	who := callstack.Short(one.Goroutine)
+	behind, _ := p.Path().Behind(one.Goroutine)
+	work, part, ok := diagnose.Work(behind)
+	works := ok && part >= leastWork
+	if works {
+		v.Gain = max(v.Gain, lawGain(p, one, part, v.Share))
+	}
+	f := v.Finding(p, "channel-bottleneck", s)
+	if v.Of == diagnose.OfRequest {
+		f.Share = max(f.Share, behind.Share) // short waits for it count, too
+	}
+	f.Title = who + " serves every request alone"
+	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only guards state, use a mutex or shard it.", who)
+	if works {
+		at := diagnose.PlaceOf(work)
+		does := fmt.Sprintf("%s of its time in %s %s", diagnose.Percent(part), beside(at.Function, one.Goroutine), diagnose.At(at))
+		f.Title += "; " + does
+		f.Where = diagnose.WhereOf(at)
+		f.Where.Detail = fmt.Sprintf("requests wait in %s (%s) for %s", callstack.Short(s.Place.Function), diagnose.At(s.Place), who)
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio, "%s spends %s", who, does))
+		f.Remedy = fmt.Sprintf("Make %s cheaper, or keep it out of %s, which does one request at a time. %s", callstack.Short(at.Function), who, f.Remedy)
+	} else if text, _, share := p.Meanwhile(s); text != "" {
+		f.Title += "; meanwhile it " + text
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio, "meanwhile it %s (%s of the wait)", text, diagnose.Percent(share)))
+	}
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, one.Utilization, diagnose.Ratio,
+		"%s is busy %s of the time, %s for each request: %.0f requests/s at most (utilisation law)",
+		who, diagnose.Percent(one.Utilization), diagnose.Span(float64(one.ServiceNS)), 1e9/float64(max(1, one.ServiceNS))))
+	return f
+}
+
+// beside names a function to a reader who has just read of another: methods of the
+// same type without it.
+func beside(function, other string) string {
+	if callstack.Owner(function) == callstack.Owner(other) {
+		if _, method, ok := strings.Cut(callstack.Short(function), ")."); ok {
+			return method
+		}
+	}
+	return callstack.Short(function)
+}
+
+// lawGain bounds what the service gains when a part of a lone goroutine's work
+// vanishes, by the operational laws: throughput is at most capacity over demand at
+// the goroutine, at the CPUs, and for the requests' connections (Denning and
+// Buzen, The Operational Analysis of Queueing Network Models, 1978). What the
+// goroutine ran is the CPUs' demand, too.
+func lawGain(p *diagnose.Pass, one record.Serial, part, share float64) float64 {
+	rate, c := p.Load().Rate, p.CPU()
+	if !(rate > 0) || !(one.Utilization > 0) {
+		return 1
+	}
+	busy := min(one.Utilization, rate*float64(one.ServiceNS)/1e9)
+	bound := diagnose.Ceiling(share)
+	bound = math.Min(bound, diagnose.Ceiling(part)/math.Max(busy, 1e-9)) // the goroutine at 1
+	ran := one.OnCPU * part
+	if after := c.Target - ran; c.Limit > 0 && c.Target > 0 && after > 0 {
+		bound = math.Min(bound, c.Limit/after)
+	}
+	if !(bound > 1) {
+		return 1
+	}
+	return bound
+}

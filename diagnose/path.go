@@ -1,0 +1,157 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// Path is the critical path of the requests; see record.Path. It is empty without one.
+type Path struct {
+	tree   *record.Path
+	serial []record.Serial
+}
+
+// Path returns the requests' critical path.
+func (p *Pass) Path() Path {
+	if p.Anatomy == nil || p.Anatomy.Path == nil {
+		return Path{}
+	}
+	return Path{p.Anatomy.Path, p.Anatomy.Serial}
+}
+
+// pathWhy says why there is no path.
+func (p *Pass) pathWhy() string {
+	switch {
+	case !p.Has(NeedAnatomy):
+		return p.Explain(NeedAnatomy)
+	case p.Anatomy.Path == nil:
+		return "the bundle was judged before paths were followed, and holds no traces any more"
+	}
+	return p.Anatomy.Path.Why
+}
+
+// Nodes returns the first level of the tree, the longest first; nil without one.
+func (x Path) Nodes() []record.PathNode {
+	if x.tree == nil {
+		return nil
+	}
+	return x.tree.Nodes
+}
+
+// Share returns the part of request time, 0 to 1, in which the path goes through
+// a function: it runs or waits, itself or below it, or is the beginning of a
+// goroutine that is waited for. 0 says that it is not on the path, or that there
+// is none.
+func (x Path) Share(function string) float64 { return through(x.Nodes(), function) }
+
+func through(nodes []record.PathNode, function string) (share float64) {
+	for _, n := range nodes {
+		if n.Function == function && function != "" {
+			share += n.Share
+			continue // what is below is part of it
+		}
+		share += through(n.Nodes, function)
+	}
+	return share
+}
+
+// Behind returns the part of request time behind the goroutines that began in a
+// function, wherever on the path they are waited for, as one node.
+func (x Path) Behind(entry string) (sum record.PathNode, ok bool) {
+	var gather func(nodes []record.PathNode)
+	gather = func(nodes []record.PathNode) {
+		for _, n := range nodes {
+			if n.Kind != record.PathGoroutine || n.Function != entry {
+				gather(n.Nodes)
+				continue
+			}
+			if !ok {
+				sum, ok = n, true
+				sum.Nodes = slices.Clone(n.Nodes)
+				continue
+			}
+			sum.NS, sum.Share = sum.NS+n.NS, sum.Share+n.Share
+			sum.Nodes = append(sum.Nodes, n.Nodes...)
+		}
+	}
+	gather(x.Nodes())
+	return sum, ok
+}
+
+// Serial returns what the goroutines that began in a function have to do.
+func (x Path) Serial(entry string) (record.Serial, bool) {
+	i := slices.IndexFunc(x.serial, func(s record.Serial) bool { return s.Goroutine == entry })
+	if i < 0 {
+		return record.Serial{}, false
+	}
+	return x.serial[i], true
+}
+
+// Serials returns the goroutines that requests wait for, those waited for longest
+// first.
+func (x Path) Serials() []record.Serial { return x.serial }
+
+// worksFor is the part of a function's time that a function it calls must have to
+// be what works: below it the caller itself, or several, do.
+const worksFor = 0.5
+
+// Work returns the innermost of the target's own functions that has at least half
+// of what a node's goroutine runs, the collector's assists with it, and
+// its part of the node's time. ok is false where the goroutine hardly runs, or
+// nobody knows what.
+func Work(n record.PathNode) (work record.PathNode, part float64, ok bool) {
+	var below []record.PathNode
+	ran := 0.0
+	for _, c := range n.Nodes {
+		if c.Kind == record.PathState && (c.State == record.StateRunning || c.State == record.StateAssist) {
+			below, ran = append(below, c.Nodes...), ran+c.Share
+		}
+	}
+	for {
+		best, found := heaviestOwn(below)
+		if !found || best.Share < worksFor*ran {
+			break
+		}
+		work, ran, ok = best, best.Share, true
+		below = best.Nodes
+	}
+	if !ok || !(n.Share > 0) {
+		return record.PathNode{}, 0, false
+	}
+	return work, min(1, work.Share/n.Share), true
+}
+
+// heaviestOwn sums nodes of one function and returns the heaviest of the
+// target's own.
+func heaviestOwn(nodes []record.PathNode) (best record.PathNode, ok bool) {
+	sums := map[string]record.PathNode{}
+	for _, n := range nodes {
+		if n.Kind != record.PathWork || !n.Own {
+			continue
+		}
+		if s, there := sums[n.Function]; there {
+			n.NS, n.Share, n.Nodes = n.NS+s.NS, n.Share+s.Share, append(slices.Clone(s.Nodes), n.Nodes...)
+			n.File, n.Line = s.File, s.Line
+		}
+		sums[n.Function] = n
+	}
+	for _, n := range sums {
+		if !ok || cmp.Or(cmp.Compare(n.Share, best.Share), cmp.Compare(best.Function, n.Function)) > 0 {
+			best, ok = n, true
+		}
+	}
+	return best, ok
+}
+
+// PlaceOf returns the place of a node's function.
+func PlaceOf(n record.PathNode) record.Frame {
+	return record.Frame{Function: n.Function, File: n.File, Line: n.Line}
+}
+
+// kindOf tells what a node of kind PathState is spent on.
+func (p *Pass) kindOf(n record.PathNode) callstack.Wait {
+	return p.Stacks.Wait(record.Part{State: n.State, Stack: n.Stack})
+}

@@ -1,0 +1,105 @@
+package diagnose_test
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/anatomy"
+	"github.com/redline-go/redline/diagnose"
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/record"
+)
+
+// traced is the critical path of a fixture of package anatomy's, in a run.
+func traced(t *testing.T, name string) *Builder {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("../anatomy/testdata", "path-"+name+".trace"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(64, 40*time.Millisecond).Wait(record.StateRunning, a.MeanNS, 1).Path(a.Path.Nodes, a.Serial...)
+}
+
+// TestPathInWords: the ledger says of each service where its requests' time goes,
+// down to the function that works, and that a lock's holder only waits for a CPU.
+func TestPathInWords(t *testing.T) {
+	for name, want := range map[string][]string{
+		"store":  {"behind one goroutine, main.(*Store).loop, busy ", "running main.(*Store).checkConsistency (main.go:66: sort.Slice "},
+		"closes": {"behind one goroutine, main.(*Store).loop, busy ", "running main.(*Store).checkConsistency (main.go:66: sort.Slice "},
+		"fanout": {"in main.fanOut (main.go:90) for goroutines that it started (errgroup.(*Group).Go.func1): 99 % waiting for a timer in main.slow (main.go:94)"},
+		"lock":   {"for the lock in main.(*Ledger).Add (main.go:104), held by another request: 54 % waiting for a CPU"},
+	} {
+		rec, a := traced(t, name).Open(t)
+		found, err := diagnose.Run(rec, a, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := found.Ledger.Path
+		if len(lines) == 0 {
+			t.Fatalf("%s: no path, because %q", name, found.Ledger.PathWhy)
+		}
+		sum := 0.0
+		for i, l := range lines {
+			if sum += l.Share; i > 0 && i < len(lines)-1 && l.Share > lines[i-1].Share {
+				t.Errorf("%s: %v comes after %v", name, l, lines[i-1])
+			}
+		}
+		if math.Abs(sum-1) > 1e-6 || len(lines) > 8 {
+			t.Errorf("%s: %d lines sum to %v", name, len(lines), sum)
+		}
+		for _, words := range want {
+			if !strings.Contains(lines[0].Text, words) {
+				t.Errorf("%s: %q does not say %q", name, lines[0].Text, words)
+			}
+		}
+	}
+}
+
+// TestPathForAnalyzers: a function's share of the path counts what is below it
+// once, and 0 says that it is not on it.
+func TestPathForAnalyzers(t *testing.T) {
+	const loop, check = "main.(*Store).loop", "main.(*Store).checkConsistency"
+	runWith(t, traced(t, "store"), func(p *diagnose.Pass) {
+		x := p.Path()
+		behind, ok := x.Behind(loop)
+		work, part, works := diagnose.Work(behind)
+		if !ok || !works || work.Function != check || part < 0.9 || part > 1 {
+			t.Errorf("behind the loop works %q for %v of its time", work.Function, part)
+		}
+		if all, below := x.Share(loop), x.Share(check); all < 0.85 || all > 1 || below > all || below < 0.9*all {
+			t.Errorf("shares %v of the loop and %v below it", all, below)
+		}
+		if x.Share("main.spin") != 0 || x.Share("") != 0 {
+			t.Error("what nobody waits for is on the path")
+		}
+		if one, ok := x.Serial(loop); !ok || one.Goroutines != 1 || len(x.Serials()) == 0 {
+			t.Errorf("the loop is no serial resource: %+v", x.Serials())
+		}
+	})
+	runWith(t, New(64, 40*time.Millisecond).NoAnatomy(), func(p *diagnose.Pass) {
+		if x := p.Path(); x.Nodes() != nil || x.Share(loop) != 0 {
+			t.Error("a path without a trace")
+		}
+	})
+}
+
+// TestNoPathSaysWhy: without a trace the ledger has the reason instead.
+func TestNoPathSaysWhy(t *testing.T) {
+	rec, a := New(64, 40*time.Millisecond).Busy(time.Second).NoAnatomy().Open(t)
+	found, err := diagnose.Run(rec, a, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := found.Ledger; l == nil || len(l.Path) > 0 || l.PathWhy == "" {
+		t.Errorf("ledger %+v", l)
+	}
+}

@@ -1,0 +1,208 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// pathLines are told of a path, and leastLine is the part of request time from
+	// which a line, or a part of one, is worth telling.
+	pathLines = 7
+	leastLine = 0.03
+	// onWay of a function's time below one function it calls: it only leads there.
+	onWay = 0.7
+	// pathDepth is how many waits for one another a line tells.
+	pathDepth = 3
+)
+
+// pathTold words where a request's time goes, the longest first. The shares of
+// the lines sum to 1.
+func (p *Pass) pathTold() []record.LedgerPath {
+	var list []record.LedgerPath
+	rest := 0.0
+	for _, n := range p.Path().Nodes() {
+		if n.Share < leastLine || len(list) == pathLines || n.Kind == record.PathOther {
+			rest += n.Share
+			continue
+		}
+		line := record.LedgerPath{Share: n.Share, NS: n.NS}
+		line.Text = p.lineOf(n)
+		at := PlaceOf(n)
+		if work, _, ok := Work(n); ok {
+			at = PlaceOf(work)
+		} else if work, _, ok := Work(record.PathNode{Share: n.Share, Nodes: []record.PathNode{n}}); ok {
+			at = PlaceOf(work)
+		}
+		if p.Stacks.User(at) {
+			line.Function, line.File, line.Line = at.Function, at.File, at.Line
+		}
+		list = append(list, line)
+	}
+	if rest > 0 && len(list) > 0 {
+		list = append(list, record.LedgerPath{Share: rest, Text: "others, each below 3 %"})
+		if rest >= leastLine && len(p.Path().Nodes()) > pathLines {
+			list[len(list)-1].Text = "others"
+		}
+	}
+	return list
+}
+
+// lineOf words one node of the first level.
+func (p *Pass) lineOf(n record.PathNode) string {
+	if n.Kind == record.PathState {
+		return p.stateWords(n)
+	}
+	return p.behindWords(n, 1)
+}
+
+// behindWords words a wait for a goroutine and what that one does meanwhile.
+func (p *Pass) behindWords(n record.PathNode, depth int) string {
+	text := p.waitWords(n)
+	var does []string
+	for _, c := range n.Nodes {
+		if c.Share < leastLine || len(does) == 3 || c.Kind == record.PathOther {
+			break
+		}
+		var words string
+		switch {
+		case c.Kind == record.PathState:
+			words = p.stateWords(c)
+		case depth < pathDepth:
+			words = p.behindWords(c, depth+1)
+		default:
+			words = p.waitWords(c)
+		}
+		does = append(does, Percent(c.Share)+" "+words)
+	}
+	if len(does) == 0 {
+		return text
+	}
+	if depth > 1 {
+		return text + " (" + strings.Join(does, ", ") + ")"
+	}
+	return text + ": " + strings.Join(does, ", ")
+}
+
+// waitWords words whom a request waits for.
+func (p *Pass) waitWords(n record.PathNode) string {
+	if n.Kind == record.PathRequest {
+		at := ""
+		if f := PlaceOf(n); f.Function != "" {
+			at = fmt.Sprintf(" in %s (%s)", callstack.Short(f.Function), At(f))
+		}
+		if n.State == record.StateLock {
+			return "for the lock" + at + ", held by another request"
+		}
+		return "for another request" + at
+	}
+	who := callstack.Short(n.Function)
+	if n.Function == "" {
+		who = "a goroutine"
+	}
+	if s, ok := p.Path().Serial(n.Function); ok {
+		if s.Goroutines == 1 {
+			return fmt.Sprintf("behind one goroutine, %s, busy %s of the time", who, Percent(s.Utilization))
+		}
+		return fmt.Sprintf("behind %d goroutines of %s, each busy %s of the time", s.Goroutines, who, Percent(s.Utilization))
+	}
+	if f := siteFrame(n.Site); f.Function != "" && p.Stacks.User(f) {
+		return fmt.Sprintf("in %s (%s) for goroutines that it started (%s)", callstack.Short(f.Function), At(f), who)
+	}
+	return "for goroutines of " + who
+}
+
+// stateWords words what a goroutine does itself.
+func (p *Pass) stateWords(n record.PathNode) string {
+	switch n.State {
+	case record.StateRunning:
+		return "running" + ranWords(n)
+	case record.StateAssist:
+		return "helping the garbage collector" + ranWords(n)
+	case record.StateRunnable:
+		return "waiting for a CPU"
+	case record.StateSTW:
+		return "standing while the collector stops the world"
+	}
+	kind := p.kindOf(n)
+	words := cmp.Or(waitVerbs[kind], "waiting ("+string(kind)+")")
+	at := PlaceOf(n)
+	if at.Function == "" {
+		if n.Site == "" {
+			return words
+		}
+		at = siteFrame(n.Site)
+	}
+	return fmt.Sprintf("%s in %s (%s)", words, callstack.Short(at.Function), At(at))
+}
+
+var waitVerbs = map[callstack.Wait]string{
+	callstack.PoolWait:     "waiting for a database connection of the pool",
+	callstack.ConnectWait:  "waiting for a database connection to open",
+	callstack.PrepareWait:  "waiting for a statement to be prepared",
+	callstack.DatabaseWait: "waiting for the database",
+	callstack.HTTPOpen:     "opening an HTTP connection",
+	callstack.HTTPWait:     "waiting for an HTTP call",
+	callstack.RPCWait:      "waiting for a call to another service",
+	callstack.NetworkWait:  "waiting for the network",
+	callstack.ClientWait:   "waiting for its own client",
+	callstack.SemaphoreW:   "waiting for a semaphore",
+	callstack.FlightWait:   "waiting for another request's computation",
+	callstack.SleepWait:    "waiting for a timer",
+	callstack.LogWait:      "writing logs",
+	callstack.ReadLockWait: "waiting for a read lock",
+	callstack.LockWait:     "waiting for a lock",
+	callstack.SyncWait:     "syncing a file",
+	callstack.FileWait:     "waiting for a file",
+	callstack.SyscallWait:  "in a system call",
+	callstack.ChannelWait:  "waiting at a channel",
+	callstack.JoinWait:     "waiting for other goroutines",
+	callstack.EventWait:    "waiting for an event",
+	callstack.OtherWait:    "waiting for the runtime",
+}
+
+// ranWords words what runs below a node: the function in which the work divides,
+// and what it consists of.
+func ranWords(n record.PathNode) string {
+	at := n
+	for {
+		next := slices.IndexFunc(at.Nodes, func(c record.PathNode) bool {
+			return c.Kind == record.PathWork && c.Own && c.Share >= onWay*at.Share
+		})
+		if next < 0 {
+			break
+		}
+		at = at.Nodes[next]
+	}
+	var parts []string
+	for _, c := range at.Nodes {
+		if c.Kind == record.PathWork && c.Share >= leastLine && len(parts) < 3 {
+			parts = append(parts, callee(c))
+		}
+	}
+	if at.Kind != record.PathWork {
+		if len(parts) == 0 {
+			return ""
+		}
+		return ": " + strings.Join(parts, ", ")
+	}
+	text := fmt.Sprintf(" %s (%s", callstack.Short(at.Function), At(PlaceOf(at)))
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	return text + ")"
+}
+
+// callee words a function below another: an own one with its line.
+func callee(c record.PathNode) string {
+	text := callstack.Short(c.Function)
+	if c.Own {
+		text += " " + At(PlaceOf(c))
+	}
+	return text + " " + Percent(c.Share)
+}
