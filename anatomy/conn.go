@@ -53,6 +53,7 @@ type conn struct {
 	serial     int        // of the current request
 	overlong   bool
 	operations []operationID // begun in the request
+	spent      []spent       // its time within operations
 	segments   []segment
 	mark       mark
 	samples    []sample
@@ -161,7 +162,7 @@ func (c *conn) activate(known bool) {
 	c.cut = !known || !c.based
 	c.phase = phaseActive
 	c.flushed, c.readers, c.spawned, c.mark = 0, 0, 0, mark{}
-	c.operations = c.operations[:0]
+	c.operations, c.spent = c.operations[:0], c.spent[:0]
 	c.serial++
 }
 
