@@ -33,6 +33,7 @@ type Builder struct {
 	shots       map[shot]*stacks
 	raw         []record.Profile
 	statements  []record.Statement
+	operations  record.Operations
 	anatomy     *record.Anatomy
 	summary     *record.Summary
 }
@@ -199,6 +200,11 @@ func (b *Builder) write(dir string) error {
 	}
 	if len(b.statements) > 0 {
 		if err := record.WriteJSON(dir, record.StatementsFile, record.Statements{Database: "shop", Statements: b.statements}); err != nil {
+			return err
+		}
+	}
+	if len(b.operations.Operations) > 0 {
+		if err := record.WriteJSON(dir, record.OperationsFile, b.operations); err != nil {
 			return err
 		}
 	}

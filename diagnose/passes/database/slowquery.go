@@ -2,11 +2,9 @@ package database
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
-	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
 )
 
@@ -70,8 +68,9 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	lead, c, ok := heaviest(p, all)
 	part := diagnose.StatementShare(all, lead)
 	at, known := callerOf(p, lead)
-	if of == diagnose.OfRequest && known {
-		share = max(0, share-otherQueue(p, at))
+	queue := 0.0 // of the statement's own making
+	if of == diagnose.OfRequest {
+		share, queue = withQueue(p, lead, at, known, share, part)
 	}
 	if !ok || share*part < leastRequestShare {
 		return nil, nil
@@ -92,29 +91,22 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-slow-query", Share: share * part, ShareOf: of,
 		GainCeiling: gain(p, share, part), Confidence: c.confidence, Where: record.Where{SQL: lead.Text},
 	}
-	if known {
-		f.Where.Function, f.Where.File, f.Where.Line = at.Function, at.File, at.Line
-	}
 	f.Title = c.title(share*part, took, lead)
 	f.Evidence = append(f.Evidence,
 		diagnose.Fact(diagnose.FromPostgres, part, diagnose.Ratio, "the statement holds %s of all execution time: %d calls of %s", diagnose.Percent(part), lead.Calls, diagnose.Span(c.mean)),
 		diagnose.Fact(source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), took))
 	f.Evidence = append(f.Evidence, c.evidence()...)
-	if queue := p.Waits().Share(callstack.PoolWait) - otherQueue(p, at); queue >= leastPoolShare && c.wasteful {
+	if known {
+		at.tell(&f)
+	}
+	if who, ok := callers(p, lead.Text); ok {
+		f.Evidence = append(f.Evidence, who)
+	}
+	if queue >= leastPoolShare && c.wasteful {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))
 	}
 	f.Remedy = c.remedy()
 	return []diagnose.Finding{f}, nil
-}
-
-// otherQueue returns the part of request time that is waited for connections at
-// pools which the requests that run a statement do not come to.
-func otherQueue(p *diagnose.Pass, at record.Frame) float64 {
-	queues := p.Waits().Sites(callstack.PoolWait)
-	if slices.Contains(through(queues), at.Function) {
-		return 0
-	}
-	return p.Waits().Share(callstack.PoolWait)
 }
 
 // heaviest returns the statement that is to blame: the one with most execution
