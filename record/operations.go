@@ -84,6 +84,8 @@ type SQLiteScan struct {
 	// index that the plan uses; Equal are those compared by "=".
 	Columns []string `json:"columns,omitempty"`
 	Equal   []string `json:"equal,omitempty"`
+	// Sorts are the columns that a statement with LIMIT has all its rows sorted by.
+	Sorts []string `json:"sorts,omitempty"`
 }
 
 // SQLiteDatabase is a database file that the target has open.
