@@ -80,6 +80,26 @@ var unprepared = diagnose.Cause{
 	Cases:  []string{"postal-rates", "fare-finder"},
 }
 
+var writerLock = diagnose.Cause{
+	ID:    "db-writer-lock",
+	Title: "Writers wait for SQLite's one writer",
+	Doc: "SQLite lets one connection write at a time. Several that write at once sleep and try again until busy_timeout, or " +
+		"fail with SQLITE_BUSY; the longer a transaction, the longer all others wait.",
+	Knows: "The rate times the time that a request is within statements that write is how many write at a time (Little's law); " +
+		"above one they wait for each other. It is named from 1.5 at a time and 15 % of request time, or where 2 % of these " +
+		"statements fail. A pool of one connection makes no such wait: its queue is db-pool-wait, and right for writers. " +
+		"Needs a target that redline builds.",
+	Remedy: "WAL, shorter transactions, one connection or goroutine that writes, with the rows of several requests in one commit.",
+	Example: diagnose.Example{
+		Lang:   "go",
+		Before: "db, _ := sql.Open(\"sqlite\", \"shop.db\") // every request writes over a connection of its own",
+		After: "write, _ := sql.Open(\"sqlite\", \"file:shop.db?_pragma=journal_mode(wal)&_pragma=synchronous(normal)&_txlock=immediate\")\n" +
+			"write.SetMaxOpenConns(1)\nread, _ := sql.Open(\"sqlite\", \"file:shop.db?mode=ro\")",
+	},
+	Verify: "Run again: requests within statements that write are at most one at a time, and throughput rises.",
+	Cases:  []string{"till-sync"},
+}
+
 var saturated = diagnose.Cause{
 	ID:    "db-saturated",
 	Title: "The database is at its limit",

@@ -43,6 +43,10 @@ var NPlusOne = diagnose.Analyzer{
 
 func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	all, counted := statements(p)
+	if len(all.Statements) == 0 && inProcess(p) {
+		p.Unjudged("db-unbatched-write", "statements were not counted: let redline build the target (--build)")
+		return nil, nil // each row is a call of C where the driver uses it; slow-query tells by the CPU
+	}
 	if len(all.Statements) == 0 {
 		return fromWaits(p), nil
 	}
@@ -82,10 +86,16 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	at := tellRepeater(p, lead, &f)
 	f.Title = fmt.Sprintf("A request runs one statement %.0f times%s, which takes %s of its time", each, at, diagnose.Percent(share*part))
 	f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key = ANY($1); GORM: Preload) instead of: %s", brief(lead.Text))
+	if inProcess(p) {
+		f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key IN (...)) instead of: %s", brief(lead.Text))
+	}
 	if writes(lead.Text) {
 		f.Cause = "db-unbatched-write"
 		f.Title = fmt.Sprintf("A request writes %.0f rows one by one%s, which takes %s of its time", each, at, diagnose.Percent(share*part))
 		f.Remedy = fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from unnest($1::int[], ...), COPY, pgx.Batch; GORM: CreateInBatches), in one transaction, instead of: %s", brief(lead.Text))
+		if inProcess(p) {
+			f.Remedy = fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), with a statement prepared once: %s", brief(lead.Text))
+		}
 	}
 	return []diagnose.Finding{f}, nil
 }
@@ -137,7 +147,7 @@ func utility(text string) bool {
 // writes reports whether a statement changes rows.
 func writes(text string) bool {
 	switch verb(text) {
-	case "INSERT", "UPDATE", "DELETE", "MERGE":
+	case "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE":
 		return true
 	}
 	return false

@@ -47,12 +47,15 @@ var SlowQuery = diagnose.Analyzer{
 		"One that wastes is named from 25 % of execution time where another leads. A fast, indexed " +
 		"statement is never named for being frequent.",
 	Causes: []diagnose.Cause{slowQuery},
-	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedStatements},
+	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	After:  []string{"lock-wait", "cache-stampede"},
 	Run:    runSlowQuery,
 }
 
 func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	if !p.Has(diagnose.NeedStatements) {
+		return slowInProcess(p), nil
+	}
 	share, source, ok := requestShare(p)
 	if !ok {
 		p.Unjudged("db-slow-query", "neither the requests' own time nor the load's service time is known")
