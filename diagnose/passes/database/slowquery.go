@@ -44,7 +44,8 @@ var SlowQuery = diagnose.Analyzer{
 	Doc: "Takes the statement with most execution time, from 40 % of all and 15 % of request time. It is named when " +
 		"its plan filters rows away from a scan and it touches 64 blocks and 8 blocks per row returned (or discards " +
 		"1,000 rows), when it touches that much without a plan, or when one execution takes 20 ms, or 5 ms of the server's CPU. " +
-		"One that wastes is named from 25 % of execution time where another leads. A fast, indexed " +
+		"One that wastes is named from 25 % of execution time where another leads. Without a server that counts, statements are those that " +
+		"redline's build counts, and of SQLite without that build the CPU profile names the function. A fast, indexed " +
 		"statement is never named for being frequent.",
 	Causes: []diagnose.Cause{slowQuery},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
