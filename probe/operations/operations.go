@@ -72,15 +72,22 @@ const (
 
 var (
 	running int32
+	started int32 // once, by hooks that are there
 	base    = time.Now()
 	log     = trace.Log // a test sees what is logged
 )
 
 // Start begins to count.
-func Start() { atomic.StoreInt32(&running, 1) }
+func Start() {
+	atomic.StoreInt32(&started, 1)
+	atomic.StoreInt32(&running, 1)
+}
 
 // Stop ends counting; what has begun is still ended.
 func Stop() { atomic.StoreInt32(&running, 0) }
+
+// Started reports whether there are hooks that count: Start was called once.
+func Started() bool { return atomic.LoadInt32(&started) != 0 }
 
 // Running reports whether operations are counted.
 func Running() bool { return atomic.LoadInt32(&running) != 0 }
