@@ -59,7 +59,7 @@ const (
 	maxCells  = 16384
 	maxDepth  = 24
 	first     = 256 // calls of an operation whose stack is always taken
-	stride    = 8   // of later ones: a power of two
+	stride    = 32  // of later ones: a power of two
 )
 
 // An operation's number, as the hooks carry it: from the lowest, 16 bits each, its
