@@ -54,7 +54,7 @@ type Operation struct {
 	// HeldNS is how long connections were held that an acquire got.
 	HeldNS int64 `json:"held_ns,omitempty"`
 	// Callers are those whose stack was taken, the most frequent first: all of the
-	// first calls, one in 32 later.
+	// first calls, one in 64 later.
 	Callers []OperationCaller `json:"callers,omitempty"`
 }
 

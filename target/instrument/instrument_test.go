@@ -290,13 +290,6 @@ func setupModules(t *testing.T, dir string) *Setup {
 	return setup
 }
 
-// TestModules builds a program with the hooks in all known modules and uses none of
-// them: the wrappers must compile.
-func TestModules(t *testing.T) {
-	dir := modules(t, "doc.go", "package main\n")
-	build(t, dir, setupModules(t, dir))
-}
-
 // TestForkIsLeftAlone: a package that only has the name of a known one.
 func TestForkIsLeftAlone(t *testing.T) {
 	dir := written(t, map[string]string{"sql.go": "package sql\n\ntype DB struct{}\n\ntype Rows struct{}\ntype Tx struct{}\ntype driverConn struct{}\n\nfunc (db *DB) conn() error { return nil }\n"})
