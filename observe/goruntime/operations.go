@@ -44,14 +44,14 @@ func (o *Operations) Describe() observe.Description {
 	return observe.Description{
 		Name:  "operations",
 		Doc:   "Statements and calls to other services, exactly: how often, how long, by whom, with how many rows and new connections.",
-		Needs: "a target that redline builds (--build --instrument).",
-		Cost:  "about 0.3 us per statement or call in the target.",
+		Needs: "a target that redline builds (--build).",
+		Cost:  "about 0.5 us per statement or call in the target, 2 us in trace windows.",
 	}
 }
 
 // Open implements observe.Source.
 func (o *Operations) Open(ctx context.Context, subject observe.Subject) error {
-	const enable = "let redline build the target with hooks (--build PKG --instrument)"
+	const enable = "let redline build the target with hooks (--build PKG, without --no-instrument)"
 	if subject.Socket == "" {
 		return &observe.Unsupported{What: "no probe in the target, so its statements and calls are not counted", Enable: enable, NotAsked: true}
 	}
