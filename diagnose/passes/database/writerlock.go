@@ -32,6 +32,9 @@ var WriterLock = diagnose.Analyzer{
 
 func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !inProcess(p) {
+		if !p.Has(diagnose.NeedAnatomy) && !p.Has(diagnose.NeedCPUProfile) && p.Operations() == nil {
+			p.Unjudged("db-writer-lock", "whether the database is within the process is not known: %s", p.Explain(diagnose.NeedCPUProfile))
+		}
 		return nil, nil
 	}
 	if len(p.Asked()) == 0 {
