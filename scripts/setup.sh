@@ -12,6 +12,7 @@ if [ "${REDLINE_SETUP:-demo}" = test ]; then
   command -v chromium >/dev/null || missing+=(chromium)
   command -v npm >/dev/null || missing+=(npm)
   command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
+  command -v redis-server >/dev/null || missing+=(redis-server)
 fi
 if [ "${REDLINE_SETUP:-demo}" = bench ]; then # the load generators to compare with, and their server
   command -v gcc >/dev/null || missing+=(gcc libc6-dev)
