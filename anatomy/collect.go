@@ -100,7 +100,7 @@ func (a *collector) add(id trace.GoID, c *conn, segments []segment, samples []sa
 	took := r.took
 	a.requests = append(a.requests, r)
 	a.spawned += c.spawned
-	a.countOperations(c.operations)
+	a.countOperations(c)
 	a.served[c.server].Requests++
 	if c.mark.id != "" {
 		a.markers.Tasks++

@@ -55,6 +55,7 @@ type conn struct {
 	operations []operationID // begun in the request
 	servedBy   []*serving    // goroutines that request servedIn waited for
 	servedIn   int
+	spent      []spent // its time within operations
 	segments   []segment
 	mark       mark
 	samples    []sample
@@ -163,7 +164,7 @@ func (c *conn) activate(known bool) {
 	c.cut = !known || !c.based
 	c.phase = phaseActive
 	c.flushed, c.readers, c.spawned, c.mark = 0, 0, 0, mark{}
-	c.operations = c.operations[:0]
+	c.operations, c.spent = c.operations[:0], c.spent[:0]
 	c.serial++
 }
 

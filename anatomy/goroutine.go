@@ -20,6 +20,7 @@ type goroutine struct {
 	past    history
 
 	operations []operationID // that it is within, innermost last
+	accounted  trace.Time    // up to when its time is given to operations
 
 	conn   *conn // nil unless it serves requests, or may turn out to
 	served bool  // conn was given up: what its stacks show later is no request
@@ -48,6 +49,7 @@ func (g *goroutine) stay(t trace.Time, e ended, f *follower) {
 	case g.assist:
 		state = assist
 	}
+	g.account(t, state)
 	seg := segment{from: g.since, to: t, state: state}
 	if state.sited() {
 		seg.stack, seg.waker, seg.operation = g.stack, e.stack, g.doingFor()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/exp/trace"
 
@@ -17,6 +18,7 @@ const (
 	maxOperation  = 1 << 16 // an operation's number
 	maxNested     = 8       // operations of one goroutine at a time
 	maxOperations = 1 << 12 // of one request that are counted
+	maxSpent      = 1 << 10 // operations and states of one request
 )
 
 // operationID is the number of an operation; 0 is none.
@@ -30,6 +32,11 @@ func (t *tracker) operation(ev trace.Event, message string) {
 	if g == nil || len(message) > 32 {
 		return
 	}
+	state := g.state
+	if g.assist {
+		state = assist
+	}
+	g.account(ev.Time(), state)
 	words := strings.Fields(message)
 	switch {
 	case len(words) == 4 && words[0] == "b":
@@ -68,16 +75,64 @@ func (g *goroutine) doingFor() operationID {
 	return 0
 }
 
-// perRequest sums up how often requests began an operation.
-type perRequest struct{ calls, most, requests int64 }
+// spent is time of a request within an operation, in one state.
+type spent struct {
+	operation operationID
+	state     stateID
+	took      time.Duration
+}
 
-// countOperations adds the operations of one whole request.
-func (a *collector) countOperations(ids []operationID) {
-	if len(ids) == 0 {
+// account gives the goroutine's time up to t to the operation that it is within and to
+// the request that it serves or helps with.
+func (g *goroutine) account(t trace.Time, state stateID) {
+	from := max(g.since, g.accounted)
+	g.accounted = t
+	op := g.doingFor()
+	if op == 0 || t <= from {
 		return
 	}
+	c, _ := g.request()
+	if c == nil {
+		return
+	}
+	took := t.Sub(from)
+	for i := len(c.spent) - 1; i >= 0; i-- {
+		if s := &c.spent[i]; s.operation == op && s.state == state {
+			s.took += took
+			return
+		}
+	}
+	if len(c.spent) < maxSpent {
+		c.spent = append(c.spent, spent{op, state, took})
+	}
+}
+
+// perRequest sums up how often requests began an operation, and how long they were
+// within it.
+type perRequest struct {
+	calls, most, requests    int64
+	running, queued, waiting time.Duration
+}
+
+// countOperations adds the operations of one whole request.
+func (a *collector) countOperations(c *conn) {
+	if len(c.operations)+len(c.spent) == 0 {
+		return
+	}
+	for _, s := range c.spent {
+		p := a.operations[s.operation]
+		switch s.state {
+		case running, assist:
+			p.running += s.took
+		case runnable, stopped:
+			p.queued += s.took
+		default:
+			p.waiting += s.took
+		}
+		a.operations[s.operation] = p
+	}
 	own := map[operationID]int64{}
-	for _, id := range ids {
+	for _, id := range c.operations {
 		own[id]++
 	}
 	for id, n := range own {
@@ -91,9 +146,10 @@ func (a *collector) countOperations(ids []operationID) {
 func (a *collector) perRequests() []record.OperationsPerRequest {
 	var list []record.OperationsPerRequest
 	for _, id := range slices.Sorted(maps.Keys(a.operations)) {
-		p := a.operations[id]
+		p, n := a.operations[id], time.Duration(len(a.requests))
 		list = append(list, record.OperationsPerRequest{
-			Operation: int(id), Mean: float64(p.calls) / float64(len(a.requests)), Max: p.most, Requests: p.requests,
+			Operation: int(id), Mean: float64(p.calls) / float64(n), Max: p.most, Requests: p.requests,
+			RunningNS: int64(p.running / n), QueuedNS: int64(p.queued / n), WaitingNS: int64(p.waiting / n),
 		})
 	}
 	slices.SortStableFunc(list, func(x, y record.OperationsPerRequest) int { return cmp.Compare(y.Mean, x.Mean) })

@@ -25,6 +25,11 @@ func TestOperationsLabelWaits(t *testing.T) {
 			wait("b 1 7 1", "e 7 1")
 		}
 		wait("b 2 9 2", "e 9 2")
+		trace.Log(ctx, record.OperationLog, "b 2 5 2") // works, and within it calls another
+		for until := time.Now().Add(500 * time.Microsecond); time.Now().Before(until); {
+		}
+		wait("b 2 9 2", "e 9 2")
+		trace.Log(ctx, record.OperationLog, "e 5 2")
 		trace.Log(ctx, record.OperationLog, "b 2 99999999 2")
 		trace.Log(ctx, record.OperationLog, "b 1 8 "+strings.Repeat("9", 100))
 	}, nil)
@@ -43,10 +48,17 @@ func TestOperationsLabelWaits(t *testing.T) {
 			times[p.Operation] += p.Times
 		}
 	}
-	if times[7] != 3 || times[9] != 1 {
+	if times[7] != 3 || times[9] != 2 {
 		t.Errorf("waits by operation, per request: %v", times)
 	}
-	if len(a.Operations) != 2 || a.Operations[0].Operation != 7 || a.Operations[0].Mean != 3 || a.Operations[0].Max != 3 || a.Operations[1].Mean != 1 {
-		t.Errorf("operations per request: %+v", a.Operations)
+	if len(a.Operations) != 3 || a.Operations[0].Operation != 7 || a.Operations[0].Mean != 3 || a.Operations[0].Max != 3 || a.Operations[1].Mean != 2 {
+		t.Fatalf("operations per request: %+v", a.Operations)
+	}
+	three, two, one := a.Operations[0], a.Operations[1], a.Operations[2]
+	if least := int64(time.Millisecond); three.WaitingNS < 3*least || two.WaitingNS < 2*least || one.WaitingNS >= two.WaitingNS {
+		t.Errorf("time waited within operations: %+v", a.Operations)
+	}
+	if one.RunningNS+one.QueuedNS < int64(500*time.Microsecond) {
+		t.Errorf("time on a CPU within an operation: %+v", one)
 	}
 }

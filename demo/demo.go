@@ -65,7 +65,7 @@ func Run(ctx context.Context, o Options) ([]Step, error) {
 	o.phase("building the gateway with the probe injected")
 	// Exactly as a user's own service would be built.
 	binary := filepath.Join(folder.Path, "gateway")
-	if err := target.Build(ctx, filepath.Join(o.Checkout, "lab", "gateway"), binary); err != nil {
+	if _, err := target.BuildInstrumented(ctx, filepath.Join(o.Checkout, "lab", "gateway"), binary); err != nil {
 		return nil, err
 	}
 	remedies, err := gateway.Remedies(ctx, binary)

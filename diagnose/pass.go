@@ -29,6 +29,7 @@ type Pass struct {
 	profiles   map[string]profileResult
 	snapshots  *snapshotsResult
 	statements *statementsResult
+	operations *operationsResult
 	stories    *storiesResult
 	load       *Load
 	cpu        *CPU

@@ -117,6 +117,12 @@ type OperationsPerRequest struct {
 	Mean      float64 `json:"mean"`     // over all requests
 	Max       int64   `json:"max"`      // in one request; at most 4,096 operations of each are counted
 	Requests  int64   `json:"requests"` // that began it at least once
+	// RunningNS, QueuedNS and WaitingNS are how long the mean request was within the
+	// operation, and in none that it called: on a CPU, ready and without one, and
+	// waiting (a call of C is waiting to Go's trace).
+	RunningNS int64 `json:"running_ns,omitempty"`
+	QueuedNS  int64 `json:"queued_ns,omitempty"`
+	WaitingNS int64 `json:"waiting_ns,omitempty"`
 }
 
 // Servers that requests are found of.

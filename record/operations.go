@@ -12,6 +12,10 @@ type Operations struct {
 	Operations []Operation `json:"operations"`
 	// Others are the calls of operations beyond the probe's bound.
 	Others int64 `json:"others,omitempty"`
+	// SQLite holds the database files that the target has open, and Plans what SQLite
+	// says of the statements that take most time.
+	SQLite []SQLiteDatabase `json:"sqlite,omitempty"`
+	Plans  []SQLitePlan     `json:"plans,omitempty"`
 }
 
 // OperationKind is what an operation does.
@@ -50,7 +54,7 @@ type Operation struct {
 	// HeldNS is how long connections were held that an acquire got.
 	HeldNS int64 `json:"held_ns,omitempty"`
 	// Callers are those whose stack was taken, the most frequent first: all of the
-	// first calls, one in eight later.
+	// first calls, one in 64 later.
 	Callers []OperationCaller `json:"callers,omitempty"`
 }
 
@@ -61,4 +65,46 @@ type OperationCaller struct {
 	HeldNS  int64   `json:"held_ns,omitempty"` // mean, of an acquire
 	Stack   []Frame `json:"stack"`             // innermost first
 	Sampled int64   `json:"sampled"`           // calls whose stack was taken
+}
+
+// SQLitePlan is what SQLite's planner says of one statement.
+type SQLitePlan struct {
+	Text string   `json:"text"` // the operation's
+	File string   `json:"file"` // the database's base name
+	Rows []string `json:"plan"` // EXPLAIN QUERY PLAN, a step each
+	// Scans are the tables that the plan reads whole.
+	Scans []SQLiteScan `json:"scans,omitempty"`
+}
+
+// SQLiteScan is a table that a plan reads from end to end.
+type SQLiteScan struct {
+	Table string `json:"table"`
+	Rows  int64  `json:"rows"` // that the table has, about; -1 when not known
+	// Columns are compared with a value in the statement's condition and lead no
+	// index that the plan uses; Equal are those compared by "=".
+	Columns []string `json:"columns,omitempty"`
+	Equal   []string `json:"equal,omitempty"`
+	// Sorts are the columns that a statement with LIMIT has all its rows sorted by.
+	Sorts []string `json:"sorts,omitempty"`
+}
+
+// SQLiteDatabase is a database file that the target has open.
+type SQLiteDatabase struct {
+	File string `json:"file"` // base name
+	// Journal is its journal mode, as the file says: "wal", or "rollback" (delete,
+	// truncate or persist).
+	Journal string `json:"journal"`
+	Bytes   int64  `json:"bytes"`
+	// Why says why its plans are not known; "" when they are.
+	Why string `json:"why,omitempty"`
+}
+
+// PlanOf returns SQLite's plan of an operation's text; nil when there is none.
+func (o *Operations) PlanOf(text string) *SQLitePlan {
+	for i := range o.Plans {
+		if o.Plans[i].Text == text {
+			return &o.Plans[i]
+		}
+	}
+	return nil
 }

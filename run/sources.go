@@ -9,6 +9,7 @@ import (
 	"github.com/redline-go/redline/observe/postgres"
 	"github.com/redline-go/redline/observe/process"
 	"github.com/redline-go/redline/observe/spans"
+	"github.com/redline-go/redline/observe/sqlite"
 )
 
 // Sources returns the sources of a run of a subject, anew for each run.
@@ -17,7 +18,7 @@ func Sources(subject observe.Subject) []observe.Source {
 		goruntime.NewMetrics(),
 		goruntime.NewProfiles(goruntime.Options{}),
 		goruntime.NewTraces(goruntime.Options{}),
-		goruntime.NewOperations(),
+		goruntime.NewOperations(sqlite.Explain),
 		process.New(process.Options{}),
 		container.New(container.Options{}),
 		perf.New(),

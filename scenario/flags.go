@@ -45,10 +45,10 @@ type Flags struct {
 	Exec  string // --exec: a command, as SplitCommand reads it
 	Build string // --build
 	PID   int    // --pid
-	// Instrument is --instrument.
-	Instrument bool
-	Args       []string // after --
-	Ready      string   // --ready
+	// Plain is --no-instrument.
+	Plain bool
+	Args  []string // after --
+	Ready string   // --ready
 
 	Pprof      string   // --pprof
 	Postgres   string   // --postgres
@@ -229,7 +229,7 @@ func (t *Target) apply(f Flags) error {
 		}
 		t.Exec = words
 	}
-	t.Instrument = t.Instrument || f.Instrument
+	t.Plain = t.Plain || f.Plain
 	if len(f.Args) > 0 {
 		t.Args = f.Args
 	}

@@ -91,7 +91,9 @@ func (d *decoder) target(n ast.Node) {
 			scalar(d, n, "pid", &t.PID, func(s string) (int, error) { return parseCount(s, 1, math.MaxInt32) })
 		}},
 		{name: "instrument", decode: func(d *decoder, n ast.Node) {
-			scalar(d, n, "instrument", &t.Instrument, parseBool)
+			instrument := true
+			scalar(d, n, "instrument", &instrument, parseBool)
+			t.Plain = !instrument
 		}},
 		{name: "args", decode: func(d *decoder, n ast.Node) { t.Args = d.texts(n, "args") }},
 		{name: "env", decode: (*decoder).targetEnv},

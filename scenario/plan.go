@@ -55,9 +55,9 @@ type Target struct {
 	Exec  []string `json:"exec,omitempty"`  // command and arguments
 	Build string   `json:"build,omitempty"` // package directory or pattern of one main package
 	PID   int      `json:"pid,omitempty"`
-	// Instrument builds with hooks in the packages that talk to databases and other
-	// services. Not the default until findings rest on what the hooks count.
-	Instrument bool `json:"instrument,omitempty"`
+	// Plain builds without hooks in the packages that talk to databases and other
+	// services; findings then infer which statement is whose.
+	Plain bool `json:"plain,omitempty"`
 	// Args and Env apply to Build and Exec. Env adds to redline's own
 	// environment; values may hold secrets and are left out of the record.
 	Args []string          `json:"args,omitempty"`

@@ -14,6 +14,7 @@ if [ "${REDLINE_SETUP:-demo}" = test ]; then
   command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
   major=$(ls /usr/lib/postgresql 2>/dev/null | sort -V | tail -1)
   [ -z "$major" ] || [ -e "/usr/share/postgresql/$major/extension/hypopg.control" ] || missing+=("postgresql-$major-hypopg")
+  command -v redis-server >/dev/null || missing+=(redis-server)
 fi
 if [ "${REDLINE_SETUP:-demo}" = bench ]; then # the load generators to compare with, and their server
   command -v gcc >/dev/null || missing+=(gcc libc6-dev)

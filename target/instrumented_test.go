@@ -141,7 +141,7 @@ func TestBuildIsInstrumented(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, address := shopModule(t), freeAddress(t)
 			layout(t, dir)
-			svc, err := Start(t.Context(), options(t, address, scenario.Target{Build: dir, Instrument: true, Env: map[string]string{"ADDR": address}}))
+			svc, err := Start(t.Context(), options(t, address, scenario.Target{Build: dir, Env: map[string]string{"ADDR": address}}))
 			if err != nil {
 				t.Fatal(err)
 			}

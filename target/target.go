@@ -140,7 +140,7 @@ func (t *Target) command(ctx context.Context, o Options) ([]string, error) {
 }
 
 func (t *Target) build(ctx context.Context, o Options, binary string) error {
-	if !o.Target.Instrument {
+	if o.Target.Plain {
 		return Build(ctx, o.Target.Build, binary)
 	}
 	done, err := BuildInstrumented(ctx, o.Target.Build, binary)

@@ -53,7 +53,7 @@ func (f *runFlags) protocolFlags(flags *pflag.FlagSet) {
 func (f *runFlags) targetFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Exec, "exec", "", "start the target with this `command`")
 	flags.StringVar(&f.Build, "build", "", "build this main `package` with the probe injected, and start it")
-	flags.BoolVar(&f.Instrument, "instrument", false, "with --build: count statements and calls exactly, by hooks in database/sql, net/http, pgx, gRPC and go-redis (operations.json; findings do not use it yet)")
+	flags.BoolVar(&f.Plain, "no-instrument", false, "with --build: leave out the hooks in database/sql, net/http, pgx, gRPC and go-redis that count statements and calls (operations.json); findings then infer who asks for a statement")
 	flags.IntVar(&f.PID, "pid", 0, "the target's process, when it runs already")
 	flags.StringVar(&f.Ready, "ready", "", "`URL` that answers below 500 once the target is ready")
 	flags.StringVar(&f.Pprof, "pprof", "", "base `URL` of the target's net/http/pprof (http://host:port/debug/pprof)")

@@ -34,6 +34,7 @@ type Builder struct {
 	raw         []record.Profile
 	statements  []record.Statement
 	tables      []record.Table
+	operations  record.Operations
 	anatomy     *record.Anatomy
 	summary     *record.Summary
 }
@@ -210,6 +211,11 @@ func (b *Builder) write(dir string) error {
 	}
 	if len(b.statements) > 0 {
 		if err := record.WriteJSON(dir, record.StatementsFile, record.Statements{Database: "shop", Statements: b.statements, Tables: b.tables}); err != nil {
+			return err
+		}
+	}
+	if len(b.operations.Operations) > 0 {
+		if err := record.WriteJSON(dir, record.OperationsFile, b.operations); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@
 //	rate mutex FRACTION
 //	rate block NANOSECONDS
 //	rate ring 0|1
+//	rate operations 0|1
 //	flightstart MILLISECONDS MAXBYTES
 //	flightdump
 //	flightstop
@@ -55,7 +56,7 @@ const (
 	Profile Op = "profile" // a profile of Kind as it stands, gzipped protobuf
 	CPU     Op = "cpu"     // a CPU profile of Length
 	Trace   Op = "trace"   // an execution trace of Length or MaxBytes
-	Rate    Op = "rate"    // set the sampling rate of Kind (mutex, block or ring)
+	Rate    Op = "rate"    // set the sampling rate of Kind (mutex, block, ring or operations)
 	// FlightStart lets the runtime keep about the last Length of an execution
 	// trace in at most MaxBytes of memory (Go 1.25 and later).
 	FlightStart Op = "flightstart"
@@ -66,8 +67,12 @@ const (
 	Operations Op = "operations"
 )
 
-// ring is the Kind of Rate that is not the runtime's: the probe's own samples.
-const ring = "ring"
+// Kinds of Rate that are not the runtime's: the probe's own samples, and the count of
+// statements and calls.
+const (
+	ring    = "ring"
+	counted = "operations"
+)
 
 // Request is one request.
 type Request struct {
@@ -77,7 +82,7 @@ type Request struct {
 	MaxBytes int64         // of Trace and FlightStart, above zero; the tail may pass it by a little
 	// Rate is the mutex fraction (one contention in Rate is sampled) or the
 	// block rate (one sample per Rate ns blocked); 0 turns the profile off. Of the
-	// ring it is 1 for a sample each window, 0 for none.
+	// ring it is 1 for a sample each window, 0 for none; of operations 1 to count them.
 	Rate int
 }
 
@@ -124,9 +129,9 @@ func Parse(line string) (Request, error) {
 			r.MaxBytes, err = number(words[2], 1, MaxTraceBytes)
 		}
 	case Rate:
-		if r.Kind, err = oneOf(words[1], "mutex", "block", ring); err == nil {
+		if r.Kind, err = oneOf(words[1], "mutex", "block", ring, counted); err == nil {
 			most, n := int64(1<<30), int64(0)
-			if r.Kind == ring {
+			if r.Kind == ring || r.Kind == counted {
 				most = 1
 			}
 			n, err = number(words[2], 0, most)

@@ -155,6 +155,9 @@ func (s *Server) do(r Request, out *answer, ended <-chan struct{}) (Outcome, err
 	case Trace:
 		return s.trace(r, out, ended)
 	case Rate:
+		if r.Kind == counted {
+			return s.count(r.Rate == 1)
+		}
 		if r.Kind == ring {
 			return s.pause(r.Rate == 0)
 		}
@@ -167,7 +170,7 @@ func (s *Server) do(r Request, out *answer, ended <-chan struct{}) (Outcome, err
 		return s.flightDump(out)
 	case Operations:
 		from := s.now()
-		if !operations.Running() {
+		if !operations.Started() {
 			return Outcome{}, errors.New("no operations are counted: the build is not instrumented")
 		}
 		err := operations.Write(out)
@@ -225,4 +228,18 @@ type deadlined struct{ net.Conn }
 func (d deadlined) Write(p []byte) (int, error) {
 	_ = d.SetWriteDeadline(time.Now().Add(writeTimeout))
 	return d.Conn.Write(p)
+}
+
+// count begins to count statements and calls again, or pauses that.
+func (s *Server) count(on bool) (Outcome, error) {
+	if !operations.Started() {
+		return Outcome{}, errors.New("no operations are counted: the build is not instrumented")
+	}
+	if on {
+		operations.Start()
+	} else {
+		operations.Stop()
+	}
+	now := s.now()
+	return Outcome{From: now, To: now, Previous: -1}, nil
 }

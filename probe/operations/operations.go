@@ -7,10 +7,10 @@
 // and their pairs; what is beyond is counted as one. Constants leave a text before
 // it is kept under its shape, so that what a program writes into its SQL stays in it.
 //
-// A call costs some hundred nanoseconds. A stack costs a microsecond: after the first
-// calls of an operation one in stride is taken, and each while an execution trace
-// runs, into which Begin and End also log: what lies between them on the goroutine
-// belongs to the operation.
+// A call costs some hundred nanoseconds. A stack costs microseconds: after the first
+// calls of an operation one in stride is taken. While an execution trace runs Begin
+// and End also log into it: what lies between them on the goroutine belongs to the
+// operation.
 //
 // Nothing here panics into the program, starts a goroutine, or makes a file. Begin
 // does nothing before Start and after Stop.
@@ -49,7 +49,7 @@ const (
 )
 
 // Category is that of the logs in execution traces. Their message is "b KIND OP STACK"
-// at an operation's begin and "e OP STACK" at its end.
+// at an operation's begin and "e OP STACK" at its end; STACK is 0 where none was taken.
 const Category = "redline.op"
 
 // Bounds.
@@ -59,7 +59,7 @@ const (
 	maxCells  = 16384
 	maxDepth  = 24
 	first     = 256 // calls of an operation whose stack is always taken
-	stride    = 8   // of later ones: a power of two
+	stride    = 64  // of later ones: a power of two
 )
 
 // An operation's number, as the hooks carry it: from the lowest, 16 bits each, its
@@ -72,15 +72,22 @@ const (
 
 var (
 	running int32
+	started int32 // once, by hooks that are there
 	base    = time.Now()
 	log     = trace.Log // a test sees what is logged
 )
 
 // Start begins to count.
-func Start() { atomic.StoreInt32(&running, 1) }
+func Start() {
+	atomic.StoreInt32(&started, 1)
+	atomic.StoreInt32(&running, 1)
+}
 
 // Stop ends counting; what has begun is still ended.
 func Stop() { atomic.StoreInt32(&running, 0) }
+
+// Started reports whether there are hooks that count: Start was called once.
+func Started() bool { return atomic.LoadInt32(&started) != 0 }
 
 // Running reports whether operations are counted.
 func Running() bool { return atomic.LoadInt32(&running) != 0 }
@@ -107,21 +114,22 @@ func begin(kind uint32, name, more string, outer bool) (op uint64, start int64) 
 		return 0, 0
 	}
 	defer func() { _ = recover() }() // nothing of ours ends the program
-	if outer && belowSQL() {
-		return 0, 0
-	}
 	id := all.shape(kind, name, more)
 	s := all.shapes[id]
+	if outer && s.belowSQL(kind) {
+		return 0, 0
+	}
 	calls := atomic.AddInt64(&s.begun, 1)
 	op = uint64(id) + 1
-	tracing := trace.IsEnabled()
-	if tracing || calls <= first || calls%stride == 0 {
-		stack := all.stack()
+	stack := uint16(0)
+	if calls <= first || calls%stride == 0 {
+		stack = all.stack()
 		op |= uint64(stack)<<stackShift | sampled
-		if tracing {
-			op |= logged
-			log(context.Background(), Category, message("b "+strconv.Itoa(int(kind)), id, stack))
-		}
+	}
+	// A wait for a connection is known by its stack, and most are none.
+	if kind != Acquire && trace.IsEnabled() {
+		op |= logged
+		log(context.Background(), Category, message("b "+strconv.Itoa(int(kind)), id, stack))
 	}
 	return op, now()
 }

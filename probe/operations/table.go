@@ -5,12 +5,14 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // shape is one operation: a statement without its constants, a route called.
 type shape struct {
 	figures
 	begun int64
+	below int64 // times in a row that database/sql made the call; mixed where others do, too
 	kind  uint32
 	text  string
 }
@@ -160,14 +162,37 @@ func (t *table) cell(id, stack uint16) *figures {
 	return c
 }
 
+// mixed is far from zero, so that each call is looked at.
+const mixed = -1 << 40
+
+// belowSQL reports whether database/sql made this call. Who asks for a statement is
+// mostly the same: after the first calls one in stride is looked at, and each from the
+// first on that somebody else made.
+func (s *shape) belowSQL(kind uint32) bool {
+	n := atomic.AddInt64(&s.below, 1)
+	if n > first && n%stride != 0 && s.kind != 0 {
+		return true
+	}
+	if belowSQL(kind) {
+		return true
+	}
+	atomic.StoreInt64(&s.below, mixed)
+	return false
+}
+
 // drivers remembers which return addresses lie in a driver's adapter to database/sql.
 var drivers sync.Map // uintptr to bool
 
 // belowSQL reports whether database/sql called, through a driver's adapter, what calls
-// Begin: pgx prepares within a query, so a few frames are looked at.
-func belowSQL() bool {
-	var pcs [8]uintptr
-	for _, pc := range pcs[:runtime.Callers(5, pcs[:])] {
+// Begin. pgx prepares within a query, so that more frames are looked at there; each
+// costs a tenth of a microsecond.
+func belowSQL(kind uint32) bool {
+	var frames [8]uintptr
+	pcs := frames[:3]
+	if kind == Prepare {
+		pcs = frames[:]
+	}
+	for _, pc := range pcs[:runtime.Callers(6, pcs)] {
 		known, ok := drivers.Load(pc)
 		if !ok {
 			known = adapter(pc)

@@ -17,10 +17,10 @@ import (
 	"github.com/redline-go/redline/run"
 )
 
-// Every source of a run is measured, but for the three that conditions
+// Every source of a run is measured, but for the two that conditions
 // name.
 func TestEverySourceIsMeasured(t *testing.T) {
-	measured := map[string]bool{"spans": true, "collections": true, "operations": true}
+	measured := map[string]bool{"spans": true, "collections": true}
 	for _, c := range conditions {
 		for _, name := range c.sources {
 			measured[name] = true
@@ -32,13 +32,13 @@ func TestEverySourceIsMeasured(t *testing.T) {
 			t.Errorf("source %s has no condition", name)
 		}
 	}
-	if got, samples := sourcesOf(all, observe.Subject{}); len(got) != len(list) || !samples {
+	if got, samples, counts := sourcesOf(all, observe.Subject{}); len(got) != len(list) || !samples || !counts {
 		t.Errorf("all opens %d of %d sources, the probe samples: %t", len(got), len(list), samples)
 	}
-	if got, samples := sourcesOf("events", observe.Subject{}); len(got) != 1 || got[0].Describe().Name != "events" || samples {
+	if got, samples, counts := sourcesOf("events", observe.Subject{}); len(got) != 1 || got[0].Describe().Name != "events" || samples || counts {
 		t.Errorf("events alone opens %d sources, the probe samples: %t", len(got), samples)
 	}
-	if got, samples := sourcesOf("", observe.Subject{}); len(got) != 0 || samples {
+	if got, samples, _ := sourcesOf("", observe.Subject{}); len(got) != 0 || samples {
 		t.Errorf("a blind block opens %d sources, the probe samples: %t", len(got), samples)
 	}
 }

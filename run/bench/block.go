@@ -87,9 +87,14 @@ func (s *stage) block(ctx context.Context, condition string, due record.Span, si
 		Clock: s.clock, Window: window, Steady: b.span, PID: s.target.Info().PID,
 		Ring: s.target.Ring(), Socket: s.target.Socket(), DSN: s.plan.Observe.Postgres,
 	}
-	list, samples := sourcesOf(condition, subject)
+	list, samples, counts := sourcesOf(condition, subject)
 	if samples {
-		if err := s.sample(true); err != nil {
+		if err := s.sample("ring", true); err != nil {
+			return b, err
+		}
+	}
+	if counts {
+		if err := s.sample("operations", true); err != nil {
 			return b, err
 		}
 	}
@@ -99,7 +104,10 @@ func (s *stage) block(ctx context.Context, condition string, due record.Span, si
 	b.used = s.usage(b.span)
 	left := watch.Close()
 	if samples {
-		err = s.sample(false)
+		err = s.sample("ring", false)
+	}
+	if counts {
+		err = errors.Join(err, s.sample("operations", false))
 	}
 	b.Sources = map[string]float64{}
 	for _, h := range left.Health {

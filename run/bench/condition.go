@@ -9,17 +9,18 @@ import (
 	"github.com/redline-go/redline/run"
 )
 
-// Two conditions are not sources of their own.
+// Conditions that are not sources of their own.
 const (
-	probe = "probe" // the source runtime: the probe samples and redline reads
-	all   = "all"
+	probe      = "probe"      // the source runtime: the probe samples and redline reads
+	instrument = "instrument" // the source operations: the hooks of the gateway's build count
+	traced     = "traced"     // traces while the hooks count, and log into them
+	all        = "all"
 )
 
 // conditions maps what is measured to the sources that it opens; nil is all. What
 // takes its samples at certain points of a run has long blocks, or these points
 // would come too close.
-// Spans are not among them: the gateway exports none. Nor are operations, which only
-// a build with hooks has, or collections, which
+// Spans are not among them: the gateway exports none. Nor are collections, which
 // stand in for the probe.
 var conditions = []struct {
 	name    string
@@ -29,6 +30,8 @@ var conditions = []struct {
 	{probe, []string{"runtime"}, false},
 	{"profiles", []string{"profiles"}, true},
 	{"traces", []string{"traces"}, true},
+	{instrument, []string{"operations"}, false},
+	{traced, []string{"traces", "operations"}, true},
 	{"process", []string{"process"}, false},
 	{"container", []string{"container"}, false},
 	{"perf", []string{"perf"}, false},
@@ -53,18 +56,18 @@ func conditionNames() []string {
 }
 
 // sourcesOf returns the sources of a condition, anew, and whether the probe is
-// to sample for them; none of "".
-func sourcesOf(name string, subject observe.Subject) (list []observe.Source, samples bool) {
+// to sample and the hooks are to count for them; none of "".
+func sourcesOf(name string, subject observe.Subject) (list []observe.Source, samples, counts bool) {
 	at := slices.Index(conditionNames(), name)
 	if at < 0 {
-		return nil, false
+		return nil, false, false
 	}
 	for _, source := range run.Sources(subject) {
 		n := source.Describe().Name
 		if wanted := conditions[at].sources; wanted == nil || slices.Contains(wanted, n) {
 			list = append(list, source)
-			samples = samples || n == "runtime"
+			samples, counts = samples || n == "runtime", counts || n == "operations"
 		}
 	}
-	return list, samples
+	return list, samples, counts
 }

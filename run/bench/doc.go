@@ -19,6 +19,7 @@
 //
 //	make bench-observe                                 # everything: some 12 minutes
 //	make bench-observe BENCH="-only probe,events -rounds 6"
+//	make bench-observe BENCH="-only instrument"        # the hooks of an instrumented build
 //	make bench-observe BENCH="-add -rounds 1 -o docs/observe-bench.json"
 //
 // A trial whose two blind blocks differ by more than 10 % is left out, since

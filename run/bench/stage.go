@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -57,8 +58,12 @@ func (s *stage) start(ctx context.Context, o options) (err error) {
 	} else if info.IsDir() {
 		s.say("building the gateway")
 		binary = filepath.Join(s.scratch, "gateway")
-		if err := target.Build(ctx, o.gateway, binary); err != nil {
+		built, err := target.BuildInstrumented(ctx, o.gateway, binary)
+		if err != nil {
 			return err
+		}
+		for _, why := range built.Left {
+			s.say("%s", why)
 		}
 	}
 	if s.database, err = postgres.Start(ctx, postgres.Options{DSN: o.dsn}); err != nil {
@@ -86,7 +91,7 @@ func (s *stage) start(ctx context.Context, o options) (err error) {
 	if s.target.Ring() == "" {
 		return fmt.Errorf("%s has no probe", binary)
 	}
-	return s.sample(false)
+	return errors.Join(s.sample("ring", false), s.sample("operations", false))
 }
 
 // remedies returns the environment of a gateway that is healthy: all remedies
@@ -120,14 +125,15 @@ func (s *stage) aim(o options) (err error) {
 	return err
 }
 
-// sample lets the probe take its samples, or pauses it.
-func (s *stage) sample(on bool) error {
+// sample lets the probe take its samples (ring) or the hooks count (operations), or
+// pauses them.
+func (s *stage) sample(kind string, on bool) error {
 	conn, err := net.Dial("unix", s.target.Socket())
 	if err != nil {
 		return fmt.Errorf("the probe: %w", err)
 	}
 	defer conn.Close()
-	request := control.Request{Op: control.Rate, Kind: "ring"}
+	request := control.Request{Op: control.Rate, Kind: kind}
 	if on {
 		request.Rate = 1
 	}

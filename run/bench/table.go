@@ -14,6 +14,8 @@ const (
 	mostAll   = 0.03  // of throughput, all sources
 	mostProbe = 0.005 // of throughput, the probe alone
 	mostAgent = 0.05  // of a core, all sources
+	mostHooks = 0.01  // of throughput, the hooks of an instrumented build
+	mostMarks = 0.02  // of throughput, the same beside traces, which they log into
 )
 
 // again is how to make the committed table.
@@ -50,6 +52,7 @@ func (r *results) unwatched() float64 {
 func (r *results) writeMarks(b *strings.Builder) {
 	every, _ := r.of(all)
 	alone, _ := r.of(probe)
+	beside, _ := r.of(traced)
 	b.WriteString("## Marks\n\n")
 	line(b, "figure", "mark", "measured", "")
 	line(b, "---", "---", "---", "---")
@@ -59,6 +62,10 @@ func (r *results) writeMarks(b *strings.Builder) {
 	mark("throughput, all sources", mostAll, estimated(every, trial.rate, loss))
 	mark("throughput, the probe alone", mostProbe, estimated(alone, trial.rate, loss))
 	mark("the same by the gateway's CPU per request", mostProbe, estimated(alone, trial.target, growth))
+	hooks, _ := r.of(instrument)
+	mark("throughput, the hooks that count statements and calls", mostHooks, estimated(hooks, trial.rate, loss))
+	mark("the same by the gateway's CPU per request", mostHooks, estimated(hooks, trial.target, growth))
+	mark("throughput, traces with the hooks' logs (all that traces cost is in it)", mostMarks, estimated(beside, trial.rate, loss))
 	mark("redline's CPU for all sources, of a core, by their threads", mostAgent, estimated(every, trial.accounted, same))
 	b.WriteString("\n")
 }
@@ -74,7 +81,7 @@ func (r *results) writeCosts(b *strings.Builder) {
 	}
 	b.WriteString("\n`probe` is the source `runtime`: the probe samples in the gateway and redline reads. ")
 	b.WriteString("Redline's process is what it used above the load's own share, which goes with the answers. ")
-	b.WriteString("Spans are not measured, since the gateway exports none, nor `operations`, which only a build with hooks has, nor `collections`, which stands in for the probe.\n\n")
+	b.WriteString("Spans are not measured, since the gateway exports none, nor `collections`, which stands in for the probe. `instrument` is the source `operations`: the hooks of an instrumented build count; the gateway has them in all blocks, and in blind ones they return at once. `traced` is `traces` while they count.\n\n")
 }
 
 func (r *results) writeSources(b *strings.Builder) {
@@ -83,6 +90,9 @@ func (r *results) writeSources(b *strings.Builder) {
 	line(b, "---", "---", "---")
 	every, _ := r.of(all)
 	for _, c := range conditions[:len(conditions)-1] {
+		if c.name == traced {
+			continue
+		}
 		name := c.sources[0]
 		alone, _ := r.of(c.name)
 		line(b, name, milliseconds(alone, name), milliseconds(every, name))

@@ -41,6 +41,11 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			opened, source, counted = each, diagnose.FromPostgres, true
 		}
 	}
+	if a, ok := p.Acquired(); ok && !counted {
+		if each := perRequest(p, a.Opened); each >= 0 {
+			opened, source, counted = each, diagnose.FromProbe, true
+		}
+	}
 	cpu := 0.0
 	if use, err := p.Use(); err == nil {
 		cpu = use.With(callstack.DBConnect)

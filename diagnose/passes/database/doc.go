@@ -13,6 +13,6 @@ import "github.com/redline-go/redline/diagnose"
 // Analyzers returns the package's analyzers, in the order of judgement.
 func Analyzers() []diagnose.Analyzer {
 	return []diagnose.Analyzer{
-		Stampede, ConnLeak, IdleInTx, LockWait, SlowQuery, NPlusOne, PoolChurn, Unprepared, PoolWait, Saturated,
+		Stampede, ConnLeak, IdleInTx, LockWait, SlowQuery, NPlusOne, PoolChurn, Unprepared, WriterLock, PoolWait, Saturated,
 	}
 }

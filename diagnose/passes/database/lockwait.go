@@ -50,6 +50,11 @@ func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Where = diagnose.WhereOf(at)
 	}
 	l.name(p, &f)
+	if a, known := p.AskedAs(f.Where.SQL); known && f.Where.SQL != "" {
+		if by, ok := a.Heaviest(); ok && by.User {
+			asker{place: by.Place}.tell(&f)
+		}
+	}
 	return []diagnose.Finding{f}, nil
 }
 

@@ -42,8 +42,12 @@ var NPlusOne = diagnose.Analyzer{
 }
 
 func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	all := p.Statements()
-	if all == nil || len(all.Statements) == 0 {
+	all, counted := statements(p)
+	if len(all.Statements) == 0 && inProcess(p) {
+		p.Unjudged("db-unbatched-write", "statements were not counted: let redline build the target (--build)")
+		return nil, nil // each row is a call of C where the driver uses it; slow-query tells by the CPU
+	}
+	if len(all.Statements) == 0 {
 		return fromWaits(p), nil
 	}
 	share, source, ok := requestShare(p)
@@ -53,7 +57,7 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		return nil, nil
 	}
-	if source == diagnose.FromTrace {
+	if source == diagnose.FromTrace && !inProcess(p) {
 		// Each call also costs the service itself: encoding, decoding, a wake-up.
 		// That time on a CPU and in its queue goes with the call.
 		share = min(1, share+p.Waits().OnCPU()*clientCPU(p))
@@ -67,8 +71,8 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-n-plus-one", Share: share * part, ShareOf: diagnose.OfRequest, GainCeiling: diagnose.Ceiling(share * part),
 		Confidence: record.Medium, Where: record.Where{SQL: lead.Text},
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromPostgres, each, diagnose.Ratio, "the statement runs %.1f times per request (%d calls, %.0f requests)", each, lead.Calls, p.Load().Requests),
-			diagnose.Fact(diagnose.FromPostgres, excess, diagnose.Ratio, "%.1f calls per request repeat a statement that it ran already", excess),
+			diagnose.Fact(counted, each, diagnose.Ratio, "the statement runs %.1f times per request (%d calls, %.0f requests)", each, lead.Calls, p.Load().Requests),
+			diagnose.Fact(counted, excess, diagnose.Ratio, "%.1f calls per request repeat a statement that it ran already", excess),
 			diagnose.Fact(source, share, diagnose.Ratio, "the database and talking to it take %s of request time", diagnose.Percent(share)),
 		},
 	}
@@ -76,22 +80,22 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		// Throughput is then CPUs over CPU per request, and a call that is not
 		// made saves its CPU on both sides, whatever requests queue for.
 		f.GainCeiling = diagnose.Ceiling(cpu * part)
+	} else if inProcess(p) {
+		f.GainCeiling = gain(p, share, part)
 	}
-	at := ""
-	if site, ok := busiest(p); ok {
-		f.Where.Function, f.Where.File, f.Where.Line = site.Place.Function, site.Place.File, site.Place.Line
-		at = " at " + diagnose.At(site.Place)
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio, "a request waits %.1f times for the database%s", site.Times, at))
-		if site.Times >= 2*manyCalls {
-			f.Confidence = record.High
-		}
-	}
+	at := tellRepeater(p, lead, &f)
 	f.Title = fmt.Sprintf("A request runs one statement %.0f times%s, which takes %s of its time", each, at, diagnose.Percent(share*part))
 	f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key = ANY($1); GORM: Preload) instead of: %s", brief(lead.Text))
+	if inProcess(p) {
+		f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key IN (...)) instead of: %s", brief(lead.Text))
+	}
 	if writes(lead.Text) {
 		f.Cause = "db-unbatched-write"
 		f.Title = fmt.Sprintf("A request writes %.0f rows one by one%s, which takes %s of its time", each, at, diagnose.Percent(share*part))
 		f.Remedy = fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from unnest($1::int[], ...), COPY, pgx.Batch; GORM: CreateInBatches), in one transaction, instead of: %s", brief(lead.Text))
+		if inProcess(p) {
+			f.Remedy = fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), with a statement prepared once: %s", brief(lead.Text))
+		}
 	}
 	return []diagnose.Finding{f}, nil
 }
@@ -124,6 +128,9 @@ func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 	}
 	if calls > 0 {
 		r.part = max(repeatedCalls/calls, repeatedTime)
+		if inProcess(p) {
+			r.part = repeatedTime // there is no round trip that all calls share
+		}
 	}
 	return r
 }
@@ -140,7 +147,7 @@ func utility(text string) bool {
 // writes reports whether a statement changes rows.
 func writes(text string) bool {
 	switch verb(text) {
-	case "INSERT", "UPDATE", "DELETE", "MERGE":
+	case "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE":
 		return true
 	}
 	return false

@@ -56,6 +56,12 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(s.source, s.now, diagnose.Ratio, "about %.0f connections are in use at a time", s.now))
 	f.Remedy = s.remedy()
+	if who, ok := holders(p); ok {
+		f.Evidence = append(f.Evidence, who)
+	}
+	if inProcess(p) {
+		f.Confidence, f.Remedy = record.Medium, inProcessPool
+	}
 	return []diagnose.Finding{f}, nil
 }
 
@@ -88,6 +94,9 @@ func sizeOf(p *diagnose.Pass, gain float64) size {
 		hold:   w.NS(callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait),
 		source: diagnose.FromTrace,
 	}
+	if a, ok := p.Acquired(); ok && a.HeldNS > 0 && load.Requests > 0 {
+		s.hold, s.source = a.HeldNS/load.Requests, diagnose.FromProbe
+	}
 	s.now = max(1, math.Round(load.Rate*s.hold/1e9))
 	if inUse, ok := p.Mean(record.PoolInUse, ""); ok && inUse > 0 {
 		s.now, s.source = math.Round(inUse), diagnose.FromProbe
@@ -112,3 +121,8 @@ func (s size) remedy() string {
 	}
 	return fmt.Sprintf("Raise the pool (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %.0f towards %.0f: Little's law at the rate that the idle CPUs allow, with connections held for %s. Stop where throughput stops rising.", s.now, s.wanted, diagnose.Span(s.hold))
 }
+
+// inProcessPool is said of SQLite, where more connections make more writers wait for
+// one another in its lock.
+const inProcessPool = "Leave the pool that writes at one connection: SQLite has one writer at a time. Hold it for less (fewer and shorter statements, no other work before rows are closed), " +
+	"and read through a second pool (mode=ro, about as many connections as CPUs) with PRAGMA journal_mode=WAL, where readers do not wait for the writer."

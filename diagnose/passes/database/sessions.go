@@ -21,7 +21,7 @@ var poolWait = diagnose.Cause{
 	Verify: "Run again: the wait for a connection is gone from the anatomy, and throughput rises until the next limit.",
 	Cases:  []string{"appointment-desk", "permit-office", "dispatch-desk"},
 	FollowsFrom: []string{"db-slow-query", "db-lock-wait", "db-n-plus-one", "db-pool-churn", "db-unprepared",
-		"db-unbatched-write", "db-idle-in-tx", "db-conn-leak", "cache-stampede"},
+		"db-unbatched-write", "db-writer-lock", "db-idle-in-tx", "db-conn-leak", "cache-stampede"},
 }
 
 var poolChurn = diagnose.Cause{

@@ -17,24 +17,33 @@ func allWaits() []callstack.Wait {
 // for a connection included, and whether it is known. Without an anatomy it is
 // execution time per request over service time, which leaves the queue out.
 func requestShare(p *diagnose.Pass) (share float64, source string, ok bool) {
+	if inProcess(p) {
+		if share, source, ok = inProcessShare(p); ok {
+			return share, source, true
+		}
+	}
 	if p.Has(diagnose.NeedAnatomy) {
 		return p.Waits().Share(allWaits()...), diagnose.FromTrace, true
 	}
-	load, all := p.Load(), p.Statements()
-	if all == nil || load.Requests == 0 || load.Service == 0 {
+	load := p.Load()
+	all, from := statements(p)
+	if len(all.Statements) == 0 || load.Requests == 0 || load.Service == 0 {
 		return 0, "", false
 	}
 	var total float64
 	for _, s := range all.Statements {
 		total += float64(s.Time)
 	}
-	return min(1, total/load.Requests/load.Service), diagnose.FromPostgres, true
+	return min(1, total/load.Requests/load.Service), from, true
 }
 
 // gain bounds what could be gained when a part of the database's work vanishes.
 // Request time bounds it; on a saturated host with a local database so does the
 // CPU that the database uses of all that is used.
 func gain(p *diagnose.Pass, share, part float64) float64 {
+	if inProcess(p) {
+		return inProcessGain(p, share*part, inProcessCPU(p)*part)
+	}
 	bound := diagnose.Ceiling(share * part)
 	if callCPU, ok := callCPU(p); ok {
 		bound = min(bound, diagnose.Ceiling(part*callCPU))
@@ -61,46 +70,6 @@ func clientCPU(p *diagnose.Pass) float64 {
 		return 0
 	}
 	return use.Share(callstack.DBClient) + p.Garbage(callstack.DBClient)
-}
-
-// caller returns the user's place that waits for the database most.
-func caller(p *diagnose.Pass) (record.Frame, bool) {
-	var best diagnose.Site
-	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait} {
-		for _, s := range p.Waits().Sites(kind) {
-			if s.User && s.NS > best.NS {
-				best = s
-			}
-		}
-	}
-	return best.Place, best.NS > 0
-}
-
-// callerOf returns the user's place that most likely runs a statement: of those
-// that wait for the database, the one whose wait per request is nearest to the
-// statement's execution time per request, by ratio. The server does not tell who
-// asks.
-func callerOf(p *diagnose.Pass, s record.Statement) (at record.Frame, ok bool) {
-	each := perRequest(p, float64(s.Time))
-	if !(each > 0) {
-		return caller(p)
-	}
-	waits := map[record.Frame]float64{}
-	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait} {
-		for _, site := range p.Waits().Sites(kind) {
-			if site.User {
-				waits[site.Place] += site.NS
-			}
-		}
-	}
-	nearest := math.Inf(1)
-	for place, ns := range waits {
-		off := math.Abs(math.Log(ns / each))
-		if off < nearest || off == nearest && place.Function < at.Function {
-			nearest, at, ok = off, place, true
-		}
-	}
-	return at, ok
 }
 
 // label sums the mean of a gauge over its labels that keep accepts; ok is false

@@ -2,11 +2,9 @@ package database
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
-	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/index"
 )
@@ -46,15 +44,19 @@ var SlowQuery = diagnose.Analyzer{
 		"an index would halve its work, or more: by the planner's costs and by the blocks it touched, against the descent " +
 		"of an index and the rows wanted. Without a plan it is named from 64 blocks and 8 blocks per row returned. " +
 		"Either way when one execution takes 20 ms, or 5 ms of the server's CPU. " +
-		"One that wastes is named from 25 % of execution time where another leads. A fast, indexed " +
+		"One that wastes is named from 25 % of execution time where another leads. Without a server that counts, statements are those that " +
+		"redline's build counts, and of SQLite without that build the CPU profile names the function. A fast, indexed " +
 		"statement is never named for being frequent.",
 	Causes: []diagnose.Cause{slowQuery},
-	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedStatements},
+	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	After:  []string{"lock-wait", "cache-stampede"},
 	Run:    runSlowQuery,
 }
 
 func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	if !p.Has(diagnose.NeedStatements) {
+		return slowInProcess(p), nil
+	}
 	share, source, ok := requestShare(p)
 	if !ok {
 		p.Unjudged("db-slow-query", "neither the requests' own time nor the load's service time is known")
@@ -70,8 +72,9 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	lead, c, ok := heaviest(p, all)
 	part := diagnose.StatementShare(all, lead)
 	at, known := callerOf(p, lead)
-	if of == diagnose.OfRequest && known {
-		share = max(0, share-otherQueue(p, at))
+	queue := 0.0 // of the statement's own making
+	if of == diagnose.OfRequest {
+		share, queue = withQueue(p, lead, at, known, share, part)
 	}
 	if !ok || share*part < leastRequestShare {
 		return nil, nil
@@ -92,29 +95,22 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-slow-query", Share: share * part, ShareOf: of,
 		GainCeiling: gain(p, share, part*c.saved()), Confidence: c.confidence, Where: record.Where{SQL: lead.Text},
 	}
-	if known {
-		f.Where.Function, f.Where.File, f.Where.Line = at.Function, at.File, at.Line
-	}
 	f.Title = c.title(share*part, took, lead)
 	f.Evidence = append(f.Evidence,
 		diagnose.Fact(diagnose.FromPostgres, part, diagnose.Ratio, "the statement holds %s of all execution time: %d calls of %s", diagnose.Percent(part), lead.Calls, diagnose.Span(c.mean)),
 		diagnose.Fact(source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), took))
 	f.Evidence = append(f.Evidence, c.evidence()...)
-	if queue := p.Waits().Share(callstack.PoolWait) - otherQueue(p, at); queue >= leastPoolShare && c.wasteful {
+	if known {
+		at.tell(&f)
+	}
+	if who, ok := callers(p, lead.Text); ok {
+		f.Evidence = append(f.Evidence, who)
+	}
+	if queue >= leastPoolShare && c.wasteful {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))
 	}
 	f.Remedy = c.remedy()
 	return []diagnose.Finding{f}, nil
-}
-
-// otherQueue returns the part of request time that is waited for connections at
-// pools which the requests that run a statement do not come to.
-func otherQueue(p *diagnose.Pass, at record.Frame) float64 {
-	queues := p.Waits().Sites(callstack.PoolWait)
-	if slices.Contains(through(queues), at.Function) {
-		return 0
-	}
-	return p.Waits().Share(callstack.PoolWait)
 }
 
 // heaviest returns the statement that is to blame: the one with most execution

@@ -59,6 +59,8 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	case planned && planning >= leastPlanShare && database*planning >= leastPrepareShare:
 		f.Share = database * planning
 		f.Title = fmt.Sprintf("The database spends %s of its time on planning statements", diagnose.Percent(planning))
+	case inProcess(p):
+		return preparedInProcess(p, f), nil
 	default:
 		var ok bool
 		if f, ok = asText(p, f); !ok {
@@ -135,4 +137,36 @@ func planShare(p *diagnose.Pass) (share float64, ok bool) {
 		return 0, false
 	}
 	return planning / (planning + execution), true
+}
+
+// leastPrepareCPU of the service's CPU goes into preparing statements of a database
+// within its process, where preparing them once would leave none.
+const leastPrepareCPU = 0.25
+
+// preparedInProcess judges SQLite, whose drivers prepare what is not prepared by the
+// service for every use, on the service's own CPUs.
+func preparedInProcess(p *diagnose.Pass, f diagnose.Finding) []diagnose.Finding {
+	use, err := p.Use()
+	if err != nil {
+		return nil
+	}
+	share := use.With(callstack.DBPrepare)
+	if share < leastPrepareCPU {
+		return nil
+	}
+	f.Share, f.ShareOf, f.GainCeiling = share, diagnose.OfCPU, p.CPUGain(share)
+	f.Title = fmt.Sprintf("Preparing statements anew for each use takes %s of the service's CPU", diagnose.Percent(share))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio, "%s of the service's CPU is in SQLite's parser and planner", diagnose.Percent(share)))
+	f.Remedy = "Prepare once and keep the statement (db.Prepare at start, sql.Stmt), with values as parameters; or run fewer statements."
+	most := 0.0
+	for _, a := range p.Asked() {
+		if by, ok := a.Lead(); ok && a.Calls > most {
+			most, f.Where.SQL = a.Calls, a.Text
+			asker{place: by.Place}.tell(&f)
+		}
+	}
+	if places := use.Places(callstack.DBClient); most == 0 && len(places) > 0 {
+		f.Where = diagnose.WhereOf(places[0].Place)
+	}
+	return []diagnose.Finding{f}
 }

@@ -1,0 +1,231 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/statement"
+)
+
+// Asked is one statement as the service sent it, counted by the hooks of redline's
+// build: exact, whichever database answers.
+type Asked struct {
+	// Text is the statement without its constants, and what tells it from others.
+	Text   string
+	Calls  float64 // in the steady span
+	Errors float64
+	Rows   float64 // read or changed, where the driver tells
+	NS     float64 // until the rows were closed; what was asked meanwhile is in it
+	// Prepares is how often the service had it prepared for use.
+	Prepares float64
+	// Most is how often one request of the traces ran it; 0 when none did, or
+	// none was traced.
+	Most int64
+	// Running, Queued and Waiting are ns of the mean request of the traces within the
+	// statement and in nothing that it called; zero without traces.
+	Running, Queued, Waiting float64
+	// Callers are the user's places that ran it, by their calls, most first.
+	Callers []AskedBy
+	// Plan is how SQLite reads for it, where the run could ask.
+	Plan *record.SQLitePlan
+
+	form string
+}
+
+// AskedBy is one place that runs a statement.
+type AskedBy struct {
+	Place record.Frame
+	User  bool
+	Share float64 // of the statement's calls, 0 to 1
+	NS    float64 // of a call there, on average
+	Stack []record.Frame
+}
+
+// Took returns the ns of the mean request that the statement takes by itself.
+func (a Asked) Took() float64 { return a.Running + a.Queued + a.Waiting }
+
+// Lead returns the caller with most calls; Heaviest that with most time. ok is false
+// where no stack was taken.
+func (a Asked) Lead() (by AskedBy, ok bool) {
+	if len(a.Callers) == 0 {
+		return by, false
+	}
+	return a.Callers[0], true
+}
+
+// Heaviest returns the caller in which most of the statement's time is spent.
+func (a Asked) Heaviest() (by AskedBy, ok bool) {
+	for _, c := range a.Callers {
+		if !ok || c.Share*c.NS > by.Share*by.NS {
+			by, ok = c, true
+		}
+	}
+	return by, ok
+}
+
+type operationsResult struct {
+	value *record.Operations
+	asked []Asked
+}
+
+// Operations returns operations.json; nil where the target was not built with hooks.
+func (p *Pass) Operations() *record.Operations {
+	p.readOperations()
+	return p.operations.value
+}
+
+// Asked returns the statements that the hooks counted, by their time, longest first;
+// none where the target has no hooks or its database is asked past them.
+func (p *Pass) Asked() []Asked {
+	p.readOperations()
+	return p.operations.asked
+}
+
+// AskedAs returns what the hooks counted of a statement that the server shows with a
+// text. ok is false where they do not know it.
+func (p *Pass) AskedAs(text string) (a Asked, ok bool) {
+	form := statement.Normal(text)
+	for _, a := range p.Asked() {
+		if a.form == form || cutForm(a.Text, form) {
+			return a, true
+		}
+	}
+	return a, false
+}
+
+// cutForm reports whether a text whose end was cut off in the target begins a form.
+func cutForm(text, form string) bool {
+	head, cut := strings.CutSuffix(text, "...")
+	if !cut {
+		return false
+	}
+	head = statement.Normal(head)
+	if i := strings.LastIndexByte(head, ' '); i > 0 {
+		head = head[:i] // the last word may be a part of one
+	}
+	return head != "" && strings.HasPrefix(form, head)
+}
+
+func (p *Pass) readOperations() {
+	if p.operations != nil {
+		return
+	}
+	p.operations = &operationsResult{}
+	var ops record.Operations
+	if p.Record.ReadJSON(record.OperationsFile, &ops) != nil {
+		return
+	}
+	p.operations.value = &ops
+	traced := map[int]record.OperationsPerRequest{}
+	if p.Anatomy != nil {
+		for _, o := range p.Anatomy.Operations {
+			traced[o.Operation] = o
+		}
+	}
+	byForm := map[string]*Asked{}
+	for _, o := range ops.Operations {
+		if !statementKind(o.Kind) || o.Text == "" {
+			continue
+		}
+		form := statement.Normal(o.Text)
+		a := byForm[form]
+		if a == nil {
+			a = &Asked{Text: o.Text, form: form}
+			byForm[form] = a
+		}
+		a.add(o, traced[o.ID])
+		p.addCallers(a, o)
+	}
+	for _, a := range byForm {
+		a.settle()
+		if a.Plan == nil {
+			a.Plan = ops.PlanOf(a.Text)
+		}
+		p.operations.asked = append(p.operations.asked, *a)
+	}
+	slices.SortFunc(p.operations.asked, func(x, y Asked) int {
+		return cmp.Or(cmp.Compare(y.NS, x.NS), cmp.Compare(x.Text, y.Text))
+	})
+}
+
+func statementKind(k record.OperationKind) bool {
+	switch k {
+	case record.OperationQuery, record.OperationExec, record.OperationPrepare, record.OperationCopy:
+		return true
+	}
+	return false
+}
+
+func (a *Asked) add(o record.Operation, t record.OperationsPerRequest) {
+	a.Running, a.Queued, a.Waiting = a.Running+float64(t.RunningNS), a.Queued+float64(t.QueuedNS), a.Waiting+float64(t.WaitingNS)
+	if o.Kind == record.OperationPrepare {
+		a.Prepares += float64(o.Calls)
+		return
+	}
+	a.Calls, a.Errors = a.Calls+float64(o.Calls), a.Errors+float64(o.Errors)
+	a.Rows, a.NS = a.Rows+float64(o.Rows), a.NS+float64(o.TotalNS)
+	a.Most = max(a.Most, t.Max)
+}
+
+// addCallers adds the user's places that run an operation. Their Share is in calls
+// until settle.
+func (p *Pass) addCallers(a *Asked, o record.Operation) {
+	if o.Kind == record.OperationPrepare {
+		return // who has it prepared is not who runs it
+	}
+	for _, c := range o.Callers {
+		place, ok := p.Stacks.Place(c.Stack)
+		if !ok {
+			continue
+		}
+		calls := c.Share * float64(o.Calls)
+		i := slices.IndexFunc(a.Callers, func(b AskedBy) bool {
+			return b.Place.Function == place.Function && b.Place.Line == place.Line
+		})
+		if i < 0 {
+			i = len(a.Callers)
+			a.Callers = append(a.Callers, AskedBy{Place: place, User: p.Stacks.User(place), Stack: c.Stack})
+		}
+		b := &a.Callers[i]
+		b.NS = (b.NS*b.Share + float64(c.MeanNS)*calls) / max(1, b.Share+calls)
+		b.Share += calls
+	}
+}
+
+func (a *Asked) settle() {
+	total := 0.0
+	for _, c := range a.Callers {
+		total += c.Share
+	}
+	for i := range a.Callers {
+		a.Callers[i].Share /= max(1, total)
+	}
+	slices.SortStableFunc(a.Callers, func(x, y AskedBy) int {
+		return cmp.Or(cmp.Compare(y.Share, x.Share), cmp.Compare(x.Place.Function, y.Place.Function))
+	})
+}
+
+// Acquired is what the hooks counted of connections that were taken from pools.
+type Acquired struct {
+	Calls  float64
+	Opened float64 // connections opened for them
+	WaitNS float64 // all waits
+	HeldNS float64 // how long connections were held, all together
+}
+
+// Acquired returns the sums over all pools; ok is false where no hook counted any.
+func (p *Pass) Acquired() (sum Acquired, ok bool) {
+	ops := p.Operations()
+	if ops == nil {
+		return sum, false
+	}
+	for _, o := range ops.Operations {
+		if o.Kind == record.OperationAcquire {
+			sum.Calls, sum.Opened = sum.Calls+float64(o.Calls), sum.Opened+float64(o.Opened)
+			sum.WaitNS, sum.HeldNS = sum.WaitNS+float64(o.TotalNS), sum.HeldNS+float64(o.HeldNS)
+		}
+	}
+	return sum, sum.Calls > 0
+}

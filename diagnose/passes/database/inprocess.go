@@ -1,0 +1,94 @@
+package database
+
+import (
+	"math"
+	"time"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// inProcess reports whether the service's database is within its process: its
+// statements run on the service's CPUs, and nothing of them is a wait for an answer.
+func inProcess(p *diagnose.Pass) bool {
+	if all := p.Statements(); all != nil && len(all.Statements) > 0 {
+		return false
+	}
+	if p.UsesOnly(callstack.SQLite) {
+		return true
+	}
+	ops := p.Operations()
+	return ops != nil && len(ops.SQLite) > 0 && len(p.Drivers()) == 0
+}
+
+// statements returns what the database was asked: as the server counted it, else as
+// the hooks in the service did. Time is then the statement's own, without what was
+// asked while its rows were read.
+func statements(p *diagnose.Pass) (all *record.Statements, from string) {
+	if all := p.Statements(); all != nil && len(all.Statements) > 0 {
+		return all, diagnose.FromPostgres
+	}
+	all = &record.Statements{}
+	traced := 0.0
+	for _, a := range p.Asked() {
+		traced += a.Took()
+	}
+	requests := p.Load().Requests
+	for _, a := range p.Asked() {
+		if a.Calls == 0 {
+			continue
+		}
+		ns := a.NS
+		if traced > 0 && requests > 0 {
+			ns = a.Took() * requests
+		}
+		all.Statements = append(all.Statements, record.Statement{Text: a.Text, Calls: int64(a.Calls), Time: time.Duration(ns), Rows: int64(a.Rows)})
+	}
+	return all, diagnose.FromProbe
+}
+
+// inProcessShare returns the part of request time within statements and in queues for
+// connections; ok is false where the hooks counted none.
+func inProcessShare(p *diagnose.Pass) (share float64, source string, ok bool) {
+	asked := p.Asked()
+	if len(asked) == 0 {
+		return 0, "", false
+	}
+	if w := p.Waits(); p.Has(diagnose.NeedAnatomy) {
+		took := 0.0
+		for _, a := range asked {
+			took += a.Took()
+		}
+		return min(1, took/w.MeanNS()+w.Share(callstack.PoolWait)), diagnose.FromTrace, true
+	}
+	load, total := p.Load(), 0.0
+	for _, a := range asked {
+		total += a.NS
+	}
+	if !(load.Requests > 0) || !(load.Service > 0) {
+		return 0, "", false
+	}
+	return min(1, total/load.Requests/load.Service), diagnose.FromProbe, true
+}
+
+// inProcessCPU returns the part of the service's CPU spent in the database's code and
+// on collecting what it allocates; 0 without a profile.
+func inProcessCPU(p *diagnose.Pass) float64 { return min(1, clientCPU(p)) }
+
+// inProcessGain bounds what could be gained when statements that take a share of
+// request time, and a part of the service's CPU, vanish: the request's own bound, and
+// that of the CPUs, which serve more requests where each takes less.
+func inProcessGain(p *diagnose.Pass, share, cpu float64) float64 {
+	c := p.CPU()
+	use, used := c.Use(), c.Used()
+	if math.IsNaN(use) || !(used > 0) || !(c.Target > 0) {
+		return diagnose.Ceiling(max(share, cpu))
+	}
+	left := 1 - cpu*min(1, c.Target/used)
+	byCPU := 1 / max(0.02, min(1, use)*left)
+	if use >= diagnose.Saturation { // requests queue for CPUs: what each takes decides
+		return byCPU
+	}
+	return max(1, min(diagnose.Ceiling(share), byCPU))
+}

@@ -1,0 +1,206 @@
+package database
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// scannedRows of a table that a statement reads whole, from which an index would
+	// spare most: below it the scan costs about what an index look-up does.
+	scannedRows = 1000
+	// scannedPerRow rows read for one returned, from which reading is discarding.
+	scannedPerRow = 8
+	// manyPrepares: from this part of a database's CPU that goes into preparing
+	// statements they are many and small.
+	manyPrepares = 0.3
+)
+
+// slowInProcess finds the statement that a service spends its time on inside a
+// database of its own process, or over the wire where no server was asked.
+func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
+	share, from, ok := inProcessShare(p)
+	if !ok {
+		if inProcess(p) {
+			return hotDatabase(p)
+		}
+		p.Unjudged("db-slow-query", "%s", p.Explain(diagnose.NeedStatements))
+		return nil
+	}
+	lead, part, why := heaviestAsked(p)
+	if why == "" || share*part < leastRequestShare {
+		return nil
+	}
+	by, known := lead.Heaviest()
+	at := asker{place: by.Place}
+	share, _ = withQueue(p, record.Statement{Text: lead.Text}, at, known, share, part)
+	f := diagnose.Finding{
+		Cause: "db-slow-query", Share: share * part, ShareOf: diagnose.OfRequest, Confidence: record.High,
+		GainCeiling: slowGain(p, share, part), Where: record.Where{SQL: lead.Text},
+	}
+	place := ""
+	if known {
+		at.tell(&f)
+		place = " at " + diagnose.At(by.Place)
+	}
+	each := perRequest(p, lead.Calls)
+	f.Evidence = append(f.Evidence, diagnose.Fact(from, share*part, diagnose.Ratio, "requests spend %s of their time in the statement and in queues that it makes: %s in each of %.3g calls per request",
+		diagnose.Percent(share*part), diagnose.Span(lead.Took()/max(1e-9, each)), each))
+	if who, ok := callers(p, lead.Text); ok {
+		f.Evidence = append(f.Evidence, who)
+	}
+	if lead.Plan != nil {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(lead.Plan.Rows)), "steps", "SQLite's plan: %s", strings.Join(lead.Plan.Rows, "; ")))
+	}
+	if s, ok := wastefulScan(lead); ok {
+		f.Title = fmt.Sprintf("Reading all %s rows of %s takes %s of request time%s", thousands(s.Rows), s.Table, diagnose.Percent(f.Share), place)
+		if f.Remedy = indexAdvice(s); strings.Contains(strings.ToUpper(lead.Text), " LIKE ") {
+			f.Remedy += " LIKE uses an index only on a column of COLLATE NOCASE, and with no leading %."
+		}
+	} else {
+		f.Confidence = record.Medium
+		f.Title = fmt.Sprintf("One statement takes %s of request time%s: %s", diagnose.Percent(f.Share), place, brief(lead.Text))
+		f.Remedy = "Look at EXPLAIN QUERY PLAN of the statement; read fewer rows, keep sums and counts in a table of their own, or cache the answer."
+	}
+	return []diagnose.Finding{f}
+}
+
+func slowGain(p *diagnose.Pass, share, part float64) float64 {
+	if inProcess(p) {
+		return gain(p, share, part)
+	}
+	return p.WaitGain(share * part)
+}
+
+// heaviestAsked returns the statement to blame, its part of the time within
+// statements, and why: it reads what it discards, or is slow by itself.
+func heaviestAsked(p *diagnose.Pass) (lead diagnose.Asked, part float64, why string) {
+	all := slices.Clone(p.Asked())
+	took := func(a diagnose.Asked) float64 {
+		if n := a.Took(); n > 0 || p.Has(diagnose.NeedAnatomy) {
+			return n
+		}
+		return perRequest(p, a.NS)
+	}
+	total := 0.0
+	for _, a := range all {
+		total += took(a)
+	}
+	slices.SortStableFunc(all, func(a, b diagnose.Asked) int { return cmp.Compare(took(b), took(a)) })
+	for i, a := range all {
+		part = took(a) / max(1, total)
+		each := perRequest(p, a.Calls)
+		if part < secondShare || !(each > 0) {
+			break
+		}
+		if _, ok := wastefulScan(a); ok {
+			return a, part, "scan"
+		}
+		// Time in the queue for a CPU is not the statement's, and a write may wait for
+		// its commit.
+		alone, least := (a.Running+a.Waiting)/each, float64(heavyNS)
+		if !inProcess(p) {
+			alone, least = a.Waiting/each, slowMeanNS
+		}
+		if i == 0 && part >= leastStatementShare && alone >= least && !writes(a.Text) {
+			return a, part, "slow"
+		}
+		if i == 0 {
+			p.Reject("db-slow-query", "the leading statement takes %s per call and reads no table whole: %s", diagnose.Span(alone), brief(a.Text))
+		}
+	}
+	return lead, 0, ""
+}
+
+// wastefulScan returns the largest table that a statement reads whole to return little
+// of it.
+func wastefulScan(a diagnose.Asked) (worst record.SQLiteScan, ok bool) {
+	if a.Plan == nil || !(a.Calls > 0) {
+		return worst, false
+	}
+	filters := strings.Contains(strings.ToUpper(a.Text), "WHERE ")
+	for _, s := range a.Plan.Scans {
+		narrows := len(s.Columns) > 0 || len(s.Sorts) > 0 || filters && len(a.Plan.Scans) == 1
+		if narrows && s.Rows >= scannedRows && float64(s.Rows) >= scannedPerRow*a.Rows/a.Calls && s.Rows > worst.Rows {
+			worst, ok = s, true
+		}
+	}
+	return worst, ok
+}
+
+// indexAdvice words the index that a scan asks for: columns compared for equality
+// first, then what is sorted by, else one range.
+func indexAdvice(s record.SQLiteScan) string {
+	columns := slices.Clone(s.Equal)
+	for _, c := range s.Sorts {
+		if !slices.Contains(columns, c) {
+			columns = append(columns, c)
+		}
+	}
+	if len(s.Sorts) == 0 {
+		for _, c := range s.Columns {
+			if !slices.Contains(columns, c) {
+				columns = append(columns, c)
+				break
+			}
+		}
+	}
+	if len(columns) == 0 {
+		return fmt.Sprintf("Rewrite the condition on %s so that an index can serve it (a plain column compared with a value), or index the expression.", s.Table)
+	}
+	return fmt.Sprintf("CREATE INDEX %s_%s ON %s (%s); then the statement reads only the rows it returns.",
+		s.Table, strings.Join(columns, "_"), s.Table, strings.Join(columns, ", "))
+}
+
+func thousands(n int64) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// hotDatabase judges by the CPU profile alone: the user's function below which the
+// database works. Which statement that is, nobody saw.
+func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
+	use, err := p.Use()
+	if err != nil {
+		p.Unjudged("db-slow-query", "%s", p.Explain(diagnose.NeedCPUProfile))
+		return nil
+	}
+	places := use.Places(callstack.DBClient)
+	if len(places) == 0 || !p.Sampled(use, "db-slow-query") {
+		return nil
+	}
+	top := places[0]
+	gain := p.CPUGain(top.Share)
+	if w := p.Waits(); p.Has(diagnose.NeedAnatomy) {
+		// Who queues for the connection waits for the same work.
+		gain = inProcessGain(p, min(1, w.Share(callstack.PoolWait)+w.OnCPU()*top.Share), top.Share)
+	}
+	if top.Share < leastRequestShare || gain < diagnose.MinGain {
+		return nil
+	}
+	prepare := use.With(callstack.DBPrepare) / max(1e-9, use.Share(callstack.DBClient))
+	f := diagnose.Finding{
+		Cause: "db-slow-query", Share: top.Share, ShareOf: diagnose.OfCPU, GainCeiling: gain, Confidence: record.Medium,
+		Where: diagnose.WhereOf(top.Place),
+		Title: fmt.Sprintf("%s of the service's CPU is in SQLite below %s at %s", diagnose.Percent(top.Share), callstack.Short(top.Place.Function), diagnose.At(top.Place)),
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromProfile, use.Share(callstack.DBClient), diagnose.Ratio, "SQLite within the process takes %s of the service's CPU, %s of that preparing statements", diagnose.Percent(use.Share(callstack.DBClient)), diagnose.Percent(prepare)),
+			diagnose.Fact(diagnose.FromProfile, 0, "", "the statement is inferred from its function: statements are counted where redline builds the target (--build)"),
+		},
+		Remedy: "Run EXPLAIN QUERY PLAN on the statement there: a SCAN of a large table asks for an index on what it compares.",
+	}
+	if prepare >= manyPrepares {
+		f.Cause, f.Confidence = "db-n-plus-one", record.Medium
+		f.Remedy = "Count the statements of one request there: a loop that asks for each row of another statement becomes one join, or one statement with IN (...); prepare once what remains."
+	}
+	return []diagnose.Finding{f}
+}

@@ -1,0 +1,114 @@
+package database_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/database"
+	"github.com/redline-go/redline/diagnose/suite"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	step   = "modernc.org/sqlite/lib.Xsqlite3_step"
+	listAt = "shop/store.(*Store).List@store.go:40"
+	sales  = "SELECT cents FROM sales WHERE stall = ? ORDER BY id DESC LIMIT ?"
+	book   = "INSERT INTO receipts VALUES (?)"
+	pooled = "database/sql.(*DB).conn"
+)
+
+// sqliteStack is the inner end of a stack inside SQLite.
+func sqliteStack(place string) []string {
+	return []string{step, "modernc.org/sqlite.(*conn).step", "database/sql.ctxDriverStmtQuery", "database/sql.(*DB).queryDC", "database/sql.(*DB).QueryContext", place}
+}
+
+// onePool is a service whose requests queue for the one connection of SQLite, within
+// which the service works: 92 % of its CPU is there.
+func onePool() *Builder {
+	b := New(8, 32*ms).CPU(2, 1.15, 1, 0.1, -1)
+	b.Sample(9200*ms, sqliteStack(listAt)...).Sample(800*ms, "encoding/json.Marshal", "shop/web.Show@web.go:12")
+	return b.Wait(record.StateRunning, 4*ms, 3).Wait(record.StateSelect, 27*ms, 1, "runtime.selectgo", pooled, "database/sql.(*DB).QueryContext", listAt).
+		Wait(record.StateRunnable, ms, 2)
+}
+
+// TestSQLiteScan: what holds the one connection is named, with the index; the pool is
+// not to be raised.
+func TestSQLiteScan(t *testing.T) {
+	scan := record.SQLiteScan{Table: "sales", Rows: 30000, Columns: []string{"stall"}, Equal: []string{"stall"}}
+	b := onePool()
+	n := int64(b.Requests())
+	b.Asks(record.OperationQuery, sales, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN sales"}, scan)
+	found := ExpectFirst(t, suite.All(), b, "db-slow-query").Findings
+	if f := found[0]; f.Where.Line != 40 || f.Share < 0.85 || f.GainCeiling < 1.5 || !strings.Contains(f.Remedy, "CREATE INDEX sales_stall ON sales (stall)") || !has(f, "SCAN sales") {
+		t.Errorf("%+v", f)
+	}
+	for _, f := range found {
+		if strings.Contains(f.Remedy, "Raise the pool") || f.Cause == "db-pool-wait" {
+			t.Errorf("a pool of one is to be raised: %s %s", f.Cause, f.Remedy)
+		}
+	}
+	few := record.SQLiteScan{Table: "sales", Rows: 200, Columns: []string{"stall"}}
+	small := onePool().Asks(record.OperationQuery, sales, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN sales"}, few)
+	Expect(t, database.SlowQuery, small)
+	pool := Expect(t, database.PoolWait, small, "db-pool-wait at store.go:40")
+	if len(pool) == 1 && (strings.Contains(pool[0].Remedy, "Raise") || !strings.Contains(pool[0].Remedy, "one writer")) {
+		t.Error(pool[0].Remedy)
+	}
+}
+
+// TestSQLiteWithoutHooks: of a target that redline did not build the function is named
+// below which SQLite works, and nothing is said of its pool's size.
+func TestSQLiteWithoutHooks(t *testing.T) {
+	found := ExpectFirst(t, suite.All(), onePool(), "db-slow-query").Findings
+	if f := found[0]; f.Where.Line != 40 || f.Confidence == record.High || !strings.HasPrefix(f.Title, "92 % of the service's CPU is in SQLite below store.(*Store).List at store.go:40") || !has(f, "inferred") {
+		t.Errorf("%+v", f)
+	}
+	for _, f := range found {
+		if strings.Contains(f.Remedy, "Raise the pool") {
+			t.Errorf("%s: %s", f.Cause, f.Remedy)
+		}
+	}
+	b := onePool().Sample(20*time.Second, "modernc.org/sqlite/lib.Xsqlite3_prepare_v2", "modernc.org/sqlite.(*conn).prepareV2", "database/sql.(*DB).QueryContext", listAt)
+	Expect(t, database.SlowQuery, b, "db-n-plus-one at store.go:40")
+}
+
+// TestSQLiteRepeats: a statement for each row of another is counted; a write for each
+// is told as one.
+func TestSQLiteRepeats(t *testing.T) {
+	for text, want := range map[string]string{"SELECT title FROM tracks WHERE album = ?": "db-n-plus-one at store.go:40", book: "db-unbatched-write at store.go:40"} {
+		b := onePool()
+		b.Asks(record.OperationQuery, text, 40*int64(b.Requests()), 90*us, 8, Caller(1, 90*us, sqliteStack(listAt)...)).Within(3600*us, 0, 40).SQLite("wal")
+		Expect(t, database.NPlusOne, b, want)
+		once := onePool()
+		once.Asks(record.OperationQuery, text, int64(once.Requests()), 3600*us, 8, Caller(1, 90*us, sqliteStack(listAt)...)).Within(3600*us, 0, 1).SQLite("wal")
+		Expect(t, database.NPlusOne, once)
+	}
+}
+
+// TestWriterLock: more requests within writing statements than SQLite lets write.
+func TestWriterLock(t *testing.T) {
+	writers := func(connections int, within time.Duration, journal string) *Builder {
+		b := New(connections, within+2*ms).CPU(2, 0.5, 0.3, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).Wait(record.StateRunning, 2*ms, 3)
+		b.Wait(record.StateSleep, within, 3, sqliteStack(listAt)...)
+		return b.Asks(record.OperationExec, book, int64(b.Requests()), within, 1, Caller(1, within, sqliteStack(listAt)...)).Within(ms, within-ms, 1).SQLite(journal)
+	}
+	found := Expect(t, database.WriterLock, writers(16, 30*ms, "rollback"), "db-writer-lock at store.go:40")
+	if len(found) == 1 && (!strings.Contains(found[0].Remedy, "journal_mode=WAL") || found[0].Share < 0.8 || found[0].GainCeiling < 3) {
+		t.Errorf("%+v", found[0])
+	}
+	found = Expect(t, database.WriterLock, writers(16, 30*ms, "wal"), "db-writer-lock at store.go:40")
+	if len(found) == 1 && strings.Contains(found[0].Remedy, "journal_mode") {
+		t.Error(found[0].Remedy)
+	}
+	Expect(t, database.WriterLock, writers(1, 30*ms, "rollback")) // one writes, and nobody waits
+	Expect(t, database.WriterLock, idle())                        // another database
+}
+
+// TestUnpreparedSQLite: SQLite's parser takes the CPU.
+func TestUnpreparedSQLite(t *testing.T) {
+	b := onePool().Sample(6*time.Second, "modernc.org/sqlite/lib.Xsqlite3_prepare_v2", "modernc.org/sqlite.(*conn).prepareV2", "database/sql.(*DB).QueryContext", listAt)
+	Expect(t, database.Unprepared, b, "db-unprepared at store.go:40")
+	Expect(t, database.Unprepared, onePool())
+}

@@ -1,0 +1,114 @@
+package database
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// leastWriters in write statements at a time, on average, for one of them to wait:
+	// SQLite lets one write, so what is above one waits.
+	leastWriters = 1.5
+	// mostRefused of the write statements may fail before a busy database is named for
+	// it. What they failed of is not known here.
+	mostRefused = 0.02
+)
+
+// WriterLock finds writers that wait for SQLite's one writer.
+var WriterLock = diagnose.Analyzer{
+	Name:  "writer-lock",
+	Stage: diagnose.Database,
+	Doc: "Of a database within the process: the rate of requests times how long each is within statements that write is how many " +
+		"write at a time (Little's law). SQLite lets one, so that the others wait: from 1.5 at a time and 15 % of request time.",
+	Causes: []diagnose.Cause{writerLock},
+	Needs:  []diagnose.Need{diagnose.NeedLoad},
+	Run:    runWriterLock,
+}
+
+func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	if !inProcess(p) {
+		if !p.Has(diagnose.NeedAnatomy) && !p.Has(diagnose.NeedCPUProfile) && p.Operations() == nil {
+			p.Unjudged("db-writer-lock", "whether the database is within the process is not known: %s", p.Explain(diagnose.NeedCPUProfile))
+		}
+		return nil, nil
+	}
+	if len(p.Asked()) == 0 {
+		p.Unjudged("db-writer-lock", "statements were not counted: let redline build the target (--build)")
+		return nil, nil
+	}
+	if !p.Has(diagnose.NeedAnatomy) {
+		p.Unjudged("db-writer-lock", "%s", p.Explain(diagnose.NeedAnatomy))
+		return nil, nil
+	}
+	w := writersOf(p)
+	waits := w.begin
+	if w.atOnce >= leastWriters {
+		waits += w.blocked * (1 - 1/w.atOnce)
+	}
+	share := min(1, waits/p.Waits().MeanNS())
+	refused := w.errors / max(1, w.calls)
+	if share < leastRequestShare && refused < mostRefused {
+		return nil, nil
+	}
+	f := diagnose.Finding{
+		Cause: "db-writer-lock", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: max(p.OutsideGain(share), diagnose.MinGain), Confidence: record.High,
+		Where:  record.Where{SQL: w.lead.Text},
+		Title:  fmt.Sprintf("Writers wait for SQLite's one writer for %s of request time", diagnose.Percent(share)),
+		Remedy: "Write through one connection (SetMaxOpenConns(1) on a pool for writes, a second pool for reads), keep transactions short, and let one goroutine commit the rows of several requests together.",
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Ratio, "%.1f requests are within statements that write at a time, of which SQLite lets one: the mean request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin)),
+		},
+	}
+	if by, ok := w.lead.Heaviest(); ok {
+		asker{place: by.Place}.tell(&f)
+		f.Title += " at " + diagnose.At(by.Place)
+	}
+	if refused >= mostRefused {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, refused, diagnose.Ratio, "%s of them fail, as they do with SQLITE_BUSY when busy_timeout is over", diagnose.Percent(refused)))
+		f.Confidence = record.Medium
+	}
+	if ops := p.Operations(); slices.ContainsFunc(ops.SQLite, func(d record.SQLiteDatabase) bool { return d.Journal == "rollback" }) {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, 1, "", "the journal is a rollback journal: readers keep the writer waiting and it them, and each commit waits for the disk more than once"))
+		f.Remedy = "PRAGMA journal_mode=WAL (with synchronous=NORMAL), so that readers and the writer do not wait for each other. " + f.Remedy
+	}
+	return []diagnose.Finding{f}, nil
+}
+
+// writers are the requests within statements that write.
+type writers struct {
+	calls, errors float64
+	blocked       float64 // ns of the mean request within them, but for the CPU's queue
+	begin         float64 // ns that it waits for a transaction to begin or end
+	atOnce        float64
+	lead          diagnose.Asked
+}
+
+func writersOf(p *diagnose.Pass) (w writers) {
+	for _, a := range p.Asked() {
+		if !writes(a.Text) && !begins(a.Text) {
+			continue
+		}
+		took := a.Running + a.Waiting
+		if w.lead.Text == "" || took > w.lead.Running+w.lead.Waiting {
+			w.lead = a
+		}
+		w.calls, w.errors, w.blocked = w.calls+a.Calls, w.errors+a.Errors, w.blocked+took
+	}
+	for _, part := range p.Anatomy.All {
+		if part.State == record.StateSleep && p.Stacks.Roles(part.Stack).Has(callstack.DBTransact) {
+			w.begin += float64(part.NS)
+		}
+	}
+	w.atOnce = p.Load().Rate * (w.blocked + w.begin) / 1e9
+	return w
+}
+
+// begins reports whether a statement takes the writer's lock for a transaction.
+func begins(text string) bool {
+	return verb(text) == "BEGIN" && (strings.Contains(strings.ToUpper(text), "IMMEDIATE") || strings.Contains(strings.ToUpper(text), "EXCLUSIVE"))
+}

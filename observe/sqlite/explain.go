@@ -1,0 +1,140 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	_ "modernc.org/sqlite" // reads plans without cgo
+	"modernc.org/sqlite/vfs"
+
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// maxPlans bounds the statements whose plans are asked for: those with most time.
+	maxPlans = 32
+	// maxSteps bounds a plan, and maxStep a step's text.
+	maxSteps, maxStep = 64, 256
+	// patience bounds the work, for all databases together.
+	patience = 3 * time.Second
+)
+
+// Explain fills in the databases that a process has open, and what SQLite says of the
+// operations that are statements. It does nothing for a process without one, and
+// never fails: what could not be had is said in the databases' Why.
+func Explain(ctx context.Context, pid int, ops *record.Operations) {
+	files, err := find(pid)
+	if err != nil || len(files) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.path, b.path) })
+	texts := explainable(ops)
+	for _, f := range files {
+		d := record.SQLiteDatabase{File: filepath.Base(f.path), Why: f.why}
+		if f.why == "" {
+			var plans []record.SQLitePlan
+			if plans, err = explain(ctx, f, &d, texts); err != nil {
+				d.Why = err.Error()
+			}
+			for _, p := range plans {
+				if ops.PlanOf(p.Text) == nil {
+					ops.Plans = append(ops.Plans, p)
+				}
+			}
+		}
+		ops.SQLite = append(ops.SQLite, d)
+	}
+}
+
+// explainable returns the statements that have a plan, those with most time first.
+func explainable(ops *record.Operations) (texts []string) {
+	for _, o := range ops.Operations { // sorted by time
+		if o.Kind != record.OperationQuery && o.Kind != record.OperationExec || len(texts) == maxPlans {
+			continue
+		}
+		text := strings.TrimRight(o.Text, "; \n")
+		// A second statement would be run, not explained.
+		if strings.HasSuffix(text, "...") || strings.Contains(text, ";") || slices.Contains(texts, o.Text) {
+			continue
+		}
+		verb, _, _ := strings.Cut(text, " ")
+		switch strings.ToUpper(verb) {
+		case "SELECT", "UPDATE", "DELETE", "WITH":
+			texts = append(texts, o.Text)
+		}
+	}
+	return texts
+}
+
+func explain(ctx context.Context, f file, d *record.SQLiteDatabase, texts []string) (plans []record.SQLitePlan, err error) {
+	// A file that is no proper database may surprise the library; the run goes on.
+	defer func() {
+		if r := recover(); r != nil {
+			plans, err = nil, fmt.Errorf("SQLite cannot read the file: %v", r)
+		}
+	}()
+	p, err := openPages(f)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	d.Bytes, d.Journal = p.size, "rollback"
+	if p.wal {
+		d.Journal = "wal"
+	}
+	system, vfs, err := vfs.New(view{p})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, vfs.Close()) }()
+	db, err := sql.Open("sqlite", "file:"+name+"?mode=ro&immutable=1&vfs="+system)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err = db.ExecContext(ctx, "SELECT count(*) FROM sqlite_schema"); err != nil {
+		return nil, fmt.Errorf("read the schema: %w", err)
+	}
+	for _, text := range texts {
+		plan, err := planOf(ctx, db, text)
+		if err != nil {
+			continue // of another database, or with a function that only the target has
+		}
+		plan.File = d.File
+		plans = append(plans, plan)
+	}
+	return plans, ctx.Err()
+}
+
+// planOf asks for one plan.
+func planOf(ctx context.Context, db *sql.DB, text string) (plan record.SQLitePlan, err error) {
+	plan.Text = text
+	rows, err := db.QueryContext(ctx, "EXPLAIN QUERY PLAN "+text, make([]any, strings.Count(text, "?"))...)
+	if err != nil {
+		return plan, err
+	}
+	defer rows.Close()
+	for rows.Next() && len(plan.Rows) < maxSteps {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			return plan, err
+		}
+		plan.Rows = append(plan.Rows, detail[:min(len(detail), maxStep)])
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return plan, err
+	}
+	plan.Scans = scans(ctx, db, text, plan.Rows)
+	return plan, nil
+}

@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/record"
+)
+
+// shop is a database that this process has open.
+func shop(t *testing.T, journal string) (dir string, db *sql.DB) {
+	t.Helper()
+	dir = t.TempDir()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "shop.db")+"?_pragma=journal_mode("+journal+")&_pragma=wal_autocheckpoint(0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxOpenConns(1)
+	for _, text := range []string{
+		"CREATE TABLE customers (id INTEGER PRIMARY KEY, email TEXT, city TEXT)",
+		"CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER, placed INTEGER)",
+		"CREATE INDEX customers_city ON customers (city)",
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 2000) INSERT INTO customers SELECT i, 'c' || i, 'x' || (i % 50) FROM n",
+		"INSERT INTO orders SELECT id, id % 100, id FROM customers",
+	} {
+		if _, err := db.Exec(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, db
+}
+
+// state tells of every file in a folder by name and content.
+func state(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[e.Name()] = fmt.Sprintf("%x", sha256.Sum256(data))
+	}
+	return all
+}
+
+func asked(texts ...string) *record.Operations {
+	ops := &record.Operations{}
+	for i, text := range texts {
+		ops.Operations = append(ops.Operations, record.Operation{ID: i + 1, Kind: record.OperationQuery, Text: text})
+	}
+	return ops
+}
+
+// TestExplain: plans are those of the database as it is, though all of it may stand in
+// the write-ahead log alone and a writer holds its lock; and nothing changes.
+func TestExplain(t *testing.T) {
+	const (
+		byMail  = "SELECT id FROM customers WHERE email = ?"
+		byCity  = "SELECT id FROM customers WHERE city = ?"
+		newest  = "SELECT id FROM orders AS o ORDER BY placed DESC LIMIT ?"
+		join    = "SELECT c.id, o.id FROM customers c JOIN orders o ON o.customer = c.id WHERE c.city = ?"
+		removes = "DELETE FROM customers; DELETE FROM orders"
+	)
+	for _, journal := range []string{"wal", "delete"} {
+		t.Run(journal, func(t *testing.T) {
+			dir, db := shop(t, journal)
+			tx, err := db.Begin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tx.Exec("UPDATE orders SET placed = placed + 1 WHERE id < 10"); err != nil {
+				t.Fatal(err)
+			}
+			before := state(t, dir)
+			ops := asked(byMail, byCity, newest, join, removes, "SELECT * FROM elsewhere WHERE id = ?")
+			Explain(t.Context(), os.Getpid(), ops)
+			if after := state(t, dir); !reflect.DeepEqual(before, after) {
+				t.Errorf("files changed: %v, then %v", before, after)
+			}
+			if err := tx.Commit(); err != nil {
+				t.Errorf("the target's transaction: %v", err)
+			}
+			want := map[string]string{"wal": "wal", "delete": "rollback"}[journal]
+			if len(ops.SQLite) != 1 || ops.SQLite[0].File != "shop.db" || ops.SQLite[0].Journal != want || ops.SQLite[0].Why != "" {
+				t.Fatalf("%+v", ops.SQLite)
+			}
+			scans := map[string][]record.SQLiteScan{
+				byMail: {{Table: "customers", Rows: 2000, Columns: []string{"email"}, Equal: []string{"email"}}}, byCity: nil,
+				newest: {{Table: "orders", Rows: 2000, Sorts: []string{"placed"}}},
+				join:   {{Table: "orders", Rows: 2000, Columns: []string{"customer"}, Equal: []string{"customer"}}},
+			}
+			for text, want := range scans {
+				if p := ops.PlanOf(text); p == nil || !reflect.DeepEqual(p.Scans, want) {
+					t.Errorf("%s: %+v, want %+v", text, p, want)
+				}
+			}
+			if len(ops.Plans) != len(scans) {
+				t.Errorf("%d plans: %+v", len(ops.Plans), ops.Plans)
+			}
+		})
+	}
+}
+
+// TestExplainRefuses files of other users and ones that only begin like a database.
+func TestExplainRefuses(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("giving a file away needs root")
+	}
+	dir, _ := shop(t, "delete")
+	if err := os.Chown(filepath.Join(dir, "shop.db"), 12345, 12345); err != nil {
+		t.Fatal(err)
+	}
+	broken, err := os.OpenFile(filepath.Join(dir, "broken.db"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer broken.Close()
+	if _, err := broken.WriteString(magic + "\x10\x00" + strings.Repeat("\xff", 9000)); err != nil {
+		t.Fatal(err)
+	}
+	ops := asked("SELECT id FROM customers WHERE email = ?")
+	Explain(t.Context(), os.Getpid(), ops)
+	if len(ops.SQLite) != 2 || !strings.Contains(ops.SQLite[1].Why, "another user") || ops.SQLite[0].Why == "" || len(ops.Plans) > 0 {
+		t.Errorf("%+v %+v", ops.SQLite, ops.Plans)
+	}
+}

@@ -1,0 +1,123 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+// scans returns the tables that a plan reads from end to end, with the columns that
+// the statement compares or sorts by there.
+func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []record.SQLiteScan) {
+	sorts := slices.ContainsFunc(plan, func(step string) bool { return strings.Contains(step, "TEMP B-TREE FOR ORDER BY") })
+	for _, step := range plan {
+		words := strings.Fields(step)
+		if len(words) < 2 {
+			continue
+		}
+		// An index that is made for one execution is a scan that makes it.
+		whole := words[0] == "SCAN" && !strings.Contains(step, "CONSTANT ROW") && !strings.Contains(step, "VIRTUAL TABLE") ||
+			words[0] == "SEARCH" && strings.Contains(step, "USING AUTOMATIC")
+		if !whole {
+			continue
+		}
+		table := tableOf(text, words[1])
+		columns := columnsOf(ctx, db, table)
+		if len(columns) == 0 {
+			continue // a subquery, or a table function
+		}
+		s := record.SQLiteScan{Table: table, Rows: rowsOf(ctx, db, table)}
+		for _, c := range slices.Concat(compared.FindAllStringSubmatch(text, -1), joined.FindAllStringSubmatch(text, -1)) {
+			name, ok := columnHere(c[1], words[1], table, columns)
+			if !ok || slices.Contains(s.Columns, name) {
+				continue
+			}
+			s.Columns = append(s.Columns, name)
+			if op := strings.ToUpper(c[2]); op == "" || op == "=" || op == "==" || op == "IN" || op == "IS" {
+				s.Equal = append(s.Equal, name)
+			}
+		}
+		if m := ordered.FindStringSubmatch(text); sorts && m != nil {
+			for by := range strings.SplitSeq(m[1], ",") {
+				by, _, _ = strings.Cut(strings.TrimSpace(by), " ")
+				if name, ok := columnHere(by, words[1], table, columns); ok {
+					s.Sorts = append(s.Sorts, name)
+				}
+			}
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+var (
+	// compared finds a column that is compared with a value, or with another column.
+	compared = regexp.MustCompile("(?i)([\\w.\"`\\[\\]]+)\\s*(=|==|<=|>=|<|>|\\bLIKE\\b|\\bGLOB\\b|\\bIN\\b|\\bIS\\b|\\bBETWEEN\\b)\\s*")
+	// joined finds the column on the right of a comparison.
+	joined = regexp.MustCompile("\\s*(?:=)\\s*([\\w.\"`\\[\\]]+\\.[\\w\"`\\[\\]]+)()")
+	// ordered finds what a statement that wants only some rows sorts by.
+	ordered = regexp.MustCompile(`(?is)\bORDER BY (.+?)\s+LIMIT\b`)
+	// from finds the tables and their aliases.
+	from = regexp.MustCompile("(?i)\\b(?:FROM|JOIN|UPDATE|INTO|,)\\s+([\\w\"`\\[\\]]+)(?:\\s+AS)?\\s+([\\w\"`]+)")
+)
+
+// tableOf returns the table that a plan calls by its alias.
+func tableOf(text, alias string) string {
+	for _, m := range from.FindAllStringSubmatch(text, -1) {
+		if strings.EqualFold(unquoted(m[2]), alias) {
+			return unquoted(m[1])
+		}
+	}
+	return alias
+}
+
+func unquoted(name string) string { return strings.Trim(name, "\"`[]") }
+
+// columnHere returns the table's column that a name means, with or without its table.
+func columnHere(name, alias, table string, columns []string) (string, bool) {
+	if of, column, ok := strings.Cut(name, "."); ok {
+		if of = unquoted(of); !strings.EqualFold(of, alias) && !strings.EqualFold(of, table) {
+			return "", false
+		}
+		name = column
+	}
+	name = unquoted(name)
+	i := slices.IndexFunc(columns, func(c string) bool { return strings.EqualFold(c, name) })
+	if i < 0 {
+		return "", false
+	}
+	return columns[i], true
+}
+
+func columnsOf(ctx context.Context, db *sql.DB, table string) (columns []string) {
+	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
+	if err != nil {
+		return nil
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if rows.Scan(&name) == nil {
+			columns = append(columns, name)
+		}
+	}
+	if rows.Err() != nil {
+		return nil
+	}
+	return columns
+}
+
+// rowsOf returns about how many rows a table has: its largest rowid, which costs a
+// walk down the tree and not a count; -1 where it has none.
+func rowsOf(ctx context.Context, db *sql.DB, table string) int64 {
+	rows := sql.NullInt64{}
+	err := db.QueryRowContext(ctx, `SELECT max(rowid) FROM "`+strings.ReplaceAll(table, `"`, `""`)+`"`).Scan(&rows)
+	if err != nil || !rows.Valid {
+		return -1
+	}
+	return rows.Int64
+}
