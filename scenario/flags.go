@@ -45,6 +45,9 @@ type Flags struct {
 	Exec  string // --exec: a command, as SplitCommand reads it
 	Build string // --build
 	PID   int    // --pid
+	// BuildFlags is --build-flags, as SplitCommand reads it.
+	BuildFlags string
+	Dir        string // --dir
 	// Instrument is --instrument.
 	Instrument bool
 	Args       []string // after --
@@ -228,6 +231,16 @@ func (t *Target) apply(f Flags) error {
 			return fmt.Errorf("--exec: %w", err)
 		}
 		t.Exec = words
+	}
+	if f.BuildFlags != "" {
+		words, err := SplitCommand(f.BuildFlags)
+		if err != nil {
+			return fmt.Errorf("--build-flags: %w", err)
+		}
+		t.BuildFlags = words
+	}
+	if f.Dir != "" {
+		t.Dir = f.Dir
 	}
 	t.Instrument = t.Instrument || f.Instrument
 	if len(f.Args) > 0 {
