@@ -224,6 +224,9 @@ func (p *Plan) Apply(f Flags) error {
 func (t *Target) apply(f Flags) error {
 	if f.Exec != "" || f.Build != "" || f.PID != 0 {
 		t.Exec, t.Build, t.PID = nil, f.Build, f.PID
+		if t.Build == "" {
+			t.BuildFlags = nil // those of a build that does not come
+		}
 	}
 	if f.Exec != "" {
 		words, err := SplitCommand(f.Exec)
