@@ -47,9 +47,12 @@ func Overhead(ctx context.Context, o Options, pairs int) (*record.Overhead, erro
 	plan.Export = scenario.Export{} // these runs are nobody's but redline's
 	if plan.Target.Build != "" && o.Binary == "" {
 		o.Binary = filepath.Join(folder.Path, "target")
-		build := func() error { _, err := target.BuildInstrumented(ctx, plan.Target.Build, o.Binary); return err }
+		build := func() error {
+			_, err := target.BuildInstrumented(ctx, plan.Target.Build, o.Binary, plan.Target.BuildFlags...)
+			return err
+		}
 		if plan.Target.Plain {
-			build = func() error { return target.Build(ctx, plan.Target.Build, o.Binary) }
+			build = func() error { return target.Build(ctx, plan.Target.Build, o.Binary, plan.Target.BuildFlags...) }
 		}
 		if err := build(); err != nil {
 			return nil, err

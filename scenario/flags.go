@@ -45,6 +45,9 @@ type Flags struct {
 	Exec  string // --exec: a command, as SplitCommand reads it
 	Build string // --build
 	PID   int    // --pid
+	// BuildFlags is --build-flags, as SplitCommand reads it.
+	BuildFlags string
+	Dir        string // --dir
 	// Plain is --no-instrument.
 	Plain bool
 	Args  []string // after --
@@ -221,6 +224,9 @@ func (p *Plan) Apply(f Flags) error {
 func (t *Target) apply(f Flags) error {
 	if f.Exec != "" || f.Build != "" || f.PID != 0 {
 		t.Exec, t.Build, t.PID = nil, f.Build, f.PID
+		if t.Build == "" {
+			t.BuildFlags = nil // those of a build that does not come
+		}
 	}
 	if f.Exec != "" {
 		words, err := SplitCommand(f.Exec)
@@ -228,6 +234,16 @@ func (t *Target) apply(f Flags) error {
 			return fmt.Errorf("--exec: %w", err)
 		}
 		t.Exec = words
+	}
+	if f.BuildFlags != "" {
+		words, err := SplitCommand(f.BuildFlags)
+		if err != nil {
+			return fmt.Errorf("--build-flags: %w", err)
+		}
+		t.BuildFlags = words
+	}
+	if f.Dir != "" {
+		t.Dir = f.Dir
 	}
 	t.Plain = t.Plain || f.Plain
 	if len(f.Args) > 0 {

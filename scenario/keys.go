@@ -95,6 +95,14 @@ func (d *decoder) target(n ast.Node) {
 			scalar(d, n, "instrument", &instrument, parseBool)
 			t.Plain = !instrument
 		}},
+		{name: "build_flags", decode: func(d *decoder, n ast.Node) {
+			if _, list := n.(*ast.SequenceNode); list {
+				t.BuildFlags = d.texts(n, "build_flags")
+				return
+			}
+			scalar(d, n, "build_flags", &t.BuildFlags, SplitCommand)
+		}},
+		{name: "dir", decode: func(d *decoder, n ast.Node) { scalar(d, n, "dir", &t.Dir, notEmpty) }},
 		{name: "args", decode: func(d *decoder, n ast.Node) { t.Args = d.texts(n, "args") }},
 		{name: "env", decode: (*decoder).targetEnv},
 		{name: "ready", decode: func(d *decoder, n ast.Node) { scalar(d, n, "ready", &t.Ready, checkURL) }},

@@ -58,6 +58,10 @@ type Target struct {
 	// Plain builds without hooks in the packages that talk to databases and other
 	// services; findings then infer which statement is whose.
 	Plain bool `json:"plain,omitempty"`
+	// BuildFlags are flags of go build, for Build: -tags=sqlite, "-ldflags=-s -w".
+	BuildFlags []string `json:"build_flags,omitempty"`
+	// Dir is the folder that the service starts in; empty means redline's own.
+	Dir string `json:"dir,omitempty"`
 	// Args and Env apply to Build and Exec. Env adds to redline's own
 	// environment; values may hold secrets and are left out of the record.
 	Args []string          `json:"args,omitempty"`

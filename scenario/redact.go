@@ -33,7 +33,8 @@ func (p *Plan) Redactor(environ []string) *redact.Redactor {
 	for _, value := range p.secrets {
 		r.Learn(value)
 	}
-	r.LearnArgs(append(slices.Clone(p.Target.Exec), p.Target.Args...))
+	r.LearnArgs(slices.Concat(p.Target.Exec, p.Target.Args))
+	r.LearnArgs(p.Target.BuildFlags)
 	for _, text := range []string{p.Target.Ready, p.Observe.Pprof, p.Observe.Postgres, p.Export.Prometheus, p.Export.Pyroscope, p.Export.OTLP} {
 		r.LearnText(text)
 	}
@@ -109,6 +110,7 @@ func (p *Plan) Redacted() json.RawMessage {
 	c := *p
 	c.Target.Exec = hide.Args(p.Target.Exec)
 	c.Target.Args = hide.Args(p.Target.Args)
+	c.Target.BuildFlags = hide.Args(p.Target.BuildFlags)
 	for _, text := range []*string{&c.Name, &c.Target.Ready, &c.Observe.Pprof, &c.Observe.Postgres} {
 		*text = hide.Text(*text)
 	}

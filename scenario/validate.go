@@ -99,10 +99,14 @@ func (t *Target) validate() error {
 		return errors.New("the command of exec is empty")
 	case (len(t.Args) > 0 || len(t.Env) > 0) && len(t.Exec) == 0 && t.Build == "":
 		return errors.New("args and env belong to exec or build, and there is neither")
+	case t.Dir != "" && len(t.Exec) == 0 && t.Build == "":
+		return errors.New("dir belongs to exec or build, and there is neither")
+	case len(t.BuildFlags) > 0 && t.Build == "":
+		return errors.New("build_flags belong to build, and there is none")
 	case t.ReadyTimeout < 0 || t.ReadyTimeout > MaxDuration:
 		return fmt.Errorf("a ready_timeout of %v is not within 0 and %v", t.ReadyTimeout, MaxDuration)
 	}
-	for _, arg := range slices.Concat(t.Exec, t.Args, []string{t.Build}) {
+	for _, arg := range slices.Concat(t.Exec, t.Args, t.BuildFlags, []string{t.Build, t.Dir}) {
 		if strings.ContainsRune(arg, 0) {
 			return errors.New("an argument holds a NUL byte")
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,27 +20,41 @@ import (
 // Build builds the main package pkg (a directory, an import path, or a pattern
 // that matches one main package) into the file binary, whose folder must exist,
 // with the probe injected unless it imports the probe itself. The user's files are
-// not touched.
-func Build(ctx context.Context, pkg, binary string) error {
+// not touched. flags are further ones of go build: -tags, -ldflags.
+func Build(ctx context.Context, pkg, binary string, flags ...string) error {
 	scratch, err := filepath.Abs(filepath.Dir(binary))
 	if err != nil {
 		return fmt.Errorf("build %s: %w", pkg, err)
 	}
-	main, err := findMain(ctx, pkg, scratch)
+	main, err := findMain(ctx, pkg, scratch, flags)
 	if err != nil {
 		return err
 	}
-	flags := []string{"build", "-o", binary}
+	var args []string
 	if !importsProbe(ctx, main, scratch) {
 		overlay, remove, err := inject(main)
 		if err != nil {
 			return fmt.Errorf("inject probe: %w", err)
 		}
 		defer remove()
-		flags = append(flags, "-overlay", overlay)
+		args = append(args, "-overlay", overlay)
 	}
-	cmd := goCommand(main.Dir, scratch, append(flags, ".")...)
-	if out, err := guard.CombinedOutput(ctx, cmd, syscall.SIGINT); err != nil {
+	return main.compile(ctx, pkg, binary, scratch, args, nil)
+}
+
+// compile runs go build with more arguments and variables. Where git refuses to
+// describe the sources (another user's, half a clone) they are built undescribed.
+func (m mainPackage) compile(ctx context.Context, pkg, binary, scratch string, args, env []string) error {
+	run := func(first ...string) ([]byte, error) {
+		cmd := m.goCommand(scratch, slices.Concat([]string{"build", "-o", binary}, first, args, []string{"."})...)
+		cmd.Env = append(cmd.Env, env...)
+		return guard.CombinedOutput(ctx, cmd, syscall.SIGINT)
+	}
+	out, err := run()
+	if err != nil && bytes.Contains(out, []byte("error obtaining VCS status")) {
+		out, err = run("-buildvcs=false")
+	}
+	if err != nil {
 		return buildError(pkg, out, err)
 	}
 	return nil
@@ -51,7 +64,7 @@ func Build(ctx context.Context, pkg, binary string) error {
 // imports: a second one beside it would get what redline tells the first. What
 // go list cannot tell, the build tells better.
 func importsProbe(ctx context.Context, main mainPackage, scratch string) bool {
-	out, err := guard.Output(ctx, goCommand(main.Dir, scratch, "list", "-deps", "-f", "{{.ImportPath}}", "."), syscall.SIGINT)
+	out, err := guard.Output(ctx, main.goCommand(scratch, "list", "-deps", "-f", "{{.ImportPath}}", "."), syscall.SIGINT)
 	return err == nil && slices.Contains(strings.Fields(string(out)), probeModule+"/auto")
 }
 
@@ -62,6 +75,15 @@ func goCommand(dir, scratch string, args ...string) *exec.Cmd {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), "GOTMPDIR="+scratch)
+	return cmd
+}
+
+// goCommand is the go command where the package lies, with the flags of its build.
+func (m mainPackage) goCommand(scratch string, args ...string) *exec.Cmd {
+	cmd := goCommand(m.Dir, scratch, args...)
+	if m.flags != "" {
+		cmd.Env = append(cmd.Env, "GOFLAGS="+m.flags)
+	}
 	return cmd
 }
 
@@ -85,43 +107,8 @@ type mainPackage struct {
 	ImportPath string
 	Name       string
 	Module     *struct{ Path, Dir, GoVersion string }
-}
 
-func findMain(ctx context.Context, pkg, scratch string) (mainPackage, error) {
-	// A directory that is not under the current module is its own module: go
-	// list must be run inside it.
-	cmd := goCommand("", scratch, "list", "-find", "-json=Dir,ImportPath,Name,Module", pkg)
-	if info, err := os.Stat(pkg); err == nil && info.IsDir() {
-		cmd.Dir, cmd.Args[len(cmd.Args)-1] = pkg, "."
-	}
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
-	if err != nil {
-		if errors.Is(err, exec.ErrNotFound) {
-			return mainPackage{}, fmt.Errorf("build %s: the go command is not on PATH: %w", pkg, err)
-		}
-		return mainPackage{}, buildError(pkg, stderr.Bytes(), err)
-	}
-	var mains []mainPackage
-	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
-		var p mainPackage
-		if err := dec.Decode(&p); err != nil {
-			return mainPackage{}, fmt.Errorf("read go list: %w", err)
-		}
-		if p.Name == "main" {
-			mains = append(mains, p)
-		}
-	}
-	switch {
-	case len(mains) == 0:
-		return mainPackage{}, fmt.Errorf("build %s: not a main package (hint: name the folder that holds func main)", pkg)
-	case len(mains) > 1:
-		return mainPackage{}, fmt.Errorf("build %s: matches %d main packages (hint: name one of them)", pkg, len(mains))
-	case mains[0].Module == nil:
-		return mainPackage{}, fmt.Errorf("build %s: not inside a module (hint: go mod init)", pkg)
-	}
-	return mains[0], nil
+	flags string // GOFLAGS of its build; empty for the user's own
 }
 
 // writeOverlay writes the probe's files and the overlay that maps them into
@@ -171,7 +158,11 @@ type BuildError struct {
 }
 
 func (e *BuildError) Error() string {
-	return fmt.Sprintf("build %s: %v\n%s", e.Package, e.Err, e.Output)
+	text := fmt.Sprintf("build %s: %v\n%s", e.Package, e.Err, e.Output)
+	if hint := hintFor(e.Output); hint != "" {
+		text += "\n  hint: " + hint
+	}
+	return text
 }
 
 func (e *BuildError) Unwrap() error { return e.Err }

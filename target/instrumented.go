@@ -30,12 +30,12 @@ type Instrumented struct {
 // BuildInstrumented builds as Build does, with hooks in the packages through which the
 // program talks to databases and to other services (package instrument). A build that
 // fails with the hooks is made again without them, and Left says so.
-func BuildInstrumented(ctx context.Context, pkg, binary string) (Instrumented, error) {
+func BuildInstrumented(ctx context.Context, pkg, binary string, flags ...string) (Instrumented, error) {
 	folder, err := filepath.Abs(filepath.Dir(binary))
 	if err != nil {
 		return Instrumented{}, fmt.Errorf("build %s: %w", pkg, err)
 	}
-	main, err := findMain(ctx, pkg, folder)
+	main, err := findMain(ctx, pkg, folder, flags)
 	if err != nil {
 		return Instrumented{}, err
 	}
@@ -49,12 +49,12 @@ func BuildInstrumented(ctx context.Context, pkg, binary string) (Instrumented, e
 		if err != nil {
 			done = Instrumented{Left: []string{fmt.Sprintf("the build is not instrumented: %v", err)}}
 		}
-		return done, Build(ctx, pkg, binary)
+		return done, Build(ctx, pkg, binary, flags...)
 	}
 	if err = buildWith(ctx, main, pkg, binary, own.Path, setup); err == nil || ctx.Err() != nil {
 		return done, err
 	}
-	if plain := Build(ctx, pkg, binary); plain != nil {
+	if plain := Build(ctx, pkg, binary, flags...); plain != nil {
 		return Instrumented{}, plain
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(errorOutput(err)), "\n")
@@ -119,7 +119,7 @@ func hooks(ctx context.Context, main mainPackage, folder, own string) (Instrumen
 
 // placeOf asks the go command where its files are.
 func placeOf(ctx context.Context, main mainPackage, folder string) (instrument.Place, error) {
-	out, err := guard.Output(ctx, goCommand(main.Dir, folder, "env", "-json", "GOMODCACHE", "GOMOD", "GOWORK", "GOFLAGS"), syscall.SIGINT)
+	out, err := guard.Output(ctx, main.goCommand(folder, "env", "-json", "GOMODCACHE", "GOMOD", "GOWORK", "GOFLAGS"), syscall.SIGINT)
 	if err != nil {
 		return instrument.Place{}, err
 	}
@@ -147,7 +147,7 @@ func placeOf(ctx context.Context, main mainPackage, folder string) (instrument.P
 
 // dependencies lists the packages of a program.
 func dependencies(ctx context.Context, main mainPackage, folder string) ([]instrument.Package, error) {
-	out, err := guard.Output(ctx, goCommand(main.Dir, folder, "list", "-deps", "-json=ImportPath,Dir,GoFiles,CgoFiles,Standard,Module", "."), syscall.SIGINT)
+	out, err := guard.Output(ctx, main.goCommand(folder, "list", "-deps", "-json=ImportPath,Dir,GoFiles,CgoFiles,Standard,Module", "."), syscall.SIGINT)
 	if err != nil {
 		return nil, err
 	}
@@ -169,11 +169,5 @@ func buildWith(ctx context.Context, main mainPackage, pkg, binary, own string, s
 	if err != nil {
 		return fmt.Errorf("inject probe: %w", err)
 	}
-	args := append([]string{"build", "-o", binary, "-overlay", overlay}, setup.Flags...)
-	cmd := goCommand(main.Dir, own, append(args, ".")...)
-	cmd.Env = append(cmd.Env, setup.Env...)
-	if out, err := guard.CombinedOutput(ctx, cmd, syscall.SIGINT); err != nil {
-		return buildError(pkg, out, err)
-	}
-	return nil
+	return main.compile(ctx, pkg, binary, own, append([]string{"-overlay", overlay}, setup.Flags...), setup.Env)
 }

@@ -2,6 +2,9 @@ package target
 
 import (
 	"fmt"
+	"maps"
+	"net"
+	"slices"
 	"strconv"
 
 	"github.com/prometheus/procfs" // /proc/net/tcp and /proc/<pid>/fd, parsed
@@ -64,4 +67,66 @@ func holder(fs procfs.FS, sockets map[string]bool, prefer int) (int, error) {
 		return 0, fmt.Errorf("the listening process is not visible (hint: run as the same user)")
 	}
 	return found, nil
+}
+
+// listens returns the TCP addresses at which a process and those that it started
+// listen, as one would dial them, sorted.
+func listens(pid int) ([]string, error) {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return nil, err
+	}
+	held, err := sockets(fs, pid)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, read := range []func() (procfs.NetTCP, error){fs.NetTCP, fs.NetTCP6} {
+		lines, err := read()
+		if err != nil {
+			continue // a kernel without IPv6 has no tcp6
+		}
+		for _, l := range lines {
+			if l.St != tcpListen || !held[fmt.Sprintf("socket:[%d]", l.Inode)] {
+				continue
+			}
+			host := l.LocalAddr.String()
+			if l.LocalAddr.IsUnspecified() {
+				host = "127.0.0.1"
+			}
+			found[net.JoinHostPort(host, strconv.FormatUint(l.LocalPort, 10))] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// sockets returns the sockets of a process and its descendants, as the names that
+// their descriptors have.
+func sockets(fs procfs.FS, pid int) (map[string]bool, error) {
+	procs, err := fs.AllProcs()
+	if err != nil {
+		return nil, err
+	}
+	children := map[int][]procfs.Proc{}
+	held := map[string]bool{}
+	for _, p := range procs {
+		if stat, err := p.Stat(); err == nil { // else gone
+			children[stat.PPID] = append(children[stat.PPID], p)
+		}
+	}
+	for next := []int{pid}; len(next) > 0; next = next[1:] {
+		p, err := fs.Proc(next[0])
+		if err != nil {
+			continue
+		}
+		if names, err := p.FileDescriptorTargets(); err == nil {
+			for _, name := range names {
+				held[name] = true
+			}
+		}
+		for _, child := range children[next[0]] {
+			next = append(next, child.PID)
+		}
+	}
+	return held, nil
 }

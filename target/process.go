@@ -23,13 +23,15 @@ type process struct {
 	asked atomic.Bool // whether we asked it to end
 }
 
-// startProcess starts command under a guardian.
+// startProcess starts command under a guardian, in dir, which is redline's own when
+// empty.
 //
 // gc, where there is one, sees the standard error first.
-func startProcess(command, env []string, hide *redact.Redactor, stdout, stderr io.Writer, gc *gcLines) (*process, error) {
+func startProcess(command []string, dir string, env []string, hide *redact.Redactor, stdout, stderr io.Writer, gc *gcLines) (*process, error) {
 	p := &process{tail: newTail(hide)}
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), env...) // with PWD, where there is a dir
 	cmd.Stdout = multi(stdout, nil)
 	var kept io.Writer = p.tail
 	if gc != nil {

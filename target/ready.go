@@ -25,19 +25,41 @@ type NotReady struct {
 	What string       // what was waited for
 	Last error        // the last attempt's error
 	Exit *record.Exit // how it ended, when it did
+
+	// Listens are the TCP addresses at which the target listens instead; empty where
+	// there are none or nobody can see them.
+	Listens []string
+	// Stderr is the end of what it printed, while it runs.
+	Stderr []string
+	// Deaf says that it is known to listen nowhere.
+	Deaf bool
 }
 
 func (e *NotReady) Error() string {
 	var b strings.Builder
 	if e.Exit != nil {
 		fmt.Fprintf(&b, "the target ended before it was ready: %s", e.Exit.Status)
-		for _, line := range e.Exit.Stderr {
-			fmt.Fprintf(&b, "\n  | %s", line)
+		quoteLines(&b, e.Exit.Stderr)
+		if e.Exit.Status == "exit status 0" {
+			b.WriteString("\n  hint: it found nothing to do, or went on in the background: give it its subcommand and flags after --, and have it stay in the foreground")
 		}
 		return b.String()
 	}
 	fmt.Fprintf(&b, "the target did not become ready: %s: %v", e.What, e.Last)
+	quoteLines(&b, e.Stderr)
+	switch {
+	case len(e.Listens) > 0:
+		fmt.Fprintf(&b, "\n  hint: it listens on %s: load that, or configure the address that you load", strings.Join(e.Listens, ", "))
+	case e.Deaf:
+		b.WriteString("\n  hint: it listens nowhere: does it want a subcommand or flags (after --), variables, another folder (--dir), or more time (ready_timeout in a scenario)?")
+	}
 	return b.String()
+}
+
+func quoteLines(b *strings.Builder, lines []string) {
+	for _, line := range lines {
+		fmt.Fprintf(b, "\n  | %s", line)
+	}
 }
 
 func (e *NotReady) Unwrap() error { return e.Last }
@@ -76,10 +98,27 @@ func waitReady(ctx context.Context, o Options, p *process) error {
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return ctx.Err()
 			}
-			return &NotReady{What: fmt.Sprintf("%s for %v", what, limit), Last: last}
+			return notReady(fmt.Sprintf("%s for %v", what, limit), last, o, p)
 		case <-tick.C:
 		}
 	}
+}
+
+// notReady looks at a target that runs, and does not answer where it should.
+func notReady(what string, last error, o Options, p *process) error {
+	e := &NotReady{What: what, Last: last}
+	if p == nil {
+		return e
+	}
+	e.Stderr = p.tail.lines()
+	addresses, err := listens(p.pid())
+	if err != nil {
+		return e // only Linux shows it
+	}
+	wanted := dialAddress(o.URL)
+	e.Listens = slices.DeleteFunc(addresses, func(a string) bool { return a == wanted })
+	e.Deaf = len(addresses) == 0
+	return e
 }
 
 // readiness returns what is waited for and one attempt at it.

@@ -100,7 +100,7 @@ func (t *Target) start(ctx context.Context, o Options) error {
 			}
 		}
 		o.phase("starting " + filepath.Base(command[0]))
-		t.proc, err = startProcess(command, added, o.Hide, o.Stdout, o.Stderr, t.gc)
+		t.proc, err = startProcess(command, o.Target.Dir, added, o.Hide, o.Stdout, o.Stderr, t.gc)
 		if err != nil {
 			return fmt.Errorf("start target: %w", err)
 		}
@@ -141,9 +141,9 @@ func (t *Target) command(ctx context.Context, o Options) ([]string, error) {
 
 func (t *Target) build(ctx context.Context, o Options, binary string) error {
 	if o.Target.Plain {
-		return Build(ctx, o.Target.Build, binary)
+		return Build(ctx, o.Target.Build, binary, o.Target.BuildFlags...)
 	}
-	done, err := BuildInstrumented(ctx, o.Target.Build, binary)
+	done, err := BuildInstrumented(ctx, o.Target.Build, binary, o.Target.BuildFlags...)
 	t.info.Instrumented, t.info.NotInstrumented = done.Packages, done.Left
 	return err
 }

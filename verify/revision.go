@@ -48,8 +48,8 @@ type Built struct {
 
 // Build builds sources into the file binary. A revision is checked out into a
 // worktree below folder, which is removed from git's list again; the caller's
-// work tree is not touched.
-func Build(ctx context.Context, s Sources, folder, binary string) (b Built, err error) {
+// work tree is not touched. flags are further ones of go build.
+func Build(ctx context.Context, s Sources, folder, binary string, flags ...string) (b Built, err error) {
 	b.Binary = binary
 	if s.Revision != "" && filepath.IsAbs(s.Package) {
 		return b, fmt.Errorf("build %s: a package at a revision is named by its path in the repository (hint: ./cmd/svc@%s)", s, s.Revision)
@@ -61,13 +61,13 @@ func Build(ctx context.Context, s Sources, folder, binary string) (b Built, err 
 	}
 	defer func() { err = errors.Join(err, tree.Remove()) }()
 	if s.Revision == "" {
-		return b, target.Build(ctx, s.Package, binary)
+		return b, target.Build(ctx, s.Package, binary, flags...)
 	}
 	dir := filepath.Join(tree.Dir, s.Package)
 	if _, err := os.Stat(dir); err != nil {
 		return b, fmt.Errorf("build %s: that revision has no folder %s", s, filepath.Join(tree.prefix, s.Package))
 	}
-	if err := target.Build(ctx, dir, binary); err != nil {
+	if err := target.Build(ctx, dir, binary, flags...); err != nil {
 		return b, fmt.Errorf("at %s: %w", s.Revision, err)
 	}
 	return b, nil

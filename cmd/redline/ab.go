@@ -296,12 +296,12 @@ type builder struct {
 	done    map[verify.Sources]verify.Built
 }
 
-func (b builder) build(ctx context.Context, sources verify.Sources, name string) (verify.Built, error) {
+func (b builder) build(ctx context.Context, sources verify.Sources, name string, flags ...string) (verify.Built, error) {
 	if built, ok := b.done[sources]; ok {
 		return built, nil
 	}
 	b.note("building %s", sources)
-	built, err := verify.Build(ctx, sources, b.scratch, filepath.Join(b.scratch, "target-"+name))
+	built, err := verify.Build(ctx, sources, b.scratch, filepath.Join(b.scratch, "target-"+name), flags...)
 	if err != nil {
 		return built, err
 	}
@@ -334,6 +334,7 @@ func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b b
 			return out, "", err
 		}
 		own.Target.Build, own.Target.PID, own.Target.Exec = "", 0, command
+		own.Target.BuildFlags = nil
 	case s.build != "":
 		own.Target.Exec, own.Target.PID, own.Target.Build = nil, 0, verify.ParseSources(s.build).Package
 	}
@@ -347,7 +348,7 @@ func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b b
 	if s.build == "" {
 		sources = verify.Sources{Package: own.Target.Build}
 	}
-	built, err := b.build(ctx, sources, name)
+	built, err := b.build(ctx, sources, name, own.Target.BuildFlags...)
 	out.Binary = built.Binary
 	return out, s.words(&own, built), err
 }

@@ -53,6 +53,8 @@ func (f *runFlags) protocolFlags(flags *pflag.FlagSet) {
 func (f *runFlags) targetFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Exec, "exec", "", "start the target with this `command`")
 	flags.StringVar(&f.Build, "build", "", "build this main `package` with the probe injected, and start it")
+	flags.StringVar(&f.BuildFlags, "build-flags", "", "with --build: `flags` of go build (-tags=sqlite -ldflags='-s -w')")
+	flags.StringVar(&f.Dir, "dir", "", "start the target in this `directory` (default the present one)")
 	flags.BoolVar(&f.Plain, "no-instrument", false, "with --build: leave out the hooks in database/sql, net/http, pgx, gRPC and go-redis that count statements and calls (operations.json); findings then infer who asks for a statement")
 	flags.IntVar(&f.PID, "pid", 0, "the target's process, when it runs already")
 	flags.StringVar(&f.Ready, "ready", "", "`URL` that answers below 500 once the target is ready")
