@@ -35,6 +35,7 @@ type Pass struct {
 	waits      *Waits
 	use        *Use
 	stops      *Stops
+	serial     *[]serial
 	drivers    *[]callstack.Driver
 }
 

@@ -114,15 +114,16 @@ func (m Model) Saturated() bool {
 	return false
 }
 
-// Tightest returns the resource with the highest utilisation; ok is false where
+// Tightest returns the index of the resource with the highest utilisation; -1 where
 // none is known.
-func (m Model) Tightest() (r Resource, ok bool) {
-	for _, one := range m.Resources {
-		if use := one.Use(); use > 0 && use > r.Use() {
-			r, ok = one, true
+func (m Model) Tightest() int {
+	at, most := -1, 0.0
+	for i, r := range m.Resources {
+		if use := r.Use(); use > most {
+			at, most = i, use
 		}
 	}
-	return r, ok
+	return at
 }
 
 // Gain returns what a cut could give.
