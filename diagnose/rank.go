@@ -72,7 +72,7 @@ func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 	worth := func(f Finding) float64 {
 		gain := f.GainCeiling
 		if f.ShareOf == OfCPU {
-			gain = min(gain, p.lifted())
+			gain = min(gain, p.Lifted())
 		}
 		if causes[f.Cause].Grows {
 			gain = max(gain, growsGain)

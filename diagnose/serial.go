@@ -32,7 +32,7 @@ func (s serial) part(p *Pass, w Work) float64 {
 		return 0
 	}
 	of := use.share(func(u usage) bool {
-		return s.inside(u) && (u.domain.Has(w.Roles) || w.Function != "" && on(u.Stack, w.Function))
+		return s.inside(u) && (u.domain.Has(w.Roles) || w.Function != "" && on(u.Stack, w.Function) && (w.Doing == 0 || u.roles.Has(w.Doing)))
 	})
 	return s.runs * of / all
 }
@@ -57,7 +57,7 @@ func (p *Pass) serialAt(site Site) (s serial, ok bool) {
 	if site.Share < leastBehind || site.Via != "" {
 		return s, false
 	}
-	s.Servers, s.Queue = 1, site.NS/1e9
+	s.Servers, s.Queue = 1, site.Share*p.response()
 	switch e := p.Ender(site.Part); {
 	case site.Wait == callstack.LockWait || site.Wait == callstack.ReadLockWait:
 		holders := p.holders(site)

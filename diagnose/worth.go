@@ -48,14 +48,14 @@ func (p *Pass) Model(own bool) laws.Model {
 
 func named(format string, n float64) string { return fmt.Sprintf(format, fmt.Sprintf("%.3g", n)) }
 
-// response is the mean request's time in seconds: in the trace, since shares are
-// of that, or else as the load saw it.
+// response is the mean request's time in seconds as the load saw it, which is what a
+// client's think time adds to, or else in the trace. Times are shares of it.
 func (p *Pass) response() float64 {
-	if mean := p.Waits().MeanNS(); mean > 0 {
-		return mean / 1e9
-	}
 	if s := p.Load().Service; s > 0 {
 		return s / 1e9
+	}
+	if mean := p.Waits().MeanNS(); mean > 0 {
+		return mean / 1e9
 	}
 	return 1 // a unit: shares of it are known all the same
 }
@@ -94,6 +94,9 @@ type Work struct {
 	// find what of it runs inside a serial resource. Zero values find nothing.
 	Roles    callstack.Role
 	Function string
+	// Doing narrows what Function finds to samples with one of these roles
+	// anywhere on their stacks; 0 takes all.
+	Doing callstack.Role
 }
 
 // Ran bounds what removing work could gain. It frees CPUs, shortens the requests
@@ -120,9 +123,9 @@ func (p *Pass) Ran(w Work) laws.Gain {
 	return m.Gain(cut)
 }
 
-// lifted returns what lifting a limit of the target's own would gain; +Inf where
+// Lifted returns what lifting a limit of the target's own would gain; +Inf where
 // none is used up. It is the lesser change: a saving of CPU does not rank above it.
-func (p *Pass) lifted() float64 {
+func (p *Pass) Lifted() float64 {
 	least := math.Inf(1)
 	for _, gain := range []float64{p.CPU().Room(), p.Stops().Gain} {
 		if gain >= leastRoom {

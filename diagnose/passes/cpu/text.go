@@ -8,7 +8,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 )
 
-// Least shares of the service's CPU, and what the remedies save of them. A share
+// Least shares of the service's CPU. A share
 // is told from about twice of what balanced services of the corpus have
 // (crew-roster, letter-press, short-links: formatting 2 to 8 %), JSON from just
 // above theirs (3 to 15 %), since the order gateway's encoding twice takes a
@@ -21,17 +21,6 @@ const (
 	leastCompile = 0.05
 	leastMatch   = 0.12
 	leastFormat  = 0.15
-
-	// A generated or faster encoder takes about half of encoding/json's time; one
-	// that is fast already leaves a smaller body.
-	savesJSON, savesFastJSON = 0.5, 0.3
-	// A line that is not written costs nothing, but some are wanted.
-	savesLogging = 0.8
-	savesCompile = 1
-	// String functions and small parsers are five to ten times faster.
-	savesMatch = 0.8
-	// Appending takes about a third of Sprintf's time, and allocates nothing.
-	savesFormat = 0.65
 )
 
 // standardJSON reports whether the encoder is the standard library's.
@@ -43,11 +32,11 @@ var JSON = domain{
 	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a sickness when a faster encoder " +
 		"(half of the time) would gain 1.3.",
 	title: fixed("JSON encoding and decoding"),
-	saves: func(h diagnose.Hot) float64 {
+	worth: func(h diagnose.Hot) float64 {
 		if standardJSON(h) {
-			return savesJSON
+			return essential
 		}
-		return savesFastJSON
+		return essentialFast
 	},
 	cause: diagnose.Cause{
 		ID: "cpu-json", Title: "JSON takes the CPU",
@@ -73,7 +62,7 @@ var JSON = domain{
 // Logging finds services that spend their CPU on log lines.
 var Logging = domain{
 	name: "logging", roles: callstack.Logging | callstack.FileWrite, least: leastLogging, waits: callstack.LogWait,
-	saves: part(savesLogging),
+	worth: from(avoidable),
 	doc: "Counts CPU samples inside loggers, logging middleware and formatted writes to files, from 10 % of the service's CPU, " +
 		"and waits inside loggers, from 20 % of request time.",
 	title: fixed("Writing log lines"),
@@ -96,7 +85,7 @@ var Logging = domain{
 
 // RegexpCompile finds regular expressions compiled per request.
 var RegexpCompile = domain{
-	name: "regexp-compile", roles: callstack.RegexpCompile, least: leastCompile, saves: part(savesCompile), worth: wasteWorth,
+	name: "regexp-compile", roles: callstack.RegexpCompile, least: leastCompile, worth: from(wasteWorth),
 	doc:   "Counts CPU samples inside regexp.Compile and its kin, from 5 % of the service's CPU.",
 	title: fixed("Compiling regular expressions"),
 	cause: diagnose.Cause{
@@ -118,7 +107,7 @@ var RegexpCompile = domain{
 
 // RegexpMatch finds services that spend their CPU on matching.
 var RegexpMatch = domain{
-	name: "regexp-match", roles: callstack.RegexpMatch, least: leastMatch, saves: part(savesMatch),
+	name: "regexp-match", roles: callstack.RegexpMatch, least: leastMatch, worth: from(avoidable),
 	doc:   "Counts CPU samples inside matching of regular expressions, from 12 % of the service's CPU.",
 	title: fixed("Matching regular expressions"),
 	cause: diagnose.Cause{
@@ -139,7 +128,7 @@ var RegexpMatch = domain{
 
 // Format finds services that spend their CPU on building strings.
 var Format = domain{
-	name: "format", roles: callstack.Format, least: leastFormat, saves: part(savesFormat),
+	name: "format", roles: callstack.Format, least: leastFormat, worth: from(purposeful),
 	doc:   "Counts CPU samples inside fmt, strconv, templates and string building, from 15 % of the service's CPU.",
 	title: fixed("Formatting text"),
 	cause: diagnose.Cause{

@@ -87,7 +87,7 @@ func TestTwoPools(t *testing.T) {
 		t.Errorf("the queue elsewhere is counted with the statement: %.2f", found[1].Share)
 	}
 	found = ExpectAll(t, suite.All(), b(PoolWait()), "db-slow-query at orders.go:41")
-	if len(found) == 1 && found[0].Share < 0.9 {
+	if len(found) == 1 && found[0].Share < 0.85 { // execution is 35 of 39 ms of each wait
 		t.Errorf("the queue for the statement is left out: %.2f", found[0].Share)
 	}
 }

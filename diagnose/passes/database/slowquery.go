@@ -73,6 +73,9 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if of == diagnose.OfRequest && known {
 		share = max(0, share-otherQueue(p, at))
 	}
+	if of == diagnose.OfRequest && source == diagnose.FromTrace {
+		share *= executed(p) // and with it of the queue for connections that are held meanwhile
+	}
 	if !ok || share*part < leastRequestShare {
 		return nil, nil
 	}
@@ -90,8 +93,9 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := diagnose.Finding{
 		Cause: "db-slow-query", Share: share * part, ShareOf: of,
-		GainCeiling: gain(p, share, part), Confidence: c.confidence, Where: record.Where{SQL: lead.Text},
+		Confidence: c.confidence, Where: record.Where{SQL: lead.Text},
 	}
+	diagnose.Promise(&f, gain(p, share, part))
 	if known {
 		f.Where.Function, f.Where.File, f.Where.Line = at.Function, at.File, at.Line
 	}
