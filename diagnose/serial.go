@@ -65,8 +65,8 @@ func (p *Pass) serialAt(site Site) (s serial, ok bool) {
 		s.inside = func(u usage) bool {
 			return slices.ContainsFunc(u.Stack, func(f record.Frame) bool { return slices.Contains(holders, f.Function) })
 		}
-	case e.By == ByWorker && e.Workers > 0 && !p.Event(site.Part):
-		s.Servers = e.Workers
+	case e.By == ByWorker && !p.Event(site.Part):
+		s.Servers = max(1, e.Workers)
 		s.Name = "the goroutine of " + callstack.Short(e.Entry)
 		if e.Workers > 1 {
 			s.Name = named("the %s goroutines of ", e.Workers) + callstack.Short(e.Entry)
@@ -81,6 +81,25 @@ func (p *Pass) serialAt(site Site) (s serial, ok bool) {
 	}
 	s.Busy, s.runs = s.Servers, p.running(site)
 	return s, s.runs > 0
+}
+
+// Serialised bounds what could be gained at a place where requests queue for one
+// goroutine or lock that is never without work: all that it does for them is
+// removed, and the CPU that it runs on meanwhile is free. ok is false where the
+// place is no such resource.
+func (p *Pass) Serialised(site Site) (g laws.Gain, ok bool) {
+	s, ok := p.serialAt(site)
+	if !ok {
+		return g, false
+	}
+	m := p.Model(true)
+	cut := laws.Cut{Time: site.Share * m.Response, Busy: map[string]float64{}}
+	if use, err := p.Use(); err == nil {
+		for _, r := range m.Resources {
+			cut.Busy[r.Name] = use.share(s.inside) * p.CPU().Target
+		}
+	}
+	return m.Gain(cut), true
 }
 
 // holders returns the functions that were seen to run while requests waited.

@@ -126,8 +126,8 @@ func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 		repeatedTime += diagnose.StatementShare(all, s) * (1 - 1/times)
 	}
 	if calls > 0 {
-		executed := executed(p)
-		r.part = executed*repeatedTime + (1-executed)*repeatedCalls/calls
+		ran := executed(p)
+		r.part = ran*repeatedTime + (1-ran)*repeatedCalls/calls
 	}
 	return r
 }

@@ -133,6 +133,21 @@ func callerOf(p *diagnose.Pass, s record.Statement) (at record.Frame, ok bool) {
 	return at, ok
 }
 
+// waitPart returns the part of the waits for the database that are for a statement, 0
+// to 1: its execution as the server counted it, and its calls' part of the rest,
+// because round trips cost about the same whatever they ask.
+func waitPart(p *diagnose.Pass, all *record.Statements, s record.Statement) float64 {
+	var calls float64
+	for _, one := range all.Statements {
+		calls += float64(one.Calls)
+	}
+	ran, part := executed(p), diagnose.StatementShare(all, s)
+	if !(calls > 0) {
+		return part
+	}
+	return ran*part + (1-ran)*float64(s.Calls)/calls
+}
+
 // label sums the mean of a gauge over its labels that keep accepts; ok is false
 // when none was recorded.
 func label(p *diagnose.Pass, name string, keep func(labels string) bool) (sum float64, ok bool) {

@@ -69,12 +69,13 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	all := p.Statements()
 	lead, c, ok := heaviest(p, all)
 	part := diagnose.StatementShare(all, lead)
+	executes := part
 	at, known := callerOf(p, lead)
 	if of == diagnose.OfRequest && known {
 		share = max(0, share-otherQueue(p, at))
 	}
 	if of == diagnose.OfRequest && source == diagnose.FromTrace {
-		share *= executed(p) // and with it of the queue for connections that are held meanwhile
+		part = waitPart(p, all, lead)
 	}
 	if !ok || share*part < leastRequestShare {
 		return nil, nil
@@ -101,7 +102,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f.Title = c.title(share*part, took, lead)
 	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromPostgres, part, diagnose.Ratio, "the statement holds %s of all execution time: %d calls of %s", diagnose.Percent(part), lead.Calls, diagnose.Span(c.mean)),
+		diagnose.Fact(diagnose.FromPostgres, executes, diagnose.Ratio, "the statement holds %s of all execution time: %d calls of %s", diagnose.Percent(executes), lead.Calls, diagnose.Span(c.mean)),
 		diagnose.Fact(source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), took))
 	f.Evidence = append(f.Evidence, c.evidence()...)
 	if queue := p.Waits().Share(callstack.PoolWait) - otherQueue(p, at); queue >= leastPoolShare && c.wasteful {
