@@ -30,7 +30,7 @@ type Finding struct {
 	GainCeiling float64 `json:"gain_ceiling"`
 	// GainOf is "throughput" or "latency": below saturation an open loop's rate is
 	// given, and a tail is latency in any loop.
-	GainOf string `json:"gain_of"`
+	GainOf string `json:"gain_of,omitempty"`
 	// Then names what limits the service once the cause is gone ("the host's 2
 	// CPUs"); empty where no resource that was measured does.
 	Then       string     `json:"then,omitempty"`

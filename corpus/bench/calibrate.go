@@ -107,7 +107,7 @@ func (b *bench) against(ctx context.Context, n *needs, c corpus.Case, dir string
 		}
 		f, ok := sides[0].expected(c)
 		if !ok {
-			one.Why = "the cause was not found"
+			one.Cause, one.Why = c.Findings[0].Cause, "the cause was not found"
 			return one
 		}
 		one.Cause, one.Of, one.Then = f.Cause, f.GainOf, f.Then

@@ -28,7 +28,7 @@ var Crypto = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-crypto", Title: "Hashing and signing take the CPU",
 		Doc: "A large part of the CPU is spent in hashes, signatures or password hashing.",
-		Knows: "CPU samples below hash, crypto and token packages, from 15 % of the service's CPU; a sickness when saving seven tenths of it would gain 1.3, " +
+		Knows: "CPU samples below hash, crypto and token packages, from 15 % of the service's CPU; a sickness when removing it would gain 1.55x, " +
 			"since what is verified again can be remembered and what is new can not. TLS is not counted (cpu-tls), nor the random source (cpu-clock), nor the " +
 			"handshakes of database drivers.",
 		Remedy: "Remember what was verified, lower the cost where it is safe, use an algorithm the CPU has instructions for.",
@@ -70,8 +70,8 @@ var Compress = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-compress", Title: "Compression takes the CPU",
 		Doc: "A large part of the CPU is spent compressing or decompressing bodies.",
-		Knows: "CPU samples inside compressors, whoever writes into them (an encoder, a middleware), from 15 % of the service's CPU; a sickness when the " +
-			"fastest level, which takes a third of the time, would gain 1.3. Making a new writer for each body is part of it, and of alloc-hot.",
+		Knows: "CPU samples inside compressors, whoever writes into them (an encoder, a middleware), from 15 % of the service's CPU; a sickness when " +
+			"removing it would gain 1.55x. Making a new writer for each body is part of it, and of alloc-hot.",
 		Remedy: "A lower level, no compression of small bodies, writers reused, answers kept compressed.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "z, _ := gzip.NewWriterLevel(w, gzip.BestCompression)",

@@ -29,8 +29,8 @@ func standardJSON(h diagnose.Hot) bool { return h.Callee == "" || strings.HasPre
 // JSON finds services that spend their CPU on JSON.
 var JSON = domain{
 	name: "json", roles: callstack.JSON, least: leastJSON,
-	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a sickness when a faster encoder " +
-		"(half of the time) would gain 1.3.",
+	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a sickness when removing it " +
+		"would gain 1.85x.",
 	title: fixed("JSON encoding and decoding"),
 	worth: func(h diagnose.Hot) float64 {
 		if standardJSON(h) {
@@ -43,8 +43,8 @@ var JSON = domain{
 		Doc: "A large part of the CPU is spent encoding or decoding JSON: large answers encoded again for each request, or bodies decoded into loose maps.",
 		Knows: "CPU samples whose outermost library inside the handler is a JSON package, reflection and allocation below it included, and the " +
 			"collector's work for what it allocates; from 16 % of the service's CPU. JSON inside a logger is cpu-logging, and an answer that an " +
-			"encoder writes into a compressor is cpu-compress. A JSON service may well spend a third of its CPU on JSON: it is a sickness only when a remedy " +
-			"that saves half (a third where the encoder is a fast one) gains 1.3, below that it is told with low confidence. Where: the user's line that calls the encoder.",
+			"encoder writes into a compressor is cpu-compress. A JSON service may well spend a third of its CPU on JSON: it is a sickness only when " +
+			"removing it would gain 1.85x (4.3x where the encoder is a fast one), below that confidence is low. Where: the user's line that calls the encoder.",
 		Remedy: "A generated or faster encoder, a smaller body, an encoded answer kept.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n\tjson.NewEncoder(w).Encode(s.catalogue) // 900 products, again\n}",
@@ -113,8 +113,8 @@ var RegexpMatch = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-regexp-match", Title: "Regular expressions take the CPU",
 		Doc: "A large part of the CPU is spent matching.",
-		Knows: "CPU samples below methods of a compiled expression, from 12 % of the service's CPU; a sickness when string functions (a fifth of the " +
-			"time) would gain 1.3. Expressions that a router matches are cpu-router.",
+		Knows: "CPU samples below methods of a compiled expression, from 12 % of the service's CPU; a sickness when removing " +
+			"it would gain 1.4x. Expressions that a router matches are cpu-router.",
 		Remedy: "strings.Cut, a hand-written parser, or a simpler expression tried first.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "m := pair.FindStringSubmatch(line) // ^([^=]+)=(.*)$",
@@ -135,7 +135,7 @@ var Format = domain{
 		ID: "cpu-format", Title: "Formatting takes the CPU",
 		Doc: "A large part of the CPU is spent in fmt, string building and conversions.",
 		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format or string building, from 15 % of " +
-			"the service's CPU; a sickness when appending instead (a third of the time) would gain 1.3. What the server formats by itself (headers, " +
+			"the service's CPU; a sickness when removing it would gain 1.55x. What the server formats by itself (headers, " +
 			"dates) does not count; formatting inside loggers and encoders is theirs.",
 		Remedy: "strconv.Append and append into a reused buffer.",
 		Example: diagnose.Example{Lang: "go",
