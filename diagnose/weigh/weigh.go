@@ -55,7 +55,7 @@ func Judge(p *diagnose.Pass, s diagnose.Site, kind Nature) (Verdict, bool) {
 		if kind == Outside || kind == Serial && !p.CPU().Full() {
 			worth = p.Elsewhere(s.Share)
 		}
-		if chain, ok := p.Serialised(s); ok && kind == Serial && !p.CPU().Full() && chain.Factor > worth.Factor {
+		if chain, ok := p.Serialised(s); ok && kind == Serial && (s.Share >= Dominant || !p.CPU().Full()) && chain.Factor > worth.Factor {
 			worth = chain
 		}
 		v := Verdict{Share: s.Share, Of: diagnose.OfRequest, Gain: worth.Factor, GainOf: worth.Of, Then: worth.Then, Confidence: record.High}
