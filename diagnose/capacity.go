@@ -4,13 +4,14 @@ import (
 	"math"
 
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record"
 )
 
 // Saturation is the utilisation from which CPUs count as fully used. A saturated
 // host of two cores measures 0.95 to 1.0, because of moments when a wake-up is
 // under way; services that wait for something stay below 0.9.
-const Saturation = 0.92
+const Saturation = laws.Full
 
 // CPU is who used the CPUs over the steady span, in CPUs (1 is one CPU all the
 // time). NaN is unknown.
@@ -144,9 +145,6 @@ const (
 	// average. The corpus' invoice-quota and barcode-one-proc use 0.99 of theirs;
 	// parcel-burst-quota, which is stopped in bursts, 0.6.
 	limitUsed = 0.85
-	// leastRoom: from this factor a limit of the target's own is told before what
-	// its CPU is spent on.
-	leastRoom = 1.3
 )
 
 // Room returns by what factor the target's use of CPU could grow into CPUs of
@@ -161,70 +159,7 @@ func (c CPU) Room() float64 {
 	if !(c.Limit < c.CPUs) || !(own >= limitUsed*c.Limit) || !(free > 0) {
 		return 1
 	}
-	return math.Min(maxCeiling, (own+free)/own)
-}
-
-// WaitGain bounds what removing a wait that takes a share of request time could
-// gain. Amdahl's bound holds for the latency of an open loop below saturation;
-// throughput can grow only into the CPUs that are idle, or that other programs took:
-// what the load could have is not made less by who had it this time.
-func (p *Pass) WaitGain(share float64) float64 {
-	if c := p.CPU(); c.Saturated() && !c.Full() {
-		return p.OutsideGain(share)
-	}
-	gain := Ceiling(share)
-	use := p.CPU().Use()
-	if math.IsNaN(use) || p.Load().Open && use < Saturation {
-		return gain
-	}
-	return math.Max(1, math.Min(gain, 1/math.Min(1, use)))
-}
-
-// OutsideGain bounds what removing a wait could gain whose end does not depend on
-// this host's CPUs: a timer, an answer from elsewhere. What other programs use of
-// the host does not bound it, only what the load itself does.
-func (p *Pass) OutsideGain(share float64) float64 {
-	gain, c := Ceiling(share), p.CPU()
-	use := c.Target / c.Limit
-	for _, own := range []float64{c.Target + c.Generator, c.Target + c.Generator + c.Database} {
-		if part := own / c.CPUs; part > use || math.IsNaN(use) {
-			use = part
-		}
-	}
-	if math.IsNaN(use) || p.Load().Open && use < Saturation {
-		return gain
-	}
-	return math.Max(1, math.Min(gain, 1/math.Min(1, use)))
-}
-
-// CPUGain bounds what saving a share of the target's CPU could gain. Where CPUs
-// are saturated every process on them gains, so the saving counts against all
-// that is busy; below that only the request's own time on (and queued for) a CPU
-// shrinks. It assumes saturation where neither is known. While a limit of the
-// target's own keeps it from CPUs that are free, a saving is worth no more than
-// lifting that limit, which is the lesser change.
-func (p *Pass) CPUGain(share float64) float64 {
-	gain := p.cpuGain(share)
-	for _, lifted := range []float64{p.CPU().Room(), p.Stops().Gain} {
-		if lifted >= leastRoom {
-			gain = math.Min(gain, lifted)
-		}
-	}
-	return gain
-}
-
-func (p *Pass) cpuGain(share float64) float64 {
-	c := p.CPU()
-	if own := c.Target / c.Limit; own >= Saturation {
-		return Ceiling(share)
-	}
-	if !c.Saturated() && p.Has(NeedAnatomy) {
-		return Ceiling(share * p.Waits().OnCPU() * p.awake())
-	}
-	if used := c.Used(); used > 0 && c.Target > 0 {
-		return Ceiling(share * math.Min(1, c.Target/used))
-	}
-	return Ceiling(share)
+	return math.Min(laws.Most, (own+free)/own)
 }
 
 // leastAwake: below this part the difference between what requests run and what

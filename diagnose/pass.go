@@ -36,6 +36,7 @@ type Pass struct {
 	waits      *Waits
 	use        *Use
 	stops      *Stops
+	serial     *[]serial
 	drivers    *[]callstack.Driver
 }
 

@@ -98,11 +98,11 @@ func (x Path) Serials() []record.Serial { return x.serial }
 // be what works: below it the caller itself, or several, do.
 const worksFor = 0.5
 
-// Work returns the innermost of the target's own functions that has at least half
+// Worker returns the innermost of the target's own functions that has at least half
 // of what a node's goroutine runs, the collector's assists with it, and
 // its part of the node's time. ok is false where the goroutine hardly runs, or
 // nobody knows what.
-func Work(n record.PathNode) (work record.PathNode, part float64, ok bool) {
+func Worker(n record.PathNode) (work record.PathNode, part float64, ok bool) {
 	var below []record.PathNode
 	ran := 0.0
 	for _, c := range n.Nodes {

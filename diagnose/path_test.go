@@ -71,7 +71,7 @@ func TestPathForAnalyzers(t *testing.T) {
 	runWith(t, traced(t, "store"), func(p *diagnose.Pass) {
 		x := p.Path()
 		behind, ok := x.Behind(loop)
-		work, part, works := diagnose.Work(behind)
+		work, part, works := diagnose.Worker(behind)
 		if !ok || !works || work.Function != check || part < 0.9 || part > 1 {
 			t.Errorf("behind the loop works %q for %v of its time", work.Function, part)
 		}

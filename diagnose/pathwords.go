@@ -34,9 +34,9 @@ func (p *Pass) pathTold() []record.LedgerPath {
 		line := record.LedgerPath{Share: n.Share, NS: n.NS}
 		line.Text = p.lineOf(n)
 		at := PlaceOf(n)
-		if work, _, ok := Work(n); ok {
+		if work, _, ok := Worker(n); ok {
 			at = PlaceOf(work)
-		} else if work, _, ok := Work(record.PathNode{Share: n.Share, Nodes: []record.PathNode{n}}); ok {
+		} else if work, _, ok := Worker(record.PathNode{Share: n.Share, Nodes: []record.PathNode{n}}); ok {
 			at = PlaceOf(work)
 		}
 		if p.Stacks.User(at) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record"
 )
 
@@ -23,21 +24,11 @@ const growsGain = 1.33
 // promises two thirds of the lock that it holds).
 const rootWorth = 0.5
 
-// maxCeiling bounds a ceiling: beyond it the share's own error decides, since
-// 1/(1-share) has a pole at 1.
-const maxCeiling = 50
-
 // Ceiling returns Amdahl's bound on the gain when a share (0 to 1) of the whole
-// vanishes: 1/(1-share), at most 50.
-func Ceiling(share float64) float64 {
-	if !(share > 0) {
-		return 1
-	}
-	if share >= 1-1.0/maxCeiling {
-		return maxCeiling
-	}
-	return 1 / (1 - share)
-}
+// vanishes: 1/(1-share), at most 50. A finding asks the model instead (see
+// Pass.Waited, Pass.Elsewhere and Pass.Ran), unless its whole is not in it: the
+// time of slow requests, failures.
+func Ceiling(share float64) float64 { return laws.Amdahl(share) }
 
 // trust weighs a finding's gain by how sure it is, for ranking only: a hint must
 // promise much more than an observation to be told before it.
@@ -80,6 +71,9 @@ func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 	}
 	worth := func(f Finding) float64 {
 		gain := f.GainCeiling
+		if f.ShareOf == OfCPU {
+			gain = min(gain, p.Lifted())
+		}
 		if causes[f.Cause].Grows {
 			gain = max(gain, growsGain)
 		}
@@ -96,6 +90,9 @@ func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 	})
 	for i := range kept {
 		kept[i].Rank = i + 1
+		if kept[i].GainOf == "" {
+			kept[i].GainOf = p.gainOf(kept[i])
+		}
 		if i == 0 {
 			kept[i].Rejected = append(kept[i].Rejected, p.rejected...)
 		}

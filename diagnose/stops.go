@@ -3,6 +3,7 @@ package diagnose
 import (
 	"math"
 
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record"
 )
 
@@ -82,7 +83,7 @@ func (p *Pass) readStops() Stops {
 	s.InStops, s.Elsewhere = sum[1]/n[1], sum[0]/n[0]
 	if c := p.CPU(); !(c.Target >= limitUsed*c.Quota) && s.Elsewhere > 0 {
 		all := (sum[0] + sum[1]) / (n[0] + n[1])
-		s.Gain = math.Max(1, math.Min(maxCeiling, all/s.Elsewhere))
+		s.Gain = math.Max(1, math.Min(laws.Most, all/s.Elsewhere))
 	}
 	return s
 }

@@ -24,11 +24,18 @@ type Finding struct {
 	// Evidence holds the figures, strongest first.
 	Evidence []Evidence `json:"evidence"`
 	Remedy   string     `json:"remedy"`
-	// GainCeiling is the factor by which throughput (or, for a tail, latency)
-	// could improve if the cause vanished: Amdahl's 1/(1-share). 1 is no gain.
-	GainCeiling float64    `json:"gain_ceiling"`
-	Confidence  Confidence `json:"confidence"`
-	Rejected    []Rejected `json:"rejected"`
+	// GainCeiling is the factor by which what GainOf names could improve if the
+	// cause vanished, by the operational laws (package diagnose/laws): at most 50. 1
+	// is no gain.
+	GainCeiling float64 `json:"gain_ceiling"`
+	// GainOf is "throughput" or "latency": below saturation an open loop's rate is
+	// given, and a tail is latency in any loop.
+	GainOf string `json:"gain_of,omitempty"`
+	// Then names what limits the service once the cause is gone ("the host's 2
+	// CPUs"); empty where no resource that was measured does.
+	Then       string     `json:"then,omitempty"`
+	Confidence Confidence `json:"confidence"`
+	Rejected   []Rejected `json:"rejected"`
 }
 
 // Where is the place to change. Fields that do not apply are empty.

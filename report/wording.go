@@ -150,6 +150,11 @@ func weight(f *record.Finding) string {
 		gain := "worth about " + notation.Factor(g)
 		if f.ShareOf == "tail latency" {
 			gain = "tail at most " + notation.Factor(g) + " shorter"
+		} else if f.GainOf == "latency" {
+			gain += " of latency"
+		}
+		if f.Then != "" {
+			gain += " (then " + notation.Clean(f.Then) + ")"
 		}
 		parts = append(parts, gain)
 	}

@@ -1,6 +1,10 @@
 package report
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/redline-go/redline/record"
+)
 
 func TestShortNames(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
@@ -13,5 +17,17 @@ func TestShortNames(t *testing.T) {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
 		}
+	}
+}
+
+// A gain says of what it is, and what limits next.
+func TestGainSaysOfWhatAndWhatIsNext(t *testing.T) {
+	f := record.Finding{Share: 0.27, ShareOf: "request time", GainCeiling: 1.37, GainOf: "latency", Confidence: record.High}
+	if got := weight(&f); got != "27 % of request time, worth about 1.37x of latency, high confidence" {
+		t.Errorf("%q", got)
+	}
+	f.GainOf, f.Then = "throughput", "the pool of 10 connections"
+	if got := weight(&f); got != "27 % of request time, worth about 1.37x (then the pool of 10 connections), high confidence" {
+		t.Errorf("%q", got)
 	}
 }

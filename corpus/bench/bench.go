@@ -33,6 +33,8 @@ type results struct {
 	Host    record.Host   `json:"host"`
 	Took    time.Duration `json:"took_ns"`
 	Runs    []measured    `json:"runs"`
+	// Calibration is of the last session that was asked for one.
+	Calibration []calibrated `json:"calibration,omitempty"`
 }
 
 // measured is one run of one case.

@@ -5,6 +5,7 @@
 //	make bench-diagnose                                  # everything; writes docs/diagnosis.md
 //	bench-diagnose -only 'ledger' -keep /tmp/runs        # some cases, and keep their bundles
 //	bench-diagnose -score /tmp/runs                      # judge kept bundles again, without measuring
+//	bench-diagnose -calibrate -runs 3                    # claimed gains against those of the remedied twins (FIXED=1)
 //
 // It runs from the corpus's folder. Interrupted, it tells what it has so far.
 package main

@@ -38,6 +38,7 @@ type options struct {
 	fixtures    string
 	score       []string // folders of bundles to judge instead of measuring
 	json, md    string   // files of results; empty writes none
+	calibrates  bool     // instead of scoring
 	add         bool     // to the results that json names
 }
 
@@ -59,6 +60,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&score, "score", "", "judge the bundles or fixtures in these `folders` (a,b) instead of measuring")
 	f.StringVar(&o.json, "o", "", "write results to this `file`")
 	f.BoolVar(&o.add, "add", false, "keep the runs of the file of -o and measure the cases that it lacks")
+	f.BoolVar(&o.calibrates, "calibrate", false, "run each case that has a remedied twin sick and healed in turn, -runs pairs, and compare the gain with what was claimed")
 	f.StringVar(&o.md, "md", "", "write the page to this `file`")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -103,6 +105,9 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return fmt.Errorf("no case of %d matches %q", len(cases), o.only)
 	}
 	b := newBench(o, args, stdout)
+	if o.calibrates {
+		return b.recalibrate(ctx, chosen)
+	}
 	if o.add {
 		if chosen, err = b.earlier(chosen); err != nil {
 			return err

@@ -27,6 +27,7 @@ func (b *bench) page(markdown bool) string {
 	b.confusion(&w, markdown)
 	b.failures(&w, markdown)
 	if markdown {
+		w.WriteString(calibration(b.results.Calibration))
 		b.cases(&w)
 	}
 	return w.String()

@@ -30,6 +30,8 @@ type Verdict struct {
 	Share, Gain float64
 	Of          string
 	Confidence  record.Confidence
+	// GainOf and Then are as in record.Finding.
+	GainOf, Then string
 }
 
 // Nature is what ends a wait, which says what busy CPUs mean for it.
@@ -49,10 +51,14 @@ const (
 // Judge weighs a wait.
 func Judge(p *diagnose.Pass, s diagnose.Site, kind Nature) (Verdict, bool) {
 	if s.Share >= LeastShare && s.NS >= LeastNS {
-		v := Verdict{Share: s.Share, Of: diagnose.OfRequest, Gain: p.WaitGain(s.Share), Confidence: record.High}
+		worth := p.Waited(s.Share)
 		if kind == Outside || kind == Serial && !p.CPU().Full() {
-			v.Gain = p.OutsideGain(s.Share)
+			worth = p.Elsewhere(s.Share)
 		}
+		if chain, ok := p.Serialised(s); ok && kind == Serial && (s.Share >= Dominant || !p.CPU().Full()) && chain.Factor > worth.Factor {
+			worth = chain
+		}
+		v := Verdict{Share: s.Share, Of: diagnose.OfRequest, Gain: worth.Factor, GainOf: worth.Of, Then: worth.Then, Confidence: record.High}
 		if p.CPU().Saturated() {
 			v.Confidence = record.Medium
 			if kind == Serial && s.Share >= Dominant {
@@ -81,7 +87,7 @@ func Judge(p *diagnose.Pass, s diagnose.Site, kind Nature) (Verdict, bool) {
 // evidence.
 func (v Verdict) Finding(p *diagnose.Pass, cause string, s diagnose.Site) diagnose.Finding {
 	f := diagnose.Finding{
-		Cause: cause, Share: v.Share, ShareOf: v.Of, GainCeiling: v.Gain, Confidence: v.Confidence,
+		Cause: cause, Share: v.Share, ShareOf: v.Of, GainCeiling: v.Gain, GainOf: v.GainOf, Then: v.Then, Confidence: v.Confidence,
 		Where: diagnose.WhereOf(s.Place),
 	}
 	if v.Of == diagnose.OfTail {

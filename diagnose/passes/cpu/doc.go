@@ -9,8 +9,8 @@
 // included.
 //
 // A share of CPU alone is no sickness: a service is there to do something. What
-// decides is what the remedy could gain, so each analyzer says which part of the
-// share its remedy saves.
+// decides is what removing the work would gain, and each analyzer says from which gain
+// on that is more than a service is for.
 package cpu
 
 import "github.com/redline-go/redline/diagnose"

@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/redline-go/redline/diagnose"
@@ -16,10 +15,9 @@ type domain struct {
 	roles     callstack.Role
 	// least share of the service's CPU.
 	least float64
-	// saves is the part of it that the remedy saves, 0 to 1.
-	saves func(hot diagnose.Hot) float64
-	// worth is the gain from which it is a sickness; zero means leastWorth.
-	worth float64
+	// worth is the gain, were all of it gone, from which it is a sickness and not
+	// what the service is for.
+	worth func(hot diagnose.Hot) float64
 	// title gets the place, as in "Encoding JSON takes 31 % ... at x.go:4".
 	title func(hot diagnose.Hot) string
 	// remedy gets the place that uses most.
@@ -28,12 +26,24 @@ type domain struct {
 	waits callstack.Wait
 }
 
-// leastWorth is the gain that a remedy must promise for a use of CPU to be a
-// sickness and not the service's work: 1.3. What a service is for may well be a
-// third of its CPU (product-api: JSON), and with that a remedy that saves half
-// gains 1.2; the sick services of the corpus gain 1.4 and more. Below it a use of
-// CPU is told with low confidence, as what could be tuned.
-const leastWorth = 1.3
+// Thresholds for the confidence of a use of CPU, as gains were all of it gone. What a
+// service is for may well be a third of its CPU, which is worth 1.5x (product-api:
+// JSON); below the threshold a use of CPU has low confidence, as what could be
+// tuned. They bound no gain: that is the model's.
+const (
+	// leastWorth is for work that belongs in no request but in its set-up, or beside requests.
+	leastWorth = 1.3
+	// avoidable work has cheaper equals for most of what it does: handshakes,
+	// sorting, logging, small reads and writes.
+	avoidable = 1.4
+	// purposeful work is what some services are for: formatting, compressing,
+	// hashing, an algorithm of their own.
+	purposeful = 1.55
+	// essential work is what many services are for: JSON, look-ups in maps.
+	essential = 1.85
+	// essentialFast is essential work that a fast library does already.
+	essentialFast = 4.3
+)
 
 func (d domain) analyzer() diagnose.Analyzer {
 	return diagnose.Analyzer{
@@ -75,11 +85,11 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := diagnose.Finding{
 		Cause: d.cause.ID, Share: min(1, share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(hot.Place),
-		GainCeiling: max(p.CPUGain(share*d.saves(hot)), p.WaitGain(waited)),
-		Title:       fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", d.title(hot), diagnose.Percent(share), diagnose.At(hot.Place)),
-		Remedy:      d.remedy(hot),
+		Title:  fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", d.title(hot), diagnose.Percent(share), diagnose.At(hot.Place)),
+		Remedy: d.remedy(hot),
 	}
-	f.Confidence = confidence(p, f.GainCeiling, cmp.Or(d.worth, leastWorth))
+	diagnose.Promise(&f, p.Ran(diagnose.Work{Share: min(1, share), Roles: d.roles}), p.Waited(waited))
+	f.Confidence = confidence(p, f.GainCeiling, d.worth(hot))
 	if waited > share {
 		f.Share, f.ShareOf = waited, diagnose.OfRequest
 		f.Title = fmt.Sprintf("%s takes %s of request time, most of it at %s", d.title(hot), diagnose.Percent(waited), diagnose.At(hot.Place))
@@ -104,7 +114,7 @@ const leastGarbage = 0.01
 // leastWaited of request time, for waits that belong to a domain.
 const leastWaited = 0.20
 
-// wasteWorth is leastWorth of what no service is for: whatever it takes beyond
+// wasteWorth is the threshold of what no service is for: whatever it takes beyond
 // what a comparison can show is too much. Beside a program that took half of the
 // machine address-rules' compiling gained 1.28.
 const wasteWorth = 1.1
@@ -133,7 +143,9 @@ func saturation(p *diagnose.Pass) []record.Evidence {
 
 func fixed(text string) func(diagnose.Hot) string { return func(diagnose.Hot) string { return text } }
 
-func part(of float64) func(diagnose.Hot) float64 { return func(diagnose.Hot) float64 { return of } }
+func from(gain float64) func(diagnose.Hot) float64 {
+	return func(diagnose.Hot) float64 { return gain }
+}
 
 func callee(h diagnose.Hot, otherwise string) string {
 	if h.Callee == "" {

@@ -13,13 +13,6 @@ const (
 	// services whose cost is spread (crew-roster, letter-press) the hottest own
 	// function has below 10 %.
 	leastHot = 0.25
-	// savesHot of a hot function: what a better algorithm saves is not known from a
-	// profile. With six tenths a function that does the service's work in 40 % of its CPU is
-	// told with low confidence, and one that has more than half is a sickness.
-	savesHot = 0.6
-	// savesBeside of one that runs beside requests: it can run later, elsewhere, or
-	// at the pace that requests leave.
-	savesBeside = 1
 )
 
 // Hot finds the service's own hot functions.
@@ -36,7 +29,7 @@ var Hot = diagnose.Analyzer{
 		Knows: "CPU samples that belong to no library and to no allocation, booked on the innermost function of the service that the compiler left (what was " +
 			"inlined belongs to the one it was put into); from 25 % of the service's CPU. A helper that one loop calls is told as that loop. Where no function has " +
 			"that much, the one below which a recursion or a family of small functions uses half. What a better " +
-			"algorithm saves is not in a profile; six tenths are assumed, so that a function with 40 % of the CPU is told with low confidence (all of it where it runs beside requests, since it can run elsewhere). A function that is mostly " +
+			"algorithm saves is not in a profile: the gain is that of all of it, and below 1.55x (1.3x where it runs beside requests, since it can run elsewhere) confidence is low. A function that is mostly " +
 			"maps, copies, system calls or atomics is told as those. False sharing of plain variables looks like this: the hot line is then a plain store.",
 		Remedy: "Optimise the named lines, do it less often, or keep the result.",
 		Example: diagnose.Example{Lang: "go",
@@ -54,22 +47,22 @@ var Hot = diagnose.Analyzer{
 		if !ok || h.Work != 0 {
 			return nil, nil // maps, copies, system calls and atomics have analyzers of their own
 		}
-		name, saves := callstack.Short(h.Place.Function), savesHot
+		name, worth := callstack.Short(h.Place.Function), purposeful
 		if share, most := use.Background(); share >= 0.5*h.Share && most.Function == h.Place.Function {
-			saves = savesBeside
+			worth = leastWorth // it can run later, elsewhere, or at the pace that requests leave
 		}
 		f := diagnose.Finding{
 			Cause: "cpu-hot-function", Share: min(1, h.Share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(h.Place),
-			GainCeiling: p.CPUGain(h.Share * saves),
-			Title:       fmt.Sprintf("%s takes %s of the service's CPU, hottest at %s", name, diagnose.Percent(h.Share), diagnose.At(h.Place)),
-			Evidence:    []record.Evidence{diagnose.Fact(diagnose.FromProfile, h.Share, diagnose.Ratio, "%s of %d CPU samples", diagnose.Percent(h.Share), use.Samples)},
-			Remedy:      fmt.Sprintf("Optimise %s around line %d, call it less often, or keep its result.", name, h.Place.Line),
+			Title:    fmt.Sprintf("%s takes %s of the service's CPU, hottest at %s", name, diagnose.Percent(h.Share), diagnose.At(h.Place)),
+			Evidence: []record.Evidence{diagnose.Fact(diagnose.FromProfile, h.Share, diagnose.Ratio, "%s of %d CPU samples", diagnose.Percent(h.Share), use.Samples)},
+			Remedy:   fmt.Sprintf("Optimise %s around line %d, call it less often, or keep its result.", name, h.Place.Line),
 		}
 		if h.Self < h.Share {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, h.Self, diagnose.Ratio, "%s in the function itself, the rest in what it calls of the service's own", diagnose.Percent(h.Self)))
 		}
 		f.Evidence = append(f.Evidence, saturation(p)...)
-		if f.Confidence = confidence(p, f.GainCeiling, leastWorth); !h.Sure {
+		diagnose.Promise(&f, p.Ran(diagnose.Work{Share: f.Share, Function: h.Place.Function}))
+		if f.Confidence = confidence(p, f.GainCeiling, worth); !h.Sure {
 			f.Confidence = record.Low
 		}
 		return []diagnose.Finding{f}, nil

@@ -7,8 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 )
 
-// Least shares of the service's CPU, and what the remedies save of them; see
-// text.go. Balanced services of the corpus hash 2 to 5 %, compress up to 25 %
+// Least shares of the service's CPU; see text.go. Balanced services of the corpus hash 2 to 5 %, compress up to 25 %
 // (letter-press), encrypt up to 40 % of their CPU on kept connections (tls-vault,
 // which is no handshake).
 const (
@@ -19,32 +18,17 @@ const (
 	leastReflect   = 0.15
 	leastClock     = 0.12
 	leastRouter    = 0.15
-
-	// What was verified can be remembered; what is new must be hashed.
-	savesCrypto = 0.7
-	// A resumed or kept connection costs next to nothing.
-	savesHandshake = 0.9
-	// The fastest level takes a third of the best one's time, or of the default's.
-	savesCompress = 0.65
-	// Keeping order costs a search per change.
-	savesSort = 0.85
-	// Generated code assigns the fields.
-	savesReflect = 0.8
-	// One reading per request is left.
-	savesClock = 0.9
-	// A tree of routes, or exact ones first.
-	savesRouter = 0.8
 )
 
 // Crypto finds services that spend their CPU on hashing and signing.
 var Crypto = domain{
-	name: "crypto", roles: callstack.Crypto, least: leastCrypto, saves: part(savesCrypto),
+	name: "crypto", roles: callstack.Crypto, least: leastCrypto, worth: from(purposeful),
 	doc:   "Counts CPU samples inside hashes, signatures and password hashes (not TLS), from 15 % of the service's CPU.",
 	title: func(h diagnose.Hot) string { return "Hashing and signing (" + callee(h, "crypto") + ")" },
 	cause: diagnose.Cause{
 		ID: "cpu-crypto", Title: "Hashing and signing take the CPU",
 		Doc: "A large part of the CPU is spent in hashes, signatures or password hashing.",
-		Knows: "CPU samples below hash, crypto and token packages, from 15 % of the service's CPU; a sickness when saving seven tenths of it would gain 1.3, " +
+		Knows: "CPU samples below hash, crypto and token packages, from 15 % of the service's CPU; a sickness when removing it would gain 1.55x, " +
 			"since what is verified again can be remembered and what is new can not. TLS is not counted (cpu-tls), nor the random source (cpu-clock), nor the " +
 			"handshakes of database drivers.",
 		Remedy: "Remember what was verified, lower the cost where it is safe, use an algorithm the CPU has instructions for.",
@@ -60,7 +44,7 @@ var Crypto = domain{
 
 // Handshakes finds servers that spend their CPU on TLS handshakes.
 var Handshakes = domain{
-	name: "tls-handshakes", roles: callstack.Handshake, least: leastHandshake, saves: part(savesHandshake),
+	name: "tls-handshakes", roles: callstack.Handshake, least: leastHandshake, worth: from(avoidable),
 	doc:   "Counts CPU samples inside TLS handshakes, from 12 % of the service's CPU.",
 	title: fixed("TLS handshakes"),
 	cause: diagnose.Cause{
@@ -80,14 +64,14 @@ var Handshakes = domain{
 
 // Compress finds services that spend their CPU on compression.
 var Compress = domain{
-	name: "compress", roles: callstack.Compress, least: leastCompress, saves: part(savesCompress),
+	name: "compress", roles: callstack.Compress, least: leastCompress, worth: from(purposeful),
 	doc:   "Counts CPU samples inside compressors and decompressors, from 15 % of the service's CPU.",
 	title: fixed("Compression"),
 	cause: diagnose.Cause{
 		ID: "cpu-compress", Title: "Compression takes the CPU",
 		Doc: "A large part of the CPU is spent compressing or decompressing bodies.",
-		Knows: "CPU samples inside compressors, whoever writes into them (an encoder, a middleware), from 15 % of the service's CPU; a sickness when the " +
-			"fastest level, which takes a third of the time, would gain 1.3. Making a new writer for each body is part of it, and of alloc-hot.",
+		Knows: "CPU samples inside compressors, whoever writes into them (an encoder, a middleware), from 15 % of the service's CPU; a sickness when " +
+			"removing it would gain 1.55x. Making a new writer for each body is part of it, and of alloc-hot.",
 		Remedy: "A lower level, no compression of small bodies, writers reused, answers kept compressed.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "z, _ := gzip.NewWriterLevel(w, gzip.BestCompression)",
@@ -101,7 +85,7 @@ var Compress = domain{
 
 // Sort finds services that sort in every request.
 var Sort = domain{
-	name: "sort", roles: callstack.Sort, least: leastSort, saves: part(savesSort),
+	name: "sort", roles: callstack.Sort, least: leastSort, worth: from(avoidable),
 	doc:   "Counts CPU samples inside sorting functions, comparisons included, from 15 % of the service's CPU.",
 	title: fixed("Sorting"),
 	cause: diagnose.Cause{
@@ -122,7 +106,7 @@ var Sort = domain{
 
 // Reflect finds services that spend their CPU on reflection.
 var Reflect = domain{
-	name: "reflect", roles: callstack.Reflect, least: leastReflect, saves: part(savesReflect),
+	name: "reflect", roles: callstack.Reflect, least: leastReflect, worth: from(avoidable),
 	doc:   "Counts CPU samples inside reflection and the encoders, binders and validators made of it, from 15 % of the service's CPU.",
 	title: func(h diagnose.Hot) string { return "Reflection (" + callee(h, "reflect") + ")" },
 	cause: diagnose.Cause{
@@ -143,7 +127,7 @@ var Reflect = domain{
 
 // Clock finds services that read the clock or a random source too often.
 var Clock = domain{
-	name: "clock", roles: callstack.Clock, least: leastClock, saves: part(savesClock),
+	name: "clock", roles: callstack.Clock, least: leastClock, worth: from(avoidable),
 	doc: "Counts CPU samples that the service's functions spend reading the clock or a random source, from 12 % of the service's CPU.",
 	title: func(h diagnose.Hot) string {
 		return "Reading the clock or a random source (" + callee(h, "time.Now") + ")"
@@ -166,7 +150,7 @@ var Clock = domain{
 
 // Router finds services that spend their CPU on finding the handler.
 var Router = domain{
-	name: "router", roles: callstack.Router, least: leastRouter, saves: part(savesRouter),
+	name: "router", roles: callstack.Router, least: leastRouter, worth: from(avoidable),
 	doc:   "Counts CPU samples inside the matching of routes, from 15 % of the service's CPU.",
 	title: func(h diagnose.Hot) string { return "Matching routes (" + callee(h, "router") + ")" },
 	cause: diagnose.Cause{

@@ -8,7 +8,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 )
 
-// Least shares of the service's CPU, and what the remedies save of them. A share
+// Least shares of the service's CPU. A share
 // is told from about twice of what balanced services of the corpus have
 // (crew-roster, letter-press, short-links: formatting 2 to 8 %), JSON from just
 // above theirs (3 to 15 %), since the order gateway's encoding twice takes a
@@ -21,17 +21,6 @@ const (
 	leastCompile = 0.05
 	leastMatch   = 0.12
 	leastFormat  = 0.15
-
-	// A generated or faster encoder takes about half of encoding/json's time; one
-	// that is fast already leaves a smaller body.
-	savesJSON, savesFastJSON = 0.5, 0.3
-	// A line that is not written costs nothing, but some are wanted.
-	savesLogging = 0.8
-	savesCompile = 1
-	// String functions and small parsers are five to ten times faster.
-	savesMatch = 0.8
-	// Appending takes about a third of Sprintf's time, and allocates nothing.
-	savesFormat = 0.65
 )
 
 // standardJSON reports whether the encoder is the standard library's.
@@ -40,22 +29,22 @@ func standardJSON(h diagnose.Hot) bool { return h.Callee == "" || strings.HasPre
 // JSON finds services that spend their CPU on JSON.
 var JSON = domain{
 	name: "json", roles: callstack.JSON, least: leastJSON,
-	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a sickness when a faster encoder " +
-		"(half of the time) would gain 1.3.",
+	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a sickness when removing it " +
+		"would gain 1.85x.",
 	title: fixed("JSON encoding and decoding"),
-	saves: func(h diagnose.Hot) float64 {
+	worth: func(h diagnose.Hot) float64 {
 		if standardJSON(h) {
-			return savesJSON
+			return essential
 		}
-		return savesFastJSON
+		return essentialFast
 	},
 	cause: diagnose.Cause{
 		ID: "cpu-json", Title: "JSON takes the CPU",
 		Doc: "A large part of the CPU is spent encoding or decoding JSON: large answers encoded again for each request, or bodies decoded into loose maps.",
 		Knows: "CPU samples whose outermost library inside the handler is a JSON package, reflection and allocation below it included, and the " +
 			"collector's work for what it allocates; from 16 % of the service's CPU. JSON inside a logger is cpu-logging, and an answer that an " +
-			"encoder writes into a compressor is cpu-compress. A JSON service may well spend a third of its CPU on JSON: it is a sickness only when a remedy " +
-			"that saves half (a third where the encoder is a fast one) gains 1.3, below that it is told with low confidence. Where: the user's line that calls the encoder.",
+			"encoder writes into a compressor is cpu-compress. A JSON service may well spend a third of its CPU on JSON: it is a sickness only when " +
+			"removing it would gain 1.85x (4.3x where the encoder is a fast one), below that confidence is low. Where: the user's line that calls the encoder.",
 		Remedy: "A generated or faster encoder, a smaller body, an encoded answer kept.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n\tjson.NewEncoder(w).Encode(s.catalogue) // 900 products, again\n}",
@@ -73,7 +62,7 @@ var JSON = domain{
 // Logging finds services that spend their CPU on log lines.
 var Logging = domain{
 	name: "logging", roles: callstack.Logging | callstack.FileWrite, least: leastLogging, waits: callstack.LogWait,
-	saves: part(savesLogging),
+	worth: from(avoidable),
 	doc: "Counts CPU samples inside loggers, logging middleware and formatted writes to files, from 10 % of the service's CPU, " +
 		"and waits inside loggers, from 20 % of request time.",
 	title: fixed("Writing log lines"),
@@ -96,7 +85,7 @@ var Logging = domain{
 
 // RegexpCompile finds regular expressions compiled per request.
 var RegexpCompile = domain{
-	name: "regexp-compile", roles: callstack.RegexpCompile, least: leastCompile, saves: part(savesCompile), worth: wasteWorth,
+	name: "regexp-compile", roles: callstack.RegexpCompile, least: leastCompile, worth: from(wasteWorth),
 	doc:   "Counts CPU samples inside regexp.Compile and its kin, from 5 % of the service's CPU.",
 	title: fixed("Compiling regular expressions"),
 	cause: diagnose.Cause{
@@ -118,14 +107,14 @@ var RegexpCompile = domain{
 
 // RegexpMatch finds services that spend their CPU on matching.
 var RegexpMatch = domain{
-	name: "regexp-match", roles: callstack.RegexpMatch, least: leastMatch, saves: part(savesMatch),
+	name: "regexp-match", roles: callstack.RegexpMatch, least: leastMatch, worth: from(avoidable),
 	doc:   "Counts CPU samples inside matching of regular expressions, from 12 % of the service's CPU.",
 	title: fixed("Matching regular expressions"),
 	cause: diagnose.Cause{
 		ID: "cpu-regexp-match", Title: "Regular expressions take the CPU",
 		Doc: "A large part of the CPU is spent matching.",
-		Knows: "CPU samples below methods of a compiled expression, from 12 % of the service's CPU; a sickness when string functions (a fifth of the " +
-			"time) would gain 1.3. Expressions that a router matches are cpu-router.",
+		Knows: "CPU samples below methods of a compiled expression, from 12 % of the service's CPU; a sickness when removing " +
+			"it would gain 1.4x. Expressions that a router matches are cpu-router.",
 		Remedy: "strings.Cut, a hand-written parser, or a simpler expression tried first.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "m := pair.FindStringSubmatch(line) // ^([^=]+)=(.*)$",
@@ -139,14 +128,14 @@ var RegexpMatch = domain{
 
 // Format finds services that spend their CPU on building strings.
 var Format = domain{
-	name: "format", roles: callstack.Format, least: leastFormat, saves: part(savesFormat),
+	name: "format", roles: callstack.Format, least: leastFormat, worth: from(purposeful),
 	doc:   "Counts CPU samples inside fmt, strconv, templates and string building, from 15 % of the service's CPU.",
 	title: fixed("Formatting text"),
 	cause: diagnose.Cause{
 		ID: "cpu-format", Title: "Formatting takes the CPU",
 		Doc: "A large part of the CPU is spent in fmt, string building and conversions.",
 		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format or string building, from 15 % of " +
-			"the service's CPU; a sickness when appending instead (a third of the time) would gain 1.3. What the server formats by itself (headers, " +
+			"the service's CPU; a sickness when removing it would gain 1.55x. What the server formats by itself (headers, " +
 			"dates) does not count; formatting inside loggers and encoders is theirs.",
 		Remedy: "strconv.Append and append into a reused buffer.",
 		Example: diagnose.Example{Lang: "go",

@@ -14,15 +14,6 @@ import (
 // have below 5 % of each (short-links: its map 1 %).
 const (
 	leastWork = 0.2
-	// A size hint saves the growth, which is half of filling a map; a smaller key
-	// some of the hashing.
-	savesMap = 0.5
-	// What is not moved costs nothing.
-	savesCopy = 0.8
-	// A buffer of 4 KB makes one call of hundreds.
-	savesSmallIO = 0.85
-	// Counted locally and added once.
-	savesAtomic = 0.9
 	// leastCalls of system calls that a request makes from one place: a server
 	// needs one read and one write, and a handler a few.
 	leastCalls = 8
@@ -33,7 +24,7 @@ type work struct {
 	name, doc string
 	cause     diagnose.Cause
 	role      callstack.Role
-	saves     float64
+	worth     float64 // see domain
 	title     string
 	remedy    func(hot diagnose.Hot) string
 	// more adds evidence, or takes the finding back.
@@ -66,7 +57,7 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	f := diagnose.Finding{
-		Cause: w.cause.ID, Share: min(1, share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(hot.Place), GainCeiling: p.CPUGain(share * w.saves),
+		Cause: w.cause.ID, Share: min(1, share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(hot.Place),
 		Title:  fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", w.title, diagnose.Percent(share), diagnose.At(hot.Place)),
 		Remedy: w.remedy(hot),
 		Evidence: []record.Evidence{
@@ -74,7 +65,8 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				diagnose.Percent(hot.Share), use.Samples, callstack.Short(hot.Place.Function), diagnose.At(hot.Place)),
 		},
 	}
-	f.Confidence = confidence(p, f.GainCeiling, leastWorth)
+	diagnose.Promise(&f, p.Ran(diagnose.Work{Share: f.Share, Function: hot.Place.Function}))
+	f.Confidence = confidence(p, f.GainCeiling, w.worth)
 	if w.more != nil && !w.more(p, &f, hot) {
 		return nil, nil
 	}
@@ -84,7 +76,7 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // Map finds functions that spend their time in maps.
 var Map = work{
-	name: "maps", role: callstack.Map, saves: savesMap, title: "Filling and searching maps",
+	name: "maps", role: callstack.Map, worth: essential, title: "Filling and searching maps",
 	doc: "Counts own functions that spend more than half of their CPU in the runtime's maps, growth included, from 20 % of the service's CPU.",
 	cause: diagnose.Cause{
 		ID: "cpu-map", Title: "Maps take the CPU",
@@ -104,7 +96,7 @@ var Map = work{
 
 // Copy finds functions that spend their time moving bytes.
 var Copy = work{
-	name: "copies", role: callstack.Copy, saves: savesCopy, title: "Moving bytes",
+	name: "copies", role: callstack.Copy, worth: avoidable, title: "Moving bytes",
 	doc: "Counts own functions that spend more than half of their CPU moving or clearing memory, from 20 % of the service's CPU.",
 	cause: diagnose.Cause{
 		ID: "cpu-copy", Title: "Moving bytes takes the CPU",
@@ -124,7 +116,7 @@ var Copy = work{
 
 // Syscalls finds functions that read or write in small pieces.
 var Syscalls = work{
-	name: "small-io", role: callstack.SmallIO, saves: savesSmallIO, title: "Reading or writing in small pieces",
+	name: "small-io", role: callstack.SmallIO, worth: avoidable, title: "Reading or writing in small pieces",
 	doc: "Counts own functions that spend more than half of their CPU in read and write system calls with no buffer before them, from 20 % of the " +
 		"service's CPU, and from 8 calls per request by the execution trace.",
 	cause: diagnose.Cause{
@@ -170,7 +162,7 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot diagnose.Hot) bool {
 
 // Atomics finds functions that spend their time in atomic operations.
 var Atomics = work{
-	name: "atomics", role: callstack.Atomic, saves: savesAtomic, title: "Atomic operations on shared words",
+	name: "atomics", role: callstack.Atomic, worth: avoidable, title: "Atomic operations on shared words",
 	doc: "Counts own functions that spend more than half of their CPU in methods of sync/atomic, from 20 % of the service's CPU.",
 	cause: diagnose.Cause{
 		ID: "atomic-contention", Title: "Atomic operations on shared words take the CPU",

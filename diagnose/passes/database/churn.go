@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record"
 )
 
@@ -56,16 +57,14 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	both := churnCPU(p, cpu, opened*p.Load().Rate)
 	f := diagnose.Finding{
 		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.Medium,
-		// Opening a session is work for the server, so idle CPUs do not bound what
-		// saving it gains.
-		GainCeiling: max(diagnose.Ceiling(share), p.CPUGain(cpu), diagnose.Ceiling(both)),
-		Title:       fmt.Sprintf("Requests spend %s of their time opening database connections", diagnose.Percent(share)),
+		Title: fmt.Sprintf("Requests spend %s of their time opening database connections", diagnose.Percent(share)),
 		Evidence: []record.Evidence{
 			diagnose.Fact(source, opened, diagnose.Ratio, "%.2f connections are opened per request (%.0f/s)", opened, opened*p.Load().Rate),
 			diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio, "opening them takes %s of request time", diagnose.Percent(share)),
 		},
 		Remedy: "SetMaxIdleConns to the same value as SetMaxOpenConns (database/sql keeps only 2 idle by default), and no ConnMaxLifetime or ConnMaxIdleTime below minutes.",
 	}
+	diagnose.Promise(&f, opens(p, share, both), p.Ran(diagnose.Work{Share: cpu, Roles: callstack.DBConnect}))
 	if counted {
 		f.Confidence = record.High
 	} else {
@@ -87,6 +86,17 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title += " at " + diagnose.At(sites[0].Place)
 	}
 	return []diagnose.Finding{f}, nil
+}
+
+// opens bounds what keeping sessions could gain: requests no longer wait for them to
+// be opened, and their part of the CPU is free on both sides.
+func opens(p *diagnose.Pass, share, both float64) laws.Gain {
+	m := p.Model(false)
+	cut := laws.Cut{Time: share * m.Response, Busy: map[string]float64{}}
+	if at := m.Tightest(); at >= 0 {
+		cut.Busy[m.Resources[at].Name] = both * p.CPU().Used()
+	}
+	return m.Gain(cut)
 }
 
 // churnCPU returns the part that opening sessions (per second) takes of the CPU

@@ -74,6 +74,21 @@ func TestPoolWait(t *testing.T) {
 	ExpectUnjudged(t, database.PoolWait, New(64, 44*ms), "db-pool-wait")
 }
 
+// What goes with calls that are repeated is their own time: a statement that takes
+// most of it once per request stays, however many short ones go.
+func TestRepeatedCallsTakeTheirOwnTime(t *testing.T) {
+	item := "SELECT * FROM items WHERE id = $1"
+	b := func() *Builder {
+		return New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(record.StateRunning, ms, 3).Wait(record.StateNetwork, 90*ms/11, 11, Query()...)
+	}
+	n := int64(b().Requests())
+	Expect(t, database.NPlusOne, b().Statement(orders, n, 85*ms, 10, 6, "").Statement(item, 10*n, 100*us, 1, 4, ""))
+	found := Expect(t, database.NPlusOne, b().Statement(orders, n, 40*ms, 10, 6, "").Statement(item, 10*n, 4*ms, 1, 4, ""), "db-n-plus-one")
+	if len(found) == 1 && (found[0].Share < 0.35 || found[0].Share > 0.5 || found[0].GainCeiling > 1/(1-found[0].Share)+0.01) {
+		t.Errorf("9 of 10 calls of 4 ms in 100 ms are %.2f of the request, worth %.2fx", found[0].Share, found[0].GainCeiling)
+	}
+}
+
 // TestTwoPools: a queue at one pool does not follow from a statement that runs on
 // another, and is no part of that statement's time; at the same pool it does and is.
 func TestTwoPools(t *testing.T) {

@@ -62,7 +62,7 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Reject("db-idle-in-tx", "transactions stay open for %s while requests do something else at %s, but nobody queues behind them", diagnose.Span(in.ns), diagnose.At(in.at))
 		return nil, nil
 	}
-	f.GainCeiling = p.WaitGain(f.Share)
+	diagnose.Promise(&f, p.Waited(f.Share))
 	f.Title = fmt.Sprintf("Transactions of %s stay open while %s at %s: requests queue behind them for %s of their time",
 		callstack.Short(in.owner.Function), in.doing(), diagnose.At(in.at), diagnose.Percent(f.Share))
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, in.ns, diagnose.Nanosec, "the mean request waits %s at %s inside its transaction", diagnose.Span(in.ns), diagnose.At(in.at)))

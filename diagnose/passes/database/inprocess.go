@@ -1,11 +1,11 @@
 package database
 
 import (
-	"math"
 	"time"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record"
 )
 
@@ -77,18 +77,18 @@ func inProcessShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 func inProcessCPU(p *diagnose.Pass) float64 { return min(1, clientCPU(p)) }
 
 // inProcessGain bounds what could be gained when statements that take a share of
-// request time, and a part of the service's CPU, vanish: the request's own bound, and
-// that of the CPUs, which serve more requests where each takes less.
-func inProcessGain(p *diagnose.Pass, share, cpu float64) float64 {
-	c := p.CPU()
-	use, used := c.Use(), c.Used()
-	if math.IsNaN(use) || !(used > 0) || !(c.Target > 0) {
-		return diagnose.Ceiling(max(share, cpu))
+// request time, and a part of the service's CPU, vanish: the request gets shorter, and
+// CPUs are free. While they are used up what each request takes of them decides.
+func inProcessGain(p *diagnose.Pass, share, cpu float64) laws.Gain {
+	m, c := p.Model(false), p.CPU()
+	cut := laws.Cut{Busy: map[string]float64{}}
+	if !c.Saturated() {
+		cut.Time = share * m.Response
 	}
-	left := 1 - cpu*min(1, c.Target/used)
-	byCPU := 1 / max(0.02, min(1, use)*left)
-	if use >= diagnose.Saturation { // requests queue for CPUs: what each takes decides
-		return byCPU
+	if c.Target > 0 {
+		for _, r := range m.Resources {
+			cut.Busy[r.Name] = cpu * c.Target
+		}
 	}
-	return max(1, min(diagnose.Ceiling(share), byCPU))
+	return m.Gain(cut)
 }

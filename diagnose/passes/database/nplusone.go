@@ -68,7 +68,7 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	f := diagnose.Finding{
-		Cause: "db-n-plus-one", Share: share * part, ShareOf: diagnose.OfRequest, GainCeiling: diagnose.Ceiling(share * part),
+		Cause: "db-n-plus-one", Share: share * part, ShareOf: diagnose.OfRequest,
 		Confidence: record.Medium, Where: record.Where{SQL: lead.Text},
 		Evidence: []record.Evidence{
 			diagnose.Fact(counted, each, diagnose.Ratio, "the statement runs %.1f times per request (%d calls, %.0f requests)", each, lead.Calls, p.Load().Requests),
@@ -76,13 +76,13 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.Fact(source, share, diagnose.Ratio, "the database and talking to it take %s of request time", diagnose.Percent(share)),
 		},
 	}
+	worth := share
 	if cpu, ok := callCPU(p); ok {
 		// Throughput is then CPUs over CPU per request, and a call that is not
 		// made saves its CPU on both sides, whatever requests queue for.
-		f.GainCeiling = diagnose.Ceiling(cpu * part)
-	} else if inProcess(p) {
-		f.GainCeiling = gain(p, share, part)
+		worth = cpu
 	}
+	diagnose.Promise(&f, gain(p, worth, part))
 	at := tellRepeater(p, lead, &f)
 	f.Title = fmt.Sprintf("A request runs one statement %.0f times%s, which takes %s of its time", each, at, diagnose.Percent(share*part))
 	f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key = ANY($1); GORM: Preload) instead of: %s", brief(lead.Text))
@@ -105,11 +105,12 @@ type repeats struct {
 	lead   record.Statement // the one that runs most often and does work
 	each   float64          // how often, per request
 	excess float64          // calls per request that repeat, over all statements
-	part   float64          // of the database's work
+	part   float64          // of the waits for the database: the demand that goes
 }
 
-// repetition sums what is repeated. Round trips cost about the same whatever
-// they ask, so the part of the work is the larger of calls and execution time.
+// repetition sums what is repeated: of each statement all calls but the first, with
+// their execution time as the server counted it, and their part of what the waits
+// take beside execution, because round trips cost about the same whatever they ask.
 // Beginnings and ends of transactions count, but never lead.
 func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 	var calls, repeatedCalls, repeatedTime float64
@@ -127,7 +128,8 @@ func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 		repeatedTime += diagnose.StatementShare(all, s) * (1 - 1/times)
 	}
 	if calls > 0 {
-		r.part = max(repeatedCalls/calls, repeatedTime)
+		ran := executed(p)
+		r.part = ran*repeatedTime + (1-ran)*repeatedCalls/calls
 		if inProcess(p) {
 			r.part = repeatedTime // there is no round trip that all calls share
 		}
@@ -178,7 +180,7 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 	part := 1 - 1/site.Times
 	found := []diagnose.Finding{{
 		Cause: "db-n-plus-one", Share: site.Share * part, ShareOf: diagnose.OfRequest,
-		GainCeiling: gain(p, site.Share, part), Confidence: record.Medium, Where: diagnose.WhereOf(site.Place),
+		Confidence: record.Medium, Where: diagnose.WhereOf(site.Place),
 		Title:    fmt.Sprintf("A request waits for the database %.0f times at %s, %s of its time", site.Times, diagnose.At(site.Place), diagnose.Percent(site.Share)),
 		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio, "a request waits %.1f times for the database at %s, %s each", site.Times, diagnose.At(site.Place), diagnose.Span(site.NS/site.Times))},
 		Remedy:   fmt.Sprintf("Fetch what the loop at %s asks for with one statement (a join, or WHERE key = ANY($1); GORM: Preload).", diagnose.At(site.Place)),
@@ -188,6 +190,7 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 		f.Cause = "db-unbatched-write"
 		f.Remedy = fmt.Sprintf("Write what the loop at %s writes with one statement (several rows, COPY, pgx.Batch; GORM: CreateInBatches).", diagnose.At(site.Place))
 	}
+	diagnose.Promise(&found[0], gain(p, site.Share, part))
 	return found
 }
 

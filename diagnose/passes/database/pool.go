@@ -40,10 +40,11 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	p.Reached("db-pool-wait", through(w.Sites(callstack.PoolWait)))
 	s := sizeOf(p, p.WaitGain(share))
 	f := diagnose.Finding{
-		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.WaitGain(share), Confidence: record.High,
+		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.High,
 		Where: diagnose.WhereOf(site.Place),
 		Title: fmt.Sprintf("Requests wait %s of their time for a database connection at %s", diagnose.Percent(share), diagnose.At(site.Place)),
 	}
+	diagnose.Promise(&f, p.Waited(share))
 	if c := p.CPU(); c.Saturated() {
 		f.Confidence = record.Medium
 		if share >= 0.5 && s.now <= c.CPUs {

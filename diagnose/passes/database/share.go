@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record"
 )
 
@@ -37,18 +38,47 @@ func requestShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 	return min(1, total/load.Requests/load.Service), from, true
 }
 
-// gain bounds what could be gained when a part of the database's work vanishes.
-// Request time bounds it; on a saturated host with a local database so does the
-// CPU that the database uses of all that is used.
-func gain(p *diagnose.Pass, share, part float64) float64 {
+// gain bounds what could be gained when a part of the database's work vanishes
+// that takes a share of request time: the requests get shorter, and the CPU that
+// the work takes on both sides is free where the database runs on this host. While
+// CPUs are saturated the CPU alone counts, of which share is a part then.
+func gain(p *diagnose.Pass, share, part float64) laws.Gain {
 	if inProcess(p) {
 		return inProcessGain(p, share*part, inProcessCPU(p)*part)
 	}
-	bound := diagnose.Ceiling(share * part)
-	if callCPU, ok := callCPU(p); ok {
-		bound = min(bound, diagnose.Ceiling(part*callCPU))
+	m, c := p.Model(false), p.CPU()
+	cut := laws.Cut{Time: share * part * m.Response, Busy: map[string]float64{}}
+	if at := m.Tightest(); at >= 0 && c.Database > 0 {
+		cut.Busy[m.Resources[at].Name] = part * (c.Database + clientCPU(p)*c.Target)
 	}
-	return bound
+	_, saturated := callCPU(p)
+	if saturated {
+		cut.Time = 0
+	}
+	g := m.Gain(cut)
+	if most := laws.Amdahl(share * part); g.Factor > most {
+		g.Factor, g.Then = most, ""
+	}
+	return g
+}
+
+// executed returns the part of the waits for the database in which it executes
+// statements, 0 to 1: the rest is round trips, and goroutines that stand in a queue
+// for a CPU with their answer there. 1 where it is not known.
+func executed(p *diagnose.Pass) float64 {
+	waits := p.Waits().NS(callstack.DatabaseWait, callstack.PrepareWait)
+	all := p.Statements()
+	if !(waits > 0) || all == nil {
+		return 1
+	}
+	var total float64
+	for _, s := range all.Statements {
+		total += float64(s.Time)
+	}
+	if each := perRequest(p, total); each > 0 {
+		return min(1, each/waits)
+	}
+	return 1
 }
 
 // callCPU returns the part that calls of the database take, on both sides, of
@@ -70,6 +100,21 @@ func clientCPU(p *diagnose.Pass) float64 {
 		return 0
 	}
 	return use.Share(callstack.DBClient) + p.Garbage(callstack.DBClient)
+}
+
+// waitPart returns the part of the waits for the database that are for a statement, 0
+// to 1: its execution as the server counted it, and its calls' part of the rest,
+// because round trips cost about the same whatever they ask.
+func waitPart(p *diagnose.Pass, all *record.Statements, s record.Statement) float64 {
+	var calls float64
+	for _, one := range all.Statements {
+		calls += float64(one.Calls)
+	}
+	ran, part := executed(p), diagnose.StatementShare(all, s)
+	if !(calls > 0) {
+		return part
+	}
+	return ran*part + (1-ran)*float64(s.Calls)/calls
 }
 
 // label sums the mean of a gauge over its labels that keep accepts; ok is false

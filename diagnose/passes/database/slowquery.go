@@ -71,9 +71,15 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	all := p.Statements()
 	lead, c, ok := heaviest(p, all)
 	part := diagnose.StatementShare(all, lead)
+	executes := part
 	at, known := callerOf(p, lead)
 	queue := 0.0 // of the statement's own making
 	if of == diagnose.OfRequest {
+		if own, exact := held(p, lead.Text); exact {
+			part = own
+		} else if source == diagnose.FromTrace {
+			part = waitPart(p, all, lead)
+		}
 		share, queue = withQueue(p, lead, at, known, share, part)
 	}
 	if !ok || share*part < leastRequestShare {
@@ -93,11 +99,12 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := diagnose.Finding{
 		Cause: "db-slow-query", Share: share * part, ShareOf: of,
-		GainCeiling: gain(p, share, part*c.saved()), Confidence: c.confidence, Where: record.Where{SQL: lead.Text},
+		Confidence: c.confidence, Where: record.Where{SQL: lead.Text},
 	}
+	diagnose.Promise(&f, gain(p, share, part*c.saved()))
 	f.Title = c.title(share*part, took, lead)
 	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromPostgres, part, diagnose.Ratio, "the statement holds %s of all execution time: %d calls of %s", diagnose.Percent(part), lead.Calls, diagnose.Span(c.mean)),
+		diagnose.Fact(diagnose.FromPostgres, executes, diagnose.Ratio, "the statement holds %s of all execution time: %d calls of %s", diagnose.Percent(executes), lead.Calls, diagnose.Span(c.mean)),
 		diagnose.Fact(source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), took))
 	f.Evidence = append(f.Evidence, c.evidence()...)
 	if known {

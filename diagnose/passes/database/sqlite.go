@@ -8,6 +8,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record"
 )
 
@@ -42,8 +43,9 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	share, _ = withQueue(p, record.Statement{Text: lead.Text}, at, known, share, part)
 	f := diagnose.Finding{
 		Cause: "db-slow-query", Share: share * part, ShareOf: diagnose.OfRequest, Confidence: record.High,
-		GainCeiling: slowGain(p, share, part), Where: record.Where{SQL: lead.Text},
+		Where: record.Where{SQL: lead.Text},
 	}
+	diagnose.Promise(&f, slowGain(p, share, part))
 	place := ""
 	if known {
 		at.tell(&f)
@@ -71,11 +73,11 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	return []diagnose.Finding{f}
 }
 
-func slowGain(p *diagnose.Pass, share, part float64) float64 {
+func slowGain(p *diagnose.Pass, share, part float64) laws.Gain {
 	if inProcess(p) {
 		return gain(p, share, part)
 	}
-	return p.WaitGain(share * part)
+	return p.Waited(share * part)
 }
 
 // heaviestAsked returns the statement to blame, its part of the time within
@@ -179,17 +181,17 @@ func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 		return nil
 	}
 	top := places[0]
-	gain := p.CPUGain(top.Share)
+	gain := p.Ran(diagnose.Work{Share: top.Share, Function: top.Place.Function})
 	if w := p.Waits(); p.Has(diagnose.NeedAnatomy) {
 		// Who queues for the connection waits for the same work.
 		gain = inProcessGain(p, min(1, w.Share(callstack.PoolWait)+w.OnCPU()*top.Share), top.Share)
 	}
-	if top.Share < leastRequestShare || gain < diagnose.MinGain {
+	if top.Share < leastRequestShare || gain.Factor < diagnose.MinGain {
 		return nil
 	}
 	prepare := use.With(callstack.DBPrepare) / max(1e-9, use.Share(callstack.DBClient))
 	f := diagnose.Finding{
-		Cause: "db-slow-query", Share: top.Share, ShareOf: diagnose.OfCPU, GainCeiling: gain, Confidence: record.Medium,
+		Cause: "db-slow-query", Share: top.Share, ShareOf: diagnose.OfCPU, Confidence: record.Medium,
 		Where: diagnose.WhereOf(top.Place),
 		Title: fmt.Sprintf("%s of the service's CPU is in SQLite below %s at %s", diagnose.Percent(top.Share), callstack.Short(top.Place.Function), diagnose.At(top.Place)),
 		Evidence: []record.Evidence{
@@ -202,5 +204,6 @@ func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 		f.Cause, f.Confidence = "db-n-plus-one", record.Medium
 		f.Remedy = "Count the statements of one request there: a loop that asks for each row of another statement becomes one join, or one statement with IN (...); prepare once what remains."
 	}
+	diagnose.Promise(&f, gain)
 	return []diagnose.Finding{f}
 }

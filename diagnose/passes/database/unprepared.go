@@ -71,7 +71,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if planned {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, planning, diagnose.Ratio, "planning is %s of planning and execution", diagnose.Percent(planning)))
 	}
-	f.GainCeiling = gain(p, f.Share, 1)
+	diagnose.Promise(&f, gain(p, f.Share, 1))
 	if f.GainCeiling < leastPrepareGain {
 		f.Confidence = record.Low
 	}
@@ -99,7 +99,8 @@ func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 	if !ok || beside < leastBeside || share < leastUnpreparedShare || times < leastPrepares {
 		return f, false
 	}
-	f.Share, f.Where, f.GainCeiling = share*beside, diagnose.WhereOf(lead.Place), gain(p, share, beside)
+	f.Share, f.Where = share*beside, diagnose.WhereOf(lead.Place)
+	diagnose.Promise(&f, gain(p, share, beside))
 	f.Title = fmt.Sprintf("Statements are parsed and planned for every use: %s of request time waits for ones sent as text, most at %s", diagnose.Percent(share), diagnose.At(lead.Place))
 	f.Evidence = append(f.Evidence,
 		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%.1f waits per request are for statements that the driver sends unprepared", times),

@@ -85,10 +85,11 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	at := common(s.calls)
 	f := diagnose.Finding{
 		Cause: "downstream-serial", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.High,
-		GainCeiling: p.OutsideGain(min(1, s.saved()/whole)), Where: diagnose.WhereOf(at),
+		Where:  diagnose.WhereOf(at),
 		Title:  fmt.Sprintf("Requests make %.1f calls one after another at %s: %s of request time, of which the longest call is %s", s.n, diagnose.At(at), diagnose.Percent(share), diagnose.Span(s.longest)),
 		Remedy: fmt.Sprintf("Make the calls below %s together (errgroup), or ask for all at once in one call; together they would take %s instead of %s.", diagnose.At(at), diagnose.Span(s.longest), diagnose.Span(s.ns)),
 	}
+	diagnose.Promise(&f, p.Elsewhere(min(1, s.saved()/whole)))
 	f.Where.Detail = words(s.calls[0].chain)
 	for _, c := range s.calls[:min(4, len(s.calls))] {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, c.ns[mean], diagnose.Nanosec, "%s: %.2g calls per request of %s each", words(c.chain), c.calls[mean], diagnose.Span(c.each())))

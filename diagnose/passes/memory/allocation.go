@@ -83,14 +83,15 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	each := perRequest(p, lead.bytes)
-	gain := max(p.CPUGain(share*cost), diagnose.Ceiling(share*p.Waits().Share(callstack.Collector)))
-	if gain < leastAllocGain {
+	ran := p.Ran(diagnose.Work{Share: share * cost, Function: lead.place.Function, Doing: callstack.Allocate})
+	collected := p.Waited(share * p.Waits().Share(callstack.Collector))
+	if gain := max(ran.Factor, collected.Factor); gain < leastAllocGain {
 		p.Reject("alloc-hot", "%s allocates %s of all bytes, but without that at most %.0f %% would be gained", diagnose.At(lead.place), diagnose.Percent(share), 100*(gain-1))
 		return nil, nil
 	}
 	f := diagnose.Finding{
 		Cause: "alloc-hot", Share: share * cost, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(lead.place),
-		GainCeiling: gain, Confidence: record.Medium,
+		Confidence: record.Medium,
 		Title: fmt.Sprintf("%s allocates %s in %.0f objects per request, %s of all, and allocating and collecting takes %s of the CPU",
 			diagnose.At(lead.place), size(each), perRequest(p, lead.objects), diagnose.Percent(share), diagnose.Percent(cost)),
 		Evidence: []record.Evidence{
@@ -99,6 +100,7 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		},
 		Remedy: fmt.Sprintf("At %s give the buffer its capacity at once, reuse it (a sync.Pool that drops large ones), or write into the response as you go.", diagnose.At(lead.place)),
 	}
+	diagnose.Promise(&f, ran, collected)
 	if assist := p.Waits().Share(callstack.Collector); assist >= 0.02 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, assist, diagnose.Ratio, "requests help the collector for %s of their time", diagnose.Percent(assist)))
 	}

@@ -138,7 +138,7 @@ func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	}
 	if c.CPU >= leastGC {
 		// Assists end when collection does, and its CPU is freed with them.
-		f.GainCeiling = max(f.GainCeiling, p.CPUGain(c.CPU))
+		diagnose.Promise(&f, p.Ran(diagnose.Work{Share: c.CPU}))
 	}
 	return c.finish(p, f, advice(p, c)), true
 }
@@ -150,9 +150,10 @@ func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	f := diagnose.Finding{
-		Cause: gcCPU.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: record.Medium, GainCeiling: p.CPUGain(c.CPU),
+		Cause: gcCPU.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: record.Medium,
 		Title: fmt.Sprintf("Garbage collection takes %s of the service's CPU", diagnose.Percent(c.CPU)),
 	}
+	diagnose.Promise(&f, p.Ran(diagnose.Work{Share: c.CPU}))
 	if c.Percent < leastPercent {
 		f.Title += fmt.Sprintf(": GOGC is %.0f", c.Percent)
 	}
@@ -179,7 +180,7 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 	if f.Cause == gcCPU.ID || f.Cause == gcAssist.ID {
 		for _, site := range p.Findings("allocation") {
 			if c.Ordinary() >= leastPercent/100.0 {
-				f.GainCeiling = min(f.GainCeiling, site.GainCeiling)
+				f.GainCeiling, f.GainOf, f.Then = min(f.GainCeiling, site.GainCeiling), site.GainOf, site.Then
 			}
 		}
 	}

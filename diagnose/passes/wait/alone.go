@@ -2,7 +2,6 @@ package wait
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
@@ -57,11 +56,8 @@ const leastWork = 0.3
 func servesAlone(p *diagnose.Pass, s diagnose.Site, one record.Serial, v weigh.Verdict) diagnose.Finding {
 	who := callstack.Short(one.Goroutine)
 	behind, _ := p.Path().Behind(one.Goroutine)
-	work, part, ok := diagnose.Work(behind)
+	work, part, ok := diagnose.Worker(behind)
 	works := ok && part >= leastWork
-	if works {
-		v.Gain = max(v.Gain, lawGain(p, one, part, v.Share))
-	}
 	f := v.Finding(p, "channel-bottleneck", s)
 	if v.Of == diagnose.OfRequest {
 		f.Share = max(f.Share, behind.Share) // short waits for it count, too
@@ -95,27 +91,4 @@ func beside(function, other string) string {
 		}
 	}
 	return callstack.Short(function)
-}
-
-// lawGain bounds what the service gains when a part of a lone goroutine's work
-// vanishes, by the operational laws: throughput is at most capacity over demand at
-// the goroutine, at the CPUs, and for the requests' connections (Denning and
-// Buzen, The Operational Analysis of Queueing Network Models, 1978). What the
-// goroutine ran is the CPUs' demand, too.
-func lawGain(p *diagnose.Pass, one record.Serial, part, share float64) float64 {
-	rate, c := p.Load().Rate, p.CPU()
-	if !(rate > 0) || !(one.Utilization > 0) {
-		return 1
-	}
-	busy := min(one.Utilization, rate*float64(one.ServiceNS)/1e9)
-	bound := diagnose.Ceiling(share)
-	bound = math.Min(bound, diagnose.Ceiling(part)/math.Max(busy, 1e-9)) // the goroutine at 1
-	ran := one.OnCPU * part
-	if after := c.Target - ran; c.Limit > 0 && c.Target > 0 && after > 0 {
-		bound = math.Min(bound, c.Limit/after)
-	}
-	if !(bound > 1) {
-		return 1
-	}
-	return bound
 }

@@ -5,7 +5,7 @@
 // A wait counts when it takes a large part of the mean request, or explains most
 // of what the tail takes longer than the median. While CPUs are saturated only a
 // wait that serialises requests is named, since every other queue is then the
-// CPUs' own; see diagnose.Pass.WaitGain.
+// CPUs' own; see diagnose.Pass.Waited.
 package wait
 
 import "github.com/redline-go/redline/diagnose"

@@ -56,7 +56,11 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	case share >= leastQueued && ns >= leastSchedNS && (!saturated || background >= leastBackground):
 		f.Share = share
 		// Removing the competing work frees its CPU, which idle CPUs do not bound.
-		f.GainCeiling = max(p.WaitGain(share), p.CPUGain(background))
+		// But a limit of the service's own makes it queue where CPUs are free, and to
+		// lift that is the lesser change.
+		gain := p.Ran(diagnose.Work{Share: background})
+		gain.Factor = min(gain.Factor, p.Lifted())
+		diagnose.Promise(&f, p.Waited(share), gain)
 	case tail >= weigh.LeastTail && !saturated && w.GapNS() >= weigh.LeastGapNS && 2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS):
 		f.Share, f.ShareOf = tail, diagnose.OfTail
 		f.GainCeiling = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))

@@ -34,7 +34,7 @@ var Spawn = diagnose.Analyzer{
 			return nil, nil
 		}
 		f := diagnose.Finding{
-			Cause: "goroutine-churn", Share: cost, ShareOf: diagnose.OfCPU, Confidence: record.Medium, GainCeiling: p.CPUGain(cost),
+			Cause: "goroutine-churn", Share: cost, ShareOf: diagnose.OfCPU, Confidence: record.Medium,
 			Title:  fmt.Sprintf("A request starts %.0f goroutines, which costs %s of the CPU", spawned, diagnose.Percent(cost)),
 			Remedy: "Do the pieces in a bounded pool of workers, or give each goroutine a larger piece.",
 			Evidence: []record.Evidence{
@@ -42,6 +42,7 @@ var Spawn = diagnose.Analyzer{
 				diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio, "starting, growing and ending goroutines takes %s of the CPU", diagnose.Percent(cost)),
 			},
 		}
+		diagnose.Promise(&f, p.Ran(diagnose.Work{Share: cost}))
 		if at := use.Spawners(); len(at) > 0 {
 			f.Where = diagnose.WhereOf(at[0].Place)
 			f.Title += " at " + diagnose.At(at[0].Place)

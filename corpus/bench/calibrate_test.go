@@ -1,0 +1,45 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
+	"github.com/redline-go/redline/record"
+)
+
+func TestCalibrationCountsClaimsThatAreNear(t *testing.T) {
+	page := calibration([]calibrated{
+		{Case: "sick/a", Cause: "x", Claimed: 3, Measured: 2.1, Pairs: 1, Of: "throughput", Then: "the pool"},
+		{Case: "sick/b", Cause: "x", Claimed: 2, Measured: 3.1, Pairs: 1},
+		{Case: "sick/c", Why: "the cause\nwas not found"},
+	})
+	for _, want := range []string{"1 of 2 claims", "MISSED", "| sick/a | x | 3.00x | 2.10x | 1.43 | throughput | the pool |", "1.55", "the cause was not found"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is missing in:\n%s", want, page)
+		}
+	}
+	if calibration(nil) != "" {
+		t.Error("a section without figures")
+	}
+}
+
+func TestTwinIsAServiceThatReadsTheVariable(t *testing.T) {
+	b := &bench{options: options{root: ".."}}
+	if c := (corpus.Case{Kind: corpus.Sick, Name: "recipe-box"}); !b.twin(c) {
+		t.Error("recipe-box has one")
+	}
+	if c := (corpus.Case{Kind: corpus.Sick, Name: "map-tiles"}); b.twin(c) {
+		t.Error("map-tiles has none")
+	}
+}
+
+func TestMedianAndTheExpectedFinding(t *testing.T) {
+	if m := median([]float64{3, 1, 2, 10}); m != 2.5 {
+		t.Errorf("median %v", m)
+	}
+	s := side{found: record.Findings{Findings: []record.Finding{{Cause: "y"}, {Cause: "x", GainCeiling: 2}}}}
+	if f, ok := s.expected(corpus.Case{Findings: []corpus.Expect{{Cause: "x"}}}); !ok || f.GainCeiling != 2 {
+		t.Errorf("%+v %v", f, ok)
+	}
+}

@@ -1,0 +1,203 @@
+// Package laws bounds what a change could gain, by the operational laws: the
+// utilisation law (a resource is busy for rate times demand, so the rate is at most
+// servers divided by demand) and the asymptotic bounds of a closed loop (the rate is
+// at most clients divided by think time and response time, Little's law).
+// Denning and Buzen, The Operational Analysis of Queueing Network Models, ACM
+// Computing Surveys 10(3), 1978; Lazowska et al., Quantitative System Performance,
+// 1984, chapters 3 and 5.
+//
+// A cause is a demand that a change removes. Its gain is the bound without the
+// demand over the bound with it. The package knows numbers alone: where they come
+// from is the caller's, and nothing is weighed here by the kind of work.
+//
+// Rejected: simulating the queues (mean value analysis). It needs the distribution
+// of demands over all stations, and a record knows them for a few; bounds need no
+// more than what was measured, and err to one known side.
+package laws
+
+import "math"
+
+// Most bounds every factor: beyond it the error of the measured demand decides,
+// because the gain has a pole where nothing remains.
+const Most = 50
+
+// What a gain is of.
+const (
+	Throughput = "throughput"
+	Latency    = "latency" // an open loop below saturation: the rate is given
+)
+
+// Full is the utilisation from which a resource counts as used up. A saturated host
+// of two cores measures 0.95 to 1.0, because of moments when a wake-up is under
+// way; services that wait for something stay below 0.9.
+const Full = 0.92
+
+// Resource serves requests, a bounded number at a time.
+type Resource struct {
+	// Name reads after "then": "the host's 2 CPUs".
+	Name string
+	// Servers is how many there are: seconds of service per second at most. Not
+	// above 0 is unknown, and then the resource bounds nothing.
+	Servers float64
+	// Busy is how many of them the load keeps busy on average; Busy over rate is a
+	// request's demand in seconds.
+	Busy float64
+	// Queue is for how many seconds of its response a request waits for it. It goes
+	// with the demand: in proportion, and wholly where the resource is used up.
+	Queue float64
+}
+
+// Use returns the utilisation, 0 to 1; 0 where it is unknown.
+func (r Resource) Use() float64 {
+	if !(r.Servers > 0) || !(r.Busy > 0) {
+		return 0
+	}
+	return math.Min(1, r.Busy/r.Servers)
+}
+
+// bound returns by which factor the rate may grow until the resource is used up,
+// when freed of its servers are no longer busy. One that is used up cannot carry
+// more than it does now, whatever is missing to 1.
+func (r Resource) bound(freed float64) float64 {
+	if r.Use() == 0 {
+		return math.Inf(1)
+	}
+	servers := r.Servers
+	if r.Use() >= Full {
+		servers = r.Busy
+	}
+	left := r.Busy - freed
+	if left <= 0 {
+		return math.Inf(1)
+	}
+	return servers / left
+}
+
+// Model is a service under one load.
+type Model struct {
+	// Open: requests are due by a schedule, so that below saturation the rate stays
+	// and what is gained is latency.
+	Open bool
+	// Think is the pause before the next request of a client, and Response the mean
+	// time of a request, in seconds. Not above 0, the response is unknown and bounds
+	// nothing.
+	Think, Response float64
+	Resources       []Resource
+}
+
+// Cut is what a change takes away.
+type Cut struct {
+	// Time is by how many seconds a response gets shorter by itself, beside the
+	// queues that Busy shortens: a delay that nobody queues for.
+	Time float64
+	// Busy is how many servers of a resource, by name, are freed at the measured rate.
+	Busy map[string]float64
+}
+
+// Gain is what a cut could give.
+type Gain struct {
+	// Factor is 1 to Most.
+	Factor float64
+	// Of is Throughput or Latency.
+	Of string
+	// Then names what limits next; "" where only the response's own length does.
+	Then string
+}
+
+// Saturated reports whether a resource is used up.
+func (m Model) Saturated() bool {
+	for _, r := range m.Resources {
+		if r.Use() >= Full {
+			return true
+		}
+	}
+	return false
+}
+
+// Tightest returns the index of the resource with the highest utilisation; -1 where
+// none is known.
+func (m Model) Tightest() int {
+	at, most := -1, 0.0
+	for i, r := range m.Resources {
+		if use := r.Use(); use > most {
+			at, most = i, use
+		}
+	}
+	return at
+}
+
+// Gain returns what a cut could give.
+func (m Model) Gain(cut Cut) Gain {
+	of := m.Of()
+	if cut.nothing() {
+		return Gain{Factor: 1, Of: of}
+	}
+	gain := Gain{Factor: m.shorter(cut), Of: of}
+	if of == Throughput {
+		for _, r := range m.Resources {
+			if bound := r.bound(cut.Busy[r.Name]); bound <= gain.Factor {
+				gain.Factor, gain.Then = bound, r.Name
+			}
+		}
+	}
+	gain.Factor = math.Max(1, math.Min(Most, gain.Factor))
+	return gain
+}
+
+// Of says what a cut gains.
+func (m Model) Of() string {
+	if m.Open && !m.Saturated() {
+		return Latency
+	}
+	return Throughput
+}
+
+func (c Cut) nothing() bool {
+	for _, freed := range c.Busy {
+		if freed > 0 {
+			return false
+		}
+	}
+	return !(c.Time > 0)
+}
+
+// shorter returns by which factor a client comes round faster (in an open loop: by
+// which the response gets shorter); +Inf where the response is unknown, or in an open loop
+// that is saturated, where requests are due however long others take.
+func (m Model) shorter(cut Cut) float64 {
+	if !(m.Response > 0) || m.Open && m.Saturated() {
+		return math.Inf(1)
+	}
+	left := m.Response - math.Max(0, cut.Time)
+	for _, r := range m.Resources {
+		freed := cut.Busy[r.Name]
+		switch {
+		case !(freed > 0) || !(r.Busy > 0):
+		case r.Use() >= Full:
+			left -= r.Queue
+		default:
+			left -= r.Queue * math.Min(1, freed/r.Busy)
+		}
+	}
+	think := m.Think
+	if m.Open || !(think > 0) {
+		think = 0
+	}
+	left = math.Max(0, left)
+	if think+left == 0 {
+		return math.Inf(1)
+	}
+	return (think + m.Response) / (think + left)
+}
+
+// Amdahl returns 1/(1-share), the gain when a share (0 to 1) of a whole vanishes
+// that nothing else bounds; at most Most.
+func Amdahl(share float64) float64 {
+	if !(share > 0) {
+		return 1
+	}
+	if share >= 1-1.0/Most {
+		return Most
+	}
+	return 1 / (1 - share)
+}

@@ -1,0 +1,101 @@
+package laws_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/redline-go/redline/diagnose/laws"
+)
+
+const cpus = "the host's 2 CPUs"
+
+// near allows for an error of a hundredth.
+func near(a, b float64) bool { return math.Abs(a-b) <= 0.01*b }
+
+func TestWorkOnSaturatedCPUsIsWorthItsWhole(t *testing.T) {
+	m := laws.Model{Response: 1, Resources: []laws.Resource{{Name: cpus, Servers: 2, Busy: 1.94, Queue: 1}}}
+	if g := m.Gain(laws.Cut{Busy: map[string]float64{cpus: 0.97 * 1.94}}); !near(g.Factor, 1/0.03) || g.Then != cpus || g.Of != laws.Throughput {
+		t.Errorf("97 %% of the CPU at saturation: %+v, want 33x", g)
+	}
+}
+
+func TestWaitIsWorthItsPartOfTheResponse(t *testing.T) {
+	m := laws.Model{Response: 1, Resources: []laws.Resource{{Name: cpus, Servers: 2, Busy: 0.2}}}
+	if g := m.Gain(laws.Cut{Time: 0.27}); !near(g.Factor, 1.37) || g.Then != "" {
+		t.Errorf("27 %% of request time: %+v, want 1.37x", g)
+	}
+	m.Resources = append(m.Resources, laws.Resource{Name: "the pool of 10 connections", Servers: 10, Busy: 9})
+	if g := m.Gain(laws.Cut{Time: 0.27}); !near(g.Factor, 10.0/9) || g.Then != "the pool of 10 connections" {
+		t.Errorf("a pool nearly used up: %+v, want 1.11x, then the pool", g)
+	}
+}
+
+// A single goroutine that works for all requests is worth its demand, however idle
+// the CPUs are.
+func TestSerialResourceBoundsWhateverTheCPUsDo(t *testing.T) {
+	loop := "the goroutine of (*Store).loop"
+	m := laws.Model{Response: 1, Resources: []laws.Resource{
+		{Name: cpus, Servers: 2, Busy: 1},
+		{Name: loop, Servers: 1, Busy: 1, Queue: 0.99},
+	}}
+	if g := m.Gain(laws.Cut{Busy: map[string]float64{cpus: 0.95, loop: 0.95}}); !near(g.Factor, 20) || g.Then != loop {
+		t.Errorf("95 %% of a serial goroutine: %+v, want 20x", g)
+	}
+	if g := m.Gain(laws.Cut{Busy: map[string]float64{loop: 1}}); !near(g.Factor, 2) || g.Then != cpus {
+		t.Errorf("a second goroutine: %+v, want the 2x that the CPUs carry", g)
+	}
+}
+
+func TestOpenLoopBelowSaturationGainsLatency(t *testing.T) {
+	m := laws.Model{Open: true, Response: 0.1, Think: 5, Resources: []laws.Resource{{Name: cpus, Servers: 2, Busy: 1.6}}}
+	if g := m.Gain(laws.Cut{Time: 0.05}); g.Of != laws.Latency || !near(g.Factor, 2) {
+		t.Errorf("%+v, want 2x of latency", g)
+	}
+	m.Resources[0].Busy = 2
+	if g := m.Gain(laws.Cut{Time: 0.05}); g.Of != laws.Throughput || g.Factor != 1 || g.Then != cpus {
+		t.Errorf("%+v, want nothing: the CPUs are used up", g)
+	}
+}
+
+func TestThinkTimeIsNotGained(t *testing.T) {
+	m := laws.Model{Response: 1, Think: 1}
+	if g := m.Gain(laws.Cut{Time: 1}); !near(g.Factor, 2) {
+		t.Errorf("%+v, want 2x: the client thinks for as long", g)
+	}
+}
+
+// Any model: a gain is 1 or more, grows with what is cut, and is never above the
+// bound of a resource that the cut leaves as it is.
+func TestBounds(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		m := laws.Model{Open: r.IntN(2) == 0, Response: r.Float64(), Think: r.Float64() * float64(r.IntN(2))}
+		names := []string{"a", "b", "c"}
+		for _, name := range names[:1+r.IntN(3)] {
+			servers := 1 + float64(r.IntN(8))
+			busy := servers * r.Float64()
+			if r.IntN(3) == 0 {
+				busy = servers
+			}
+			m.Resources = append(m.Resources, laws.Resource{Name: name, Servers: servers, Busy: busy, Queue: m.Response * r.Float64() / 3})
+		}
+		cut := laws.Cut{Time: r.Float64() * m.Response, Busy: map[string]float64{"a": r.Float64() * m.Resources[0].Busy}}
+		more := laws.Cut{Time: cut.Time * (1 + r.Float64()), Busy: map[string]float64{"a": cut.Busy["a"] + r.Float64()*(m.Resources[0].Busy-cut.Busy["a"])}}
+		less, gain := m.Gain(cut), m.Gain(more)
+		if less.Factor < 1 || less.Factor > laws.Most || math.IsNaN(less.Factor) {
+			t.Fatalf("%+v: %+v gives %+v", m, cut, less)
+		}
+		if gain.Factor < less.Factor-1e-9 {
+			t.Fatalf("%+v: %+v gives %+v, and %+v only %+v", m, cut, less, more, gain)
+		}
+		for _, other := range m.Resources[1:] {
+			if most := 1 / other.Use(); gain.Of == laws.Throughput && gain.Factor > math.Max(1, most)+1e-9 {
+				t.Fatalf("%+v: %+v gives %+v, above what %s carries", m, more, gain, other.Name)
+			}
+		}
+	}
+	if g := (laws.Model{}).Gain(laws.Cut{}); g.Factor != 1 {
+		t.Errorf("nothing cut gives %+v", g)
+	}
+}

@@ -1,0 +1,138 @@
+package diagnose
+
+import (
+	"slices"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/laws"
+	"github.com/redline-go/redline/record"
+)
+
+// leastBehind is the part of request time from which a queue makes what it is for
+// a resource: below it the queue comes and goes.
+const leastBehind = 0.2
+
+// serial is a goroutine or a lock that requests queue for: it is busy all the time, so
+// that it bounds the rate at servers over the time that each request takes of it.
+type serial struct {
+	laws.Resource
+	inside func(usage) bool // whether a CPU sample was taken inside it
+	// runs is the part of its time in which it runs, 0 to 1; the rest it waits.
+	runs float64
+}
+
+// part returns which part of a serial resource's time some work takes, 0 to 1.
+func (s serial) part(p *Pass, w Work) float64 {
+	use, err := p.Use()
+	if err != nil || w.Roles == 0 && w.Function == "" {
+		return 0
+	}
+	all := use.share(s.inside)
+	if all == 0 {
+		return 0
+	}
+	of := use.share(func(u usage) bool {
+		return s.inside(u) && (u.domain.Has(w.Roles) || w.Function != "" && on(u.Stack, w.Function) && (w.Doing == 0 || u.roles.Has(w.Doing)))
+	})
+	return s.runs * of / all
+}
+
+// serials returns the goroutines and locks that requests queue for.
+func (p *Pass) serials() []serial {
+	if p.serial == nil {
+		list := []serial{}
+		for _, kind := range []callstack.Wait{callstack.ChannelWait, callstack.JoinWait, callstack.LockWait, callstack.ReadLockWait} {
+			for _, site := range p.Waits().Sites(kind) {
+				if one, ok := p.serialAt(site); ok {
+					list = append(list, one)
+				}
+			}
+		}
+		p.serial = &list
+	}
+	return *p.serial
+}
+
+func (p *Pass) serialAt(site Site) (s serial, ok bool) {
+	if site.Share < leastBehind || site.Via != "" {
+		return s, false
+	}
+	s.Servers, s.Queue = 1, site.Share*p.response()
+	switch e := p.Ender(site.Part); {
+	case site.Wait == callstack.LockWait || site.Wait == callstack.ReadLockWait:
+		holders := p.holders(site)
+		s.Name = "the lock at " + At(site.Place)
+		s.inside = func(u usage) bool {
+			return slices.ContainsFunc(u.Stack, func(f record.Frame) bool { return slices.Contains(holders, f.Function) })
+		}
+	case e.By == ByWorker && !p.Event(site.Part):
+		s.Servers = max(1, e.Workers)
+		s.Name = "the goroutine of " + callstack.Short(e.Entry)
+		if e.Workers > 1 {
+			s.Name = named("the %s goroutines of ", e.Workers) + callstack.Short(e.Entry)
+		}
+		s.inside = func(u usage) bool { return Entry(u.Stack) == e.Entry }
+	default:
+		return s, false
+	}
+	// Little's law: more wait than it can have in hand, so that it is never without.
+	if p.Load().Rate*site.NS/1e9 <= crowd*s.Servers {
+		return s, false
+	}
+	s.Busy, s.runs = s.Servers, p.running(site)
+	return s, s.runs > 0
+}
+
+// Serialised bounds what could be gained at a place where requests queue for one
+// goroutine or lock that is never without work: all that it does for them is
+// removed, and the CPU that it runs on meanwhile is free. ok is false where the
+// place is no such resource.
+func (p *Pass) Serialised(site Site) (g laws.Gain, ok bool) {
+	s, ok := p.serialAt(site)
+	if !ok {
+		return g, false
+	}
+	m := p.Model(true)
+	cut := laws.Cut{Time: site.Share * m.Response, Busy: map[string]float64{}}
+	if use, err := p.Use(); err == nil {
+		for _, r := range m.Resources {
+			cut.Busy[r.Name] = use.share(s.inside) * p.CPU().Target
+		}
+	}
+	return m.Gain(cut), true
+}
+
+// holders returns the functions that were seen to run while requests waited.
+func (p *Pass) holders(site Site) (functions []string) {
+	d := divider{p: p}
+	for _, c := range site.Part.Behind {
+		if at := d.place(c); onCPU(p.Stacks.Root(c)) && p.Stacks.User(at) {
+			functions = append(functions, at.Function)
+		}
+	}
+	return functions
+}
+
+// running returns the part of a wait in which whoever ends it runs, is ready to, or
+// helps the collector, 0 to 1; 0 where less than half of the wait was followed.
+func (p *Pass) running(site Site) float64 {
+	var followed, runs int64
+	for _, c := range site.Part.Behind {
+		followed += c.NS
+		if onCPU(p.Stacks.Root(c)) {
+			runs += c.NS
+		}
+	}
+	if followed == 0 || float64(followed) < followedMost*float64(site.Part.NS) {
+		return 0
+	}
+	return float64(runs) / float64(followed)
+}
+
+func onCPU(kind callstack.Wait) bool {
+	return kind == callstack.Busy || kind == callstack.Queued || kind == callstack.Collector
+}
+
+func on(stack []record.Frame, function string) bool {
+	return slices.ContainsFunc(stack, func(f record.Frame) bool { return f.Function == function })
+}

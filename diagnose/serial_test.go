@@ -1,0 +1,65 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/laws"
+	"github.com/redline-go/redline/diagnose/suite"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	storeGet   = "shop/store.(*Store).Get@store.go:40"
+	storeLoop  = "shop/store.(*Store).loop@store.go:90"
+	storeCheck = "shop/store.(*Store).check@store.go:120"
+)
+
+// oneForAll is a service whose requests wait for one goroutine, which runs, while half
+// of the CPUs are idle.
+func oneForAll() *Builder {
+	running := record.Chain{Links: []record.Link{{Goroutine: "shop/store.(*Store).loop", State: record.StateRunning}}}
+	return New(64, 400*time.Millisecond).CPU(2, 1.02, 1, 0.02, 0).
+		Wait(record.StateRunning, time.Millisecond, 1).
+		Wait(record.StateChannel, 390*time.Millisecond, 1, "runtime.chanrecv1", storeGet).Waker(storeLoop).Behind(running).
+		Background(9500*time.Millisecond, storeCheck, storeLoop).Background(500*time.Millisecond, storeLoop)
+}
+
+// What a goroutine does that all requests wait for is worth its part of that
+// goroutine, however idle the CPUs are, and the queue is worth the whole chain.
+func TestWorkBehindOneGoroutineIsWorthItsChain(t *testing.T) {
+	found := ExpectFirst(t, suite.All(), oneForAll(), "channel-bottleneck")
+	if f := found.Findings[0]; f.GainCeiling < 5 || f.GainOf != laws.Throughput {
+		t.Errorf("the queue is worth %.2fx of %s", f.GainCeiling, f.GainOf)
+	}
+	runWith(t, oneForAll(), func(p *diagnose.Pass) {
+		g := p.Ran(diagnose.Work{Share: 0.95, Function: "shop/store.(*Store).check"})
+		if g.Factor < 15 || g.Factor > 21 || !strings.Contains(g.Then, "loop") {
+			t.Errorf("95 %% of a serial goroutine: %+v, want about 20x, then the rest of it", g)
+		}
+		if other := p.Ran(diagnose.Work{Share: 0.95}); other.Factor > 2 {
+			t.Errorf("the same CPU, not known to run inside it: %+v", other)
+		}
+	})
+}
+
+// A finding says what it gains and what limits next.
+func TestGainSaysWhatLimitsNext(t *testing.T) {
+	runWith(t, New(64, 40*time.Millisecond).CPU(2, 1.8, 0.8, 0.5, 0.5).Wait(record.StateSleep, 30*time.Millisecond, 1, "time.Sleep", storeGet), func(p *diagnose.Pass) {
+		if g := p.Waited(0.9); g.Then != "the host's 2 CPUs" || g.Of != laws.Throughput {
+			t.Errorf("%+v, want the CPUs named", g)
+		}
+		if g := p.Waited(0.05); g.Then != "" {
+			t.Errorf("%+v: nothing that was measured limits then", g)
+		}
+	})
+	runWith(t, Idle(), func(p *diagnose.Pass) {
+		if g := p.Waited(0.27); g.Of != laws.Latency || g.Factor < 1.36 || g.Factor > 1.38 {
+			t.Errorf("27 %% of request time: %+v, want 1.37x of latency", g)
+		}
+	})
+}

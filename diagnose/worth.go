@@ -1,0 +1,163 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/laws"
+	"github.com/redline-go/redline/record"
+)
+
+// leastRoom: from this factor a limit of the target's own is told before what
+// its CPU is spent on.
+const leastRoom = 1.3
+
+// Names of the CPUs as resources.
+const (
+	hostCPUs   = "the host's %s CPUs"
+	targetCPUs = "the %s CPUs that the service may use"
+)
+
+// Model returns the service under this load, for package laws. Where own is set,
+// the host's CPUs count with what the load itself is known to use: what other
+// programs had this time does not bound what could be gained.
+func (p *Pass) Model(own bool) laws.Model {
+	c, load := p.CPU(), p.Load()
+	m := laws.Model{Open: load.Open, Think: load.Think / 1e9, Response: p.response()}
+	busy := c.Busy
+	switch {
+	case own:
+		busy = c.known()
+	case c.Saturated() && !c.Full():
+		busy = c.Used()
+	}
+	if c.CPUs > 0 && busy > 0 {
+		m.Resources = append(m.Resources, laws.Resource{Name: named(hostCPUs, c.CPUs), Servers: c.CPUs, Busy: busy})
+	}
+	if c.Target > 0 && c.Limit > 0 && (c.Limit < c.CPUs || len(m.Resources) == 0) {
+		m.Resources = append(m.Resources, laws.Resource{Name: named(targetCPUs, c.Limit), Servers: c.Limit, Busy: c.Target})
+	}
+	if at := m.Tightest(); c.Saturated() && at >= 0 {
+		// On CPUs that are used up all that ends by this host's work is a queue for
+		// them, whatever it is that a request stands at; a timer's end is not.
+		m.Resources[at].Queue = m.Response * (1 - p.Waits().Share(callstack.SleepWait, callstack.EventWait))
+	}
+	return m
+}
+
+func named(format string, n float64) string { return fmt.Sprintf(format, fmt.Sprintf("%.3g", n)) }
+
+// response is the mean request's time in seconds as the load saw it, which is what a
+// client's think time adds to, or else in the trace. Times are shares of it.
+func (p *Pass) response() float64 {
+	if s := p.Load().Service; s > 0 {
+		return s / 1e9
+	}
+	if mean := p.Waits().MeanNS(); mean > 0 {
+		return mean / 1e9
+	}
+	return 1 // a unit: shares of it are known all the same
+}
+
+// known returns the CPUs that the service, the generator and the database use, as
+// far as they are known.
+func (c CPU) known() float64 {
+	sum := 0.0
+	for _, one := range []float64{c.Target, c.Generator, c.Database} {
+		if one > 0 {
+			sum += one
+		}
+	}
+	return sum
+}
+
+// Waited bounds what removing a wait could gain that takes a share of request
+// time, 0 to 1. Throughput can grow only into the CPUs that are idle, or that
+// other programs took.
+func (p *Pass) Waited(share float64) laws.Gain { return p.delay(share, false) }
+
+// Elsewhere bounds what removing a wait could gain whose end does not depend on
+// this host's CPUs: a timer, an answer from elsewhere.
+func (p *Pass) Elsewhere(share float64) laws.Gain { return p.delay(share, true) }
+
+func (p *Pass) delay(share float64, own bool) laws.Gain {
+	m := p.Model(own)
+	return m.Gain(laws.Cut{Time: share * m.Response})
+}
+
+// Work is some of the service's CPU.
+type Work struct {
+	// Share of the service's CPU, 0 to 1.
+	Share float64
+	// Roles are the domains of its samples, or Function is on their stacks: both
+	// find what of it runs inside a serial resource. Zero values find nothing.
+	Roles    callstack.Role
+	Function string
+	// Doing narrows what Function finds to samples with one of these roles
+	// anywhere on their stacks; 0 takes all.
+	Doing callstack.Role
+}
+
+// Ran bounds what removing work could gain. It frees CPUs, shortens the requests
+// that do it, and frees the goroutine or lock it runs inside of: where requests queue for
+// that one, the work is worth its part of it, however idle the CPUs are.
+func (p *Pass) Ran(w Work) laws.Gain {
+	m, c := p.Model(false), p.CPU()
+	cut := laws.Cut{Busy: map[string]float64{}}
+	for _, r := range m.Resources {
+		cut.Busy[r.Name] = w.Share * c.Target
+	}
+	if !c.Saturated() {
+		cut.Time = w.Share * m.Response
+		if p.Has(NeedAnatomy) {
+			cut.Time *= p.Waits().OnCPU() * p.awake()
+		}
+	}
+	for _, s := range p.serials() {
+		if part := s.part(p, w); part > 0 {
+			m.Resources = append(m.Resources, s.Resource)
+			cut.Busy[s.Name] = part * s.Busy
+		}
+	}
+	return m.Gain(cut)
+}
+
+// Lifted returns what lifting a limit of the target's own would gain; +Inf where
+// none is used up. It is the lesser change: a saving of CPU does not rank above it.
+func (p *Pass) Lifted() float64 {
+	least := math.Inf(1)
+	for _, gain := range []float64{p.CPU().Room(), p.Stops().Gain} {
+		if gain >= leastRoom {
+			least = math.Min(least, gain)
+		}
+	}
+	return least
+}
+
+// WaitGain is the factor of Waited.
+func (p *Pass) WaitGain(share float64) float64 { return p.Waited(share).Factor }
+
+// OutsideGain is the factor of Elsewhere.
+func (p *Pass) OutsideGain(share float64) float64 { return p.Elsewhere(share).Factor }
+
+// CPUGain is the factor of Ran, for work of which no more than its share of the
+// service's CPU is known.
+func (p *Pass) CPUGain(share float64) float64 { return p.Ran(Work{Share: share}).Factor }
+
+// Promise writes a gain into a finding, unless it promises more already.
+func Promise(f *Finding, gains ...laws.Gain) {
+	for _, g := range gains {
+		if g.Factor > f.GainCeiling {
+			f.GainCeiling, f.GainOf, f.Then = g.Factor, g.Of, g.Then
+		}
+	}
+}
+
+// gainOf says what a finding gains whose analyzer left it open.
+func (p *Pass) gainOf(f record.Finding) string {
+	if f.ShareOf == OfTail {
+		return laws.Latency
+	}
+	return p.Model(false).Of()
+}
