@@ -92,7 +92,7 @@ func catalogue() map[string]Info {
 		NetSockets: gauge, NetTCPInUse: gauge, NetTCPOrphans: gauge, NetTCPTimeWait: gauge, NetTCPAllocated: gauge,
 		NetTCPMemory: size, SoftnetProcessed: count, SoftnetDropped: count, SoftnetSqueezed: count,
 
-		SocketsEstablished: gauge, SocketsCloseWait: gauge, SocketsTimeWait: gauge, SocketsTimeWaitPeer: gauge, SocketsPorts: gauge,
+		SocketsEstablished: gauge, SocketsOutwards: {Unit: "1", Labels: "to"}, SocketsCloseWait: gauge, SocketsTimeWait: gauge, SocketsTimeWaitPeer: gauge, SocketsPorts: gauge,
 		SocketsRTT: quantile, SocketsSegments: count, SocketsRetransmits: count, SocketsBusy: ns,
 		SocketsLimited: {Unit: "ns", Counter: true, Labels: "by"}, SocketsCwndFull: gauge, SocketsUnacked: gauge, SocketsSendQueue: size, SocketsReceiveQueue: size,
 		SocketsAcceptQueue: {Unit: "1", Labels: "listen", Most: true}, SocketsBacklog: {Unit: "1", Labels: "listen"},

@@ -179,6 +179,7 @@ const (
 
 	// The target's own TCP sockets, sampled by sock_diag.
 	SocketsEstablished  = "sockets.established"       // gauge, 1
+	SocketsOutwards     = "sockets.outwards"          // gauge, 1 established connections that the target opened; label to=self|other: towards a port it listens on itself, or not
 	SocketsCloseWait    = "sockets.close_wait"        // gauge, 1 closed by the peer and not by the target
 	SocketsTimeWait     = "sockets.time_wait"         // gauge, 1 of the target's ports and destinations
 	SocketsTimeWaitPeer = "sockets.time_wait.to_peer" // gauge, 1 the most towards one address and port

@@ -12,7 +12,7 @@ func (x *Index) Domain(stack []record.Frame) Role {
 // kept are domains that stay what they are whatever they call: a comparison is
 // the sort's work, a value that formats itself is the logger's, a tracer the
 // database client's.
-const kept = Logging | Sort | DBClient | HTTPClient | RPCClient
+const kept = Logging | Instrument | Sort | DBClient | HTTPClient | RPCClient
 
 // users are domains that count only below a user's frame: the server itself
 // formats dates, reads the clock and looks into maps for every request, and no

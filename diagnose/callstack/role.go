@@ -37,6 +37,7 @@ const (
 	Logging                       // formats or writes log records
 	LogWrapper                    // a logging middleware, which also calls the next handler
 	JSON                          // encodes or decodes JSON
+	Instrument                    // counts, times or traces what the service does
 	RegexpCompile
 	RegexpMatch
 	Router    // finds the handler of a request
@@ -64,7 +65,7 @@ const (
 )
 
 // Domains are the roles that say what CPU was spent on.
-const Domains = DBClient | HTTPClient | RPCClient | Logging | JSON | RegexpCompile | RegexpMatch |
+const Domains = DBClient | HTTPClient | RPCClient | Logging | Instrument | JSON | RegexpCompile | RegexpMatch |
 	Router | Sort | Reflect | Clock | Format | Handshake | TLS | Crypto | Compress
 
 // Works are the roles that say what a function's own time goes into, below the

@@ -79,6 +79,13 @@ func (b *Builder) Spawned(n float64) *Builder { b.anatomyOf().Spawned = n; retur
 // NoAnatomy forgets the anatomy.
 func (b *Builder) NoAnatomy() *Builder { b.anatomy = nil; return b }
 
+// Served says by which server so many of the requests were served.
+func (b *Builder) Served(server string, requests int) *Builder {
+	a := b.anatomyOf()
+	a.Served = append(a.Served, record.Served{Server: server, Requests: requests})
+	return b
+}
+
 func (b *Builder) anatomyOf() *record.Anatomy {
 	if b.anatomy == nil {
 		b.anatomy = &record.Anatomy{Coverage: 1, Traced: 2 * time.Second}

@@ -171,7 +171,7 @@ func TestFirstFinding(t *testing.T) {
 		{"assist", assist(), "gc-assist"},
 		{"collector", cpuIn(0.5, "runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker"), "gc-cpu"},
 		{"goroutines", cpuOn(0.3, "runtime.malg", "runtime.newproc1", "runtime.newproc", "shop/orders.fan@orders.go:90").Spawned(50), "goroutine-churn"},
-		{"background hog", cpuIn(0.6, "shop/stats.(*Ticker).aggregate@stats.go:55", "shop/stats.(*Ticker).run@stats.go:20").Wait(record.StateRunnable, 20*ms, 9), "cpu-hot-function"},
+		{"background hog", cpuIn(0.6, "shop/stats.(*Ticker).aggregate@stats.go:55", "shop/stats.(*Ticker).run@stats.go:20").Wait(record.StateRunnable, 20*ms, 9), "background-work"},
 		{"generator's verdict", Healthy().Summary(record.Summary{Generator: record.Generator{WhyInvalid: []string{"lag"}}}), "generator-saturated"},
 		{"Little's law broken", New(64, 4*ms).CPU(2, 1.9, 0.3, 1.5, 0.1).Achieved(5000), "generator-saturated"},
 		{"spread over all CPUs", spread(), "cpu-saturated"},

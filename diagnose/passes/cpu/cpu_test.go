@@ -149,3 +149,50 @@ func TestSaturated(t *testing.T) {
 	Expect(t, cpu.Saturated, b(1)) // others use them
 	Expect(t, cpu.Saturated, Idle())
 }
+
+// TestInstrument: metrics' own work counts, and not that of the handler that they wrap.
+func TestInstrument(t *testing.T) {
+	metered := "shop/web.(*meters).metered.func1@web.go:31"
+	with := []string{"github.com/prometheus/client_golang/prometheus.(*MetricVec).hashLabels", "github.com/prometheus/client_golang/prometheus.(*CounterVec).With", metered}
+	found := Expect(t, cpu.Instrument, Healthy().Sample(4*s, with...), "instrumentation-cost at web.go:31")
+	if len(found) == 1 && !strings.Contains(found[0].Remedy, "Look the series up once") {
+		t.Errorf("remedy: %s", found[0].Remedy)
+	}
+	Expect(t, cpu.Instrument, Healthy().Sample(s/4, with...)) // as it should be
+	Expect(t, cpu.Instrument, Healthy().Sample(8*s, Route, "net/http.HandlerFunc.ServeHTTP", "github.com/prometheus/client_golang/prometheus/promhttp.InstrumentHandlerCounter.func1"))
+	Expect(t, cpu.Instrument, Healthy().Sample(8*s, "github.com/prometheus/client_golang/prometheus.(*Registry).Gather", "github.com/prometheus/client_golang/prometheus/promhttp.HandlerForTransactional.func1"))
+	Expect(t, cpu.Instrument, Healthy().Background(6*s, "go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor).exportSpans", "go.opentelemetry.io/otel/sdk/trace.(*batchSpanProcessor).processQueue"), "instrumentation-cost")
+}
+
+// TestBackground tells work beside requests from work for them.
+func TestBackground(t *testing.T) {
+	rebuild := []string{"slices.SortFunc", "shop/market.(*Market).reindex@market.go:44", "shop/market.(*Market).keepFresh@market.go:36"}
+	busy := func() *Builder { return Healthy().CPU(2, 1.96, 1.8, 0.1, 0.05) }
+	Expect(t, cpu.Background, busy())
+	Expect(t, cpu.Background, busy().Background(10*s, rebuild...), "background-work at market.go:44")
+	Expect(t, cpu.Background, busy().Background(s/4, rebuild...)) // a light ticker
+	Expect(t, cpu.Background, busy().Sample(10*s, rebuild...))    // within a request
+	answered := busy().Background(10*s, rebuild...).Wait(record.StateChannel, 5*time.Millisecond, 1, Route).
+		Behind(record.Chain{Links: []record.Link{{Goroutine: "shop/market.(*Market).keepFresh", State: record.StateRunning}}})
+	Expect(t, cpu.Background, answered) // a worker that requests wait for
+	started := Expect(t, cpu.Background, busy().Background(10*s, "shop/mail.send@mail.go:9", "shop/orders.(*API).Query.func1@api.go:90"), "background-work at mail.go:9")
+	if len(started) == 1 && started[0].Confidence != record.Low {
+		t.Errorf("what a request starts: %s", started[0].Confidence)
+	}
+}
+
+// TestGrowth: a cost that rises with what is kept, and look-alikes.
+func TestGrowth(t *testing.T) {
+	rising := func(by float64) func(int) float64 {
+		return func(w int) float64 { return 1e8 * (0.5 + by*float64(w)/100) }
+	}
+	keeps := func(w int) float64 { return 1e6 * float64(10+w) }
+	grows := func() *Builder {
+		return Healthy().Sample(20*s, "shop/door.(*History).count@door.go:34", Route).Series(record.ProcessUser, "", rising(0.5)).Series("/gc/heap/live:bytes", "", keeps)
+	}
+	Expect(t, cpu.Growth, grows(), "grows-with-state at door.go:34")
+	Expect(t, cpu.Growth, Healthy())
+	Expect(t, cpu.Growth, grows().Series(record.ProcessUser, "", rising(0.05)))                                   // hardly
+	Expect(t, cpu.Growth, grows().Gauge("/gc/heap/live:bytes", "", 4e6).Without(record.GCLive))                   // nothing is kept
+	Expect(t, cpu.Growth, grows().Series(record.HostBusy, "", func(w int) float64 { return rising(0.5)(w) * 4 })) // others took the host meanwhile
+}

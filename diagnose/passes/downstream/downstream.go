@@ -2,6 +2,7 @@ package downstream
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -28,7 +29,7 @@ var Slow = diagnose.Analyzer{
 		Knows: "Waits in a client's call in the trace (HTTP, gRPC, Redis and others, sockets that the user's code reads), by the user's function that " +
 			"calls: 20 % of request time and 3 ms per call, or half of the time by which the tail exceeds the median. Told apart from downstream-serial and " +
 			"retry-storm by the number of calls, from missing-timeout by callers that still wait, and from http-client-churn and dns-per-request by " +
-			"what the wait is for; where connections are opened for each call on busy CPUs, the wait for the answer is told with that.",
+			"what the wait is for; a call that the target answers itself over loopback is its own work; where connections are opened for each call on busy CPUs, the wait for the answer is told with that.",
 		Remedy: "Make the dependency faster, call it less (cache, batch), in parallel with other work, or hedge its tail.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "rate, err := p.fetch(ctx, pair) // 30 ms, for each request",
@@ -71,6 +72,10 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			p.Reject("downstream-slow", "calls at %s take %s of request time, but %s", diagnose.At(s.Place), diagnose.Percent(s.Share), reason)
 			continue
 		}
+		if ownService(p, s) {
+			p.Reject("downstream-slow", "calls at %s take %s of request time, but the target answers them itself: its own handlers are judged for that", diagnose.At(s.Place), diagnose.Percent(s.Share))
+			continue
+		}
 		times := attempts(p, s)
 		perCall := s.NS / max(times, 1e-3)
 		if v.Of == diagnose.OfRequest && perCall < leastCallNS {
@@ -99,6 +104,24 @@ func elsewhere(p *diagnose.Pass) (told func(function string) bool, reason string
 	s, serial := sequenceOf(p)
 	return func(function string) bool { return again[function] || serial && s.has(function) },
 		"it is how often they are made, not one of them, that takes the time"
+}
+
+// ownService reports whether a call is answered by the target itself, as a gateway
+// does that serves HTTP by calling the gRPC server beside it: what the call waits
+// for is then this process's own work, and no dependency's. Sure where the target
+// has no other connections; of several it is where the call is an RPC, and requests
+// over gRPC were served while the target was connected to itself.
+func ownService(p *diagnose.Pass, s diagnose.Site) bool {
+	self, ok := p.Mean(record.SocketsOutwards, record.Labels("to", "self"))
+	if !ok || self < 1 {
+		return false
+	}
+	if other, _ := p.Mean(record.SocketsOutwards, record.Labels("to", "other")); other == 0 {
+		return true
+	}
+	return p.Stacks.Wait(s.Part) == callstack.RPCWait && slices.ContainsFunc(p.Anatomy.Served, func(v record.Served) bool {
+		return v.Server == "grpc" && v.Requests+v.Cut > 0
+	})
 }
 
 // attempts returns how many calls per request a site stands for: waits, where

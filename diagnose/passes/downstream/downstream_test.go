@@ -36,6 +36,21 @@ func TestSlow(t *testing.T) {
 	Expect(t, downstream.Slow, idle().Wait(record.StateNetwork, 30*ms, 1, "net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", get)) // a slow caller
 }
 
+// TestOwnService: a call that the target answers itself is no dependency's.
+func TestOwnService(t *testing.T) {
+	connected := func(b *Builder, self, other float64) *Builder {
+		return b.Gauge(record.SocketsOutwards, "to=self", self).Gauge(record.SocketsOutwards, "to=other", other)
+	}
+	invoke := []string{"runtime.selectgo", "google.golang.org/grpc/internal/transport.(*recvBufferReader).readClient", "google.golang.org/grpc.(*ClientConn).Invoke", get}
+	rpc := func() *Builder { return idle().Wait(record.StateSelect, 30*ms, 1, invoke...) }
+	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 0, 2), "downstream-slow at cache.go:41")
+	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 1, 2), "downstream-slow at cache.go:41") // to which of them is not known
+	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 1, 0))
+	Expect(t, downstream.Slow, connected(rpc(), 0, 2).Served("grpc", 10), "downstream-slow at cache.go:41")
+	Expect(t, downstream.Slow, connected(rpc(), 1, 2).Served("net/http", 10), "downstream-slow at cache.go:41")
+	Expect(t, downstream.Slow, connected(rpc(), 1, 2).Served("grpc", 10)) // beside its database
+}
+
 func TestSerial(t *testing.T) {
 	price, stock := "shop/page.price@page.go:7", "shop/page.stock@page.go:12"
 	Expect(t, downstream.Serial, get1(get1(idle(), 12*ms, 1, price, "shop/page.show@page.go:30"), 10*ms, 1, stock, "shop/page.show@page.go:31"), "downstream-serial at page.go:30")

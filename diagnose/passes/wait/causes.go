@@ -133,7 +133,7 @@ var schedCause = diagnose.Cause{
 		After:  "for _, shelf := range shelves {\n\trecompute(shelf)\n\ttime.Sleep(pause) // one at a time, with gaps\n}"},
 	Verify: "Run again: the time requests are runnable must fall, and the tail with it.",
 	Cases:  []string{"recommendation-refresh", "index-builder", "league-table"},
-	FollowsFrom: []string{"cpu-throttled", "gomaxprocs-mismatch", "gc-cpu", "alloc-hot", "cpu-hot-function", "cpu-json",
+	FollowsFrom: []string{"background-work", "cpu-throttled", "gomaxprocs-mismatch", "gc-cpu", "alloc-hot", "cpu-hot-function", "cpu-json",
 		"cpu-logging", "cpu-regexp-compile", "cpu-regexp-match", "cpu-format", "cpu-crypto", "cpu-compress", "goroutine-churn",
 		"gc-assist", "gc-limit-thrash", "gc-forced", "heap-large-live", "memory-pressure", "disk-sync"},
 }

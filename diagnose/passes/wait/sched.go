@@ -51,6 +51,11 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Reject("sched-latency", "requests are runnable %s of their time because others of them are in system calls", diagnose.Percent(share))
 		return nil, nil
 	}
+	if list, ok := p.Beside(); ok && len(list) > 0 && list[0].Share >= leastBackground && !list[0].Started {
+		p.Reject("sched-latency", "requests are runnable %s of their time because %s takes %s of the service's CPU: that is background-work",
+			diagnose.Percent(share), callstack.Short(list[0].Place.Function), diagnose.Percent(list[0].Share))
+		return nil, nil
+	}
 	f := diagnose.Finding{Cause: "sched-latency", ShareOf: diagnose.OfRequest, Confidence: record.Medium}
 	switch {
 	case share >= leastQueued && ns >= leastSchedNS && (!saturated || background >= leastBackground):

@@ -57,6 +57,13 @@ func socketInode(target []byte) (inode uint32, ok bool) {
 // listens on.
 func (o *owned) inwards(s *socket) bool { return o.ports[s.local.Port()] }
 
+// toSelf reports whether the target opened a connection to itself: towards an
+// address of this host and a port on which it listens.
+func (o *owned) toSelf(s *socket) bool {
+	remote := s.remote.Addr().Unmap()
+	return !o.inwards(s) && o.ports[s.remote.Port()] && (remote.IsLoopback() || remote == s.local.Addr().Unmap())
+}
+
 // has reports whether a socket is the target's. Those in TIME_WAIT belong to
 // nobody any more; theirs are told by port and destination.
 func (o *owned) has(s *socket) bool {

@@ -72,6 +72,7 @@ func (s *state) readQueues() {
 // sum gathers one dump of connections.
 type sum struct {
 	established, closeWait, timeWait, cwndFull int
+	toSelf, toOthers                           int // of the established ones, those that the target opened
 	unacked                                    uint64
 	send, receive                              uint64
 	rtts                                       []uint32
@@ -190,6 +191,12 @@ func (s *state) take(c *socket, looked record.Span) {
 		sum.closeWait++
 	case established:
 		sum.established++
+		switch {
+		case s.owned.toSelf(c):
+			sum.toSelf++
+		case !s.owned.inwards(c):
+			sum.toOthers++
+		}
 	}
 	sum.send += uint64(c.send)
 	sum.receive += uint64(c.receive)
@@ -221,6 +228,8 @@ const us = float64(time.Microsecond)
 func (s *state) deliver(edge time.Duration) {
 	m, sum := &s.meter, &s.sum
 	m.Gauge(record.SocketsEstablished, "", edge, float64(sum.established))
+	m.Gauge(record.SocketsOutwards, "to=self", edge, float64(sum.toSelf))
+	m.Gauge(record.SocketsOutwards, "to=other", edge, float64(sum.toOthers))
 	m.Gauge(record.SocketsCloseWait, "", edge, float64(sum.closeWait))
 	m.Gauge(record.SocketsTimeWait, "", edge, float64(sum.timeWait))
 	most := 0

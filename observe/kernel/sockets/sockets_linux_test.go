@@ -139,6 +139,17 @@ func TestConnections(t *testing.T) {
 	}
 }
 
+// TestOutwards tells connections to the target's own port from others.
+func TestOutwards(t *testing.T) {
+	connect(t) // this process listens on the port that it connects to
+	_, sink := watch(t, os.Getpid(), func(sink *observetest.Sink) bool {
+		return sink.Last(record.SocketsOutwards, "to=self") == 1
+	})
+	if got := sink.Last(record.SocketsOutwards, "to=other"); got != 0 {
+		t.Errorf("%v connections to others", got)
+	}
+}
+
 // established0 counts the test process's connections before a test makes more.
 func established0(t *testing.T) float64 {
 	t.Helper()

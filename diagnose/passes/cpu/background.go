@@ -1,0 +1,84 @@
+package cpu
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// leastBackground of the service's CPU beside requests, to be told.
+const leastBackground = 0.10
+
+// leastQueued of request time that requests wait for a CPU, and of the CPU beside
+// them, from which the one is the other's doing.
+const leastQueued = 0.3
+
+// Background finds work that serves no request and takes the CPUs from those that do.
+var Background = diagnose.Analyzer{
+	Name:  "background",
+	Stage: diagnose.CPUUse,
+	Doc: "Counts CPU samples of goroutines that serve no request and that none waits for, by the function that they began in, from 10 % " +
+		"of the service's CPU.",
+	Causes: []diagnose.Cause{{
+		ID: "background-work", Title: "Work beside the requests takes the CPU",
+		Doc: "Goroutines that serve no request take CPUs from those that do: an index that is built anew, a sweep over all entries, a flush or a " +
+			"poll in a tight loop.",
+		Knows: "CPU samples of goroutines that run the service's own code, do not serve a connection, and for which the execution trace shows no request " +
+			"waiting (a worker that answers requests is no background work), by the function that they began in; from 10 % of the service's CPU. What a " +
+			"request starts and does not wait for looks the same, and is told with low confidence. Where: the innermost function that holds nearly all of it.",
+		Remedy: "Do it less often, for what changed only, in small steps, on a copy, or in another process.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "for {\n\tm.reindex() // all of it, whether anything changed or not\n\ttime.Sleep(2 * time.Millisecond)\n}",
+			After:  "for range m.changed { // a channel of capacity 1, sent to when a stall changes\n\tm.reindex()\n}"},
+		Verify: verify, Cases: []string{"stall-index"},
+	}},
+	Needs: []diagnose.Need{diagnose.NeedCPUProfile, diagnose.NeedAnatomy},
+	Run:   runBackground,
+}
+
+func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	const cause = "background-work"
+	use, err := p.Use()
+	if err != nil || !p.Sampled(use, cause) {
+		return nil, err
+	}
+	all, ok := p.Beside()
+	if !ok {
+		return nil, nil
+	}
+	var found []diagnose.Finding
+	for _, b := range all {
+		if b.Share < leastBackground {
+			break
+		}
+		name := callstack.Short(b.Place.Function)
+		f := diagnose.Finding{
+			Cause: cause, Share: min(1, b.Share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(b.Place),
+			Title:  fmt.Sprintf("Work beside the requests takes %s of the service's CPU, in %s at %s", diagnose.Percent(b.Share), name, diagnose.At(b.Place)),
+			Remedy: fmt.Sprintf("Run %s less often, only for what changed, or in small steps; it serves no request.", name),
+			Evidence: []record.Evidence{
+				diagnose.Fact(diagnose.FromProfile, b.Share, diagnose.Ratio, "%s of %d CPU samples are of goroutines that began in %s and serve no connection", diagnose.Percent(b.Share), use.Samples, callstack.Short(b.Entry)),
+				diagnose.Fact(diagnose.FromTrace, 0, diagnose.Ratio, "no request waits for them"),
+			},
+		}
+		diagnose.Promise(&f, p.Ran(diagnose.Work{Share: b.Share}))
+		f.Confidence = confidence(p, f.GainCeiling, leastWorth)
+		if queued := p.Waits().Share(callstack.Queued); queued >= leastQueued && b.Share >= leastQueued {
+			// They compete for the CPUs, and requests lose: what other programs take
+			// besides does not excuse it.
+			diagnose.Promise(&f, p.Waited(queued))
+			if f.Confidence == record.Low {
+				f.Confidence = record.Medium
+			}
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio, "requests are ready to run and wait for a CPU for %s of their time", diagnose.Percent(queued)))
+		}
+		if b.Started {
+			f.Confidence = record.Low
+		}
+		f.Evidence = append(f.Evidence, saturation(p)...)
+		found = append(found, f)
+	}
+	return found, nil
+}

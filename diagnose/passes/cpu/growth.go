@@ -1,0 +1,212 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// growthSpans of equal length into which the run is divided: a trend is judged
+	// from so many points.
+	growthSpans = 12
+	// leastGrowth of the cost per request from the run's first points to its last
+	// that is worth a word, and leastFilled of what is kept meanwhile.
+	leastGrowth = 1.25
+	leastFilled = 1.1
+	// surely: a trend as strong as Kendall's statistic over three standard errors
+	// comes by chance once in 700 runs.
+	surely = 3
+)
+
+// Growth finds services whose requests cost more the more there were.
+var Growth = diagnose.Analyzer{
+	Name:  "growth",
+	Stage: diagnose.CPUUse,
+	Doc: "Follows the CPU time per request of the service and of its database over the run: it must rise by a quarter, with hardly a step back (Kendall), while " +
+		"what the service or its database keeps grows too.",
+	Causes: []diagnose.Cause{{
+		ID: "grows-with-state", Title: "Requests cost more the more is stored",
+		Doc: "The work of a request grows with what earlier ones left behind: a scan over all entries, a list that is sorted or copied whole, an answer " +
+			"that holds everything. It is told before it ends the service.",
+		Knows: "CPU time per request, of the service and of a database on this host, rises through the run by a quarter or more and nearly without a step " +
+			"back (Kendall's test over twelve points, three standard errors), while the live heap grows by a tenth or the database's own cost does; other " +
+			"programs did not take more of the host meanwhile. Where: the own function with the most CPU.",
+		Remedy: "An index or a map instead of a scan, a running total instead of a count, pages instead of everything, and a bound on what is kept.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "for _, r := range h.rings { // all that ever were\n\tif r.door == door { n++ }\n}",
+			After:  "h.byDoor[door]++ // when it is added\n...\nreturn h.byDoor[door]"},
+		Verify: "Run twice as long: CPU per request at the end (redline ab, cpu_per_request) is what it was at the beginning.",
+		Cases:  []string{"ring-history"}, Grows: true,
+	}},
+	Needs: []diagnose.Need{diagnose.NeedLoad, diagnose.NeedProcess},
+	Run:   runGrowth,
+}
+
+func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	const cause = "grows-with-state"
+	own, database, foreign, ok := perRequest(p)
+	if !ok {
+		p.Unjudged(cause, "CPU time per request is not known over enough of the run")
+		return nil, nil
+	}
+	total := make([]float64, len(own))
+	for i := range own {
+		total[i] = own[i] + database[i]
+	}
+	factor, sure := trend(total)
+	if factor < leastGrowth || !sure {
+		return nil, nil
+	}
+	if more, risen := trend(foreign); risen && more > leastGrowth && foreign[len(foreign)-1] > 0.1 {
+		p.Reject(cause, "a request costs %.2f times as much CPU at the end as at the beginning, but other programs used more of the host as well", factor)
+		return nil, nil
+	}
+	filled, kept := filling(p)
+	inDatabase, _ := trend(database)
+	if filled < leastFilled && !(inDatabase >= leastGrowth && database[0] > 0.1*total[0]) {
+		p.Reject(cause, "a request costs %.2f times as much CPU at the end as at the beginning, but nothing that is kept was seen to grow", factor)
+		return nil, nil
+	}
+	use, err := p.Use()
+	if err != nil {
+		return nil, err
+	}
+	var where record.Frame
+	if h, ok := use.Hottest(leastBackground); ok {
+		where = h.Place
+	} else if own := use.Own(); len(own) > 0 {
+		where = own[0].Place
+	}
+	name := callstack.Short(where.Function)
+	f := diagnose.Finding{
+		Cause: cause, Share: 1 - 1/factor, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where), Confidence: record.Medium,
+		Title: fmt.Sprintf("A request costs %.1f times as much CPU at the end of the run as at its beginning, most of it in %s at %s", factor, name, diagnose.At(where)),
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromProcess, factor, diagnose.Ratio, "CPU time per request rose from %s to %s", diagnose.Span(total[0]), diagnose.Span(total[len(total)-1])),
+		},
+		Remedy: fmt.Sprintf("Find what %s goes through that grows with each request, and index it, keep a running result, or bound it.", name),
+	}
+	diagnose.Promise(&f, p.Ran(diagnose.Work{Share: 1 - 1/factor}))
+	if filled >= leastFilled {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, filled, diagnose.Ratio, "%s grew %.1f times meanwhile", kept, filled))
+	}
+	f.Evidence = append(f.Evidence, saturation(p)...)
+	return []diagnose.Finding{f}, nil
+}
+
+// perRequest returns CPU time per request, in ns, of the service and its database,
+// and the CPUs that other programs used, over equal spans of the steady one.
+func perRequest(p *diagnose.Pass) (own, database, foreign []float64, ok bool) {
+	requests := spans(p, record.LoadRequests)
+	user, system := spans(p, record.ProcessUser), spans(p, record.ProcessSystem)
+	db, busy, generator := spans(p, record.DBCPU), spans(p, record.HostBusy), spans(p, record.GeneratorCPU)
+	if requests == nil || user == nil || system == nil {
+		return nil, nil, nil, false
+	}
+	at := func(list []float64, i int) float64 {
+		if list == nil {
+			return 0
+		}
+		return list[i]
+	}
+	span := p.Steady().Len().Seconds() * 1e9 / growthSpans
+	for i := range requests {
+		// A span with hardly a request says nothing of what one costs.
+		if requests[i] < leastPerSpan {
+			return nil, nil, nil, false
+		}
+		mine := user[i] + system[i]
+		own = append(own, mine/requests[i])
+		database = append(database, at(db, i)/requests[i])
+		foreign = append(foreign, math.Max(0, at(busy, i)-mine-at(db, i)-at(generator, i))/span)
+	}
+	return own, database, foreign, true
+}
+
+// leastPerSpan requests, for a mean that single ones do not decide.
+const leastPerSpan = 5
+
+// spans returns a counter's amounts in equal parts of the steady span; nil when it
+// was not recorded in each of them.
+func spans(p *diagnose.Pass, name string) []float64 {
+	values := p.Series(name, "").Values
+	if len(values) < 2*growthSpans {
+		return nil
+	}
+	sums := make([]float64, growthSpans)
+	for i := range sums {
+		part := values[i*len(values)/growthSpans : (i+1)*len(values)/growthSpans]
+		n := 0
+		for _, v := range part {
+			if !math.IsNaN(v) {
+				sums[i] += v
+				n++
+			}
+		}
+		if n == 0 {
+			return nil
+		}
+		sums[i] *= float64(len(part)) / float64(n)
+	}
+	return sums
+}
+
+// trend returns by what factor (infinite from nothing) values rise over their span, from the median of
+// the first quarter to that of the last, and whether Kendall's rank statistic says
+// that they rise (Kendall 1938; its variance is n(n-1)(2n+5)/18).
+func trend(values []float64) (factor float64, sure bool) {
+	n := len(values)
+	if n < 4 {
+		return 1, false
+	}
+	quarter := max(1, n/4)
+	from, to := median(values[:quarter]), median(values[n-quarter:])
+	if !(from >= 0) || from == to {
+		return 1, false
+	}
+	s := 0
+	for i := range values {
+		for _, later := range values[i+1:] {
+			switch {
+			case later > values[i]:
+				s++
+			case later < values[i]:
+				s--
+			}
+		}
+	}
+	deviation := math.Sqrt(float64(n*(n-1)*(2*n+5)) / 18)
+	return to / from, float64(s) >= surely*deviation
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
+
+// filling returns by what factor what the service keeps grows over the run, and
+// what that is; 1 when it is not known.
+func filling(p *diagnose.Pass) (factor float64, what string) {
+	for _, of := range []struct{ name, what string }{
+		{"/gc/heap/live:bytes", "the live heap"}, {record.GCLive, "the live heap"}, {"/gc/heap/objects:objects", "the number of objects"},
+		{record.ProcessRSS, "the service's memory"},
+	} {
+		var known []float64
+		for _, v := range p.Series(of.name, "").Values {
+			if !math.IsNaN(v) && v > 0 {
+				known = append(known, v)
+			}
+		}
+		if len(known) < growthSpans {
+			continue
+		}
+		quarter := len(known) / 4
+		return median(known[len(known)-quarter:]) / median(known[:quarter]), of.what
+	}
+	return 1, ""
+}
