@@ -42,6 +42,7 @@ var parts = []part.Part{
 
 func main() {
 	accounting.Serve() // where a part has started this binary as its server
+	mutations.Damage() // or to damage a bundle
 	benchmark.Main("faults", command)
 }
 

@@ -22,7 +22,7 @@ import (
 func Duration(ns int64) string {
 	d := time.Duration(ns)
 	if d < 0 {
-		return "-" + Duration(-ns)
+		return "-" + Duration(-max(ns, -math.MaxInt64)) // the least of all has no opposite
 	}
 	switch {
 	case d < time.Microsecond:

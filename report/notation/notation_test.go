@@ -1,6 +1,9 @@
 package notation
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 func TestDuration(t *testing.T) {
 	for _, c := range []struct {
@@ -10,6 +13,7 @@ func TestDuration(t *testing.T) {
 		{0, "0 ns"}, {999, "999 ns"}, {1000, "1.00 us"}, {9994, "9.99 us"}, {9996, "10.0 us"}, {99960, "100 us"},
 		{999_499, "999 us"}, {999_600, "1.00 ms"}, {1_204_000_000, "1.20 s"}, {99_999_000_000, "100 s"},
 		{185_000_000_000, "3 min 05 s"}, {3_599_600_000_000, "1 h 00 min"}, {-1500, "-1.50 us"},
+		{math.MinInt64, "-2562047 h 47 min"}, // once an endless recursion
 	} {
 		if got := Duration(c.ns); got != c.want {
 			t.Errorf("Duration(%d) = %q, want %q", c.ns, got, c.want)

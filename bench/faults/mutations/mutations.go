@@ -115,17 +115,16 @@ func (t *tally) result() part.Result {
 
 // trial damages a bundle and runs redline on it.
 func (b *bench) trial(ctx context.Context, n int, seed uint64) outcome {
-	r := rand.New(rand.NewPCG(seed, uint64(n)))
-	out := outcome{}
+	out := outcome{name: fmt.Sprintf("seed %d trial %d", seed, n)}
 	dir, err := os.MkdirTemp(b.scratch, "bundle-")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		var seedName string
 		bundle := filepath.Join(dir, "run")
-		if seedName, err = b.seeds.copy(r, bundle); err == nil {
-			m := mutator{Rand: r, dir: bundle, outside: b.canary, light: b.light}
-			out.name = fmt.Sprintf("seed %d trial %d: %s, %s", seed, n, seedName, m.damage())
-			b.exercise(ctx, r, bundle, &out)
+		var what string
+		what, err = spec{Seed: seed, Trial: n, Light: b.light, Seeds: b.seeds, Bundle: bundle, Outside: b.canary}.child(ctx)
+		if err == nil {
+			out.name += ": " + what
+			b.exercise(ctx, rand.New(rand.NewPCG(seed, ^uint64(n))), bundle, &out)
 		}
 	}
 	if err != nil {

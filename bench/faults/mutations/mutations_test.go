@@ -1,12 +1,18 @@
 package mutations
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/redline-go/redline/bench/faults/part"
 )
+
+func TestMain(m *testing.M) {
+	Damage() // where a trial has started this binary
+	os.Exit(m.Run())
+}
 
 // TestDamagedBundles is the bench's part with some of its trials.
 func TestDamagedBundles(t *testing.T) {
