@@ -1,70 +1,94 @@
 # The few targets of the house. Each sets up by itself what it needs.
 GO ?= go
 
-.PHONY: build demo test bench bench-verify bench-load bench-observe bench-endurance bench-align bench-diagnose bench-faults lint setup
+.PHONY: help build demo test check fuzz bench bench-verify bench-load bench-observe bench-endurance bench-align bench-diagnose bench-faults lint tidy clean setup
 
+# The targets, each with the first line of what stands above it here.
+help:
+	@awk '/^# /{ if (!text) text = substr($$0, 3); next } /^[a-z-]+:/{ split($$0, t, ":"); if (text) printf "%-16s %s\n", t[1], text; text = "" } !/^#/{ text = "" }' Makefile
+
+# redline, as bin/redline.
 build:
 	$(GO) build -o bin/redline ./cmd/redline
 
+# Finds what stops a real order gateway, fixes it step by step, measures each gain.
 demo: setup build
 	bin/redline demo
 
-# Everything: unit, golden, fuzz seeds, real PostgreSQL, real browser, the demo
-# path shortened. Race detector on.
+# Every test, as CI runs them: race detector on, real PostgreSQL, real browser.
 test: setup
 	./scripts/test.sh
 
+# Format, vet, and the tests that only compute: two minutes.
+check: lint
+	$(GO) test . ./access ./anatomy/... ./diagnose ./diagnose/passes/... ./judge ./redact ./report/notation ./scenario ./stat/... ./record/...
+
+# Each fuzz target for some time, one after the other: FUZZ="-trials 60" is an hour.
+fuzz: build
+	$(GO) build -o bin/bench-faults ./bench/faults
+	bin/bench-faults -only fuzz -o bin/fuzz.json $(FUZZ)
+
+# The Go benchmarks of what runs for each request, window or event.
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./anatomy ./load/... ./record ./diagnose/... ./probe/...
 
-# The load generator against its peers: BENCH="-only http1 -rounds 3", -h tells
-# more. What is not installed is skipped; REDLINE_SETUP=bench scripts/setup.sh
+# The load generator against its peers.
+# BENCH="-only http1 -rounds 3"; -h lists more. What is not installed is skipped; REDLINE_SETUP=bench scripts/setup.sh
 # installs what Debian has.
 bench-load: build
 	$(GO) build -o bin/bench-load ./load/bench
 	bin/bench-load $(BENCH)
 
-# What each source costs the lab's gateway, alone and all together:
+# What each source costs the lab's gateway, alone and all together.
 # BENCH="-only probe,events -rounds 6", -h tells more. It needs PostgreSQL, and
 # root for all of the sources.
 bench-observe:
 	$(GO) build -o bin/bench-observe ./run/bench
 	bin/bench-observe $(BENCH)
 
-# How often `redline ab` is right about the lab's gateway, some two hours:
+# How often `redline ab` is right about the lab's gateway, some two hours.
 # BENCH="-sessions 2 -o FILE", BENCH="-add" goes on, -h tells more. It needs
 # PostgreSQL, and a machine with nothing else to do.
 bench-verify:
 	$(GO) build -o bin/bench-verify ./verify/bench
 	bin/bench-verify $(BENCH)
 
-# Whether load, runtime, trace, kernel and database put one event into the same
-# window, and how exactly they date it: ALIGN="-trials 100", -h tells more. It
+# How exactly load, runtime, trace, kernel and database date one event.
+# ALIGN="-trials 100", -h tells more. It
 # needs root, for the kernel's part, and PostgreSQL.
 bench-align:
 	$(GO) build -o bin/bench-align ./run/alignment
 	bin/bench-align $(ALIGN)
 
-# Memory of redline and size of its bundle after ten minutes with every source
-# on: ENDURANCE="-length 1m -rate 2000", -h tells more. It needs PostgreSQL.
+# Memory and bundle size of ten minutes with every source on.
+# ENDURANCE="-length 1m -rate 2000", -h tells more. It needs PostgreSQL.
 bench-endurance: build
 	$(GO) build -o bin/bench-endurance ./run/endurance
 	bin/bench-endurance $(ENDURANCE)
 
-# Breaks redline's promises on purpose and counts how often they hold, some
-# hours in full: FAULTS="-only kills -trials 10", -h tells more.
+# Breaks redline's promises on purpose and counts how often they hold, some hours.
+# FAULTS="-only kills -trials 10", -h tells more.
 bench-faults: build
 	$(GO) build -o bin/bench-faults ./bench/faults
 	bin/bench-faults $(FAULTS)
 
-# How often the diagnosis is right: every service of the corpus is run for real,
-# about 15 s each. BENCH="-only REGEXP -keep DIR", -h tells more.
+# How often the diagnosis is right: runs every service of the corpus.
+# About 15 s each. BENCH="-only REGEXP -keep DIR"; -h lists more.
 bench-diagnose: setup build
 	cd corpus && $(GO) build -o ../bin/bench-diagnose ./bench
 	cd corpus && ../bin/bench-diagnose -o ../docs/diagnosis.json -md ../docs/diagnosis.md $(BENCH)
 
+# Format and vet, in every module.
 lint:
 	./scripts/lint.sh
+
+# go.mod and go.sum of the modules that stand alone.
+tidy:
+	cd probe && $(GO) mod tidy
+
+# What building and running leaves in the checkout.
+clean:
+	rm -rf bin runs load/bench/results
 
 # What needs a system package is installed here when root, or named.
 setup:
