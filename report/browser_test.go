@@ -192,7 +192,7 @@ func TestHostilePageInBrowser(t *testing.T) {
 
 func TestKilledPageInBrowser(t *testing.T) {
 	s := browse(t, page(t, bundle(t, bundleOptions{killed: true, bare: true})))
-	if s.Headline != "What stops it cannot be said." || len(s.Canvases) == 0 {
+	if s.Headline != "Bottleneck unknown." || len(s.Canvases) == 0 {
 		t.Errorf("headline %q, %d canvases", s.Headline, len(s.Canvases))
 	}
 }

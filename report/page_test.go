@@ -151,7 +151,7 @@ func TestPageOfNothing(t *testing.T) {
 	rec, err := record.Open(dir)
 	must(t, err)
 	v := payload(t, page(t, rec))
-	if title := v["headline"].(map[string]any)["title"]; title != "What stops it cannot be said." {
+	if title := v["headline"].(map[string]any)["title"]; title != "Bottleneck unknown." {
 		t.Errorf("title %q", title)
 	}
 }

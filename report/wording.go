@@ -49,11 +49,11 @@ func nothing(s *record.Summary) (headline, limit string) {
 	l := &s.Load
 	switch n := len(s.NotJudged); {
 	case l.Requests == 0:
-		return "What stops it cannot be said.", "No request ended in the measured span."
+		return "Bottleneck unknown.", "No request ended in the measured span."
 	case l.Errors >= l.Requests:
 		return "Every request failed.", fmt.Sprintf("%s requests: %s.", notation.Count(l.Requests), tally(l.ErrorKinds))
 	case invalid(s) != "":
-		return "What stops it cannot be said from an invalid run.", ""
+		return "Bottleneck unknown: the run is invalid.", ""
 	case n == 0:
 		headline = "Nothing found that stops it."
 	case n == 1:

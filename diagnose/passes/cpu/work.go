@@ -153,7 +153,11 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot diagnose.Hot) bool {
 		}
 	}
 	if times < leastCalls {
-		p.Reject(f.Cause, "%s makes %.1f read and write calls per request", callstack.Short(hot.Place.Function), times)
+		seen := "the execution trace shows no read or write call of it"
+		if times >= 0.05 {
+			seen = fmt.Sprintf("it makes %.1f read and write calls per request", times)
+		}
+		p.Reject(f.Cause, "%s spends its CPU in reads and writes, but %s", callstack.Short(hot.Place.Function), seen)
 		return false
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%.0f read and write calls per request there", times))
