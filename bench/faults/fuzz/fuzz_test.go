@@ -29,7 +29,7 @@ func TestTargetsAreFound(t *testing.T) {
 		names = append(names, filepath.ToSlash(rel)+" "+target.Name)
 	}
 	for _, want := range []string{
-		"anatomy FuzzAnalyze", "bench/faults/mutations FuzzBundle", "diagnose FuzzProfile", "diagnose/passes/database FuzzPlan", "lab/gateway/internal/reply FuzzAppendString",
+		"anatomy FuzzAnalyze", "bench/faults/mutations FuzzBundle", "diagnose FuzzProfile", "record/index FuzzAdvice", "lab/gateway/internal/reply FuzzAppendString",
 		"probe/control FuzzParse", "record FuzzReadHlog", "record FuzzReadJournal", "record FuzzReadParquet", "record/inert FuzzWriter",
 	} {
 		if !slices.Contains(names, want) {
