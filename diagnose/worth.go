@@ -86,6 +86,13 @@ func (p *Pass) delay(share float64, own bool) laws.Gain {
 	return m.Gain(laws.Cut{Time: share * m.Response})
 }
 
+// Freed bounds what removing a wait could gain that takes a share of request time
+// and CPUs with it: so many of the service's, and of the host's in all.
+func (p *Pass) Freed(share, own, host float64) laws.Gain {
+	m, c := p.Model(false), p.CPU()
+	return m.Gain(laws.Cut{Time: share * m.Response, Busy: map[string]float64{named(targetCPUs, c.Limit): own, named(hostCPUs, c.CPUs): host}})
+}
+
 // Work is some of the service's CPU.
 type Work struct {
 	// Share of the service's CPU, 0 to 1.

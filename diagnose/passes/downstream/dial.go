@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record"
 )
 
@@ -61,8 +62,9 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	s := sites[0]
 	f := diagnose.Finding{
 		Cause: "http-client-churn", Share: max(share, cpu), ShareOf: diagnose.OfRequest, Confidence: record.High,
-		Where: diagnose.WhereOf(s.Place), GainCeiling: dialGain(p, share, cpu, times),
+		Where: diagnose.WhereOf(s.Place),
 	}
+	diagnose.Promise(&f, dialGain(p, share, cpu, times))
 	if cpu > share {
 		f.ShareOf = diagnose.OfCPU
 	}
@@ -100,20 +102,29 @@ const (
 )
 
 // dialGain bounds what keeping connections could gain. What it frees is the
-// dialler's CPU on both sides, so the wait is not bounded by idle CPUs alone.
-func dialGain(p *diagnose.Pass, share, cpu, times float64) float64 {
-	gain, c := max(p.WaitGain(share), p.CPUGain(cpu)), p.CPU()
-	if !c.Saturated() || times < often {
-		return gain
+// dialler's CPU, and about as much at a far end on this host, besides the wait.
+func dialGain(p *diagnose.Pass, share, cpu, times float64) laws.Gain {
+	c := p.CPU()
+	freed := cpu * c.Target
+	if !(freed > 0) {
+		return p.Waited(share)
 	}
-	// Others that keep the CPUs busy are the far end, and requests wait for its
-	// share of opening a connection in their calls.
 	others := c.Busy - c.Target - c.Children - c.Generator
 	if c.Database > 0 {
 		others -= c.Database
 	}
-	if others > leastFarEnd*cpu*c.Target {
-		gain = max(gain, p.OutsideGain(min(1, share+p.Waits().Share(callstack.HTTPWait))))
+	farEnd := times >= often && others > leastFarEnd*freed
+	both := freed
+	if farEnd {
+		both += min(others, freed)
+	}
+	gain := p.Freed(share, freed, both)
+	if c.Saturated() && farEnd {
+		// Others that keep the CPUs busy are the far end, and requests wait for its
+		// share of opening a connection in their calls.
+		if more := p.Elsewhere(min(1, share+p.Waits().Share(callstack.HTTPWait))); more.Factor > gain.Factor {
+			gain = more
+		}
 	}
 	return gain
 }
