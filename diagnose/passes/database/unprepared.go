@@ -48,7 +48,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	database := w.Share(callstack.DatabaseWait, callstack.PrepareWait)
 	f := diagnose.Finding{
 		Cause: "db-unprepared", ShareOf: diagnose.OfRequest, Confidence: record.Medium,
-		Remedy: "Keep prepared statements: pgx's default exec mode with its statement cache, db.Prepare once at start, or GORM's PrepareStmt; pass values as parameters.",
+		Remedy: keepPrepared(p),
 	}
 	switch {
 	case share >= leastPrepareShare && times >= leastPrepares:
