@@ -22,7 +22,7 @@ func TestCompare(t *testing.T) {
 		})`,
 	} {
 		path := scenarioFile(t, service(t, handlers), address, "load: {connections: 8, duration: 4s, warmup: 200ms}\n")
-		if r := invokeIn(t, dir, "run", path, "-o", name); r.code != exitOK {
+		if r := invokeIn(t, dir, "run", path, "-o", name); !ran(r) {
 			t.Fatalf("exit %d\n%s", r.code, r.stderr)
 		}
 	}

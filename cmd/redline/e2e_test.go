@@ -214,6 +214,13 @@ func TestRunOnAHealthyService(t *testing.T) {
 	}
 }
 
+// ran reports whether a run measured what it should. On a busy machine the generator
+// may find itself the limit, and says so by exit code 3: that is right, and not
+// what most tests are about.
+func ran(r result) bool {
+	return r.code == exitOK || r.code == exitUndecided && strings.Contains(r.stderr, "the measurement is invalid")
+}
+
 func TestRunNamesALock(t *testing.T) {
 	pkg := service(t, `var mu sync.Mutex
 	seen := map[string]int{}

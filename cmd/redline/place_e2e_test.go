@@ -73,7 +73,7 @@ func TestNoRunIntoAnother(t *testing.T) {
 	url := hello(t)
 	dir := t.TempDir()
 	bundle := filepath.Join(dir, "bundle")
-	if r := invoke(t, append([]string{"run", url, "-o", bundle}, short...)...); r.code != exitOK {
+	if r := invoke(t, append([]string{"run", url, "-o", bundle}, short...)...); !ran(r) {
 		t.Fatalf("exit %d\n%s", r.code, r.stderr)
 	}
 	session := filepath.Join(dir, "session")
@@ -141,7 +141,7 @@ func TestRunsOfOneSecond(t *testing.T) {
 		all = append(all, startIn(t, dir, append([]string{"run", url}, short...)...))
 	}
 	for _, i := range all {
-		if r := finish(t, i); r.code != exitOK {
+		if r := finish(t, i); !ran(r) {
 			t.Errorf("exit %d\n%s", r.code, r.stderr)
 		}
 	}
@@ -198,7 +198,7 @@ func TestBundleIsItsOwners(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"run", url, "-c", "2", "-d", "1s", "--warmup", "0s", "--pprof", url + "/debug/pprof"}, {"run", hello(t), "-n", "100", "-o", given}} {
-		if r := sh(args...); r.code != exitOK {
+		if r := sh(args...); !ran(r) {
 			t.Fatalf("exit %d\n%s", r.code, r.stderr)
 		}
 	}
@@ -207,7 +207,7 @@ func TestBundleIsItsOwners(t *testing.T) {
 		t.Fatal(bundles, err)
 	}
 	for _, args := range [][]string{{"diagnose", bundles[0]}, {"report", bundles[0], "--format", "html", "-o", "asked.html"}} {
-		if r := sh(args...); r.code != exitOK {
+		if r := sh(args...); !ran(r) {
 			t.Fatalf("exit %d\n%s", r.code, r.stderr)
 		}
 	}

@@ -56,7 +56,7 @@ func TestDatabaseLostMidRun(t *testing.T) {
 	}
 	r := finish(t, i)
 	s := summaryOf(t, r)
-	if r.code != exitOK || s.State != record.Complete {
+	if !ran(r) || s.State != record.Complete {
 		t.Errorf("exit %d, state %s: the run did not go on\n%s", r.code, s.State, r.stderr)
 	}
 	for _, source := range s.Sources {
@@ -102,7 +102,7 @@ func grepTree(t *testing.T, dir, text string) bool {
 func TestDamagedBundle(t *testing.T) {
 	bundle := filepath.Join(t.TempDir(), "bundle")
 	path := scenarioFile(t, service(t, healthy), freePort(t), shortLoad)
-	if r := invoke(t, "run", path, "-o", bundle); r.code != exitOK {
+	if r := invoke(t, "run", path, "-o", bundle); !ran(r) {
 		t.Fatalf("exit %d\n%s", r.code, r.stderr)
 	}
 	for _, pattern := range []string{"traces/*", "profiles/cpu*", "profiles/allocs*"} {
