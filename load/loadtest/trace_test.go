@@ -153,8 +153,8 @@ func TestTracesReachTheTarget(t *testing.T) {
 			if len(w.odd) > 0 {
 				t.Errorf("the server saw %q", w.odd)
 			}
-			if n := len(w.traced); n < 15 || n > most || n*10 > w.all {
-				t.Errorf("%d of %d requests were traced", n, w.all)
+			if n := len(w.traced); n < 15 || n > most {
+				t.Errorf("%d of %d requests were traced in %v", n, w.all, time.Since(begun))
 			}
 			if len(slow) < len(w.traced)/4 {
 				t.Errorf("slow.jsonl tells of %d of %d traces", len(slow), len(w.traced))
