@@ -196,3 +196,33 @@ func TestGrowth(t *testing.T) {
 	Expect(t, cpu.Growth, grows().Gauge("/gc/heap/live:bytes", "", 4e6).Without(record.GCLive))                   // nothing is kept
 	Expect(t, cpu.Growth, grows().Series(record.HostBusy, "", func(w int) float64 { return rising(0.5)(w) * 4 })) // others took the host meanwhile
 }
+
+// TestMapUse: a map that is searched or gone through is not one that is filled.
+func TestMapUse(t *testing.T) {
+	user := "shop/web.route@web.go:70"
+	says := func(title, remedy string, frames ...string) {
+		t.Helper()
+		found := Expect(t, cpu.Map, Healthy().Sample(8*s, append(frames, user)...), "cpu-map at web.go:70")
+		if len(found) == 1 && (!strings.Contains(found[0].Title, title) || !strings.Contains(found[0].Remedy, remedy)) {
+			t.Errorf("%q, %q: want %q, %q", found[0].Title, found[0].Remedy, title, remedy)
+		}
+	}
+	says("Filling maps", "size", "internal/runtime/maps.(*table).grow", "internal/runtime/maps.(*table).rehash", "runtime.mapassign_faststr")
+	says("Looking up keys", "once per request", "aeshashbody", "runtime.strhash", "runtime.mapaccess1_faststr")
+	says("Ranging over whole maps", "index", "internal/runtime/maps.(*Iter).Next", "runtime.mapIterNext")
+	says("Ranging over whole maps", "index", "runtime.mapiternext")
+}
+
+// TestBelowHelper: of a helper that all handlers call, the one that makes it work.
+func TestBelowHelper(t *testing.T) {
+	write, list, show := "shop/web.writeJSON@web.go:20", "shop/orders.(*API).list@api.go:55", "shop/orders.(*API).show@api.go:80"
+	encode := func(caller string) []string {
+		return []string{"encoding/json.(*encodeState).marshal", "encoding/json.(*Encoder).Encode", write, caller}
+	}
+	found := Expect(t, cpu.JSON, Healthy().Sample(9*s, encode(list)...).Sample(s/2, encode(show)...), "cpu-json at api.go:55")
+	if len(found) == 1 && !strings.Contains(found[0].Title, "web.writeJSON") {
+		t.Errorf("the helper is not named: %s", found[0].Title)
+	}
+	Expect(t, cpu.JSON, Healthy().Sample(5*s, encode(list)...).Sample(5*s, encode(show)...), "cpu-json at web.go:20")
+	Expect(t, cpu.JSON, Healthy().Sample(9*s, encode(list)...), "cpu-json at web.go:20") // its only caller
+}

@@ -24,6 +24,9 @@ type domain struct {
 	remedy func(hot diagnose.Hot) string
 	// waits of the same origin count with the CPU.
 	waits callstack.Wait
+	// handed marks work whose amount is that of what it is handed, so that a helper
+	// which several call is not the place where one of them causes it.
+	handed bool
 }
 
 // Thresholds for the confidence of a use of CPU, as gains were all of it gone. What a
@@ -83,10 +86,19 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	} else if sites := p.Waits().Sites(d.waits); len(sites) > 0 {
 		hot = diagnose.Hot{Place: sites[0].Place, User: sites[0].User}
 	}
+	through := ""
+	if d.handed && hot.User {
+		if place, helper, ok := p.Above(use.Causing(d.roles, hot.Place.Function)); ok {
+			hot.Place, through = place, "through "+callstack.Short(helper)
+		}
+	}
 	f := diagnose.Finding{
 		Cause: d.cause.ID, Share: min(1, share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(hot.Place),
 		Title:  fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", d.title(hot), diagnose.Percent(share), diagnose.At(hot.Place)),
 		Remedy: d.remedy(hot),
+	}
+	if f.Where.Detail = through; through != "" {
+		f.Title += ", " + through
 	}
 	diagnose.Promise(&f, p.Ran(diagnose.Work{Share: min(1, share), Roles: d.roles}), p.Waited(waited))
 	f.Confidence = confidence(p, f.GainCeiling, d.worth(hot))

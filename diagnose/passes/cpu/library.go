@@ -106,7 +106,7 @@ var Sort = domain{
 
 // Reflect finds services that spend their CPU on reflection.
 var Reflect = domain{
-	name: "reflect", roles: callstack.Reflect, least: leastReflect, worth: from(avoidable),
+	name: "reflect", roles: callstack.Reflect, handed: true, least: leastReflect, worth: from(avoidable),
 	doc:   "Counts CPU samples inside reflection and the encoders, binders and validators made of it, from 15 % of the service's CPU.",
 	title: func(h diagnose.Hot) string { return "Reflection (" + callee(h, "reflect") + ")" },
 	cause: diagnose.Cause{

@@ -28,7 +28,7 @@ func standardJSON(h diagnose.Hot) bool { return h.Callee == "" || strings.HasPre
 
 // JSON finds services that spend their CPU on JSON.
 var JSON = domain{
-	name: "json", roles: callstack.JSON, least: leastJSON,
+	name: "json", roles: callstack.JSON, handed: true, least: leastJSON,
 	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a sickness when removing it " +
 		"would gain 1.85x.",
 	title: fixed("JSON encoding and decoding"),
@@ -128,7 +128,7 @@ var RegexpMatch = domain{
 
 // Format finds services that spend their CPU on building strings.
 var Format = domain{
-	name: "format", roles: callstack.Format, least: leastFormat, worth: from(purposeful),
+	name: "format", roles: callstack.Format, handed: true, least: leastFormat, worth: from(purposeful),
 	doc:   "Counts CPU samples inside fmt, strconv, templates and string building, from 15 % of the service's CPU.",
 	title: fixed("Formatting text"),
 	cause: diagnose.Cause{

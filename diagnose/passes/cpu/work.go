@@ -76,14 +76,16 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // Map finds functions that spend their time in maps.
 var Map = work{
-	name: "maps", role: callstack.Map, worth: essential, title: "Filling and searching maps",
+	name: "maps", role: callstack.Map, worth: essential, title: "Filling and searching maps", more: mapUse,
 	doc: "Counts own functions that spend more than half of their CPU in the runtime's maps, growth included, from 20 % of the service's CPU.",
 	cause: diagnose.Cause{
 		ID: "cpu-map", Title: "Maps take the CPU",
-		Doc: "A function spends most of its time hashing keys, probing and growing a map that it fills for each request.",
+		Doc: "A function spends most of its time in maps: it fills one for each request, which hashes keys and grows it; it looks the same keys up again and " +
+			"again; or it ranges over all entries to find a few.",
 		Knows: "CPU samples of the service's own functions inside the runtime's map code and what it allocates to grow, where that is more than half of the " +
-			"function; from 20 % of the service's CPU. Where it is less than half, the function is cpu-hot-function.",
-		Remedy: "A size hint, a smaller or integer key, a sorted slice, or a map that is kept.",
+			"function; from 20 % of the service's CPU. The runtime's functions tell filling, looking up and ranging apart, each with its own remedy. Where it is less " +
+			"than half, the function is cpu-hot-function.",
+		Remedy: "Filling: a size hint, a smaller or integer key, a map that is kept. Looking up: once per request, then keep the entry. Ranging: an index by what is looked for.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "seen := map[visit]int{} // grows from nothing to thousands\nfor _, v := range visits { seen[v]++ }",
 			After:  "seen := make(map[uint64]int, len(visits)) // sized, and by a number\nfor _, v := range visits { seen[v.id()]++ }"},
@@ -93,6 +95,29 @@ var Map = work{
 		return fmt.Sprintf("At %s give the map its size when it is made, use a smaller key (a number rather than a struct or text), or keep the map between requests.", diagnose.At(h.Place))
 	},
 }.analyzer()
+
+// mapUse says what the maps are for: one that is searched needs no size.
+func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot diagnose.Hot) bool {
+	use, err := p.Use()
+	if err != nil {
+		return true
+	}
+	at, title := diagnose.At(hot.Place), ""
+	switch use.MapUse(hot.Place.Function) {
+	case callstack.MapFill:
+		title = "Filling maps"
+	case callstack.MapSearch:
+		title = "Looking up keys in maps"
+		f.Remedy = fmt.Sprintf("At %s look each key up once per request and keep what it finds (or a pointer to it), use a smaller key, or a slice where keys are small numbers.", at)
+	case callstack.MapScan:
+		title = "Ranging over whole maps"
+		f.Remedy = fmt.Sprintf("Keep an index by what %s looks for (a map from that to the entries) or a running total, instead of ranging over all entries at %s.", callstack.Short(hot.Place.Function), at)
+	default:
+		return true
+	}
+	f.Title = fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", title, diagnose.Percent(f.Share), at)
+	return true
+}
 
 // Copy finds functions that spend their time moving bytes.
 var Copy = work{

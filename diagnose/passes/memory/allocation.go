@@ -27,20 +27,23 @@ const (
 	leastBytes = 8 << 10
 	// leastObjects per request at the site, likewise.
 	leastObjects = 200
+	// mostOwn of a helper's bytes may be its own for the rest to be its caller's doing.
+	mostOwn = 0.25
 )
 
 // Allocation finds the site that allocates most.
 var Allocation = diagnose.Analyzer{
 	Name:  "allocation",
 	Stage: diagnose.Memory,
-	Doc: "Groups allocations by the user's innermost function and names one with 40 % of the bytes and 8 KiB per " +
+	Doc: "Groups allocations by the value that a constructor makes, and by the user's innermost function, and names one with 40 % of the bytes and 8 KiB per " +
 		"request, or 40 % of the objects and 200 per request, when allocating and collecting take 15 % of the " +
 		"service's CPU.",
 	Causes: []diagnose.Cause{{
 		ID: "alloc-hot", Title: "One place allocates most of the memory",
 		Doc: "One allocation site gives most of the bytes or objects per request, and allocating and collecting them costs CPU.",
-		Knows: "The allocs profile, grouped by the user's innermost function: 40 % of the bytes and 8 KiB per request, or 40 % of " +
-			"the objects and 200 per request. It counts when allocating and collecting take 15 % of the service's CPU and a tenth could be gained; of the " +
+		Knows: "The allocs profile, grouped by the value that a library's constructor makes (a gzip.Writer, at the line that makes it) and by the user's " +
+			"innermost function: 40 % of the bytes and 8 KiB per request, or 40 % of the objects and 200 per request. Where several functions call a " +
+			"helper and one of them causes three quarters of it, that one is named, with the helper. It counts when allocating and collecting take 15 % of the service's CPU and a tenth could be gained; of the " +
 			"collecting, only what an ordinary GOGC would cause, so that a GOGC of 5, a tight memory limit or forced cycles are told " +
 			"as what they are. At a given rate that keeps the CPUs less than half busy it is told with low confidence. Told apart from gc-cpu by the leading site.",
 		Remedy: "Preallocate, reuse a buffer (sync.Pool with a size cap), or avoid the escape.",
@@ -61,6 +64,7 @@ var Allocation = diagnose.Analyzer{
 type site struct {
 	place          record.Frame
 	bytes, objects float64
+	below          string // the helper that allocates for place; "" where place does
 }
 
 func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
@@ -78,28 +82,17 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	// Collection that a setting or a call makes is not the allocations' to save.
 	collecting := use.With(callstack.GCWork | callstack.GCAssist)
 	cost := use.With(callstack.Allocate|callstack.GCWork|callstack.GCAssist) - collecting*(1-p.Collection().Ordinary())
-	lead, share, ok := leader(p, allocs)
+	lead, what, share, ok := leader(p, allocs)
 	if !ok || cost < leastAllocCPU {
 		return nil, nil
 	}
-	each := perRequest(p, lead.bytes)
 	ran := p.Ran(diagnose.Work{Share: share * cost, Function: lead.place.Function, Doing: callstack.Allocate})
 	collected := p.Waited(share * p.Waits().Share(callstack.Collector))
 	if gain := max(ran.Factor, collected.Factor); gain < leastAllocGain {
 		p.Reject("alloc-hot", "%s allocates %s of all bytes, but without that at most %.0f %% would be gained", diagnose.At(lead.place), diagnose.Percent(share), 100*(gain-1))
 		return nil, nil
 	}
-	f := diagnose.Finding{
-		Cause: "alloc-hot", Share: share * cost, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(lead.place),
-		Confidence: record.Medium,
-		Title: fmt.Sprintf("%s allocates %s in %.0f objects per request, %s of all, and allocating and collecting takes %s of the CPU",
-			diagnose.At(lead.place), size(each), perRequest(p, lead.objects), diagnose.Percent(share), diagnose.Percent(cost)),
-		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromProfile, each, diagnose.Bytes, "%s allocates %s in %.1f objects per request", callstack.Short(lead.place.Function), size(each), perRequest(p, lead.objects)),
-			diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio, "allocating and collecting take %s of the service's CPU", diagnose.Percent(cost)),
-		},
-		Remedy: fmt.Sprintf("At %s give the buffer its capacity at once, reuse it (a sync.Pool that drops large ones), or write into the response as you go.", diagnose.At(lead.place)),
-	}
+	f := worded(p, lead, what, share, cost)
 	diagnose.Promise(&f, ran, collected)
 	if assist := p.Waits().Share(callstack.Collector); assist >= 0.02 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, assist, diagnose.Ratio, "requests help the collector for %s of their time", diagnose.Percent(assist)))
@@ -113,20 +106,75 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// leader returns the place that leads by bytes, or else the one that leads by
-// objects, with its share; ok is false when neither leads by enough.
-func leader(p *diagnose.Pass, allocs *diagnose.Profile) (lead site, share float64, ok bool) {
+// worded returns the finding, its consequence first.
+func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diagnose.Finding {
+	each, count := size(perRequest(p, lead.bytes)), perRequest(p, lead.objects)
+	at := diagnose.At(lead.place)
+	f := diagnose.Finding{
+		Cause: "alloc-hot", Share: share * cost, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(lead.place), Confidence: record.Medium,
+		Title: fmt.Sprintf("Allocating and collecting take %s of the CPU, and %s of all bytes (%s in %.0f objects per request) come from %s",
+			diagnose.Percent(cost), diagnose.Percent(share), each, count, at),
+		Evidence: []record.Evidence{
+			diagnose.Fact(diagnose.FromProfile, perRequest(p, lead.bytes), diagnose.Bytes, "%s allocates %s in %.1f objects per request", callstack.Short(lead.place.Function), each, count),
+			diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio, "allocating and collecting take %s of the service's CPU", diagnose.Percent(cost)),
+		},
+		Remedy: fmt.Sprintf("At %s give the buffer its capacity at once, reuse it (a sync.Pool that drops large ones), or write into the response as you go.", at),
+	}
+	switch {
+	case what != nil:
+		f.Title = fmt.Sprintf("Allocating and collecting take %s of the CPU: %s, %s, made at %s", diagnose.Percent(cost), what.words(), each, at)
+		f.Remedy = what.remedy()
+		f.Where.Detail = what.Type
+	case lead.below != "":
+		f.Title += ", through " + callstack.Short(lead.below)
+		f.Where.Detail = "through " + callstack.Short(lead.below)
+		f.Remedy = fmt.Sprintf("Hand less to %s at %s (fewer fields, pages instead of everything), or write it out piece by piece.", callstack.Short(lead.below), at)
+	}
+	return f
+}
+
+// leader returns what leads by bytes, a value that a library makes before the place
+// that uses it, or else the place that leads by objects, with its share; ok is false
+// when none leads by enough.
+func leader(p *diagnose.Pass, allocs *diagnose.Profile) (lead site, what *object, share float64, ok bool) {
 	sites := sitesOf(p, allocs)
 	if len(sites) == 0 || allocs.Total == 0 || allocs.Count == 0 {
-		return site{}, 0, false
+		return site{}, nil, 0, false
 	}
-	lead = sites[0]
-	if share = lead.bytes / float64(allocs.Total); share >= leastSiteShare && perRequest(p, lead.bytes) >= leastBytes {
-		return lead, share, true
+	enough := func(s site) bool {
+		share = s.bytes / float64(allocs.Total)
+		return share >= leastSiteShare && perRequest(p, s.bytes) >= leastBytes
+	}
+	if objects := objectsOf(p, allocs); len(objects) > 0 && enough(objects[0].site) {
+		return objects[0].site, &objects[0], share, true
+	}
+	if lead = sites[0]; enough(lead) {
+		return raised(p, allocs, lead), nil, share, true
 	}
 	lead = slices.MaxFunc(sites, func(a, b site) int { return cmp.Compare(a.objects, b.objects) })
 	share = lead.objects / float64(allocs.Count)
-	return lead, share, share >= leastSiteShare && perRequest(p, lead.objects) >= leastObjects
+	return raised(p, allocs, lead), nil, share, share >= leastSiteShare && perRequest(p, lead.objects) >= leastObjects
+}
+
+// raised returns a site at the function that makes a shared helper allocate so much,
+// if there is one. What the helper allocates by itself is its own.
+func raised(p *diagnose.Pass, allocs *diagnose.Profile, s site) site {
+	var samples []diagnose.Caused
+	own := 0.0
+	for _, a := range allocs.Samples {
+		i := p.Stacks.Innermost(a.Stack)
+		switch {
+		case i < 0 || callstack.Enclosing(a.Stack[i].Function) != callstack.Enclosing(s.place.Function):
+		case i == 0:
+			own += float64(a.Value)
+		default:
+			samples = append(samples, diagnose.Caused{Stack: a.Stack, User: i, Value: float64(a.Value)})
+		}
+	}
+	if place, helper, ok := p.Above(samples); ok && own < mostOwn*s.bytes {
+		s.place, s.below = place, helper
+	}
+	return s
 }
 
 // sitesOf groups allocations by the user's function, largest first, each at its

@@ -9,7 +9,8 @@ var lockCause = diagnose.Cause{
 		"it. Throughput stops growing with connections, and CPUs stay partly idle.",
 	Knows: "The execution trace shows requests in state lock; their places are grouped by the type or function that locks. " +
 		"A group counts from 20 % of the mean request and 100 µs, or from half of what the slowest requests take longer than " +
-		"the median ones. The mutex profile names who held the lock, and the trace what the holder did meanwhile. Where " +
+		"the median ones. The mutex profile names who held the lock, and the trace what the holder did meanwhile; the part " +
+		"of the wait in which the holder was ready and had no CPU is the CPUs' doing and does not count. What runs under the lock is named by the CPU profile. Where " +
 		"the runtime counts time waited for mutexes in every window, a tail is only told with confidence when that time is " +
 		"high in the slow windows. A mutex that is taken often and hardly waited for has no time in that state. Waits in " +
 		"RLock are rwlock-writer.",

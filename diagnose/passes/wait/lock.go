@@ -30,8 +30,13 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	both := append(append([]diagnose.Site{}, w.Sites(callstack.LockWait)...), w.Sites(callstack.ReadLockWait)...)
 	for _, s := range diagnose.ByOwner(both) {
-		v, ok := weigh.Judge(p, s, weigh.Serial)
+		ready := p.ReadyPart(s)
+		v, ok := weigh.Judge(p, s.Scaled(1-ready), weigh.Serial)
 		if !ok {
+			if _, all := weigh.Judge(p, s, weigh.Serial); all {
+				p.Reject("lock-contention", "requests wait %s of their time for the lock at %s, but for %s of that its holder is ready to run and waits for a CPU",
+					diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Percent(ready))
+			}
 			continue
 		}
 		cause, what := "lock-contention", "a lock"
@@ -42,10 +47,14 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		held := holder(p, s.Place, &f)
 		meanwhile(p, &f, s, "who holds it")
 		f.Title = fmt.Sprintf("%s for %s at %s", v.Requests(), what, diagnose.At(s.Place))
-		if text, kind, part := p.Meanwhile(s); part >= leastHeld && kind != callstack.Busy && kind != callstack.Queued {
+		f.Remedy = remedyLock(cause, s.Place, held)
+		text, kind, part := p.Meanwhile(s)
+		if under := p.Under(s, held.Function); under != "" && (kind == callstack.Busy || kind == callstack.Queued || kind == callstack.Collector || part < leastHeld) {
+			f.Title += ", held while " + under
+			f.Remedy = fmt.Sprintf("Do it outside of the lock (%s) and take the lock only to publish the result; or shard the lock by key.", under)
+		} else if part >= leastHeld && kind != callstack.Busy && kind != callstack.Queued {
 			f.Title += ", whose holder meanwhile " + text
 		}
-		f.Remedy = remedyLock(cause, s.Place, held)
 		found = append(found, f)
 	}
 	return found, nil

@@ -1,0 +1,150 @@
+package callstack
+
+import (
+	"path"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Reuse is how a value that a library makes can be had for less.
+type Reuse int
+
+// Ways to reuse a value.
+const (
+	Unknown Reuse = iota // the library's documentation says
+	Pooled               // Reset and a sync.Pool
+	Shared               // made once, used by all goroutines
+	Sized                // a buffer that grows; its capacity can be given
+)
+
+// Made is a value that a library makes for its caller.
+type Made struct {
+	Type  string // "gzip.Writer"
+	Maker string // the constructor, "gzip.NewWriter"
+	Reuse Reuse
+	// At is the index in the stack of the constructor's frame, or of the method that
+	// makes the value's insides when it is first used.
+	At int
+	// Lazy is that method's case: the constructor was called elsewhere.
+	Lazy bool
+}
+
+// lazy are types that allocate most of themselves in their first method call, each
+// with its constructor: the documented reason for their Reset methods.
+var lazy = []struct {
+	pkg, receiver string
+	made          Made
+}{
+	{"compress/gzip", "(*Writer)", Made{Type: "gzip.Writer", Maker: "gzip.NewWriter", Reuse: Pooled}},
+	{"compress/zlib", "(*Writer)", Made{Type: "zlib.Writer", Maker: "zlib.NewWriter", Reuse: Pooled}},
+	{"github.com/klauspost/compress/gzip", "(*Writer)", Made{Type: "gzip.Writer", Maker: "gzip.NewWriter", Reuse: Pooled}},
+	{"github.com/klauspost/compress/zlib", "(*Writer)", Made{Type: "zlib.Writer", Maker: "zlib.NewWriter", Reuse: Pooled}},
+	{"github.com/klauspost/pgzip", "(*Writer)", Made{Type: "pgzip.Writer", Maker: "pgzip.NewWriter", Reuse: Pooled}},
+	{"github.com/klauspost/compress/zstd", "(*Encoder)", Made{Type: "zstd.Encoder", Maker: "zstd.NewWriter", Reuse: Shared}},
+	{"github.com/klauspost/compress/zstd", "(*Decoder)", Made{Type: "zstd.Decoder", Maker: "zstd.NewReader", Reuse: Shared}},
+	{"github.com/andybalholm/brotli", "(*Writer)", Made{Type: "brotli.Writer", Maker: "brotli.NewWriter", Reuse: Pooled}},
+	{"github.com/andybalholm/brotli", "(*Reader)", Made{Type: "brotli.Reader", Maker: "brotli.NewReader", Reuse: Pooled}},
+	{"github.com/pierrec/lz4/v4", "(*Writer)", Made{Type: "lz4.Writer", Maker: "lz4.NewWriter", Reuse: Pooled}},
+	{"text/template", "(*Template)", Made{Type: "template.Template", Maker: "template.New", Reuse: Shared}},
+	{"html/template", "(*Template)", Made{Type: "template.Template", Maker: "template.New", Reuse: Shared}},
+}
+
+// makers are constructors whose names do not say what they make, and values whose
+// way of reuse is known.
+var makers = []struct {
+	pkg, names string
+	made       Made
+}{
+	{"regexp", "Compile MustCompile CompilePOSIX MustCompilePOSIX MatchString Match", Made{Type: "regexp.Regexp", Reuse: Shared}},
+	{"github.com/dlclark/regexp2", "Compile MustCompile", Made{Type: "regexp2.Regexp", Reuse: Shared}},
+	{"text/template", "New Must ParseFiles ParseFS ParseGlob", Made{Type: "template.Template", Reuse: Shared}},
+	{"html/template", "New Must ParseFiles ParseFS ParseGlob", Made{Type: "template.Template", Reuse: Shared}},
+	{"github.com/klauspost/compress/zstd", "NewWriter", Made{Type: "zstd.Encoder", Reuse: Shared}},
+	{"github.com/klauspost/compress/zstd", "NewReader", Made{Type: "zstd.Decoder", Reuse: Shared}},
+	{"math/rand", "NewSource New", Made{Type: "rand.Source", Reuse: Pooled}},
+	{"crypto/x509", "SystemCertPool NewCertPool", Made{Type: "x509.CertPool", Reuse: Shared}},
+	{"crypto/tls", "LoadX509KeyPair X509KeyPair", Made{Type: "tls.Certificate", Reuse: Shared}},
+	{"time", "LoadLocation", Made{Type: "time.Location", Reuse: Shared}},
+	{"github.com/go-playground/validator/v10", "New", Made{Type: "validator.Validate", Reuse: Shared}},
+	{"github.com/microcosm-cc/bluemonday", "UGCPolicy StrictPolicy NewPolicy", Made{Type: "bluemonday.Policy", Reuse: Shared}},
+	{"github.com/yuin/goldmark", "New", Made{Type: "goldmark.Markdown", Reuse: Shared}},
+	{"compress/flate", "NewWriter NewWriterDict", Made{Type: "flate.Writer", Reuse: Pooled}},
+	{"compress/flate", "NewReader NewReaderDict", Made{Type: "flate.Reader", Reuse: Pooled}},
+	{"compress/gzip", "NewWriter NewWriterLevel", Made{Type: "gzip.Writer", Reuse: Pooled}},
+	{"compress/gzip", "NewReader", Made{Type: "gzip.Reader", Reuse: Pooled}},
+	{"compress/zlib", "NewWriter NewWriterLevel NewWriterLevelDict", Made{Type: "zlib.Writer", Reuse: Pooled}},
+	{"compress/zlib", "NewReader NewReaderDict", Made{Type: "zlib.Reader", Reuse: Pooled}},
+	{"bufio", "NewReader NewReaderSize", Made{Type: "bufio.Reader", Reuse: Pooled}},
+	{"bufio", "NewWriter NewWriterSize", Made{Type: "bufio.Writer", Reuse: Pooled}},
+}
+
+// passing are packages whose New functions wrap what they are given, or make what
+// belongs to one use.
+var passing = map[string]bool{"errors": true, "context": true, "strings": true, "bytes": true, "time": true, "net/http": true, "net/url": true,
+	"github.com/pkg/errors": true, "log/slog": true, "reflect": true, "io": true, "net/http/httptest": true}
+
+// Makes returns the value that the code below a user's frame makes: by the
+// outermost constructor there, or the outermost method of a type that makes its
+// insides lazily. user is the frame's index; ok is false when neither is there.
+func Makes(stack []record.Frame, user int) (m Made, ok bool) {
+	for i := min(user, len(stack)) - 1; i >= 0; i-- {
+		pkg, name := Split(stack[i].Function)
+		for _, l := range lazy {
+			if l.pkg == pkg && strings.HasPrefix(name, l.receiver) && insides(stack[:i], pkg) {
+				m = l.made
+				m.At, m.Lazy = i, true
+				return m, true
+			}
+		}
+		for _, c := range makers {
+			if c.pkg == pkg && oneOf(name, c.names) {
+				m = c.made
+				m.Maker, m.At = path.Base(pkg)+"."+name, i
+				return m, true
+			}
+		}
+		if noun, ok := constructor(name); ok && !passing[pkg] && pkg != "runtime" {
+			short := strings.TrimSuffix(Short(stack[i].Function), "."+name)
+			return Made{Type: short + "." + noun, Maker: short + "." + name, At: i}, true
+		}
+	}
+	return Made{}, false
+}
+
+// insides reports whether the innermost frame belongs to the library of a method,
+// or to a folder beside it: what a compressor passes its bytes on to is not its own.
+func insides(below []record.Frame, pkg string) bool {
+	if len(below) == 0 {
+		return true
+	}
+	leaf, _ := Split(below[0].Function)
+	return leaf == pkg || path.Dir(leaf) == path.Dir(pkg) || strings.HasPrefix(leaf, pkg+"/")
+}
+
+// sizes end the names of constructors that take options.
+var sizes = []string{"Dict", "Level", "Size", "Seed", "WithOptions", "WithConfig", "WithContext", "Default"}
+
+// constructor returns the noun of an exported constructor's name: "Writer" of
+// NewWriterLevel. New alone does not say what it makes.
+func constructor(name string) (noun string, ok bool) {
+	noun, ok = strings.CutPrefix(name, "New")
+	if !ok || noun == "" || noun[0] < 'A' || noun[0] > 'Z' || strings.Contains(noun, ".") {
+		return "", false
+	}
+	for _, suffix := range sizes {
+		if short := strings.TrimSuffix(noun, suffix); short != "" {
+			noun = short
+		}
+	}
+	return noun, true
+}
+
+func oneOf(name, names string) bool {
+	for _, n := range strings.Fields(names) {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,43 @@
+package callstack
+
+import (
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
+
+// MapUse is what a function has a map do for it.
+type MapUse int
+
+// Uses of maps. A delete changes a map as an assignment does.
+const (
+	MapUnknown MapUse = iota
+	MapFill
+	MapSearch
+	MapScan
+)
+
+// mapUses are parts of the names of the runtime's functions, those of the maps
+// before Go 1.24 among them.
+var mapUses = []struct {
+	part string
+	use  MapUse
+}{
+	{"mapassign", MapFill}, {"mapdelete", MapFill}, {"mapclear", MapFill}, {"mapclone", MapFill}, {"PutSlot", MapFill}, {"makemap", MapFill},
+	{"hashGrow", MapFill}, {"growWork", MapFill}, {"evacuate", MapFill},
+	{".mapiter", MapScan}, {".mapIter", MapScan}, {"maps.(*Iter)", MapScan},
+	{"mapaccess", MapSearch}, {"maps.(*Map).get", MapSearch}, {"(*HashTrieMap[...]).Load", MapSearch},
+}
+
+// MapUseOf returns what the frames below a user's function do with a map, by the
+// outermost that says so.
+func MapUseOf(below []record.Frame) MapUse {
+	for i := len(below) - 1; i >= 0; i-- {
+		for _, u := range mapUses {
+			if strings.Contains(below[i].Function, u.part) {
+				return u.use
+			}
+		}
+	}
+	return MapUnknown
+}

@@ -1,0 +1,90 @@
+package diagnose
+
+import (
+	"cmp"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// Caused is a sample of what the user's innermost function causes by calling a
+// library. Stack is the sample's, User the index of that function's frame in it.
+type Caused struct {
+	Stack []record.Frame
+	User  int
+	Value float64
+}
+
+// mostHelpers bounds how many helpers may lie on top of each other.
+const mostHelpers = 4
+
+// Above returns the frame to name for what samples below one function of the user's
+// cause. A helper that several functions call, and one of them with nearly all of
+// its cost, only passes on what that one hands it: then the caller's line is named,
+// and helper is the function below it; ok is false where the function itself is the
+// place.
+func (p *Pass) Above(samples []Caused) (place record.Frame, helper string, ok bool) {
+	for range mostHelpers {
+		lines, functions, total := map[record.Frame]float64{}, map[string]float64{}, 0.0
+		next := make([]Caused, 0, len(samples))
+		own := ""
+		for _, s := range samples {
+			total += s.Value
+			own = callstack.Enclosing(s.Stack[s.User].Function)
+			at := p.caller(s)
+			if at < 0 {
+				continue
+			}
+			name := callstack.Enclosing(s.Stack[at].Function)
+			functions[name] += s.Value
+			lines[s.Stack[at]] += s.Value
+			next = append(next, Caused{s.Stack, at, s.Value})
+		}
+		lead := heaviest(functions, cmp.Compare[string])
+		if len(functions) < 2 || functions[lead] < leads*total {
+			return place, helper, ok
+		}
+		for f := range lines {
+			if callstack.Enclosing(f.Function) != lead {
+				delete(lines, f)
+			}
+		}
+		if helper == "" {
+			helper = own
+		}
+		place, ok = heaviest(lines, compareFrames), true
+		samples = samples[:0:0]
+		for _, s := range next {
+			if callstack.Enclosing(s.Stack[s.User].Function) == lead {
+				samples = append(samples, s)
+			}
+		}
+	}
+	return place, helper, ok
+}
+
+// caller returns the index of the user's frame that called a sample's function, -1
+// without one. Recursion and the function's own closures are the function.
+func (p *Pass) caller(s Caused) int {
+	own := callstack.Enclosing(s.Stack[s.User].Function)
+	for i := s.User + 1; i < len(s.Stack); i++ {
+		if p.Stacks.User(s.Stack[i]) && callstack.Enclosing(s.Stack[i].Function) != own {
+			return i
+		}
+	}
+	return -1
+}
+
+// Causing returns the samples of domains that one function of the user's calls into.
+func (u *Use) Causing(domains callstack.Role, function string) (list []Caused) {
+	for _, s := range u.list {
+		if !s.domain.Has(domains) || s.at < 0 {
+			continue
+		}
+		i := u.index.Innermost(s.Stack[s.at:])
+		if i >= 0 && callstack.Enclosing(s.Stack[s.at+i].Function) == callstack.Enclosing(function) {
+			list = append(list, Caused{Stack: s.Stack, User: s.at + i, Value: float64(s.Value)})
+		}
+	}
+	return list
+}

@@ -1,0 +1,111 @@
+package memory
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// object is a value that requests make by calling a library's constructor.
+type object struct {
+	callstack.Made
+	site
+	// each is how many are made per request; 0 where that is not known.
+	each float64
+}
+
+// objectsOf groups allocations by the type of the value they are part of, largest
+// first, each at the user's line that makes most of them.
+func objectsOf(p *diagnose.Pass, allocs *diagnose.Profile) []object {
+	type group struct {
+		object
+		makers, users map[record.Frame]float64 // lines that call the constructor, and that first use the value
+		largest       int64
+	}
+	groups := map[string]*group{}
+	for _, s := range allocs.Samples {
+		user := p.Stacks.Innermost(s.Stack)
+		if user < 0 {
+			continue
+		}
+		m, ok := callstack.Makes(s.Stack, user)
+		if !ok {
+			continue
+		}
+		g := groups[m.Type]
+		if g == nil {
+			g = &group{object: object{Made: m}, makers: map[record.Frame]float64{}, users: map[record.Frame]float64{}}
+			groups[m.Type] = g
+		}
+		g.bytes, g.objects = g.bytes+float64(s.Value), g.objects+float64(s.Count)
+		if m.Lazy {
+			g.users[s.Stack[user]] += float64(s.Value)
+		} else {
+			g.makers[s.Stack[user]] += float64(s.Value)
+		}
+		// A constructor allocates its own struct once; of several such places the
+		// largest is sampled best.
+		if leaf := callstack.Enclosing(s.Stack[0].Function); s.Value > g.largest && (m.At == 0 || m.Lazy && strings.Contains(leaf, ".New") || leaf == "regexp.compile") {
+			g.largest, g.each = s.Value, perRequest(p, float64(s.Count))
+		}
+	}
+	list := make([]object, 0, len(groups))
+	for _, g := range groups {
+		if g.place = most(g.makers); g.place.Function == "" {
+			g.place = most(g.users)
+		}
+		list = append(list, g.object)
+	}
+	slices.SortFunc(list, func(a, b object) int { return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.Type, b.Type)) })
+	return list
+}
+
+// most returns the line with the largest sum, the least of equals.
+func most(lines map[record.Frame]float64) (best record.Frame) {
+	for f, sum := range lines {
+		if sum > lines[best] || sum == lines[best] && (f.Function < best.Function || f.Function == best.Function && f.Line < best.Line) {
+			best = f
+		}
+	}
+	return best
+}
+
+// words names the object and how many of it are made: "a gzip.Writer per request".
+func (o object) words() string {
+	switch {
+	case o.each >= 1.5:
+		return fmt.Sprintf("%.0f %ss per request", o.each, o.Type)
+	case o.each > 0 && o.each < 0.5:
+		return fmt.Sprintf("%s %s in one request of %.0f", article(o.Type), o.Type, 1/o.each)
+	}
+	return fmt.Sprintf("%s %s per request", article(o.Type), o.Type)
+}
+
+// article returns "a" or "an" as a word is spoken: "an HTTP client".
+func article(word string) string {
+	if strings.ContainsAny(word[:1], "aeioAEIO") {
+		return "an"
+	}
+	for _, spelt := range []string{"http.", "html", "hmac", "xml", "x509", "lz4", "rsa"} {
+		if strings.HasPrefix(word, spelt) {
+			return "an"
+		}
+	}
+	return "a"
+}
+
+func (o object) remedy() string {
+	at := diagnose.At(o.place)
+	switch o.Reuse {
+	case callstack.Pooled:
+		return fmt.Sprintf("Keep %ss in a sync.Pool and Reset one for each request instead of calling %s at %s.", o.Type, o.Maker, at)
+	case callstack.Shared:
+		return fmt.Sprintf("Make the %s once, outside of requests, and share it instead of calling %s at %s: goroutines may use one together.", o.Type, o.Maker, at)
+	}
+	return fmt.Sprintf("Make the %s once and share it, or keep several in a sync.Pool where it has a Reset, instead of calling %s at %s for each request.", o.Type, o.Maker, at)
+}

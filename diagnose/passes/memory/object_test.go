@@ -1,0 +1,81 @@
+package memory_test
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/memory"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	writeJSON = "shop/web.writeJSON@web.go:20"
+	list      = "shop/orders.(*API).list@api.go:55"
+	show      = "shop/orders.(*API).show@api.go:80"
+	zip       = "shop/web.compress.func1@compress.go:31"
+)
+
+// says runs the analyzer and returns what it says of its one finding.
+func says(t *testing.T, b *Builder, want string) (f record.Finding) {
+	t.Helper()
+	if found := Expect(t, memory.Allocation, b, want); len(found) == 1 {
+		return found[0]
+	}
+	return f
+}
+
+// holds fails unless a text has all of the words.
+func holds(t *testing.T, text string, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			t.Errorf("%q lacks %q", text, word)
+		}
+	}
+}
+
+// TestObject: what is allocated is the object that is made, where it is made, and
+// not the function that first writes into it.
+func TestObject(t *testing.T) {
+	n := int64(Healthy().Requests())
+	// gzip.NewWriter makes little; the first Write, wherever it comes from, most.
+	f := says(t, collecting(4*s).
+		Alloc(n, 800<<10*n, "compress/flate.NewWriter", "compress/gzip.(*Writer).Write", "shop/web.zipped.Write@compress.go:12", "encoding/json.(*Encoder).Encode", writeJSON, list, zip).
+		Alloc(n, 160*n, "compress/gzip.NewWriterLevel", "compress/gzip.NewWriter", zip), "alloc-hot at compress.go:31")
+	holds(t, f.Title, "a gzip.Writer per request", "800 KiB", "compress.go:31")
+	holds(t, f.Remedy, "sync.Pool", "Reset")
+	holds(t, f.Where.Function, "web.compress")
+
+	f = says(t, collecting(4*s).
+		Alloc(400*n, 40<<10*n, "regexp/syntax.(*compiler).inst", "regexp/syntax.Compile", "regexp.compile", "regexp.MustCompile", list).
+		Alloc(n, 200*n, "regexp.compile", "regexp.MustCompile", list), "alloc-hot at api.go:55")
+	holds(t, f.Title, "a regexp.Regexp per request")
+	holds(t, f.Remedy, "once")
+
+	f = says(t, collecting(4*s).Alloc(3*n, 300<<10*n, "bufio.NewReaderSize", list), "alloc-hot at api.go:55")
+	holds(t, f.Title, "3 bufio.Readers per request", "300 KiB")
+
+	// A pooled writer passes bytes on; what they cost below it is not its own.
+	f = says(t, collecting(4*s).Alloc(n, 90<<10*n, "bytes.growSlice", "bytes.(*Buffer).Write", "compress/gzip.(*Writer).Write", list), "alloc-hot at api.go:55")
+	if strings.Contains(f.Title, "gzip") {
+		t.Errorf("a buffer's growth is told as a compressor: %s", f.Title)
+	}
+	Expect(t, memory.Allocation, Healthy().Alloc(n/1000, 800<<10*n/1000, "compress/flate.NewWriter", "compress/gzip.(*Writer).Write", zip)) // pooled
+}
+
+// TestAllocationBelowHelper: a helper that several call for one that causes it is
+// not the place.
+func TestAllocationBelowHelper(t *testing.T) {
+	n := int64(Healthy().Requests())
+	encode := []string{"bytes.growSlice", "bytes.(*Buffer).Write", "encoding/json.(*encodeState).marshal", "encoding/json.Marshal", writeJSON}
+	with := func(caller string) []string { return append(append([]string{}, encode...), caller) }
+	f := says(t, collecting(4*s).Alloc(n, 200<<10*n, with(list)...).Alloc(n, 2<<10*n, with(show)...), "alloc-hot at api.go:55")
+	holds(t, f.Title, "api.go:55", "web.writeJSON")
+	holds(t, f.Where.Function, "(*API).list")
+	// All cause it alike, or only one calls it: the helper is the place.
+	says(t, collecting(4*s).Alloc(n, 100<<10*n, with(list)...).Alloc(n, 100<<10*n, with(show)...), "alloc-hot at web.go:20")
+	says(t, collecting(4*s).Alloc(n, 100<<10*n, with(list)...), "alloc-hot at web.go:20")
+	// What the helper makes by itself is its own.
+	says(t, collecting(4*s).Alloc(n, 200<<10*n, writeJSON, list).Alloc(n, 2<<10*n, writeJSON, show), "alloc-hot at web.go:20")
+}

@@ -1,0 +1,54 @@
+package wait_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/passes/wait"
+	"github.com/redline-go/redline/record"
+)
+
+// holding is a chain whose goroutine, in the lock, is in a state for part of the wait.
+func holding(state record.ReqState, of time.Duration) record.Chain {
+	c := chain(record.Link{Goroutine: "shop/web.handle", Request: true, State: state, Stack: append(Stack("sync.(*Mutex).Unlock", set), Serving()...)})
+	c.NS = int64(of)
+	return c
+}
+
+// TestHolderWaitsForCPU: the time that a holder is ready and has no CPU is the
+// CPUs' doing, and not the lock's.
+func TestHolderWaitsForCPU(t *testing.T) {
+	locked := func(runs, queued time.Duration) *Builder {
+		return busy().Wait(record.StateLock, 10*ms, 1, mutex(get)...).Behind(holding(record.StateRunning, runs), holding(record.StateRunnable, queued))
+	}
+	Expect(t, wait.Lock, locked(ms, 9*ms))
+	Expect(t, wait.Lock, idle().Wait(record.StateLock, 30*ms, 1, mutex(get)...).Behind(holding(record.StateRunning, 27*ms), holding(record.StateRunnable, 3*ms)), "lock-contention at cache.go:41")
+}
+
+// TestWorkUnderLock: what the holder does is named, and not only that it runs.
+func TestWorkUnderLock(t *testing.T) {
+	under := func(frames ...string) record.Finding {
+		t.Helper()
+		b := idle().Wait(record.StateLock, 30*ms, 1, mutex(get)...).Behind(holding(record.StateRunning, 28*ms)).Held(8*time.Second, "sync.(*Mutex).Unlock", set)
+		b.Busy(time.Second).Sample(4*time.Second, append(frames, set)...)
+		found := Expect(t, wait.Lock, b, "lock-contention at cache.go:41")
+		if len(found) != 1 {
+			return record.Finding{}
+		}
+		return found[0]
+	}
+	for _, c := range []struct {
+		title  string
+		frames []string
+	}{
+		{"held while (*Cache).Set sorts (slices.SortFunc)", []string{"slices.insertionSortCmpFunc", "slices.SortFunc"}},
+		{"held while (*Cache).Set compresses (gzip.(*Writer).Write)", []string{"compress/flate.(*compressor).deflate", "compress/gzip.(*Writer).Write"}},
+		{"held while (*Cache).Set allocates", []string{"runtime.memclrNoHeapPointers", "runtime.mallocgc", "runtime.makeslice"}},
+	} {
+		if f := under(c.frames...); !strings.Contains(strings.ReplaceAll(f.Title, "cache.", ""), c.title) || !strings.Contains(f.Remedy, "outside") {
+			t.Errorf("%q (%s), want %q", f.Title, f.Remedy, c.title)
+		}
+	}
+}
