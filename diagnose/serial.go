@@ -79,7 +79,7 @@ func (p *Pass) serialAt(site Site) (s serial, ok bool) {
 	if p.Load().Rate*site.NS/1e9 <= crowd*s.Servers {
 		return s, false
 	}
-	s.Busy, s.runs = s.Servers, p.running(site)
+	s.Busy, s.runs = s.Servers, p.OwnPart(site)
 	return s, s.runs > 0
 }
 
@@ -111,22 +111,6 @@ func (p *Pass) holders(site Site) (functions []string) {
 		}
 	}
 	return functions
-}
-
-// running returns the part of a wait in which whoever ends it runs, is ready to, or
-// helps the collector, 0 to 1; 0 where less than half of the wait was followed.
-func (p *Pass) running(site Site) float64 {
-	var followed, runs int64
-	for _, c := range site.Part.Behind {
-		followed += c.NS
-		if onCPU(p.Stacks.Root(c)) {
-			runs += c.NS
-		}
-	}
-	if followed == 0 || float64(followed) < followedMost*float64(site.Part.NS) {
-		return 0
-	}
-	return float64(runs) / float64(followed)
 }
 
 func onCPU(kind callstack.Wait) bool {

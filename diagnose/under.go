@@ -76,17 +76,25 @@ func (p *Pass) Under(site Site, more ...string) string {
 // ReadyPart returns the part of a wait, 0 to 1, in which whoever would end it was
 // ready to run and had no CPU; 0 where less than half of the wait was followed.
 func (p *Pass) ReadyPart(site Site) float64 {
-	var followed, ready int64
+	return p.partOf(site, func(kind callstack.Wait) bool { return kind == callstack.Queued })
+}
+
+// OwnPart returns the part of a wait, 0 to 1, that goroutines of the service which
+// would end it ran, or were ready to; 0 where less than half was followed.
+func (p *Pass) OwnPart(site Site) float64 { return p.partOf(site, onCPU) }
+
+func (p *Pass) partOf(site Site, in func(callstack.Wait) bool) float64 {
+	var followed, sum int64
 	for _, c := range site.Part.Behind {
 		followed += c.NS
-		if p.Stacks.Root(c) == callstack.Queued {
-			ready += c.NS
+		if in(p.Stacks.Root(c)) {
+			sum += c.NS
 		}
 	}
 	if followed == 0 || float64(followed) < followedMost*float64(site.Part.NS) {
 		return 0
 	}
-	return float64(ready) / float64(followed)
+	return float64(sum) / float64(followed)
 }
 
 // Scaled returns the site with a part of its time, 0 to 1.

@@ -10,10 +10,18 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// leastCallNS is the mean wait per call from which a dependency is slow: an
-// answer within that is a fast one, whatever its share. orders-gateway waits for
-// 0.4 ms, kyc-check for 5 ms of which nobody complains.
-const leastCallNS = 3e6
+const (
+	// leastOwn is how many times the service's own work per request an answer must
+	// take: below it the service itself is where the time is. It does not change as
+	// CPUs that both share fill up. orders-gateway has 1.4, kyc-check 30.
+	leastOwn = 2
+	// handOvers is how many times a goroutine's mean wait for a CPU an answer must
+	// take. A call is handed over a dozen times (goroutines, kernels, the other
+	// service and back), each at that price or more, so that what is within a
+	// hundred is an answer at once. orders-gateway has 25, partner-feed, whose CPUs
+	// are used up, 12, and weather-proxy 690.
+	handOvers = 100
+)
 
 // Slow finds slow calls to other services.
 var Slow = diagnose.Analyzer{
@@ -21,13 +29,15 @@ var Slow = diagnose.Analyzer{
 	Stage: diagnose.Wait,
 	Doc: "Sums network waits in HTTP clients, gRPC, Redis and other clients (not databases, not the server's own " +
 		"connections) by the caller. They count from 20 % of request time or half of the tail's extra time, and " +
-		"from 3 ms per call.",
+		"where an answer takes twice the request's own work and a hundred waits for a CPU.",
 	Causes: []diagnose.Cause{{
 		ID:    "downstream-slow",
 		Title: "Requests wait for another service",
 		Doc:   "Requests wait on the network for the answer to one call to a dependency.",
 		Knows: "Waits in a client's call in the trace (HTTP, gRPC, Redis and others, sockets that the user's code reads), by the user's function that " +
-			"calls: 20 % of request time and 3 ms per call, or half of the time by which the tail exceeds the median. Told apart from downstream-serial and " +
+			"calls: 20 % of request time, or half of the time by which the tail exceeds the median. The time in which the service's own goroutines are ready " +
+			"to read the answer and have no CPU does not count. An answer is slow against the service itself, not by a fixed limit: it takes twice the request's " +
+			"own work (its queue for a CPU included, so that a host that both share cancels out) and a hundred times a goroutine's mean wait for a CPU. Told apart from downstream-serial and " +
 			"retry-storm by the number of calls, from missing-timeout by callers that still wait, and from http-client-churn and dns-per-request by " +
 			"what the wait is for; a call that the target answers itself over loopback is its own work; where connections are opened for each call on busy CPUs, the wait for the answer is told with that.",
 		Remedy: "Make the dependency faster, call it less (cache, batch), in parallel with other work, or hedge its tail.",
@@ -77,9 +87,9 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		times := attempts(p, s)
-		perCall := s.NS / max(times, 1e-3)
-		if v.Of == diagnose.OfRequest && perCall < leastCallNS {
-			p.Reject("downstream-slow", "calls at %s take %s of request time, but answer within %s each", diagnose.At(s.Place), diagnose.Percent(s.Share), diagnose.Span(perCall))
+		perCall := (1 - p.OwnPart(s)) * s.NS / max(times, 1e-3)
+		if why := atOnce(p, perCall); v.Of == diagnose.OfRequest && why != "" {
+			p.Reject("downstream-slow", "calls at %s take %s of request time, but answer within %s each, %s", diagnose.At(s.Place), diagnose.Percent(s.Share), diagnose.Span(perCall), why)
 			continue
 		}
 		f := v.Finding(p, "downstream-slow", s)
@@ -90,6 +100,20 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		found = append(found, f)
 	}
 	return found, nil
+}
+
+// atOnce says against what an answer within so many ns, without the queue of the
+// service's own goroutines, is a fast one; "" for a slow one.
+func atOnce(p *diagnose.Pass, ns float64) string {
+	w := p.Waits()
+	own := w.NS(callstack.Busy, callstack.Queued, callstack.Collector)
+	if ns < leastOwn*own {
+		return fmt.Sprintf("while a request's own work takes %s", diagnose.Span(own))
+	}
+	if each := w.NS(callstack.Queued) / max(1, w.Times(callstack.Queued)); ns < handOvers*each {
+		return fmt.Sprintf("where a goroutine waits %s for a CPU each time", diagnose.Span(each))
+	}
+	return ""
 }
 
 // elsewhere tells which functions' calls are told as retries or as a sequence, and

@@ -36,6 +36,24 @@ func TestSlow(t *testing.T) {
 	Expect(t, downstream.Slow, idle().Wait(record.StateNetwork, 30*ms, 1, "net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", get)) // a slow caller
 }
 
+// TestSlowAgainstOwn: what an answer takes is weighed against the service's own work
+// and what a hand-over costs on this host, and not by a fixed limit.
+func TestSlowAgainstOwn(t *testing.T) {
+	const each = 2500 * us
+	quick := New(64, 3*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(record.StateRunning, 200*us, 3).Wait(record.StateRunnable, 20*us, 3)
+	Expect(t, downstream.Slow, get1(quick, each, 1, get), "downstream-slow at cache.go:41")
+	// The same host's CPUs are used up, and the other service queues for them, too.
+	crowded := func() *Builder {
+		return New(64, 10*ms).CPU(2, 1.97, 1.2, 0.3, 0.1).Wait(record.StateRunning, 200*us, 3).Wait(record.StateRunnable, 5*ms, 8)
+	}
+	Expect(t, downstream.Slow, get1(crowded(), 5*ms, 1, get))
+	Expect(t, downstream.Slow, get1(crowded(), 90*ms, 1, get), "downstream-slow at cache.go:41")
+	// The answer is there, and the transport's own goroutine waits for a CPU to read it.
+	reader := record.Chain{NS: int64(8 * ms), Links: []record.Link{{Goroutine: "net/http.(*persistConn).readLoop", State: record.StateRunnable}}}
+	answers := record.Chain{NS: int64(2 * ms), Links: []record.Link{{Goroutine: "net/http.(*persistConn).readLoop", State: record.StateNetwork}}}
+	Expect(t, downstream.Slow, get1(idle(), 10*ms, 1, get).Behind(answers, reader))
+}
+
 // TestOwnService: a call that the target answers itself is no dependency's.
 func TestOwnService(t *testing.T) {
 	connected := func(b *Builder, self, other float64) *Builder {
