@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
@@ -21,6 +22,38 @@ func (p *Pass) Drivers() []callstack.Driver {
 			}
 		}
 	}
+	p.stacks(look)
+	slices.Sort(found)
+	p.drivers = &found
+	return found
+}
+
+// Imports reports whether the target's binary is built of a module, whatever its
+// major version; of a binary that could not be read, whether code of it was seen to
+// run.
+func (p *Pass) Imports(module string) bool {
+	if modules := p.Record.Run.Target.Modules; len(modules) > 0 {
+		return slices.ContainsFunc(modules, func(path string) bool { return path == module || strings.HasPrefix(path, module+"/") })
+	}
+	if p.imports == nil {
+		p.imports = map[string]bool{}
+		p.stacks(func(stack []record.Frame) {
+			for _, f := range stack {
+				pkg, _ := callstack.Split(f.Function)
+				p.imports[pkg] = true
+			}
+		})
+	}
+	for pkg := range p.imports {
+		if pkg == module || strings.HasPrefix(pkg, module+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// stacks shows those of the requests and of the CPU profile.
+func (p *Pass) stacks(look func([]record.Frame)) {
 	if p.Anatomy != nil {
 		for _, part := range p.Anatomy.All {
 			look(part.Stack)
@@ -31,9 +64,6 @@ func (p *Pass) Drivers() []callstack.Driver {
 			look(s.Stack)
 		}
 	}
-	slices.Sort(found)
-	p.drivers = &found
-	return found
 }
 
 // Uses reports whether a driver was seen.

@@ -55,7 +55,7 @@ func (p *Pass) example(f *record.Finding) (record.Evidence, bool) {
 			continue
 		}
 		took := float64(s.Request.Done - s.Request.Sent)
-		return Fact(FromSpans, took, Nanosec, "for example trace %s: request %d took %s, of which %s in %s",
+		return Fact(FromSpans, took, Nanosec, "for example trace %s: request %d took %s, %s of it in %s",
 			s.Request.TraceID, s.Request.ID, Span(took), Span(float64(at.Self)), spanName(at)), true
 	}
 	return record.Evidence{}, false

@@ -163,7 +163,7 @@ func waitsFor(kind callstack.Wait, at record.Frame) (who, group string) {
 	case callstack.Busy:
 		return "on CPU", ""
 	case callstack.Queued:
-		return "waiting for a CPU", ""
+		return record.QueuedForCPU, ""
 	case callstack.Collector:
 		return "runtime: garbage collector", ""
 	case callstack.DatabaseWait, callstack.PrepareWait:

@@ -38,6 +38,7 @@ type Pass struct {
 	stops      *Stops
 	serial     *[]serial
 	drivers    *[]callstack.Driver
+	imports    map[string]bool
 }
 
 func newPass(rec *record.Record, a *record.Anatomy) *Pass {

@@ -3,6 +3,10 @@ package record
 // Unattributed is the entry of a ledger for what nobody could be named for.
 const Unattributed = "unattributed"
 
+// QueuedForCPU is the entry of the request time in which a request was ready to run
+// and had no CPU.
+const QueuedForCPU = "waiting for a CPU"
+
 // Ledger accounts for the mean request's time and for the service's CPU by who is
 // responsible. Each list sums to 1, largest first, Unattributed last; an empty
 // one was not measured.

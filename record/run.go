@@ -57,14 +57,17 @@ type Host struct {
 
 // Target describes the service under test.
 type Target struct {
-	How        string   `json:"how"` // url, exec, build or pid
-	URL        string   `json:"url"`
-	Command    []string `json:"command,omitempty"` // redacted
-	PID        int      `json:"pid,omitempty"`
-	GoVersion  string   `json:"go_version,omitempty"`
-	Module     string   `json:"module,omitempty"`       // main module path, as in build info
-	MainPkg    string   `json:"main_package,omitempty"` // its main package
-	Revision   string   `json:"revision,omitempty"`     // vcs.revision of the build
+	How       string   `json:"how"` // url, exec, build or pid
+	URL       string   `json:"url"`
+	Command   []string `json:"command,omitempty"` // redacted
+	PID       int      `json:"pid,omitempty"`
+	GoVersion string   `json:"go_version,omitempty"`
+	Module    string   `json:"module,omitempty"`       // main module path, as in build info
+	MainPkg   string   `json:"main_package,omitempty"` // its main package
+	Revision  string   `json:"revision,omitempty"`     // vcs.revision of the build
+	// Modules are the paths of the modules that its binary is built of, without its
+	// own, as in build info; empty when that is not known.
+	Modules    []string `json:"modules,omitempty"`
 	GOMAXPROCS int      `json:"gomaxprocs,omitempty"`
 	Probe      bool     `json:"probe"` // whether redline's probe is linked in
 	// Instrumented are the packages that redline's build put hooks into, so that the

@@ -61,7 +61,7 @@ func nothing(s *record.Summary) (headline, limit string) {
 	default:
 		headline = fmt.Sprintf("Nothing found that stops it, but %d causes were not judged.", n)
 	}
-	limit = limitedBy(l)
+	limit = limitedBy(s)
 	if s.CPU != nil && s.CPU.Full {
 		limit += " " + full(s.CPU)
 	}
@@ -88,19 +88,42 @@ func full(c *record.CPUUse) string {
 }
 
 // limitedBy says what kept the load from being higher when nothing in the
-// service did. For a closed loop that is Little's law: each connection waits
-// for its answer.
-func limitedBy(l *record.LoadSummary) string {
+// service did. For a closed loop that is Little's law, each connection waits for its
+// answer, unless it waits for a CPU.
+func limitedBy(s *record.Summary) string {
+	l, queued := &s.Load, queuedForCPU(s.Ledger)
 	switch {
 	case l.IntendedRate > 0 && l.Rate >= 0.99*l.IntendedRate:
 		return fmt.Sprintf("The load was limited by its schedule: %s of %s requests/s intended.", notation.Rate(l.Rate), notation.Rate(l.IntendedRate))
 	case l.IntendedRate > 0:
 		return fmt.Sprintf("The schedule was not met: %s of %s requests/s intended succeeded.", notation.Rate(l.Rate), notation.Rate(l.IntendedRate))
+	case queued >= mostlyQueued:
+		return fmt.Sprintf("The load was limited by the CPUs: requests were ready to run and waited for one for %s of their time.", notation.Percent(queued))
+	case s.CPU != nil && s.CPU.Full && l.Service.Mean > 0:
+		return fmt.Sprintf("The load was limited by the CPUs: each of its %s connections waited %s for an answer on average.",
+			notation.Count(int64(l.Connections)), notation.Duration(l.Service.Mean))
 	case l.Service.Mean > 0:
 		return fmt.Sprintf("The load was limited by its %s connections, each waiting %s for an answer on average.",
 			notation.Count(int64(l.Connections)), notation.Duration(l.Service.Mean))
 	}
 	return fmt.Sprintf("The load was limited by its %s connections.", notation.Count(int64(l.Connections)))
+}
+
+// mostlyQueued of request time in the queue for a CPU makes that the limit.
+const mostlyQueued = 0.5
+
+// queuedForCPU returns the part of request time, 0 to 1, in which requests were ready
+// to run and had no CPU; 0 where that is not known.
+func queuedForCPU(l *record.Ledger) float64 {
+	if l == nil {
+		return 0
+	}
+	for _, e := range l.RequestTime {
+		if e.Who == record.QueuedForCPU {
+			return e.Share
+		}
+	}
+	return 0
 }
 
 // place says where a finding is in one line, or "" when it names no place.

@@ -9,6 +9,9 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
+// maxModules bounds the modules that are kept of a binary; Kubernetes has some 250.
+const maxModules = 1024
+
 // describeBinary reads what the Go toolchain left in the target's binary. A
 // target that is not Go, or not ours to read, keeps the fields empty.
 func describeBinary(t *record.Target) {
@@ -20,6 +23,10 @@ func describeBinary(t *record.Target) {
 		return
 	}
 	t.GoVersion, t.MainPkg, t.Module = info.GoVersion, info.Path, info.Main.Path
+	t.Modules = nil
+	for _, dep := range info.Deps[:min(len(info.Deps), maxModules)] {
+		t.Modules = append(t.Modules, dep.Path)
+	}
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" {
 			t.Revision = s.Value

@@ -151,6 +151,9 @@ func TestBuildIsInstrumented(t *testing.T) {
 			if !slices.Equal(info.Instrumented, want) || len(info.NotInstrumented) > 0 {
 				t.Fatalf("instrumented %q; left: %q", info.Instrumented, info.NotInstrumented)
 			}
+			if !slices.Contains(info.Modules, "github.com/jackc/pgx/v5") {
+				t.Errorf("the binary is built of %q", info.Modules)
+			}
 			for range 3 {
 				if _, err := http.Get("http://" + address + "/"); err != nil {
 					t.Fatal(err)

@@ -22,6 +22,7 @@ const (
 // it. Amounts are over the steady span of ten seconds.
 type Builder struct {
 	module      string
+	modules     []string
 	connections int
 	rate        float64 // requests per second
 	intended    float64 // of an open loop; 0 is closed
@@ -54,6 +55,9 @@ func New(connections int, latency time.Duration) *Builder {
 
 // Module sets the target's main module; empty means that it is not known.
 func (b *Builder) Module(path string) *Builder { b.module = path; return b }
+
+// Modules sets what the target's binary is built of besides its own module.
+func (b *Builder) Modules(paths ...string) *Builder { b.modules = paths; return b }
 
 // Rate makes the load an open loop at a rate per second.
 func (b *Builder) Rate(rate float64) *Builder {
@@ -177,7 +181,7 @@ func (b *Builder) write(dir string) error {
 	w, err := record.Create(dir, record.Run{
 		Schema: record.RunSchema, ID: "run", Clock: clock, Window: record.DefaultWindow, Steady: steady,
 		Scenario: json.RawMessage(fmt.Sprintf(`{"load":{"rate":%g,"connections":%d}}`, b.intended, b.connections)),
-		Target:   record.Target{How: "build", Module: b.module},
+		Target:   record.Target{How: "build", Module: b.module, Modules: b.modules},
 	})
 	if err != nil {
 		return err

@@ -167,7 +167,7 @@ func trim(text string) string {
 // Index returns docs/causes.md: every cause with a link to its page.
 func (c Causes) Index() string {
 	var b strings.Builder
-	b.WriteString("# Causes\n\nWhat redline can name, in the order in which it judges. Each page tells how the cause looks, how redline knows, what to\n" +
+	b.WriteString("# Causes\n\nWhat redline can name, in the order in which it judges. Each page says how the cause looks, how redline knows, what to\n" +
 		"do, with code before and after, and how to see that it helped; `redline explain CAUSE` prints the same. Made from the\n" +
 		"analyzers' own metadata: `go test ./diagnose/suite -update`. How often they are right is in [diagnosis.md](diagnosis.md).\n")
 	last := diagnose.Stage(-1)

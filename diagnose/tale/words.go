@@ -21,7 +21,7 @@ var doing = map[callstack.Wait]string{
 	callstack.RPCWait:      "waited for another service's answer",
 	callstack.NetworkWait:  "waited for the network",
 	callstack.ClientWait:   "waited for its own client to send or to take bytes",
-	callstack.SemaphoreW:   "waited for its turn, since only so many may go on at a time",
+	callstack.SemaphoreW:   "waited for its turn at a limit on concurrency",
 	callstack.FlightWait:   "waited for another request that works out the same",
 	callstack.SleepWait:    "waited for a timer",
 	callstack.LogWait:      "waited to write the log",
@@ -46,7 +46,7 @@ func does(w callstack.Wait, state record.ReqState) string {
 	if text, ok := doing[w]; ok {
 		return text
 	}
-	return "did something that the trace does not name"
+	return "did what the trace does not show (unattributed)"
 }
 
 // states words what a goroutine did that a request waited for.

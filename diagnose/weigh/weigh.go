@@ -4,7 +4,10 @@
 package weigh
 
 import (
+	"fmt"
+
 	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
 )
 
@@ -96,12 +99,28 @@ func (v Verdict) Finding(p *diagnose.Pass, cause string, s diagnose.Site) diagno
 			diagnose.Span(s.TailNS), diagnose.Span(p.Waits().GapNS())))
 	} else {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, s.NS, diagnose.Nanosec,
-			"the mean request waits %s here of %s, in %.1f waits", diagnose.Span(s.NS), diagnose.Span(p.Waits().MeanNS()), s.Times))
+			"the mean request waits %s of its %s here%s", diagnose.Span(s.NS), diagnose.Span(p.Waits().MeanNS()), entered(s)))
 	}
 	if use := p.CPU().Use(); use == use {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio, "CPUs are %s busy meanwhile", diagnose.Percent(min(1, use))))
 	}
 	return f
+}
+
+// entered words how often a request waits at a site. An answer from the network is
+// read in as many waits as it comes in pieces, which count no calls.
+func entered(s diagnose.Site) string {
+	switch s.Wait {
+	case callstack.DatabaseWait, callstack.PrepareWait, callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait, callstack.ClientWait:
+		return ""
+	}
+	switch {
+	case s.Times >= 1.5:
+		return fmt.Sprintf(", in %.0f waits", s.Times)
+	case s.Times >= 0.95:
+		return ", in one wait"
+	}
+	return fmt.Sprintf("; %s of requests wait here", diagnose.Percent(s.Times))
 }
 
 // Requests words who waits.

@@ -27,7 +27,7 @@ var Background = diagnose.Analyzer{
 			"poll in a tight loop.",
 		Knows: "CPU samples of goroutines that run the service's own code, do not serve a connection, and for which the execution trace shows no request " +
 			"waiting (a worker that answers requests is no background work), by the function that they began in; from 10 % of the service's CPU. What a " +
-			"request starts and does not wait for looks the same, and is told with low confidence. Where: the innermost function that holds nearly all of it.",
+			"request starts and does not wait for looks the same, and is reported with low confidence. Where: the innermost function that holds nearly all of it.",
 		Remedy: "Do it less often, for what changed only, in small steps, on a copy, or in another process.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for {\n\tm.reindex() // all of it, whether anything changed or not\n\ttime.Sleep(2 * time.Millisecond)\n}",

@@ -32,7 +32,7 @@ var Growth = diagnose.Analyzer{
 	Causes: []diagnose.Cause{{
 		ID: "grows-with-state", Title: "Requests cost more the more is stored",
 		Doc: "The work of a request grows with what earlier ones left behind: a scan over all entries, a list that is sorted or copied whole, an answer " +
-			"that holds everything. It is told before it ends the service.",
+			"that holds everything. It is reported before it ends the service.",
 		Knows: "CPU time per request, of the service and of a database on this host, rises through the run by a quarter or more and nearly without a step " +
 			"back (Kendall's test over twelve points, three standard errors), while the live heap grows by a tenth or the database's own cost does; other " +
 			"programs did not take more of the host meanwhile. Where: the own function with the most CPU.",

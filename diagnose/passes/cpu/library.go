@@ -136,7 +136,7 @@ var Clock = domain{
 		ID: "cpu-clock", Title: "The clock or a random source takes the CPU",
 		Doc: "The time is read, or random bytes are drawn, thousands of times in a request: for each element of a loop, a few bytes at a time.",
 		Knows: "CPU samples below time.Now and its kin, math/rand, crypto/rand and UUID generators that the user's functions call, from 12 % of the service's CPU. What " +
-			"the server and the runtime read by themselves does not count. One cause for both, since they look alike and are healed alike: read once.",
+			"the server and the runtime read by themselves does not count. One cause for both, because they look alike and are healed alike: read once.",
 		Remedy: "Read the clock once per request and pass it on; draw random bytes in blocks; math/rand/v2 where no secret is made.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, s := range sessions {\n\tif time.Since(s.seen) > limit { n++ }\n}",
@@ -157,7 +157,7 @@ var Router = domain{
 		ID: "cpu-router", Title: "Finding the handler takes the CPU",
 		Doc: "Routes are tried one after another for each request, often with an expression each, before the handler runs.",
 		Knows: "CPU samples inside the matching functions of routers, expressions that they match included, from 15 % of the service's CPU. It has no place in the " +
-			"service's code: the router's function is named. A long chain of middleware is not told by this: what each layer does is booked on what it does.",
+			"service's code: the router's function is named. A long chain of middleware is not reported by this: what each layer does is booked on what it does.",
 		Remedy: "A router with a tree, the hottest routes first, sub-routers by prefix, expressions only where they are needed.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "r.HandleFunc(\"/t/\"+tenant+\"/plans/{id:[0-9]+}\", show) // for each of 400 tenants",

@@ -19,7 +19,7 @@ var Saturated = diagnose.Analyzer{
 	Name:  "saturated",
 	Stage: diagnose.CPUUse,
 	Doc: "Named only when the service itself uses 85 % of the CPUs it may use and nothing else explains where they " +
-		"go; always with low confidence, since a healthy service under a closed loop ends here.",
+		"go; always with low confidence, because a healthy service under a closed loop ends here.",
 	Causes: []diagnose.Cause{{
 		ID: "cpu-saturated", Title: "The CPUs are used up, and no single cost leads",
 		Doc: "The service keeps its CPUs busy, and the cost of a request is spread over many functions.",

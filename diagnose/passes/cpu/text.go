@@ -92,7 +92,7 @@ var RegexpCompile = domain{
 		ID: "cpu-regexp-compile", Title: "Regular expressions are compiled in the request path",
 		Doc: "An expression is parsed and compiled for each use, as regexp.MatchString does.",
 		Knows: "CPU samples below regexp.Compile, MustCompile and regexp/syntax, from 5 % of the service's CPU, and the collector's work for what " +
-			"they allocate. Compiling belongs outside requests, so all of it can be saved. Told apart from cpu-regexp-match by the function called; " +
+			"they allocate. Compiling belongs outside requests, so all of it can be saved. Distinguished from cpu-regexp-match by the function called; " +
 			"where both are found, the match is of what was just compiled.",
 		Remedy: "Compile once, in a package variable.",
 		Example: diagnose.Example{Lang: "go",

@@ -1,11 +1,8 @@
 package database
 
 import (
-	"strings"
-
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
 )
 
 // mapper is the package of GORM, for which some remedies have a name of their own.
@@ -14,27 +11,8 @@ const mapper = "gorm.io/gorm"
 // withGORM returns what to do by GORM's own means, after a separator, where the
 // service uses it; else nothing.
 func withGORM(p *diagnose.Pass, text string) string {
-	seen := func(stack []record.Frame) bool {
-		for _, f := range stack {
-			if strings.HasPrefix(f.Function, mapper) {
-				return true
-			}
-		}
-		return false
-	}
-	if p.Anatomy != nil {
-		for _, part := range p.Anatomy.All {
-			if seen(part.Stack) {
-				return text
-			}
-		}
-	}
-	if prof, err := p.Profile("cpu", "cpu"); err == nil {
-		for _, s := range prof.Samples {
-			if seen(s.Stack) {
-				return text
-			}
-		}
+	if p.Imports(mapper) {
+		return text
 	}
 	return ""
 }

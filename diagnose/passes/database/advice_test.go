@@ -30,3 +30,18 @@ func TestAdviceIsForTheDriver(t *testing.T) {
 		}
 	}
 }
+
+// TestAdviceIsForTheBinary: what the binary is built of decides, seen to run or not.
+func TestAdviceIsForTheBinary(t *testing.T) {
+	asked := func(modules ...string) *Builder {
+		return New(16, 20*time.Millisecond).CPU(4, 1, 0.3, 0.1, 0.3).Modules(modules...).Wait(record.StateRunning, time.Millisecond, 3).
+			Wait(record.StateNetwork, 10*time.Millisecond, 10, "internal/poll.(*FD).Read", "github.com/jackc/pgx/v5/pgconn.(*PgConn).Prepare",
+				"github.com/jackc/pgx/v5.(*Conn).Prepare", "database/sql.(*DB).QueryContext", "shop/store.Find@store.go:9")
+	}
+	for modules, want := range map[string]bool{"gorm.io/gorm": true, "gorm.io/gormother": false, "github.com/jackc/pgx/v5": false} {
+		found := Expect(t, database.Unprepared, asked(modules), "db-unprepared at store.go:9")
+		if len(found) == 1 && strings.Contains(found[0].Remedy, "GORM") != want {
+			t.Errorf("%s: %s", modules, found[0].Remedy)
+		}
+	}
+}

@@ -207,7 +207,7 @@ func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) 
 		return ""
 	}
 	at = " at " + diagnose.At(site.Place)
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio, "a request waits %.1f times for the database%s", site.Times, at))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio, "a request's goroutine waits at the database's connection %.0f times%s; an answer that comes in pieces takes several waits", site.Times, at))
 	if site.Times >= 2*manyCalls {
 		f.Confidence = record.High
 	}

@@ -13,7 +13,7 @@ var slowQuery = diagnose.Cause{
 		"request time (from the execution trace) or of the CPU in use. It is named only if it is wasteful or slow by " +
 		"itself: an index would halve its work or more (the descent of a B-tree and the blocks of the rows wanted, against the plan's cost and the " +
 		"blocks touched), or it takes 20 ms per call, or 5 ms of the server's CPU. A frequent but " +
-		"indexed statement is rejected with its figures. Time spent waiting for another session's lock is told as db-lock-wait. " +
+		"indexed statement is rejected with its figures. Time spent waiting for another session's lock is reported as db-lock-wait. " +
 		"Of SQLite the statements are those that redline's build counts (operations.json), with SQLite's plan: a table of 1,000 rows or more " +
 		"read whole for an eighth of its rows, or 5 ms per call. Without that build the function is named below which SQLite takes 15 % of the service's CPU. " +
 		"The caller is counted by redline's build too; otherwise it is inferred from waits, and the finding says so.",
@@ -36,7 +36,7 @@ var nPlusOne = diagnose.Cause{
 		"number, and the CPU of both sides, is what costs.",
 	Knows: "Calls of a statement over requests: one must run 2.5 times per request, all repeated ones together twice more " +
 		"than needed, and take 15 % of request time. Without statements, eight database waits per request at one place. " +
-		"Different statements that run once each are no repetition (product-sheet); statements that write are told as db-unbatched-write.",
+		"Different statements that run once each are no repetition (product-sheet); statements that write are reported as db-unbatched-write.",
 	Remedy: "A join, or one statement with = ANY($1) for all keys; GORM: Preload.",
 	Example: diagnose.Example{
 		Lang: "go",
@@ -110,7 +110,7 @@ var saturated = diagnose.Cause{
 	Title: "The database is at its limit",
 	Doc:   "The database's CPU is used up and no single statement is at fault.",
 	Knows: "On a host whose CPUs are used up (92 %), the database's processes use 70 % of what the load uses, and neither a " +
-		"slow statement, repetition, locks, connection churn nor unprepared statements were found. It is a hint, since the " +
+		"slow statement, repetition, locks, connection churn nor unprepared statements were found. It is a hint, because the " +
 		"service may simply do what it is for. A database on another host is not judged: its CPU is not seen.",
 	Remedy: "A larger or replicated database, a cache for what is read often, fewer round trips.",
 	Example: diagnose.Example{
@@ -129,7 +129,7 @@ var stampede = diagnose.Cause{
 		"so that the same statement or call comes in bursts, and latency with it.",
 	Knows: "At most 60 % of requests make the call, and it always takes its time; windows without any slow request are more " +
 		"than misses at random would leave, by 20 % of all; at least three bursts of four calls. A dependency that stalls " +
-		"now and then is told apart by its usual calls being fast, a cache that misses at random by having no quiet windows. " +
+		"now and then is distinguished by its usual calls being fast, a cache that misses at random by having no quiet windows. " +
 		"That a burst asks for one key is not seen: keys that expire together look the same, and the remedy is the same.",
 	Remedy: "Single flight per key, refresh before expiry, expiries spread by a random part.",
 	Example: diagnose.Example{

@@ -35,7 +35,7 @@ var NPlusOne = diagnose.Analyzer{
 	Doc: "Divides the calls of each statement by the requests: one must run 2.5 times per request, and all repeated " +
 		"ones together twice more than needed. Without statement statistics 8 database waits per request at one " +
 		"place of the user's code count. The calls must take 15 % of request time. Where most of what is repeated " +
-		"writes, it is told as writes that are not batched.",
+		"writes, it is reported as writes that are not batched.",
 	Causes: []diagnose.Cause{nPlusOne, unbatchedWrite},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	Run:    runNPlusOne,

@@ -11,7 +11,7 @@ var poolWait = diagnose.Cause{
 	Knows: "Waits inside database/sql's or pgxpool's acquire, from 20 % of request time and 100 µs. While CPUs are used up a " +
 		"queue at the pool is admission control and not named, unless the pool is no larger than the number of CPUs and half " +
 		"of the request is spent there. Where the connections are held for long by a slow statement, a lock, repetition or " +
-		"an idle transaction, that is the root and the queue is told with it.",
+		"an idle transaction, that is the root and the queue is reported with it.",
 	Remedy: "Size the pool to the knee (Little's law gives the start), and release connections earlier.",
 	Example: diagnose.Example{
 		Lang:   "go",

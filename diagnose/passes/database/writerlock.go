@@ -61,7 +61,7 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title:  fmt.Sprintf("Writers wait for SQLite's one writer for %s of request time", diagnose.Percent(share)),
 		Remedy: "Write through one connection (SetMaxOpenConns(1) on a pool for writes, a second pool for reads), keep transactions short, and let one goroutine commit the rows of several requests together.",
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Ratio, "%.1f requests are within statements that write at a time, of which SQLite lets one: the mean request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin)),
+			diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Ratio, "%.1f requests are within statements that write at a time, and SQLite admits one: the mean request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin)),
 		},
 	}
 	if by, ok := w.lead.Heaviest(); ok {

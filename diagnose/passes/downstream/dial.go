@@ -30,7 +30,7 @@ var Churn = diagnose.Analyzer{
 		Doc:   "Requests wait in the transport for a connection to be opened, and CPU goes into dialling and handshakes.",
 		Knows: "Waits for the transport to hand out a connection (look-ups of names left out), and the CPU of dialling and of TLS handshakes as a client: 10 % of " +
 			"request time or of CPU, when one request in twenty waits so. A client that keeps its connections waits for one a few times in a run. On busy CPUs the far " +
-			"end, where it stands on the same host, pays about as much again for each connection, and the wait for its answer is then told as a consequence. Told apart from " +
+			"end, where it stands on the same host, pays about as much again for each connection, and the wait for its answer is then reported as a consequence. Distinguished from " +
 			"downstream-slow by the connections opened per request.",
 		Remedy: "One Transport for all calls; read bodies to the end and close them; MaxIdleConnsPerHost (2 by default) at the number of calls in flight.",
 		Example: diagnose.Example{Lang: "go",

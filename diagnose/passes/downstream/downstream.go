@@ -37,9 +37,9 @@ var Slow = diagnose.Analyzer{
 		Knows: "Waits in a client's call in the trace (HTTP, gRPC, Redis and others, sockets that the user's code reads), by the user's function that " +
 			"calls: 20 % of request time, or half of the time by which the tail exceeds the median. The time in which the service's own goroutines are ready " +
 			"to read the answer and have no CPU does not count. An answer is slow against the service itself, not by a fixed limit: it takes twice the request's " +
-			"own work (its queue for a CPU included, so that a host that both share cancels out) and a hundred times a goroutine's mean wait for a CPU. Told apart from downstream-serial and " +
+			"own work (its queue for a CPU included, so that a host that both share cancels out) and a hundred times a goroutine's mean wait for a CPU. Distinguished from downstream-serial and " +
 			"retry-storm by the number of calls, from missing-timeout by callers that still wait, and from http-client-churn and dns-per-request by " +
-			"what the wait is for; a call that the target answers itself over loopback is its own work; where connections are opened for each call on busy CPUs, the wait for the answer is told with that.",
+			"what the wait is for; a call that the target answers itself over loopback is its own work; where connections are opened for each call on busy CPUs, the wait for the answer is reported with that.",
 		Remedy: "Make the dependency faster, call it less (cache, batch), in parallel with other work, or hedge its tail.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "rate, err := p.fetch(ctx, pair) // 30 ms, for each request",

@@ -34,8 +34,8 @@ var Names = diagnose.Analyzer{
 			"each look-up goes to the server.",
 		Knows: "Waits with the resolver on the stack (net.(*Resolver), its exchange, or getaddrinfo through cgo), in the request's " +
 			"goroutine or in the one that the transport dials in, which the trace follows. They count from 10 % of request time and 100 µs, " +
-			"when one request in twenty looks up. Told apart from http-client-churn by the part of the wait for a connection that the look-up is; " +
-			"where the look-up is most of it, the churn is told as the same thing.",
+			"when one request in twenty looks up. Distinguished from http-client-churn by the part of the wait for a connection that the look-up is; " +
+			"where the look-up is most of it, the churn is reported as the same thing.",
 		Remedy: "Keep connections (one Transport, bodies read and closed), or keep the addresses for their time to live; run a caching resolver on the host.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "hosts, err := resolver.LookupHost(ctx, \"mx.\"+domain) // in every request",

@@ -38,7 +38,7 @@ var Retry = diagnose.Analyzer{
 		Knows: "Calls per request along one path of the service's functions, from the trace: more than one in the mean, and not the same number in all " +
 			"requests (slow ones call 1.5 times as often as median ones), with at least one sign of a retry: a pause between the calls in a function on the same " +
 			"path, a retrying library on the stack, or requests that fail in the end. Answers' status is not visible from outside, so a loop over lists of " +
-			"different lengths whose requests also fail for another reason looks the same. Told apart from downstream-serial by the spread.",
+			"different lengths whose requests also fail for another reason looks the same. Distinguished from downstream-serial by the spread.",
 		Remedy:  "A budget for retries (a tenth of the calls), backoff with jitter, a circuit breaker; never retry what is overloaded at once.",
 		Example: diagnose.Example{Lang: "go", Before: "for range 7 {\n\tif err = call(); err == nil {\n\t\treturn nil\n\t}\n}", After: "for n := range 2 {\n\tif err = call(); err == nil || !budget.Take() {\n\t\treturn err\n\t}\n\ttime.Sleep(rand.N(50 * time.Millisecond << n))\n}"},
 		Verify:  "redline compare BEFORE AFTER: calls per request near one in the findings' evidence, p99 falls.",

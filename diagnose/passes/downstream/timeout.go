@@ -30,7 +30,7 @@ var Timeout = diagnose.Analyzer{
 			"service with a connection, a goroutine and whatever they hold.",
 		Knows: "By Little's law (L = λW) the load has rate times mean latency requests under way, those that it gave up included up to then. " +
 			"Where the last goroutine profile shows 8 or more requests in one client call, and 2.5 times as many as that, the calls outlive their " +
-			"callers' deadline, or have not ended at all. Told apart from downstream-slow by that count: a call that is slow, and waited for, is in the latency. " +
+			"callers' deadline, or have not ended at all. Distinguished from downstream-slow by that count: a call that is slow, and waited for, is in the latency. " +
 			"A deadline that is set but longer than the run looks the same as none.",
 		Remedy: "Give the call a deadline that reaches the socket: the request's context, http.Client.Timeout, a dial and header timeout.",
 		Example: diagnose.Example{Lang: "go",

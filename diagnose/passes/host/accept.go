@@ -64,7 +64,7 @@ func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "accept-overflow", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: record.Medium,
 		Title:    fmt.Sprintf("The accept queue overflows: %.0f connections were refused", overflows),
 		Where:    record.Where{Detail: "net.ipv4 ListenOverflows"},
-		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromKernel, overflows, diagnose.Ratio, "the kernel refused %.0f connections since an accept queue was full; the client sends again after 1 s", overflows)},
+		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromKernel, overflows, diagnose.Ratio, "the kernel refused %.0f connections because an accept queue was full; the client sends again after 1 s", overflows)},
 		Remedy:   "Do nothing that waits between two calls of Accept, raise the listener's backlog (net.core.somaxconn), and let clients keep their connections.",
 	}
 	if known {

@@ -28,7 +28,7 @@ var Descriptors = diagnose.Analyzer{
 			"accepted wait in the kernel's queue, and requests that need a file or a connection of their own fail.",
 		Knows: "Open descriptors against the soft RLIMIT_NOFILE, once a second. At 98 % of it, or at 90 % while requests fail, it is " +
 			"certain; at 90 % without failures it is a warning of low confidence. A number that is high and far from the limit says " +
-			"nothing. Why so many are open, a leak of connections or goroutines, is told by other causes.",
+			"nothing. Why so many are open, a leak of connections or goroutines, is what other causes name.",
 		Remedy: "Raise the limit (ulimit -n, LimitNOFILE), and close what leaks.",
 		Example: diagnose.Example{
 			Lang:   "go",

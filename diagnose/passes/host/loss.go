@@ -33,9 +33,9 @@ var Loss = diagnose.Analyzer{
 			"longer or a multiple of it: the timer of TCP, not the service.",
 		Knows: "Retransmitted over sent segments of the target's own connections (eBPF or sock_diag) is 1 % or more, and in the mean " +
 			"window the slowest request takes 200 ms: on busy CPUs segments are sent again that were only late, which harms nobody. Where only the " +
-			"namespace's counters are there, those without SYNs, at medium confidence, since they are of all its connections. SYNs " +
+			"namespace's counters are there, those without SYNs, at medium confidence, because they are of all its connections. SYNs " +
 			"that a full accept queue refused are accept-overflow. The peer with the most of them is named. A slow answer " +
-			"without loss is downstream-slow, which this is told before.",
+			"without loss is downstream-slow, which ranks behind this.",
 		Remedy: "The path, not the code: cables, overlay networks, policers and firewalls that drop; a smaller MTU; fewer round trips per request.",
 		Example: diagnose.Example{
 			Lang:   "sh",

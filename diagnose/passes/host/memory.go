@@ -31,7 +31,7 @@ var Memory = diagnose.Analyzer{
 	Name:  "memory-pressure",
 	Stage: diagnose.Host,
 	Doc: "Counts page faults that wait for the disk, from 20 a second, and what of request time they and the queue behind them " +
-		"take. Pressure is told by a group at its limit whose limit is hit again and again, or by PSI (0.5 % of time).",
+		"take. Pressure shows as a group at its limit whose limit is hit again and again, or by PSI (0.5 % of time).",
 	Causes: []diagnose.Cause{{
 		ID: "memory-pressure", Title: "Memory runs short, and pages come from the disk",
 		Doc: "What the service reads, a mapped file, its own program, or swapped memory, does not stay in memory, and every access " +

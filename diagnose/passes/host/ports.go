@@ -32,7 +32,7 @@ var Ports = diagnose.Analyzer{
 			"net.ipv4.ip_local_port_range in its namespace (sock_diag); or, where they are too short to be sampled, all of the namespace's do " +
 			"while the target's connects fail without a SYN that was refused (eBPF), at medium confidence. It explains the requests that fail; where none does yet, it " +
 			"is of low confidence. New connections per request that do not use up the ports are http-client-churn, which follows " +
-			"from nothing here and is told by itself. Descriptors that run out are fd-limit. A client that binds its own few " +
+			"from nothing here and is reported by itself. Descriptors that run out are fd-limit. A client that binds its own few " +
 			"ports is not seen: the kernel counts no failing bind.",
 		Remedy: "Reuse connections (one http.Transport, bodies read and closed, MaxIdleConnsPerHost); more local addresses or a wider port range only put it off.",
 		Example: diagnose.Example{

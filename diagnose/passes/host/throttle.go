@@ -33,7 +33,7 @@ var Throttling = diagnose.Analyzer{
 		Knows: "The control group's own counters: in how many of its periods the quota ran out (nr_throttled of nr_periods) and for " +
 			"how long its CPUs stood still. A service that uses up 85 % of the quota on average would use more: the gain is " +
 			"bounded by the host's free CPUs. One that does not is stopped in bursts: its windows with a stop are compared with " +
-			"those without, and it is named only if they are 1.3 times slower. What the CPU is spent on (cpu-*) is told after it, " +
+			"those without, and it is named only if they are 1.3 times slower. What the CPU is spent on (cpu-*) is reported after it, " +
 			"since a larger quota is the lesser change; GOMAXPROCS set above the quota is the root of bursts (gomaxprocs-mismatch).",
 		Remedy: "Raise the quota, use less CPU per request, and keep GOMAXPROCS at the quota so that it is not used up in a burst.",
 		Example: diagnose.Example{
@@ -86,7 +86,7 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	if c.Quota > 0 && c.Target >= 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Quota, "CPUs", "the quota is %.2f CPUs, of which %.2f are used on average", c.Quota, c.Target))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Quota, "CPUs", "the quota is %.2f CPUs, and %.2f of them are used on average", c.Quota, c.Target))
 	}
 	if use := c.HostUse(); use >= 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio, "the host's %.0f CPUs are %s busy", c.CPUs, diagnose.Percent(math.Min(1, use))))

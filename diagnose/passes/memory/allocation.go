@@ -44,8 +44,8 @@ var Allocation = diagnose.Analyzer{
 		Knows: "The allocs profile, grouped by the value that a library's constructor makes (a gzip.Writer, at the line that makes it) and by the user's " +
 			"innermost function: 40 % of the bytes and 8 KiB per request, or 40 % of the objects and 200 per request. Where several functions call a " +
 			"helper and one of them causes three quarters of it, that one is named, with the helper. It counts when allocating and collecting take 15 % of the service's CPU and a tenth could be gained; of the " +
-			"collecting, only what an ordinary GOGC would cause, so that a GOGC of 5, a tight memory limit or forced cycles are told " +
-			"as what they are. At a given rate that keeps the CPUs less than half busy it is told with low confidence. Told apart from gc-cpu by the leading site.",
+			"collecting, only what an ordinary GOGC would cause, so that a GOGC of 5, a tight memory limit or forced cycles are reported " +
+			"as what they are. At a given rate that keeps the CPUs less than half busy it is reported with low confidence. Distinguished from gc-cpu by the leading site.",
 		Remedy: "Preallocate, reuse a buffer (sync.Pool with a size cap), or avoid the escape.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "var page []byte\nfor _, p := range products {\n\tpage = append(page, card(p)...)\n}",

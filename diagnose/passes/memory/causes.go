@@ -12,7 +12,7 @@ var gcForced = diagnose.Cause{
 		"debug.FreeOSMemory: in a request, which then waits for a whole cycle, or on a timer.",
 	Knows: "The runtime counts the cycles that a program demands (/gc/cycles/forced). They count from one per second and " +
 		"from half of all cycles, when they take 10 % of the service's CPU or of request time. Where: the user's function " +
-		"on top of runtime.GC or debug.FreeOSMemory, in the requests' waits, else in the CPU, goroutine or block profile. Told apart from " +
+		"on top of runtime.GC or debug.FreeOSMemory, in the requests' waits, else in the CPU, goroutine or block profile. Distinguished from " +
 		"gc-cpu by the count alone.",
 	Remedy: "Remove runtime.GC and debug.FreeOSMemory; to bound memory set GOMEMLIMIT.",
 	Example: diagnose.Example{Lang: "go",
@@ -27,8 +27,8 @@ var gcLimit = diagnose.Cause{
 	Doc: "The live heap nearly fills GOMEMLIMIT. Each cycle frees little, so the next one begins at once; the runtime's " +
 		"limiter then lets the heap exceed the limit rather than collect more than half of the time.",
 	Knows: "GOMEMLIMIT is set, the heap goal lies below nine tenths of what GOGC asks for (so the limit sets it), and " +
-		"collecting takes 15 % of the service's CPU. Told apart from gc-cpu by who sets the goal; that the runtime's " +
-		"limiter is on adds to the evidence but does not decide, since a small GOGC turns it on as well.",
+		"collecting takes 15 % of the service's CPU. Distinguished from gc-cpu by who sets the goal; that the runtime's " +
+		"limiter is on adds to the evidence but does not decide, because a small GOGC turns it on as well.",
 	Remedy: "Raise GOMEMLIMIT to twice the live heap and its overhead, or shrink the live heap.",
 	Example: diagnose.Example{Lang: "sh",
 		Before: "GOMEMLIMIT=66MiB ./carts   # the live heap is 55 MiB",
@@ -43,7 +43,7 @@ var heapLarge = diagnose.Cause{
 		"them, and while it does so requests assist and CPUs are taken.",
 	Knows: "At least 96 MB of the live heap has pointers, GOGC is 50 or more and no limit or demand makes the cycles; then " +
 		"15 % of the service's CPU, or assists that make up the tail, come from the size of a cycle and not from its " +
-		"frequency. Told apart from gc-cpu by heap and GOGC, and from a cache without pointers (which is not marked) by the " +
+		"frequency. Distinguished from gc-cpu by heap and GOGC, and from a cache without pointers (which is not marked) by the " +
 		"scannable part.",
 	Remedy: "Hold the data without pointers (slices of values, indexes instead of pointers, one large byte slice), or outside the heap; more GOGC trades memory for fewer cycles.",
 	Example: diagnose.Example{Lang: "go",
@@ -74,7 +74,7 @@ var gcCPU = diagnose.Cause{
 	Doc: "The collector runs nearly all the time, because the live heap is small and GOGC makes cycles short, or GOGC " +
 		"itself is small.",
 	Knows: "Collecting takes a quarter of the service's CPU (marking on idle CPUs left out), and none of gc-forced, " +
-		"gc-limit-thrash and heap-large-live explains why. Where one site allocates most at an ordinary GOGC, it is told " +
+		"gc-limit-thrash and heap-large-live explains why. Where one site allocates most at an ordinary GOGC, it is reported " +
 		"as a consequence of alloc-hot.",
 	Remedy:      "GOGC up under GOMEMLIMIT, fewer allocations at the named sites.",
 	FollowsFrom: allocators,

@@ -34,7 +34,7 @@ var Leak = diagnose.Analyzer{
 	Causes: []diagnose.Cause{{
 		ID: "heap-leak", Title: "The live heap grows without end",
 		Doc: "What survives collection rises steadily with the requests served: a map, list or closure keeps what nobody needs " +
-			"any more. It is told before it hurts.",
+			"any more. It is reported before it hurts.",
 		Knows: "What each cycle found alive (never the heap between cycles) lies on a rising straight line through four cycles or " +
 			"more, rises by 8 MiB or more, and rises as fast in the last half of the run as in the first, so that a cache which fills levels " +
 			"off and is not named; and one site holds 40 % of what the heap grew by between the heap profiles of both ends. " +

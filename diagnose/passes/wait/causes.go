@@ -11,7 +11,7 @@ var lockCause = diagnose.Cause{
 		"A group counts from 20 % of the mean request and 100 µs, or from half of what the slowest requests take longer than " +
 		"the median ones. The mutex profile names who held the lock, and the trace what the holder did meanwhile; the part " +
 		"of the wait in which the holder was ready and had no CPU is the CPUs' doing and does not count. What runs under the lock is named by the CPU profile. Where " +
-		"the runtime counts time waited for mutexes in every window, a tail is only told with confidence when that time is " +
+		"the runtime counts time waited for mutexes in every window, a tail is reported with confidence when that time is " +
 		"high in the slow windows. A mutex that is taken often and hardly waited for has no time in that state. Waits in " +
 		"RLock are rwlock-writer.",
 	Remedy: "Hold the lock for less (no I/O, encoding or allocation under it), shard it, use atomics, or copy on write.",
@@ -47,8 +47,8 @@ var channelCause = diagnose.Cause{
 	Doc: "Requests are blocked handing over to, or waiting for an answer from, one goroutine that serves them one after " +
 		"another. One CPU at most is busy with it.",
 	Knows: "The trace shows requests blocked at a channel, a select or a condition, and who ends that: a goroutine that " +
-		"serves no request. The goroutine profiles tell how many of its kind there are. By Little's law more requests must " +
-		"wait than 1.3 for each of them: where fewer do, each has a worker of its own, and the wait is told as what that " +
+		"serves no request. The goroutine profiles show how many of its kind there are. By Little's law more requests must " +
+		"wait than 1.3 for each of them: where fewer do, each has a worker of its own, and the wait is reported as what that " +
 		"worker does. Where another request ends the wait, or several workers that mostly wait themselves do, it is " +
 		"concurrency-limit; where the workers stand and wait for a ticker, sleep; where they wake all waiters at once, an " +
 		"event.",
@@ -89,7 +89,7 @@ var flightCause = diagnose.Cause{
 		"a cached value has expired, or because the key is coarser than what is asked for.",
 	Knows: "The trace shows requests blocked in a single-flight group, or at a channel or WaitGroup that another request ends " +
 		"for all at once after it went through the same function. Where the one in flight waits for a slow statement, that " +
-		"is told first, and the convoy as what follows from it; where it waits for another service, what it waits for is told with it. A semaphore's release wakes one request.",
+		"is reported first, and the convoy as what follows from it; where it waits for another service, what it waits for is reported with it. A semaphore's release wakes one request.",
 	Remedy: "Finer keys, or serve the stale value while one request renews it.",
 	Example: diagnose.Example{Lang: "go",
 		Before: "if expired(v) {\n\tv, _, _ = group.Do(key, load) // all wait\n}\nreturn v",
@@ -105,7 +105,7 @@ var sleepCause = diagnose.Cause{
 	Title: "Requests sleep",
 	Doc: "Goroutines that serve requests wait for a timer: a sleep, a polling loop, a rate limiter, a back-off, or the next " +
 		"tick of a goroutine that works in batches.",
-	Knows: "The trace tells which waits a timer ended, directly, through a context's deadline, or through a goroutine that " +
+	Knows: "The trace shows which waits a timer ended, directly, through a context's deadline, or through a goroutine that " +
 		"itself stood and waited for a timer. They count from 20 % of the mean request, or half of the tail's extra time. A " +
 		"select that is ended partly by its own timer and partly by goroutines that had nothing to do until then, or by one " +
 		"that wakes all who wait, is a long poll: the request waits for an event for as long as it was told to, and nothing " +

@@ -14,7 +14,7 @@ var Lock = diagnose.Analyzer{
 	Name:  "lock",
 	Stage: diagnose.Wait,
 	Doc: "Groups lock waits of the anatomy by the type or function that locks. A group counts from 20 % of " +
-		"request time, or half of the tail's extra time. Read locks and write locks are told apart by the " +
+		"request time, or half of the tail's extra time. Read locks and write locks are distinguished by the " +
 		"blocked frame; the mutex profile, where there is one, names who held the lock.",
 	Causes: []diagnose.Cause{lockCause, writerCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},

@@ -13,7 +13,7 @@ var Sleep = diagnose.Analyzer{
 	Name:  "sleep",
 	Stage: diagnose.Wait,
 	Doc: "Sums waits that a timer ends: time.Sleep, a timer's channel, a rate limiter, a retry's back-off, the tick of a " +
-		"goroutine that requests wait for. Long polls are told apart and not named. They count from 20 % of request time or half of the tail's extra time.",
+		"goroutine that requests wait for. Long polls are distinguished and not named. They count from 20 % of request time or half of the tail's extra time.",
 	Causes: []diagnose.Cause{sleepCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runSleep,

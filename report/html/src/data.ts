@@ -102,6 +102,7 @@ export interface Target {
   go_version?: string;
   module?: string;
   main_package?: string;
+  modules?: string[];
   revision?: string;
   gomaxprocs?: number;
   probe: boolean;
