@@ -1,6 +1,6 @@
 // Package downstream holds the analyzers of calls to other services: slow ones,
 // serial ones, connections and names looked up anew for each, deadlines that do
-// not reach the socket, and retries. They read the anatomy of requests, the
+// not reach the socket, retries, and caches that never hit. They read the anatomy of requests, the
 // goroutine profiles, and what the load met.
 //
 // What a dependency answers is not visible (no status, no body), and neither is
@@ -13,5 +13,5 @@ import "github.com/redline-go/redline/diagnose"
 
 // Analyzers returns the package's analyzers, in the order of judgement.
 func Analyzers() []diagnose.Analyzer {
-	return []diagnose.Analyzer{Names, Churn, Timeout, Retry, Serial, Slow}
+	return []diagnose.Analyzer{Names, Churn, Timeout, Retry, Serial, Cache, Slow}
 }

@@ -126,6 +126,11 @@ func elsewhere(p *diagnose.Pass) (told func(function string) bool, reason string
 		}
 	}
 	s, serial := sequenceOf(p)
+	for _, m := range missesOf(p) {
+		for function := range m.path {
+			again[function] = true
+		}
+	}
 	return func(function string) bool { return again[function] || serial && s.has(function) },
 		"it is how often they are made, not one of them, that takes the time"
 }

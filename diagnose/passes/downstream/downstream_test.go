@@ -12,7 +12,7 @@ import (
 const (
 	ms  = time.Millisecond
 	us  = time.Microsecond
-	get = "shop/cache.(*Cache).Get@cache.go:41"
+	get = "shop/quotes.(*Desk).Get@cache.go:41"
 )
 
 // idle leaves most CPUs idle; its requests take 8 ms besides what a test adds.

@@ -1,0 +1,228 @@
+package downstream
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// everyMiss is how often the mean and the median request load what a cache should
+	// hold for it to be one that does not hit.
+	everyMiss = 0.9
+	// evenly is how many times as often slow requests load it: above, a request looks
+	// several keys up, and some of them hit.
+	evenly = 1.3
+)
+
+// Cache finds caches that each request misses.
+var Cache = diagnose.Analyzer{
+	Name:  "cache",
+	Stage: diagnose.Wait,
+	Doc: "Looks for a call (HTTP, gRPC, a database) that goes through a cache's look-up, or is made by a function that looks a cache up and fills " +
+		"it, and that the mean and the median request make 0.9 times or more, slow ones not much more often.",
+	Causes: []diagnose.Cause{{
+		ID: "cache-useless", Title: "A cache never hits",
+		Doc: "Each request looks a cache up, misses, fetches what it should hold, and fills it for nobody: the key differs each time, the entries are " +
+			"evicted before they are asked for again, or each request fills a copy of its own.",
+		Knows: "The trace shows a call below a function that is a cache's by its name (type, package or function: cache, LRU) and does not change it, or below one that the " +
+			"profiles show to look a cache up and to fill it. The mean and the median request make the call 0.9 times or more, and slow ones at most 1.3 times as " +
+			"often, so that it is one key and one miss for each request. Calls to Redis and memcached are look-ups themselves and do not count. From 20 % of request time. " +
+			"A cache that saves computing only is not seen by this: its misses are cpu-*. Entries that expire all at once are cache-stampede.",
+		Remedy: "A key that repeats, room for what is in use, one cache for all requests; or none.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "key := fmt.Sprint(city, time.Now().UnixMilli()) // never asked for again\nif v, ok := c.Get(key); ok { return v }",
+			After:  "key := city // entries expire by their age\nif v, ok := c.Get(key); ok { return v }"},
+		Verify:      "Run again: calls per request at this place fall to the part of requests that should miss, and request time with them.",
+		Cases:       []string{"wharf-fees"},
+		FollowsFrom: []string{"cache-stampede"},
+	}},
+	Needs: []diagnose.Need{diagnose.NeedAnatomy},
+	Run:   runCache,
+}
+
+func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	var found []diagnose.Finding
+	for _, m := range missesOf(p) {
+		v, ok := weigh.Judge(p, m.site, weigh.Outside)
+		if !ok || v.Of != diagnose.OfRequest {
+			continue
+		}
+		f := v.Finding(p, "cache-useless", m.site)
+		if f.Confidence == record.High && m.beside {
+			f.Confidence = record.Medium
+		}
+		name := callstack.Short(m.site.Place.Function)
+		f.Title = fmt.Sprintf("%s for what the cache at %s should hold: it never hits", v.Requests(), diagnose.At(m.site.Place))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, m.calls[mean], diagnose.Ratio,
+			"the mean request misses it %.2f times, the median one %.2f times, slow ones %.2f times, and loads the entry by %s", m.calls[mean], m.calls[median], m.calls[tail], m.loads))
+		f.Remedy = fmt.Sprintf("Find out why %s misses: a key that differs with each request (a time, an id, a pointer), a capacity or lifetime below what is in use, "+
+			"or a cache that is made or copied per request. Share one, enlarge it, or drop it.", name)
+		found = append(found, f)
+	}
+	return found, nil
+}
+
+// miss is what requests load through one cache.
+type miss struct {
+	site   diagnose.Site
+	calls  [3]float64
+	loads  string          // what loads the entry
+	beside bool            // the cache is looked up and filled beside the call
+	path   map[string]bool // the user's functions between the cache and the call
+}
+
+// missesOf returns the caches that each request misses.
+func missesOf(p *diagnose.Pass) (list []miss) {
+	if p.Anatomy == nil || p.Anatomy.MeanNS <= 0 {
+		return nil
+	}
+	filled := filling(p)
+	groups, names := map[string]*miss{}, []string{}
+	for band, parts := range [][]record.Part{p.Anatomy.All, p.Anatomy.Median, p.Anatomy.Tail} {
+		most := map[string]float64{}
+		for _, part := range parts {
+			kind := p.Stacks.Wait(part)
+			if !loading(kind, part.Stack) {
+				continue
+			}
+			chain := users(p, part.Stack)
+			at, beside := throughCache(chain, filled)
+			if at < 0 {
+				continue
+			}
+			name := callstack.Enclosing(chain[at].Function)
+			m := groups[name]
+			if m == nil {
+				m = &miss{site: diagnose.Site{Wait: kind, Place: chain[at], User: true, Part: part}, beside: beside, loads: callstack.Short(chain[0].Function), path: map[string]bool{}}
+				groups[name], names = m, append(names, name)
+			}
+			for _, f := range chain[:at+1] {
+				m.path[f.Function] = true
+			}
+			if band == mean {
+				m.site.NS += float64(part.NS)
+			}
+			// HTTP/1 waits twice per call; of another call's waits the most frequent counts it.
+			if n := waitsPerCall(part.Stack); n > 0 {
+				m.calls[band] += part.Times / n
+			} else {
+				most[name] = max(most[name], part.Times)
+			}
+		}
+		for name, times := range most {
+			groups[name].calls[band] = max(groups[name].calls[band], times)
+		}
+	}
+	for _, name := range names {
+		m := groups[name]
+		m.site.Share, m.site.Times = min(1, m.site.NS/float64(p.Anatomy.MeanNS)), m.calls[mean]
+		if m.calls[mean] >= everyMiss && m.calls[median] >= everyMiss && m.calls[tail] <= evenly*m.calls[mean] {
+			list = append(list, *m)
+		}
+	}
+	return list
+}
+
+// loading reports whether a wait is for what a cache holds copies of; Redis and its
+// kin are caches themselves.
+func loading(kind callstack.Wait, stack []record.Frame) bool {
+	switch kind {
+	case callstack.HTTPWait, callstack.DatabaseWait:
+		return true
+	case callstack.RPCWait:
+		for _, f := range stack {
+			if strings.HasPrefix(f.Function, "google.golang.org/grpc") || strings.HasPrefix(f.Function, "connectrpc.com/connect") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// throughCache returns the index in a chain of the user's functions of the cache
+// that a call is made through, -1 without one.
+func throughCache(chain []record.Frame, filled map[string]bool) (at int, beside bool) {
+	for i, f := range chain {
+		if isCache(f.Function) && !changes(f.Function) {
+			return i, false
+		}
+	}
+	for i, f := range chain {
+		if filled[callstack.Enclosing(f.Function)] {
+			return i, true
+		}
+	}
+	return -1, false
+}
+
+// filling returns the user's functions that look a cache up and fill it, as the
+// profiles show.
+func filling(p *diagnose.Pass) map[string]bool {
+	looks, fills, both := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, of := range [][2]string{{"cpu", "cpu"}, {"allocs", "alloc_space"}, {"mutex", "delay"}} {
+		prof, err := p.Profile(of[0], of[1])
+		if err != nil {
+			continue
+		}
+		for _, s := range prof.Samples {
+			for i := 1; i < len(s.Stack); i++ {
+				inner, outer := s.Stack[i-1].Function, s.Stack[i]
+				if !isCache(inner) || isCache(outer.Function) || !p.Stacks.User(outer) {
+					continue
+				}
+				if name := callstack.Enclosing(outer.Function); changes(inner) {
+					fills[name] = true
+				} else {
+					looks[name] = true
+				}
+			}
+		}
+	}
+	for name := range fills {
+		if looks[name] {
+			both[name] = true
+		}
+	}
+	return both
+}
+
+// isCache reports whether a function is a cache's by the name of its package, type,
+// or its own; the standard library's are not the service's to change.
+func isCache(function string) bool {
+	pkg, name := callstack.Split(function)
+	if pkg == "" || callstack.Standard(pkg) {
+		return false
+	}
+	elements := strings.Split(pkg, "/")
+	for i, e := range elements { // "github.com/hashicorp/golang-lru/v2" is one
+		if i == 0 && len(elements) > 1 {
+			continue
+		}
+		name = e + "." + name
+	}
+	name = strings.ToLower(name)
+	for _, word := range []string{"cache", "golang-lru", "ristretto", "maypok86/otter", "theine"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return strings.Contains(name, "lru.") || strings.Contains(name, "lru)")
+}
+
+// changes reports whether a cache's function fills or empties it.
+func changes(function string) bool {
+	_, name := callstack.Split(callstack.Enclosing(function))
+	name = strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
+	for _, verb := range []string{"set", "add", "put", "store", "insert", "save", "fill", "push", "delete", "remove", "del", "evict", "expire", "invalidate", "purge",
+		"clear", "flush", "refresh", "reload", "rebuild", "warm", "update", "write", "run", "new", "close"} {
+		if strings.HasPrefix(name, verb) {
+			return true
+		}
+	}
+	return false
+}
