@@ -22,10 +22,10 @@ import (
 	"github.com/redline-go/redline/report"
 	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
-	"github.com/redline-go/redline/target"
-	"github.com/redline-go/redline/target/gateway"
-	"github.com/redline-go/redline/target/postgres"
-	"github.com/redline-go/redline/target/scratch"
+	"github.com/redline-go/redline/service"
+	"github.com/redline-go/redline/service/gateway"
+	"github.com/redline-go/redline/service/postgres"
+	"github.com/redline-go/redline/service/scratch"
 )
 
 // Options says how to climb. Checkout, Dir and Version are required.
@@ -65,7 +65,7 @@ func Run(ctx context.Context, o Options) ([]Step, error) {
 	o.phase("building the gateway with the probe injected")
 	// Exactly as a user's own service would be built.
 	binary := filepath.Join(folder.Path, "gateway")
-	if _, err := target.BuildInstrumented(ctx, filepath.Join(o.Checkout, "lab", "gateway"), binary); err != nil {
+	if _, err := service.BuildInstrumented(ctx, filepath.Join(o.Checkout, "lab", "gateway"), binary); err != nil {
 		return nil, err
 	}
 	remedies, err := gateway.Remedies(ctx, binary)
@@ -168,7 +168,7 @@ func (c *climb) measure(ctx context.Context, name string, why choice) (Step, err
 
 // plan is the lab's scenario, aimed at a gateway of this climb.
 func (c *climb) plan() (*scenario.Plan, error) {
-	address, err := target.FreeAddress("127.0.0.1")
+	address, err := service.FreeAddress("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/target/gateway"
+	"github.com/redline-go/redline/service/gateway"
 )
 
 // choice is the remedy that a finding calls for.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/target/gateway"
+	"github.com/redline-go/redline/service/gateway"
 )
 
 func TestChooseFollowsTheRankOfFindings(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/target/postgres"
+	"github.com/redline-go/redline/service/postgres"
 )
 
 func file(t testing.TB) *Store {

@@ -22,7 +22,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/target/compiler"
+	"github.com/redline-go/redline/service/compiler"
 )
 
 // Explain returns the hot lines of a record with the compiler's remarks. dir is

@@ -25,7 +25,7 @@ import (
 	_ "github.com/redline-go/redline/probe/auto"
 	"github.com/redline-go/redline/probe/env"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/target/postgres"
+	"github.com/redline-go/redline/service/postgres"
 )
 
 // serve makes the test binary the service.
@@ -33,14 +33,14 @@ const serve = "REDLINE_TEST_SERVE"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(serve) != "" {
-		service()
+		conform()
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// service serves net/http/pprof and computes a little until its input ends.
-func service() {
+// conform serves net/http/pprof and computes a little until its input ends.
+func conform() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		os.Stderr.WriteString(err.Error() + "\n")

@@ -17,7 +17,7 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
-	"github.com/redline-go/redline/target"
+	"github.com/redline-go/redline/service"
 )
 
 // CheckupSchema names the form of a Checkup as JSON.
@@ -123,7 +123,7 @@ func (p Patient) meet(ctx context.Context, subject *observe.Subject) (who string
 		ctx, cancel := context.WithTimeout(ctx, reach)
 		defer cancel()
 		check := Check{Name: "target", Value: redact.Text(p.URL) + " answers"}
-		svc, err := target.Start(ctx, target.Options{Target: scenario.Target{PID: p.PID}, URL: p.URL, Clock: subject.Clock, Window: subject.Window})
+		svc, err := service.Start(ctx, service.Options{Target: scenario.Target{PID: p.PID}, URL: p.URL, Clock: subject.Clock, Window: subject.Window})
 		if err == nil {
 			defer svc.End() // which ends nothing: it ran already
 			check.OK, subject.PID = true, svc.Info().PID

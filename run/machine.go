@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redline-go/redline/target/postgres"
+	"github.com/redline-go/redline/service/postgres"
 )
 
 // machine examines what the generator and the target run on.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/service"
+	"github.com/redline-go/redline/service/scratch"
 	"github.com/redline-go/redline/stat"
-	"github.com/redline-go/redline/target"
-	"github.com/redline-go/redline/target/scratch"
 )
 
 // Length of one block of Overhead. Snapshots are sized by the steady span, so
@@ -48,11 +48,11 @@ func Overhead(ctx context.Context, o Options, pairs int) (*record.Overhead, erro
 	if plan.Target.Build != "" && o.Binary == "" {
 		o.Binary = filepath.Join(folder.Path, "target")
 		build := func() error {
-			_, err := target.BuildInstrumented(ctx, plan.Target.Build, o.Binary, plan.Target.BuildFlags...)
+			_, err := service.BuildInstrumented(ctx, plan.Target.Build, o.Binary, plan.Target.BuildFlags...)
 			return err
 		}
 		if plan.Target.Plain {
-			build = func() error { return target.Build(ctx, plan.Target.Build, o.Binary, plan.Target.BuildFlags...) }
+			build = func() error { return service.Build(ctx, plan.Target.Build, o.Binary, plan.Target.BuildFlags...) }
 		}
 		if err := build(); err != nil {
 			return nil, err

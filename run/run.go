@@ -21,7 +21,7 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
-	"github.com/redline-go/redline/target"
+	"github.com/redline-go/redline/service"
 )
 
 // settle is the pause between readiness and the first request, in which the
@@ -121,7 +121,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer c.exporters.Abandon() // nothing is left to do once the run was shown
-	svc, err := target.Start(ctx, target.Options{
+	svc, err := service.Start(ctx, service.Options{
 		Target: c.exporting(), URL: string(o.Plan.Requests[0].URL), Clock: clock, Window: record.DefaultWindow,
 		Blind: o.Blind, Binary: o.Binary, Stdout: output, Stderr: output, Hide: o.Hide,
 		Phase: func(text string) { c.event(Event{Phase: text}) },
@@ -166,7 +166,7 @@ type conductor struct {
 	Options
 	clock    record.Clock
 	protocol load.Protocol
-	target   *target.Target
+	target   *service.Target
 	bundle   *record.Writer
 	slow     *observe.Slow
 	start    time.Duration // of the load, where Await tells

@@ -13,7 +13,7 @@ import (
 	"unicode"
 
 	"github.com/redline-go/redline/scenario"
-	"github.com/redline-go/redline/target"
+	"github.com/redline-go/redline/service"
 )
 
 // listens matches the names of variables and flags whose bare number is a port.
@@ -136,7 +136,7 @@ func freePort(plan *scenario.Plan) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	address, err := target.FreeAddress(u.Hostname())
+	address, err := service.FreeAddress(u.Hostname())
 	if err != nil {
 		return "", err
 	}

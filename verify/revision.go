@@ -10,9 +10,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/redline-go/redline/target"
-	"github.com/redline-go/redline/target/guard"
-	"github.com/redline-go/redline/target/scratch"
+	"github.com/redline-go/redline/service"
+	"github.com/redline-go/redline/service/guard"
+	"github.com/redline-go/redline/service/scratch"
 )
 
 // Sources is a package at a git revision: "./cmd/svc@v1.2". An empty revision
@@ -61,13 +61,13 @@ func Build(ctx context.Context, s Sources, folder, binary string, flags ...strin
 	}
 	defer func() { err = errors.Join(err, tree.Remove()) }()
 	if s.Revision == "" {
-		return b, target.Build(ctx, s.Package, binary, flags...)
+		return b, service.Build(ctx, s.Package, binary, flags...)
 	}
 	dir := filepath.Join(tree.Dir, s.Package)
 	if _, err := os.Stat(dir); err != nil {
 		return b, fmt.Errorf("build %s: that revision has no folder %s", s, filepath.Join(tree.prefix, s.Package))
 	}
-	if err := target.Build(ctx, dir, binary, flags...); err != nil {
+	if err := service.Build(ctx, dir, binary, flags...); err != nil {
 		return b, fmt.Errorf("at %s: %w", s.Revision, err)
 	}
 	return b, nil

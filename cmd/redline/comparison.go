@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
-	"github.com/redline-go/redline/target/scratch"
+	"github.com/redline-go/redline/service/scratch"
 	"github.com/redline-go/redline/verify"
 )
 

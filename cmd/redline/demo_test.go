@@ -19,7 +19,7 @@ import (
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/report"
-	"github.com/redline-go/redline/target/postgres"
+	"github.com/redline-go/redline/service/postgres"
 )
 
 // checkout is the repository, seen from this package.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/redact"
-	"github.com/redline-go/redline/target/guard"
+	"github.com/redline-go/redline/service/guard"
 )
 
 func main() {

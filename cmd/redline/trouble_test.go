@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/target/postgres"
+	"github.com/redline-go/redline/service/postgres"
 )
 
 func TestFullDisk(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/redline-go/redline/benchmark"
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
-	"github.com/redline-go/redline/target/guard"
+	"github.com/redline-go/redline/service/guard"
 )
 
 // errMissed is a bench that was done, and whose marks are not all met.

@@ -18,7 +18,7 @@ import (
 	"github.com/jackc/pgx/v5" // makes and drops databases
 
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
-	"github.com/redline-go/redline/target/postgres"
+	"github.com/redline-go/redline/service/postgres"
 )
 
 // needs holds what cases need besides their service.

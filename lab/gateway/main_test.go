@@ -14,7 +14,7 @@ import (
 	"github.com/redline-go/redline/lab/gateway/internal/store"
 	"github.com/redline-go/redline/lab/gateway/remedy"
 	"github.com/redline-go/redline/scenario"
-	"github.com/redline-go/redline/target/postgres"
+	"github.com/redline-go/redline/service/postgres"
 )
 
 func output(t *testing.T, args ...string) string {

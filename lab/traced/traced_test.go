@@ -16,7 +16,7 @@ import (
 	"github.com/redline-go/redline/anatomy/story"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/statement"
-	"github.com/redline-go/redline/target/postgres"
+	"github.com/redline-go/redline/service/postgres"
 )
 
 // built are the commands under test, built once.

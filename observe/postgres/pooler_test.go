@@ -19,7 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/redline-go/redline/record"
-	target "github.com/redline-go/redline/target/postgres"
+	target "github.com/redline-go/redline/service/postgres"
 )
 
 // poolSize is how many server connections a pooler of the tests keeps.

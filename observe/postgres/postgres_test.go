@@ -18,7 +18,7 @@ import (
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
 	"github.com/redline-go/redline/record"
-	target "github.com/redline-go/redline/target/postgres"
+	target "github.com/redline-go/redline/service/postgres"
 )
 
 // binEnv names a folder of server binaries to test against, in place of the

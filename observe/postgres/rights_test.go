@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/redline-go/redline/record"
-	target "github.com/redline-go/redline/target/postgres"
+	target "github.com/redline-go/redline/service/postgres"
 )
 
 // trap makes functions of mallory that write a file when they run with a

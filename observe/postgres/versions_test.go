@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/record"
-	target "github.com/redline-go/redline/target/postgres"
+	target "github.com/redline-go/redline/service/postgres"
 )
 
 // versionsEnv names the major versions to test against, "13,14,16,17,18": each

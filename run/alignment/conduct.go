@@ -23,8 +23,8 @@ import (
 	"github.com/redline-go/redline/observe/postgres"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
-	"github.com/redline-go/redline/target"
-	database "github.com/redline-go/redline/target/postgres"
+	"github.com/redline-go/redline/service"
+	database "github.com/redline-go/redline/service/postgres"
 )
 
 const (
@@ -61,7 +61,7 @@ observe: {postgres: %[3]q}
 type stage struct {
 	clock  record.Clock
 	plan   *scenario.Plan
-	target *target.Target
+	target *service.Target
 	bundle *record.Writer
 	told   lines
 }
@@ -105,7 +105,7 @@ func measure(ctx context.Context, self string, n int, seed uint64, stderr io.Wri
 	}
 	// Stopped even when ctx has ended: the server is ours.
 	defer func() { _ = server.Stop(context.WithoutCancel(ctx)) }()
-	listen, err := target.FreeAddress("127.0.0.1")
+	listen, err := service.FreeAddress("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func measure(ctx context.Context, self string, n int, seed uint64, stderr io.Wri
 	if s.clock, err = record.StartClock(); err != nil {
 		return nil, err
 	}
-	s.target, err = target.Start(ctx, target.Options{
+	s.target, err = service.Start(ctx, service.Options{
 		Target: s.plan.Target, URL: "http://" + listen + "/ready", Clock: s.clock, Window: width,
 		Stdout: &s.told, Stderr: stderr, Phase: func(string) {},
 	})

@@ -30,7 +30,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/benchmark"
-	"github.com/redline-go/redline/target/guard"
+	"github.com/redline-go/redline/service/guard"
 )
 
 func main() {

@@ -44,8 +44,8 @@ type mark struct {
 	Query    instants `json:"query"`
 }
 
-// service marks events.
-type service struct {
+// marker marks events.
+type marker struct {
 	mu     sync.Mutex
 	db     *pgx.Conn
 	peer   string // where a mark connects to
@@ -83,7 +83,7 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 			_ = c.Close()
 		}
 	}()
-	s := &service{db: db, peer: peer.Addr().String(), out: json.NewEncoder(stdout)}
+	s := &marker{db: db, peer: peer.Addr().String(), out: json.NewEncoder(stdout)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ready", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /mark", s.mark)
@@ -96,7 +96,7 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 }
 
 // mark is one event: it is visible to every source, and tells when it was.
-func (s *service) mark(w http.ResponseWriter, r *http.Request) {
+func (s *marker) mark(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	number, err := strconv.Atoi(r.URL.Query().Get("n"))

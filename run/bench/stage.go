@@ -20,16 +20,16 @@ import (
 	"github.com/redline-go/redline/probe/control"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
-	"github.com/redline-go/redline/target"
-	"github.com/redline-go/redline/target/gateway"
-	"github.com/redline-go/redline/target/postgres"
+	"github.com/redline-go/redline/service"
+	"github.com/redline-go/redline/service/gateway"
+	"github.com/redline-go/redline/service/postgres"
 )
 
 // stage is what runs all the time.
 type stage struct {
 	clock    record.Clock
 	database *postgres.Server
-	target   *target.Target
+	target   *service.Target
 	plan     *scenario.Plan
 	protocol load.Protocol
 	scratch  string
@@ -58,7 +58,7 @@ func (s *stage) start(ctx context.Context, o options) (err error) {
 	} else if info.IsDir() {
 		s.say("building the gateway")
 		binary = filepath.Join(s.scratch, "gateway")
-		built, err := target.BuildInstrumented(ctx, o.gateway, binary)
+		built, err := service.BuildInstrumented(ctx, o.gateway, binary)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (s *stage) start(ctx context.Context, o options) (err error) {
 		return err
 	}
 	s.plan.Target.Env = env
-	s.target, err = target.Start(ctx, target.Options{
+	s.target, err = service.Start(ctx, service.Options{
 		Target: s.plan.Target, URL: string(s.plan.Requests[0].URL), Clock: s.clock, Window: record.DefaultWindow, Binary: binary,
 	})
 	if err != nil {

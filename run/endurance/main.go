@@ -32,9 +32,9 @@ import (
 
 	"github.com/redline-go/redline/benchmark"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/target"
-	"github.com/redline-go/redline/target/guard"
-	"github.com/redline-go/redline/target/postgres"
+	"github.com/redline-go/redline/service"
+	"github.com/redline-go/redline/service/guard"
+	"github.com/redline-go/redline/service/postgres"
 )
 
 // What is asked of a run of ten minutes, and of one of a day.
@@ -133,20 +133,20 @@ observe: {postgres: %[3]q, otlp: %[6]q}
 
 // run runs redline to its end and watches it.
 func (o options) run(ctx context.Context, scratch, dsn string, stderr io.Writer) (*seen, error) {
-	service, err := filepath.Abs(o.service)
+	main, err := filepath.Abs(o.service)
 	if err != nil {
 		return nil, err
 	}
-	listen, err := target.FreeAddress("127.0.0.1")
+	listen, err := service.FreeAddress("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
-	otlp, err := target.FreeAddress("127.0.0.1")
+	otlp, err := service.FreeAddress("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
 	file := filepath.Join(scratch, "endurance.yaml")
-	text := fmt.Sprintf(scenario, service, listen, dsn, o.rate, o.length, otlp)
+	text := fmt.Sprintf(scenario, main, listen, dsn, o.rate, o.length, otlp)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, err
 	}

@@ -11,9 +11,9 @@ import (
 	"strconv"
 
 	"github.com/redline-go/redline/scenario"
-	"github.com/redline-go/redline/target"
-	"github.com/redline-go/redline/target/gateway"
-	"github.com/redline-go/redline/target/postgres"
+	"github.com/redline-go/redline/service"
+	"github.com/redline-go/redline/service/gateway"
+	"github.com/redline-go/redline/service/postgres"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -46,7 +46,7 @@ func (s *stage) start(ctx context.Context, o options) (err error) {
 		return fmt.Errorf("the gateway: %w (hint: run it in a checkout of redline)", err)
 	}
 	s.say("building the gateway")
-	if err := target.Build(ctx, o.gateway, s.binary); err != nil {
+	if err := service.Build(ctx, o.gateway, s.binary); err != nil {
 		return err
 	}
 	if s.database, err = postgres.Start(ctx, postgres.Options{DSN: o.dsn}); err != nil {

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/redline-go/redline/target/guard"
+	"github.com/redline-go/redline/service/guard"
 	"github.com/redline-go/redline/verify"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"github.com/redline-go/redline/target/guard"
+	"github.com/redline-go/redline/service/guard"
 )
 
 // benchmark is one that is launched and compared by itself: a leaf of the tree

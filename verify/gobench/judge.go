@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/service/compiler"
 	"github.com/redline-go/redline/stat"
-	"github.com/redline-go/redline/target/compiler"
 	"github.com/redline-go/redline/verify"
 )
 

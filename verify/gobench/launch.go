@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/redline-go/redline/target/guard"
+	"github.com/redline-go/redline/service/guard"
 )
 
 // binary is a package's tests, compiled.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redline-go/redline/target/scratch"
+	"github.com/redline-go/redline/service/scratch"
 )
 
 // sameRounds is how often side a is measured against itself first: the least

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/bench/faults/part"
-	"github.com/redline-go/redline/target/postgres"
+	"github.com/redline-go/redline/service/postgres"
 )
 
 // Part is the part of the bench. A trial is one secret; all are planted by the

@@ -20,7 +20,7 @@ import (
 	"github.com/redline-go/redline/lab/gateway/internal/service"
 	"github.com/redline-go/redline/lab/gateway/internal/store"
 	"github.com/redline-go/redline/lab/gateway/remedy"
-	"github.com/redline-go/redline/target/postgres"
+	"github.com/redline-go/redline/service/postgres"
 )
 
 // testSize is a seed in which every state of an order occurs.

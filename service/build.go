@@ -1,0 +1,177 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/redline-go/redline/probe"
+	"github.com/redline-go/redline/service/guard"
+	"github.com/redline-go/redline/service/scratch"
+)
+
+// Build builds the main package pkg (a directory, an import path, or a pattern
+// that matches one main package) into the file binary, whose folder must exist,
+// with the probe injected unless it imports the probe itself. The user's files are
+// not touched. flags are further ones of go build: -tags, -ldflags.
+func Build(ctx context.Context, pkg, binary string, flags ...string) error {
+	scratch, err := filepath.Abs(filepath.Dir(binary))
+	if err != nil {
+		return fmt.Errorf("build %s: %w", pkg, err)
+	}
+	main, err := findMain(ctx, pkg, scratch, flags)
+	if err != nil {
+		return err
+	}
+	var args []string
+	if !importsProbe(ctx, main, scratch) {
+		overlay, remove, err := inject(main)
+		if err != nil {
+			return fmt.Errorf("inject probe: %w", err)
+		}
+		defer remove()
+		args = append(args, "-overlay", overlay)
+	}
+	return main.compile(ctx, pkg, binary, scratch, args, nil)
+}
+
+// compile runs go build with more arguments and variables. Where git refuses to
+// describe the sources (another user's, half a clone) they are built undescribed.
+func (m mainPackage) compile(ctx context.Context, pkg, binary, scratch string, args, env []string) error {
+	run := func(first ...string) ([]byte, error) {
+		cmd := m.goCommand(scratch, slices.Concat([]string{"build", "-o", binary}, first, args, []string{"."})...)
+		cmd.Env = append(cmd.Env, env...)
+		return guard.CombinedOutput(ctx, cmd, syscall.SIGINT)
+	}
+	out, err := run()
+	if err != nil && bytes.Contains(out, []byte("error obtaining VCS status")) {
+		out, err = run("-buildvcs=false")
+	}
+	if err != nil {
+		return buildError(pkg, out, err)
+	}
+	return nil
+}
+
+// importsProbe reports whether a main package carries the probe by its own
+// imports: a second one beside it would get what redline tells the first. What
+// go list cannot tell, the build tells better.
+func importsProbe(ctx context.Context, main mainPackage, scratch string) bool {
+	out, err := guard.Output(ctx, main.goCommand(scratch, "list", "-deps", "-f", "{{.ImportPath}}", "."), syscall.SIGINT)
+	return err == nil && slices.Contains(strings.Fields(string(out)), probeModule+"/auto")
+}
+
+// goCommand is the go command in dir, to be asked by SIGINT to end, so that it ends
+// its compilers. Its own scratch files, which it then leaves at times, lie below
+// scratch.
+func goCommand(dir, scratch string, args ...string) *exec.Cmd {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), "GOTMPDIR="+scratch)
+	return cmd
+}
+
+// goCommand is the go command where the package lies, with the flags of its build.
+func (m mainPackage) goCommand(scratch string, args ...string) *exec.Cmd {
+	cmd := goCommand(m.Dir, scratch, args...)
+	if m.flags != "" {
+		cmd.Env = append(cmd.Env, "GOFLAGS="+m.flags)
+	}
+	return cmd
+}
+
+// inject writes the overlay and returns its path, and what removes it.
+func inject(main mainPackage) (overlay string, remove func(), err error) {
+	folder, err := scratch.New("build")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { _ = folder.Remove() }
+	if overlay, err = writeOverlay(folder.Path, main, nil); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return overlay, remove, nil
+}
+
+// mainPackage is what `go list` tells of the package to build.
+type mainPackage struct {
+	Dir        string
+	ImportPath string
+	Name       string
+	Module     *struct{ Path, Dir, GoVersion string }
+
+	flags string // GOFLAGS of its build; empty for the user's own
+}
+
+// writeOverlay writes the probe's files and the overlay that maps them into
+// the module, and more files by their absolute paths, and returns the overlay's path.
+func writeOverlay(scratch string, main mainPackage, more map[string][]byte) (string, error) {
+	files, err := probe.Files(main.Module.Path)
+	if err != nil {
+		return "", err
+	}
+	replace := map[string]string{}
+	place := func(virtual string, content []byte) error {
+		real := filepath.Join(scratch, fmt.Sprintf("%d.go", len(replace)))
+		replace[virtual] = real
+		return os.WriteFile(real, content, 0o600)
+	}
+	for name, content := range files {
+		if err := place(filepath.Join(main.Module.Dir, filepath.FromSlash(name)), content); err != nil {
+			return "", err
+		}
+	}
+	for virtual, content := range more {
+		if err := place(virtual, content); err != nil {
+			return "", err
+		}
+	}
+	hook, err := probe.Main(main.Module.Path)
+	if err != nil {
+		return "", err
+	}
+	if err := place(filepath.Join(main.Dir, probe.MainFile), hook); err != nil {
+		return "", err
+	}
+	data, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(scratch, "overlay.json")
+	return path, os.WriteFile(path, data, 0o600)
+}
+
+// BuildError is a target that does not compile; Output is what the go command
+// said, bounded.
+type BuildError struct {
+	Package string
+	Output  string
+	Err     error
+}
+
+func (e *BuildError) Error() string {
+	text := fmt.Sprintf("build %s: %v\n%s", e.Package, e.Err, e.Output)
+	if hint := hintFor(e.Output); hint != "" {
+		text += "\n  hint: " + hint
+	}
+	return text
+}
+
+func (e *BuildError) Unwrap() error { return e.Err }
+
+func buildError(pkg string, output []byte, err error) error {
+	const most = 20
+	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
+	if len(lines) > most {
+		lines = append(lines[:most:most], fmt.Sprintf("... and %d more lines", len(lines)-most))
+	}
+	return &BuildError{Package: pkg, Output: "  " + strings.Join(lines, "\n  "), Err: err}
+}

@@ -1,0 +1,74 @@
+package service
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// taking are the flags of go build that take the next word as their value
+// (go help build; the boolean ones never do).
+var taking = []string{
+	"asmflags", "buildmode", "compiler", "covermode", "coverpkg", "gccgoflags", "gcflags", "installsuffix",
+	"ldflags", "mod", "modfile", "p", "pgo", "pkgdir", "tags", "toolexec",
+}
+
+// refused are the flags of go build that redline sets itself, or under which there is
+// nothing to run, with the reason.
+var refused = map[string]string{
+	"C":       "name the folder with --build instead",
+	"o":       "redline says where the binary goes",
+	"overlay": "redline needs it to inject the probe; start a binary of your own with --exec",
+	"n":       "it builds nothing",
+	"json":    "redline reads what the build prints",
+	"h":       "it builds nothing",
+	"help":    "it builds nothing",
+	"work":    "redline removes what the build leaves",
+	"exec":    "it is a flag of go run",
+}
+
+// goFlags returns flags of go build as GOFLAGS wants them, one word each, -name=value,
+// in quotes where there is a space; "" for none. By that variable all that redline asks
+// the go command sees the same packages.
+func goFlags(flags []string) (string, error) {
+	var words []string
+	for i := 0; i < len(flags); i++ {
+		name, value, has := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(flags[i], "-"), "-"), "=")
+		switch why := refused[name]; {
+		case !strings.HasPrefix(flags[i], "-") || name == "":
+			return "", fmt.Errorf("%q is no flag of go build (hint: the package goes to --build, and the target's own arguments after --)", flags[i])
+		case why != "":
+			return "", fmt.Errorf("-%s does not go with a build of redline's: %s", name, why)
+		}
+		if !has && slices.Contains(taking, name) {
+			if i++; i == len(flags) {
+				return "", fmt.Errorf("-%s has no value", name)
+			}
+			value, has = flags[i], true
+		}
+		word := "-" + name
+		if has {
+			word += "=" + value
+		}
+		quoted, err := quote(word)
+		if err != nil {
+			return "", err
+		}
+		words = append(words, quoted)
+	}
+	return strings.Join(words, " "), nil
+}
+
+// quote puts a word into quotes as cmd/internal/quoted reads them: there are no
+// escapes, so a word may hold one kind of quotes only.
+func quote(word string) (string, error) {
+	switch {
+	case !strings.ContainsAny(word, " \t\n\r'\""):
+		return word, nil
+	case !strings.Contains(word, "'"):
+		return "'" + word + "'", nil
+	case !strings.Contains(word, `"`):
+		return `"` + word + `"`, nil
+	}
+	return "", fmt.Errorf("%.60q holds both kinds of quotes, which no flag of a build can", word)
+}

@@ -1,0 +1,168 @@
+package compiler_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/service/compiler"
+)
+
+const store = `package store
+
+type Order struct{ lines [40]int }
+
+func Load(id int) *Order {
+	o := Order{}
+	o.lines[0] = id
+	return &o
+}
+
+func Sum(tax []int, at []int) (t int) {
+	for _, i := range at {
+		t += tax[i]
+	}
+	return t
+}
+
+func Guard(f func()) {
+	defer func() { recover() }()
+	f()
+}
+`
+
+// module writes a module of two packages and returns its directory.
+func module(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":         "module shop\n\ngo 1.24\n",
+		"store/store.go": store,
+		"main.go":        "package main\n\nimport \"shop/store\"\n\nfunc main() { println(store.Load(1), store.Sum(nil, nil)) }\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestAsk(t *testing.T) {
+	dir := module(t)
+	for _, again := range []bool{false, true} { // the second time everything is in the build cache
+		files, err := compiler.Ask(context.Background(), dir, "shop/store")
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(files, func(f compiler.File) bool { return filepath.Base(f.Path) == "store.go" })
+		if i < 0 {
+			t.Fatalf("again %v: no remarks of store.go among %d files", again, len(files))
+		}
+		f := files[i]
+		at := func(line int, kind record.RemarkKind) record.Remark {
+			t.Helper()
+			for _, r := range f.Remarks {
+				if r.Line == line && r.Kind == kind {
+					return r.Remark
+				}
+			}
+			t.Errorf("no remark of kind %s at line %d", kind, line)
+			return record.Remark{}
+		}
+		if r := at(6, record.Escapes); r.Text != "o escapes to heap" || len(r.Flow) == 0 || !strings.HasSuffix(r.Flow[len(r.Flow)-1], "store.go:8") {
+			t.Errorf("the escape is told as %+v", r)
+		}
+		at(13, record.BoundsCheck)
+		if r := at(18, record.NotInlined); !strings.Contains(r.Text, "DEFER") {
+			t.Errorf("Guard is not inlined because of %q", r.Text)
+		}
+		if f.Package != "shop/store" {
+			t.Errorf("the package is %q", f.Package)
+		}
+	}
+}
+
+func TestAskTellsWhatDoesNotCompile(t *testing.T) {
+	dir := module(t)
+	if err := os.WriteFile(filepath.Join(dir, "store", "broken.go"), []byte("package store\n\nvar x int = \"text\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := compiler.Ask(context.Background(), dir, "shop/store")
+	if err == nil || !strings.Contains(err.Error(), "broken.go:3") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestList(t *testing.T) {
+	list, err := compiler.List(context.Background(), module(t), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range list {
+		names = append(names, p.ImportPath)
+	}
+	if !slices.Equal(names, []string{"shop/store", "shop"}) {
+		t.Errorf("listed %q: the main module's packages and no others were wanted", names)
+	}
+	if _, err := compiler.List(context.Background(), module(t), "./nothing"); err == nil || !strings.Contains(err.Error(), "nothing") {
+		t.Errorf("a folder that is not there gives %v", err)
+	}
+}
+
+func TestEnclosing(t *testing.T) {
+	file := filepath.Join(module(t), "store", "store.go")
+	for line, want := range map[int]compiler.Function{
+		13: {Name: "Sum", Line: 11, Column: 6},
+		19: {Name: "function literal", Line: 19, Column: 8},
+		20: {Name: "Guard", Line: 18, Column: 6},
+	} {
+		if got, err := compiler.Enclosing(file, line); err != nil || got != want {
+			t.Errorf("line %d is in %+v (%v), want %+v", line, got, err, want)
+		}
+	}
+	if f, err := compiler.Enclosing(file, 3); err == nil {
+		t.Errorf("a type's line is in function %+v", f)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	const header = `{"version":0,"package":"main","file":"/x.go"}` + "\n"
+	for name, text := range map[string]string{
+		"nothing":       "",
+		"not JSON":      "compiled\n",
+		"other version": `{"version":1,"package":"main","file":"/x.go"}`,
+		"broken line":   header + `{"range":`,
+		"long line":     header + strings.Repeat(" ", 2<<20),
+	} {
+		if f, err := compiler.Read(strings.NewReader(text)); err == nil {
+			t.Errorf("%s: read as %+v", name, f)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(`{"version":0,"package":"main","file":"/x.go"}
+{"range":{"start":{"line":4,"character":6}},"code":"escape","message":"b escapes to heap","relatedInformation":[{"location":{"uri":"file:///x.go","range":{"start":{"line":4}}},"message":"escflow:      from &b (address-of)"}]}
+{"range":{"start":{"line":5,"character":6}},"code":"isInBounds","message":""}
+`)
+	f.Fuzz(func(t *testing.T, text string) {
+		file, err := compiler.Read(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		for _, r := range file.Remarks {
+			if r.Kind == "" || r.Text == "" {
+				t.Errorf("remark %+v says nothing", r)
+			}
+		}
+	})
+}

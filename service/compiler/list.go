@@ -1,0 +1,99 @@
+package compiler
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"github.com/redline-go/redline/service/guard"
+)
+
+// Package is a package of the main module, or of a workspace's modules.
+type Package struct {
+	ImportPath, Name, Dir string
+}
+
+// List returns the packages that patterns match, run in dir, with those that
+// they depend on; packages of other modules and of the standard library are
+// left out.
+func List(ctx context.Context, dir string, patterns ...string) ([]Package, error) {
+	args := append([]string{"list", "-deps", "-json=ImportPath,Name,Dir,Module", "--"}, patterns...)
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
+	if err != nil {
+		return nil, fmt.Errorf("list packages %s: %w: %s", strings.Join(patterns, " "), err, lastLines(stderr.String()))
+	}
+	var list []Package
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+		var p struct {
+			Package
+			Module *struct{ Main bool }
+		}
+		if err := dec.Decode(&p); err != nil {
+			return nil, fmt.Errorf("read go list: %w", err)
+		}
+		if p.Module != nil && p.Module.Main {
+			list = append(list, p.Package)
+		}
+	}
+	return list, nil
+}
+
+// Version returns the Go version that compiles in dir, "go1.26.1"; empty when
+// the go command does not say.
+func Version(ctx context.Context, dir string) string {
+	cmd := exec.Command("go", "env", "GOVERSION")
+	cmd.Dir = dir
+	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// Function is where a function is declared, as the compiler's remarks place it:
+// at its name, or at a literal's keyword.
+type Function struct {
+	Name         string // of the declaration; "function literal" for a literal
+	Line, Column int
+}
+
+// Enclosing returns the innermost function around a line of a source file.
+func Enclosing(file string, line int) (Function, error) {
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return Function{}, fmt.Errorf("parse %s: %w", file, err)
+	}
+	var found Function
+	ast.Inspect(tree, func(n ast.Node) bool {
+		if n == nil || set.Position(n.Pos()).Line > line || set.Position(n.End()).Line < line {
+			return false
+		}
+		var at token.Position
+		switch f := n.(type) {
+		case *ast.FuncDecl:
+			at, found.Name = set.Position(f.Name.Pos()), f.Name.Name
+		case *ast.FuncLit:
+			at, found.Name = set.Position(f.Pos()), "function literal"
+		default:
+			return true
+		}
+		found.Line, found.Column = at.Line, at.Column
+		return true
+	})
+	if found.Line == 0 {
+		return Function{}, fmt.Errorf("%s:%d is in no function", file, line)
+	}
+	return found, nil
+}

@@ -1,0 +1,141 @@
+package service
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Bounds of what is kept of a target's gctrace lines until they are read: the
+// lines of some seconds of the busiest collector.
+const (
+	gcQueue = 1024
+	gcWidth = 400 // bytes per line; the runtime's have about 150
+)
+
+const (
+	probeModule = "github.com/redline-go/redline/probe"
+	gcSetting   = "gctrace="
+)
+
+// gcLines is a target's standard error with the lines of its collector
+// (GODEBUG=gctrace=1) taken note of, and taken out if we asked for them.
+type gcLines struct {
+	next io.Writer // takes the rest
+	ours bool      // whether it was us who asked for the lines
+
+	mu      sync.Mutex
+	partial []byte // of the line that is being written, up to gcWidth
+	lines   []gcLine
+}
+
+type gcLine struct {
+	came time.Time
+	text string
+}
+
+// Write takes what the target wrote. The runtime writes a line in pieces.
+func (g *gcLines) Write(p []byte) (int, error) {
+	rest := p
+	for len(rest) > 0 {
+		end := bytes.IndexByte(rest, '\n') + 1
+		if end == 0 {
+			end = len(rest)
+		}
+		if err := g.piece(rest[:end]); err != nil {
+			return 0, err
+		}
+		rest = rest[end:]
+	}
+	return len(p), nil
+}
+
+// piece takes a line's piece, or its end.
+func (g *gcLines) piece(p []byte) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	before := len(g.partial)
+	g.partial = append(g.partial, p[:min(len(p), gcWidth-before)]...)
+	whole := p[len(p)-1] == '\n'
+	might := mightBeGC(g.partial)
+	if whole {
+		defer func() { g.partial = g.partial[:0] }()
+	}
+	if whole && might && bytes.Contains(g.partial, []byte(" ms clock, ")) {
+		g.keep(strings.TrimRight(string(g.partial), "\r\n"))
+		if g.ours {
+			return nil
+		}
+	}
+	if g.ours && might && !whole && len(g.partial) < gcWidth {
+		return nil // held back until it is told what it is
+	}
+	if g.ours && mightBeGC(g.partial[:before]) && before < gcWidth {
+		p = append(g.partial[:before:before], p...) // and what was held back of it
+	}
+	_, err := g.next.Write(p)
+	return err
+}
+
+// mightBeGC reports whether a line that begins so may be one of gctrace:
+// "gc 12 @0.3s ...". An empty one may become one.
+func mightBeGC(line []byte) bool {
+	const begin = "gc "
+	if len(line) <= len(begin) {
+		return strings.HasPrefix(begin, string(line))
+	}
+	return bytes.HasPrefix(line, []byte(begin)) && line[len(begin)] >= '0' && line[len(begin)] <= '9'
+}
+
+func (g *gcLines) keep(text string) {
+	if len(g.lines) == gcQueue { // nobody reads: the newest tell more
+		g.lines = append(g.lines[:0], g.lines[gcQueue/2:]...)
+	}
+	g.lines = append(g.lines, gcLine{time.Now(), text})
+}
+
+// read returns the oldest line that was not read yet.
+func (g *gcLines) read() (came time.Time, line string, ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.lines) == 0 {
+		return time.Time{}, "", false
+	}
+	first := g.lines[0]
+	g.lines = g.lines[1:]
+	return first.came, first.text, true
+}
+
+// gcTrace returns what makes a command's runtime print its collections, with
+// added as the environment it gets besides redline's own, and nil when it is not
+// to: a program that carries the probe tells more, and cheaper, and the go
+// command would print those of the compiler.
+func gcTrace(command, added []string) (*gcLines, []string) {
+	path, err := exec.LookPath(command[0])
+	if err != nil || filepath.Base(path) == "go" {
+		return nil, added
+	}
+	if info, err := buildinfo.ReadFile(path); err == nil {
+		for _, dep := range info.Deps {
+			if dep.Path == probeModule {
+				return nil, added
+			}
+		}
+	}
+	settings := os.Getenv("GODEBUG")
+	for _, pair := range added {
+		if value, ok := strings.CutPrefix(pair, "GODEBUG="); ok {
+			settings = value
+		}
+	}
+	if strings.Contains(","+settings, ","+gcSetting) {
+		return &gcLines{}, added // as the user wants it
+	}
+	return &gcLines{ours: true}, append(added, "GODEBUG="+strings.Trim(settings+",gctrace=1", ","))
+}

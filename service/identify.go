@@ -1,0 +1,85 @@
+package service
+
+import (
+	"debug/buildinfo"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/redline-go/redline/record"
+)
+
+// maxModules bounds the modules that are kept of a binary; Kubernetes has some 250.
+const maxModules = 1024
+
+// describeBinary reads what the Go toolchain left in the target's binary. A
+// target that is not Go, or not ours to read, keeps the fields empty.
+func describeBinary(t *record.Target) {
+	if t.PID == 0 {
+		return
+	}
+	info, err := buildinfo.ReadFile(executable(t.PID))
+	if err != nil {
+		return
+	}
+	t.GoVersion, t.MainPkg, t.Module = info.GoVersion, info.Path, info.Main.Path
+	t.Modules = nil
+	for _, dep := range info.Deps[:min(len(info.Deps), maxModules)] {
+		t.Modules = append(t.Modules, dep.Path)
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			t.Revision = s.Value
+		}
+	}
+}
+
+// listener returns the process that listens where the URL points: `go run` and
+// shells put a process between us and the service. It is an error when the
+// address is not of this host or the process is not visible. prefer is the
+// process to choose when several share the socket.
+func listener(rawURL string, prefer int) (int, error) {
+	host, port, err := net.SplitHostPort(dialAddress(rawURL))
+	if err != nil {
+		return 0, err
+	}
+	if !local(host) {
+		return 0, fmt.Errorf("%s is not an address of this host", host)
+	}
+	return listeningProcess(port, prefer)
+}
+
+// local reports whether host names this machine.
+func local(host string) bool {
+	ips, err := net.LookupIP(host)
+	if err != nil {
+		return false
+	}
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		return false
+	}
+	for _, ip := range ips {
+		if ip.IsLoopback() || ip.IsUnspecified() {
+			return true
+		}
+		for _, a := range own {
+			if n, ok := a.(*net.IPNet); ok && n.IP.Equal(ip) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func executable(pid int) string {
+	if path := fmt.Sprintf("/proc/%d/exe", pid); exists(path) {
+		return path
+	}
+	return ""
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,140 @@
+package instrument
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// rule is what to do with one package.
+type rule struct {
+	name  string // of the package clause
+	edits []edit
+	// extra is Go source for the added file, beside the hooks: what the wrappers
+	// call. Its imports stand in imports.
+	imports []string
+	extra   string
+}
+
+// edit is one function to wrap or one struct to extend. All edits of a rule must be
+// possible, except for optional ones: half of a pair would count what never ends.
+type edit struct {
+	receiver, function string
+	// types are the types of parameters and results that body relies on, by its
+	// marks: {"$5": "string"}. A function that has others is not the one meant.
+	types map[string]string
+	body  string
+	// structure and fields extend a struct, in the place of wrapping a function.
+	structure, fields string
+	optional          bool
+}
+
+func (e edit) String() string {
+	switch {
+	case e.structure != "":
+		return "type " + e.structure
+	case e.receiver != "":
+		return "(" + e.receiver + ")." + e.function
+	}
+	return e.function
+}
+
+// apply makes the edits in a package's files, or says why none was made.
+func (r rule) apply(files map[string]*source) (why string) {
+	for _, s := range files {
+		if s.file.Name.Name != r.name {
+			return fmt.Sprintf("it is package %s, not %s", s.file.Name.Name, r.name)
+		}
+	}
+	for _, e := range r.edits {
+		if why := e.apply(files); why != "" && !e.optional {
+			return why
+		}
+	}
+	return ""
+}
+
+func (e edit) apply(files map[string]*source) (why string) {
+	for _, s := range files {
+		if e.structure != "" {
+			if fields := s.structure(e.structure); fields != nil {
+				s.insert(fields.Opening+1, " "+e.fields+"; ")
+				return ""
+			}
+			continue
+		}
+		if f := s.function(e.receiver, e.function); f != nil {
+			if why := e.fits(s.values(f.Type.Params, ""), s.values(f.Type.Results, "")); why != "" {
+				return e.String() + " " + why
+			}
+			if why := s.wrap(f, e.body); why != "" {
+				return e.String() + " " + why
+			}
+			return ""
+		}
+	}
+	return "it has no " + e.String()
+}
+
+// fits checks the types that a body relies on.
+func (e edit) fits(in, out []value) (why string) {
+	for mark, typ := range e.types {
+		list, number := in, strings.TrimPrefix(mark, "$")
+		if rest, result := strings.CutPrefix(number, "r"); result {
+			list, number = out, rest
+		}
+		at := int(number[0] - '1')
+		if at >= len(list) || list[at].typ != typ {
+			return fmt.Sprintf("has another signature: %s is no %s", mark, typ)
+		}
+	}
+	return ""
+}
+
+// hooks returns the added file: the variables that the probe sets, and what calls them.
+func (r rule) hooks() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "// Added by redline to this build; see its package service/instrument.\n\npackage %s\n\nimport (\n\t_ \"unsafe\" // for go:linkname\n", r.name)
+	for _, path := range slices.Sorted(slices.Values(r.imports)) {
+		fmt.Fprintf(&b, "\t%q\n", path)
+	}
+	b.WriteString(")\n")
+	b.WriteString(bridge)
+	b.WriteString(r.extra)
+	return b.String()
+}
+
+// bridge is the same in every package. BeginHook and EndHook name its variables.
+const bridge = `
+//go:linkname redlineBegin
+var redlineBegin func(kind uint32, name, more string) (op uint64, start int64)
+
+//go:linkname redlineEnd
+var redlineEnd func(op uint64, start, rows int64, flags uint32)
+
+func redlineStart(kind uint32, name, more string) (op uint64, start int64) {
+	if redlineBegin == nil {
+		return 0, 0
+	}
+	return redlineBegin(kind, name, more)
+}
+
+func redlineStop(op uint64, start, rows int64, flags uint32) {
+	if op != 0 {
+		redlineEnd(op, start, rows, flags)
+	}
+}
+
+func redlineFailed(err error) uint32 {
+	if err != nil {
+		return 1
+	}
+	return 0
+}
+`
+
+// Names of the two variables in each instrumented package.
+const (
+	BeginHook = "redlineBegin"
+	EndHook   = "redlineEnd"
+)

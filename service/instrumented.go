@@ -1,0 +1,173 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/redline-go/redline/probe"
+	"github.com/redline-go/redline/service/guard"
+	"github.com/redline-go/redline/service/instrument"
+	"github.com/redline-go/redline/service/scratch"
+)
+
+// Instrumented says what a build put its hooks into.
+type Instrumented struct {
+	Packages []string // import paths, sorted
+	// Left says which packages that redline knows stayed as they are, and why: one
+	// sentence each. Without the hooks joins are inferred.
+	Left []string
+}
+
+// BuildInstrumented builds as Build does, with hooks in the packages through which the
+// program talks to databases and to other services (package instrument). A build that
+// fails with the hooks is made again without them, and Left says so.
+func BuildInstrumented(ctx context.Context, pkg, binary string, flags ...string) (Instrumented, error) {
+	folder, err := filepath.Abs(filepath.Dir(binary))
+	if err != nil {
+		return Instrumented{}, fmt.Errorf("build %s: %w", pkg, err)
+	}
+	main, err := findMain(ctx, pkg, folder, flags)
+	if err != nil {
+		return Instrumented{}, err
+	}
+	own, err := scratch.New("build")
+	if err != nil {
+		return Instrumented{}, err
+	}
+	defer func() { _ = own.Remove() }()
+	done, setup, err := hooks(ctx, main, folder, own.Path)
+	if err != nil || setup == nil {
+		if err != nil {
+			done = Instrumented{Left: []string{fmt.Sprintf("the build is not instrumented: %v", err)}}
+		}
+		return done, Build(ctx, pkg, binary, flags...)
+	}
+	if err = buildWith(ctx, main, pkg, binary, own.Path, setup); err == nil || ctx.Err() != nil {
+		return done, err
+	}
+	if plain := Build(ctx, pkg, binary, flags...); plain != nil {
+		return Instrumented{}, plain
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(errorOutput(err)), "\n")
+	return Instrumented{Left: []string{"the build is not instrumented, since it fails with the hooks: " + first}}, nil
+}
+
+func errorOutput(err error) string {
+	var failed *BuildError
+	if !errors.As(err, &failed) {
+		return err.Error()
+	}
+	lines := strings.Split(failed.Output, "\n")
+	for _, line := range lines { // the first is the package's name
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return line
+		}
+	}
+	return failed.Error()
+}
+
+// hooks returns what instruments a build; no setup where there is nothing to hook.
+func hooks(ctx context.Context, main mainPackage, folder, own string) (Instrumented, *instrument.Setup, error) {
+	place, err := placeOf(ctx, main, folder)
+	if err != nil {
+		return Instrumented{}, nil, err
+	}
+	place.Scratch = own
+	all, err := dependencies(ctx, main, folder)
+	if err != nil {
+		return Instrumented{}, nil, err
+	}
+	if slices.ContainsFunc(all, func(p instrument.Package) bool { return p.ImportPath == probeModule+"/auto" }) {
+		return Instrumented{}, nil, errors.New("the program imports the probe itself (hint: leave the import to redline)")
+	}
+	var done Instrumented
+	deps := slices.DeleteFunc(slices.Clone(all), func(p instrument.Package) bool {
+		rel, err := filepath.Rel(place.ModCache, p.Dir)
+		return p.Standard && err == nil && filepath.IsLocal(rel)
+	})
+	r, err := instrument.Overlay(deps, os.ReadFile)
+	if err != nil {
+		return Instrumented{}, nil, err
+	}
+	for _, left := range r.Left {
+		done.Left = append(done.Left, fmt.Sprintf("%s is not instrumented: %s", left.ImportPath, left.Why))
+	}
+	if len(deps) < len(all) {
+		done.Left = append(done.Left, "the standard library is not instrumented: the Go toolchain lies in the module cache, whose files no build may replace (hint: install that version of Go)")
+	}
+	if len(r.Done) == 0 {
+		return done, nil, nil
+	}
+	setup, err := r.Setup(ctx, deps, place)
+	if err != nil {
+		return Instrumented{}, nil, err
+	}
+	done.Packages = r.Done
+	name, bridge := probe.Bridge(main.Module.Path, r.Done, instrument.BelowSQL(all))
+	setup.Files[filepath.Join(main.Module.Dir, filepath.FromSlash(name))] = bridge
+	return done, setup, nil
+}
+
+// placeOf asks the go command where its files are.
+func placeOf(ctx context.Context, main mainPackage, folder string) (instrument.Place, error) {
+	out, err := guard.Output(ctx, main.goCommand(folder, "env", "-json", "GOMODCACHE", "GOMOD", "GOWORK", "GOFLAGS"), syscall.SIGINT)
+	if err != nil {
+		return instrument.Place{}, err
+	}
+	var env struct{ GOMODCACHE, GOMOD, GOWORK, GOFLAGS string }
+	if err := json.Unmarshal(out, &env); err != nil {
+		return instrument.Place{}, fmt.Errorf("read go env: %w", err)
+	}
+	p := instrument.Place{ModCache: env.GOMODCACHE, GoMod: env.GOMOD}
+	if env.GOWORK != "off" {
+		p.GoWork = env.GOWORK
+	}
+	for _, flag := range strings.Fields(env.GOFLAGS) {
+		if file, ok := strings.CutPrefix(strings.TrimPrefix(flag, "-"), "-modfile="); ok || strings.HasPrefix(flag, "-modfile=") {
+			if !ok {
+				file = strings.TrimPrefix(flag, "-modfile=")
+			}
+			if !filepath.IsAbs(file) {
+				file = filepath.Join(main.Dir, file)
+			}
+			p.GoMod = file
+		}
+	}
+	return p, nil
+}
+
+// dependencies lists the packages of a program.
+func dependencies(ctx context.Context, main mainPackage, folder string) ([]instrument.Package, error) {
+	out, err := guard.Output(ctx, main.goCommand(folder, "list", "-deps", "-json=ImportPath,Dir,GoFiles,CgoFiles,Standard,Module", "."), syscall.SIGINT)
+	if err != nil {
+		return nil, err
+	}
+	var all []instrument.Package
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p instrument.Package
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("read go list: %w", err)
+		}
+		all = append(all, p)
+	}
+}
+
+// buildWith builds with the probe and the hooks.
+func buildWith(ctx context.Context, main mainPackage, pkg, binary, own string, setup *instrument.Setup) error {
+	overlay, err := writeOverlay(own, main, setup.Files)
+	if err != nil {
+		return fmt.Errorf("inject probe: %w", err)
+	}
+	return main.compile(ctx, pkg, binary, own, append([]string{"-overlay", overlay}, setup.Flags...), setup.Env)
+}

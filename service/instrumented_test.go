@@ -1,0 +1,189 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redline-go/redline/probe/control"
+	"github.com/redline-go/redline/scenario"
+)
+
+// shop queries a database on each request, and links pgx.
+const shop = `package main
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"io"
+	"net/http"
+	"os"
+
+	_ "github.com/jackc/pgx/v5/pgxpool"
+)
+
+type fake struct{}
+
+func (fake) Connect(context.Context) (driver.Conn, error) { return fake{}, nil }
+func (fake) Driver() driver.Driver                        { return nil }
+func (fake) Prepare(string) (driver.Stmt, error)          { return fake{}, nil }
+func (fake) Close() error                                 { return nil }
+func (fake) Begin() (driver.Tx, error)                    { return fake{}, nil }
+func (fake) Commit() error                                { return nil }
+func (fake) Rollback() error                              { return nil }
+func (fake) NumInput() int                                { return -1 }
+func (fake) Exec([]driver.Value) (driver.Result, error)   { return driver.RowsAffected(3), nil }
+func (fake) Query([]driver.Value) (driver.Rows, error)    { return &two{}, nil }
+
+type two struct{ n int }
+
+func (*two) Columns() []string { return []string{"id"} }
+func (*two) Close() error      { return nil }
+func (t *two) Next(into []driver.Value) error {
+	if t.n++; t.n > 2 {
+		return io.EOF
+	}
+	into[0] = int64(t.n)
+	return nil
+}
+
+func load(db *sql.DB) {
+	rows, err := db.Query("SELECT id FROM orders WHERE token = 'hunter2'")
+	if err != nil {
+		return
+	}
+	defer rows.Close()
+	for rows.Next() {
+	}
+}
+
+func main() {
+	db := sql.OpenDB(fake{})
+	http.HandleFunc("/", func(http.ResponseWriter, *http.Request) { load(db) })
+	http.ListenAndServe(os.Getenv("ADDR"), nil)
+}
+`
+
+// shopModule writes the service's module and returns the folder of its main package.
+func shopModule(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "github.com/jackc/pgx/v5").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "shop")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "go.mod"), "module example.com/shop\n\ngo 1.26.0\n\nrequire github.com/jackc/pgx/v5 "+string(out))
+	write(t, filepath.Join(dir, "main.go"), shop)
+	goIn(t, dir, "mod", "tidy")
+	return dir
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func goIn(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go %q: %v\n%s", args, err, out)
+	}
+}
+
+// ask sends one request to the probe of a target.
+func ask(t *testing.T, svc *Target, r control.Request) string {
+	t.Helper()
+	conn, err := net.Dial("unix", svc.Socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte(r.String() + "\n")); err != nil {
+		t.Fatal(err)
+	}
+	var data bytes.Buffer
+	if _, err := control.Receive(conn, &data, 1<<24); err != nil {
+		t.Fatal(err)
+	}
+	return data.String()
+}
+
+// TestBuildIsInstrumented in each layout that a module may have: what it asks of its
+// database is counted, with its caller, and without constants.
+func TestBuildIsInstrumented(t *testing.T) {
+	for name, layout := range map[string]func(t *testing.T, dir string){
+		"module": func(*testing.T, string) {},
+		"workspace": func(t *testing.T, dir string) {
+			t.Setenv("GOWORK", "")
+			goIn(t, filepath.Dir(dir), "work", "init", "./shop")
+		},
+		"vendor, trimpath, stripped": func(t *testing.T, dir string) {
+			goIn(t, dir, "mod", "vendor")
+			t.Setenv("GOFLAGS", "-mod=vendor -trimpath -ldflags=-s")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, address := shopModule(t), freeAddress(t)
+			layout(t, dir)
+			svc, err := Start(t.Context(), options(t, address, scenario.Target{Build: dir, Env: map[string]string{"ADDR": address}}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer svc.End()
+			info := svc.Info()
+			want := []string{"database/sql", "github.com/jackc/pgx/v5", "github.com/jackc/pgx/v5/pgxpool", "net/http"}
+			if !slices.Equal(info.Instrumented, want) || len(info.NotInstrumented) > 0 {
+				t.Fatalf("instrumented %q; left: %q", info.Instrumented, info.NotInstrumented)
+			}
+			if !slices.Contains(info.Modules, "github.com/jackc/pgx/v5") {
+				t.Errorf("the binary is built of %q", info.Modules)
+			}
+			for range 3 {
+				if _, err := http.Get("http://" + address + "/"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := ask(t, svc, control.Request{Op: control.Operations})
+			if !regexp.MustCompile(`\nop \d+ 1 3 0 \d+ \d+ 6 0 0 0 "SELECT id FROM orders WHERE token = \?"\n`).MatchString(got) {
+				t.Errorf("not 3 calls with 6 rows:\n%s", got)
+			}
+			if !strings.Contains(got, `"main.load"`) || strings.Contains(got, "hunter2") || strings.Contains(got, ".redline") {
+				t.Errorf("callers:\n%s", got)
+			}
+		})
+	}
+}
+
+// TestBuildThatFailsWithHooksIsMadeWithout: a vendored fork of pgx has a name that the
+// hooks need.
+func TestBuildThatFailsWithHooksIsMadeWithout(t *testing.T) {
+	dir := shopModule(t)
+	goIn(t, dir, "mod", "vendor")
+	conn := filepath.Join(dir, "vendor", "github.com", "jackc", "pgx", "v5", "conn.go")
+	content, err := os.ReadFile(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, conn, strings.Replace(string(content), "func (c *Conn) SendBatch", "type redlineStart struct{}\n\nfunc (c *Conn) SendBatch", 1))
+	binary := filepath.Join(t.TempDir(), "svc")
+	got, err := BuildInstrumented(context.Background(), dir, binary)
+	if err != nil || len(got.Packages) > 0 || len(got.Left) != 1 || !strings.Contains(got.Left[0], "redlineStart") {
+		t.Errorf("clash of names: %+v, %v", got, err)
+	}
+}

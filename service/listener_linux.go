@@ -1,0 +1,132 @@
+package service
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+
+	"github.com/prometheus/procfs" // /proc/net/tcp and /proc/<pid>/fd, parsed
+)
+
+// tcpListen is TCP_LISTEN of the kernel's include/net/tcp_states.h.
+const tcpListen = 10
+
+// listeningProcess finds the process that holds a listening TCP socket on port,
+// by the socket's inode (/proc/net/tcp, see proc(5)).
+func listeningProcess(port string, prefer int) (int, error) {
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return 0, fmt.Errorf("port %q: %w", port, err)
+	}
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return 0, err
+	}
+	inodes := map[string]bool{}
+	for _, read := range []func() (procfs.NetTCP, error){fs.NetTCP, fs.NetTCP6} {
+		lines, err := read()
+		if err != nil {
+			continue // a kernel without IPv6 has no tcp6
+		}
+		for _, l := range lines {
+			if l.St == tcpListen && l.LocalPort == number {
+				inodes[fmt.Sprintf("socket:[%d]", l.Inode)] = true
+			}
+		}
+	}
+	if len(inodes) == 0 {
+		return 0, fmt.Errorf("nothing listens on port %s", port)
+	}
+	return holder(fs, inodes, prefer)
+}
+
+func holder(fs procfs.FS, sockets map[string]bool, prefer int) (int, error) {
+	procs, err := fs.AllProcs()
+	if err != nil {
+		return 0, err
+	}
+	found := 0
+	for _, p := range procs {
+		targets, err := p.FileDescriptorTargets()
+		if err != nil {
+			continue // gone, or another user's
+		}
+		for _, t := range targets {
+			if !sockets[t] {
+				continue
+			}
+			if p.PID == prefer || found == 0 {
+				found = p.PID
+			}
+			break
+		}
+	}
+	if found == 0 {
+		return 0, fmt.Errorf("the listening process is not visible (hint: run as the same user)")
+	}
+	return found, nil
+}
+
+// listens returns the TCP addresses at which a process and those that it started
+// listen, as one would dial them, sorted.
+func listens(pid int) ([]string, error) {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return nil, err
+	}
+	held, err := sockets(fs, pid)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, read := range []func() (procfs.NetTCP, error){fs.NetTCP, fs.NetTCP6} {
+		lines, err := read()
+		if err != nil {
+			continue // a kernel without IPv6 has no tcp6
+		}
+		for _, l := range lines {
+			if l.St != tcpListen || !held[fmt.Sprintf("socket:[%d]", l.Inode)] {
+				continue
+			}
+			host := l.LocalAddr.String()
+			if l.LocalAddr.IsUnspecified() {
+				host = "127.0.0.1"
+			}
+			found[net.JoinHostPort(host, strconv.FormatUint(l.LocalPort, 10))] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// sockets returns the sockets of a process and its descendants, as the names that
+// their descriptors have.
+func sockets(fs procfs.FS, pid int) (map[string]bool, error) {
+	procs, err := fs.AllProcs()
+	if err != nil {
+		return nil, err
+	}
+	children := map[int][]procfs.Proc{}
+	held := map[string]bool{}
+	for _, p := range procs {
+		if stat, err := p.Stat(); err == nil { // else gone
+			children[stat.PPID] = append(children[stat.PPID], p)
+		}
+	}
+	for next := []int{pid}; len(next) > 0; next = next[1:] {
+		p, err := fs.Proc(next[0])
+		if err != nil {
+			continue
+		}
+		if names, err := p.FileDescriptorTargets(); err == nil {
+			for _, name := range names {
+				held[name] = true
+			}
+		}
+		for _, child := range children[next[0]] {
+			next = append(next, child.PID)
+		}
+	}
+	return held, nil
+}

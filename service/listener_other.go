@@ -1,0 +1,13 @@
+//go:build !linux
+
+package service
+
+import "errors"
+
+func listeningProcess(string, int) (int, error) {
+	return 0, errors.New("finding the listening process works only on Linux")
+}
+
+func listens(int) ([]string, error) {
+	return nil, errors.New("finding where a process listens works only on Linux")
+}

@@ -1,0 +1,192 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/redact"
+)
+
+const (
+	defaultReadyTimeout = 30 * time.Second
+	readyInterval       = 50 * time.Millisecond
+)
+
+// NotReady is a target that never became ready.
+type NotReady struct {
+	What string       // what was waited for
+	Last error        // the last attempt's error
+	Exit *record.Exit // how it ended, when it did
+
+	// Listens are the TCP addresses at which the target listens instead; empty where
+	// there are none or nobody can see them.
+	Listens []string
+	// Stderr is the end of what it printed, while it runs.
+	Stderr []string
+	// Deaf says that it is known to listen nowhere.
+	Deaf bool
+}
+
+func (e *NotReady) Error() string {
+	var b strings.Builder
+	if e.Exit != nil {
+		fmt.Fprintf(&b, "the target ended before it was ready: %s", e.Exit.Status)
+		quoteLines(&b, e.Exit.Stderr)
+		if e.Exit.Status == "exit status 0" {
+			b.WriteString("\n  hint: it found nothing to do, or went on in the background: give it its subcommand and flags after --, and have it stay in the foreground")
+		}
+		return b.String()
+	}
+	fmt.Fprintf(&b, "the target did not become ready: %s: %v", e.What, e.Last)
+	quoteLines(&b, e.Stderr)
+	switch {
+	case len(e.Listens) > 0:
+		fmt.Fprintf(&b, "\n  hint: it listens on %s: load that, or configure the address that you load", strings.Join(e.Listens, ", "))
+	case e.Deaf:
+		b.WriteString("\n  hint: it listens nowhere: does it want a subcommand or flags (after --), variables, another folder (--dir), or more time (ready_timeout in a scenario)?")
+	}
+	return b.String()
+}
+
+func quoteLines(b *strings.Builder, lines []string) {
+	for _, line := range lines {
+		fmt.Fprintf(b, "\n  | %s", line)
+	}
+}
+
+func (e *NotReady) Unwrap() error { return e.Last }
+
+// waitReady polls until the target answers. A target that runs already gets
+// one second: it is either there or the address is wrong.
+func waitReady(ctx context.Context, o Options, p *process) error {
+	limit := o.Target.ReadyTimeout
+	if limit == 0 {
+		limit = defaultReadyTimeout
+	}
+	var exited <-chan struct{}
+	if p != nil {
+		exited = p.done
+	} else if o.Target.Ready == "" {
+		limit = time.Second
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	what, attempt := readiness(o)
+	tick := time.NewTicker(readyInterval)
+	defer tick.Stop()
+	var last error
+	for {
+		err := attempt(ctx)
+		if err == nil {
+			return nil
+		}
+		if last == nil || ctx.Err() == nil {
+			last = err // the deadline cutting an attempt short says nothing of the target
+		}
+		select {
+		case <-exited:
+			return &NotReady{What: what, Last: last, Exit: p.exit(o.Clock)}
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return ctx.Err()
+			}
+			return notReady(fmt.Sprintf("%s for %v", what, limit), last, o, p)
+		case <-tick.C:
+		}
+	}
+}
+
+// notReady looks at a target that runs, and does not answer where it should.
+func notReady(what string, last error, o Options, p *process) error {
+	e := &NotReady{What: what, Last: last}
+	if p == nil {
+		return e
+	}
+	e.Stderr = p.tail.lines()
+	addresses, err := listens(p.pid())
+	if err != nil {
+		return e // only Linux shows it
+	}
+	wanted := dialAddress(o.URL)
+	e.Listens = slices.DeleteFunc(addresses, func(a string) bool { return a == wanted })
+	e.Deaf = len(addresses) == 0
+	return e
+}
+
+// readiness returns what is waited for and one attempt at it.
+func readiness(o Options) (what string, attempt func(context.Context) error) {
+	if o.Target.Ready != "" {
+		client := &http.Client{
+			Timeout:       2 * time.Second,
+			Transport:     &http.Transport{DisableKeepAlives: true},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+		return "GET " + redact.Text(o.Target.Ready), func(ctx context.Context) error {
+			return getReady(ctx, client, o.Target.Ready)
+		}
+	}
+	address := dialAddress(o.URL)
+	return "connect to " + address, func(ctx context.Context) error {
+		dialer := net.Dialer{Timeout: 2 * time.Second}
+		conn, err := dialer.DialContext(ctx, "tcp", address)
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	}
+}
+
+func getReady(ctx context.Context, client *http.Client, target string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	response.Body.Close()
+	if response.StatusCode >= 500 {
+		return fmt.Errorf("answers %s", response.Status)
+	}
+	return nil
+}
+
+// dialAddress returns host:port of a URL, with the scheme's port by default.
+func dialAddress(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return raw
+	}
+	if u.Port() != "" {
+		return u.Host
+	}
+	if slices.Contains([]string{"https", "wss", "grpcs"}, u.Scheme) {
+		return net.JoinHostPort(u.Hostname(), "443")
+	}
+	return net.JoinHostPort(u.Hostname(), "80")
+}
+
+// checkFree refuses a target whose address somebody serves already: the target
+// could not bind it, and the load would hit a stranger.
+func checkFree(rawURL string) error {
+	address := dialAddress(rawURL)
+	conn, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return nil // nobody there: as it should be
+	}
+	conn.Close()
+	by := ""
+	if pid, err := listener(rawURL, 0); err == nil {
+		by = fmt.Sprintf(" by process %d", pid)
+	}
+	return fmt.Errorf("%s is served already%s, so the target cannot be started there (hint: end it, or leave out --exec and --build to load it)", address, by)
+}

@@ -1,0 +1,74 @@
+package service
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/scenario"
+)
+
+// TestTargetThatAnswersElsewhere: the error names the addresses at which the target
+// listens, also behind a shell, and says so when there are none.
+func TestTargetThatAnswersElsewhere(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "svc")
+	if err := Build(t.Context(), module(t, service), binary); err != nil {
+		t.Fatal(err)
+	}
+	wanted, own := freeAddress(t), freeAddress(t)
+	// Each target says "up" before it is waited for: no deadline decides what is seen.
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		command string
+		want    []string
+	}{
+		"elsewhere": {fmt.Sprintf("ADDR=%s %s & while ! (: < /dev/tcp/%s) 2>%s/null; do sleep 0.05; done; echo up >&2; touch up; wait", own, binary, strings.Replace(own, ":", "/", 1), dir),
+			[]string{"| up", "hint: it listens on " + own}},
+		"nowhere": {"echo starting slowly >&2; touch up; exec sleep 600", []string{"| starting slowly", "hint: it listens nowhere"}},
+		"done":    {"exit 0", []string{"ended before it was ready: exit status 0", "hint: it found nothing to do, or went on in the background"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options(t, wanted, scenario.Target{Exec: []string{"bash", "-c", c.command}, Dir: t.TempDir()})
+			clock, p := o.Clock, startIn(t, o)
+			if name == "done" {
+				<-p.done
+				err := (&NotReady{What: "x", Exit: p.exit(clock)}).Error()
+				contains(t, err, c.want)
+				return
+			}
+			awaitFile(t, filepath.Join(o.Target.Dir, "up"))
+			contains(t, notReady("connect", fmt.Errorf("refused"), o, p).Error(), c.want)
+		})
+	}
+}
+
+func startIn(t *testing.T, o Options) *process {
+	t.Helper()
+	hide := (&scenario.Plan{Target: o.Target}).Redactor(nil)
+	p, err := startProcess(o.Target.Exec, o.Target.Dir, nil, hide, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.end)
+	return p
+}
+
+func awaitFile(t *testing.T, path string) {
+	t.Helper()
+	for tick := time.NewTicker(5 * time.Millisecond); !exists(path); <-tick.C {
+		if t.Context().Err() != nil {
+			t.Fatalf("no %s", path)
+		}
+	}
+}
+
+func contains(t *testing.T, text string, want []string) {
+	t.Helper()
+	for _, part := range want {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in: %s", part, text)
+		}
+	}
+}

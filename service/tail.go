@@ -1,0 +1,63 @@
+package service
+
+import (
+	"sort"
+	"sync"
+
+	"github.com/redline-go/redline/redact"
+)
+
+// Bounds of what is kept of a target's standard error.
+const (
+	tailLines = 20
+	tailWidth = 400 // bytes per line
+)
+
+// tail keeps the last lines written to it. Secrets are hidden before a line is
+// cut: half of one would not be found.
+type tail struct {
+	*redact.Lines
+
+	mu   sync.Mutex
+	kept []string
+	long bool // the last one kept goes on: its other parts are left out
+}
+
+func newTail(hide *redact.Redactor) *tail {
+	t := &tail{}
+	t.Lines = &redact.Lines{By: hide, To: t.take}
+	return t
+}
+
+func (t *tail) take(line string, whole bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.long {
+		t.kept = append(t.kept, line[:min(len(line), tailWidth)])
+		if len(t.kept) > tailLines {
+			t.kept = append(t.kept[:0], t.kept[len(t.kept)-tailLines:]...)
+		}
+	}
+	t.long = !whole
+}
+
+// lines returns what is kept, with the line that has no end yet.
+func (t *tail) lines() []string {
+	rest := t.Rest()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := append([]string(nil), t.kept...)
+	if rest != "" && !t.long {
+		lines = append(lines, rest[:min(len(rest), tailWidth)])
+	}
+	return lines
+}
+
+func environment(env map[string]string) []string {
+	pairs := make([]string, 0, len(env))
+	for name, value := range env {
+		pairs = append(pairs, name+"="+value)
+	}
+	sort.Strings(pairs)
+	return pairs
+}
