@@ -165,15 +165,3 @@ func TestHeld(t *testing.T) {
 		t.Error(lines[1])
 	}
 }
-
-func BenchmarkOperation(b *testing.B) {
-	all = newTable()
-	Start()
-	defer Stop()
-	b.ReportAllocs()
-	b.RunParallel(func(p *testing.PB) {
-		for p.Next() {
-			query("SELECT id, name, price FROM products WHERE id = $1", 1, 0)
-		}
-	})
-}
