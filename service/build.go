@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/redline-go/redline/probe"
+	"github.com/redline-go/redline/service/compiler"
 	"github.com/redline-go/redline/service/guard"
 	"github.com/redline-go/redline/service/scratch"
 )
@@ -68,19 +69,9 @@ func importsProbe(ctx context.Context, main mainPackage, scratch string) bool {
 	return err == nil && slices.Contains(strings.Fields(string(out)), probeModule+"/auto")
 }
 
-// goCommand is the go command in dir, to be asked by SIGINT to end, so that it ends
-// its compilers. Its own scratch files, which it then leaves at times, lie below
-// scratch.
-func goCommand(dir, scratch string, args ...string) *exec.Cmd {
-	cmd := exec.Command("go", args...)
-	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), "GOTMPDIR="+scratch)
-	return cmd
-}
-
 // goCommand is the go command where the package lies, with the flags of its build.
 func (m mainPackage) goCommand(scratch string, args ...string) *exec.Cmd {
-	cmd := goCommand(m.Dir, scratch, args...)
+	cmd := compiler.Command(m.Dir, scratch, args...)
 	if m.flags != "" {
 		cmd.Env = append(cmd.Env, "GOFLAGS="+m.flags)
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/redline-go/redline/service/compiler"
 	"github.com/redline-go/redline/service/guard"
 )
 
@@ -48,7 +49,7 @@ func findMain(ctx context.Context, pkg, scratch string, flags []string) (mainPac
 
 // afterOwn puts flags after the user's GOFLAGS, of the environment or of go env -w.
 func afterOwn(ctx context.Context, scratch, flags string) (string, error) {
-	own, err := guard.Output(ctx, goCommand("", scratch, "env", "GOFLAGS"), syscall.SIGINT)
+	own, err := guard.Output(ctx, compiler.Command("", scratch, "env", "GOFLAGS"), syscall.SIGINT)
 	if err != nil {
 		return "", fmt.Errorf("go env GOFLAGS: %w", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -35,8 +34,7 @@ func Ask(ctx context.Context, dir string, packages ...string) ([]File, error) {
 	for _, p := range packages {
 		args = append(args, fmt.Sprintf("-gcflags=%s=-json=0,file://%s", p, out))
 	}
-	cmd := exec.Command("go", append(append(args, "--"), packages...)...)
-	cmd.Dir = dir
+	cmd := Command(dir, folder.Path, append(append(args, "--"), packages...)...)
 	if text, err := guard.CombinedOutput(ctx, cmd, syscall.SIGINT); err != nil {
 		return nil, fmt.Errorf("ask the compiler: %w: %s", err, lastLines(string(text)))
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/redline-go/redline/service/guard"
+	"github.com/redline-go/redline/service/scratch"
 )
 
 // Package is a package of the main module, or of a workspace's modules.
@@ -24,9 +25,13 @@ type Package struct {
 // they depend on; packages of other modules and of the standard library are
 // left out.
 func List(ctx context.Context, dir string, patterns ...string) ([]Package, error) {
+	folder, err := scratch.New("compiler")
+	if err != nil {
+		return nil, fmt.Errorf("list packages: %w", err)
+	}
+	defer folder.Remove()
 	args := append([]string{"list", "-deps", "-json=ImportPath,Name,Dir,Module", "--"}, patterns...)
-	cmd := exec.Command("go", args...)
-	cmd.Dir = dir
+	cmd := Command(dir, folder.Path, args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
@@ -52,7 +57,7 @@ func List(ctx context.Context, dir string, patterns ...string) ([]Package, error
 // Version returns the Go version that compiles in dir, "go1.26.1"; empty when
 // the go command does not say.
 func Version(ctx context.Context, dir string) string {
-	cmd := exec.Command("go", "env", "GOVERSION")
+	cmd := exec.Command("go", "env", "GOVERSION") // makes no files
 	cmd.Dir = dir
 	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/redline-go/redline/service/compiler"
 	"github.com/redline-go/redline/service/guard"
 	"github.com/redline-go/redline/verify"
 )
@@ -77,7 +78,7 @@ type testPackage struct {
 }
 
 func (s *built) compile(ctx context.Context, o Options, scratch string) error {
-	listed, err := list(ctx, s.tree.Dir, o)
+	listed, err := list(ctx, s.tree.Dir, scratch, o)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (s *built) compile(ctx context.Context, o Options, scratch string) error {
 		if o.Tags != "" {
 			args = append(args, "-tags="+o.Tags)
 		}
-		if out, err := command(ctx, s.tree.Dir, append(args, p.ImportPath)...); err != nil {
+		if out, err := command(ctx, s.tree.Dir, scratch, append(args, p.ImportPath)...); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -107,13 +108,12 @@ func (s *built) compile(ctx context.Context, o Options, scratch string) error {
 
 // list asks for the packages of a side. That a pattern matches none there is not
 // an error: a package may be new.
-func list(ctx context.Context, dir string, o Options) ([]testPackage, error) {
+func list(ctx context.Context, dir, scratch string, o Options) ([]testPackage, error) {
 	args := []string{"list", "-e", "-json=Dir,ImportPath,TestGoFiles,XTestGoFiles,Error"}
 	if o.Tags != "" {
 		args = append(args, "-tags="+o.Tags)
 	}
-	cmd := exec.Command("go", append(append(args, "--"), o.Patterns...)...)
-	cmd.Dir = dir
+	cmd := compiler.Command(dir, scratch, append(append(args, "--"), o.Patterns...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
@@ -155,9 +155,8 @@ func (p testPackage) benchmarks() (bool, error) {
 }
 
 // command runs the go command and returns what it said.
-func command(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	cmd := exec.Command("go", args...)
-	cmd.Dir = dir
+func command(ctx context.Context, dir, scratch string, args ...string) ([]byte, error) {
+	cmd := compiler.Command(dir, scratch, args...)
 	return guard.CombinedOutput(ctx, cmd, syscall.SIGINT)
 }
 
