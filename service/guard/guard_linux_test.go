@@ -20,6 +20,10 @@ import (
 // variable holds, makes a scratch folder, and waits to be killed.
 const parentEnv = "REDLINE_GUARD_TEST_PARENT"
 
+// endEnv makes that parent end the script once the file that the variable names is
+// there, with all the time in the world.
+const endEnv = "REDLINE_GUARD_TEST_END"
+
 func TestMain(m *testing.M) {
 	Main()
 	if script := os.Getenv(parentEnv); script != "" {
@@ -38,6 +42,12 @@ func beParent(script string) {
 		panic(err)
 	}
 	fmt.Println(p.PID(), folder.Path)
+	if ready := os.Getenv(endEnv); ready != "" {
+		for _, err := os.Stat(ready); err != nil; _, err = os.Stat(ready) {
+			time.Sleep(5 * time.Millisecond) // no event tells of another process's trap
+		}
+		p.End(time.Hour)
+	}
 	<-p.Done()
 	fmt.Println(p.State())
 	select {}
@@ -183,6 +193,31 @@ func TestNothingIsLeftWhenTheParentIsKilled(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSecondInterruptIsNotWaitedFor: whoever ends redline while it waits for a command
+// to end does not wait for the rest of that command's time.
+func TestSecondInterruptIsNotWaitedFor(t *testing.T) {
+	dir := t.TempDir()
+	ready := filepath.Join(dir, "ready")
+	parent := exec.Command(os.Args[0])
+	parent.Env = append(os.Environ(), parentEnv+"=trap 'echo $$ >> "+dir+"/pids' TERM; : >"+ready+"; while :; do sleep 0.05; done", endEnv+"="+ready, "TMPDIR="+dir)
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var leader int
+	var folder string
+	if _, err := fmt.Fscan(out, &leader, &folder); err != nil {
+		t.Fatal(err)
+	}
+	awaitIDs(t, dir, 1) // it has been asked
+	_ = parent.Process.Kill()
+	_ = parent.Wait()
+	await(t, "the command to be gone", func() bool { return gone(leader) })
 }
 
 // TestLeaderThatEndsLeavesNothing: what a command leaves behind is killed, and how

@@ -28,17 +28,17 @@ func (w *ward) watch(orders <-chan order) (abandoned bool) {
 	for {
 		select {
 		case <-w.ended:
-			w.end(0)
+			w.end(0, nil)
 			return false
 		case <-children:
 			reapOrphans(w.leader.pid)
 		case o, ok := <-orders:
 			switch {
 			case !ok:
-				w.end(abandonedGrace)
+				w.end(abandonedGrace, nil)
 				return true
 			case o.Signal == 0:
-				w.end(o.Grace)
+				w.end(o.Grace, orders)
 				return false
 			}
 			w.leader.signal(o.Signal)
@@ -46,12 +46,13 @@ func (w *ward) watch(orders <-chan order) (abandoned bool) {
 	}
 }
 
-// end asks all to end, waits for them as long as grace, and kills who is left.
-func (w *ward) end(grace time.Duration) {
+// end asks all to end, waits for them as long as grace, and kills who is left. Once
+// orders are closed, because the parent has died meanwhile, they have abandonedGrace.
+func (w *ward) end(grace time.Duration, orders <-chan order) {
 	if grace > 0 {
 		w.leader.signalGroup(w.ask)
 		signalOutside(w.leader.pid, w.ask)
-		w.wait(grace)
+		w.wait(grace, orders)
 	}
 	w.leader.signalGroup(syscall.SIGKILL)
 	deadline := time.Now().Add(killWithin)
@@ -68,19 +69,30 @@ func (w *ward) end(grace time.Duration) {
 }
 
 // wait returns when nobody is left to wait for, or after grace.
-func (w *ward) wait(grace time.Duration) {
+func (w *ward) wait(grace time.Duration, orders <-chan order) {
+	until := time.Now().Add(grace)
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
-	select {
-	case <-w.ended:
-	case <-timer.C:
-		return
-	}
 	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
-	for others(w.leader.pid) {
+	var sweep <-chan time.Time // once the leader has ended
+	ended := w.ended
+	for {
 		select {
-		case <-tick.C:
+		case <-ended:
+			ended, sweep = nil, tick.C
+			if !others(w.leader.pid) {
+				return
+			}
+		case <-sweep:
+			if !others(w.leader.pid) {
+				return
+			}
+		case _, ok := <-orders:
+			if !ok {
+				orders = nil
+				timer.Reset(min(abandonedGrace, time.Until(until)))
+			}
 		case <-timer.C:
 			return
 		}
