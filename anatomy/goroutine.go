@@ -72,6 +72,9 @@ func (g *goroutine) stay(t trace.Time, e ended, f *follower) {
 	}
 	if g.serving != nil {
 		g.serving.did(state, g.since, t)
+		if e.by != 0 && f.goroutines.delegates(e.by) {
+			g.serving.work(g.since, t)
+		}
 	}
 	g.past.add(past{from: g.since, by: e.by, stack: seg.stack, state: state}, f.goroutines)
 	g.since = t

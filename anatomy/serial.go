@@ -21,7 +21,10 @@ const (
 //
 // Subtle: it is busy while a request waits for it, whatever it does then, and
 // while it works though none waits (after its answer). The first alone would miss
-// that work, the second alone what it waits for on its requests' behalf.
+// that work, the second alone what it waits for on its requests' behalf. A wait that
+// a goroutine ends which serves no request is such work too: of several workers that
+// wake all requests at once only one is seen to be waited for. Waits for the network
+// are not: a connection's reader waits for it while it has nothing to do.
 type serving struct {
 	entry         nameID
 	from          trace.Time // the trace, or the goroutine, begins
@@ -65,6 +68,17 @@ func (s *serving) did(state stateID, from, to trace.Time) {
 		return
 	}
 	s.work(from, to)
+}
+
+// delegates reports whether a goroutine, which ends another's wait, is one that works
+// for it and does not hand it a request's work.
+func (all *goroutines) delegates(by trace.GoID) bool {
+	g := all.byID[by]
+	if g == nil || g.conn != nil && g.conn.server != serverNone {
+		return false
+	}
+	of, _ := g.request()
+	return of == nil
 }
 
 // waited notes that goroutine g, which serves or helps a request, waited for the

@@ -48,3 +48,17 @@ func TestSerialResources(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkersThatWakeAll: several workers that wake all requests whenever one of
+// them is done are busy with what they wait for, though each wait ends by one only.
+func TestWorkersThatWakeAll(t *testing.T) {
+	for _, s := range recorded(t, "crowd").Serial {
+		if s.Goroutine == "main.(*Crowd).worker" {
+			if s.Goroutines != 3 || s.Utilization < 0.9 || s.Utilization > 1 {
+				t.Errorf("%+v, want three workers that are always busy", s)
+			}
+			return
+		}
+	}
+	t.Error("the workers are not among those that requests wait for")
+}

@@ -20,6 +20,9 @@ const (
 	bursts = 3
 	// followedMost of a wait's time stand for the rest that was not followed.
 	followedMost = 0.5
+	// again is how often a request waits at one place from which what wakes it there
+	// is not what it waits for.
+	again = 2
 )
 
 // piece is some of a part's time, by what it was spent on in the end.
@@ -88,7 +91,8 @@ func (d *divider) queue(part record.Part, burst bool) bool {
 // Event reports whether waits end by an event that is told to all who wait for it:
 // a closed channel or Cond.Broadcast, by a goroutine that had nothing to do until
 // then. One that works for most of the wait answers each request by closing a
-// channel of the request's own, and is a queue.
+// channel of the request's own, and is a queue; so are several that wake all whenever
+// one of them is done, since those whose turn it was not wait again.
 func (p *Pass) Event(part record.Part) bool {
 	if !callstack.Broadcasts(part.Waker) {
 		return false
@@ -105,7 +109,10 @@ func (p *Pass) Event(part record.Part) bool {
 			works += c.NS
 		}
 	}
-	return !callstack.Closes(part.Waker) || 2*works <= followed || float64(followed) < followedMost*float64(part.NS)
+	if !callstack.Closes(part.Waker) && part.Times < again {
+		return true
+	}
+	return 2*works <= followed || float64(followed) < followedMost*float64(part.NS)
 }
 
 // divide returns the pieces of a part; they sum to it.

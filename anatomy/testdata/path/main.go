@@ -93,6 +93,60 @@ func fanOut() {
 func fast() { time.Sleep(time.Millisecond) }
 func slow() { time.Sleep(20 * time.Millisecond) }
 
+// Crowd is a queue before three workers, each of which wakes all who wait whenever
+// its device has done one job, after 4 ms.
+type Crowd struct {
+	mu         sync.Mutex
+	work, over *sync.Cond
+	queue      []*bool
+}
+
+func newCrowd() *Crowd {
+	c := &Crowd{}
+	c.work, c.over = sync.NewCond(&c.mu), sync.NewCond(&c.mu)
+	for range 3 {
+		jobs, done := make(chan struct{}), make(chan struct{})
+		go device(jobs, done)
+		go c.worker(jobs, done)
+	}
+	return c
+}
+
+func device(jobs <-chan struct{}, done chan<- struct{}) {
+	for range jobs {
+		time.Sleep(4 * time.Millisecond)
+		done <- struct{}{}
+	}
+}
+
+func (c *Crowd) worker(jobs chan<- struct{}, done <-chan struct{}) {
+	c.mu.Lock()
+	for {
+		for len(c.queue) == 0 {
+			c.work.Wait()
+		}
+		over := c.queue[0]
+		c.queue = c.queue[1:]
+		c.mu.Unlock()
+		jobs <- struct{}{}
+		<-done
+		c.mu.Lock()
+		*over = true
+		c.over.Broadcast()
+	}
+}
+
+func (c *Crowd) Do() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var over bool
+	c.queue = append(c.queue, &over)
+	c.work.Signal()
+	for !over {
+		c.over.Wait()
+	}
+}
+
 // Ledger has a lock whose holder does next to nothing, but has to wait for a CPU
 // in the middle of it.
 type Ledger struct {
@@ -135,6 +189,9 @@ func handler(name string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { s.Get("item-1") }
 	case "fanout":
 		return func(w http.ResponseWriter, r *http.Request) { fanOut() }
+	case "crowd":
+		c := newCrowd()
+		return func(w http.ResponseWriter, r *http.Request) { c.Do() }
 	case "lock":
 		runtime.GOMAXPROCS(2)
 		for range 4 {

@@ -232,20 +232,33 @@ func meanwhile(p *diagnose.Pass, f *diagnose.Finding, s diagnose.Site, who strin
 	}
 }
 
-// slots estimates how many requests are past the limit at a time, by Little's
-// law: the rate times the time a request is not waiting for it.
+// slots returns how many requests are past the limit at a time: as many as there are
+// workers, which are never without work, else by Little's law the rate times the time
+// that a request is not waiting for it.
 func slots(p *diagnose.Pass, s diagnose.Site) float64 {
+	if e := p.Ender(s.Part); e.By == diagnose.ByWorker && e.Workers > 0 {
+		return e.Workers
+	}
 	return p.Load().Rate * max(0, p.Waits().MeanNS()-s.NS) / 1e9
 }
 
 func limited(p *diagnose.Pass, s diagnose.Site, v weigh.Verdict) diagnose.Finding {
 	f := v.Finding(p, "concurrency-limit", s)
 	f.Title = fmt.Sprintf("%s for a slot of a concurrency limit at %s", v.Requests(), diagnose.At(s.Place))
-	inside := slots(p, s)
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside, diagnose.Ratio,
-		"by Little's law about %.1f requests are past the limit at a time (%.0f/s, %s each)", inside, p.Load().Rate, diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
-	crowd(p, &f, s, p.Ender(s.Part))
-	meanwhile(p, &f, s, "who holds the slot")
+	inside, rate := slots(p, s), p.Load().Rate
+	e := p.Ender(s.Part)
+	who := "who holds the slot"
+	if workers := e.By == diagnose.ByWorker && e.Workers > 0; workers {
+		who = "the goroutine that serves them"
+		f.Title = fmt.Sprintf("%s at %s for one of the %.0f goroutines of %s", v.Requests(), diagnose.At(s.Place), inside, callstack.Short(e.Entry))
+		crowd(p, &f, s, e)
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside/max(rate, 1e-9)*1e9, diagnose.Nanosec,
+			"each of them takes %s for a request (%.0f of them, %.0f requests/s: utilisation law)", diagnose.Span(inside/max(rate, 1e-9)*1e9), inside, rate))
+	} else {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside, diagnose.Ratio,
+			"by Little's law about %.1f requests are past the limit at a time (%.0f/s, %s each)", inside, rate, diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
+	}
+	meanwhile(p, &f, s, who)
 	f.Remedy = "Raise the limit"
 	if wanted := inside * v.Gain; wanted > inside && inside > 0 {
 		f.Remedy += fmt.Sprintf(" from about %.0f to about %.0f (Little's law at the rate that the idle CPUs would carry)", max(1, inside), max(2, wanted))
