@@ -1,6 +1,7 @@
 package anatomy_test
 
 import (
+	"cmp"
 	"bytes"
 	"context"
 	"fmt"
@@ -70,8 +71,15 @@ func TestMarkersNameRequests(t *testing.T) {
 	if got := ids(lines); a.Requests != 40 || !slices.Equal(got, numbered(20, 40)) || a.Markers.Tasks != 20 {
 		t.Errorf("%d requests, %d marked: %q", a.Requests, a.Markers.Tasks, got)
 	}
-	if got := ids(a.Marked[:2]); len(a.Marked) != 20 || !slices.Equal(got, []string{"id-027", "id-037"}) {
-		t.Errorf("the slowest two of %d marked are %q", len(a.Marked), got)
+	// A busy host may make others slow, too.
+	slower := func(x, y record.Timeline) int { return cmp.Compare(y.Len(), x.Len()) }
+	if len(a.Marked) != 20 || !slices.IsSortedFunc(a.Marked, slower) {
+		t.Errorf("%d are marked, not the slowest first", len(a.Marked))
+	}
+	for _, l := range a.Marked {
+		if held := l.ID == "id-027" || l.ID == "id-037"; held && l.Len() < hold {
+			t.Errorf("%s took %v, and was held for %v", l.ID, l.Len(), hold)
+		}
 	}
 }
 

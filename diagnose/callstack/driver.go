@@ -3,6 +3,8 @@ package callstack
 import (
 	"slices"
 	"strings"
+
+	"github.com/redline-go/redline/record"
 )
 
 // Driver is what a service speaks to a database with.
@@ -38,4 +40,20 @@ func DriverOf(function string) Driver {
 		}
 	}
 	return ""
+}
+
+// AwaitsWriter reports whether a stack stands in SQLite's busy handler: another
+// connection has the lock that it wants, and it sleeps and tries again
+// (sqlite3_busy_timeout). Drivers in Go show it; within C it is not seen.
+func AwaitsWriter(stack []record.Frame) bool {
+	for _, f := range stack {
+		pkg, name := Split(f.Function)
+		if !strings.Contains(pkg, "sqlite") {
+			continue
+		}
+		if name = strings.ToLower(name); strings.Contains(name, "busyhandler") || strings.Contains(name, "busycallback") || strings.Contains(name, "busytimeout") {
+			return true
+		}
+	}
+	return false
 }

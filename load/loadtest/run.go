@@ -3,6 +3,7 @@ package loadtest
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/record"
@@ -18,6 +19,9 @@ func Run(t testing.TB, p *scenario.Plan, protocol load.Protocol) (*load.Result, 
 	clock, err := record.StartClock()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if p.Load.Grace == 0 {
+		p.Load.Grace = 30 * time.Second // a busy host answers late
 	}
 	sink := &Sink{Logged: map[record.Kind]int64{}}
 	r, err := load.Run(t.Context(), load.Config{Plan: p, Clock: clock, Protocol: protocol, Record: sink})

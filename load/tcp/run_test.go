@@ -10,13 +10,17 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// against is a plan of messages to a server that behaves so.
+// against is a plan of messages to a server that behaves so. One that says how many
+// ends when they are sent, however long a busy host takes.
 func against(t *testing.T, body string, b loadtest.Behaviour, l scenario.Load) *scenario.Plan {
 	t.Helper()
 	p := message(body)
 	p.Requests[0].URL = scenario.Template("tcp://" + loadtest.Serve(t, b))
 	p.Protocol, p.Load = scenario.TCP, l
-	p.Load.Duration, p.Load.Timeout = 300*time.Millisecond, 5*time.Second
+	p.Load.Duration, p.Load.Timeout = 300*time.Millisecond, 30*time.Second
+	if l.Requests > 0 {
+		p.Load.Duration = time.Minute
+	}
 	return p
 }
 

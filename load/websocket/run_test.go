@@ -60,7 +60,7 @@ func upgrading(handle func(ctx context.Context, c *real.Conn) error) http.Handle
 func against(url string, change ...func(*scenario.Plan)) *scenario.Plan {
 	p := message("hello", header("Authorization", "Bearer x"), func(q *scenario.Request) { q.URL = scenario.Template(url) })
 	p.Protocol = scenario.WebSocket
-	p.Load = scenario.Load{Rate: 200, Connections: 4, Duration: 300 * time.Millisecond, Timeout: 5 * time.Second}
+	p.Load = scenario.Load{Rate: 200, Connections: 4, Duration: 300 * time.Millisecond, Timeout: 30 * time.Second, Grace: 30 * time.Second}
 	for _, f := range change {
 		f(p)
 	}

@@ -90,7 +90,8 @@ var writerLock = diagnose.Cause{
 	Title: "Writers wait for SQLite's one writer",
 	Doc: "SQLite lets one connection write at a time. Several that write at once sleep and try again until busy_timeout, or " +
 		"fail with SQLITE_BUSY; the longer a transaction, the longer all others wait.",
-	Knows: "The rate times the time that a request is within statements that write is how many write at a time (Little's law); " +
+	Knows: "Drivers in Go show the busy handler on the stack, which is this wait and nothing else. Where it is not seen, the rate times " +
+		"the time that a request is within statements that write is how many write at a time (Little's law); " +
 		"above one they wait for each other. It is named from 1.5 at a time and 15 % of request time, or where 2 % of these " +
 		"statements fail. A pool of one connection makes no such wait: its queue is db-pool-wait, and right for writers. " +
 		"Needs a target that redline builds.",

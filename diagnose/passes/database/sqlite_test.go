@@ -104,6 +104,16 @@ func TestWriterLock(t *testing.T) {
 	}
 	Expect(t, database.WriterLock, writers(1, 30*ms, "rollback")) // one writes, and nobody waits
 	Expect(t, database.WriterLock, idle())                        // another database
+	// The busy handler is seen to sleep, in whatever state the trace has it, though no
+	// statement that writes takes long: the transaction begins with the lock.
+	polls := append([]string{"modernc.org/libc.sleepSyscall", "modernc.org/sqlite/lib._sqliteDefaultBusyCallback", "modernc.org/sqlite/lib._sqlite3InvokeBusyHandler"}, sqliteStack(listAt)...)
+	begins := New(16, 32*ms).CPU(2, 0.5, 0.3, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).Wait(record.StateRunning, 2*ms, 3).
+		Wait(record.StateSyscall, 30*ms, 1, polls...)
+	begins.Asks(record.OperationExec, book, int64(begins.Requests()), ms, 1, Caller(1, ms, sqliteStack(listAt)...)).Within(ms, 0, 1).SQLite("wal")
+	found = Expect(t, database.WriterLock, begins, "db-writer-lock at store.go:40")
+	if len(found) == 1 && (found[0].Share < 0.8 || !has(found[0], "busy handler")) {
+		t.Errorf("%+v", found[0])
+	}
 }
 
 // TestUnpreparedSQLite: SQLite's parser takes the CPU.

@@ -46,9 +46,12 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	w := writersOf(p)
-	waits := w.begin
-	if w.atOnce >= leastWriters {
-		waits += w.blocked * (1 - 1/w.atOnce)
+	waits := w.busy
+	if waits == 0 {
+		waits = w.begin
+		if w.atOnce >= leastWriters {
+			waits += w.blocked * (1 - 1/w.atOnce)
+		}
 	}
 	share := min(1, waits/p.Waits().MeanNS())
 	refused := w.errors / max(1, w.calls)
@@ -64,7 +67,14 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Ratio, "%.1f requests are within statements that write at a time, and SQLite admits one: the mean request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin)),
 		},
 	}
-	if by, ok := w.lead.Heaviest(); ok {
+	if w.busy > 0 {
+		f.Evidence[0] = diagnose.Fact(diagnose.FromTrace, w.busy, diagnose.Nanosec,
+			"the mean request sleeps %s in SQLite's busy handler: another connection has the lock that it wants, and it tries again and again", diagnose.Span(w.busy))
+	}
+	if w.at.Function != "" {
+		asker{place: w.at}.tell(&f)
+		f.Title += " at " + diagnose.At(w.at)
+	} else if by, ok := w.lead.Heaviest(); ok {
 		asker{place: by.Place}.tell(&f)
 		f.Title += " at " + diagnose.At(by.Place)
 	}
@@ -82,8 +92,10 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // writers are the requests within statements that write.
 type writers struct {
 	calls, errors float64
-	blocked       float64 // ns of the mean request within them, but for the CPU's queue
-	begin         float64 // ns that it waits for a transaction to begin or end
+	blocked       float64      // ns of the mean request within them, but for the CPU's queue
+	begin         float64      // ns that it waits for a transaction to begin or end
+	busy          float64      // ns that it is seen to wait for the lock that another has
+	at            record.Frame // the user's place where it waits most of that; zero without
 	atOnce        float64
 	lead          diagnose.Asked
 }
@@ -99,7 +111,14 @@ func writersOf(p *diagnose.Pass) (w writers) {
 		}
 		w.calls, w.errors, w.blocked = w.calls+a.Calls, w.errors+a.Errors, w.blocked+took
 	}
+	longest := int64(0)
 	for _, part := range p.Anatomy.All {
+		if callstack.AwaitsWriter(part.Stack) {
+			w.busy += float64(part.NS)
+			if i := p.Stacks.Innermost(part.Stack); i >= 0 && part.NS > longest {
+				w.at, longest = part.Stack[i], part.NS
+			}
+		}
 		if part.State == record.StateSleep && p.Stacks.Roles(part.Stack).Has(callstack.DBTransact) {
 			w.begin += float64(part.NS)
 		}
