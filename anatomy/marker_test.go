@@ -1,8 +1,8 @@
 package anatomy_test
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"

@@ -150,7 +150,7 @@ func TestTracesReachTheTarget(t *testing.T) {
 			begun := time.Now()
 			slow := traced(t, p, protocol)
 			most := int(50 * (1 + time.Since(begun).Seconds())) // 50 a second, and those of its first
-			w.mu.Lock() // what nobody waits for any more is still under way
+			w.mu.Lock()                                         // what nobody waits for any more is still under way
 			defer w.mu.Unlock()
 			if len(w.odd) > 0 {
 				t.Errorf("the server saw %q", w.odd)
