@@ -2,6 +2,7 @@ package wait
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -55,9 +56,45 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		} else if part >= leastHeld && kind != callstack.Busy && kind != callstack.Queued {
 			f.Title += ", whose holder meanwhile " + text
 		}
+		if who := background(s); who != "" && held.Function != "" {
+			byBackground(p, &f, s, who, held)
+		}
 		found = append(found, f)
 	}
 	return found, nil
+}
+
+// background returns the function that a goroutine began in which serves no request
+// and holds what a site waits for most of the time; "" where there is none.
+func background(s diagnose.Site) string {
+	by := map[string]int64{}
+	for _, c := range s.Part.Behind {
+		if len(c.Links) > 0 && !c.Links[0].Request && c.Links[0].Goroutine != "" {
+			by[c.Links[0].Goroutine] += c.NS
+		}
+	}
+	for who, ns := range by {
+		if 2*ns > s.Part.NS {
+			return who
+		}
+	}
+	return ""
+}
+
+// byBackground makes the holder the place: requests that wait for work that none of
+// them does are helped there, wherever they wait.
+func byBackground(p *diagnose.Pass, f *diagnose.Finding, s diagnose.Site, who string, held record.Frame) {
+	f.Where = diagnose.WhereOf(held)
+	f.Where.Detail = fmt.Sprintf("requests wait in %s (%s)", callstack.Short(s.Place.Function), diagnose.At(s.Place))
+	if behind, ok := p.Path().Behind(who); ok && !strings.Contains(f.Title, "held while") {
+		if work, part, ok := diagnose.Worker(behind); ok && part >= leastWork {
+			at := diagnose.PlaceOf(work)
+			f.Title += fmt.Sprintf(", which %s holds in the background, %s of that in %s %s", callstack.Short(held.Function), diagnose.Percent(part), beside(at.Function, held.Function), diagnose.At(at))
+			f.Remedy = fmt.Sprintf("Do the work of %s without the lock and take it only to publish the result, or for one item at a time. %s", callstack.Short(held.Function), f.Remedy)
+			return
+		}
+	}
+	f.Title += fmt.Sprintf(", which %s holds in the background", callstack.Short(held.Function))
 }
 
 // leastHeld of a wait must its holder have spent on one thing for the title to

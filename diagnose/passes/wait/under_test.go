@@ -52,3 +52,25 @@ func TestWorkUnderLock(t *testing.T) {
 		}
 	}
 }
+
+// TestHolderInTheBackground: requests that wait for a lock that none of them holds are
+// helped where it is held.
+func TestHolderInTheBackground(t *testing.T) {
+	const refresh, price = "shop/cache.(*Cache).refresh", "shop/cache.price"
+	holds := func(request bool) record.Chain {
+		return record.Chain{NS: int64(27 * ms), Links: []record.Link{{Goroutine: "shop/cache.Start.func1", Request: request, State: record.StateRunning}}}
+	}
+	path := []record.PathNode{{Kind: record.PathGoroutine, Function: "shop/cache.Start.func1", Own: true, Share: 0.9, Nodes: []record.PathNode{
+		{Kind: record.PathState, State: record.StateRunning, Share: 0.9, Nodes: []record.PathNode{
+			{Kind: record.PathWork, Function: price, File: "/src/price.go", Line: 9, Own: true, Share: 0.9}}}}}}
+	locked := func(request bool) *Builder {
+		return idle().Wait(record.StateLock, 30*ms, 1, mutex(get)...).Behind(holds(request)).Path(path).
+			Held(8*time.Second, "sync.(*Mutex).Unlock", refresh+"@cache.go:70")
+	}
+	found := Expect(t, wait.Lock, locked(false), "lock-contention at cache.go:70")
+	if len(found) == 1 && (!strings.Contains(found[0].Title, "at cache.go:41, which cache.(*Cache).refresh holds in the background, 100 % of that in cache.price price.go:9") ||
+		!strings.Contains(found[0].Where.Detail, "cache.go:41")) {
+		t.Errorf("%q, %+v", found[0].Title, found[0].Where)
+	}
+	Expect(t, wait.Lock, locked(true), "lock-contention at cache.go:41")
+}
