@@ -128,7 +128,11 @@ func (p *Pass) Garbage(domains callstack.Role) float64 {
 	}
 	var bytes float64
 	for _, s := range allocs.Samples {
-		if p.Stacks.Domain(s.Stack).Has(domains) {
+		if d := p.Stacks.Domain(s.Stack); d.Has(domains) {
+			// A compressor's insides are what making it costs, and not its work.
+			if _, made := callstack.Makes(s.Stack, p.Stacks.Innermost(s.Stack)); made && d.Has(callstack.Compress) {
+				continue
+			}
 			bytes += float64(s.Value)
 		}
 	}

@@ -50,8 +50,9 @@ func TestDemoShortened(t *testing.T) {
 			t.Errorf("step %d (%s) was called for by no finding", i, s.Step)
 		}
 	}
+	// It has all of these defects; which of them leads depends on how fast the host is.
 	first := ladder.Steps[1].Finding
-	if !slices.Contains([]string{"db-slow-query", "db-pool-churn", "db-pool-wait"}, first) {
+	if !slices.Contains([]string{"db-slow-query", "db-pool-churn", "db-pool-wait", "db-n-plus-one"}, first) {
 		t.Errorf("the naive gateway's top finding is %s", first)
 	}
 }

@@ -161,6 +161,8 @@ func TestDomain(t *testing.T) {
 		{"a comparison of the user's", stack("shop/orders.less", "sort.Slice", user), Sort},
 		{"a marshaller of the user's", stack("shop/orders.digits", "shop/orders.Money.MarshalJSON", "encoding/json.Marshal", user), 0},
 		{"formatting in a marshaller", stack("fmt.Sprintf", "shop/orders.Money.MarshalJSON", "encoding/json.Marshal", user), Format},
+		{"a compressor's insides", stack("runtime.memclrNoHeapPointers", "runtime.mallocgc", "runtime.newobject", "compress/flate.NewWriter", "compress/gzip.(*Writer).Write", user), 0},
+		{"making a compressor", stack("compress/flate.(*compressor).init", "compress/flate.NewWriter", user), 0},
 		{"JSON into a compressor", stack("compress/flate.(*compressor).deflate", "compress/gzip.(*Writer).Write", "encoding/json.(*Encoder).Encode", user), Compress},
 		{"JSON into the response", stack("syscall.write", "net.(*conn).Write", "bufio.(*Writer).Flush", "net/http.(*response).Write", "encoding/json.(*Encoder).Encode", user), 0},
 		{"the response's own headers", stack("time.Time.AppendFormat", "net/http.(*chunkWriter).writeHeader", "net/http.(*response).Write", user), 0},

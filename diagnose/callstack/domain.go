@@ -47,6 +47,9 @@ func (x *Index) Book(stack []record.Frame) (role Role, at int) {
 		if role == Format && x.Roles(inner).Has(FileWrite) {
 			role = FileWrite
 		}
+		if role == Compress && x.making(stack, all) {
+			return 0, -1
+		}
 		return role, at
 	}
 	switch user := x.Innermost(stack); {
@@ -56,6 +59,14 @@ func (x *Index) Book(stack []record.Frame) (role Role, at int) {
 		return Schedule, -1
 	}
 	return 0, -1
+}
+
+// making reports whether a stack makes a library's value, by its constructor or by
+// allocating its insides, and does not use it. A compressor is some hundred kilobytes:
+// one per answer may cost more than what it compresses, and is another matter.
+func (x *Index) making(stack []record.Frame, all Role) bool {
+	m, ok := Makes(stack, x.Innermost(stack))
+	return ok && (!m.Lazy || all.Has(Allocate))
 }
 
 // outermost walks from the handler inwards and returns the domain that the

@@ -92,6 +92,9 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Reject("alloc-hot", "%s allocates %s of all bytes, but without that at most %.0f %% would be gained", diagnose.At(lead.place), diagnose.Percent(share), 100*(gain-1))
 		return nil, nil
 	}
+	if what != nil && p.Stacks.Role(what.maker.Function).Has(callstack.Compress) {
+		p.Reached("alloc-hot", nil) // making a compressor does not follow from what it compresses
+	}
 	f := worded(p, lead, what, share, cost)
 	diagnose.Promise(&f, ran, collected)
 	if assist := p.Waits().Share(callstack.Collector); assist >= 0.02 {

@@ -15,6 +15,7 @@ import (
 type object struct {
 	callstack.Made
 	site
+	maker record.Frame // that makes it: a library's
 	// each is how many are made per request; 0 where that is not known.
 	each float64
 }
@@ -39,7 +40,7 @@ func objectsOf(p *diagnose.Pass, allocs *diagnose.Profile) []object {
 		}
 		g := groups[m.Type]
 		if g == nil {
-			g = &group{object: object{Made: m}, makers: map[record.Frame]float64{}, users: map[record.Frame]float64{}}
+			g = &group{object: object{Made: m, maker: s.Stack[m.At]}, makers: map[record.Frame]float64{}, users: map[record.Frame]float64{}}
 			groups[m.Type] = g
 		}
 		g.bytes, g.objects = g.bytes+float64(s.Value), g.objects+float64(s.Count)
