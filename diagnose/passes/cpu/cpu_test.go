@@ -39,6 +39,17 @@ func TestDomains(t *testing.T) {
 	Expect(t, cpu.Compress, Healthy())
 }
 
+// TestSickOnASharedHost: what others take of the CPUs bounds what a change gains here,
+// and not how sure it is that the service spends its CPU on one thing.
+func TestSickOnASharedHost(t *testing.T) {
+	marshal := []string{"reflect.Value.Field", "encoding/json.Marshal", Route}
+	b := New(12, 20*time.Millisecond).CPU(2, 1.98, 0.8, 0.2, -1).Wait(record.StateRunning, 4*time.Millisecond, 9).Wait(record.StateRunnable, 16*time.Millisecond, 9)
+	found := Expect(t, cpu.JSON, b.Sample(9*s, marshal...).Sample(s, Route), "cpu-json at api.go:88")
+	if len(found) == 1 && (found[0].Confidence != record.High || found[0].GainCeiling > 3) {
+		t.Errorf("%s confidence, worth %.2f", found[0].Confidence, found[0].GainCeiling)
+	}
+}
+
 func TestLogging(t *testing.T) {
 	line := []string{"syscall.write", "os.(*File).Write", "log/slog.(*commonHandler).handle", "log/slog.Info", "shop/web.logRequests@web.go:20"}
 	Expect(t, cpu.Logging, Healthy().Sample(3*s, line...), "cpu-logging at web.go:20")

@@ -101,7 +101,7 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title += ", " + through
 	}
 	diagnose.Promise(&f, p.Ran(diagnose.Work{Share: min(1, share), Roles: d.roles}), p.Waited(waited))
-	f.Confidence = confidence(p, f.GainCeiling, d.worth(hot))
+	f.Confidence = confidence(p, max(f.GainCeiling, alone(p, share)), d.worth(hot))
 	if waited > share {
 		f.Share, f.ShareOf = waited, diagnose.OfRequest
 		f.Title = fmt.Sprintf("%s takes %s of request time, most of it at %s", d.title(hot), diagnose.Percent(waited), diagnose.At(hot.Place))
@@ -130,6 +130,16 @@ const leastWaited = 0.20
 // what a comparison can show is too much. Beside a program that took half of the
 // machine address-rules' compiling gained 1.28.
 const wasteWorth = 1.1
+
+// alone is what a share of the service's CPU would be worth on CPUs that nobody else
+// uses, where it is the CPUs that bound the service: what others take bounds the gain
+// on this host, and not how sick the service is. 0 where CPUs are idle.
+func alone(p *diagnose.Pass, share float64) float64 {
+	if !p.CPU().Saturated() {
+		return 0
+	}
+	return diagnose.Ceiling(min(0.99, share))
+}
 
 // confidence of a finding whose remedy could gain so much: the profile says
 // where, and the host whether CPU is the limit. worth is the gain from which it
