@@ -31,7 +31,7 @@ var Cache = diagnose.Analyzer{
 			"evicted before they are asked for again, or each request fills a copy of its own.",
 		Knows: "The trace shows a call below a function that is a cache's by its name (type, package or function: cache, LRU) and does not change it, or below one that the " +
 			"profiles show to look a cache up and to fill it. The mean and the median request make the call 0.9 times or more, and slow ones at most 1.3 times as " +
-			"often, so that it is one key and one miss for each request. Calls to Redis and memcached are look-ups themselves and do not count. From 20 % of request time. " +
+			"often, so that it is one key and one miss for each request. A cache that the profiles never see to do anything of its own is switched off. Calls to Redis and memcached are look-ups themselves and do not count. From 20 % of request time. " +
 			"A cache that saves computing only is not seen by this: its misses are cpu-*. Entries that expire all at once are cache-stampede.",
 		Remedy: "A key that repeats, room for what is in use, one cache for all requests; or none.",
 		Example: diagnose.Example{Lang: "go",
@@ -81,7 +81,7 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 	if p.Anatomy == nil || p.Anatomy.MeanNS <= 0 {
 		return nil
 	}
-	filled := filling(p)
+	filled, kept := filling(p), keeping(p)
 	groups, names := map[string]*miss{}, []string{}
 	for band, parts := range [][]record.Part{p.Anatomy.All, p.Anatomy.Median, p.Anatomy.Tail} {
 		most := map[string]float64{}
@@ -120,6 +120,9 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 	}
 	for _, name := range names {
 		m := groups[name]
+		if pkg, _ := callstack.Split(m.site.Place.Function); !m.beside && !kept[pkg] {
+			continue // a cache that keeps nothing is switched off
+		}
 		m.site.Share, m.site.Times = min(1, m.site.NS/float64(p.Anatomy.MeanNS)), m.calls[mean]
 		if m.calls[mean] >= everyMiss && m.calls[median] >= everyMiss && m.calls[tail] <= evenly*m.calls[mean] {
 			list = append(list, *m)
@@ -189,6 +192,31 @@ func filling(p *diagnose.Pass) map[string]bool {
 		}
 	}
 	return both
+}
+
+// keeping returns the packages of caches that do anything of their own, as the
+// profiles show: hash a key, assign to a map, wait for their lock.
+func keeping(p *diagnose.Pass) map[string]bool {
+	packages := map[string]bool{}
+	for _, of := range [][2]string{{"cpu", "cpu"}, {"allocs", "alloc_space"}, {"mutex", "delay"}} {
+		prof, err := p.Profile(of[0], of[1])
+		if err != nil {
+			continue
+		}
+		for _, s := range prof.Samples {
+			for _, f := range s.Stack {
+				pkg, _ := callstack.Split(f.Function)
+				if callstack.Standard(pkg) {
+					continue
+				}
+				if isCache(f.Function) {
+					packages[pkg] = true
+				}
+				break
+			}
+		}
+	}
+	return packages
 }
 
 // isCache reports whether a function is a cache's by the name of its package, type,
