@@ -72,10 +72,10 @@ type fault struct {
 
 var recordFaults = flag.Bool("record-faults", false, "run the gateway with each fault and keep the bundles in testdata/gateway")
 
-// liveFaults are run for real: what is healthy, what the database knows, and what
-// the execution trace knows. The others are judged from what was recorded of them,
+// liveFaults are run for real: what the database knows, and what the execution trace
+// knows. The others are judged from what was recorded of them,
 // which no busy machine changes.
-var liveFaults = []string{"healthy-uncached", "no-index", "ledger-lock"}
+var liveFaults = []string{"no-index", "ledger-lock"}
 
 // TestSingleFaultsAreNamed switches on one bad setting of the gateway at a
 // time: the first finding must name it, and the healthy gateway gets none.

@@ -102,8 +102,13 @@ func grepTree(t *testing.T, dir, text string) bool {
 func TestDamagedBundle(t *testing.T) {
 	bundle := filepath.Join(t.TempDir(), "bundle")
 	path := scenarioFile(t, service(t, healthy), freePort(t), shortLoad)
-	if r := invoke(t, "run", path, "-o", bundle); !ran(r) {
+	r := invoke(t, "run", path, "-o", bundle, "--json")
+	if !ran(r) {
 		t.Fatalf("exit %d\n%s", r.code, r.stderr)
+	}
+	before := map[string]bool{} // a busy host or its quota may be found, and is no error
+	for _, f := range summaryOf(t, r).Findings {
+		before[f.Cause] = true
 	}
 	for _, pattern := range []string{"traces/*", "profiles/cpu*", "profiles/allocs*"} {
 		files, err := filepath.Glob(filepath.Join(bundle, pattern))
@@ -129,8 +134,8 @@ func TestDamagedBundle(t *testing.T) {
 		t.Errorf("nothing is said to be not judged after %v: %+v", time.Since(began), s)
 	}
 	for _, f := range s.Findings {
-		if f.Confidence != record.Low {
-			t.Errorf("a damaged bundle of a healthy service gives %s: %s", f.Cause, f.Title)
+		if f.Confidence != record.Low && !before[f.Cause] {
+			t.Errorf("only the damaged bundle of a healthy service gives %s: %s", f.Cause, f.Title)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(bundle, "run.json"), []byte("{"), 0o644); err != nil {
