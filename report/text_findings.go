@@ -2,14 +2,21 @@ package report
 
 import (
 	"fmt"
-	"math"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/report/notation"
 )
 
-// findingLines is the most lines a finding takes unless all is asked for.
-const findingLines = 6
+// evidenceLines is about how many lines a finding's evidence takes unless all is asked
+// for. What a finding says is never cut, but for what no analyzer writes: a bundle may
+// come from anywhere.
+const (
+	evidenceLines = 2
+	titleLines    = 4
+	fieldLines    = 6
+)
 
 func (t *textWriter) findings() {
 	t.section()
@@ -47,29 +54,46 @@ func (t *textWriter) findings() {
 func (t *textWriter) finding(rank int, f *record.Finding) {
 	const indent = 11 // " 1  where  "
 	room := t.width - indent
-	title := fit(notation.Clean(f.Title), t.width-4)
-	t.line("%s  %s", t.bold(right(fmt.Sprint(rank), 2)), t.bold(title))
-	budget := findingLines - 1
-	if t.o.All {
-		budget = math.MaxInt
+	for i, l := range wrap(notation.Clean(f.Title), t.width-4, titleLines) {
+		number := ""
+		if i == 0 {
+			number = fmt.Sprint(rank)
+		}
+		t.line("%s  %s", t.bold(right(number, 2)), t.bold(l))
 	}
-	field := func(label, text string, limit int) {
+	field := func(label, text string) {
+		limit := fieldLines
 		if t.o.All {
 			limit = 0
-		} else if limit = min(limit, budget); limit == 0 {
-			return
 		}
 		for i, l := range wrap(text, room, limit) {
 			if i > 0 {
 				label = ""
 			}
 			t.line("    %s%s", t.dim(left(label, indent-4)), l)
-			budget--
 		}
 	}
-	field("cause", notation.Clean(f.Cause)+": "+weight(f), 1)
-	field("where", place(f.Where), 1)
-	field("do", notation.Clean(f.Remedy), 2)
-	field("seen", evidence(f.Evidence), max(1, budget-min(1, len(f.Rejected))))
-	field("not", rejected(f.Rejected), 1)
+	seen, not := evidence(f.Evidence), rejected(f.Rejected)
+	if !t.o.All {
+		seen, not = some(f.Evidence, evidenceLines*room), ""
+	}
+	field("cause", notation.Clean(f.Cause)+": "+weight(f))
+	field("where", place(f.Where))
+	field("do", notation.Clean(f.Remedy))
+	field("seen", seen)
+	field("not", not)
+}
+
+// some words as much evidence as a number of cells holds, the first piece whole in any
+// case, and counts the rest: half a sentence would say nothing.
+func some(all []record.Evidence, cells int) string {
+	n := len(all)
+	for n > 1 && ansi.StringWidth(evidence(all[:n])) > cells {
+		n--
+	}
+	text := evidence(all[:n])
+	if n < len(all) {
+		text += fmt.Sprintf("; and %d more", len(all)-n)
+	}
+	return text
 }

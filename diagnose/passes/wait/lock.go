@@ -90,7 +90,7 @@ func byBackground(p *diagnose.Pass, f *diagnose.Finding, s diagnose.Site, who st
 		if work, part, ok := diagnose.Worker(behind); ok && part >= leastWork {
 			at := diagnose.PlaceOf(work)
 			f.Title += fmt.Sprintf(", which %s holds in the background, %s of that in %s %s", callstack.Short(held.Function), diagnose.Percent(part), beside(at.Function, held.Function), diagnose.At(at))
-			f.Remedy = fmt.Sprintf("Do the work of %s without the lock and take it only to publish the result, or for one item at a time. %s", callstack.Short(held.Function), f.Remedy)
+			f.Remedy = fmt.Sprintf("Do the work of %s without the lock and take it only to publish the result, or for one item at a time.", callstack.Short(held.Function))
 			return
 		}
 	}
