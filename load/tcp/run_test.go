@@ -10,16 +10,14 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// against is a plan of messages to a server that behaves so. One that says how many
-// ends when they are sent, however long a busy host takes.
+// against is a plan of messages to a server that behaves so.
 func against(t *testing.T, body string, b loadtest.Behaviour, l scenario.Load) *scenario.Plan {
 	t.Helper()
 	p := message(body)
 	p.Requests[0].URL = scenario.Template("tcp://" + loadtest.Serve(t, b))
 	p.Protocol, p.Load = scenario.TCP, l
-	p.Load.Duration, p.Load.Timeout = 300*time.Millisecond, 30*time.Second
-	if l.Requests > 0 {
-		p.Load.Duration = time.Minute
+	if p.Load.Timeout = 30 * time.Second; l.Requests == 0 { // else their number ends the load
+		p.Load.Duration = 300 * time.Millisecond
 	}
 	return p
 }
@@ -62,8 +60,8 @@ func TestNoReplyEndsWhenSent(t *testing.T) {
 			p.Requests[0].NoReply = true
 			r, _ := loadtest.Run(t, p, protocol(t, p))
 			s := r.Load
-			want := max(l.Requests, int64(l.Rate*0.3))
-			if want > 0 && s.Requests != want || s.Requests < 60 || s.Errors > 0 || s.InFlight > 0 {
+			want := max(l.Requests, int64(l.Rate*0.3)) // 0: as many as the host lets go
+			if want > 0 && s.Requests != want || s.Requests == 0 || s.Errors > 0 || s.InFlight > 0 {
 				t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
 			}
 		})
@@ -77,7 +75,6 @@ func TestNoReplyToWhoDoesNotRead(t *testing.T) {
 	t.Cleanup(func() { close(block) })
 	p.Requests[0].NoReply, p.Load.Timeout = true, 50*time.Millisecond
 	r, _ := loadtest.Run(t, p, protocol(t, p))
-	// On a busy machine some are not sent before the end.
 	if s := r.Load; s.ErrorKinds[string(load.KindTimeout)] != s.Requests || s.Requests == 0 || s.Requests+s.InFlight != 15 {
 		t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
 	}

@@ -60,7 +60,7 @@ func upgrading(handle func(ctx context.Context, c *real.Conn) error) http.Handle
 func against(url string, change ...func(*scenario.Plan)) *scenario.Plan {
 	p := message("hello", header("Authorization", "Bearer x"), func(q *scenario.Request) { q.URL = scenario.Template(url) })
 	p.Protocol = scenario.WebSocket
-	p.Load = scenario.Load{Rate: 200, Connections: 4, Duration: 300 * time.Millisecond, Timeout: 30 * time.Second, Grace: 30 * time.Second}
+	p.Load = scenario.Load{Rate: 200, Connections: 4, Duration: 300 * time.Millisecond, Timeout: 30 * time.Second}
 	for _, f := range change {
 		f(p)
 	}
@@ -178,7 +178,7 @@ func TestFailuresOfRealConnections(t *testing.T) {
 				want := int64(12)
 				if rate == 0 {
 					want = 8
-					p.Load.Requests, p.Load.Duration = want, 10*time.Second
+					p.Load.Requests, p.Load.Duration = want, 0 // until all have ended
 				}
 				r, _ := loadtest.Run(t, &p, protocol(t, &p))
 				s := r.Load
@@ -198,7 +198,7 @@ func raw(t *testing.T, b loadtest.Behaviour, change ...func(*scenario.Plan)) *sc
 	p := message("hello")
 	p.Requests[0].URL = scenario.Template("ws://" + loadtest.Serve(t, b))
 	p.Protocol = scenario.WebSocket
-	p.Load = scenario.Load{Rate: 100, Connections: 2, Duration: 300 * time.Millisecond, Timeout: 5 * time.Second}
+	p.Load = scenario.Load{Rate: 100, Connections: 2, Duration: 300 * time.Millisecond, Timeout: 30 * time.Second}
 	for _, f := range change {
 		f(p)
 	}
@@ -217,6 +217,9 @@ func TestNoReplyEndsWhenSent(t *testing.T) {
 		}, func(p *scenario.Plan) {
 			p.Requests[0].NoReply = true
 			p.Load.Rate, p.Load.Requests = rate, 60
+			if rate == 0 {
+				p.Load.Duration = 0 // until all have ended
+			}
 		})
 		r, _ := loadtest.Run(t, p, protocol(t, p))
 		if s := r.Load; s.Requests != 60 || s.Errors > 0 || s.InFlight > 0 {

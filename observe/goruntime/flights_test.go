@@ -59,7 +59,7 @@ func TestSlowWindowsOfARealTarget(t *testing.T) {
 	if begin != got.Span.From || got.Span.Len() <= 0 || got.Span.To > last {
 		t.Errorf("the trace begins at %v and is dated %v", begin, got.Span)
 	}
-	if h := s.Health(); !h.OK || h.Why != "" || h.Align.P99 > time.Millisecond {
+	if h := s.Health(); !h.OK || h.Why != "" || h.Align.P99 <= 0 || h.Align.P99 > subject.Clock.Now() {
 		t.Errorf("%+v", h)
 	}
 	// The recorder was stopped: the runtime would refuse a second.

@@ -156,11 +156,14 @@ func TestClockIsFollowed(t *testing.T) {
 	var b observe.Bracket
 	s.align(&b)
 	now := time.Now()
-	if off := (s.runTime(uint64(now.UnixNano())) - clock.At(now)).Abs(); off > 5*time.Millisecond {
-		t.Errorf("a span's time is off by %v", off)
-	}
-	if a := b.Align(); b.Samples() != 1 || a.P99 <= 0 {
+	a := b.Align()
+	if b.Samples() != 1 || a.P99 <= 0 {
 		t.Errorf("%+v", a)
+	}
+	// The error that is owned up to holds the real one, however busy the host is;
+	// both clocks are read by the microsecond, and the error is kept to a hundredth.
+	if off := (s.runTime(uint64(now.UnixNano())) - clock.At(now)).Abs(); off > a.P99+a.P99/50+2*time.Microsecond {
+		t.Errorf("a span's time is off by %v, said to be off by %v at most", off, a.P99)
 	}
 	s.runTime(0)
 	if s.runTime(1<<64-1) < 0 {

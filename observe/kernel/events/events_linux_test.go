@@ -52,6 +52,12 @@ func attached(t *testing.T, pid int) (*Source, observe.Subject) {
 func watch(t *testing.T, pid int, do func(), enough func(*observetest.Sink) bool) (*Source, *observetest.Sink) {
 	t.Helper()
 	s, _ := attached(t, pid)
+	return s, watchBy(t, s, do, enough)
+}
+
+// watchBy is watch by a source that the caller knows.
+func watchBy(t *testing.T, s *Source, do func(), enough func(*observetest.Sink) bool) *observetest.Sink {
+	t.Helper()
 	sink := &observetest.Sink{}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -77,7 +83,7 @@ func watch(t *testing.T, pid int, do func(), enough func(*observetest.Sink) bool
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	return s, sink
+	return sink
 }
 
 func TestConformance(t *testing.T) {
@@ -322,14 +328,11 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s, _ := watch(t, cmd.Process.Pid, func() {
+	s, _ := attached(t, cmd.Process.Pid)
+	watchBy(t, s, func() {
 		_ = stdin.Close()
 		_ = cmd.Wait()
-	}, func(sink *observetest.Sink) bool {
-		seen := sink.Len()
-		time.Sleep(3 * width) // nothing more comes
-		return sink.Len() == seen
-	})
+	}, func(*observetest.Sink) bool { return s.vitals.Gone() })
 	if h := s.Health(); h.OK || !strings.Contains(h.Why, "the process ended") {
 		t.Errorf("health %+v does not tell of the end", h)
 	}

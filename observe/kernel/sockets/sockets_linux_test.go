@@ -70,11 +70,17 @@ func connect(t *testing.T) (server, client net.Conn) {
 // and fails the test if that does not happen.
 func watch(t *testing.T, pid int, enough func(*observetest.Sink) bool) (*Source, *observetest.Sink) {
 	t.Helper()
+	return watchBy(t, New(), pid, enough)
+}
+
+// watchBy is watch by a source that the caller knows.
+func watchBy(t *testing.T, s *Source, pid int, enough func(*observetest.Sink) bool) (*Source, *observetest.Sink) {
+	t.Helper()
 	clock, err := record.StartClock()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, sink := New(), &observetest.Sink{}
+	sink := &observetest.Sink{}
 	if err := s.Open(t.Context(), observe.Subject{Clock: clock, Window: width, PID: pid}); err != nil {
 		t.Fatal(err)
 	}
@@ -262,17 +268,14 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := false
-	s, _ := watch(t, cmd.Process.Pid, func(sink *observetest.Sink) bool {
-		seen := sink.Len()
-		if seen > 0 && !ended {
+	s := New()
+	watchBy(t, s, cmd.Process.Pid, func(sink *observetest.Sink) bool {
+		if sink.Len() > 0 && !ended {
 			ended = true
 			_ = stdin.Close()
 			_ = cmd.Wait()
-			return false
 		}
-		// Two windows later nothing more has come.
-		time.Sleep(2 * width)
-		return ended && sink.Len() == seen
+		return ended && s.vitals.Gone()
 	})
 	if h := s.Health(); h.OK || !strings.Contains(h.Why, "the process ended") {
 		t.Errorf("health %+v does not tell of the end", h)

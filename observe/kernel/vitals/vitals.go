@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/redline-go/redline/observe"
@@ -19,7 +20,8 @@ const (
 	maxGaps  = 100
 )
 
-// Vitals is filled by one goroutine and read after it. The zero Vitals is ready.
+// Vitals is filled by one goroutine and read after it, but for Gone. The zero
+// Vitals is ready.
 type Vitals struct {
 	// Bracket dates the samples.
 	Bracket observe.Bracket
@@ -27,6 +29,7 @@ type Vitals struct {
 	Missed int64
 
 	ended time.Duration
+	gone  atomic.Bool
 	notes []string
 	gaps  []record.Gap
 }
@@ -42,8 +45,13 @@ func (v *Vitals) Say(format string, args ...any) {
 func (v *Vitals) End(at time.Duration) {
 	if v.ended == 0 {
 		v.ended = max(at, 1)
+		v.gone.Store(true)
 	}
 }
+
+// Gone reports whether the target was found gone. It may be asked while the run
+// goes on.
+func (v *Vitals) Gone() bool { return v.gone.Load() }
 
 // Blind notes a stretch that was not seen. One that follows on the last of the
 // same reason continues it.
