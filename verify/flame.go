@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/stacks"
 )
 
 // Flame is the CPU of two runs by call stack: a tree of functions, callers above
@@ -42,7 +42,7 @@ const (
 func CompareProfiles(a, b *record.Record) (*Flame, error) {
 	out := &Flame{Runs: [2]string{a.Dir, b.Dir}, Root: &FlameFrame{Function: "all"}}
 	for side, r := range []*record.Record{a, b} {
-		profile, err := diagnose.CPUProfile(r)
+		profile, err := stacks.CPU(r)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w (hint: profiles come with --build, or --pprof)", r.Dir, err)
 		}

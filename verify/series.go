@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/stacks"
 )
 
 // Series of a run's steady span, one value per window; nil where not recorded.
@@ -101,7 +101,7 @@ func functions(r *record.Record) (costs map[string]float64, each float64) {
 	cpu, _ := record.Sum(cpuWindows(r))
 	requests, _ := record.Sum(served(r))
 	costs = map[string]float64{}
-	self, _, samples := diagnose.FunctionCosts(r)
+	self, _, samples := stacks.Functions(r)
 	if !(cpu > 0 && requests > 0) || samples == 0 {
 		return costs, 0
 	}

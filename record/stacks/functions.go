@@ -1,13 +1,13 @@
-package diagnose
+package stacks
 
 import "github.com/redline-go/redline/record"
 
-// FunctionCosts returns the shares of the service's CPU by function over the
+// Functions returns the shares of the service's CPU by function over the
 // steady span, each function's own and that of what it calls (once per stack,
 // however often it recurs), 0 to 1. Both are empty when no CPU profile was taken.
-func FunctionCosts(rec *record.Record) (self, total map[string]float64, samples int64) {
+func Functions(rec *record.Record) (self, total map[string]float64, samples int64) {
 	self, total = map[string]float64{}, map[string]float64{}
-	prof, err := newPass(rec, nil).Profile("cpu", "cpu")
+	prof, err := CPU(rec)
 	if err != nil || prof.Total <= 0 {
 		return self, total, 0
 	}
@@ -27,6 +27,6 @@ func FunctionCosts(rec *record.Record) (self, total map[string]float64, samples 
 	return self, total, prof.Count
 }
 
-// CPUProfile returns the CPU profile of a run's steady span, all its parts
-// together; an error says that there is none or that it does not parse.
-func CPUProfile(rec *record.Record) (*Profile, error) { return newPass(rec, nil).Profile("cpu", "cpu") }
+// CPU returns the CPU profile of a run's steady span, all its parts together; an
+// error says that there is none or that it does not parse.
+func CPU(rec *record.Record) (*Profile, error) { return Read(rec, "cpu", "cpu", nil) }
