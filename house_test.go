@@ -27,7 +27,7 @@ var floors = map[string]int{
 	"load": 2, "observe": 2, "anatomy": 2, "service": 2, "export": 2,
 	"run": 3, "diagnose": 3,
 	"judge": 4, "lint": 4, "report": 4, "verify": 4,
-	"demo": 5, "history": 5,
+	"demo": 5, "history": 5, "compare": 5,
 	"cmd": 6,
 	// The benches of the project itself drive the built command from outside.
 	"bench": 6,
@@ -68,6 +68,20 @@ var bans = []struct{ room, imports, reason string }{
 	{"report/", module + "run", "reports are drawn from the record, the live view from its own events"},
 	{"report/", module + "load", "reports are drawn from the record"},
 	{"report/", "os/exec", "reports start nothing"},
+	{"verify/.", "os", "the decision is pure: what was measured is handed to it"},
+	{"verify/.", module + "run", "the decision measures nothing: verify/session does"},
+	{"verify/.", module + "service", "the decision knows no process and no revision"},
+	{"verify/.", module + "record", "the decision rests on blocks, wherever they lie"},
+	{"verify/.", "net", "the decision talks to nobody"},
+	{"verify/baseline/", module + "run", "a stored result is compared without measuring"},
+	{"verify/baseline/", "os/exec", "a stored result is compared without starting anything"},
+	{"verify/render/", module + "run", "a result is written from what was decided"},
+	{"verify/render/", "os", "what is written goes to a writer"},
+	{"verify/", module + "diagnose", "a verdict does not rest on a diagnosis"},
+	{"compare/", module + "diagnose", "two runs are set beside each other without a diagnosis"},
+	{"compare/", module + "run", "two recorded runs are read, and nothing is measured"},
+	{"compare/", module + "service", "two recorded runs are read, and nothing is started"},
+	{"compare/", "os", "two recorded runs are handed over open"},
 	{"history/", module + "run", "a history keeps what was measured, and measures nothing"},
 	{"history/", module + "load", "a history keeps what was measured, and measures nothing"},
 	{"history/", module + "service/", "a history keeps what was measured, and measures nothing"},
@@ -92,6 +106,8 @@ var bans = []struct{ room, imports, reason string }{
 // its reason.
 var spared = []struct{ room, imports, reason string }{
 	{"redact/", "net/url", "secrets are found by the parts of a URL"},
+	{"history/", module + "service/revision", "a result names the commit that it is of"},
+	{"verify/gobench/", module + "diagnose/callstack", "functions are named as everywhere"},
 }
 
 // source is one parsed file of the repository.
@@ -244,6 +260,10 @@ func TestBansReachBelow(t *testing.T) {
 		{"cmd/redline", module + "report/html", false},
 		{"statistics", "os", false},
 		{"redact", "net/url", false},
+		{"verify", "os/exec", true},
+		{"verify", module + "service/revision", true},
+		{"verify/session", module + "service/revision", false},
+		{"verify/gobench", module + "diagnose", true},
 	} {
 		if got := banned(c.dir, c.path) != ""; got != c.fires {
 			t.Errorf("%s importing %s is banned: %v, want %v", c.dir, c.path, got, c.fires)
