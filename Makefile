@@ -50,7 +50,7 @@ bench-observe:
 # BENCH="-sessions 2 -o FILE", BENCH="-add" goes on, -h tells more. It needs
 # PostgreSQL, and a machine with nothing else to do.
 bench-verify:
-	$(GO) build -o bin/bench-verify ./verify/bench
+	$(GO) build -o bin/bench-verify ./bench/verify
 	bin/bench-verify $(BENCH)
 
 # How exactly load, runtime, trace, kernel and database date one event.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/stacks"
 )
 
 // Collection is what the garbage collector costs and what makes it run, over the
@@ -174,6 +175,6 @@ func (p *Pass) Growth() (grown *Profile, ok bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	grown, err = flatten(difference, "inuse_space")
+	grown, err = stacks.Flatten(difference, "inuse_space")
 	return grown, err == nil, err
 }

@@ -5,7 +5,11 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/stacks"
 )
+
+// maxSnapshots bounds how many goroutine profiles are in memory at once.
+const maxSnapshots = 512
 
 // Snapshot is one goroutine profile: who stood where at an instant.
 type Snapshot struct {
@@ -32,7 +36,7 @@ func (p *Pass) Snapshots() ([]Snapshot, error) {
 func (p *Pass) readSnapshots() ([]Snapshot, error) {
 	var list []Snapshot
 	all := p.Record.Profiles("goroutine")
-	picked := record.Spread(len(all), func(i int) int64 { return p.Record.ProfileSize(all[i]) }, maxProfileBytes, maxSnapshots)
+	picked := record.Spread(len(all), func(i int) int64 { return p.Record.ProfileSize(all[i]) }, stacks.MaxBytes, maxSnapshots)
 	if left := len(all) - len(picked); left > 0 {
 		p.Note("%d of %d goroutine profiles left out, evenly over the run", left, len(all))
 	}
@@ -46,7 +50,7 @@ func (p *Pass) readSnapshots() ([]Snapshot, error) {
 		if err != nil {
 			return nil, fmt.Errorf("goroutine profile: %w", err)
 		}
-		flat, err := flatten(parsed, "goroutine")
+		flat, err := stacks.Flatten(parsed, "goroutine")
 		if err != nil {
 			return nil, fmt.Errorf("goroutine profile: %w", err)
 		}

@@ -112,14 +112,7 @@ func (p *Pass) Note(format string, args ...any) {
 
 // Steady returns the span that findings speak of: the run's steady span, or all
 // that was recorded when the run ended before it had one.
-func (p *Pass) Steady() record.Span {
-	if s := p.Record.Run.Steady; s.Len() > 0 {
-		return s
-	}
-	from, to := p.Record.Windows()
-	width := p.Record.Run.Window
-	return record.Span{From: record.WindowSpan(from, width).From, To: record.WindowSpan(to, width).From}
-}
+func (p *Pass) Steady() record.Span { return p.Record.Judged() }
 
 // Series returns one value per window of the steady span, NaN where there is
 // none; its Values are nil if the series was not recorded. All series of a pass

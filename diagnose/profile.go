@@ -1,50 +1,17 @@
 package diagnose
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/google/pprof/profile" // the format's own reader; it merges too
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/stacks"
 )
-
-// Bounds on the profiles of one type that are read, taken together. A long run
-// merges its own; a day of them that could not be merged is 8,640.
-const (
-	maxProfiles     = 10_000
-	maxProfileBytes = 256 << 20
-	maxUnpacked     = 1 << 30
-	// maxSnapshots bounds how many goroutine profiles are in memory at once.
-	maxSnapshots = 512
-	// maxStack is the number of frames that are kept of a stack, innermost first;
-	// the runtime records 128, or up to 1024 by GODEBUG=profstackdepth.
-	maxStack = 1024
-	// maxFrames is the number of frames of all stacks of a merged profile; a frame
-	// takes 41 bytes.
-	maxFrames = 4_000_000
-)
-
-// mergedAtOnce is how many parsed profiles are in memory while they are merged.
-const mergedAtOnce = 32
 
 // Profile is the merged profile of one type over the steady span.
-type Profile struct {
-	Samples []Sample
-	// Total is the sum of the samples' values.
-	Total int64
-	// Count is the number of events sampled: CPU samples, contentions.
-	Count int64
-}
+type Profile = stacks.Profile
 
 // Sample is one stack with its value.
-type Sample struct {
-	Stack []record.Frame // innermost first, inlined calls expanded
-	// Inlined marks frames that the compiler put into the next one.
-	Inlined []bool
-	Value   int64
-	Count   int64
-}
+type Sample = stacks.Sample
 
 type profileResult struct {
 	profile *Profile
@@ -52,126 +19,17 @@ type profileResult struct {
 }
 
 // Profile returns the merged profile of a type ("cpu", "allocs", "mutex",
-// "block"), with the values of one sample type ("cpu", "alloc_space", "delay").
-// Profiles that lie outside the steady span are left out. The error tells what
-// does not parse, or that there is none.
+// "block"), with the values of one sample type ("cpu", "alloc_space", "delay"). It is
+// read once; see stacks.Read for what is an error.
 func (p *Pass) Profile(typ, value string) (*Profile, error) {
 	key := typ + " " + value
-	if got, ok := p.profiles[key]; ok {
-		return got.profile, got.err
+	got, ok := p.profiles[key]
+	if !ok {
+		got.profile, got.err = stacks.Read(p.Record, typ, value, p.Note)
+		p.profiles[key] = got
 	}
-	merged, err := p.merge(typ)
-	var result profileResult
-	if err != nil {
-		result.err = fmt.Errorf("%s profile: %w", typ, err)
-	} else {
-		result.profile, result.err = flatten(merged, value)
-	}
-	p.profiles[key] = result
-	return result.profile, result.err
-}
-
-func (p *Pass) merge(typ string) (*profile.Profile, error) {
-	steady := p.Steady()
-	var parsed []*profile.Profile
-	var listed []record.Profile
-	for _, l := range p.Record.Profiles(typ) {
-		if l.Span.To >= steady.From && l.Span.From <= steady.To {
-			listed = append(listed, l)
-		}
-	}
-	picked := record.Spread(len(listed), func(i int) int64 { return p.Record.ProfileSize(listed[i]) }, maxProfileBytes, maxProfiles)
-	if left := len(listed) - len(picked); left > 0 {
-		p.Note("%d of %d %s profiles left out, evenly over the run: %d of %d MB in all are read at most", left, len(listed), typ, maxProfiles, maxProfileBytes>>20)
-	}
-	unpacked := int64(0)
-	for i, at := range picked {
-		l := listed[at]
-		data, err := p.Record.ReadProfile(l)
-		if err != nil {
-			return nil, err
-		}
-		one, size, err := record.ParseProfileSize(data)
-		if err != nil {
-			return nil, err
-		}
-		if unpacked += size; unpacked > maxUnpacked {
-			return nil, fmt.Errorf("unpacked they are larger than %d MB", maxUnpacked>>20)
-		}
-		// A few at a time: a long run has more of them than fit in memory parsed.
-		if parsed = append(parsed, one); len(parsed) < mergedAtOnce || i == len(picked)-1 {
-			continue
-		}
-		all, err := profile.Merge(parsed)
-		if err != nil {
-			return nil, err
-		}
-		parsed = append(parsed[:0], all)
-	}
-	if len(parsed) == 0 {
-		return nil, errors.New("none in the steady span")
-	}
-	return profile.Merge(parsed)
+	return got.profile, got.err
 }
 
 // ParseProfile reads a pprof file within bounds; see record.ParseProfile.
 func ParseProfile(data []byte) (*profile.Profile, error) { return record.ParseProfile(data) }
-
-// flatten turns a parsed profile into stacks with one value.
-func flatten(from *profile.Profile, value string) (*Profile, error) {
-	at, count := -1, 0
-	for i, t := range from.SampleType {
-		if t.Type == value {
-			at = i
-		}
-	}
-	if at < 0 {
-		return nil, fmt.Errorf("profile: no values of type %q", value)
-	}
-	held := 0
-	out := &Profile{Samples: make([]Sample, 0, len(from.Sample))}
-	for _, s := range from.Sample {
-		// A delta profile holds what went down as negative; that is noise here.
-		if at >= len(s.Value) || s.Value[at] <= 0 {
-			continue
-		}
-		sample := Sample{Value: s.Value[at], Count: s.Value[count]}
-		sample.Stack, sample.Inlined = frames(s)
-		if held += len(sample.Stack); held > maxFrames {
-			return nil, fmt.Errorf("profile: stacks of more than %d frames in sum", maxFrames)
-		}
-		out.Total += sample.Value
-		out.Count += sample.Count
-		out.Samples = append(out.Samples, sample)
-	}
-	return out, nil
-}
-
-// frames expands inlined calls: a location's lines are innermost first. What lies
-// outside of maxStack frames is cut.
-func frames(s *profile.Sample) (stack []record.Frame, inlined []bool) {
-	n := min(len(s.Location), maxStack)
-	stack, inlined = make([]record.Frame, 0, n), make([]bool, 0, n)
-	body := "" // of the frame before, where a hook wraps it
-	for _, l := range s.Location {
-		for i, line := range l.Line {
-			if len(stack) == maxStack {
-				return stack, inlined
-			}
-			if line.Function == nil || line.Function.Name == "" {
-				continue
-			}
-			name, wrapped := record.Unhooked(line.Function.Name)
-			if name == body { // what redline's build put around the frame before
-				body = ""
-				continue
-			}
-			if body = ""; wrapped {
-				body = name
-			}
-			stack = append(stack, record.Frame{Function: name, File: line.Function.Filename, Line: int(line.Line)})
-			inlined = append(inlined, i < len(l.Line)-1)
-		}
-	}
-	return stack, inlined
-}

@@ -9,7 +9,8 @@ import (
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/inert"
-	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/service/revision"
+	"github.com/redline-go/redline/verify/baseline"
 )
 
 // Schema names the JSON that `redline history --json` prints.
@@ -26,11 +27,11 @@ type seriesJSON struct {
 	Points   []pointJSON   `json:"points"`
 	Changes  []changedJSON `json:"changes"`
 	// Differs is how the machine differs from the reader's.
-	Differs []verify.Difference `json:"machine_differs"`
+	Differs []baseline.Difference `json:"machine_differs"`
 }
 
 type pointJSON struct {
-	verify.Commit
+	revision.Commit
 	Measured time.Time `json:"measured"`
 	Value    float64   `json:"value"`
 	Low      *float64  `json:"low"` // null where the interval is not known
@@ -55,7 +56,7 @@ func JSON(w io.Writer, all []Series, here record.Host) error {
 		Series []seriesJSON `json:"series"`
 	}{Schema, []seriesJSON{}}
 	for _, s := range all {
-		one := seriesJSON{s.Metric, s.Unit, s.Higher, s.Scenario, s.Hash, s.Kind, s.Machine, []pointJSON{}, []changedJSON{}, append([]verify.Difference{}, verify.MachineDifferences(here, s.Machine)...)}
+		one := seriesJSON{s.Metric, s.Unit, s.Higher, s.Scenario, s.Hash, s.Kind, s.Machine, []pointJSON{}, []changedJSON{}, append([]baseline.Difference{}, baseline.MachineDifferences(here, s.Machine)...)}
 		for _, p := range s.Points {
 			one.Points = append(one.Points, pointJSON{p.Commit, p.Time, p.Value, known(p.Low), known(p.High), p.Results})
 		}

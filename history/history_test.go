@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/session"
 )
 
 var machine = record.Host{OS: "linux", Arch: "amd64", Kernel: "6.1", CPUModel: "A", CPUs: 2, Memory: 8 << 30}
@@ -24,7 +26,7 @@ var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func result(n int, cpu float64) Result {
 	return Result{
 		Time:     epoch.Add(time.Duration(n) * time.Hour),
-		Commit:   verify.Commit{Hash: fmt.Sprintf("%08x%032d", 0xc0ffee00+n, 0), Subject: fmt.Sprintf("handler: step %d", n), Branch: "main", Time: epoch.Add(time.Duration(n) * time.Hour)},
+		Commit:   revision.Commit{Hash: fmt.Sprintf("%08x%032d", 0xc0ffee00+n, 0), Subject: fmt.Sprintf("handler: step %d", n), Branch: "main", Time: epoch.Add(time.Duration(n) * time.Hour)},
 		Scenario: "gateway", Hash: "00112233", Machine: machine, Go: "go1.26.0", Redline: "v1", Kind: AB, Dir: "/runs/x",
 		Figures: []Figure{
 			{Metric: "cpu_per_request", Unit: "ns", Value: cpu, Low: cpu * 0.99, High: cpu * 1.01},
@@ -187,7 +189,7 @@ func TestApart(t *testing.T) {
 // TestTurnsAreApart: what was measured by turns is no series with what was
 // measured alone, nor with turns of another length.
 func TestTurnsAreApart(t *testing.T) {
-	h := verify.Header{Plan: []byte(`{"load":{"connections":8}}`), Block: time.Second}
+	h := session.Header{Plan: []byte(`{"load":{"connections":8}}`), Block: time.Second}
 	blocks := []verify.Block{{Values: map[string]float64{"cpu_per_request": 1e5}}}
 	seen := map[string]time.Duration{}
 	for _, turn := range []time.Duration{0, 150 * time.Millisecond, 300 * time.Millisecond} {

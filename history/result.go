@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/service/revision"
 )
 
 // Kind is how a result was measured. Values of different kinds are never
@@ -32,9 +32,9 @@ const (
 // Result is what was measured of one commit at one time.
 type Result struct {
 	Time     time.Time // when it was measured
-	Commit   verify.Commit
+	Commit   revision.Commit
 	Scenario string // its name, for people
-	Hash     string // of what it does; see verify.ScenarioHash
+	Hash     string // of what it does; see baseline.ScenarioHash
 	Machine  record.Host
 	Go       string // version that the target was built with; empty if unknown
 	Redline  string // version

@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/stat"
-	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/baseline"
 )
 
 // DefaultMaxP is the p-value up to which a change of level is told: with it a
@@ -33,7 +34,7 @@ type Series struct {
 
 // Point is the results of one commit, or a single result that has none.
 type Point struct {
-	Commit    verify.Commit
+	Commit    revision.Commit
 	Time      time.Time // of the newest measurement
 	Value     float64   // the median of the results
 	Low, High float64   // of a single result's 95 % interval; NaN if not known
@@ -85,7 +86,7 @@ func Arrange(results []Result, o Options) []Series {
 		}
 		for _, f := range r.Figures {
 			k := key{f.Metric, f.Unit, r.Hash, alike(r.Kind)}
-			i := slices.IndexFunc(known[k], func(g *group) bool { return len(verify.MachineDifferences(g.Machine, r.Machine)) == 0 })
+			i := slices.IndexFunc(known[k], func(g *group) bool { return len(baseline.MachineDifferences(g.Machine, r.Machine)) == 0 })
 			if i < 0 {
 				i = len(known[k])
 				g := &group{Series: Series{Metric: f.Metric, Unit: f.Unit, Hash: r.Hash, Kind: k.kind, Machine: r.Machine}}
@@ -197,7 +198,7 @@ func (s Series) Regressed(n int) (Change, bool) {
 // Here splits series into those of a machine and those of others.
 func Here(all []Series, machine record.Host) (here, others []Series) {
 	for _, s := range all {
-		if len(verify.MachineDifferences(machine, s.Machine)) == 0 {
+		if len(baseline.MachineDifferences(machine, s.Machine)) == 0 {
 			here = append(here, s)
 		} else {
 			others = append(others, s)

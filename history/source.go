@@ -13,13 +13,16 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/baseline"
 	"github.com/redline-go/redline/verify/gobench"
+	"github.com/redline-go/redline/verify/session"
 )
 
 // FromRun makes a result of a recorded run. One that must not be compared (the
 // generator was saturated, every request failed) is an error.
-func FromRun(dir string, c verify.Commit) (Result, error) {
+func FromRun(dir string, c revision.Commit) (Result, error) {
 	rec, err := record.Open(dir)
 	if err != nil {
 		return Result{}, err
@@ -27,28 +30,28 @@ func FromRun(dir string, c verify.Commit) (Result, error) {
 	if rec.Run.State != record.Complete {
 		return Result{}, fmt.Errorf("%s was cut short (%s): only whole runs are kept in a history", dir, rec.Run.State)
 	}
-	values, err := verify.RunValues(dir)
+	values, err := session.RunValues(dir)
 	if err != nil {
 		return Result{}, err
 	}
-	hash, err := verify.ScenarioHash(rec.Run.Scenario, 0)
+	hash, err := baseline.ScenarioHash(rec.Run.Scenario, 0)
 	if err != nil {
 		return Result{}, err
 	}
 	return Result{
-		Time: rec.Run.Clock.EpochWall, Commit: c, Scenario: verify.ScenarioName(rec.Run.Scenario), Hash: hash, Machine: rec.Run.Host,
+		Time: rec.Run.Clock.EpochWall, Commit: c, Scenario: baseline.ScenarioName(rec.Run.Scenario), Hash: hash, Machine: rec.Run.Host,
 		Go: rec.Run.Target.GoVersion, Redline: rec.Run.Redline, Kind: Run, Dir: absolute(dir), Figures: figures(values),
 	}, nil
 }
 
 // FromSession makes a result of what a comparison measured of its side b, by
 // turns of some length or, where that is zero, alone.
-func FromSession(dir string, h verify.Header, blocks []verify.Block, metrics []verify.Metric, turn time.Duration, kind Kind) (Result, error) {
+func FromSession(dir string, h session.Header, blocks []verify.Block, metrics []verify.Metric, turn time.Duration, kind Kind) (Result, error) {
 	values := verify.BlockValues(blocks, metrics)
 	if len(values) == 0 {
 		return Result{}, fmt.Errorf("%s: no block of side b to keep", dir)
 	}
-	hash, err := verify.ScenarioHash(h.Plan, h.Block)
+	hash, err := baseline.ScenarioHash(h.Plan, h.Block)
 	if err != nil {
 		return Result{}, err
 	}
@@ -57,7 +60,7 @@ func FromSession(dir string, h verify.Header, blocks []verify.Block, metrics []v
 		hash += "-" + turn.String()
 	}
 	return Result{
-		Time: h.Begun, Commit: h.Commit, Scenario: verify.ScenarioName(h.Plan), Hash: hash, Machine: h.Host,
+		Time: h.Begun, Commit: h.Commit, Scenario: baseline.ScenarioName(h.Plan), Hash: hash, Machine: h.Host,
 		Go: h.Go, Redline: h.Redline, Kind: kind, Dir: absolute(dir), Figures: figures(values),
 	}, nil
 }
@@ -66,7 +69,7 @@ func FromSession(dir string, h verify.Header, blocks []verify.Block, metrics []v
 // on side b: a metric per benchmark and unit that has a direction,
 // "example.com/codec.Encode allocs/op". Nanoseconds stand for seconds per
 // operation. dir is the session's folder, and c the commit of that side.
-func FromBench(dir string, r *gobench.Report, c verify.Commit) (Result, error) {
+func FromBench(dir string, r *gobench.Report, c revision.Commit) (Result, error) {
 	if len(r.Sides) == 0 || len(r.Benchmarks) == 0 || r.Rounds == 0 {
 		return Result{}, fmt.Errorf("%s: no round of a benchmark to keep", dir)
 	}
@@ -120,12 +123,12 @@ func readBench(dir string) (*gobench.Report, error) {
 // FromRecorded makes a result of a directory: a run's bundle, or a session of ab,
 // gate or bench. c is what to take for its commit; where that is empty, it is the one
 // that was recorded.
-func FromRecorded(ctx context.Context, dir string, c verify.Commit) (Result, error) {
-	if filepath.Base(dir) == verify.ResultFile {
+func FromRecorded(ctx context.Context, dir string, c revision.Commit) (Result, error) {
+	if filepath.Base(dir) == session.ResultFile {
 		dir = filepath.Dir(dir)
 	}
-	if _, err := os.Stat(filepath.Join(dir, verify.SessionFile)); err == nil {
-		r, err := verify.ReadSession(dir)
+	if _, err := os.Stat(filepath.Join(dir, session.File)); err == nil {
+		r, err := session.ReadSession(dir)
 		if err != nil {
 			return Result{}, err
 		}
@@ -153,7 +156,7 @@ func FromRecorded(ctx context.Context, dir string, c verify.Commit) (Result, err
 			return Result{}, err
 		}
 		if rec.Run.Target.Revision != "" {
-			c = verify.Describe(ctx, rec.Run.Target.Revision)
+			c = revision.Describe(ctx, rec.Run.Target.Revision)
 		}
 	}
 	return FromRun(dir, c)

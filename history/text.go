@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/report/notation"
-	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/baseline"
 )
 
 // TextOptions say how series are drawn; the zero value is UTF-8 without colours,
@@ -34,8 +34,8 @@ func Text(w io.Writer, all []Series, o TextOptions) error {
 			b.WriteByte('\n')
 		}
 		inert.Fprintf(&b, "%s\n", title(s))
-		if different := verify.MachineDifferences(o.Machine, s.Machine); len(different) > 0 {
-			inert.Fprintf(&b, "  another machine than this one: %s\n", notation.Clean(verify.Differing(different)))
+		if different := baseline.MachineDifferences(o.Machine, s.Machine); len(different) > 0 {
+			inert.Fprintf(&b, "  another machine than this one: %s\n", notation.Clean(baseline.Differing(different)))
 		}
 		for _, line := range chart(s, o.Width, o.Plain) {
 			inert.Fprintf(&b, "%s\n", inert.Own(line))

@@ -16,6 +16,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/stacks"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -107,7 +108,7 @@ func dissect(rec *record.Record, summary *record.Summary) (*record.Anatomy, erro
 
 // ran returns the run's CPU profile for the critical path; nil without one.
 func ran(rec *record.Record) []anatomy.Ran {
-	prof, err := diagnose.CPUProfile(rec)
+	prof, err := stacks.CPU(rec)
 	if err != nil {
 		return nil // the analyzers say so
 	}

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -21,9 +20,6 @@ const (
 	// roughly many resamples do for progress, which is told between blocks on the
 	// machine that is measured.
 	roughly = 50
-	// leastPairs is where the signed-rank test can first decide one metric at 2 %,
-	// the default of Rules.Alpha: 2/2^7.
-	leastPairs = 7
 )
 
 // Rules says how a session decides.
@@ -48,19 +44,6 @@ func (r Rules) alpha() float64 {
 	}
 	return 0.02
 }
-
-// Least returns the fewest pairs that can decide: n differences of one sign have
-// the probability 2/2^n, which Holm's method multiplies by the number of metrics
-// that decide.
-func (r Rules) Least() int {
-	n := leastPairs
-	for math.Ldexp(2*float64(r.deciding()), -n) > r.alpha() {
-		n++
-	}
-	return n
-}
-
-func (r Rules) looks() int { return max(1, cmp.Or(r.Looks, 4)) }
 
 // Decide judges pairs at one of the planned looks, from 1. Only at the last look
 // does a metric pass for want of anything worse; before it, one that is clearly
@@ -99,41 +82,6 @@ type judgement struct {
 	p, mde              float64
 	a, b                float64
 	missing             string
-}
-
-// look is one look at a session's data.
-type look struct {
-	level     float64 // two-sided significance of a test at this look
-	bound     float64 // two-sided level of the interval whose upper limit a pass needs
-	final     float64 // level of the last look, for one of all deciding metrics
-	planned   int     // pairs at the last look
-	resamples int
-	rough     bool
-	seed      uint64
-}
-
-// at returns what the n-th look at so many pairs is.
-func (r Rules) at(pairs, n int) look {
-	looks := r.looks()
-	n = min(n, looks)
-	levels, bounds := stat.OBrienFleming(looks, r.alpha()), stat.OBrienFleming(looks, 2*boundLevel)
-	l := look{
-		level: levels[n-1], bound: bounds[n-1], final: levels[looks-1] / float64(max(1, r.deciding())),
-		planned: cmp.Or(r.Planned, pairs*looks/n), resamples: resamples, rough: r.rough, seed: r.Seed,
-	}
-	if r.rough {
-		l.resamples = roughly
-	}
-	return l
-}
-
-func (r Rules) deciding() (n int) {
-	for _, m := range r.Metrics {
-		if !m.Advisory {
-			n++
-		}
-	}
-	return n
 }
 
 // weigh gathers a metric's evidence at a look.
@@ -175,7 +123,7 @@ func centred(d []float64) []float64 {
 func middles(m Metric, pairs []Pair) (a, b float64) {
 	var as, bs []float64
 	for _, p := range pairs {
-		as, bs = append(as, m.of(p.A)), append(bs, m.of(p.B))
+		as, bs = append(as, m.Of(p.A)), append(bs, m.Of(p.B))
 	}
 	return stat.Median(as), stat.Median(bs)
 }
@@ -190,7 +138,7 @@ func (j *judgement) bootstrap(pairs []Pair, at look) bool {
 		as[i], bs[i], all[i] = p.A.Latency.dense(), p.B.Latency.dense(), i
 	}
 	first, last, ok := span(slices.Concat(as, bs))
-	if !ok || len(pairs) < leastPairs {
+	if !ok || len(pairs) < LeastPairs {
 		return false
 	}
 	scratch := make([]int64, last-first+1)

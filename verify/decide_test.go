@@ -9,43 +9,6 @@ import (
 	"github.com/redline-go/redline/stat"
 )
 
-// bench makes blocks like those of a service on a noisy, small machine: CPU per
-// request with a spread of sd, a stall now and then, launches that differ.
-type bench struct {
-	rng    *rand.Rand
-	sd     float64
-	slower float64 // of side B: 0.05 is 5 %
-	mute   bool    // without latencies, most of the work
-}
-
-func (b bench) block(factor float64) Block {
-	noise := math.Exp(b.sd * b.rng.NormFloat64())
-	if b.rng.IntN(20) == 0 { // a neighbour on the machine
-		noise *= 1 + 3*b.sd*b.rng.Float64()
-	}
-	block := Block{Values: map[string]float64{
-		"cpu_per_request": 120e3 * factor * noise, "throughput": 9000 / factor / noise,
-		"allocs_per_request": 41, "bytes_per_request": 5200, "rss": 60e6 * math.Exp(0.02*b.rng.NormFloat64()),
-	}, Latency: Latencies{}}
-	if b.mute {
-		return block
-	}
-	for range 400 {
-		block.Latency.Add(int64(2e6*factor*noise*math.Exp(0.5*b.rng.NormFloat64())), 5)
-	}
-	return block
-}
-
-func (b bench) pairs(n int) []Pair {
-	pairs := make([]Pair, n)
-	for i := range pairs {
-		pairs[i] = Pair{A: b.block(1), B: b.block(1 + b.slower)}
-	}
-	return pairs
-}
-
-func rules() Rules { return Rules{Metrics: Metrics(false), Seed: 1} }
-
 // session measures up to cap pairs with the rules' looks and returns the verdict.
 func session(b bench, most int, r Rules) Result {
 	same := b
@@ -228,10 +191,10 @@ func TestResultTellsWhatItCouldSee(t *testing.T) {
 	if m.Verdict != Pass || m.MDE <= 0.005 || m.MDE >= 0.05 || m.Unit != "ns" || m.A < 100e3 || m.B < 100e3 {
 		t.Errorf("identical sides with 2 %% noise: %+v", m)
 	}
-	if aa := Errors(b.pairs(8), 24, rules()); aa.Pairs != 8 || aa.FalsePositive > 0.02 || !(aa.MDE > 0.005 && aa.MDE < 0.05) {
+	if aa := Errors(b.pairs(8), nil, 24, rules()); aa.Pairs != 8 || aa.FalsePositive > 0.02 || !(aa.MDE > 0.005 && aa.MDE < 0.05) {
 		t.Errorf("the comparison with itself: %+v", aa)
 	}
-	if aa := Errors(nil, 0, rules()); aa.FalsePositive != 0 || aa.MDE != 0 || aa.Different == nil {
+	if aa := Errors(nil, nil, 0, rules()); aa.FalsePositive != 0 || aa.MDE != 0 || aa.Different == nil {
 		t.Errorf("nothing measured: %+v", aa)
 	}
 }

@@ -78,8 +78,8 @@ func (m Metric) worse(a, b float64) float64 {
 	return d
 }
 
-// of returns a block's own value of the metric; NaN when it has none.
-func (m Metric) of(b Block) float64 {
+// Of returns a block's own value of the metric; NaN when it has none.
+func (m Metric) Of(b Block) float64 {
 	if m.Quantile > 0 {
 		return b.Latency.Quantile(m.Quantile)
 	}
@@ -94,7 +94,7 @@ func (m Metric) of(b Block) float64 {
 // a metric counts whole or not at all.
 func (m Metric) differences(pairs []Pair) (d []float64, ok bool) {
 	for _, p := range pairs {
-		a, b := m.of(p.A), m.of(p.B)
+		a, b := m.Of(p.A), m.Of(p.B)
 		if !(a > 0 && b > 0) || math.IsInf(a, 0) || math.IsInf(b, 0) {
 			return nil, false
 		}

@@ -70,3 +70,10 @@ type AA struct {
 	// Different lists deciding metrics by which identical sides differed.
 	Different []string `json:"different"`
 }
+
+// Change is a cost at one place on both sides, in ns per request or operation.
+type Change struct {
+	Place string  `json:"place"`
+	A     float64 `json:"a_ns"`
+	B     float64 `json:"b_ns"`
+}

@@ -18,15 +18,12 @@ const shifts = 300
 // leastNoise is how many residuals noise is drawn from at least.
 const leastNoise = 6
 
-// Errors tells what a session of so many pairs can see and how often it errs, by
-// a side's comparison with itself: by which metrics identical sides differed,
-// the smallest effect that is found, and, by simulation with the same noise, how
-// often the rules call a regression where there is none.
-func Errors(aa []Pair, pairs int, r Rules) AA { return errorRates(aa, nil, pairs, r) }
-
-// errorRates is the same with the noise of the pairs compared as well, less
-// their location.
-func errorRates(aa, compared []Pair, planned int, r Rules) AA {
+// Errors returns what a session of so many pairs can see and how often it errs, by a
+// side's comparison with itself: by which metrics identical sides differed, the
+// smallest effect that is found, and, by simulation with the same noise, how often
+// the rules call a regression where there is none. The noise is that of the pairs
+// compared as well, less their location; nil has that of aa alone.
+func Errors(aa, compared []Pair, planned int, r Rules) AA {
 	out := AA{Pairs: len(aa), Different: differing(aa, r)}
 	if len(aa) == 0 {
 		return out
@@ -79,7 +76,7 @@ func differing(aa []Pair, r Rules) []string {
 // with it; the answer is their 80 % quantile. It is NaN for too little noise to
 // draw from, or pairs too few to decide.
 func detectable(residuals []float64, at look, least float64) float64 {
-	if len(residuals) < leastNoise || at.planned < leastPairs {
+	if len(residuals) < leastNoise || at.planned < LeastPairs {
 		return math.NaN()
 	}
 	rng := rand.New(rand.NewPCG(at.seed, 3))
@@ -102,7 +99,7 @@ func detectable(residuals []float64, at look, least float64) float64 {
 // sides with random signs, all metrics of a pair together, since they move
 // together.
 func falsePositives(residuals [][]float64, margins []float64, pairs int, levels []float64, seed uint64) float64 {
-	if len(residuals) == 0 || len(residuals[0]) == 0 || pairs < leastPairs {
+	if len(residuals) == 0 || len(residuals[0]) == 0 || pairs < LeastPairs {
 		return 0
 	}
 	rng := rand.New(rand.NewPCG(seed, 2))
@@ -131,7 +128,7 @@ func calledWorse(d [][]float64, margins, levels []float64) bool {
 	pairs := len(d[0])
 	for look, level := range levels {
 		n := pairs * (look + 1) / len(levels)
-		if n < leastPairs {
+		if n < LeastPairs {
 			continue
 		}
 		p := make([]float64, len(d))

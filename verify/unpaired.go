@@ -1,9 +1,6 @@
 package verify
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -11,92 +8,18 @@ import (
 	"github.com/redline-go/redline/stat"
 )
 
-// blocksAlone is how many launches of one side by itself are measured unless
-// something else bounds them.
-const blocksAlone = 20
+// MachineYardstick is the value of a block that the machine gave, and no side: how long
+// the same work took right before and after it, in ns.
+const MachineYardstick = "machine_yardstick"
 
-// Against compares side B with a stored baseline, or measures it alone so that
-// it can become one.
-//
-// The two were measured one after the other, which pairs exist to avoid. What
-// can be done about it is done: blocks are independent samples (Mann-Whitney,
-// Hodges-Lehmann with Moses' interval); by as much as the machine itself may have
-// drifted between the sessions, as a yardstick beside every block shows, the
-// intervals of times and rates are wider; and nothing passes that could not have
-// been seen to fail. What has drifted otherwise (a database that has grown, a
-// neighbour on the disk) cannot be told from a change of the service, and the
-// rate of false regressions is not known: both are said with every result.
-type Against struct {
-	Baseline *Baseline // nil measures alone and decides nothing
-	B        Side
-	Measurer Measurer // with the yardstick beside each block: a Yardstick
-	Rules    Rules
-	// MaxTime bounds the measuring; zero means DefaultMaxTime. Blocks is how many
-	// are measured; zero means 20.
-	MaxTime time.Duration
-	Blocks  int
-	Log     *Log           // keeps the blocks as they come; nil keeps them nowhere
-	OnBlock func(Progress) // told after every block; may be nil
-}
-
-// Run measures and decides. The result of measuring alone is inconclusive and
-// says so. Errors are those of Session.Run.
-func (s *Against) Run(ctx context.Context) (Result, error) {
-	begun, most := time.Now(), s.most()
-	var blocks []Block
-	for len(blocks) < most {
-		b, err := s.block(ctx, len(blocks))
-		if err != nil {
-			return Result{}, err
-		}
-		if blocks = append(blocks, b); b.Void != "" {
-			return s.refused(blocks, "side b: "+b.Void), nil
-		}
-		spent := time.Since(begun)
-		if s.OnBlock != nil {
-			s.OnBlock(Progress{Phase: fmt.Sprintf("launch %d of at most %d", len(blocks), most), Pairs: len(blocks), Most: most, Left: s.maxTime() - spent})
-		}
-		if spent+spent/time.Duration(len(blocks)) > s.maxTime() {
-			break
-		}
-	}
-	if len(blocks) < leastBaseline {
-		return s.refused(blocks, fmt.Sprintf("the time was enough for %d launches, and fewer than %d decide nothing (hint: --max-time, --pairs)", len(blocks), leastBaseline)), nil
-	}
-	if s.Baseline == nil {
-		out := single(blocks, s.Rules)
-		out.Why = "measured alone, so that it can be compared with"
-		return out, nil
-	}
-	return DecideAgainst(s.Baseline.Blocks, blocks, s.Rules), nil
-}
-
-func (s *Against) most() int { return max(leastBaseline, cmp.Or(s.Blocks, blocksAlone)) }
-
-func (s *Against) maxTime() time.Duration { return cmp.Or(max(0, s.MaxTime), DefaultMaxTime) }
-
-// block measures one block, or takes it from an interrupted session's log.
-func (s *Against) block(ctx context.Context, n int) (Block, error) {
-	if p, ok := s.Log.pair(alone, n); ok {
-		return p.B, nil
-	}
-	b, err := s.Measurer.Measure(ctx, s.B)
-	if err != nil {
-		return Block{}, err
-	}
-	return b, s.Log.add(alone, n, Pair{B: b})
-}
-
-func (s *Against) refused(blocks []Block, why string) Result {
-	out := single(nil, s.Rules)
-	out.Verdict, out.Why, out.Stored.Launches = Invalid, why, len(blocks)
-	return out
-}
+// LeastBlocks is how many blocks it takes on either side for two sessions to be
+// compared.
+const LeastBlocks = 8
 
 // DecideAgainst judges blocks of side B against those of a baseline, by all
 // metrics of the rules at once and at one look.
 func DecideAgainst(base, blocks []Block, r Rules) Result {
-	out := single(blocks, r)
+	out := Single(blocks, r)
 	out.Metrics, out.Stored.Blocks = nil, len(base)
 	drift, wide, known := drifted(base, blocks)
 	out.Stored.Drift = drift
@@ -128,15 +51,15 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 		out.Metrics = append(out.Metrics, judged[i].verdict(adjusted <= level, true))
 	}
 	out.conclude()
-	out.judgeFailures(failed(base), failed(blocks))
+	out.JudgeFailures(failed(base), failed(blocks))
 	out.Warnings = append(out.Warnings,
 		"the baseline was measured at another time: what else has changed since cannot be told from a change of the service (redline gate --base REF measures both together)",
 		fmt.Sprintf("the same work takes this machine %+.1f %% time against then; intervals of times and rates are wider by %.1f %%", 100*math.Expm1(drift), 100*math.Expm1(wide)))
 	return out
 }
 
-// single is a result of blocks that nothing was compared with.
-func single(blocks []Block, r Rules) Result {
+// Single is a result of blocks that nothing was compared with.
+func Single(blocks []Block, r Rules) Result {
 	out := Result{Schema: Schema, Verdict: Inconclusive, Alpha: r.alpha(), Looks: 1, Planned: 1, Warnings: []string{}, Metrics: []MetricResult{}, Stored: &Stored{Launches: len(blocks)}}
 	out.AA.Different = []string{}
 	for _, v := range BlockValues(blocks, r.Metrics) {
@@ -157,23 +80,10 @@ type Stored struct {
 	Drift float64 `json:"drift"`
 }
 
-// line says in one line what was compared.
-func (s Stored) line() string {
-	if s.Blocks == 0 {
-		return fmt.Sprintf("%d launches", s.Launches)
-	}
-	of := s.File
-	if s.Commit != "" {
-		of += ", commit " + s.Commit[:min(12, len(s.Commit))]
-	}
-	return fmt.Sprintf("%d launches against %d of the baseline (%s, saved %s): unpaired, one session after the other; how often that calls a regression without one is not known",
-		s.Launches, s.Blocks, of, s.Saved.UTC().Format("2006-01-02 15:04 UTC"))
-}
-
 // delivered reports whether any block has the metric.
 func (m Metric) delivered(blocks []Block) bool {
 	for _, b := range blocks {
-		if m.of(b) > 0 {
+		if m.Of(b) > 0 {
 			return true
 		}
 	}
@@ -186,7 +96,7 @@ func (m Metric) timed() bool { return m.Unit == "ns" || m.Unit == "1/s" }
 // drifted returns by how much the machine itself became slower, on the
 // logarithmic scale, and the larger limit of that: how far it may have.
 func drifted(base, blocks []Block) (estimate, wide float64, known bool) {
-	m := Metric{Name: yardstick}
+	m := Metric{Name: MachineYardstick}
 	a, okA := m.logs(base)
 	b, okB := m.logs(blocks)
 	if !okA || !okB {
@@ -248,18 +158,13 @@ func failed(blocks []Block) (share float64) {
 	return share
 }
 
-// Usable says why a baseline must not be compared with what is measured now: an
-// error that names every field that differs, with both values.
-func (b Baseline) Usable(now Circumstances) error {
-	if different := b.Differences(now); len(different) > 0 {
-		return errors.New("the baseline was measured in other circumstances than these: " + Differing(different) + " (hint: save it anew here, or --base REF, which measures both sides together)")
-	}
-	return nil
-}
+// mostErrors is by how much, in points, side B's share of failed requests may
+// exceed side A's.
+const mostErrors = 0.001
 
-// judgeFailures judges what no metric of speed covers: shares of requests that
+// JudgeFailures judges what no metric of speed covers: shares of requests that
 // failed, of side a and side b.
-func (r *Result) judgeFailures(a, b float64) {
+func (r *Result) JudgeFailures(a, b float64) {
 	switch {
 	case b > a+mostErrors:
 		r.Verdict, r.Why = Regression, fmt.Sprintf("side b fails %.2f %% of its requests, side a %.2f %%", 100*b, 100*a)

@@ -21,7 +21,10 @@ import (
 	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/render"
+	"github.com/redline-go/redline/verify/session"
 )
 
 // compareFlags are what ab and gate have in common.
@@ -44,7 +47,7 @@ func (f *compareFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.loadFlags(flags)
 	f.protocolFlags(flags)
-	flags.DurationVar(&f.maxTime, "max-time", verify.DefaultMaxTime, "end after this `time` at the latest, undecided if need be")
+	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after this `time` at the latest, undecided if need be")
 	flags.IntVar(&f.most, "pairs", 0, "measure at most `n` pairs (60)")
 	flags.Uint64Var(&f.seed, "seed", 0, "order of the pairs (random)")
 	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch (2s)")
@@ -169,7 +172,7 @@ type side struct {
 
 // words tells what a side is, without secrets; a resumed session must be of the
 // same words.
-func (s side) words(plan *scenario.Plan, built verify.Built) string {
+func (s side) words(plan *scenario.Plan, built revision.Built) string {
 	parts := []string{}
 	switch {
 	case s.command != "":
@@ -180,7 +183,7 @@ func (s side) words(plan *scenario.Plan, built verify.Built) string {
 		if s.build != "" {
 			text = s.build
 		}
-		parts = append(parts, verify.ParseSources(text).String())
+		parts = append(parts, revision.ParseSources(text).String())
 		if built.Commit != "" {
 			parts = append(parts, "at "+built.Commit[:min(12, len(built.Commit))])
 		}
@@ -240,12 +243,12 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name str
 		return err
 	}
 	defer c.close()
-	s := &verify.Session{
+	s := &session.Session{
 		Rules: c.rules, MaxTime: f.maxTime, Pairs: f.most, OneAtATime: f.apart,
 		Measurer:   c.measurer(),
-		OnProgress: func(p verify.Progress) { c.progress.step(p.Line()) },
+		OnProgress: func(p session.Progress) { c.progress.step(p.Line()) },
 	}
-	for i, into := range []*verify.Side{&s.A, &s.B} {
+	for i, into := range []*session.Side{&s.A, &s.B} {
 		words := []*string{&c.header.A, &c.header.B}[i]
 		if *into, *words, err = sides[i].prepare(cmd.Context(), plan, "ab"[i:i+1], c.builder); err != nil {
 			return c.unmeasured(fmt.Errorf("side %s: %w", "ab"[i:i+1], err))
@@ -278,14 +281,14 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name str
 }
 
 // log opens the session's directory, new or begun earlier.
-func (f *compareFlags) log(h verify.Header) (*verify.Log, uint64, error) {
+func (f *compareFlags) log(h session.Header) (*session.Log, uint64, error) {
 	if f.resume {
-		return verify.Resume(f.out, h)
+		return session.Resume(f.out, h)
 	}
 	if h.Seed = f.seed; h.Seed == 0 {
 		h.Seed = rand.Uint64()
 	}
-	log, err := verify.Create(f.out, h)
+	log, err := session.Create(f.out, h)
 	return log, h.Seed, err
 }
 
@@ -293,15 +296,15 @@ func (f *compareFlags) log(h verify.Header) (*verify.Log, uint64, error) {
 type builder struct {
 	scratch string
 	note    func(format string, args ...any)
-	done    map[verify.Sources]verify.Built
+	done    map[revision.Sources]revision.Built
 }
 
-func (b builder) build(ctx context.Context, sources verify.Sources, name string, flags ...string) (verify.Built, error) {
+func (b builder) build(ctx context.Context, sources revision.Sources, name string, flags ...string) (revision.Built, error) {
 	if built, ok := b.done[sources]; ok {
 		return built, nil
 	}
 	b.note("building %s", sources)
-	built, err := verify.Build(ctx, sources, b.scratch, filepath.Join(b.scratch, "target-"+name), flags...)
+	built, err := revision.Build(ctx, sources, b.scratch, filepath.Join(b.scratch, "target-"+name), flags...)
 	if err != nil {
 		return built, err
 	}
@@ -313,9 +316,9 @@ func (b builder) build(ctx context.Context, sources verify.Sources, name string,
 }
 
 // prepare makes a side's plan, building it if it is built, and tells what it is.
-func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b builder) (out verify.Side, words string, err error) {
+func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b builder) (out session.Side, words string, err error) {
 	own := *plan
-	out = verify.Side{Name: name, Plan: &own}
+	out = session.Side{Name: name, Plan: &own}
 	own.Target.Env = map[string]string{}
 	for k, v := range plan.Target.Env {
 		own.Target.Env[k] = v
@@ -336,17 +339,17 @@ func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b b
 		own.Target.Build, own.Target.PID, own.Target.Exec = "", 0, command
 		own.Target.BuildFlags = nil
 	case s.build != "":
-		own.Target.Exec, own.Target.PID, own.Target.Build = nil, 0, verify.ParseSources(s.build).Package
+		own.Target.Exec, own.Target.PID, own.Target.Build = nil, 0, revision.ParseSources(s.build).Package
 	}
 	if own.Target.Build == "" {
 		if len(own.Target.Exec) == 0 {
 			return out, "", errors.New("what is it? (hint: --a CMD --b CMD, --build-a PKG@REF --build-b PKG, or a scenario with a target and --env-a, --env-b)")
 		}
-		return out, s.words(&own, verify.Built{}), nil
+		return out, s.words(&own, revision.Built{}), nil
 	}
-	sources := verify.ParseSources(s.build)
+	sources := revision.ParseSources(s.build)
 	if s.build == "" {
-		sources = verify.Sources{Package: own.Target.Build}
+		sources = revision.Sources{Package: own.Target.Build}
 	}
 	built, err := b.build(ctx, sources, name, own.Target.BuildFlags...)
 	out.Binary = built.Binary
@@ -355,7 +358,7 @@ func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b b
 
 // print writes the result in the formats asked for, and says it by the exit code.
 func (f *compareFlags) print(w, stderr io.Writer, r verify.Result, name string) error {
-	write, aside := verify.Text, w
+	write, aside := render.Text, w
 	if f.json {
 		write, aside = printJSON, stderr // CI systems read both, and JSON stands alone
 	}
@@ -378,9 +381,9 @@ func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err e
 		path  string
 		write func(io.Writer) error
 	}{
-		{f.markdown, func(w io.Writer) error { return verify.Markdown(w, r) }},
-		{f.junit, func(w io.Writer) error { return verify.JUnit(w, r) }},
-		{f.sarif, func(w io.Writer) error { return verify.SARIF(w, r, about) }},
+		{f.markdown, func(w io.Writer) error { return render.Markdown(w, r) }},
+		{f.junit, func(w io.Writer) error { return render.JUnit(w, r) }},
+		{f.sarif, func(w io.Writer) error { return render.SARIF(w, r, about) }},
 	} {
 		if format.path != "" {
 			write := func(w io.Writer) error { return format.write(inert.NewWriter(w, false)) }
@@ -388,7 +391,7 @@ func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err e
 		}
 	}
 	if os.Getenv("CI") == "true" {
-		err = errors.Join(err, verify.Annotations(inert.Under(w), r)) // commands, with names escaped
+		err = errors.Join(err, render.Annotations(inert.Under(w), r)) // commands, with names escaped
 	}
 	return err
 }

@@ -12,14 +12,16 @@ import (
 	"github.com/redline-go/redline/report/notation"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/baseline"
+	"github.com/redline-go/redline/verify/session"
 )
 
 // against measures one side alone: to compare it with the stored baseline, to
 // store it as one, or both.
 func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name string, measured side) error {
-	var base *verify.Baseline
+	var base *baseline.Baseline
 	if f.baseline != "" {
-		b, err := verify.ReadBaseline(f.baseline)
+		b, err := baseline.Read(f.baseline)
 		if err != nil {
 			return err
 		}
@@ -30,7 +32,7 @@ func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name str
 		return err
 	}
 	defer c.close()
-	s := &verify.Against{Baseline: base, Rules: c.rules, MaxTime: f.maxTime, Blocks: f.most, Measurer: c.measurer(), OnBlock: func(p verify.Progress) { c.progress.step(p.Line()) }}
+	s := &session.Against{Baseline: base, Rules: c.rules, MaxTime: f.maxTime, Blocks: f.most, Measurer: c.measurer(), OnBlock: func(p session.Progress) { c.progress.step(p.Line()) }}
 	if s.B, c.header.B, err = measured.prepare(cmd.Context(), plan, "b", c.builder); err != nil {
 		return c.unmeasured(fmt.Errorf("side b: %w", err))
 	}
@@ -90,7 +92,7 @@ func (c *comparison) saveBaseline(r verify.Result, blocks []verify.Block) error 
 		c.progress.note("%s is not written: the verdict is %s", c.f.saveBaseline, r.Verdict)
 		return nil
 	}
-	b := verify.Baseline{Saved: c.header.Begun, Redline: c.header.Redline, Side: c.header.B, Commit: c.header.Commit, Circumstances: c.now, Blocks: blocks}
+	b := baseline.Baseline{Saved: c.header.Begun, Redline: c.header.Redline, Side: c.header.B, Commit: c.header.Commit, Circumstances: c.now, Blocks: blocks}
 	if err := b.Save(c.f.saveBaseline); err != nil {
 		return err
 	}

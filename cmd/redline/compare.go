@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redline-go/redline/compare"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/inert"
-	"github.com/redline-go/redline/verify"
 )
 
 func compareCommand() *cobra.Command {
@@ -33,13 +33,13 @@ It decides nothing, since the runs were made one after another: redline ab does.
 				}
 				runs[i] = rec
 			}
-			s := verify.CompareRuns(runs[0], runs[1])
+			s := compare.Runs(runs[0], runs[1])
 			for _, file := range []struct {
 				path  string
 				write func(io.Writer) error
 			}{
-				{markdown, func(w io.Writer) error { return verify.SequentialMarkdown(inert.NewWriter(w, false), s) }},
-				{flame, func(w io.Writer) error { return verify.WriteFlame(w, runs[0], runs[1]) }},
+				{markdown, func(w io.Writer) error { return compare.Markdown(inert.NewWriter(w, false), s) }},
+				{flame, func(w io.Writer) error { return compare.WriteFlame(w, runs[0], runs[1]) }},
 			} {
 				if file.path == "" {
 					continue
@@ -49,7 +49,7 @@ It decides nothing, since the runs were made one after another: redline ab does.
 				}
 			}
 			if !asJSON {
-				return verify.SequentialText(cmd.OutOrStdout(), s)
+				return compare.Text(cmd.OutOrStdout(), s)
 			}
 			return inert.JSON(cmd.OutOrStdout(), s)
 		},

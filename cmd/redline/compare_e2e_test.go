@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/compare"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -27,8 +28,8 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	r := invokeIn(t, dir, "compare", "quick", "slow", "--json", "--markdown", "out.md", "--flame", "out.html")
-	var s verify.Sequential
-	if err := json.Unmarshal([]byte(r.stdout), &s); err != nil || r.code != exitOK || s.Schema != verify.SequentialSchema {
+	var s compare.Comparison
+	if err := json.Unmarshal([]byte(r.stdout), &s); err != nil || r.code != exitOK || s.Schema != compare.Schema {
 		t.Fatalf("exit %d: %v\n%s%s", r.code, err, r.stdout, r.stderr)
 	}
 	for part, list := range map[string][]verify.Change{"mean": s.Parts, "tail": s.Tail} {
@@ -39,7 +40,7 @@ func TestCompare(t *testing.T) {
 	if len(s.Warnings) > 0 {
 		t.Errorf("the same machine and load: %q", s.Warnings)
 	}
-	if text := readFile(t, filepath.Join(dir, "out.md")); !strings.Contains(text, "`sleep time.Sleep") || !strings.Contains(text, verify.Caveat) {
+	if text := readFile(t, filepath.Join(dir, "out.md")); !strings.Contains(text, "`sleep time.Sleep") || !strings.Contains(text, compare.Caveat) {
 		t.Errorf("Markdown:\n%s", text)
 	}
 	if html := readFile(t, filepath.Join(dir, "out.html")); !strings.Contains(html, "net/http.(*conn).serve") || !strings.Contains(html, "CPU per request: a ") {

@@ -12,8 +12,11 @@ import (
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/service/scratch"
 	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/baseline"
+	"github.com/redline-go/redline/verify/session"
 )
 
 // comparison is what every session of ab and gate needs around it.
@@ -26,11 +29,11 @@ type comparison struct {
 	rules    verify.Rules
 	folder   *scratch.Folder
 	progress *progress
-	launcher *verify.Launcher
+	launcher *session.Launcher
 	builder  builder
-	header   verify.Header
-	now      verify.Circumstances // of side b
-	store    *history.Store       // nil keeps nothing
+	header   session.Header
+	now      baseline.Circumstances // of side b
+	store    *history.Store         // nil keeps nothing
 	kind     history.Kind
 	place    *record.Place // nil for a session that is resumed
 	own      bool          // side b has an environment of its own, and is not the commit's like
@@ -56,14 +59,14 @@ func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about stri
 	}
 	c := &comparison{
 		f: f, ctx: cmd.Context(), about: about, stderr: cmd.ErrOrStderr(), plan: plan, rules: rules, progress: newProgress(cmd.ErrOrStderr()), kind: kind,
-		launcher: &verify.Launcher{Version: version(), Duration: f.block, Warmup: f.block / 2},
-		header:   verify.Header{Plan: plan.Redacted(), Host: record.HostInfo(), Begun: time.Now(), Redline: version()},
+		launcher: &session.Launcher{Version: version(), Duration: f.block, Warmup: f.block / 2},
+		header:   session.Header{Plan: plan.Redacted(), Host: record.HostInfo(), Begun: time.Now(), Redline: version()},
 	}
 	if err := c.makeReady(); err != nil {
 		c.close()
 		return nil, err
 	}
-	c.builder = builder{scratch: c.folder.Path, note: c.progress.note, done: map[verify.Sources]verify.Built{}}
+	c.builder = builder{scratch: c.folder.Path, note: c.progress.note, done: map[revision.Sources]revision.Built{}}
 	return c, nil
 }
 
@@ -99,21 +102,21 @@ func (c *comparison) close() {
 
 // measurer measures blocks, with the machine beside each where they are to be
 // stored or compared with stored ones.
-func (c *comparison) measurer() verify.Measurer {
+func (c *comparison) measurer() session.Measurer {
 	if c.f.saveBaseline != "" || c.f.baseline != "" {
-		return verify.Yardstick{Measurer: c.launcher}
+		return session.Yardstick{Measurer: c.launcher}
 	}
 	return c.launcher
 }
 
 // describe notes what side b is and in what circumstances it is measured.
-func (c *comparison) describe(b side, prepared verify.Side) (err error) {
+func (c *comparison) describe(b side, prepared session.Side) (err error) {
 	if prepared.Binary != "" {
-		c.header.Commit = verify.Describe(c.ctx, verify.ParseSources(b.build).Revision)
+		c.header.Commit = revision.Describe(c.ctx, revision.ParseSources(b.build).Revision)
 	} else {
-		c.header.Commit = verify.DescribeBinary(c.ctx, prepared.Plan.Target.Exec)
+		c.header.Commit = revision.DescribeBinary(c.ctx, prepared.Plan.Target.Exec)
 	}
-	c.now, err = verify.Surroundings(c.plan, prepared, c.launcher)
+	c.now, err = session.Surroundings(c.plan, prepared, c.launcher)
 	c.header.Go, c.header.Block = c.now.Go, c.now.Duration
 	return err
 }
@@ -140,7 +143,7 @@ func (c *comparison) unmeasured(err error) error {
 
 // finish keeps what was measured: in the session's directory, as a baseline, in
 // the history.
-func (c *comparison) finish(r *verify.Result, log *verify.Log) error {
+func (c *comparison) finish(r *verify.Result, log *session.Log) error {
 	c.progress.close()
 	r.Sides = [2]string{c.header.A, c.header.B}
 	if n := c.launcher.Repeated; n > 0 {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/session"
 )
 
 // TestGate runs whole sessions side by side: nobody judges their precision, and
@@ -70,7 +71,7 @@ func TestGate(t *testing.T) {
 		if strings.Contains(r.stderr, "\x1b") || !strings.Contains(r.stderr, "comparing side a with itself, 1 of ") || !strings.Contains(r.stderr, "\npair 7 of at most 7") {
 			t.Errorf("progress where there is no terminal:\n%q", r.stderr)
 		}
-		if saved := readFile(t, filepath.Join(s.dir, dir, verify.ResultFile)); !strings.Contains(saved, `"verdict": "`+string(out.Verdict)) {
+		if saved := readFile(t, filepath.Join(s.dir, dir, session.ResultFile)); !strings.Contains(saved, `"verdict": "`+string(out.Verdict)) {
 			t.Errorf("ab.json says otherwise: %s", saved)
 		}
 	})

@@ -16,7 +16,8 @@ import (
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/inert"
-	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/service/revision"
+	"github.com/redline-go/redline/verify/baseline"
 )
 
 // historyFlag says where results are kept. The variable is not its default: help
@@ -50,7 +51,7 @@ func keep(ctx context.Context, store *history.Store, r history.Result, err error
 	note("kept in the history %s%s", store.Name(), ofCommit(r.Commit))
 }
 
-func ofCommit(c verify.Commit) string {
+func ofCommit(c revision.Commit) string {
 	switch {
 	case c.Hash == "":
 		return ", of no commit"
@@ -66,9 +67,9 @@ func keepRun(ctx context.Context, store *history.Store, rec *record.Record, note
 	if store == nil {
 		return
 	}
-	commit := verify.Describe(ctx, "")
+	commit := revision.Describe(ctx, "")
 	if built := rec.Run.Target.Revision; built != "" && built != commit.Hash {
-		commit = verify.Describe(ctx, built)
+		commit = revision.Describe(ctx, built)
 	}
 	r, err := history.FromRun(rec.Dir, commit)
 	keep(ctx, store, r, err, note)
@@ -134,7 +135,7 @@ to tell.`,
 }
 
 func historyAddCommand(f *historyFlags) *cobra.Command {
-	var revision string
+	var measured string
 	cmd := &cobra.Command{
 		Use:   "add RUN...",
 		Short: "Keep recorded runs and comparisons in the history",
@@ -152,10 +153,10 @@ that was recorded, or --commit.`,
 				return errNoHistory
 			}
 			defer store.Close()
-			var commit verify.Commit
-			if revision != "" {
-				if commit = verify.Describe(cmd.Context(), revision); commit.Time.IsZero() {
-					return fmt.Errorf("git knows no revision %q here (hint: in the service's repository)", revision)
+			var commit revision.Commit
+			if measured != "" {
+				if commit = revision.Describe(cmd.Context(), measured); commit.Time.IsZero() {
+					return fmt.Errorf("git knows no revision %q here (hint: in the service's repository)", measured)
 				}
 			}
 			var failed []error
@@ -177,7 +178,7 @@ that was recorded, or --commit.`,
 			return errors.Join(failed...)
 		},
 	}
-	cmd.Flags().StringVar(&revision, "commit", "", "git `revision` that was measured, where the record does not tell")
+	cmd.Flags().StringVar(&measured, "commit", "", "git `revision` that was measured, where the record does not tell")
 	return cmd
 }
 
@@ -247,7 +248,7 @@ func (f *historyFlags) show(cmd *cobra.Command, series, others []history.Series)
 	}
 	if len(others) > 0 {
 		inert.Fprintf(cmd.ErrOrStderr(), "not drawn: %d series of other machines; %s (hint: --machine all draws them apart)\n",
-			len(others), verify.Differing(verify.MachineDifferences(this, others[0].Machine)))
+			len(others), baseline.Differing(baseline.MachineDifferences(this, others[0].Machine)))
 	}
 	if f.within <= 0 {
 		return nil

@@ -13,7 +13,8 @@ import (
 
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/service/revision"
+	"github.com/redline-go/redline/verify/baseline"
 )
 
 // kept fills a history with CPU per request by commit, measured on a machine.
@@ -27,7 +28,7 @@ func kept(t *testing.T, path string, machine record.Host, cpu ...float64) {
 	for i, v := range cpu {
 		at := time.Date(2026, 4, 1, i, 0, 0, 0, time.UTC)
 		r := history.Result{
-			Time: at, Commit: verify.Commit{Hash: fmt.Sprintf("%08x", 0xbeef0000+i), Subject: fmt.Sprintf("step %d", i), Branch: "main", Time: at},
+			Time: at, Commit: revision.Commit{Hash: fmt.Sprintf("%08x", 0xbeef0000+i), Subject: fmt.Sprintf("step %d", i), Branch: "main", Time: at},
 			Scenario: "gateway", Hash: "00112233", Machine: machine, Kind: history.Gate,
 			Figures: []history.Figure{{Metric: "cpu_per_request", Unit: "ns", Value: v, Low: math.NaN(), High: math.NaN()}},
 		}
@@ -117,7 +118,7 @@ func TestResultsAreKept(t *testing.T) {
 	if r.code != exitOK || !strings.Contains(r.stdout, "cpu_per_request") || !strings.Contains(r.stderr, "baseline of 8 launches saved") || !strings.Contains(r.stderr, "kept in the history h.db, commit") {
 		t.Fatalf("exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
-	b, err := verify.ReadBaseline(filepath.Join(dir, "base.json"))
+	b, err := baseline.Read(filepath.Join(dir, "base.json"))
 	if err != nil || b.Commit.Subject != "svc: begun" || b.Commit.Branch != "main" || b.Commit.Dirty || b.Go == "" || b.Duration != 200*time.Millisecond {
 		t.Errorf("%v: %+v, %+v", err, b.Commit, b.Circumstances)
 	}

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/session"
 )
 
 // TestOneSessionAtATime begins a session where another command is at one.
 func TestOneSessionAtATime(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "session")
-	log, err := verify.Create(dir, verify.Header{Plan: []byte("{}")})
+	log, err := session.Create(dir, session.Header{Plan: []byte("{}")})
 	if err != nil {
 		t.Fatal(err)
 	}

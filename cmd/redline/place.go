@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/session"
 )
 
 // reserve makes sure of the directory that a result will be kept in, before
@@ -23,7 +23,7 @@ func reserve(out, name string) (*record.Place, error) {
 	if !errors.As(err, &taken) {
 		return place, err
 	}
-	if _, statErr := os.Stat(filepath.Join(out, verify.SessionFile)); statErr == nil {
+	if _, statErr := os.Stat(filepath.Join(out, session.File)); statErr == nil {
 		return nil, fmt.Errorf("%s holds a session already (hint: --resume goes on with it, -o another directory begins a new one)", out)
 	}
 	return nil, err

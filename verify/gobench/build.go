@@ -16,14 +16,14 @@ import (
 
 	"github.com/redline-go/redline/service/compiler"
 	"github.com/redline-go/redline/service/guard"
-	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/service/revision"
 )
 
 // built is a side whose test binaries are there.
 type built struct {
 	Side
 	name     string // "a" or "b"
-	tree     verify.Tree
+	tree     revision.Tree
 	binaries map[string]binary // by import path
 }
 
@@ -42,7 +42,7 @@ func build(ctx context.Context, o Options, scratch string) (sides []*built, err 
 			}
 			continue
 		}
-		if side.tree, err = verify.Checkout(ctx, o.Dir, s.Revision, scratch); err != nil {
+		if side.tree, err = revision.Checkout(ctx, o.Dir, s.Revision, scratch); err != nil {
 			return sides, err
 		}
 		if side.tree.Dir, err = filepath.Abs(side.tree.Dir); err != nil {

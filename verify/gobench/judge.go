@@ -234,7 +234,7 @@ func (s *session) compare(r *Report, list []*benchmark) {
 			m.Why = fmt.Sprintf("%d rounds cannot call a change among %d comparisons", s.rounds, tests)
 		}
 	}
-	r.AA = verify.Errors(same, s.rounds, rules)
+	r.AA = verify.Errors(same, nil, s.rounds, rules)
 	for i := range r.Benchmarks {
 		r.Benchmarks[i].conclude()
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -57,15 +58,15 @@ func (r *Report) Undecided() bool {
 }
 
 // Commit is what git knows, here, of the only side or side b.
-func (r *Report) Commit(ctx context.Context) verify.Commit {
+func (r *Report) Commit(ctx context.Context) revision.Commit {
 	if len(r.Sides) == 0 {
-		return verify.Commit{}
+		return revision.Commit{}
 	}
 	side := r.Sides[len(r.Sides)-1]
 	if side.Commit == "" {
-		return verify.Commit{} // outside of git
+		return revision.Commit{} // outside of git
 	}
-	c := verify.Describe(ctx, side.Commit)
+	c := revision.Describe(ctx, side.Commit)
 	c.Dirty = side.Dirty
 	return c
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/render"
 )
 
 // Text writes a report for people; dir is the session's folder.
@@ -103,7 +104,7 @@ func (r *Report) row(name string, m Metric) []string {
 		}
 		return []string{name, m.Name, amount(m.A, m.Name), spread, percent(m.Noise), percent(m.MDE)}
 	}
-	return []string{name, m.Name, amount(m.A, m.Name), amount(m.B, m.Name), m.change(), percent(m.MDE), m.verdict()}
+	return []string{name, m.Name, amount(m.A, m.Name), amount(m.B, m.Name), m.change(), percent(m.MDE), render.Verdict(m.MetricResult)}
 }
 
 // change words a relative change with its interval.
@@ -118,18 +119,7 @@ func (m Metric) change() string {
 	case m.B == 0:
 		return fmt.Sprintf("from %s to none", amount(m.A, m.Name))
 	}
-	return fmt.Sprintf("%+.1f %% (%+.1f to %+.1f)", 100*m.Estimate, 100*m.Low, 100*m.High)
-}
-
-func (m Metric) verdict() string {
-	text := string(m.Verdict)
-	if m.Verdict == verify.Inconclusive && m.Why != "" {
-		text += ": " + m.Why
-	}
-	if m.Advisory {
-		text += " (advisory)"
-	}
-	return text
+	return render.Interval(m.Estimate, m.Low, m.High)
 }
 
 func percent(v float64) string {

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/compare"
 	"github.com/redline-go/redline/judge"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/report"
-	"github.com/redline-go/redline/verify"
 )
 
 // FuzzBundle puts bytes in the place of one file of a whole bundle, and opens,
@@ -91,12 +91,12 @@ func read(t *testing.T, bundle string, good *record.Record) {
 		if rec.ReadJSON(record.SummaryFile, &stored) == nil {
 			render(t, text, rec, &stored)
 		}
-		s := verify.CompareRuns(rec, good)
-		if err := verify.SequentialText(text, s); err != nil {
+		s := compare.Runs(rec, good)
+		if err := compare.Text(text, s); err != nil {
 			t.Error(err)
 		}
 		var page bytes.Buffer
-		verify.WriteFlame(&page, good, rec)
+		compare.WriteFlame(&page, good, rec)
 		if strings.Contains(page.String(), "<script>"+mark) {
 			t.Error("a function became a script")
 		}

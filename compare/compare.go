@@ -1,0 +1,169 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/stat"
+	"github.com/redline-go/redline/verify"
+)
+
+// Comparison is what two recorded runs show beside each other. It decides
+// nothing: what changed on the machine between them is in every figure.
+type Comparison struct {
+	Schema  string    `json:"schema"` // redline.compare/1
+	Runs    [2]string `json:"runs"`
+	Metrics []Metric  `json:"metrics"`
+	// Parts are the places at which the mean request's time differs most, Tail
+	// those at which that of the slowest hundredth does, and Functions those at
+	// which the CPU per request does.
+	Parts     []verify.Change `json:"parts"`
+	Tail      []verify.Change `json:"tail"`
+	Functions []verify.Change `json:"functions"`
+	Warnings  []string        `json:"warnings"`
+}
+
+// Metric is one metric of both runs. The change is relative, of the
+// second run against the first, + is worse.
+type Metric struct {
+	Name string  `json:"name"`
+	Unit string  `json:"unit"`
+	A    float64 `json:"a"`
+	B    float64 `json:"b"`
+	// Estimate with Low and High come from blocks of windows long enough for one
+	// not to tell of the next; Known is false where there are too few.
+	Estimate float64 `json:"estimate"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+	Known    bool    `json:"known"`
+	Why      string  `json:"why"`
+	// Block is the length of a block in windows and Lag1 the autocorrelation that
+	// is left between them, of the run that has more.
+	Block int     `json:"block_windows"`
+	Lag1  float64 `json:"lag1"`
+}
+
+// Schema names its JSON.
+const Schema = "redline.compare/1"
+
+// Caveat is what such a comparison cannot show; it is printed with each.
+const Caveat = "These runs were made one after another. Whatever else changed in between, on the machine, in the " +
+	"database, in caches, is in the differences: on a 2-core machine such comparisons found identical binaries " +
+	"different in 10 of 21 cases. redline ab settles it."
+
+const (
+	// firstBlock and mostBlocks: blocks of a second smooth what a window holds of
+	// a single collection; beyond 200 of them the interval does not get truer.
+	firstBlock, mostBlocks, leastBlocks = 10, 200, 8
+	level                               = 0.95
+)
+
+// Runs sets two recorded runs beside each other over their steady spans.
+func Runs(a, b *record.Record) Comparison {
+	out := Comparison{Schema: Schema, Runs: [2]string{a.Dir, b.Dir}, Metrics: []Metric{}, Warnings: []string{}}
+	out.Warnings = append(out.Warnings, unlike(a.Run, b.Run)...)
+	for _, m := range []struct {
+		verify.Metric
+		of func(*record.Record) []float64
+	}{
+		{verify.Metric{Name: "cpu_per_request", Unit: "ns"}, func(r *record.Record) []float64 { return ratio(cpuWindows(r), served(r)) }},
+		{verify.Metric{Name: "throughput", Unit: "1/s", Higher: true}, func(r *record.Record) []float64 { return scaled(served(r), 1/r.Width(r.Run.Steady).Seconds()) }},
+		{verify.Metric{Name: "p50", Unit: "ns"}, quantileWindows("p50")},
+		{verify.Metric{Name: "p99", Unit: "ns"}, quantileWindows("p99")},
+		{verify.Metric{Name: "allocs_per_request", Unit: "1"}, func(r *record.Record) []float64 { return ratio(series(r, "/gc/heap/allocs:objects"), served(r)) }},
+		{verify.Metric{Name: "bytes_per_request", Unit: "bytes"}, func(r *record.Record) []float64 { return ratio(series(r, "/gc/heap/allocs:bytes"), served(r)) }},
+		{verify.Metric{Name: "rss", Unit: "bytes"}, func(r *record.Record) []float64 { return series(r, record.ProcessRSS) }},
+	} {
+		told := windows(m.Metric, m.of(a), m.of(b))
+		if m.Name == "throughput" && atARate(a.Run) && atARate(b.Run) {
+			told.Known, told.Why = false, "the load gives it"
+		}
+		out.Metrics = append(out.Metrics, told)
+	}
+	costA, eachA := functions(a)
+	costB, eachB := functions(b)
+	meanA, tailA := parts(a)
+	meanB, tailB := parts(b)
+	out.Parts, out.Tail = most(changes(meanA, meanB)), most(changes(tailA, tailB))
+	out.Functions = most(sampled(changes(costA, costB), eachA, eachB))
+	return out
+}
+
+func most(list []verify.Change) []verify.Change { return list[:min(len(list), mostChanges)] }
+
+// windows compares the windows of a metric in both runs.
+func windows(m verify.Metric, a, b []float64) Metric {
+	out := Metric{Name: m.Name, Unit: m.Unit}
+	a, b = positive(a), positive(b)
+	if len(a) == 0 || len(b) == 0 {
+		out.Why = "it was not recorded in both runs"
+		return out
+	}
+	out.A, out.B = stat.Median(a), stat.Median(b)
+	block := firstBlock
+	for max(len(a), len(b))/block > mostBlocks {
+		block *= 2
+	}
+	for {
+		la, lb := logs(blocks(a, block)), logs(blocks(b, block))
+		if min(len(la), len(lb)) < leastBlocks {
+			out.Why = fmt.Sprintf("the runs are too short: blocks of %d windows, the shortest that do not tell of each other, are fewer than %d", block, leastBlocks)
+			return out
+		}
+		ra, rb := stat.Lag1(la), stat.Lag1(lb)
+		out.Block, out.Lag1 = block, larger(ra, rb)
+		if math.Abs(out.Lag1) <= 2/math.Sqrt(float64(min(len(la), len(lb)))) {
+			estimate, low, high, ok := stat.ShiftInterval(la, lb, level)
+			if m.Higher {
+				estimate, low, high = -estimate, -high, -low
+			}
+			out.Estimate, out.Low, out.High, out.Known = math.Expm1(estimate), math.Expm1(low), math.Expm1(high), ok
+			return out
+		}
+		block *= 2
+	}
+}
+
+// blocks averages values in runs of n, leaving a short rest out.
+func blocks(values []float64, n int) (means []float64) {
+	for c := range slices.Chunk(values, n) {
+		if len(c) == n {
+			sum := 0.0
+			for _, v := range c {
+				sum += v
+			}
+			means = append(means, sum/float64(n))
+		}
+	}
+	return means
+}
+
+func logs(values []float64) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = math.Log(v)
+	}
+	return out
+}
+
+// larger returns the coefficient further from zero; one that is not known, of a
+// constant series, is none.
+func larger(a, b float64) float64 {
+	if math.IsNaN(a) {
+		a = 0
+	}
+	if math.IsNaN(b) {
+		b = 0
+	}
+	if math.Abs(a) > math.Abs(b) {
+		return a
+	}
+	return b
+}
+
+// positive keeps the windows that hold a value above zero.
+func positive(values []float64) []float64 {
+	return slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) })
+}

@@ -1,0 +1,102 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/verify"
+)
+
+// walk draws a series whose windows tell of each other as r does.
+func walk(rng *rand.Rand, n int, level, spread, r float64) []float64 {
+	out, drift := make([]float64, n), 0.0
+	for i := range out {
+		drift = r*drift + math.Sqrt(1-r*r)*rng.NormFloat64()
+		out[i] = level * math.Exp(spread*drift)
+	}
+	return out
+}
+
+func TestWindows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	m := verify.Metric{Name: "cpu_per_request", Unit: "ns"}
+	r := windows(m, walk(rng, 600, 100e3, 0.05, 0), walk(rng, 600, 110e3, 0.05, 0))
+	if !r.Known || r.Low > 0.10 || r.High < 0.10 || r.High-r.Low > 0.03 || r.Block != firstBlock {
+		t.Errorf("10 %% more, independent windows: %+v", r)
+	}
+	m.Higher = true
+	if r := windows(m, walk(rng, 600, 100, 0.05, 0), walk(rng, 600, 80, 0.05, 0)); r.Estimate < 0.15 || r.Low <= 0 {
+		t.Errorf("a fifth less of what should be more: %+v", r)
+	}
+	if r := windows(m, walk(rng, 3000, 100, 0.05, 0.98), walk(rng, 3000, 100, 0.05, 0.98)); r.Known && r.Block <= firstBlock {
+		t.Errorf("windows that tell of each other were taken as independent: %+v", r)
+	}
+	if r := windows(m, walk(rng, 50, 100, 0.05, 0), walk(rng, 600, 100, 0.05, 0)); r.Known || !strings.Contains(r.Why, "too short") {
+		t.Errorf("five seconds: %+v", r)
+	}
+	if r := windows(m, nil, walk(rng, 600, 100, 0.05, 0)); r.Known || !strings.Contains(r.Why, "not recorded") {
+		t.Errorf("missing on one side: %+v", r)
+	}
+}
+
+// TestIntervalCovers: identical runs are called different in no more than the
+// interval allows, autocorrelated as windows are.
+func TestIntervalCovers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	const rounds = 300
+	wrong, known := 0, 0
+	for range rounds {
+		r := windows(verify.Metric{}, walk(rng, 600, 100, 0.05, 0.7), walk(rng, 600, 100, 0.05, 0.7))
+		if !r.Known {
+			continue
+		}
+		if known++; r.Low > 0 || r.High < 0 {
+			wrong++
+		}
+	}
+	if known < rounds/2 || float64(wrong) > 0.10*float64(known) {
+		t.Errorf("%d of %d comparisons of identical series exclude no change", wrong, known)
+	}
+}
+
+func TestRuns(t *testing.T) {
+	run := func(slow time.Duration, cpu time.Duration) *record.Record {
+		b := diagnosetest.New(16, 10*time.Millisecond).CPU(2, 1, 0.5, 0.2, -1).
+			Wait(record.StateLock, slow, 1, "sync.(*Mutex).Lock", "shop/cache.(*Cache).Get@cache.go:41").
+			Sample(cpu, "shop/price.total@price.go:7").Sample(time.Second, "shop/web.render@web.go:3")
+		rec, a := b.Open(t)
+		if err := record.WriteJSON(rec.Dir, record.AnatomyFile, a); err != nil {
+			t.Fatal(err)
+		}
+		return rec
+	}
+	a, b := run(2*time.Millisecond, time.Second), run(6*time.Millisecond, 4*time.Second)
+	r := Runs(a, b)
+	if len(r.Parts) == 0 || !strings.HasPrefix(r.Parts[0].Place, "lock ") || r.Parts[0].B-r.Parts[0].A < 3e6 {
+		t.Errorf("the mean request waits 4 ms longer for a lock, and told is %+v", r.Parts)
+	}
+	if len(r.Functions) == 0 || r.Functions[0].Place != "shop/price.total" || r.Functions[0].B <= r.Functions[0].A {
+		t.Errorf("total takes more CPU, and told is %+v", r.Functions)
+	}
+	if same := Runs(a, a); len(same.Parts) != 0 || len(same.Functions) != 0 || len(same.Warnings) != 0 {
+		t.Errorf("a run beside itself: %+v", same)
+	}
+	b.Run.Host.Kernel, b.Run.Scenario = "another", []byte(`{"load":{"connections":3}}`)
+	if warned := strings.Join(Runs(a, b).Warnings, "; "); !strings.Contains(warned, "kernel") || !strings.Contains(warned, "scenarios: not the same load") {
+		t.Errorf("other machine and scenario: %q", warned)
+	}
+}
+
+// BenchmarkWindows compares 100,000 windows of either run.
+func BenchmarkWindows(b *testing.B) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	one, two := walk(rng, 100_000, 100, 0.05, 0.7), walk(rng, 100_000, 101, 0.05, 0.7)
+	for b.Loop() {
+		windows(verify.Metric{Name: "p50"}, one, two)
+	}
+}

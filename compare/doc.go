@@ -1,0 +1,14 @@
+// Package compare sets two recorded runs beside each other: figures, where the mean
+// request and the slowest hundredth spend other time, which functions take other CPU,
+// and a flame graph of the difference.
+//
+// It takes two opened records and needs nothing else. Figures are of windows of the
+// steady spans, averaged in blocks long enough for one not to tell of the next; costs are
+// in ns per request. Changes are relative, of the second run against the first, + is
+// worse.
+//
+// It decides nothing: the runs were made one after another, and whatever else changed
+// in between is in the difference (Caveat, printed with each). Where a series is missing in
+// a run, or a run is too short, Metric.Known is false and Metric.Why says so; a missing
+// profile is an error of the flame graph only.
+package compare

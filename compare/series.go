@@ -1,0 +1,152 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/stacks"
+	"github.com/redline-go/redline/verify"
+)
+
+// Series of a run's steady span, one value per window; nil where not recorded.
+
+func series(r *record.Record, name string) []float64 { return r.Series(name, "", r.Run.Steady).Values }
+
+func quantileWindows(q string) func(*record.Record) []float64 {
+	return func(r *record.Record) []float64 {
+		return r.Series(record.LoadLatency, record.Labels("q", q), r.Run.Steady).Values
+	}
+}
+
+// served returns the successful requests of each window.
+func served(r *record.Record) []float64 {
+	out := slices.Clone(series(r, record.LoadRequests))
+	for _, labels := range r.Labels(record.LoadErrors) {
+		for i, v := range r.Series(record.LoadErrors, labels, r.Run.Steady).Values {
+			if i < len(out) && v > 0 {
+				out[i] -= v
+			}
+		}
+	}
+	return out
+}
+
+// cpuWindows returns the CPU of the target's process in each window, ns.
+func cpuWindows(r *record.Record) []float64 {
+	for _, pair := range [][2]string{
+		{"/process/cpu/user:cpu-seconds", "/process/cpu/system:cpu-seconds"}, {record.ProcessUser, record.ProcessSystem},
+	} {
+		user, system := series(r, pair[0]), series(r, pair[1])
+		if len(user) == 0 || len(user) != len(system) {
+			continue
+		}
+		out := make([]float64, len(user))
+		for i := range user {
+			out[i] = user[i] + system[i]
+		}
+		return out
+	}
+	return nil
+}
+
+func ratio(a, b []float64) []float64 {
+	if len(a) != len(b) {
+		return nil
+	}
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = a[i] / b[i]
+	}
+	return out
+}
+
+func scaled(values []float64, by float64) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = v * by
+	}
+	return out
+}
+
+// mostChanges bounds the places that are told, and leastChange, of the larger
+// run's whole, keeps out what is noise.
+const (
+	mostChanges = 10
+	leastChange = 0.01
+)
+
+// parts returns the time of the mean request and that of the slowest hundredth by
+// state and place, in ns.
+func parts(r *record.Record) (mean, tail map[string]float64) {
+	var a record.Anatomy
+	if r.ReadJSON(record.AnatomyFile, &a) != nil {
+		return nil, nil
+	}
+	return byPlace(a.All), byPlace(a.Tail)
+}
+
+func byPlace(list []record.Part) map[string]float64 {
+	costs := map[string]float64{}
+	for _, p := range list {
+		costs[strings.TrimSpace(string(p.State)+" "+p.Site)] += float64(p.NS)
+	}
+	return costs
+}
+
+// functions returns the service's CPU per request by function, each function's
+// own, in ns, and what one sample of the profile stands for.
+func functions(r *record.Record) (costs map[string]float64, each float64) {
+	cpu, _ := record.Sum(cpuWindows(r))
+	requests, _ := record.Sum(served(r))
+	costs = map[string]float64{}
+	self, _, samples := stacks.Functions(r)
+	if !(cpu > 0 && requests > 0) || samples == 0 {
+		return costs, 0
+	}
+	for name, share := range self {
+		costs[name] = share * cpu / requests
+	}
+	return costs, cpu / requests / float64(samples)
+}
+
+// sampled drops changes that sampling alone makes: counts of samples have their
+// own size as variance, and three standard errors are asked for.
+func sampled(list []verify.Change, eachA, eachB float64) []verify.Change {
+	return slices.DeleteFunc(list, func(c verify.Change) bool {
+		return math.Abs(c.B-c.A) < 3*math.Sqrt(c.A*eachA+c.B*eachB)
+	})
+}
+
+// changes returns the places whose cost differs most.
+func changes(a, b map[string]float64) []verify.Change {
+	var whole [2]float64
+	places := map[string]verify.Change{}
+	for side, costs := range []map[string]float64{a, b} {
+		for place, ns := range costs {
+			c := places[place]
+			c.Place = place
+			if side == 0 {
+				c.A = ns
+			} else {
+				c.B = ns
+			}
+			places[place], whole[side] = c, whole[side]+ns
+		}
+	}
+	out := []verify.Change{}
+	if whole[0] == 0 || whole[1] == 0 {
+		return out // one run was not looked at
+	}
+	for _, c := range places {
+		if math.Abs(c.B-c.A) >= leastChange*max(whole[0], whole[1]) {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b verify.Change) int {
+		return cmp.Or(cmp.Compare(math.Abs(b.B-b.A), math.Abs(a.B-a.A)), cmp.Compare(a.Place, b.Place))
+	})
+	return out
+}

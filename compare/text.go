@@ -1,0 +1,106 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/render"
+)
+
+// Text writes a comparison of two runs for people, what it cannot show
+// first.
+func Text(w io.Writer, s Comparison) error {
+	var b strings.Builder
+	inert.Fprintf(&b, "a  %s\nb  %s\n\n%s\n", s.Runs[0], s.Runs[1], Caveat)
+	for _, warning := range s.Warnings {
+		inert.Fprintf(&b, "warning: %s\n", warning)
+	}
+	b.WriteByte('\n')
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	inert.Fprintf(t, "metric\ta\tb\tchange (+ is worse), 95 %%\tblocks of\n")
+	for _, m := range s.Metrics {
+		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, render.Amount(m.A, m.Unit), render.Amount(m.B, m.Unit), m.change(), m.blockText())
+	}
+	t.Flush()
+	for _, line := range s.unknown() {
+		inert.Fprintf(&b, "\n%s", line)
+	}
+	b.WriteByte('\n')
+	for _, section := range s.sections() {
+		inert.Fprintf(&b, "\n%s\n", section.title)
+		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		for _, c := range section.changes {
+			inert.Fprintf(t, "  %s\t->\t%s\t%s\n", render.Amount(c.A, "ns"), render.Amount(c.B, "ns"), c.Place)
+		}
+		t.Flush()
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Markdown writes a comparison of two runs for a pull request.
+func Markdown(w io.Writer, s Comparison) error {
+	var b strings.Builder
+	inert.Fprintf(&b, "### redline: two runs\n\n- a: `%s`\n- b: `%s`\n\n%s\n", s.Runs[0], s.Runs[1], Caveat)
+	for _, warning := range s.Warnings {
+		inert.Fprintf(&b, "\n**warning:** %s\n", warning)
+	}
+	b.WriteString("\n| metric | a | b | change (+ is worse), 95 % | blocks of |\n|---|---|---|---|---|\n")
+	for _, m := range s.Metrics {
+		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.Name, render.Amount(m.A, m.Unit), render.Amount(m.B, m.Unit), m.change(), m.blockText())
+	}
+	for _, line := range s.unknown() {
+		inert.Fprintf(&b, "\n%s\n", line)
+	}
+	for _, section := range s.sections() {
+		inert.Fprintf(&b, "\n#### %s\n\n| a | b | place |\n|---|---|---|\n", section.title)
+		for _, c := range section.changes {
+			inert.Fprintf(&b, "| %s | %s | `%s` |\n", render.Amount(c.A, "ns"), render.Amount(c.B, "ns"), strings.NewReplacer("|", "\\|", "`", "'").Replace(c.Place))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+type section struct {
+	title   string
+	changes []verify.Change
+}
+
+// sections returns the lists of places that are not empty.
+func (s Comparison) sections() []section {
+	return slices.DeleteFunc([]section{
+		{"Time of the mean request, by what it does and where", s.Parts},
+		{"Time of the slowest hundredth (p99 and above), by what it does and where", s.Tail},
+		{"CPU per request, by function", s.Functions},
+	}, func(s section) bool { return len(s.changes) == 0 })
+}
+
+// unknown tells why changes are not known.
+func (s Comparison) unknown() (lines []string) {
+	for _, m := range s.Metrics {
+		if !m.Known && m.Why != "" {
+			lines = append(lines, m.Name+": "+m.Why)
+		}
+	}
+	return lines
+}
+
+func (m Metric) change() string {
+	if !m.Known {
+		return "not known"
+	}
+	return render.Interval(m.Estimate, m.Low, m.High)
+}
+
+func (m Metric) blockText() string {
+	if !m.Known {
+		return ""
+	}
+	return fmt.Sprintf("%d windows, autocorrelation %.2f", m.Block, m.Lag1)
+}

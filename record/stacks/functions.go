@@ -1,0 +1,32 @@
+package stacks
+
+import "github.com/redline-go/redline/record"
+
+// Functions returns the shares of the service's CPU by function over the
+// steady span, each function's own and that of what it calls (once per stack,
+// however often it recurs), 0 to 1. Both are empty when no CPU profile was taken.
+func Functions(rec *record.Record) (self, total map[string]float64, samples int64) {
+	self, total = map[string]float64{}, map[string]float64{}
+	prof, err := CPU(rec)
+	if err != nil || prof.Total <= 0 {
+		return self, total, 0
+	}
+	for _, s := range prof.Samples {
+		share := float64(s.Value) / float64(prof.Total)
+		seen := map[string]bool{}
+		for i, f := range s.Stack {
+			if i == 0 {
+				self[f.Function] += share
+			}
+			if !seen[f.Function] {
+				seen[f.Function] = true
+				total[f.Function] += share
+			}
+		}
+	}
+	return self, total, prof.Count
+}
+
+// CPU returns the CPU profile of a run's steady span, all its parts together; an
+// error says that there is none or that it does not parse.
+func CPU(rec *record.Record) (*Profile, error) { return Read(rec, "cpu", "cpu", nil) }

@@ -1,0 +1,161 @@
+package stacks
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/google/pprof/profile" // the format's own reader; it merges too
+
+	"github.com/redline-go/redline/record"
+)
+
+// Bounds on the profiles of one type that are read, taken together. A long run
+// merges its own; a day of them that could not be merged is 8,640.
+const (
+	maxProfiles = 10_000
+	MaxBytes    = 256 << 20
+	maxUnpacked = 1 << 30
+	// maxStack is the number of frames that are kept of a stack, innermost first;
+	// the runtime records 128, or up to 1024 by GODEBUG=profstackdepth.
+	maxStack = 1024
+	// maxFrames is the number of frames of all stacks of a merged profile; a frame
+	// takes 41 bytes.
+	maxFrames = 4_000_000
+)
+
+// mergedAtOnce is how many parsed profiles are in memory while they are merged.
+const mergedAtOnce = 32
+
+// Profile is the merged profile of one type over the steady span.
+type Profile struct {
+	Samples []Sample
+	// Total is the sum of the samples' values.
+	Total int64
+	// Count is the number of events sampled: CPU samples, contentions.
+	Count int64
+}
+
+// Sample is one stack with its value.
+type Sample struct {
+	Stack []record.Frame // innermost first, inlined calls expanded
+	// Inlined marks frames that the compiler put into the next one.
+	Inlined []bool
+	Value   int64
+	Count   int64
+}
+
+// Read returns the merged profile of a type ("cpu", "allocs", "mutex", "block") over
+// the span that is judged, with the values of one sample type ("cpu", "alloc_space",
+// "delay"). Profiles that lie outside are left out. note gets a sentence where there
+// are more than are read; nil drops it. The error names what does not parse, or says
+// that there is none.
+func Read(rec *record.Record, typ, value string, note func(format string, args ...any)) (*Profile, error) {
+	merged, err := merge(rec, typ, note)
+	if err != nil {
+		return nil, fmt.Errorf("%s profile: %w", typ, err)
+	}
+	return Flatten(merged, value)
+}
+
+func merge(rec *record.Record, typ string, note func(format string, args ...any)) (*profile.Profile, error) {
+	steady := rec.Judged()
+	var parsed []*profile.Profile
+	var listed []record.Profile
+	for _, l := range rec.Profiles(typ) {
+		if l.Span.To >= steady.From && l.Span.From <= steady.To {
+			listed = append(listed, l)
+		}
+	}
+	picked := record.Spread(len(listed), func(i int) int64 { return rec.ProfileSize(listed[i]) }, MaxBytes, maxProfiles)
+	if left := len(listed) - len(picked); left > 0 && note != nil {
+		note("%d of %d %s profiles left out, evenly over the run: %d of %d MB in all are read at most", left, len(listed), typ, maxProfiles, MaxBytes>>20)
+	}
+	unpacked := int64(0)
+	for i, at := range picked {
+		l := listed[at]
+		data, err := rec.ReadProfile(l)
+		if err != nil {
+			return nil, err
+		}
+		one, size, err := record.ParseProfileSize(data)
+		if err != nil {
+			return nil, err
+		}
+		if unpacked += size; unpacked > maxUnpacked {
+			return nil, fmt.Errorf("unpacked they are larger than %d MB", maxUnpacked>>20)
+		}
+		// A few at a time: a long run has more of them than fit in memory parsed.
+		if parsed = append(parsed, one); len(parsed) < mergedAtOnce || i == len(picked)-1 {
+			continue
+		}
+		all, err := profile.Merge(parsed)
+		if err != nil {
+			return nil, err
+		}
+		parsed = append(parsed[:0], all)
+	}
+	if len(parsed) == 0 {
+		return nil, errors.New("none in the steady span")
+	}
+	return profile.Merge(parsed)
+}
+
+// Flatten turns a parsed profile into stacks with the values of one sample type. The
+// error says that the profile has no such type, or holds more than fits in memory.
+func Flatten(from *profile.Profile, value string) (*Profile, error) {
+	at, count := -1, 0
+	for i, t := range from.SampleType {
+		if t.Type == value {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil, fmt.Errorf("profile: no values of type %q", value)
+	}
+	held := 0
+	out := &Profile{Samples: make([]Sample, 0, len(from.Sample))}
+	for _, s := range from.Sample {
+		// A delta profile holds what went down as negative; that is noise here.
+		if at >= len(s.Value) || s.Value[at] <= 0 {
+			continue
+		}
+		sample := Sample{Value: s.Value[at], Count: s.Value[count]}
+		sample.Stack, sample.Inlined = frames(s)
+		if held += len(sample.Stack); held > maxFrames {
+			return nil, fmt.Errorf("profile: stacks of more than %d frames in sum", maxFrames)
+		}
+		out.Total += sample.Value
+		out.Count += sample.Count
+		out.Samples = append(out.Samples, sample)
+	}
+	return out, nil
+}
+
+// frames expands inlined calls: a location's lines are innermost first. What lies
+// outside of maxStack frames is cut.
+func frames(s *profile.Sample) (stack []record.Frame, inlined []bool) {
+	n := min(len(s.Location), maxStack)
+	stack, inlined = make([]record.Frame, 0, n), make([]bool, 0, n)
+	body := "" // of the frame before, where a hook wraps it
+	for _, l := range s.Location {
+		for i, line := range l.Line {
+			if len(stack) == maxStack {
+				return stack, inlined
+			}
+			if line.Function == nil || line.Function.Name == "" {
+				continue
+			}
+			name, wrapped := record.Unhooked(line.Function.Name)
+			if name == body { // what redline's build put around the frame before
+				body = ""
+				continue
+			}
+			if body = ""; wrapped {
+				body = name
+			}
+			stack = append(stack, record.Frame{Function: name, File: line.Function.Filename, Line: int(line.Line)})
+			inlined = append(inlined, i < len(l.Line)-1)
+		}
+	}
+	return stack, inlined
+}

@@ -1,0 +1,58 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Bounds of a block that is read, which may come from elsewhere.
+const (
+	mostValues  = 64
+	lastBucket  = 8760 // of latencies: 2^63 ns
+	mostCounted = 1 << 40
+)
+
+// Check refuses a block that would be compared with and means nothing, whoever wrote
+// it: one that does not count, values that nothing measures, more of them than a block
+// has.
+func (b Block) Check() error {
+	if b.Void != "" {
+		return errors.New("it does not count: " + b.Void)
+	}
+	if !(b.Errors >= 0 && b.Errors <= 1) {
+		return fmt.Errorf("a share of failures of %v", b.Errors)
+	}
+	if len(b.Values) > mostValues {
+		return fmt.Errorf("more than %d values", mostValues)
+	}
+	for name, v := range b.Values {
+		if !(v > 0) || math.IsInf(v, 0) {
+			return fmt.Errorf("%.40q is %v, which is no measured value", name, v)
+		}
+	}
+	if b.Values[MachineYardstick] == 0 {
+		return errors.New("the machine was not measured beside it")
+	}
+	total := int64(0)
+	for bucket, n := range b.Latency {
+		if bucket < 0 || bucket > lastBucket || n < 0 || n > mostCounted {
+			return fmt.Errorf("%d latencies in bucket %d", n, bucket)
+		}
+		if total += n; total > mostCounted {
+			return errors.New("more latencies than a block can hold")
+		}
+	}
+	return nil
+}
+
+// Possible reports whether the buckets are those of latencies: what adds them up
+// takes memory by the span of their numbers.
+func (l Latencies) Possible() bool {
+	for bucket := range l {
+		if bucket < 0 || bucket > lastBucket {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,89 @@
+package verify
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/redline-go/redline/stat"
+)
+
+const (
+	// LeastPairs is where the signed-rank test can first decide one metric at 2 %,
+	// the default of Rules.Alpha: 2/2^7.
+	LeastPairs = 7
+	// mostLooks at growing data, each after so many more pairs at least. A look
+	// costs a little of what the last may call, and saves the pairs that a clear
+	// case does not need.
+	mostLooks, leastBetween = 9, 4
+)
+
+// Least returns the fewest pairs that can decide: n differences of one sign have
+// the probability 2/2^n, which Holm's method multiplies by the number of metrics
+// that decide.
+func (r Rules) Least() int {
+	n := LeastPairs
+	for math.Ldexp(2*float64(r.deciding()), -n) > r.alpha() {
+		n++
+	}
+	return n
+}
+
+// looks is how many looks are planned.
+func (r Rules) looks() int { return max(1, cmp.Or(r.Looks, 4)) }
+
+// Plan returns the rules of a session that has so many pairs at its last look: with as
+// many looks as pay, unless their number is given.
+func (r Rules) Plan(most int) Rules {
+	if r.Looks == 0 {
+		r.Looks = max(1, min(mostLooks, most/leastBetween))
+	}
+	r.Looks, r.Planned = r.looks(), most
+	return r
+}
+
+// Due returns how many pairs a planned look needs, from 1, and whether it is the last.
+func (r Rules) Due(look int) (pairs int, last bool) {
+	return r.Planned * look / r.looks(), look >= r.looks()
+}
+
+// Roughly returns the rules for a glance between looks: few resamples, and percentiles
+// by the blocks' own. It is quick, since it runs on the machine that is measured.
+func (r Rules) Roughly() Rules {
+	r.rough = true
+	return r
+}
+
+// look is one look at a session's data.
+type look struct {
+	level     float64 // two-sided significance of a test at this look
+	bound     float64 // two-sided level of the interval whose upper limit a pass needs
+	final     float64 // level of the last look, for one of all deciding metrics
+	planned   int     // pairs at the last look
+	resamples int
+	rough     bool
+	seed      uint64
+}
+
+// at returns what the n-th look at so many pairs is.
+func (r Rules) at(pairs, n int) look {
+	looks := r.looks()
+	n = min(n, looks)
+	levels, bounds := stat.OBrienFleming(looks, r.alpha()), stat.OBrienFleming(looks, 2*boundLevel)
+	l := look{
+		level: levels[n-1], bound: bounds[n-1], final: levels[looks-1] / float64(max(1, r.deciding())),
+		planned: cmp.Or(r.Planned, pairs*looks/n), resamples: resamples, rough: r.rough, seed: r.Seed,
+	}
+	if r.rough {
+		l.resamples = roughly
+	}
+	return l
+}
+
+func (r Rules) deciding() (n int) {
+	for _, m := range r.Metrics {
+		if !m.Advisory {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,211 @@
+package render
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/redact"
+	"github.com/redline-go/redline/verify"
+)
+
+// Markdown writes a result for a pull request.
+func Markdown(w io.Writer, r verify.Result) error {
+	var b strings.Builder
+	why, rest, more := strings.Cut(r.Why, "\n")
+	inert.Fprintf(&b, "### redline: %s\n\n%s\n\n", r.Verdict, why)
+	if more {
+		inert.Fprintf(&b, "%s\n\n", inert.Block(fenced(rest)))
+	}
+	for i, side := range r.Sides {
+		if side != "" {
+			inert.Fprintf(&b, "- %c: `%s`\n", 'a'+i, strings.ReplaceAll(side, "`", "'"))
+		}
+	}
+	if measuredNothing(r) {
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
+	b.WriteString("\n| metric | a | b | change (+ is worse) | margin | could see | verdict |\n|---|---|---|---|---|---|---|\n")
+	for _, m := range r.Metrics {
+		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %.0f %% | %s | %s |\n", m.Name, Amount(m.A, m.Unit), Amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), strings.ReplaceAll(Verdict(m), "|", "\\|"))
+	}
+	for _, line := range footing(r) {
+		inert.Fprintf(&b, "\n%s\n", line)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// fenced makes a code block of text, whatever backquotes it holds.
+func fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence
+}
+
+// JUnit writes a result as JUnit XML: a test case per deciding metric, failed by
+// a regression and in error where it was not decided, since a CI system shows
+// either as not passed.
+func JUnit(w io.Writer, r verify.Result) error {
+	type message struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+	type testcase struct {
+		Class   string   `xml:"classname,attr"`
+		Name    string   `xml:"name,attr"`
+		Failure *message `xml:"failure,omitempty"`
+		Error   *message `xml:"error,omitempty"`
+		Skipped *message `xml:"skipped,omitempty"`
+	}
+	suite := struct {
+		XMLName  xml.Name   `xml:"testsuite"`
+		Name     string     `xml:"name,attr"`
+		Tests    int        `xml:"tests,attr"`
+		Failures int        `xml:"failures,attr"`
+		Errors   int        `xml:"errors,attr"`
+		Skipped  int        `xml:"skipped,attr"`
+		Cases    []testcase `xml:"testcase"`
+	}{Name: "redline"}
+	add := func(name string, v verify.Verdict, advisory bool, text string) {
+		c := testcase{Class: "redline", Name: name}
+		switch {
+		case advisory && v != verify.Pass && v != verify.Improvement:
+			c.Skipped = &message{Message: "advisory: " + string(v), Text: text}
+			suite.Skipped++
+		case v == verify.Regression:
+			c.Failure = &message{Message: string(v), Text: text}
+			suite.Failures++
+		case v == verify.Inconclusive || v == verify.Invalid:
+			c.Error = &message{Message: string(v), Text: text}
+			suite.Errors++
+		}
+		suite.Cases = append(suite.Cases, c)
+		suite.Tests++
+	}
+	add("session", r.Verdict, false, r.Why)
+	for _, m := range r.Metrics {
+		add(m.Name, m.Verdict, m.Advisory, fmt.Sprintf("%s; margin %.0f %%; %s", change(m), 100*m.Margin, m.Why))
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(suite); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// SARIF writes what did not pass as SARIF 2.1.0 (OASIS), one result per metric,
+// at what the gate is about, since a slow-down has no line of its own: the
+// scenario's file, or the URL that is loaded.
+func SARIF(w io.Writer, r verify.Result, about string) error {
+	type text struct {
+		Text string `json:"text"`
+	}
+	type rule struct {
+		ID    string `json:"id"`
+		Short text   `json:"shortDescription"`
+	}
+	type location struct {
+		Physical struct {
+			Artifact struct {
+				URI string `json:"uri"`
+			} `json:"artifactLocation"`
+		} `json:"physicalLocation"`
+	}
+	type result struct {
+		Rule      string     `json:"ruleId"`
+		Level     string     `json:"level"`
+		Message   text       `json:"message"`
+		Locations []location `json:"locations"`
+	}
+	rules, results := []rule{}, []result{}
+	var at location
+	at.Physical.Artifact.URI = reference(about)
+	metrics := r.Metrics
+	if r.Verdict == verify.Invalid {
+		metrics = nil // that metrics were not measured follows from why
+	}
+	failed := false
+	for _, m := range metrics {
+		rules = append(rules, rule{m.Name, text{"relative change of " + m.Name + " against the base"}})
+		level := ""
+		switch {
+		case m.Verdict == verify.Regression && !m.Advisory:
+			level = "error"
+		case m.Verdict == verify.Regression, m.Verdict == verify.Inconclusive && !m.Advisory:
+			level = "warning"
+		default:
+			continue
+		}
+		failed = failed || level == "error"
+		results = append(results, result{m.Name, level, text{fmt.Sprintf("%s: %s; margin %.0f %%; %s", m.Verdict, change(m), 100*m.Margin, m.Why)}, []location{at}})
+	}
+	// A regression that no metric tells: side b fails requests.
+	if r.Verdict == verify.Invalid || r.Verdict == verify.Regression && !failed || r.Verdict == verify.Inconclusive && len(results) == 0 {
+		rules = append(rules, rule{"session", text{"whether the comparison could be made"}})
+		results = append(results, result{"session", "error", text{string(r.Verdict) + ": " + r.Why}, []location{at}})
+	}
+	return inert.JSON(w, map[string]any{
+		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
+		"runs": []any{map[string]any{
+			"tool":    map[string]any{"driver": map[string]any{"name": "redline", "rules": rules}},
+			"results": results,
+		}},
+	})
+}
+
+// reference writes a scenario's path, or the URL that stands for one, as a URI
+// reference (RFC 3986), without what is secret in it.
+func reference(about string) string {
+	if strings.Contains(about, "://") {
+		return strings.ReplaceAll(redact.Text(about), redact.Mark, "redacted") // brackets are for no URI
+	}
+	return (&url.URL{Path: filepath.ToSlash(about)}).String()
+}
+
+// Of a workflow command's message and properties; the latter end at a comma or
+// a colon.
+var (
+	escapeMessage  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// Annotations writes what did not pass in the workflow commands that common CI
+// systems show beside a change (::error title=...::message).
+func Annotations(w io.Writer, r verify.Result) error {
+	var b strings.Builder
+	command := func(level, title, text string) {
+		inert.Fprintf(&b, "::%s title=%s::%s\n", level, escapeProperty.Replace("redline "+title), escapeMessage.Replace(inert.Lines(text)))
+	}
+	switch r.Verdict {
+	case verify.Regression:
+		command("error", "regression", r.Why)
+	case verify.Inconclusive:
+		command("warning", string(r.Verdict), r.Why)
+	case verify.Invalid:
+		command("error", string(r.Verdict), r.Why)
+	}
+	for _, m := range r.Metrics {
+		if m.Verdict == verify.Regression {
+			level := "error"
+			if m.Advisory {
+				level = "warning"
+			}
+			command(level, m.Name, fmt.Sprintf("%s; margin %.0f %%", change(m), 100*m.Margin))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,171 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/verify"
+)
+
+// Text writes a result for people.
+func Text(w io.Writer, r verify.Result) error {
+	var b strings.Builder
+	inert.Fprintf(&b, "%s: %s\n\n", strings.ToUpper(string(r.Verdict)), inert.Block(r.Why))
+	for i, side := range r.Sides {
+		if side != "" {
+			inert.Fprintf(&b, "%c  %s\n", 'a'+i, side)
+		}
+	}
+	if measuredNothing(r) {
+		_, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n")
+		return err
+	}
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	inert.Fprintf(t, "metric\ta\tb\tchange (+ is worse)\tmargin\tcould see\tverdict\n")
+	for _, m := range r.Metrics {
+		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f %%\t%s\t%s\n", m.Name, Amount(m.A, m.Unit), Amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), Verdict(m))
+	}
+	t.Flush()
+	for _, line := range footing(r) {
+		inert.Fprintf(&b, "\n%s", line)
+	}
+	b.WriteByte('\n')
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// measuredNothing reports whether no metric has anything to show.
+func measuredNothing(r verify.Result) bool {
+	return r.Verdict == verify.Invalid && !slices.ContainsFunc(r.Metrics, func(m verify.MetricResult) bool { return m.A > 0 || m.B > 0 })
+}
+
+// footing says what the verdict rests on.
+func footing(r verify.Result) []string {
+	lines := []string{fmt.Sprintf("%d pairs of launches, %s; look %d of %d; designed to call a regression without one in at most %.1f %% of sessions",
+		r.Pairs, method(r), r.Looks, r.Planned, 100*r.Alpha/2)}
+	if r.Stored != nil {
+		lines[0] = storedLine(*r.Stored)
+	}
+	if r.AA.Pairs > 0 {
+		line := fmt.Sprintf("a against itself: %d pairs", r.AA.Pairs)
+		if r.AA.MDE > 0 {
+			line += fmt.Sprintf("; with this noise %d pairs find changes of %.1f %%, and %.1f %% of simulated sessions call identical sides a regression", r.Pairs, 100*r.AA.MDE, 100*r.AA.FalsePositive)
+		}
+		lines = append(lines, line)
+	}
+	for _, warning := range r.Warnings {
+		lines = append(lines, "warning: "+warning)
+	}
+	return lines
+}
+
+// method says how a pair's two sides were measured.
+func method(r verify.Result) string {
+	switch {
+	case r.Turn > 0:
+		return fmt.Sprintf("loaded by turns of %v", r.Turn)
+	case r.Apart != "":
+		return "one side up at a time (" + r.Apart + ")"
+	}
+	return "one side up at a time"
+}
+
+// Standing words the first deciding metric that has a figure, of the pairs so far;
+// empty without one.
+func Standing(r verify.Result) string {
+	for _, m := range r.Metrics {
+		if !m.Advisory && m.A > 0 {
+			return fmt.Sprintf("; %s %s, could see %s", m.Name, change(m), seen(m))
+		}
+	}
+	return ""
+}
+
+func change(m verify.MetricResult) string {
+	if m.Low == 0 && m.High == 0 && m.Estimate == 0 && m.A == 0 {
+		return "not known"
+	}
+	return Interval(m.Estimate, m.Low, m.High)
+}
+
+// Interval writes a relative change with the limits of its interval, in percent.
+func Interval(estimate, low, high float64) string {
+	return fmt.Sprintf("%+.1f %% (%+.1f to %+.1f)", 100*estimate, 100*low, 100*high)
+}
+
+func seen(m verify.MetricResult) string {
+	if m.MDE <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*m.MDE)
+}
+
+// Verdict writes a metric's verdict, with the reason where it is open.
+func Verdict(m verify.MetricResult) string {
+	text := string(m.Verdict)
+	if m.Verdict == verify.Inconclusive && m.Why != "" {
+		text += ": " + m.Why
+	}
+	if m.Advisory {
+		text += " (advisory)"
+	}
+	return text
+}
+
+// Amount writes a value with its unit, three figures.
+func Amount(v float64, unit string) string {
+	switch {
+	case v == 0:
+		return "-"
+	case unit == "ns":
+		return duration(v)
+	case unit == "bytes":
+		return Octets(v)
+	case unit == "1/s":
+		return fmt.Sprintf("%.4g/s", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+func duration(ns float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}} {
+		if ns >= unit.size {
+			return fmt.Sprintf("%.3g %s", ns/unit.size, unit.name)
+		}
+	}
+	return time.Duration(ns).String()
+}
+
+// Octets writes bytes, three figures.
+func Octets(n float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
+		if n >= unit.size {
+			return fmt.Sprintf("%.3g %s", n/unit.size, unit.name)
+		}
+	}
+	return fmt.Sprintf("%.3g B", n)
+}
+
+// storedLine says in one line what was compared.
+func storedLine(s verify.Stored) string {
+	if s.Blocks == 0 {
+		return fmt.Sprintf("%d launches", s.Launches)
+	}
+	of := s.File
+	if s.Commit != "" {
+		of += ", commit " + s.Commit[:min(12, len(s.Commit))]
+	}
+	return fmt.Sprintf("%d launches against %d of the baseline (%s, saved %s): unpaired, one session after the other; how often that calls a regression without one is not known",
+		s.Launches, s.Blocks, of, s.Saved.UTC().Format("2006-01-02 15:04 UTC"))
+}

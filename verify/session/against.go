@@ -1,0 +1,93 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/baseline"
+)
+
+// blocksAlone is how many launches of one side by itself are measured unless
+// something else bounds them.
+const blocksAlone = 20
+
+// Against compares side B with a stored baseline, or measures it alone so that
+// it can become one.
+//
+// The two were measured one after the other, which pairs exist to avoid. What
+// can be done about it is done: blocks are independent samples (Mann-Whitney,
+// Hodges-Lehmann with Moses' interval); by as much as the machine itself may have
+// drifted between the sessions, as a yardstick beside every block shows, the
+// intervals of times and rates are wider; and nothing passes that could not have
+// been seen to fail. What has drifted otherwise (a database that has grown, a
+// neighbour on the disk) cannot be told from a change of the service, and the
+// rate of false regressions is not known: both are said with every result.
+type Against struct {
+	Baseline *baseline.Baseline // nil measures alone and decides nothing
+	B        Side
+	Measurer Measurer // with the yardstick beside each block: a Yardstick
+	Rules    verify.Rules
+	// MaxTime bounds the measuring; zero means DefaultMaxTime. Blocks is how many
+	// are measured; zero means 20.
+	MaxTime time.Duration
+	Blocks  int
+	Log     *Log           // keeps the blocks as they come; nil keeps them nowhere
+	OnBlock func(Progress) // told after every block; may be nil
+}
+
+// Run measures and decides. The result of measuring alone is inconclusive and
+// says so. Errors are those of Session.Run.
+func (s *Against) Run(ctx context.Context) (verify.Result, error) {
+	begun, most := time.Now(), s.most()
+	var blocks []verify.Block
+	for len(blocks) < most {
+		b, err := s.block(ctx, len(blocks))
+		if err != nil {
+			return verify.Result{}, err
+		}
+		if blocks = append(blocks, b); b.Void != "" {
+			return s.refused(blocks, "side b: "+b.Void), nil
+		}
+		spent := time.Since(begun)
+		if s.OnBlock != nil {
+			s.OnBlock(Progress{Phase: fmt.Sprintf("launch %d of at most %d", len(blocks), most), Pairs: len(blocks), Most: most, Left: s.maxTime() - spent})
+		}
+		if spent+spent/time.Duration(len(blocks)) > s.maxTime() {
+			break
+		}
+	}
+	if len(blocks) < verify.LeastBlocks {
+		return s.refused(blocks, fmt.Sprintf("the time was enough for %d launches, and fewer than %d decide nothing (hint: --max-time, --pairs)", len(blocks), verify.LeastBlocks)), nil
+	}
+	if s.Baseline == nil {
+		out := verify.Single(blocks, s.Rules)
+		out.Why = "measured alone, so that it can be compared with"
+		return out, nil
+	}
+	return verify.DecideAgainst(s.Baseline.Blocks, blocks, s.Rules), nil
+}
+
+func (s *Against) most() int { return max(verify.LeastBlocks, cmp.Or(s.Blocks, blocksAlone)) }
+
+func (s *Against) maxTime() time.Duration { return cmp.Or(max(0, s.MaxTime), DefaultMaxTime) }
+
+// block measures one block, or takes it from an interrupted session's log.
+func (s *Against) block(ctx context.Context, n int) (verify.Block, error) {
+	if p, ok := s.Log.pair(alone, n); ok {
+		return p.B, nil
+	}
+	b, err := s.Measurer.Measure(ctx, s.B)
+	if err != nil {
+		return verify.Block{}, err
+	}
+	return b, s.Log.add(alone, n, verify.Pair{B: b})
+}
+
+func (s *Against) refused(blocks []verify.Block, why string) verify.Result {
+	out := verify.Single(nil, s.Rules)
+	out.Verdict, out.Why, out.Stored.Launches = verify.Invalid, why, len(blocks)
+	return out
+}

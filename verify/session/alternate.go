@@ -1,0 +1,156 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/verify"
+)
+
+// Alternator measures a block of each side in one span: both are up, and take
+// turns under the load. lead is started first, at the plan's own address, and has
+// the first turn.
+//
+// What the machine does from one fraction of a second to the next then happens to
+// both alike. On a machine whose speed changed so, the difference of two blocks
+// that followed each other deviated by 10 to 19 %, and by 8 % by turns.
+type Alternator interface {
+	Alternate(ctx context.Context, lead, other Side, turn time.Duration) (leads, others verify.Block, err error)
+}
+
+// Turns. They must hold several requests, and longer ones see less of the same
+// noise: turns of 100 and 150 ms deviated alike, those of 500 ms twice as much.
+const (
+	leastTurn = 150 * time.Millisecond
+	mostTurn  = 600 * time.Millisecond
+	// leastTurns of each side make a block.
+	leastTurns = 4
+)
+
+// rest follows every turn: no side gets new requests in it, and those under way
+// end. Only one side is at work at a time then, but for what a service does after
+// it has answered.
+func rest(turn time.Duration) time.Duration { return turn / 3 }
+
+// opening is the time for the sources of both sides, from when both are ready.
+const opening = 200 * time.Millisecond
+
+// fits reports whether nearly all requests of both blocks ended within the rest
+// that follows a turn. Otherwise both sides are at work at once, and what they
+// wait for in common, a lock in a shared database, would slow them alike and hide
+// which of them is to blame.
+func fits(turn time.Duration, blocks ...verify.Block) bool {
+	for _, b := range blocks {
+		if !(b.Latency.Quantile(0.9) <= float64(rest(turn))) {
+			return false
+		}
+	}
+	return true
+}
+
+// Alternate launches both sides, the other once the first is ready (services that
+// prepare a database in common as they start get into each other's way), and
+// measures them by turns. It measures again if the generator spoilt it.
+func (l *Launcher) Alternate(ctx context.Context, lead, other Side, turn time.Duration) (leads, others verify.Block, err error) {
+	err = l.repeat(func() (void, err error) {
+		leads, others, void, err = l.alternate(ctx, lead, other, turn)
+		return void, err
+	})
+	return leads, others, err
+}
+
+// alternate measures them once; void joins why a block of either side does not count.
+func (l *Launcher) alternate(ctx context.Context, lead, other Side, turn time.Duration) (leads, others verify.Block, void, err error) {
+	port, err := freePort(other.Plan)
+	if err != nil {
+		return leads, others, nil, err
+	}
+	if other.Plan, err = beside(other.Plan, port); err != nil {
+		return leads, others, nil, err
+	}
+	clock, err := record.StartClock()
+	if err != nil {
+		return leads, others, nil, err
+	}
+	together, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var running sync.WaitGroup
+	var voids [2]error
+	begin := func(place int, s Side, into *verify.Block, ready func(context.Context) (time.Duration, error)) {
+		plan, dir := l.plan(s), l.dir(s)
+		share := byTurns(&plan.Load, turn, place)
+		running.Go(func() {
+			b, why, err := l.block(together, s, plan, dir, meeting{clock, ready})
+			if err != nil {
+				cancel(err) // the other has nobody to take turns with
+			}
+			if rate, ok := b.Values["throughput"]; ok {
+				b.Values["throughput"] = rate / share
+			}
+			*into, voids[place] = b, why
+		})
+	}
+	first, both := make(chan struct{}), make(chan struct{})
+	var start time.Duration
+	begin(0, lead, &leads, func(ctx context.Context) (time.Duration, error) {
+		close(first)
+		if err := await(ctx, both); err != nil {
+			return 0, err
+		}
+		return start, nil
+	})
+	if await(together, first) == nil {
+		begin(1, other, &others, func(context.Context) (time.Duration, error) {
+			start = clock.Now() + opening
+			close(both)
+			return start, nil
+		})
+	}
+	running.Wait()
+	return leads, others, errors.Join(voids[:]...), context.Cause(together)
+}
+
+// meeting is how runs that load by turns agree on when; see run.Options.
+type meeting struct {
+	clock record.Clock
+	await func(context.Context) (start time.Duration, err error)
+}
+
+func await(ctx context.Context, c <-chan struct{}) error {
+	select {
+	case <-c:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// byTurns lays out the closed loop of the side at a place, 0 or 1: a rest, the turn of
+// 0, a rest, the turn of 1, and so on, with a rest at the end, so that every
+// request of a turn ends within the span. It returns for which share of the span
+// the side is loaded.
+func byTurns(l *scenario.Load, turn time.Duration, place int) (share float64) {
+	most := float64(cmp.Or(l.Connections, scenario.DefaultConnections))
+	each := max(leastTurns, int(l.Duration/(turn+rest(turn))))
+	l.Stages = nil
+	hold := func(to float64, over time.Duration) {
+		l.Stages = append(l.Stages, scenario.Stage{To: to}, scenario.Stage{To: to, Over: over})
+		l.Duration += over
+	}
+	l.Duration = 0
+	for n := range 2 * each {
+		hold(0, rest(turn))
+		if n%2 == place {
+			hold(most, turn)
+		} else {
+			hold(0, turn)
+		}
+	}
+	hold(0, rest(turn))
+	return float64(each) * float64(turn) / float64(l.Duration)
+}

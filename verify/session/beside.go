@@ -1,0 +1,148 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/service"
+)
+
+// listens matches the names of variables and flags whose bare number is a port.
+var listens = regexp.MustCompile(`(?i)port|addr|listen|bind|^-[lp]$`)
+
+// numbers finds what may be a port, with the host before it where there is one.
+var numbers = regexp.MustCompile(`(?:(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9._-]*):)?([0-9]+)`)
+
+// beside returns the plan with its service at another port of the same host, so
+// that it can run beside the first: in the requests' URLs, readiness, arguments
+// and environment. What cannot be moved is an error that says why.
+//
+// Only what certainly is the address is moved, or two sides would differ in more
+// than their ports: the port after a host of this machine or after none, and the
+// bare number where the name of its variable or flag says what it is.
+func beside(plan *scenario.Plan, port string) (*scenario.Plan, error) {
+	if plan.Load.Open() {
+		// Warming up, both would have it at once: what one could bear became a
+		// queue that the turns then inherited, with a p90 of 300 ms for 1 ms.
+		return nil, errors.New("the load comes at a rate, which both at once may not bear")
+	}
+	if plan.Target.PID != 0 {
+		return nil, errors.New("the target runs already")
+	}
+	u, err := url.Parse(beforeTemplate(plan.Requests[0].URL))
+	if err != nil || u.Port() == "" {
+		return nil, errors.New("the requests' URL names no port")
+	}
+	m := mover{host: u.Hostname(), from: u.Port(), to: port}
+	out := *plan
+	out.Requests = slices.Clone(plan.Requests)
+	for i, q := range out.Requests {
+		other, err := url.Parse(beforeTemplate(q.URL))
+		if err != nil || other.Host != u.Host {
+			return nil, errors.New("the requests go to several addresses")
+		}
+		out.Requests[i].URL = scenario.Template(strings.Replace(string(q.URL), u.Host, net.JoinHostPort(m.host, port), 1))
+	}
+	out.Target.Ready = m.move(plan.Target.Ready, false)
+	moved := false
+	words := func(list []string, first int) []string {
+		list = slices.Clone(list)
+		for i, word := range list {
+			if i < first {
+				continue
+			}
+			name, _, assigned := strings.Cut(word, "=")
+			if !assigned && i > 0 {
+				name = list[i-1]
+			}
+			list[i] = m.move(word, listens.MatchString(name))
+			moved = moved || list[i] != word
+		}
+		return list
+	}
+	out.Target.Exec, out.Target.Args = words(plan.Target.Exec, 1), words(plan.Target.Args, 0)
+	out.Target.Env = maps.Clone(plan.Target.Env)
+	for name, value := range out.Target.Env {
+		out.Target.Env[name] = m.move(value, listens.MatchString(name))
+		moved = moved || out.Target.Env[name] != value
+	}
+	if !moved {
+		return nil, fmt.Errorf("neither the target's arguments nor its environment name its port, %s", m.from)
+	}
+	return &out, nil
+}
+
+// beforeTemplate is the part of a URL that is the same for all of its requests.
+func beforeTemplate(t scenario.Template) string {
+	text, _, _ := strings.Cut(string(t), "{{")
+	return text
+}
+
+// mover replaces a service's port.
+type mover struct{ host, from, to string }
+
+// move returns the text with the port replaced. A bare number counts where it is
+// known to be a port.
+func (m mover) move(text string, bare bool) string {
+	var out strings.Builder
+	last := 0
+	for _, at := range numbers.FindAllStringSubmatchIndex(text, -1) {
+		begin, end := at[4], at[5]
+		if text[begin:end] != m.from || !ends(text[end:]) {
+			continue
+		}
+		if at[2] >= 0 {
+			if !m.here(text[at[2]:at[3]]) {
+				continue
+			}
+		} else if !bare || end < len(text) || begin > 0 && text[begin-1] != '=' {
+			continue
+		}
+		out.WriteString(text[last:begin])
+		out.WriteString(m.to)
+		last = end
+	}
+	return out.String() + text[last:]
+}
+
+// ends reports whether a number ends before this rest of its text.
+func ends(rest string) bool {
+	return rest == "" || !strings.ContainsRune("._-", rune(rest[0])) && !unicode.IsLetter(rune(rest[0]))
+}
+
+// here reports whether a host before a port is this machine as the service may
+// call it.
+func (m mover) here(host string) bool {
+	host = strings.Trim(host, "[]")
+	if host == "" || host == "localhost" || host == m.host {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && (a.IsLoopback() || a.IsUnspecified())
+}
+
+// freePort returns a port of the plan's host that was free a moment ago.
+func freePort(plan *scenario.Plan) (string, error) {
+	u, err := url.Parse(beforeTemplate(plan.Requests[0].URL))
+	if err != nil {
+		return "", err
+	}
+	address, err := service.FreeAddress(u.Hostname())
+	if err != nil {
+		return "", err
+	}
+	_, port, err := net.SplitHostPort(address)
+	if port == u.Port() {
+		return "", errors.New("the only free port is the service's own")
+	}
+	return port, err
+}

@@ -1,0 +1,134 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/verify"
+)
+
+// readBlock makes a block of a bundle; void is why it does not count, as in Block.Void.
+func readBlock(dir string) (b verify.Block, void, err error) {
+	rec, err := record.Open(dir)
+	if err != nil {
+		return verify.Block{}, nil, err
+	}
+	var summary record.Summary
+	if err := rec.ReadJSON(record.SummaryFile, &summary); err != nil {
+		return verify.Block{}, nil, err
+	}
+	b = verify.Block{Values: map[string]float64{}, Errors: errorShare(summary.Load)}
+	if void := unusable(summary); void != nil {
+		b.Void = void.Error()
+		return b, void, nil
+	}
+	served := float64(summary.Load.Requests - summary.Load.Errors)
+	b.Values["throughput"] = summary.Load.Rate
+	f := figures{rec: rec}
+	cpu := f.sum("/process/cpu/user:cpu-seconds", "/process/cpu/system:cpu-seconds")
+	if !(cpu > 0) {
+		cpu = f.sum(record.ProcessUser, record.ProcessSystem)
+	}
+	put(b, "cpu_per_request", cpu/served)
+	put(b, "allocs_per_request", f.sum("/gc/heap/allocs:objects")/served)
+	put(b, "bytes_per_request", f.sum("/gc/heap/allocs:bytes")/served)
+	put(b, "gc_cpu", f.sum("/cpu/classes/gc/total:cpu-seconds")/cpu)
+	put(b, "rss", f.mean(record.ProcessRSS))
+	if h, err := rec.Histogram("", record.Latency, rec.Run.Steady); err == nil {
+		b.Latency = verify.Latencies{}
+		for _, bar := range h.Distribution() {
+			if bar.Count > 0 {
+				b.Latency.Add(bar.To, bar.Count)
+			}
+		}
+	}
+	return b, nil, nil
+}
+
+// put keeps a value that is a number above zero; what is not was not seen.
+func put(b verify.Block, name string, v float64) {
+	if v > 0 && v <= 1e300 {
+		b.Values[name] = v
+	}
+}
+
+func errorShare(l record.LoadSummary) float64 {
+	if l.Requests == 0 {
+		return 1
+	}
+	return float64(l.Errors) / float64(l.Requests)
+}
+
+// spoiltError is why a block does not count when the generator is to blame: measuring it
+// again may help.
+type spoiltError struct{ why string }
+
+func (e *spoiltError) Error() string { return "the generator could not keep up: " + e.why }
+
+// unusable is why a block must not be compared; nil if it may.
+func unusable(s record.Summary) error {
+	switch {
+	case s.Load.Requests == 0:
+		return errors.New("the scenario loaded nothing: no request ended within the block (hint: a longer --block, or more load)")
+	case s.Load.Requests == s.Load.Errors:
+		return errors.New("every request failed" + failures(s.Load))
+	case s.Generator.Unanswered != "" && len(s.Generator.WhyInvalid) > 0 && s.Generator.WhyInvalid[0] == s.Generator.Unanswered:
+		return errors.New(s.Generator.Unanswered)
+	case !s.Generator.Valid && len(s.Generator.WhyInvalid) > 0:
+		return &spoiltError{s.Generator.WhyInvalid[0]}
+	}
+	return nil
+}
+
+// figures reads series of a block's steady span.
+type figures struct{ rec *record.Record }
+
+// sum returns the amount of counters together; 0 when one was not recorded.
+func (f figures) sum(names ...string) (total float64) {
+	for _, name := range names {
+		amount, present := f.rec.Series(name, "", f.rec.Run.Steady).Sum()
+		if present == 0 {
+			return 0
+		}
+		total += amount
+	}
+	return total
+}
+
+func (f figures) mean(name string) float64 {
+	amount, present := f.rec.Series(name, "", f.rec.Run.Steady).Sum()
+	if present == 0 {
+		return 0
+	}
+	return amount / float64(present)
+}
+
+// failures tells how requests failed, the kinds and statuses that the load
+// counted: " (connect: 12, status 404: 512)".
+func failures(l record.LoadSummary) string {
+	counts := map[string]int64{}
+	for kind, n := range l.ErrorKinds {
+		if kind != "status" { // they are told by number
+			counts[kind] = n
+		}
+	}
+	for status, n := range l.Status {
+		if !strings.HasPrefix(status, "2") {
+			counts["status "+status] = n
+		}
+	}
+	var told []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if counts[name] > 0 {
+			told = append(told, fmt.Sprintf("%s: %d", name, counts[name]))
+		}
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(told, ", ") + ")"
+}

@@ -1,0 +1,103 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/render"
+)
+
+// RunValues returns the metrics of a recorded run, those that it delivers. A run
+// that must not be compared is an error that says why.
+func RunValues(dir string) ([]verify.Value, error) {
+	b, void, err := readBlock(dir)
+	if err != nil {
+		return nil, err
+	}
+	if void != nil {
+		return nil, fmt.Errorf("%s: %w", dir, void)
+	}
+	rec, err := record.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	var summary record.Summary
+	if err := rec.ReadJSON(record.SummaryFile, &summary); err != nil {
+		return nil, err
+	}
+	return verify.BlockValues([]verify.Block{b}, verify.Metrics(summary.Load.Model == "open")), nil
+}
+
+// Recorded is a session that was kept.
+type Recorded struct {
+	Header  Header
+	Result  verify.Result
+	Blocks  []verify.Block  // of side b
+	Metrics []verify.Metric // that it was judged by
+}
+
+// ReadSession reads a finished session from its directory. One without result
+// is an error: it was interrupted.
+func ReadSession(dir string) (r Recorded, err error) {
+	if err := readJSON(filepath.Join(dir, File), &r.Header); err != nil {
+		return r, err
+	}
+	if err := readJSON(filepath.Join(dir, ResultFile), &r.Result); err != nil {
+		return r, fmt.Errorf("the session was not finished: %w", err)
+	}
+	l := &Log{dir: dir, pairs: map[string][]verify.Pair{}}
+	if _, err := l.read(filepath.Join(dir, blocksFile)); err != nil {
+		return r, err
+	}
+	r.Blocks = l.Blocks()
+	for _, m := range verify.Metrics(false) {
+		if slices.ContainsFunc(r.Result.Metrics, func(judged verify.MetricResult) bool { return judged.Name == m.Name }) {
+			r.Metrics = append(r.Metrics, m)
+		}
+	}
+	if r.Header.Begun.IsZero() {
+		// Sessions of earlier versions do not say when they were.
+		if info, err := os.Stat(filepath.Join(dir, File)); err == nil {
+			r.Header.Begun = info.ModTime()
+		}
+	}
+	return r, nil
+}
+
+// readJSON reads a file of bounded size.
+func readJSON(path string, into any) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, record.MaxRunJSON+1))
+	if err != nil {
+		return err
+	}
+	if len(data) > record.MaxRunJSON {
+		return fmt.Errorf("%s is larger than %s", path, render.Octets(record.MaxRunJSON))
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// Blocks returns the blocks that a session has measured of its side b, good ones
+// and void ones.
+func (l *Log) Blocks() (out []verify.Block) {
+	if l == nil {
+		return nil
+	}
+	for _, p := range slices.Concat(l.pairs[compared], l.pairs[alone]) {
+		out = append(out, p.B)
+	}
+	return out
+}

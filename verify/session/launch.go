@@ -1,0 +1,117 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/redline-go/redline/run"
+	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/verify"
+)
+
+// Side is one version of the service: the plan whose target it is, and the
+// binary that was built of it, if one was.
+type Side struct {
+	Name   string // "a" or "b"
+	Plan   *scenario.Plan
+	Binary string
+}
+
+// Measurer measures one block of a side, launched anew.
+type Measurer interface {
+	Measure(ctx context.Context, s Side) (verify.Block, error)
+}
+
+// Lengths of a block: long enough that a percentile of hundreds of requests per
+// second means something, short enough for dozens of launches in some minutes. A
+// service's first second is dear (connections, plans, caches): with a warm-up of
+// 0.6 s the lab's gateway took 7 % more CPU per request than later, and differed
+// more from launch to launch.
+const (
+	blockDuration = 2 * time.Second
+	blockWarmup   = time.Second
+)
+
+// Launcher measures blocks by launching the side's target and putting the plan's
+// load on it. Only the counters of runtime and process are watched.
+type Launcher struct {
+	Version string
+	// Scratch is a directory for the blocks' bundles, which are removed once read.
+	Scratch string
+	// Duration and Warmup of a block; zero means 2 s and 1 s. Two sides that take
+	// turns share twice the duration, with their rests.
+	Duration, Warmup time.Duration
+	// Repeated counts the blocks that were measured again, since the generator
+	// could not keep up: on a shared machine it now and then misses its turn.
+	Repeated int
+
+	blocks int
+}
+
+// attempts at a block that the generator spoilt: a neighbour's burst is over by
+// then, a generator that is too slow for the side is not.
+const attempts = 3
+
+// Measure runs one block, again if the generator spoilt it. An error means that
+// the side could not be measured at all: it did not start, or ended meanwhile; a
+// *run.Ended tells the latter.
+func (l *Launcher) Measure(ctx context.Context, s Side) (b verify.Block, err error) {
+	err = l.repeat(func() (void, err error) {
+		b, void, err = l.block(ctx, s, l.plan(s), l.dir(s), meeting{})
+		return void, err
+	})
+	return b, err
+}
+
+// repeat measures, again where the generator spoilt it: void is why what was measured
+// does not count, nil if it does.
+func (l *Launcher) repeat(measure func() (void, err error)) error {
+	for attempt := 1; ; attempt++ {
+		void, err := measure()
+		var spoilt *spoiltError
+		if err != nil || !errors.As(void, &spoilt) || attempt == attempts {
+			return err
+		}
+		l.Repeated++
+	}
+}
+
+// plan is a side's, with load for the length of a block.
+func (l *Launcher) plan(s Side) *scenario.Plan {
+	plan := *s.Plan
+	plan.Load.Duration, plan.Load.Warmup, plan.Load.Stages, plan.Load.Requests = l.Duration, l.Warmup, nil, 0
+	if plan.Load.Duration <= 0 {
+		plan.Load.Duration = blockDuration
+	}
+	if plan.Load.Warmup <= 0 {
+		plan.Load.Warmup = blockWarmup
+	}
+	plan.Export, plan.Thresholds = scenario.Export{}, nil
+	return &plan
+}
+
+// dir names the directory of the next block.
+func (l *Launcher) dir(s Side) string {
+	l.blocks++
+	return filepath.Join(l.Scratch, fmt.Sprintf("%04d-%s", l.blocks, s.Name))
+}
+
+// block launches a side's target for a plan and makes a block of the run; void is why it
+// does not count. The
+// clock and what the load waits for once the target is ready are the run's own
+// unless they are given.
+func (l *Launcher) block(ctx context.Context, s Side, plan *scenario.Plan, dir string, m meeting) (b verify.Block, void, err error) {
+	defer os.RemoveAll(dir)
+	err = run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: l.Version, Binary: s.Binary, Counters: true, Clock: m.clock, Await: m.await})
+	if ctx.Err() != nil {
+		return verify.Block{}, nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return verify.Block{}, nil, fmt.Errorf("side %s: %w", s.Name, err)
+	}
+	return readBlock(dir)
+}

@@ -1,0 +1,273 @@
+package session
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/service/revision"
+	"github.com/redline-go/redline/verify"
+)
+
+// The files of a session's directory.
+const (
+	File       = "session.json"
+	blocksFile = "blocks.jsonl"
+	// ResultFile is the Result, written at the end.
+	ResultFile = "ab.json"
+)
+
+// Kinds of pair.
+const (
+	identical = "aa" // of side A with itself
+	compared  = "ab"
+	alone     = "b" // not a pair: side B by itself, A is empty
+)
+
+const sessionSchema = "redline.session/1"
+
+// maxBlocks bounds the lines of the log: more than any session measures.
+const maxBlocks = 10_000
+
+// maxBlock bounds a line of the log, which a resumed session reads back.
+const maxBlock = 4 << 20
+
+// Header says what a session compares; a session resumes only its own like.
+type Header struct {
+	Schema string `json:"schema"`
+	// A and B are what the sides are, in words, without secrets.
+	A    string          `json:"a"`
+	B    string          `json:"b"`
+	Plan json.RawMessage `json:"scenario"`
+	Seed uint64          `json:"seed"`
+	Host record.Host     `json:"host"`
+
+	// What side b was, and how it was measured, for those who compare it later.
+	Begun   time.Time       `json:"begun,omitzero"`
+	Commit  revision.Commit `json:"b_commit,omitzero"`
+	Go      string          `json:"b_go_version,omitempty"` // empty unless it is a Go binary
+	Redline string          `json:"redline,omitempty"`      // version
+	Block   time.Duration   `json:"block_ns,omitempty"`     // measured time of each launch
+}
+
+// Log keeps the pairs of a session on disk, so that an interrupted one loses at
+// most the pair under way. A nil Log keeps nothing.
+type Log struct {
+	dir   string
+	file  *os.File
+	lock  *os.File // held until Close or Finish
+	pairs map[string][]verify.Pair
+}
+
+type logged struct {
+	Kind string `json:"kind"` // "aa" or "ab"
+	verify.Pair
+}
+
+// Create begins the log of a new session in dir, which must not hold one. The
+// session is this process's until Close or Finish.
+func Create(dir string, h Header) (*Log, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	return locked(dir, func() (*Log, error) {
+		if _, err := os.Stat(filepath.Join(dir, File)); err == nil {
+			return nil, fmt.Errorf("session: %s holds one already (hint: --resume goes on with it)", dir)
+		}
+		h.Schema = sessionSchema
+		if err := record.WriteJSON(dir, File, h); err != nil {
+			return nil, err
+		}
+		return open(dir)
+	})
+}
+
+// locked opens a log under the session's lock, which the log then holds.
+func locked(dir string, open func() (*Log, error)) (*Log, error) {
+	held, err := lock(dir)
+	if err != nil {
+		return nil, err
+	}
+	l, err := open()
+	if err != nil {
+		held.Close()
+		return nil, err
+	}
+	l.lock = held
+	return l, nil
+}
+
+// Resume opens the log of an interrupted session. The header must be of the same
+// sides, scenario and host; the seed is the session's own and returned. The session
+// is this process's until Close or Finish.
+func Resume(dir string, h Header) (*Log, uint64, error) {
+	path := filepath.Join(dir, File)
+	if info, err := os.Stat(path); err == nil && info.Size() > record.MaxRunJSON {
+		return nil, 0, fmt.Errorf("resume %s: larger than %d bytes, so it is not of redline", path, record.MaxRunJSON)
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, fmt.Errorf("resume %s: it holds no session: %w", dir, err)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("resume: %w", err)
+	}
+	var old Header
+	if err := json.Unmarshal(data, &old); err != nil {
+		return nil, 0, fmt.Errorf("resume %s: %w", path, err)
+	}
+	if old.Schema != sessionSchema {
+		return nil, 0, fmt.Errorf("resume %s: schema %q is not %q, which this version goes on with (hint: begin anew with another -o)", path, old.Schema, sessionSchema)
+	}
+	if field := differs(old, h); field != "" {
+		return nil, 0, fmt.Errorf("resume %s: its %s is not that of this command", dir, field)
+	}
+	l, err := locked(dir, func() (*Log, error) { return open(dir) })
+	return l, old.Seed, err
+}
+
+// differs names the first field in which two sessions differ; "" when they are
+// alike.
+func differs(a, b Header) string {
+	same := func(x, y any) bool {
+		one, err1 := json.Marshal(x)
+		two, err2 := json.Marshal(y)
+		return err1 == nil && err2 == nil && bytes.Equal(one, two)
+	}
+	switch {
+	case a.A != b.A:
+		return "side a"
+	case a.B != b.B:
+		return "side b"
+	case !same(a.Plan, b.Plan):
+		return "scenario"
+	case !same(a.Host, b.Host):
+		return "host"
+	}
+	return ""
+}
+
+func open(dir string) (*Log, error) {
+	l := &Log{dir: dir, pairs: map[string][]verify.Pair{}}
+	path := filepath.Join(dir, blocksFile)
+	whole, err := l.read(path)
+	if err != nil {
+		return nil, err
+	}
+	if l.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	// A line that a kill cut short is written over.
+	if err = errors.Join(l.file.Truncate(whole), seekEnd(l.file)); err != nil {
+		l.file.Close()
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	return l, nil
+}
+
+func seekEnd(f *os.File) error {
+	_, err := f.Seek(0, 2)
+	return err
+}
+
+// read takes in the pairs that are whole, and returns where they end.
+func (l *Log) read(path string) (whole int64, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("session: %w", err)
+	}
+	defer f.Close()
+	lines := bufio.NewReaderSize(f, maxBlock)
+	for n := 1; ; n++ {
+		line, err := lines.ReadSlice('\n')
+		if errors.Is(err, io.EOF) {
+			return whole, nil // what has no end was cut short
+		}
+		var b logged
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			return 0, fmt.Errorf("session: %s:%d: a line of more than %d bytes is not of redline", path, n, maxBlock)
+		case err != nil:
+			return 0, fmt.Errorf("session: %w", err)
+		case n > maxBlocks:
+			return 0, fmt.Errorf("session: %s: more than %d pairs", path, maxBlocks)
+		}
+		if err := json.Unmarshal(line, &b); err != nil {
+			return 0, fmt.Errorf("session: %s:%d: %w (hint: the file is damaged: begin anew with another -o)", path, n, err)
+		}
+		if !b.A.Latency.Possible() || !b.B.Latency.Possible() {
+			return 0, fmt.Errorf("session: %s:%d: latencies that no block has (hint: the file is damaged: begin anew with another -o)", path, n)
+		}
+		l.pairs[b.Kind] = append(l.pairs[b.Kind], b.Pair)
+		whole += int64(len(line))
+	}
+}
+
+// add appends a pair.
+func (l *Log) add(kind string, n int, p verify.Pair) error {
+	if l == nil {
+		return nil
+	}
+	line, err := json.Marshal(logged{kind, p})
+	if err != nil {
+		return fmt.Errorf("session: %w", err)
+	}
+	if _, err := l.file.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("session: %w", err)
+	}
+	l.pairs[kind] = append(l.pairs[kind][:n:n], p)
+	return nil
+}
+
+// pair returns the n-th pair of a kind, if it was measured.
+func (l *Log) pair(kind string, n int) (verify.Pair, bool) {
+	if l == nil || n >= len(l.pairs[kind]) {
+		return verify.Pair{}, false
+	}
+	return l.pairs[kind][n], true
+}
+
+// Pairs returns what the log holds: pairs of side A with itself, and of both.
+func (l *Log) Pairs() (same, both []verify.Pair) {
+	if l == nil {
+		return nil, nil
+	}
+	return l.pairs[identical], l.pairs[compared]
+}
+
+func (l *Log) count(kind string) int {
+	if l == nil {
+		return 0
+	}
+	return len(l.pairs[kind])
+}
+
+// Finish writes the result beside the blocks and closes the log.
+func (l *Log) Finish(r verify.Result) error {
+	if l == nil {
+		return nil
+	}
+	return errors.Join(record.WriteJSON(l.dir, ResultFile, r), l.Close())
+}
+
+// Close ends the log without a result, so that the session can be resumed. After
+// Finish it does nothing.
+func (l *Log) Close() error {
+	if l == nil || l.file == nil {
+		return nil
+	}
+	err := errors.Join(l.file.Close(), l.lock.Close())
+	l.file, l.lock = nil, nil
+	return err
+}

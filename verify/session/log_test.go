@@ -1,0 +1,103 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// sessionWith makes a session's directory whose blocks are text.
+func sessionWith(t testing.TB, blocks string) (dir string, h Header) {
+	t.Helper()
+	dir, h = filepath.Join(t.TempDir(), "s"), Header{A: "a", B: "b", Plan: []byte(`{}`), Seed: 7}
+	log, err := Create(dir, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Close()
+	if err := os.WriteFile(filepath.Join(dir, blocksFile), []byte(blocks), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir, h
+}
+
+const wholeLine = `{"kind":"ab","A":{"values":{"throughput":9},"errors":0},"B":{"values":{"throughput":8},"errors":0}}` + "\n"
+
+func TestResumeOfDamagedSessions(t *testing.T) {
+	for name, c := range map[string]struct {
+		blocks string
+		pairs  int
+		want   string // of the error; empty for none
+	}{
+		"nothing measured":        {"", 0, ""},
+		"torn at the end":         {wholeLine + wholeLine + `{"kind":"ab","A":{"va`, 2, ""},
+		"damaged in the middle":   {wholeLine + "\x00\x00\n" + wholeLine, 0, "blocks.jsonl:2: "},
+		"a line without end":      {wholeLine + strings.Repeat("x", maxBlock+1), 0, "blocks.jsonl:2: a line of more than"},
+		"impossible latencies":    {`{"kind":"ab","A":{"latency":{"-9":1,"9000000000000":1}},"B":{}}` + "\n", 0, "blocks.jsonl:1: latencies"},
+		"more than a session has": {strings.Repeat("{}\n", maxBlocks+1), 0, "more than 10000 pairs"},
+	} {
+		dir, h := sessionWith(t, c.blocks)
+		log, seed, err := Resume(dir, h)
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %q", name, err, c.want)
+			}
+			if kept, _ := os.ReadFile(filepath.Join(dir, blocksFile)); string(kept) != c.blocks {
+				t.Errorf("%s: what was there is gone", name)
+			}
+			continue
+		}
+		if err != nil || seed != 7 || log.count(compared) != c.pairs {
+			t.Errorf("%s: %d pairs, seed %d, %v", name, log.count(compared), seed, err)
+		}
+	}
+}
+
+func TestResumeOfAnotherSchema(t *testing.T) {
+	dir, h := sessionWith(t, "")
+	path := filepath.Join(dir, File)
+	for text, want := range map[string]string{
+		`{"schema":"redline.session/9","a":"a","b":"b"}`: `schema "redline.session/9" is not`,
+		`{"a":"a"`: File + ": unexpected end",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Resume(dir, h); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	if err := os.Truncate(path, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Resume(dir, h); err == nil || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("a session.json of a gigabyte: %v", err)
+	}
+	if _, _, err := Resume(t.TempDir(), h); err == nil || !strings.Contains(err.Error(), "holds no session") {
+		t.Errorf("a directory without one: %v", err)
+	}
+}
+
+// FuzzBlocks reads logs that others wrote: nothing breaks, and what is read back
+// is what was whole.
+func FuzzBlocks(f *testing.F) {
+	f.Add([]byte(wholeLine + wholeLine))
+	f.Add([]byte(wholeLine + `{"kind":"aa"`))
+	f.Add([]byte("{\"kind\":\"b\",\"B\":{\"latency\":{\"-5\":3}}}\n\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir, _ := sessionWith(t, string(data))
+		log, err := open(dir)
+		if err != nil {
+			return
+		}
+		log.Close()
+		left, err := os.ReadFile(filepath.Join(dir, blocksFile))
+		if err != nil || len(left) > len(data) || strings.Contains(string(data[len(left):]), "\n") {
+			t.Fatalf("%q is kept of %q, %v", left, data, err)
+		}
+		for _, block := range log.Blocks() {
+			block.Latency.Quantile(0.5)
+		}
+	})
+}

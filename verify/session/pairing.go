@@ -1,0 +1,122 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/verify"
+)
+
+// first measures the first pair of both sides, and settles by it how pairs are
+// measured: by turns where the Measurer can and both sides serve well so, or else
+// with one side up at a time. Of an interrupted session the log tells.
+func (s *Session) first(ctx context.Context) (verify.Pair, error) {
+	s.turn, s.apart = 0, ""
+	if err := s.Resumable(); err != nil {
+		return verify.Pair{}, err
+	}
+	if p, ok := s.Log.pair(compared, 0); ok {
+		s.turn = p.Turn
+		return p, nil
+	}
+	if s.alternates() {
+		p, why := s.tryTurns(ctx)
+		if why == "" {
+			return p, s.Log.add(compared, 0, p)
+		}
+		s.turn, s.apart = 0, why
+	}
+	return s.pair(ctx, s.A, s.B, compared, 0)
+}
+
+func (s *Session) alternates() bool {
+	_, ok := s.Measurer.(Alternator)
+	return ok && !s.OneAtATime
+}
+
+// Resumable returns an error where the log is of an interrupted session that this
+// one cannot go on with.
+func (s *Session) Resumable() error {
+	if p, ok := s.Log.pair(compared, 0); ok && p.Turn > 0 && !s.alternates() {
+		return fmt.Errorf("the session was begun by turns of %v, and would go on with one side up at a time (hint: without --one-at-a-time and --save-baseline, or begin anew with another -o)", p.Turn)
+	}
+	return nil
+}
+
+// tryTurns finds the shortest turn that holds several requests. Whatever goes
+// wrong is tried again with one side up at a time, and told by that if it is the
+// side's fault; why says what did.
+func (s *Session) tryTurns(ctx context.Context) (p verify.Pair, why string) {
+	for s.turn = leastTurn; s.turn <= mostTurn; s.turn *= 2 {
+		p, err := s.measure(ctx, s.A, s.B, compared, 0)
+		switch {
+		case err != nil:
+			why, _, _ = strings.Cut(err.Error(), "\n")
+			return p, why
+		case voided(p) != "":
+			return p, voided(p)
+		case p.A.Errors > 0 || p.B.Errors > 0:
+			return p, "requests failed while both were up"
+		case fits(s.turn, p.A, p.B):
+			return p, ""
+		}
+	}
+	return p, fmt.Sprintf("one request in ten takes longer than the %v between two turns", rest(mostTurn))
+}
+
+// pair measures a pair; one that the log has from an earlier, interrupted session
+// is taken from there.
+func (s *Session) pair(ctx context.Context, a, b Side, kind string, n int) (verify.Pair, error) {
+	if p, ok := s.Log.pair(kind, n); ok {
+		return p, nil
+	}
+	p, err := s.measure(ctx, a, b, kind, n)
+	if err != nil {
+		return verify.Pair{}, &sideError{err}
+	}
+	return p, s.Log.add(kind, n, p)
+}
+
+// measure measures one block of each side in random order: which one is launched
+// first, and has the first turn.
+func (s *Session) measure(ctx context.Context, a, b Side, kind string, n int) (p verify.Pair, err error) {
+	// The order depends on the seed and the pair's number alone, so that a resumed
+	// session keeps the one it had. Every other pair reverses the order of the one
+	// before it: a machine that drifts evenly cancels.
+	stream := uint64(n/2) << 1
+	if kind == compared {
+		stream |= 1
+	}
+	rng := rand.New(rand.NewPCG(s.Rules.Seed, stream))
+	sides, blocks := []Side{a, b}, []*verify.Block{&p.A, &p.B}
+	if rng.IntN(2) != n%2 {
+		slices.Reverse(sides)
+		slices.Reverse(blocks)
+	}
+	begun := time.Now()
+	defer func() { s.took = time.Since(begun) }()
+	if p.Turn = s.turn; s.turn > 0 {
+		*blocks[0], *blocks[1], err = s.Measurer.(Alternator).Alternate(ctx, sides[0], sides[1], s.turn)
+		return p, err
+	}
+	for i, side := range sides {
+		if *blocks[i], err = s.Measurer.Measure(ctx, side); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// crowded counts the pairs in which requests did not end between two turns.
+func (s *Session) crowded(pairs []verify.Pair) (n int) {
+	for _, p := range pairs {
+		if p.Turn > 0 && !fits(p.Turn, p.A, p.B) {
+			n++
+		}
+	}
+	return n
+}

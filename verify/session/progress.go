@@ -1,0 +1,29 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/redline-go/redline/verify"
+	"github.com/redline-go/redline/verify/render"
+)
+
+// Progress is how far a session is.
+type Progress struct {
+	Phase       string // "comparing side a with itself", "pair 7 of at most 40"
+	Pairs, Most int
+	Result      *verify.Result // of the pairs so far, with the level of the last look; nil before there are enough
+	Left        time.Duration
+}
+
+// Line words progress in one line.
+func (p Progress) Line() string {
+	line := p.Phase
+	if p.Result != nil {
+		line += render.Standing(*p.Result)
+	}
+	if p.Left > 0 {
+		line += fmt.Sprintf("; at most %s left", p.Left.Round(time.Second))
+	}
+	return line
+}

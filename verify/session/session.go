@@ -1,0 +1,264 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redline-go/redline/verify"
+)
+
+// Defaults of a session.
+const (
+	// DefaultMaxTime bounds a session when nothing else does.
+	DefaultMaxTime = 10 * time.Minute
+	// mostPairs is where more of them stop helping: the interval shrinks with
+	// their root, and the machine drifts.
+	mostPairs = 60
+	// samePairs of side A with itself: the least that a test can call different
+	// at 5 %. The noise is told by the pairs compared as well.
+	samePairs = 6
+)
+
+// Session compares two sides.
+type Session struct {
+	A, B     Side
+	Measurer Measurer
+	Rules    verify.Rules
+	// OneAtATime has one side up at a time, even where both could be and take turns.
+	OneAtATime bool
+	// MaxTime bounds the whole session; zero means DefaultMaxTime. Pairs caps the
+	// pairs; zero means 60.
+	MaxTime time.Duration
+	Pairs   int
+	// Log keeps the blocks as they come; nil keeps them nowhere.
+	Log *Log
+	// OnProgress, if set, is told after every block. It must not block.
+	OnProgress func(Progress)
+
+	turn  time.Duration // of each side, while both are up; zero for one at a time
+	apart string        // why not both
+	took  time.Duration // the last pair that was measured
+}
+
+// Run measures until a look decides or the session's time or pairs are used up.
+// When ctx ends, what was measured stays in the Log, and the error is ctx's.
+//
+// A side that could not be measured (it did not start, or ended) and blocks that
+// do not count (the generator was saturated, nothing was served) end the session
+// as invalid; other errors are of keeping the log.
+func (s *Session) Run(ctx context.Context) (verify.Result, error) {
+	begun := time.Now()
+	// One pair comes first: a side that does not start or serve is told before
+	// minutes go into comparing the other with itself.
+	first, err := s.first(ctx)
+	if err != nil {
+		return s.unmeasured(ctx, nil, nil, err)
+	}
+	pairs := []verify.Pair{first}
+	if why := voided(first); why != "" {
+		return s.refused(nil, pairs, why), nil
+	}
+	if name := s.lacking(first); name != "" {
+		return s.refused(nil, pairs, fmt.Sprintf("the target does not deliver %s, which the scenario asks for (hint: build it, so that the probe is in it, or verify: {%s: off})", name, name)), nil
+	}
+	if least := s.least(s.took); least > s.maxTime() {
+		return s.refused(nil, pairs, fmt.Sprintf("the time is not enough: %d pairs of side a with itself and %d of both, the fewest that decide, take %s (hint: --max-time)", samePairs, s.Rules.Least(), least.Round(time.Second))), nil
+	}
+	s.tell(Progress{Phase: "both sides serve", Left: s.maxTime() - time.Since(begun)})
+	aa, spent, err := s.same(ctx, begun)
+	if err != nil {
+		return s.unmeasured(ctx, aa, pairs, err)
+	}
+	if why := invalid(aa); why != "" {
+		return s.refused(aa, pairs, "side a: "+why), nil
+	}
+	dropped := s.drop(aa)
+	most := s.affordable(begun, spent)
+	if least := s.Rules.Least(); most < least {
+		return s.refused(aa, pairs, fmt.Sprintf("the time is enough for %d pairs, and fewer than %d decide nothing (hint: --max-time)", most, least)), nil
+	}
+	s.Rules = s.Rules.Plan(most)
+	pairs, out, err := s.grow(ctx, pairs, aa, begun, spent)
+	if err != nil || out.Verdict == verify.Invalid {
+		return out, err
+	}
+	out.AA, out.Warnings = verify.Errors(aa, pairs, most, s.Rules), append(out.Warnings, dropped...)
+	if n := s.crowded(pairs); 2*n > len(pairs) {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("in %d of %d pairs one request in ten took longer than the %v between two turns, so that both sides were at work at once: what they wait for in common slows both alike (hint: --one-at-a-time)", n, len(pairs), rest(s.turn)))
+	}
+	if len(out.AA.Different) > 0 {
+		out.Warnings = append(out.Warnings, "side a differed from itself by "+strings.Join(out.AA.Different, ", ")+": this machine is too restless for what follows to be sure")
+	}
+	return out, nil
+}
+
+// grow measures pairs until a look decides. Time that runs out early, when pairs
+// take longer than those of side a with itself did, makes the next look the last.
+// A look with fewer pairs than planned errs no more often for that: it depends
+// more on the looks before it.
+func (s *Session) grow(ctx context.Context, pairs, aa []verify.Pair, begun time.Time, each time.Duration) ([]verify.Pair, verify.Result, error) {
+	for look := 1; ; look++ {
+		due, last := s.Rules.Due(look)
+		for len(pairs) < due {
+			if s.Log.count(compared) <= len(pairs) && time.Since(begun)+max(each, s.took) > s.maxTime() {
+				look, last = s.Rules.Looks, true
+				break
+			}
+			p, err := s.pair(ctx, s.A, s.B, compared, len(pairs))
+			if err != nil {
+				out, err := s.unmeasured(ctx, aa, pairs, err)
+				return pairs, out, err
+			}
+			if pairs = append(pairs, p); voided(p) != "" {
+				return pairs, s.refused(aa, pairs, voided(p)), nil
+			}
+			s.progress(fmt.Sprintf("pair %d of at most %d", len(pairs), s.Rules.Planned), pairs, aa, look, begun)
+		}
+		if out := s.decide(pairs, aa, look); out.Verdict != verify.Inconclusive || last {
+			return pairs, out, nil
+		}
+	}
+}
+
+// lacking names a metric that is asked for, decides and is not delivered by a
+// side; "" when there is none.
+func (s *Session) lacking(p verify.Pair) string {
+	for _, m := range s.Rules.Metrics {
+		if m.Asked && !m.Advisory && !(m.Of(p.A) > 0 && m.Of(p.B) > 0) {
+			return m.Name
+		}
+	}
+	return ""
+}
+
+// drop takes out metrics that nobody asked for and side A never delivers, and
+// says so: a target without the probe counts no allocations.
+func (s *Session) drop(aa []verify.Pair) (warnings []string) {
+	s.Rules.Metrics = slices.DeleteFunc(slices.Clone(s.Rules.Metrics), func(m verify.Metric) bool {
+		if m.Asked || slices.ContainsFunc(aa, func(p verify.Pair) bool { return m.Of(p.A) > 0 || m.Of(p.B) > 0 }) {
+			return false
+		}
+		warnings = append(warnings, m.Name+" is not judged: the target does not deliver it")
+		return true
+	})
+	return warnings
+}
+
+// same compares side A with itself and returns how long a pair takes.
+func (s *Session) same(ctx context.Context, begun time.Time) (aa []verify.Pair, each time.Duration, err error) {
+	again, started := s.A, time.Now()
+	for len(aa) < samePairs {
+		p, err := s.pair(ctx, s.A, again, identical, len(aa))
+		if err != nil {
+			return aa, 0, err
+		}
+		if aa = append(aa, p); p.A.Void+p.B.Void != "" {
+			break
+		}
+		s.tell(Progress{Phase: fmt.Sprintf("comparing side a with itself, %d of %d", len(aa), samePairs), Left: s.maxTime() - time.Since(begun)})
+	}
+	return aa, time.Since(started) / time.Duration(len(aa)), nil
+}
+
+// sideError is a side that could not be measured.
+type sideError struct{ error }
+
+func (e *sideError) Unwrap() error { return e.error }
+
+// unmeasured turns a side that could not be measured into an invalid result.
+func (s *Session) unmeasured(ctx context.Context, aa, pairs []verify.Pair, err error) (verify.Result, error) {
+	var side *sideError
+	if ctx.Err() != nil || !errors.As(err, &side) {
+		return verify.Result{}, err
+	}
+	return s.refused(aa, pairs, err.Error()), nil
+}
+
+// least returns what the shortest session takes when a pair takes each; pairs
+// that the log has take nothing.
+func (s *Session) least(each time.Duration) time.Duration {
+	missing := max(0, samePairs-s.Log.count(identical)) + max(0, s.Rules.Least()-s.Log.count(compared))
+	return time.Duration(missing) * each
+}
+
+func (s *Session) maxTime() time.Duration {
+	if s.MaxTime > 0 {
+		return s.MaxTime
+	}
+	return DefaultMaxTime
+}
+
+// affordable returns how many pairs the rest of the time allows.
+func (s *Session) affordable(begun time.Time, each time.Duration) int {
+	most := s.Pairs
+	if most <= 0 {
+		most = mostPairs
+	}
+	if each > 0 {
+		most = min(most, int((s.maxTime()-time.Since(begun))/each))
+	}
+	return max(most, s.Log.count(compared))
+}
+
+// decide judges the pairs and what no metric of speed covers: failed requests.
+func (s *Session) decide(pairs, aa []verify.Pair, look int) verify.Result {
+	out := verify.Decide(pairs, aa, look, s.Rules)
+	var a, b float64
+	for _, p := range pairs {
+		a, b = a+p.A.Errors/float64(len(pairs)), b+p.B.Errors/float64(len(pairs))
+	}
+	out.JudgeFailures(a, b)
+	out.Turn, out.Apart = s.turn, s.apart
+	return out
+}
+
+func (s *Session) progress(phase string, pairs, aa []verify.Pair, look int, begun time.Time) {
+	if s.OnProgress == nil {
+		return
+	}
+	p := Progress{Phase: phase, Pairs: len(pairs), Most: s.Rules.Planned, Left: s.maxTime() - time.Since(begun)}
+	if len(pairs) >= verify.LeastPairs {
+		r := verify.Decide(pairs, aa, look, s.Rules.Roughly())
+		p.Result = &r
+	}
+	s.tell(p)
+}
+
+func (s *Session) tell(p Progress) {
+	if s.OnProgress != nil {
+		s.OnProgress(p)
+	}
+}
+
+// refused is the result of a session that must not decide.
+func (s *Session) refused(aa, pairs []verify.Pair, why string) verify.Result {
+	out := verify.Decide(nil, nil, 1, s.Rules)
+	out.Verdict, out.Why, out.Pairs, out.AA.Pairs = verify.Invalid, why, len(pairs), len(aa)
+	out.Turn, out.Apart = s.turn, s.apart
+	return out
+}
+
+func invalid(pairs []verify.Pair) string {
+	for _, p := range pairs {
+		if why := cmp.Or(p.A.Void, p.B.Void); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// voided tells which side's block does not count, and why; "" when both do.
+func voided(p verify.Pair) string {
+	switch {
+	case p.A.Void != "":
+		return "side a: " + p.A.Void
+	case p.B.Void != "":
+		return "side b: " + p.B.Void
+	}
+	return ""
+}
