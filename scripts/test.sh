@@ -14,7 +14,6 @@ race=-race
 command -v gcc >/dev/null || { race=; echo "no gcc: without the race detector" >&2; }
 ./scripts/lint.sh
 GOOS=darwin GOARCH=arm64 go vet ./...
-(cd probe && GOOS=darwin GOARCH=arm64 go vet ./...)
 
 go build -o bin/redline ./cmd/redline
 # Packages run two at a time, as many as there are cores here: no test may need a
@@ -37,7 +36,6 @@ go test -timeout 40m "${sequential[@]}"
 go test -timeout 40m $race "${concurrent[@]}"
 go build $race ./...
 go test -timeout 40m $race -p 2 $(go list ./... | grep -vxF "$(go list "${computing[@]}")")
-(cd probe && go test -timeout 40m $race -p 2 ./...)
 (cd lab && go test -timeout 40m $race -p 2 ./...)
 # lint.sh has type-checked every service of the corpus; `make bench-diagnose` builds and runs them.
 (cd corpus && go test -timeout 40m $race -p 2 ./bench/... ./backend/...)
