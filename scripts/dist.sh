@@ -29,20 +29,21 @@ build() { # checkout, folder
   (cd "$2" && sha256sum redline_* >SHA256SUMS)
 }
 
+# From a clone, which holds what is committed and nothing else; its tags and commit are stamped as the version.
+if [ -n "$(git status --porcelain)" ]; then
+  echo "dist: what is not committed is not built" >&2
+fi
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-build "$PWD" "$out"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+git clone -q . "$scratch/checkout"
+build "$scratch/checkout" "$out"
 if [ "${1:-}" = check ]; then
-  if [ -n "$(git status --porcelain)" ]; then
-    echo "dist: a clone lacks what is not committed: nothing to compare with" >&2
-    exit 1
-  fi
-  again=$(mktemp -d)
-  trap 'rm -rf "$again"' EXIT
-  git clone -q . "$again/checkout"
-  # Tags decide the version that is stamped; a clone has them. Another cache, so that no byte is taken from the first.
-  GOCACHE=$again/cache build "$again/checkout" "$again/dist"
-  diff "$out/SHA256SUMS" "$again/dist/SHA256SUMS" || { echo "dist: built twice, other bytes" >&2; exit 1; }
+  git clone -q . "$scratch/again/checkout"
+  # With a cache of its own, so that no byte comes from the first build. DIST_CACHE names one to keep.
+  GOCACHE=${DIST_CACHE:-$scratch/cache} build "$scratch/again/checkout" "$scratch/dist"
+  diff "$out/SHA256SUMS" "$scratch/dist/SHA256SUMS" || { echo "dist: built twice, other bytes" >&2; exit 1; }
   echo "dist: built twice, the same bytes"
 fi
 cat "$out/SHA256SUMS"

@@ -11,9 +11,6 @@ tool (
 require github.com/CycloneDX/cyclonedx-go v0.12.0
 
 require (
-)
-
-require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/bmatcuk/doublestar/v4 v4.10.0 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
