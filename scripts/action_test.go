@@ -89,7 +89,7 @@ func main() {
 }
 `
 
-// TestAction runs the action on a pull request that changes nothing, with one pair:
+// TestAction runs the action on a pull request that changes nothing, for two seconds:
 // too few to decide anything, which is what it has to say.
 func TestAction(t *testing.T) {
 	r := newRunner(t)
@@ -108,7 +108,7 @@ func TestAction(t *testing.T) {
 	git("init", "-q")
 	git("add", "-A")
 	git("commit", "-q", "-m", "base")
-	inputs := map[string]string{"scenario": "scenario.yaml", "base": git("rev-parse", "HEAD"), "args": "--pairs 1 --block 200ms --one-at-a-time"}
+	inputs := map[string]string{"scenario": "scenario.yaml", "base": git("rev-parse", "HEAD"), "args": "--max-time 2s --block 200ms --one-at-a-time"}
 
 	code, printed := r.run(t, inputs)
 	if code != 3 {
