@@ -1,7 +1,7 @@
 # The few targets of the house. Each sets up by itself what it needs.
 GO ?= go
 
-.PHONY: help build demo test check fuzz bench bench-verify bench-load bench-observe bench-endurance bench-align bench-diagnose bench-faults lint tidy clean setup
+.PHONY: help build demo test check fuzz bench bench-verify bench-load bench-observe bench-endurance bench-align bench-diagnose bench-faults lint dist dist-check tidy clean setup
 
 # The targets, each with the first line of what stands above it here.
 help:
@@ -78,13 +78,22 @@ bench-diagnose: setup build
 	cd corpus && $(GO) build -o ../bin/bench-diagnose ./bench
 	cd corpus && ../bin/bench-diagnose -o ../docs/diagnosis.json -md ../docs/diagnosis.md $(BENCH)
 
-# Format and vet, in every module.
+# Format, go.mod, vet, staticcheck and known vulnerabilities, in every module.
 lint:
 	./scripts/lint.sh
 
-# go.mod and go.sum of the modules that stand alone.
+# The command for every platform, with checksums and an SBOM each: bin/dist.
+# DIST="linux/amd64" builds fewer.
+dist:
+	./scripts/dist.sh
+
+# The same twice, the second time with nothing cached: the bytes must agree.
+dist-check:
+	./scripts/dist.sh check
+
+# go.mod and go.sum of every module, as it is without go.work.
 tidy:
-	cd probe && $(GO) mod tidy
+	for module in . lab corpus scripts/tools; do (cd $$module && GOWORK=off $(GO) mod tidy) || exit 1; done
 
 # What building and running leaves in the checkout.
 clean:

@@ -31,7 +31,9 @@ var floors = map[string]int{
 	"cmd": 6,
 	// The benches of the project itself drive the built command from outside.
 	"bench": 6,
-	// The probe is what a target may link: a module of its own, below all.
+	// What builds, checks and releases the project.
+	"scripts": 6,
+	// The probe is what a service may link: below all.
 	"probe": 0,
 	// What hides secrets serves every floor.
 	"redact": 0,

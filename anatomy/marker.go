@@ -67,7 +67,7 @@ func (k task) live() bool { return k.conn.phase == phaseActive && k.conn.serial 
 // over is the next request: its bytes were there, and nothing else showed where
 // one ended and the other began.
 func (t *tracker) mark(g *goroutine, now trace.Time) task {
-	c, serial := g.request()
+	c, _ := g.request()
 	own := g.conn
 	switch {
 	case own != nil && own == c && own.mark.tasks > 0 && own.mark.open == 0 && own.server.many():
@@ -90,10 +90,9 @@ func (t *tracker) mark(g *goroutine, now trace.Time) task {
 	if c == nil {
 		c = own
 	}
-	serial = c.serial
 	c.mark.tasks++
 	c.mark.open++
-	return task{g, c, serial}
+	return task{g, c, c.serial}
 }
 
 func (t *tracker) unmark(k task, now trace.Time) {

@@ -1,5 +1,7 @@
 package anatomy_test
 
+//lint:file-ignore SA1019 services still run x/net's HTTP/2 and h2c, so both must be found
+
 import (
 	"bytes"
 	"context"

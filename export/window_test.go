@@ -141,7 +141,7 @@ func TestSpread(t *testing.T) {
 func FuzzText(f *testing.F) {
 	f.Add("load.requests", "kind=timeout", "1", 1.5)
 	f.Add("/gc/heap/allocs:bytes", "q=p99,run=x", "bytes", math.Inf(1))
-	f.Add("a\nb", "é=\"\\\n,=,x", "ns", -0.0)
+	f.Add("a\nb", "é=\"\\\n,=,x", "ns", math.Copysign(0, -1))
 	f.Fuzz(func(t *testing.T, name, labels, unit string, v float64) {
 		if strings.Count(labels, ",") > 8 {
 			return

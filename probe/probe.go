@@ -22,6 +22,10 @@
 //	pool     shows connection pools: how full, how long waited for
 //	request  marks requests in execution traces
 //
+// These packages belong to redline's own module, so that the command embeds them and
+// installs by its path. A release also tags them as a module without requirements
+// (scripts/release.sh), which `go get` of a service finds first.
+//
 // Everything here is standard library only, since it is linked into other
 // people's services, and is written in the Go of 2021 (no type parameters, no
 // range over integers, no min and max): injected files are compiled with the

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# Formatting and vet, in every module.
+# Formatting, go.mod, vet and staticcheck in every module, the workflow files, and known vulnerabilities of what is
+# linked in. The tools' versions stand in scripts/tools/go.mod, a module of their own: what they require is none of
+# redline's business.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unformatted=$(gofmt -l $(git ls-files '*.go'))
@@ -7,6 +9,48 @@ if [ -n "$unformatted" ]; then
   echo "not gofmt'ed:" $unformatted >&2
   exit 1
 fi
-for module in . probe lab corpus; do
+
+# Without go.work, as whoever fetches a module sees it. Tidying asks the registry for modules that only tests of
+# dependencies need: where it cannot be reached, the reason is printed instead.
+for module in . lab corpus scripts/tools; do
+  errors=$(mktemp)
+  difference=$(cd "$module" && GOWORK=off go mod tidy -diff 2>"$errors") || true
+  if [ -n "$difference" ]; then
+    printf '%s\nlint: %s/go.mod is not tidy: make tidy\n' "$difference" "$module" >&2
+    exit 1
+  fi
+  grep -v '^go: \(downloading\|finding\)' "$errors" | sed "s|^|lint: $module is not checked for tidiness: |" >&2 || true
+  rm "$errors"
+done
+for module in . lab corpus; do
   (cd "$module" && go vet ./...)
 done
+(cd scripts/tools && GOWORK=off go vet ./...)
+
+# Where the registry cannot be reached the tools cannot be built: that is no fault of the code.
+bin=$PWD/bin/tools
+if ! (cd scripts/tools && GOWORK=off go mod download 2>&1); then
+  echo "lint: without staticcheck, actionlint and govulncheck: their modules cannot be fetched (above)" >&2
+  exit 0
+fi
+(cd scripts/tools && GOWORK=off GOBIN=$bin go install tool)
+for module in . lab corpus; do
+  (cd "$module" && "$bin/staticcheck" ./...)
+done
+"$bin/actionlint" .github/workflows/*.yml
+
+# 3 says that something was found; anything else, that nothing could be decided.
+if ! why=$(curl -fsS --max-time 10 -o /dev/null https://vuln.go.dev/index/db.json 2>&1); then
+  echo "lint: vulnerabilities are not checked: $why" >&2
+  exit 0
+fi
+code=0
+found=$("$bin/govulncheck" ./cmd/... ./probe/... 2>&1) || code=$?
+case $code in
+  0) ;;
+  3)
+    echo "$found" >&2
+    exit 1
+    ;;
+  *) echo "lint: vulnerabilities are not checked: $(tail -1 <<<"$found")" >&2 ;;
+esac

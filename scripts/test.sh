@@ -14,9 +14,23 @@ race=-race
 command -v gcc >/dev/null || { race=; echo "no gcc: without the race detector" >&2; }
 ./scripts/lint.sh
 GOOS=darwin GOARCH=arm64 go vet ./...
-(cd probe && GOOS=darwin GOARCH=arm64 go vet ./...)
 
 go build -o bin/redline ./cmd/redline
+
+# go test, with what was skipped and how long packages took kept for the end. The exit code is go test's or testlog's,
+# whichever failed (pipefail). In CI a skip fails unless its reason is listed: what CI skips, nobody has tried.
+go build -o bin/testlog ./scripts/testlog
+kept=$(mktemp)
+testlog=$PWD/bin/testlog
+tested() { go test -json "$@" | "$testlog" -kept "$kept"; }
+summarised() {
+  local code=$? strict=
+  [ -z "${CI:-}${REDLINE_CI:-}" ] || strict=-strict
+  "$testlog" -kept "$kept" -summary scripts/skips.txt $strict || [ "$code" != 0 ] || code=1
+  rm -f "$kept"
+  exit "$code"
+}
+trap summarised EXIT
 # Packages run two at a time, as many as there are cores here: no test may need a
 # quiet machine, and half of each package's time is spent waiting. What only computes
 # comes first, so that what takes part in a load has the rest of the time. Compiling
@@ -33,11 +47,10 @@ while read -r package dir files; do
     sequential+=("$package")
   fi
 done < <(go list -f '{{.ImportPath}} {{.Dir}} {{join .GoFiles ","}}' "${computing[@]}")
-go test -timeout 40m "${sequential[@]}"
-go test -timeout 40m $race "${concurrent[@]}"
+tested -timeout 40m "${sequential[@]}"
+tested -timeout 40m $race "${concurrent[@]}"
 go build $race ./...
-go test -timeout 40m $race -p 2 $(go list ./... | grep -vxF "$(go list "${computing[@]}")")
-(cd probe && go test -timeout 40m $race -p 2 ./...)
-(cd lab && go test -timeout 40m $race -p 2 ./...)
+tested -timeout 40m $race -p 2 $(go list ./... | grep -vxF "$(go list "${computing[@]}")")
+(cd lab && tested -timeout 40m $race -p 2 ./...)
 # lint.sh has type-checked every service of the corpus; `make bench-diagnose` builds and runs them.
-(cd corpus && go test -timeout 40m $race -p 2 ./bench/... ./backend/...)
+(cd corpus && tested -timeout 40m $race -p 2 ./bench/... ./backend/...)

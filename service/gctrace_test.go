@@ -175,7 +175,7 @@ func TestExecOfAGoProgramPrintsItsCollections(t *testing.T) {
 
 // TestBuildOfAProgramThatImportsTheProbe injects no second one.
 func TestBuildOfAProgramThatImportsTheProbe(t *testing.T) {
-	probe, err := filepath.Abs("../probe")
+	checkout, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestBuildOfAProgramThatImportsTheProbe(t *testing.T) {
 	_ "github.com/redline-go/redline/probe/pool"`, 1)
 	pkg, address := module(t, importing), freeAddress(t)
 	mod := filepath.Join(pkg, "../../go.mod")
-	text := "module example.com/svc\n\ngo 1.24\n\nrequire github.com/redline-go/redline/probe v0.0.0\n\nreplace github.com/redline-go/redline/probe => " + probe + "\n"
+	text := "module example.com/svc\n\ngo 1.26.0\n\nrequire github.com/redline-go/redline v0.0.0\n\nreplace github.com/redline-go/redline => " + checkout + "\n"
 	if err := os.WriteFile(mod, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ func listeningProcess(port string, prefer int) (int, error) {
 		return 0, err
 	}
 	inodes := map[string]bool{}
+	//lint:ignore SA1019 read once per start: netlink, which would scale better, is a dependency more
 	for _, read := range []func() (procfs.NetTCP, error){fs.NetTCP, fs.NetTCP6} {
 		lines, err := read()
 		if err != nil {
@@ -81,6 +82,7 @@ func listens(pid int) ([]string, error) {
 		return nil, err
 	}
 	found := map[string]bool{}
+	//lint:ignore SA1019 read once per start: netlink, which would scale better, is a dependency more
 	for _, read := range []func() (procfs.NetTCP, error){fs.NetTCP, fs.NetTCP6} {
 		lines, err := read()
 		if err != nil {

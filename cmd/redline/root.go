@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"os"
-	"runtime/debug"
 
 	"github.com/spf13/cobra" // command line: flags, help and completion in one
 	"golang.org/x/term"      // is there a person at the other end
@@ -28,25 +27,8 @@ decide (the measurement is invalid); 130 interrupted (the bundle is kept).`,
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(runCommand(), doctorCommand(), diagnoseCommand(), reportCommand(), explainCommand(), demoCommand(), lintCommand(), abCommand(), gateCommand(), compareCommand(), historyCommand(), benchCommand())
+	root.AddCommand(runCommand(), doctorCommand(), diagnoseCommand(), reportCommand(), explainCommand(), demoCommand(), lintCommand(), abCommand(), gateCommand(), compareCommand(), historyCommand(), benchCommand(), versionCommand())
 	return root
-}
-
-// version is the module's version, or the revision that it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return "devel-" + s.Value[:min(12, len(s.Value))]
-		}
-	}
-	return "devel"
 }
 
 // terminal reports whether w is a terminal that a person looks at.

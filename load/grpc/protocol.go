@@ -96,6 +96,7 @@ func parsePlace(q scenario.Request, p *scenario.Plan) (place.Place, error) {
 	case err != nil:
 		return at, err
 	case at.Scheme != "grpc" && at.Scheme != "grpcs":
+		//lint:ignore ST1005 the dots stand for the rest of a URL
 		return at, fmt.Errorf("its URL has the scheme %s; write grpc://... or grpcs://...", at.Scheme)
 	case strings.Contains(at.Path, "{{"):
 		return at, errors.New("the method cannot come from data")

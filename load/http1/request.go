@@ -53,6 +53,7 @@ func compile(q scenario.Request, p *scenario.Plan) (r request, at place.Place, e
 		return r, at, err
 	}
 	if at.Scheme != "http" && at.Scheme != "https" {
+		//lint:ignore ST1005 the dots stand for the rest of a URL
 		return r, at, fmt.Errorf("scheme %q does not speak HTTP/1.1; write http://... or https://...", at.Scheme)
 	}
 	target, err := scenario.CompileURL(scenario.Template(at.Path), p)

@@ -65,6 +65,7 @@ func (p *Protocol) add(q scenario.Request, plan *scenario.Plan, verdicts *check.
 		return err
 	}
 	if at.Scheme != "http" && at.Scheme != "https" {
+		//lint:ignore ST1005 the dots stand for the rest of a URL
 		return fmt.Errorf("its URL has the scheme %s; write http://... or https://...", at.Scheme)
 	}
 	r, err := compile(q, plan, at)

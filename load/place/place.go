@@ -45,6 +45,7 @@ var schemes = map[string]scheme{
 func Parse(rawURL string, p *scenario.Plan) (Place, error) {
 	name, rest, ok := strings.Cut(rawURL, "://")
 	if !ok {
+		//lint:ignore ST1005 the dots stand for the rest of a URL
 		return Place{}, fmt.Errorf("URL %.80q has no scheme; write http://...", redact.Text(rawURL))
 	}
 	at := Place{Scheme: strings.ToLower(name)}

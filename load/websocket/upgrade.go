@@ -21,9 +21,6 @@ import (
 // mostUpgrade is how long the head of an answer to an upgrade may be.
 const mostUpgrade = 64 << 10
 
-// keyText is how long a Sec-WebSocket-Key is: 16 bytes in base64.
-const keyText = 24
-
 // endpoint is where a connection is upgraded, and how. Its fields up to headers
 // are what makes two requests share connections.
 type endpoint struct {

@@ -37,7 +37,7 @@ func route(path string) string {
 		switch {
 		case i == most:
 			return "/" + strings.Join(segments[:most], "/") + "/..."
-		case len(s) > longest || strings.IndexAny(s, "0123456789@=") >= 0 && !version(s):
+		case len(s) > longest || strings.ContainsAny(s, "0123456789@=") && !version(s):
 			segments[i] = "{}"
 		}
 	}

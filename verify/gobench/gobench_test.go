@@ -91,10 +91,6 @@ func (b Benchmark) metric(t *testing.T, unit string) Metric {
 	return Metric{}
 }
 
-func (b Benchmark) has(kind Kind) bool {
-	return slices.ContainsFunc(b.Traps, func(t Trap) bool { return t.Kind == kind })
-}
-
 const codec = `package codec
 
 func Encode(n int) (sum uint32) {

@@ -39,7 +39,7 @@ func (d *timed) Measure(context.Context, Side) (verify.Block, error) {
 
 func (d *timed) blocks(n int) (out []verify.Block) {
 	for range n {
-		b, _ := d.Measure(nil, Side{})
+		b, _ := d.Measure(context.Background(), Side{})
 		out = append(out, b)
 	}
 	return out

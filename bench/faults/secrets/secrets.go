@@ -41,7 +41,6 @@ type trial struct {
 	codes     []string
 	db        *postgres.Server // nil without a database
 	address   string
-	lastErr   error
 	quick     bool // only the runs that a sample makes
 	otlp      string
 	inherited []string

@@ -1,3 +1,0 @@
-module github.com/redline-go/redline/probe
-
-go 1.24
