@@ -126,16 +126,34 @@ var RegexpMatch = domain{
 	},
 }.analyzer()
 
+// parsesTemplate reports whether most of the work goes through the parsing of a
+// template, of text/template or html/template: it belongs in the set-up, and no
+// cheaper way to build strings would mend it.
+func parsesTemplate(h diagnose.Hot) bool {
+	return strings.HasPrefix(h.Callee, "template.Parse") || strings.HasPrefix(h.Callee, "template.(*Template).Parse")
+}
+
 // Format finds services that spend their CPU on building strings.
 var Format = domain{
-	name: "format", roles: callstack.Format, handed: true, least: leastFormat, worth: from(purposeful),
-	doc:   "Counts CPU samples inside fmt, strconv, templates and string building, from 15 % of the service's CPU.",
-	title: fixed("Formatting text"),
+	name: "format", roles: callstack.Format, handed: true, least: leastFormat,
+	worth: func(h diagnose.Hot) float64 {
+		if parsesTemplate(h) {
+			return leastWorth
+		}
+		return purposeful
+	},
+	doc: "Counts CPU samples inside fmt, strconv, templates and string building, from 15 % of the service's CPU.",
+	title: func(h diagnose.Hot) string {
+		if parsesTemplate(h) {
+			return "Parsing templates anew and executing them"
+		}
+		return "Formatting text"
+	},
 	cause: diagnose.Cause{
 		ID: "cpu-format", Title: "Formatting takes the CPU",
 		Doc: "A large part of the CPU is spent in fmt, string building and conversions.",
 		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format or string building, from 15 % of " +
-			"the service's CPU; a sickness when removing it would gain 1.55x. What the server formats by itself (headers, " +
+			"the service's CPU; a sickness when removing it would gain 1.55x, or 1.3x where most of it goes through the parsing of a template, which belongs in the set-up. What the server formats by itself (headers, " +
 			"dates) does not count; formatting inside loggers and encoders is theirs.",
 		Remedy: "strconv.Append and append into a reused buffer.",
 		Example: diagnose.Example{Lang: "go",
@@ -144,6 +162,10 @@ var Format = domain{
 		Verify: verify, Cases: []string{"payslip-lines", "crew-roster"},
 	},
 	remedy: func(h diagnose.Hot) string {
+		if parsesTemplate(h) {
+			return fmt.Sprintf("Parse the template once, at start or when its text changes, and only execute it in requests, instead of calling %s at %s; "+
+				"functions that need the request's values become fields of the data.", h.Callee, diagnose.At(h.Place))
+		}
 		return fmt.Sprintf("At %s append with strconv into a reused buffer instead of %s.", diagnose.At(h.Place), callee(h, "fmt"))
 	},
 }.analyzer()
