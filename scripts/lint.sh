@@ -10,6 +10,13 @@ if [ -n "$unformatted" ]; then
   exit 1
 fi
 
+if [ "${1:-}" = vet ]; then
+  for module in . lab corpus; do
+    (cd "$module" && go vet ./...)
+  done
+  exit 0
+fi
+
 # Without go.work, as whoever fetches a module sees it. Tidying asks the registry for modules that only tests of
 # dependencies need: where it cannot be reached, the reason is printed instead.
 for module in . lab corpus scripts/tools; do
