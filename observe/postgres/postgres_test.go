@@ -28,9 +28,12 @@ const binEnv = "REDLINE_POSTGRES_BIN"
 // start runs a server for the test with the given settings.
 func start(t *testing.T, settings map[string]string) *target.Server {
 	t.Helper()
+	if _, err := target.Installed(); err != nil && os.Getenv(binEnv) == "" {
+		t.Skipf("no PostgreSQL server on this machine: %v", err)
+	}
 	server, err := target.Start(t.Context(), target.Options{NoDownload: true, BinDir: os.Getenv(binEnv), Settings: settings})
 	if err != nil {
-		t.Skipf("no PostgreSQL server on this machine: %v", err)
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Stop(context.Background()) })
 	return server

@@ -24,7 +24,9 @@ import (
 const (
 	superuser    = "redline"
 	databaseName = "redline"
-	defaultReady = 30 * time.Second
+	// defaultReady is what initdb and a start take on a host whose CPUs others use: seconds
+	// of CPU, and minutes at worst.
+	defaultReady = 2 * time.Minute
 )
 
 var errPortTaken = errors.New("the port was taken by another process")

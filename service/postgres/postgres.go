@@ -54,7 +54,7 @@ type Options struct {
 	// Settings overrides or adds configuration parameters, by name.
 	Settings map[string]string
 	// ReadyTimeout bounds the time from launch to the first connection; zero
-	// means 30 s.
+	// means 2 min.
 	ReadyTimeout time.Duration
 	// Log gets what initdb and the server write; nil keeps only the last
 	// lines, for errors.
