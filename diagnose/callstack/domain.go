@@ -86,6 +86,8 @@ func (x *Index) outermost(stack, inner []record.Frame) (role Role, at int) {
 			continue
 		case role != 0 && has.Has(Compress):
 			role, at = Compress, i
+		case role == Format && has.Has(TemplateParse):
+			role, at = TemplateParse, i // html/template escapes a template on its first execution
 		}
 		domain := has & Domains
 		if role != 0 || domain == 0 {

@@ -40,32 +40,33 @@ const (
 	Instrument                    // counts, times or traces what the service does
 	RegexpCompile
 	RegexpMatch
-	Router    // finds the handler of a request
-	Sort      // sorts
-	Reflect   // reflection, and encoders and binders made of it
-	Clock     // reads the clock or a random source; before Crypto, which contains one
-	Format    // fmt, string building, conversion
-	Handshake // a TLS handshake
-	TLS       // crypto/tls besides; before Crypto, which contains it
-	Crypto    // hashes, signs, encrypts, password hashes
-	Compress  // compression
-	Map       // the runtime's maps
-	Copy      // moves bytes
-	Atomic    // one atomic operation
-	SmallIO   // a system call that reads or writes
-	Buffered  // reads or writes through a buffer
-	Flush     // empties one before it is full
-	Allocate  // the runtime's allocator
-	GCAssist  // marking that an allocation has to do
-	GCWork    // background marking and sweeping
-	GCIdle    // marking on a CPU that had nothing else to do
-	Spawn     // starts or ends a goroutine, or grows its stack
-	Schedule  // the scheduler
-	Dial      // a network connection is opened
+	TemplateParse // parses a template, or escapes one on its first execution; before Format, which contains it
+	Router        // finds the handler of a request
+	Sort          // sorts
+	Reflect       // reflection, and encoders and binders made of it
+	Clock         // reads the clock or a random source; before Crypto, which contains one
+	Format        // fmt, string building, conversion
+	Handshake     // a TLS handshake
+	TLS           // crypto/tls besides; before Crypto, which contains it
+	Crypto        // hashes, signs, encrypts, password hashes
+	Compress      // compression
+	Map           // the runtime's maps
+	Copy          // moves bytes
+	Atomic        // one atomic operation
+	SmallIO       // a system call that reads or writes
+	Buffered      // reads or writes through a buffer
+	Flush         // empties one before it is full
+	Allocate      // the runtime's allocator
+	GCAssist      // marking that an allocation has to do
+	GCWork        // background marking and sweeping
+	GCIdle        // marking on a CPU that had nothing else to do
+	Spawn         // starts or ends a goroutine, or grows its stack
+	Schedule      // the scheduler
+	Dial          // a network connection is opened
 )
 
 // Domains are the roles that say what CPU was spent on.
-const Domains = DBClient | HTTPClient | RPCClient | Logging | Instrument | JSON | RegexpCompile | RegexpMatch |
+const Domains = DBClient | HTTPClient | RPCClient | Logging | Instrument | JSON | RegexpCompile | RegexpMatch | TemplateParse |
 	Router | Sort | Reflect | Clock | Format | Handshake | TLS | Crypto | Compress
 
 // Works are the roles that say what a function's own time goes into, below the

@@ -126,34 +126,40 @@ var RegexpMatch = domain{
 	},
 }.analyzer()
 
-// parsesTemplate reports whether most of the work goes through the parsing of a
-// template, of text/template or html/template: it belongs in the set-up, and no
-// cheaper way to build strings would mend it.
-func parsesTemplate(h diagnose.Hot) bool {
-	return strings.HasPrefix(h.Callee, "template.Parse") || strings.HasPrefix(h.Callee, "template.(*Template).Parse")
-}
+// TemplateParse finds templates parsed per request.
+var TemplateParse = domain{
+	name: "template-parse", roles: callstack.TemplateParse, least: leastCompile, worth: from(wasteWorth),
+	doc:   "Counts CPU samples inside the parsing of templates, from 5 % of the service's CPU.",
+	title: fixed("Parsing templates"),
+	cause: diagnose.Cause{
+		ID: "cpu-template-parse", Title: "Templates are parsed in the request path",
+		Doc: "A template is read and parsed for each use instead of once.",
+		Knows: "CPU samples below Parse, ParseFiles, ParseFS and ParseGlob of text/template and html/template, their Clone, the escaping that html/template does " +
+			"on a template's first execution, and the parsers of other engines; from 5 % of the service's CPU, and the collector's work for what they " +
+			"allocate. Parsing belongs outside requests, so all of it can be saved. Executing a template is cpu-format.",
+		Remedy: "Parse once, at start, and only execute.",
+		Example: diagnose.Example{Lang: "go",
+			Before: "func page(w http.ResponseWriter, r *http.Request) {\n\tt := template.Must(template.ParseFiles(\"page.html\"))\n\tt.Execute(w, data(r))\n}",
+			After:  "var pageTemplate = template.Must(template.ParseFiles(\"page.html\"))\n\nfunc page(w http.ResponseWriter, r *http.Request) { pageTemplate.Execute(w, data(r)) }"},
+		Verify: verify, Cases: []string{"permit-notices", "permit-board"},
+	},
+	remedy: func(h diagnose.Hot) string {
+		return fmt.Sprintf("Parse the template once, at start or when its text changes, and only execute it in requests, instead of calling %s at %s; "+
+			"functions that need the request's values become fields of the data.", callee(h, "its parser"), diagnose.At(h.Place))
+	},
+}.analyzer()
 
 // Format finds services that spend their CPU on building strings.
 var Format = domain{
 	name: "format", roles: callstack.Format, handed: true, least: leastFormat,
-	worth: func(h diagnose.Hot) float64 {
-		if parsesTemplate(h) {
-			return leastWorth
-		}
-		return purposeful
-	},
-	doc: "Counts CPU samples inside fmt, strconv, templates and string building, from 15 % of the service's CPU.",
-	title: func(h diagnose.Hot) string {
-		if parsesTemplate(h) {
-			return "Parsing templates anew and executing them"
-		}
-		return "Formatting text"
-	},
+	worth: from(purposeful),
+	doc:   "Counts CPU samples inside fmt, strconv, templates and string building, from 15 % of the service's CPU.",
+	title: fixed("Formatting text"),
 	cause: diagnose.Cause{
 		ID: "cpu-format", Title: "Formatting takes the CPU",
 		Doc: "A large part of the CPU is spent in fmt, string building and conversions.",
 		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format or string building, from 15 % of " +
-			"the service's CPU; a sickness when removing it would gain 1.55x, or 1.3x where most of it goes through the parsing of a template, which belongs in the set-up. What the server formats by itself (headers, " +
+			"the service's CPU; a sickness when removing it would gain 1.55x. What the server formats by itself (headers, " +
 			"dates) does not count; formatting inside loggers and encoders is theirs.",
 		Remedy: "strconv.Append and append into a reused buffer.",
 		Example: diagnose.Example{Lang: "go",
@@ -162,10 +168,6 @@ var Format = domain{
 		Verify: verify, Cases: []string{"payslip-lines", "crew-roster"},
 	},
 	remedy: func(h diagnose.Hot) string {
-		if parsesTemplate(h) {
-			return fmt.Sprintf("Parse the template once, at start or when its text changes, and only execute it in requests, instead of calling %s at %s; "+
-				"functions that need the request's values become fields of the data.", h.Callee, diagnose.At(h.Place))
-		}
 		return fmt.Sprintf("At %s append with strconv into a reused buffer instead of %s.", diagnose.At(h.Place), callee(h, "fmt"))
 	},
 }.analyzer()
