@@ -28,7 +28,7 @@ var Saturated = diagnose.Analyzer{
 		Remedy: "More CPUs, or less work per request; the cost per request is attached.",
 		Example: diagnose.Example{Lang: "sh",
 			Before: "redline run crew.yaml          # 1.7 of 2 CPUs, 110 µs of CPU per request",
-			After:  "redline knee crew.yaml         # what rate these CPUs carry; then plan for more of them"},
+			After:  "redline run crew.yaml --rate 12000/s   # raise the rate until latency climbs: that rate is the capacity"},
 		Verify: "redline run at half of the rate (open loop): latency is flat, so nothing but CPUs was missing.",
 		Cases:  []string{"crew-roster", "short-links"},
 		FollowsFrom: []string{"cpu-json", "cpu-logging", "cpu-regexp-compile", "cpu-regexp-match", "cpu-format", "cpu-crypto",
