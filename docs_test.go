@@ -5,11 +5,14 @@ package redline_test
 
 import (
 	"fmt"
+	"go/ast"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -250,4 +253,55 @@ func (c commands) understand(words []string) error {
 		}
 	}
 	return nil
+}
+
+// TestTroubleshootingQuotesMessages holds the page that is searched by message to
+// what the code prints.
+func TestTroubleshootingQuotesMessages(t *testing.T) {
+	text, err := os.ReadFile("docs/troubleshooting.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var literals strings.Builder
+	for _, s := range sources(t) {
+		if s.test() || s.foreign() {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			expr, ok := n.(ast.Expr)
+			if !ok {
+				return true
+			}
+			text, ok := constant(expr)
+			if ok {
+				literals.WriteString(text + "\n")
+			}
+			return !ok
+		})
+	}
+	quoted := regexp.MustCompile("(?m)^(?:###[^`\n]*|\\| |- )`([^`]+)`").FindAllStringSubmatch(string(text), -1)
+	if len(quoted) < 30 {
+		t.Fatalf("only %d messages were found", len(quoted))
+	}
+	for _, m := range quoted {
+		for part := range strings.SplitSeq(m[1], "...") {
+			if part = strings.Trim(part, " :()"); part != "" && !strings.Contains(literals.String(), part) {
+				t.Errorf("docs/troubleshooting.md quotes %q: nothing prints %q", m[1], part)
+			}
+		}
+	}
+}
+
+// constant returns the text of a string literal, or of several that are added.
+func constant(e ast.Expr) (text string, ok bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil && e.Kind == token.STRING
+	case *ast.BinaryExpr:
+		x, ok := constant(e.X)
+		y, also := constant(e.Y)
+		return x + y, ok && also && e.Op == token.ADD
+	}
+	return "", false
 }
