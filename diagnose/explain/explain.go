@@ -102,7 +102,7 @@ func (p Page) parts() []part {
 		{title: "Before", text: p.Example.Before, code: cmp.Or(p.Example.Lang, "text")},
 		{title: "After", text: p.Example.After, code: cmp.Or(p.Example.Lang, "text")},
 		{title: "How to verify", text: p.Verify},
-		{title: "Told as a consequence of", text: strings.Join(p.FollowsFrom, ", ")},
+		{title: "Reported as a consequence of", text: strings.Join(p.FollowsFrom, ", ")},
 		{title: "Thresholds set by", text: strings.Join(p.Cases, ", ")},
 	}
 	if p.Knows == "" {
@@ -167,9 +167,9 @@ func trim(text string) string {
 // Index returns docs/causes.md: every cause with a link to its page.
 func (c Causes) Index() string {
 	var b strings.Builder
-	b.WriteString("# Causes\n\nWhat redline can name, in the order in which it judges. Each page says how the cause looks, how redline knows, what to\n" +
-		"do, with code before and after, and how to see that it helped; `redline explain CAUSE` prints the same. Made from the\n" +
-		"analyzers' own metadata: `go test ./diagnose/suite -update`. How often they are right is in [diagnosis.md](diagnosis.md).\n")
+	b.WriteString("# Causes\n\nLook up a cause that a report names: its symptoms, how redline recognises it, the remedy with code before and after, and\n" +
+		"how to verify it. `redline explain CAUSE` prints the same. Causes stand in the order in which redline judges them;\n" +
+		"[diagnosis.md](diagnosis.md) measures how often they are right. Generated from the analyzers: `go test ./diagnose/suite -update`.\n")
 	last := diagnose.Stage(-1)
 	for _, p := range c {
 		if p.Stage != last {

@@ -28,8 +28,8 @@ var Crypto = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-crypto", Title: "Hashing and signing take the CPU",
 		Doc: "A large part of the CPU is spent in hashes, signatures or password hashing.",
-		Knows: "CPU samples below hash, crypto and token packages, from 15 % of the service's CPU; a sickness when removing it would gain 1.55x, " +
-			"since what is verified again can be remembered and what is new can not. TLS is not counted (cpu-tls), nor the random source (cpu-clock), nor the " +
+		Knows: "CPU samples below hash, crypto and token packages, from 15 % of the service's CPU; a defect when removing it would gain 1.55x, " +
+			"because a repeated verification can be cached and a new one cannot. TLS is not counted (cpu-tls), nor the random source (cpu-clock), nor the " +
 			"handshakes of database drivers.",
 		Remedy: "Remember what was verified, lower the cost where it is safe, use an algorithm the CPU has instructions for.",
 		Example: diagnose.Example{Lang: "go",
@@ -70,7 +70,7 @@ var Compress = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-compress", Title: "Compression takes the CPU",
 		Doc: "A large part of the CPU is spent compressing or decompressing bodies.",
-		Knows: "CPU samples inside compressors, whoever writes into them (an encoder, a middleware), from 15 % of the service's CPU; a sickness when " +
+		Knows: "CPU samples inside compressors, whoever writes into them (an encoder, a middleware), from 15 % of the service's CPU; a defect when " +
 			"removing it would gain 1.55x. Making a new writer for each body is part of it, and of alloc-hot.",
 		Remedy: "A lower level, no compression of small bodies, writers reused, answers kept compressed.",
 		Example: diagnose.Example{Lang: "go",
@@ -91,7 +91,7 @@ var Sort = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-sort", Title: "Sorting takes the CPU",
 		Doc: "The same data is sorted for each request, often to show a few of its first elements.",
-		Knows: "CPU samples below sort.Sort, sort.Slice, slices.SortFunc and their kin, the user's comparison included, from 15 % of the service's CPU. Where: " +
+		Knows: "CPU samples below sort.Sort, sort.Slice, slices.SortFunc and the like, the user's comparison included, from 15 % of the service's CPU. Where: " +
 			"the user's line that sorts, not the comparison.",
 		Remedy: "Keep the data sorted as it changes, keep an index, or select the first n with a heap.",
 		Example: diagnose.Example{Lang: "go",
@@ -135,8 +135,8 @@ var Clock = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-clock", Title: "The clock or a random source takes the CPU",
 		Doc: "The time is read, or random bytes are drawn, thousands of times in a request: for each element of a loop, a few bytes at a time.",
-		Knows: "CPU samples below time.Now and its kin, math/rand, crypto/rand and UUID generators that the user's functions call, from 12 % of the service's CPU. What " +
-			"the server and the runtime read by themselves does not count. One cause for both, because they look alike and are healed alike: read once.",
+		Knows: "CPU samples below time.Now and the like, math/rand, crypto/rand and UUID generators that the user's functions call, from 12 % of the service's CPU. What " +
+			"the server and the runtime read by themselves does not count. One cause for both, because they look alike and have the same remedy: read once.",
 		Remedy: "Read the clock once per request and pass it on; draw random bytes in blocks; math/rand/v2 where no secret is made.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, s := range sessions {\n\tif time.Since(s.seen) > limit { n++ }\n}",

@@ -24,11 +24,11 @@ var Saturated = diagnose.Analyzer{
 		ID: "cpu-saturated", Title: "The CPUs are used up, and no single cost leads",
 		Doc: "The service keeps its CPUs busy, and the cost of a request is spread over many functions.",
 		Knows: "The service itself uses 85 % of the CPUs that it may use, the host's CPUs are fully used, and no cause of memory or CPU was found. It is no " +
-			"sickness: a healthy service under a closed loop ends here, so confidence is always low. What a request costs is attached, largest first.",
+			"defect: a healthy service under a closed loop ends here, so confidence is always low. What a request costs is attached, largest first.",
 		Remedy: "More CPUs, or less work per request; the cost per request is attached.",
 		Example: diagnose.Example{Lang: "sh",
 			Before: "redline run crew.yaml          # 1.7 of 2 CPUs, 110 µs of CPU per request",
-			After:  "redline knee crew.yaml         # what rate these CPUs carry; then plan for more of them"},
+			After:  "redline run crew.yaml --rate 12000/s   # raise the rate until latency climbs: that rate is the capacity"},
 		Verify: "redline run at half of the rate (open loop): latency is flat, so nothing but CPUs was missing.",
 		Cases:  []string{"crew-roster", "short-links"},
 		FollowsFrom: []string{"cpu-json", "cpu-logging", "cpu-regexp-compile", "cpu-regexp-match", "cpu-format", "cpu-crypto",

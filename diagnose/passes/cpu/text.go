@@ -29,7 +29,7 @@ func standardJSON(h diagnose.Hot) bool { return h.Callee == "" || strings.HasPre
 // JSON finds services that spend their CPU on JSON.
 var JSON = domain{
 	name: "json", roles: callstack.JSON, handed: true, least: leastJSON,
-	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a sickness when removing it " +
+	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a defect when removing it " +
 		"would gain 1.85x.",
 	title: fixed("JSON encoding and decoding"),
 	worth: func(h diagnose.Hot) float64 {
@@ -43,7 +43,7 @@ var JSON = domain{
 		Doc: "A large part of the CPU is spent encoding or decoding JSON: large answers encoded again for each request, or bodies decoded into loose maps.",
 		Knows: "CPU samples whose outermost library inside the handler is a JSON package, reflection and allocation below it included, and the " +
 			"collector's work for what it allocates; from 16 % of the service's CPU. JSON inside a logger is cpu-logging, and an answer that an " +
-			"encoder writes into a compressor is cpu-compress. A JSON service may well spend a third of its CPU on JSON: it is a sickness only when " +
+			"encoder writes into a compressor is cpu-compress. A JSON service may well spend a third of its CPU on JSON: it is a defect only when " +
 			"removing it would gain 1.85x (4.3x where the encoder is a fast one), below that confidence is low. Where: the user's line that calls the encoder.",
 		Remedy: "A generated or faster encoder, a smaller body, an encoded answer kept.",
 		Example: diagnose.Example{Lang: "go",
@@ -86,7 +86,7 @@ var Logging = domain{
 // RegexpCompile finds regular expressions compiled per request.
 var RegexpCompile = domain{
 	name: "regexp-compile", roles: callstack.RegexpCompile, least: leastCompile, worth: from(wasteWorth),
-	doc:   "Counts CPU samples inside regexp.Compile and its kin, from 5 % of the service's CPU.",
+	doc:   "Counts CPU samples inside regexp.Compile and the like, from 5 % of the service's CPU.",
 	title: fixed("Compiling regular expressions"),
 	cause: diagnose.Cause{
 		ID: "cpu-regexp-compile", Title: "Regular expressions are compiled in the request path",
@@ -113,7 +113,7 @@ var RegexpMatch = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-regexp-match", Title: "Regular expressions take the CPU",
 		Doc: "A large part of the CPU is spent matching.",
-		Knows: "CPU samples below methods of a compiled expression, from 12 % of the service's CPU; a sickness when removing " +
+		Knows: "CPU samples below methods of a compiled expression, from 12 % of the service's CPU; a defect when removing " +
 			"it would gain 1.4x. Expressions that a router matches are cpu-router.",
 		Remedy: "strings.Cut, a hand-written parser, or a simpler expression tried first.",
 		Example: diagnose.Example{Lang: "go",
@@ -159,7 +159,7 @@ var Format = domain{
 		ID: "cpu-format", Title: "Formatting takes the CPU",
 		Doc: "A large part of the CPU is spent in fmt, string building and conversions.",
 		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format or string building, from 15 % of " +
-			"the service's CPU; a sickness when removing it would gain 1.55x. What the server formats by itself (headers, " +
+			"the service's CPU; a defect when removing it would gain 1.55x. What the server formats by itself (headers, " +
 			"dates) does not count; formatting inside loggers and encoders is theirs.",
 		Remedy: "strconv.Append and append into a reused buffer.",
 		Example: diagnose.Example{Lang: "go",

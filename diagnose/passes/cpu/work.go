@@ -83,7 +83,7 @@ var Map = work{
 		Doc: "A function spends most of its time in maps: it fills one for each request, which hashes keys and grows it; it looks the same keys up again and " +
 			"again; or it ranges over all entries to find a few.",
 		Knows: "CPU samples of the service's own functions inside the runtime's map code and what it allocates to grow, where that is more than half of the " +
-			"function; from 20 % of the service's CPU. The runtime's functions tell filling, looking up and ranging apart, each with its own remedy. Where it is less " +
+			"function; from 20 % of the service's CPU. The runtime's functions distinguish filling, looking up and ranging, each with its own remedy. Where it is less " +
 			"than half, the function is cpu-hot-function.",
 		Remedy: "Filling: a size hint, a smaller or integer key, a map that is kept. Looking up: once per request, then keep the entry. Ranging: an index by what is looked for.",
 		Example: diagnose.Example{Lang: "go",
@@ -198,7 +198,7 @@ var Atomics = work{
 		Doc: "A function updates atomic words, thousands of times in a request, that other CPUs update as well: the same word, or neighbours in its cache line (false sharing).",
 		Knows: "CPU samples of the service's own functions whose innermost frame is a method of sync/atomic's types, where that is more than half of the function; from " +
 			"20 % of the service's CPU. One profile shows that the operations take the time, not whose cache line they wait for: a word that all " +
-			"CPUs update and neighbours in one line (false sharing) can be distinguished only by the CPU's own counters or by an experiment, so both are named by this, and both are healed by " +
+			"CPUs update and neighbours in one line (false sharing) can be distinguished only by the CPU's own counters or by an experiment, so both are named by this, and both are remedied by " +
 			"updating less often and apart. The older functions (atomic.AddInt64) and plain stores leave no frame of their own: then the function is cpu-hot-function.",
 		Remedy: "Count locally and add once; one padded counter per CPU or worker.",
 		Example: diagnose.Example{Lang: "go",

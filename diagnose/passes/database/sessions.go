@@ -47,7 +47,7 @@ var lockWaitCause = diagnose.Cause{
 	Title: "Sessions wait for row or table locks",
 	Doc:   "Transactions update the same rows or take the same lock, and later ones wait until earlier ones end.",
 	Knows: "Active sessions that wait in an event of class Lock (or for another session): half of one on average, a quarter of " +
-		"the active ones, and 15 % of request time. The chains that pg_blocking_pids tells name who holds the lock, in which " +
+		"the active ones, and 15 % of request time. The chains of pg_blocking_pids name who holds the lock, in which " +
 		"statement, and who waits. Where the holder is idle in its transaction because the service does something else, that " +
 		"is the root (db-idle-in-tx).",
 	Remedy: "Shorter transactions, no other I/O inside them, locks in one order, hot rows split or updated last.",

@@ -24,7 +24,7 @@ var Disk = diagnose.Analyzer{
 		Title: "Requests wait for the disk",
 		Doc: "Requests wait in fsync or in writes to files, or for a lock whose holder does. CPUs are idle, and the more requests " +
 			"there are at a time, the longer each waits.",
-		Knows: "The execution trace has the system calls with their stacks: fsync and its kin, and writes to files that are not a " +
+		Knows: "The execution trace has the system calls with their stacks: fsync and the like, and writes to files that are not a " +
 			"logger's. Where requests wait at a lock or a channel, the goroutine that they waited for is followed, and its time in " +
 			"such a call counts as theirs, so that the disk is reported and not the lock in front of it. Syncs in the background that no " +
 			"request waits for count for nothing. What eBPF counted of fsync is reported beside it. Reads of files are blocking-syscall, " +
@@ -33,7 +33,7 @@ var Disk = diagnose.Analyzer{
 		Example: diagnose.Example{
 			Lang:   "go",
 			Before: "j.mu.Lock()\nj.file.Write(entry)\nj.file.Sync() // one per request\nj.mu.Unlock()",
-			After:  "j.entries <- entry // a goroutine writes all that are there,\n<-entry.durable    // syncs once, and tells each of them",
+			After:  "j.entries <- entry // a goroutine writes all that are there,\n<-entry.durable    // syncs once, and answers each of them",
 		},
 		Verify: "redline run again: fewer fsync.calls per request, and the wait at the journal's lock is gone from the anatomy.",
 		Cases:  []string{"journal-sync", "draft-autosave", "receipt-pause-sync", "events-background-sync"},

@@ -34,7 +34,7 @@ var Throttling = diagnose.Analyzer{
 			"how long its CPUs stood still. A service that uses up 85 % of the quota on average would use more: the gain is " +
 			"bounded by the host's free CPUs. One that does not is stopped in bursts: its windows with a stop are compared with " +
 			"those without, and it is named only if they are 1.3 times slower. What the CPU is spent on (cpu-*) is reported after it, " +
-			"since a larger quota is the lesser change; GOMAXPROCS set above the quota is the root of bursts (gomaxprocs-mismatch).",
+			"because a larger quota is the smaller change; GOMAXPROCS set above the quota is the root of bursts (gomaxprocs-mismatch).",
 		Remedy: "Raise the quota, use less CPU per request, and keep GOMAXPROCS at the quota so that it is not used up in a burst.",
 		Example: diagnose.Example{
 			Lang:   "yaml",

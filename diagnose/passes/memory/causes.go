@@ -59,7 +59,7 @@ var gcAssist = diagnose.Cause{
 		"are idle.",
 	Knows: "Time in assists and stopped worlds from the execution trace, from 10 % of request time (20 % on saturated CPUs) or 40 % of the tail's extra time " +
 		"(below saturation), when collecting takes at least 8 % of the service's CPU. On saturated CPUs the same figures are " +
-		"told as gc-cpu: there the CPU is what is missing, and assists are one way of spending it.",
+		"reported as gc-cpu: there the CPU is the bottleneck, and assists are one way of spending it.",
 	Remedy:      "Allocate less; raise GOGC under a memory limit (GOMEMLIMIT).",
 	FollowsFrom: allocators,
 	Example: diagnose.Example{Lang: "sh",

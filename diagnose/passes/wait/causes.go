@@ -108,8 +108,8 @@ var sleepCause = diagnose.Cause{
 	Knows: "The trace shows which waits a timer ended, directly, through a context's deadline, or through a goroutine that " +
 		"itself stood and waited for a timer. They count from 20 % of the mean request, or half of the tail's extra time. A " +
 		"select that is ended partly by its own timer and partly by goroutines that had nothing to do until then, or by one " +
-		"that wakes all who wait, is a long poll: the request waits for an event for as long as it was told to, and nothing " +
-		"is named. A pause that always ends by its timer can not be told from an intended one, and is named.",
+		"that wakes all who wait, is a long poll: the request waits for an event for as long as it is meant to, and nothing " +
+		"is named. A pause that always ends by its timer cannot be distinguished from an intended one, and is named.",
 	Remedy: "Remove the timer from the request path, or wait for the event itself.",
 	Example: diagnose.Example{Lang: "go",
 		Before: "for !job.Done() {\n\ttime.Sleep(25 * time.Millisecond)\n}",
