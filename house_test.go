@@ -19,7 +19,7 @@ const module = "github.com/redline-go/redline/"
 // floors gives each room its floor. A room imports only from lower floors;
 // folders inside a room may import the room and each other.
 var floors = map[string]int{
-	"record": 1, "scenario": 1, "stat": 1, "benchmark": 1,
+	"record": 1, "scenario": 1, "stat": 1, "benchmark": 1, "notation": 1,
 	// access is who may connect to a listener, wherever one is opened.
 	"access": 1,
 	// export shows a run to the outside as it goes: it touches the world, and run
@@ -55,6 +55,8 @@ var bans = []struct{ room, imports, reason string }{
 	{"scenario/", "os/exec", "a plan is pure: it starts nothing"},
 	{"stat/", "os", "statistics are pure"},
 	{"stat/", module, "statistics know nothing of redline"},
+	{"notation/", module + "redact", "figures have no secrets"},
+	{"notation/", "net", "writing a figure talks to nobody"},
 	{"access/", module, "who comes in is the kernel's to say, whatever is behind"},
 	{"benchmark/", module, "what benches leave knows nothing of what was measured"},
 	{"anatomy/", "net/http", "anatomy replays from a trace"},

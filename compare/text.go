@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/render"
 )

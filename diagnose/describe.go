@@ -2,11 +2,10 @@ package diagnose
 
 import (
 	"fmt"
-	"math"
 	"path"
-	"time"
 
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 )
 
@@ -24,28 +23,17 @@ func WhereOf(f record.Frame) record.Where {
 	return record.Where{Function: f.Function, File: f.File, Line: f.Line}
 }
 
-// Percent words a share: "87 %", "0.4 %" below one per cent.
-func Percent(share float64) string {
-	if share > 0 && share < 0.01 {
-		return fmt.Sprintf("%.1f %%", 100*share)
-	}
-	return fmt.Sprintf("%.0f %%", 100*share)
-}
+// Percent words a share, 0 to 1: "87 %", "8.7 %", "0.40 %".
+func Percent(share float64) string { return notation.Percent(share) }
 
 // Span words a duration in ns with three figures: "1.24 ms", "310 µs".
-func Span(ns float64) string {
-	switch {
-	case math.IsNaN(ns):
-		return "unknown"
-	case ns >= 1e9:
-		return fmt.Sprintf("%.3g s", ns/1e9)
-	case ns >= 1e6:
-		return fmt.Sprintf("%.3g ms", ns/1e6)
-	case ns >= 1e3:
-		return fmt.Sprintf("%.3g µs", ns/1e3)
-	}
-	return time.Duration(ns).String()
-}
+func Span(ns float64) string { return notation.Span(ns) }
+
+// Size words bytes: "41.0 KiB".
+func Size(bytes float64) string { return notation.Size(bytes) }
+
+// Times words a mean count: "2", "1.5", "12.3".
+func Times(n float64) string { return notation.Short(n) }
 
 // Evidence sources, as findings.json names them.
 const (

@@ -46,7 +46,7 @@ func (p *Pass) Model(own bool) laws.Model {
 	return m
 }
 
-func named(format string, n float64) string { return fmt.Sprintf(format, fmt.Sprintf("%.3g", n)) }
+func named(format string, n float64) string { return fmt.Sprintf(format, Times(n)) }
 
 // response is the mean request's time in seconds as the load saw it, which is what a
 // client's think time adds to, or else in the trace. Times are shares of it.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/access"
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -146,7 +147,7 @@ func (p *page) await() string {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return fmt.Sprintf("page for Prometheus: the last %v were not scraped before it closed (hint: remote write sends all)", p.newest.Sub(p.seen).Round(100*time.Millisecond))
+	return fmt.Sprintf("page for Prometheus: the last %s were not scraped before it closed (hint: remote write sends all)", notation.Time(p.newest.Sub(p.seen)))
 }
 
 // byName orders values by metric, then by labels.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/redline-go/redline/report/notation"
+	"github.com/redline-go/redline/notation"
 )
 
 // plotRows is the height of a chart in cells.

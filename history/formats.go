@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify/baseline"
 )

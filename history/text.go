@@ -6,9 +6,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/record/inert"
-	"github.com/redline-go/redline/report/notation"
 	"github.com/redline-go/redline/verify/baseline"
 )
 

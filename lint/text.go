@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/record/inert"
 )
 
 // Text writes hot lines with their remarks, costliest first, at most most of
@@ -53,7 +54,7 @@ func cost(l record.HotLine) string {
 		of    string
 	}{{l.CPU, "CPU"}, {l.Bytes, "bytes allocated"}, {l.Objects, "objects allocated"}} {
 		if c.share >= 0.005 {
-			parts = append(parts, fmt.Sprintf("%.0f %% of %s", 100*c.share, c.of))
+			parts = append(parts, fmt.Sprintf("%s of %s", notation.Percent(c.share), c.of))
 		}
 	}
 	return strings.Join(parts, ", ")

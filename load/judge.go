@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 )
@@ -138,10 +139,10 @@ func judgeLag(e *evidence, v *verdict) {
 	switch typical, tail := time.Duration(e.own.P50), time.Duration(e.own.P99); {
 	case typical > bound:
 		v.invalid(figureLatency, "the generator sent half of the requests at least %s late although a connection was free (allowed: %s)",
-			brief(typical), brief(bound))
+			notation.Time(typical), notation.Time(bound))
 	case tail > bound && !e.sharedTail():
 		v.invalid(figureTail, "the generator sent one request in 100 at least %s late although a connection was free (allowed: %s)",
-			brief(tail), brief(bound))
+			notation.Time(tail), notation.Time(bound))
 	}
 }
 
@@ -181,7 +182,7 @@ func judgeLittle(e *evidence, v *verdict) {
 	}
 	v.invalid(figureRate, "Little's law: %.0f requests/s x %s mean service time keep %.1f of %d %s in service; "+
 		"the generator itself held them for %.0f %% of the time between two requests",
-		float64(e.summary.Requests)/e.span.Seconds(), brief(e.meanService()), inService, places, what, 100*(1-share))
+		float64(e.summary.Requests)/e.span.Seconds(), notation.Time(e.meanService()), inService, places, what, 100*(1-share))
 }
 
 // localLimits are the generator's own limits, by the failures that they cause.
@@ -251,7 +252,7 @@ func judgeUnfinished(e *evidence, v *verdict) string {
 		never = fmt.Sprintf(" (%d of them were never sent)", e.waiting)
 	}
 	v.invalid(figureBoth, "%d of %d due requests had not ended %s after the end of the load%s, and how slow they were is not known",
-		open, e.due(), brief(e.grace), never)
+		open, e.due(), notation.Time(e.grace), never)
 	return v.why[len(v.why)-1]
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 )
 
@@ -43,7 +44,7 @@ func warnings(e *evidence) []string {
 	}
 	if e.begun > 0 {
 		warn("%d requests were not answered by the end of the grace time, the oldest for %s; the percentiles count them as that slow at least",
-			e.begun, brief(e.oldest))
+			e.begun, notation.Time(e.oldest))
 	}
 	for i, err := range e.failures {
 		if err != nil {
@@ -66,22 +67,10 @@ func warnQueued(e *evidence, warn func(format string, args ...any)) {
 	share, each := e.queueShare(), 1e3*record.PerSecond(e.spent.delay.Seconds(), e.span)
 	if tail := time.Duration(e.own.P99); e.open && tail > e.ownLagBound() && e.sharedTail() {
 		warn("one request in 100 was sent at least %s late because the generator waited for a CPU that the target or others used "+
-			"(%.0f ms/s in the kernel's run queue); the tail of the latency includes it", brief(tail), each)
+			"(%.0f ms/s in the kernel's run queue); the tail of the latency includes it", notation.Time(tail), each)
 	} else if e.spent.known && each >= 1e3*queued && e.summary.Service.Mean > 0 {
 		warn("the generator's threads stood in the kernel's run queue for %.0f ms in each second, %.0f %% of the time that they wanted to run; "+
 			"answers that came meanwhile were read only afterwards: up to %.0f %% of service time and latency is that (mean %s, p99 %s)",
-			each, 100*share, min(100, each/10), brief(time.Duration(e.summary.Service.Mean)), brief(time.Duration(e.summary.Latency.P99)))
-	}
-}
-
-// brief prints a time with three digits.
-func brief(d time.Duration) string {
-	switch {
-	case d >= time.Second:
-		return fmt.Sprintf("%.3g s", d.Seconds())
-	case d >= time.Millisecond:
-		return fmt.Sprintf("%.3g ms", float64(d)/1e6)
-	default:
-		return fmt.Sprintf("%.3g us", float64(d)/1e3)
+			each, 100*share, min(100, each/10), notation.Time(time.Duration(e.summary.Service.Mean)), notation.Time(time.Duration(e.summary.Latency.P99)))
 	}
 }

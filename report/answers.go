@@ -3,8 +3,8 @@ package report
 import (
 	"fmt"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/report/notation"
 )
 
 // mostUnexpected of the answers may have a status that the scenario does not

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/record/inert"
 )
 
 // JSON writes the summary as indented JSON in the order of its schema, ending

@@ -6,8 +6,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/report/notation"
 )
 
 // Ladder is what `redline demo` proves: a service taken up step by step, each

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/report/notation"
 )
 
 // ledgerShown is how many entries of a ledger a line names; the rest are summed.

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/report/notation"
 )
 
 // Markdown writes the summary as GitHub-flavoured Markdown with all findings,

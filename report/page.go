@@ -11,8 +11,8 @@ import (
 	"html"
 	"io"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/report/notation"
 )
 
 // The page's script and style are built from report/html/src by

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/report/notation"
 )
 
 // chart is one chart of the page, all its lines in one unit.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/diagnose/tale"
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/report/notation"
 )
 
 // pageData is what the page's script reads; report/html/src/data.ts mirrors it.

@@ -5,8 +5,8 @@ import (
 	"runtime/metrics"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/report/notation"
 )
 
 // maxPoints is the most points a line is inlined with; what is longer is

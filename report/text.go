@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/report/notation"
 )
 
 // findingsShown is how many findings a reader gets without asking for all.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/report/notation"
 )
 
 // load prints the block that users of wrk know, with service time beside

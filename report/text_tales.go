@@ -6,8 +6,8 @@ import (
 	"io/fs"
 
 	"github.com/redline-go/redline/diagnose/tale"
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/report/notation"
 )
 
 // talesOf tells the slowest requests of a bundle; none where no trace was taken

@@ -8,8 +8,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/report/notation"
 )
 
 // This file holds the sentences that text, Markdown and the page share, so
@@ -84,7 +84,7 @@ func full(c *record.CPUUse) string {
 	if len(users) == 0 {
 		return text + "."
 	}
-	return fmt.Sprintf("%s: of %g CPUs %s.", text, c.CPUs, strings.Join(users, ", "))
+	return fmt.Sprintf("%s: of %s CPUs %s.", text, notation.Short(c.CPUs), strings.Join(users, ", "))
 }
 
 // limitedBy says what kept the load from being higher when nothing in the

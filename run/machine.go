@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/service/postgres"
 )
 
@@ -42,7 +43,7 @@ func timers() Check {
 	}
 	slices.Sort(late)
 	median, worst := late[len(late)/2], late[len(late)-1]
-	c := Check{Name: "timers", OK: median < lateTimer, Value: fmt.Sprintf("late by %v at the median, %v at worst", median.Round(time.Microsecond), worst.Round(time.Microsecond))}
+	c := Check{Name: "timers", OK: median < lateTimer, Value: fmt.Sprintf("late by %s at the median, %s at worst", notation.Time(median), notation.Time(worst))}
 	if !c.OK {
 		c.Advice = "the machine is busy or its CPUs are shared: end what else runs, or use another machine"
 	}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix" // limits of the process
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/container"
 	"github.com/redline-go/redline/record"
@@ -95,14 +96,14 @@ func confinement() Check {
 	quota, confined := own[record.CgroupQuota]
 	memory, limited := own[record.CgroupMemoryLimit]
 	if confined {
-		c.OK, c.Value = false, fmt.Sprintf("%.2g CPUs", quota)
+		c.OK, c.Value = false, notation.Short(quota)+" CPUs"
 		c.Advice = "the quota stops the generator in the middle of requests: give it whole CPUs (cpuset), not a quota"
 	}
 	if limited {
 		if !confined {
 			c.Value = "no CPU quota"
 		}
-		c.Value += fmt.Sprintf(", %.0f MiB of memory", memory/(1<<20))
+		c.Value += ", " + notation.Size(memory) + " of memory"
 	}
 	return c
 }

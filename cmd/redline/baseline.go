@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/history"
-	"github.com/redline-go/redline/record/inert"
-	"github.com/redline-go/redline/report/notation"
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/baseline"

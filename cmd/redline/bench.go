@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/gobench"
 )

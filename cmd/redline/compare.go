@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redline-go/redline/compare"
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/record/inert"
 )
 
 func compareCommand() *cobra.Command {

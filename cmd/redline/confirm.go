@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
 )

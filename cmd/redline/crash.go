@@ -4,8 +4,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/record/inert"
 )
 
 // debugVariable names the environment variable that shows where a panic came from.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/run"
 )
 

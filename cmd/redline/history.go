@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/redline-go/redline/history"
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify/baseline"
 )

@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/service/guard"
 )

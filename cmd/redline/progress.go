@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi" // cuts a line at a terminal's width, not at bytes
 
-	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/notation/inert"
 )
 
 // progress tells how a session goes: on a terminal in one line that is written

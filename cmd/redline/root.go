@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra" // command line: flags, help and completion in one
 	"golang.org/x/term"      // is there a person at the other end
 
-	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/notation/inert"
 )
 
 func rootCommand(stdout, stderr io.Writer) *cobra.Command {

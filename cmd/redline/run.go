@@ -13,8 +13,8 @@ import (
 
 	"github.com/redline-go/redline/judge"
 	"github.com/redline-go/redline/lint"
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
 )

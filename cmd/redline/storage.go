@@ -7,7 +7,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/notation/inert"
 )
 
 // storage are the errors of a disk that takes no more, and what to do about each.

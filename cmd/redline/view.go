@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/report/live"
 	"github.com/redline-go/redline/run"
 )

@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
 )
@@ -46,7 +47,7 @@ func (f *flights) run(ctx context.Context) {
 		return
 	}
 	if rate := float64(len(slice.data)) / slice.span.Len().Seconds(); rate > flightRate {
-		f.say("flight recorder: left off, since %.1f MB/s of events would cost the target more than they tell", rate/1e6)
+		f.say("flight recorder: left off because %s/s of events would cost the target more than they are worth", notation.Size(rate))
 		return
 	}
 	if err := f.client.fly(ctx, f.options.FlightLength, f.options.FlightBytes); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/probe/ring"
 	"github.com/redline-go/redline/record"
@@ -307,7 +308,7 @@ func (m *Metrics) Health() record.SourceHealth {
 	}
 	if len(m.gaps) > 0 {
 		first := m.gaps[0]
-		texts = append(texts, fmt.Sprintf("no figures for %.1f s, first from %.1f s to %.1f s: %s", m.unseen.Seconds(), first.From.Seconds(), first.To.Seconds(), first.Why))
+		texts = append(texts, fmt.Sprintf("no figures for %s, first from %.1f s to %.1f s: %s", notation.Time(m.unseen), first.From.Seconds(), first.To.Seconds(), first.Why))
 	}
 	if m.foreign > 0 {
 		texts = append(texts, fmt.Sprintf("%d samples are dated in the future", m.foreign))

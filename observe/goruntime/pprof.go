@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
 )
@@ -86,7 +87,7 @@ func (p *pprof) snapshot(ctx context.Context, kind string) (capture, error) {
 func (p *pprof) cpu(ctx context.Context, length time.Duration) (capture, error) {
 	seconds := int((length + 100*time.Millisecond) / time.Second)
 	if seconds < 1 {
-		return capture{}, fmt.Errorf("a CPU profile over HTTP takes a second at least, and there are %v", length.Round(time.Millisecond))
+		return capture{}, fmt.Errorf("a CPU profile over HTTP takes a second at least, and there are %s", notation.Time(length))
 	}
 	return p.timed(ctx, "profile", strconv.Itoa(seconds), time.Duration(seconds)*time.Second, maxProfile)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe/postgres/planlog"
 	normal "github.com/redline-go/redline/record/statement"
 )
@@ -153,5 +154,5 @@ func (w *watch) logged(ctx context.Context, top []*statement) map[int64]fromLog 
 
 // source says where the plan comes from.
 func (f fromLog) source() string {
-	return fmt.Sprintf("auto_explain: the slowest of %d executions logged, %.3g ms", f.seen, f.Duration)
+	return fmt.Sprintf("auto_explain: the slowest of %d executions logged, %s", f.seen, notation.Span(1e6*f.Duration))
 }

@@ -37,6 +37,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
 )
@@ -98,7 +99,7 @@ func (s *Source) Health() record.SourceHealth {
 		h.Why += fmt.Sprintf(format, args...)
 	}
 	if s.ended != 0 {
-		say("the process ended %v into the run", s.ended.Round(time.Millisecond))
+		say("the process ended %s into the run", notation.Time(s.ended))
 	} else if s.samples == 0 {
 		say("the run ended before the first window did")
 	}

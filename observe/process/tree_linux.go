@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/pseudofile"
 	"github.com/redline-go/redline/record"
@@ -105,7 +106,7 @@ func (s *state) readStats() {
 		st, onCPU, err := s.readStat(m)
 		if err == nil && st.start != m.start {
 			s.replaced = true
-			s.say("process %d is another process since %v into the run: its figures are absent", m.pid, s.clock.Now().Round(time.Millisecond))
+			s.say("process %d is another process since %s into the run: its figures are absent", m.pid, notation.Time(s.clock.Now()))
 		}
 		if pseudofile.Gone(err) || (err == nil && (st.start != m.start || st.ended())) {
 			m.ended = true

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redline-go/redline/report/notation"
+	"github.com/redline-go/redline/notation"
 )
 
 // Plain returns a view that writes lines: one for each second of load, change of

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redline-go/redline/report/notation"
+	"github.com/redline-go/redline/notation"
 )
 
 // historyLength bounds the remembered rates: more than the widest terminal.

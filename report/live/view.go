@@ -9,7 +9,7 @@ import (
 	"charm.land/lipgloss/v2" // styles of the terminal view
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/redline-go/redline/report/notation"
+	"github.com/redline-go/redline/notation"
 )
 
 var (

@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify"
-	"github.com/redline-go/redline/verify/render"
 )
 
 // Schema names the JSON of a stored baseline.
@@ -105,7 +105,7 @@ func Read(path string) (Baseline, error) {
 
 func parse(data []byte) (b Baseline, err error) {
 	if len(data) > maxBaseline {
-		return b, fmt.Errorf("it is larger than %s", render.Octets(maxBaseline))
+		return b, fmt.Errorf("it is larger than %s", notation.Size(maxBaseline))
 	}
 	// Of another schema nothing else is looked at.
 	var kind struct{ Schema string }

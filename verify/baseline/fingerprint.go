@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
-	"github.com/redline-go/redline/verify/render"
 )
 
 // Difference is a field in which two measurements' circumstances differ.
@@ -38,7 +38,7 @@ func MachineDifferences(a, b record.Host) (out []Difference) {
 		}
 	}
 	if off := a.Memory - b.Memory; float64(max(off, -off)) > memoryTolerance*float64(max(a.Memory, b.Memory)) {
-		out = append(out, Difference{"memory", render.Octets(float64(a.Memory)), render.Octets(float64(b.Memory))})
+		out = append(out, Difference{"memory", notation.Size(float64(a.Memory)), notation.Size(float64(b.Memory))})
 	}
 	return out
 }

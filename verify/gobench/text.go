@@ -3,17 +3,15 @@ package gobench
 import (
 	"fmt"
 	"io"
-	"math"
 	"path"
-	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"golang.org/x/perf/benchunit" // prefixes of units, as benchstat writes them
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/render"
 )
@@ -126,7 +124,7 @@ func percent(v float64) string {
 	if v <= 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f %%", 100*v)
+	return notation.Tenths(v)
 }
 
 func (r *Report) traps(b *strings.Builder) {
@@ -239,53 +237,18 @@ func cell(text string) string {
 func amount(v float64, unit string) string {
 	switch {
 	case unit == perOp:
-		return seconds(v)
+		return notation.Span(v * 1e9)
 	case unit == allocsOp:
-		return strconv.FormatFloat(v, 'f', -1, 64)
+		return notation.Quantity(v, "1")
 	case unit == bytesOp:
-		return octets(v)
+		return notation.Size(v)
 	}
 	return strings.TrimSuffix(benchunit.Scale(v, benchunit.ClassOf(unit)), ".000")
 }
 
-func octets(v float64) string {
-	for _, unit := range []struct {
-		size float64
-		name string
-	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
-		if v >= unit.size {
-			return three(v/unit.size) + " " + unit.name
-		}
-	}
-	return strconv.FormatFloat(v, 'f', -1, 64) + " B"
-}
-
-func seconds(s float64) string {
-	for _, unit := range []struct {
-		size float64
-		name string
-	}{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}} {
-		if math.Abs(s) >= 0.9995*unit.size {
-			return three(s/unit.size) + " " + unit.name
-		}
-	}
-	return three(s*1e9) + " ns"
-}
-
-func three(v float64) string {
-	digits := 2
-	switch a := math.Abs(v); {
-	case a >= 99.95:
-		digits = 0
-	case a >= 9.995:
-		digits = 1
-	}
-	return strconv.FormatFloat(v, 'f', digits, 64)
-}
-
 // line words how far the rounds are, with what is known of the first benchmark.
 func (s *session) line() string {
-	text := fmt.Sprintf("round %d of %d; %s left at most", s.rounds, s.planned, s.left().Round(time.Second))
+	text := fmt.Sprintf("round %d of %d; at most %s left", s.rounds, s.planned, notation.Time(s.left()))
 	if len(s.list) == 0 || len(s.sides) == 1 || s.rounds < sameRounds {
 		return text
 	}

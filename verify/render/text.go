@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
-	"github.com/redline-go/redline/record/inert"
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -95,14 +95,14 @@ func change(m verify.MetricResult) string {
 
 // Interval writes a relative change with the limits of its interval, in percent.
 func Interval(estimate, low, high float64) string {
-	return fmt.Sprintf("%+.1f %% (%+.1f to %+.1f)", 100*estimate, 100*low, 100*high)
+	return fmt.Sprintf("%s (%s to %s)", notation.Change(estimate), strings.TrimSuffix(notation.Change(low), " %"), strings.TrimSuffix(notation.Change(high), " %"))
 }
 
 func seen(m verify.MetricResult) string {
 	if m.MDE <= 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f %%", 100*m.MDE)
+	return notation.Tenths(m.MDE)
 }
 
 // Verdict writes a metric's verdict, with the reason where it is open.
@@ -117,44 +117,12 @@ func Verdict(m verify.MetricResult) string {
 	return text
 }
 
-// Amount writes a value with its unit, three figures.
+// Amount writes a value with its unit, three figures; what was not measured is "-".
 func Amount(v float64, unit string) string {
-	switch {
-	case v == 0:
+	if v == 0 {
 		return "-"
-	case unit == "ns":
-		return duration(v)
-	case unit == "bytes":
-		return Octets(v)
-	case unit == "1/s":
-		return fmt.Sprintf("%.4g/s", v)
 	}
-	return fmt.Sprintf("%.3g", v)
-}
-
-func duration(ns float64) string {
-	for _, unit := range []struct {
-		size float64
-		name string
-	}{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}} {
-		if ns >= unit.size {
-			return fmt.Sprintf("%.3g %s", ns/unit.size, unit.name)
-		}
-	}
-	return time.Duration(ns).String()
-}
-
-// Octets writes bytes, three figures.
-func Octets(n float64) string {
-	for _, unit := range []struct {
-		size float64
-		name string
-	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
-		if n >= unit.size {
-			return fmt.Sprintf("%.3g %s", n/unit.size, unit.name)
-		}
-	}
-	return fmt.Sprintf("%.3g B", n)
+	return notation.Quantity(v, unit)
 }
 
 // storedLine says in one line what was compared.

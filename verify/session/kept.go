@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/verify"
-	"github.com/redline-go/redline/verify/render"
 )
 
 // RunValues returns the metrics of a recorded run, those that it delivers. A run
@@ -82,7 +82,7 @@ func readJSON(path string, into any) error {
 		return err
 	}
 	if len(data) > record.MaxRunJSON {
-		return fmt.Errorf("%s is larger than %s", path, render.Octets(record.MaxRunJSON))
+		return fmt.Errorf("%s is larger than %s", path, notation.Size(record.MaxRunJSON))
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("%s: %w", path, err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/render"
 )
@@ -23,7 +24,7 @@ func (p Progress) Line() string {
 		line += render.Standing(*p.Result)
 	}
 	if p.Left > 0 {
-		line += fmt.Sprintf("; at most %s left", p.Left.Round(time.Second))
+		line += fmt.Sprintf("; at most %s left", notation.Time(p.Left))
 	}
 	return line
 }

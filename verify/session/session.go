@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -67,7 +68,7 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 		return s.refused(nil, pairs, fmt.Sprintf("the target does not deliver %s, which the scenario asks for (hint: build it, so that the probe is in it, or verify: {%s: off})", name, name)), nil
 	}
 	if least := s.least(s.took); least > s.maxTime() {
-		return s.refused(nil, pairs, fmt.Sprintf("the time is not enough: %d pairs of side a with itself and %d of both, the fewest that decide, take %s (hint: --max-time)", samePairs, s.Rules.Least(), least.Round(time.Second))), nil
+		return s.refused(nil, pairs, fmt.Sprintf("the time is not enough: %d pairs of side a with itself and %d of both, the fewest that decide, take %s (hint: --max-time)", samePairs, s.Rules.Least(), notation.Time(least))), nil
 	}
 	s.tell(Progress{Phase: "both sides serve", Left: s.maxTime() - time.Since(begun)})
 	aa, spent, err := s.same(ctx, begun)

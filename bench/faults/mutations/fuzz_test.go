@@ -11,8 +11,8 @@ import (
 
 	"github.com/redline-go/redline/compare"
 	"github.com/redline-go/redline/judge"
+	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/record/inert"
 	"github.com/redline-go/redline/report"
 )
 

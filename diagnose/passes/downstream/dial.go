@@ -68,13 +68,13 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if cpu > share {
 		f.ShareOf = diagnose.OfCPU
 	}
-	f.Title = fmt.Sprintf("An HTTP client opens %.2g connections per request: %s of %s at %s", times, diagnose.Percent(f.Share), f.ShareOf, diagnose.At(s.Place))
+	f.Title = fmt.Sprintf("An HTTP client opens %s connections per request: %s of %s at %s", diagnose.Times(times), diagnose.Percent(f.Share), f.ShareOf, diagnose.At(s.Place))
 	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%.2g waits for a connection per request, %s of request time", times, diagnose.Percent(share)),
+		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s waits for a connection per request, %s of request time", diagnose.Times(times), diagnose.Percent(share)),
 		diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio, "%s of the service's CPU goes into opening client connections, TLS %s", diagnose.Percent(cpu), diagnose.Percent(handshakes)))
 	if opens, ok := p.Rate(record.TCPOpens, record.Labels("dir", "out")); ok && p.Load().Rate > 0 {
 		each := opens / p.Load().Rate
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, each, diagnose.Ratio, "the kernel counts %.2g connections opened per request", each))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, each, diagnose.Ratio, "the kernel counts %s connections opened per request", diagnose.Times(each)))
 	}
 	f.Remedy = fmt.Sprintf("At %s use one shared Transport, read each body to its end before Close, and set MaxIdleConnsPerHost to the calls in flight (the default keeps 2).", diagnose.At(s.Place))
 	return []diagnose.Finding{f}, nil

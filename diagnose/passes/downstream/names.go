@@ -58,7 +58,7 @@ func runNames(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		GainCeiling: p.OutsideGain(share), Where: diagnose.WhereOf(l.place),
 		Title: fmt.Sprintf("Requests wait %s of their time for names to be looked up, at %s", diagnose.Percent(share), diagnose.At(l.place)),
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromTrace, l.ns, diagnose.Nanosec, "the mean request waits %s of %s for the resolver, in %.2g waits", diagnose.Span(l.ns), diagnose.Span(p.Waits().MeanNS()), l.times),
+			diagnose.Fact(diagnose.FromTrace, l.ns, diagnose.Nanosec, "the mean request waits %s of %s for the resolver, in %s waits", diagnose.Span(l.ns), diagnose.Span(p.Waits().MeanNS()), diagnose.Times(l.times)),
 		},
 		Remedy: fmt.Sprintf("At %s keep the connection or the looked-up addresses, or let a caching resolver on this host answer.", diagnose.At(l.place)),
 	}

@@ -111,7 +111,7 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // worded returns the finding, its consequence first.
 func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diagnose.Finding {
-	each, count := size(perRequest(p, lead.bytes)), perRequest(p, lead.objects)
+	each, count := diagnose.Size(perRequest(p, lead.bytes)), perRequest(p, lead.objects)
 	at := diagnose.At(lead.place)
 	f := diagnose.Finding{
 		Cause: "alloc-hot", Share: share * cost, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(lead.place), Confidence: record.Medium,
@@ -220,15 +220,4 @@ func perRequest(p *diagnose.Pass, amount float64) float64 {
 		return amount / n
 	}
 	return 0
-}
-
-// size words bytes: "41 KiB".
-func size(bytes float64) string {
-	switch {
-	case bytes >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", bytes/(1<<20))
-	case bytes >= 1<<10:
-		return fmt.Sprintf("%.0f KiB", bytes/(1<<10))
-	}
-	return fmt.Sprintf("%.0f B", bytes)
 }

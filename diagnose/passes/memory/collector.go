@@ -175,7 +175,7 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 	}
 	if sites, err := allocating(p); err == nil && len(sites) > 0 {
 		f.Where = diagnose.WhereOf(sites[0].place)
-		f.Remedy += fmt.Sprintf(" Most is allocated at %s (%s per request).", diagnose.At(sites[0].place), size(perRequest(p, sites[0].bytes)))
+		f.Remedy += fmt.Sprintf(" Most is allocated at %s (%s per request).", diagnose.At(sites[0].place), diagnose.Size(perRequest(p, sites[0].bytes)))
 	}
 	if f.Cause == gcCPU.ID || f.Cause == gcAssist.ID {
 		for _, site := range p.Findings("allocation") {
@@ -200,7 +200,7 @@ func (c collecting) facts(p *diagnose.Pass) []record.Evidence {
 		facts = append(facts, diagnose.Fact(diagnose.FromProbe, c.Cycles, diagnose.Hertz, "%.1f cycles per second", c.Cycles))
 	}
 	if c.Live > 0 {
-		facts = append(facts, diagnose.Fact(diagnose.FromProbe, c.Live, diagnose.Bytes, "the live heap is %s", size(c.Live)))
+		facts = append(facts, diagnose.Fact(diagnose.FromProbe, c.Live, diagnose.Bytes, "the live heap is %s", diagnose.Size(c.Live)))
 	}
 	switch {
 	case math.IsInf(c.Percent, 1):

@@ -16,16 +16,16 @@ func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	f := diagnose.Finding{
 		Cause: gcLimit.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: record.High, GainCeiling: max(p.CPUGain(c.CPU), c.relief()),
 		Title: fmt.Sprintf("GOMEMLIMIT of %s leaves %s above %s of live heap: collecting takes %s of the CPU",
-			size(c.Limit), size(max(0, c.Goal-c.Live)), size(c.Live), diagnose.Percent(c.CPU)),
+			diagnose.Size(c.Limit), diagnose.Size(max(0, c.Goal-c.Live)), diagnose.Size(c.Live), diagnose.Percent(c.CPU)),
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromProbe, c.Limit, diagnose.Bytes, "the memory limit is %s", size(c.Limit)),
-			diagnose.Fact(diagnose.FromProbe, c.Goal, diagnose.Bytes, "the next cycle is to end at %s, where GOGC would let it end at %s", size(c.Goal), c.wanted()),
+			diagnose.Fact(diagnose.FromProbe, c.Limit, diagnose.Bytes, "the memory limit is %s", diagnose.Size(c.Limit)),
+			diagnose.Fact(diagnose.FromProbe, c.Goal, diagnose.Bytes, "the next cycle is to end at %s, where GOGC would let it end at %s", diagnose.Size(c.Goal), c.wanted()),
 		},
 	}
 	if on, ok := p.Max("/gc/limiter/last-enabled:gc-cycle", ""); ok && on > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, on, diagnose.Ratio, "the runtime had to limit the collector's CPU, last in cycle %.0f", on))
 	}
-	remedy := fmt.Sprintf("Raise GOMEMLIMIT to at least %s (twice the live heap and what is not heap), or hold less.", size(c.Limit+c.Live))
+	remedy := fmt.Sprintf("Raise GOMEMLIMIT to at least %s (twice the live heap and what is not heap), or hold less.", diagnose.Size(c.Limit+c.Live))
 	return c.finish(p, f, remedy), true
 }
 
@@ -34,7 +34,7 @@ func (c collecting) wanted() string {
 	if math.IsInf(c.Percent, 1) {
 		return "any size"
 	}
-	return size(c.Live * (1 + c.Percent/100))
+	return diagnose.Size(c.Live * (1 + c.Percent/100))
 }
 
 // large tells of a heap whose size makes cycles long.
@@ -49,14 +49,14 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	if !(c.CPU >= leastExplained) && !(c.assist.told && c.CPU >= leastAssistCPU) {
-		p.Reject(heapLarge.ID, "%s of the heap have pointers, but collecting takes only %s of the service's CPU", size(c.Scan), diagnose.Percent(c.CPU))
+		p.Reject(heapLarge.ID, "%s of the heap have pointers, but collecting takes only %s of the service's CPU", diagnose.Size(c.Scan), diagnose.Percent(c.CPU))
 		return diagnose.Finding{}, false
 	}
 	f := diagnose.Finding{
 		Cause: heapLarge.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: record.High, GainCeiling: max(p.CPUGain(c.CPU), c.relief()),
-		Title: fmt.Sprintf("Marking %s of live heap with pointers takes %s of the service's CPU", size(c.Scan), diagnose.Percent(c.CPU)),
+		Title: fmt.Sprintf("Marking %s of live heap with pointers takes %s of the service's CPU", diagnose.Size(c.Scan), diagnose.Percent(c.CPU)),
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromProbe, c.Scan, diagnose.Bytes, "%s of it have pointers, which each cycle follows", size(c.Scan)),
+			diagnose.Fact(diagnose.FromProbe, c.Scan, diagnose.Bytes, "%s of it have pointers, which each cycle follows", diagnose.Size(c.Scan)),
 		},
 	}
 	if each := c.CPU * p.CPU().Target * 1e9 / c.Cycles; each > 0 && !math.IsInf(each, 0) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/kernel/tree"
 	"github.com/redline-go/redline/record"
@@ -143,7 +144,7 @@ func (s *state) count(c *counters, edge time.Duration) {
 	}
 	if !again {
 		s.meter.Break()
-		s.vitals.Say("the counters began anew %v into the run: the target is in another network namespace", at.Round(time.Millisecond))
+		s.vitals.Say("the counters began anew %s into the run: the target is in another network namespace", notation.Time(at))
 	}
 	for series, value := range c.values {
 		if series == record.NetEstablished {

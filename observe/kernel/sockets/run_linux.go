@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/kernel/tree"
 	"github.com/redline-go/redline/record"
@@ -247,9 +248,9 @@ func pace(cost, least, share time.Duration) time.Duration { return max(least, sh
 // tell notes what was read less often than planned.
 func (s *state) tell() {
 	if every := s.descriptorsEvery; every > 2*seldom {
-		s.vitals.Say("descriptors were listed as seldom as every %v, since there are many", every.Round(time.Millisecond))
+		s.vitals.Say("descriptors were listed only every %s because there are many", notation.Time(every))
 	}
 	if every := s.connectionsEvery; every > 2*s.subject.Window {
-		s.vitals.Say("connections were read as seldom as every %v, since that takes long", every.Round(time.Millisecond))
+		s.vitals.Say("connections were read only every %s because reading them takes long", notation.Time(every))
 	}
 }

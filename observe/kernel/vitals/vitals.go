@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
 )
@@ -75,7 +76,7 @@ func (v *Vitals) Health(name string) record.SourceHealth {
 	samples := v.Bracket.Samples()
 	var why []string
 	if v.ended != 0 {
-		why = append(why, fmt.Sprintf("the process ended %v into the run", v.ended.Round(time.Millisecond)))
+		why = append(why, fmt.Sprintf("the process ended %s into the run", notation.Time(v.ended)))
 	} else if samples == 0 {
 		why = append(why, "the run ended before the first window did")
 	}

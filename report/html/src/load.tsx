@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import type { Page, Quantiles, Spectrum } from "./data";
-import { count, duration, percent, rate, size, tick } from "./format";
+import { change, count, duration, percent, rate, size, tick } from "./format";
 import { logSplits } from "./chart";
 import { colour, onThemeChange, tone } from "./theme";
 
@@ -29,7 +29,7 @@ export function LoadSection({ page }: { page: Page }) {
             <dt>Status</dt><dd>{tally(load.status).replace(/^: /, "") || "–"}</dd>
             <dt>Bytes</dt><dd>{size(load.bytes_in)} read, {size(load.bytes_out)} written</dd>
             <dt>Generator</dt><dd>{duration(page.summary.generator.cpu_ns)} of CPU, {count(page.summary.generator.requests_per_cpu_s)} requests per CPU-second</dd>
-            {overhead && <><dt>Observation</dt><dd>{signed(overhead.estimate)} of throughput ({signed(overhead.low)} to {signed(overhead.high)}, {overhead.pairs} pairs)</dd></>}
+            {overhead && <><dt>Observation</dt><dd>{change(overhead.estimate)} of throughput ({change(overhead.low)} to {change(overhead.high)}, {overhead.pairs} pairs)</dd></>}
           </dl>
         </div>
       </div>
@@ -38,7 +38,6 @@ export function LoadSection({ page }: { page: Page }) {
   );
 }
 
-const signed = (share: number) => `${share >= 0 ? "+" : "−"}${Math.abs(share * 100).toFixed(1)} %`;
 
 function tally(counts: Record<string, number> | null): string {
   const parts = Object.entries(counts ?? {}).sort((a, b) => b[1] - a[1]).map(([name, n]) => `${name} ${count(n)}`);
