@@ -78,11 +78,20 @@ func btoi(b bool) int {
 // widest is how many cells a point gets where there is room.
 const widest = 2
 
+// amount writes a value; plain text is ASCII alone, and has no µ.
+func amount(v float64, unit string, plain bool) string {
+	text := notation.Quantity(v, unit)
+	if plain {
+		text = strings.ReplaceAll(text, "µ", "u")
+	}
+	return text
+}
+
 // chart draws a series' points, the newest that fit into width cells, with a
 // letter below each change and the first and last commit.
 func chart(s Series, width int, plain bool) []string {
 	low, high := span(s.Points)
-	labels := [2]string{notation.Quantity(high, s.Unit), notation.Quantity(low, s.Unit)}
+	labels := [2]string{amount(high, s.Unit, plain), amount(low, s.Unit, plain)}
 	margin := max(utf8.RuneCountInString(labels[0]), utf8.RuneCountInString(labels[1])) + 4
 	cells := max(16, width-margin-1)
 	g := newGrid(cells, plain)

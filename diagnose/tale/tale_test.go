@@ -99,7 +99,7 @@ func TestTell(t *testing.T) {
 	if told.Name != "order" || told.Latency != 106*ms || told.Took != 100*ms {
 		t.Errorf("the load's own figures: %+v", told)
 	}
-	if want := "For 60 ms of 100 ms (60 %) it waited for a mutex that another goroutine held at ledger.go:41."; told.Lead != want {
+	if want := "For 60.0 ms of 100 ms (60 %) it waited for a mutex that another goroutine held at ledger.go:41."; told.Lead != want {
 		t.Errorf("lead %q, want %q", told.Lead, want)
 	}
 	var texts []string
@@ -127,7 +127,7 @@ func TestTell(t *testing.T) {
 		t.Errorf("the database: %+v", s)
 	}
 	wantAround := []string{
-		"It was a bad moment for all: p99 was 90 ms, 10 ms is usual.",
+		"It was a bad moment for all: p99 was 90.0 ms, 10.0 ms is usual.",
 		"The garbage collector ran in 1 of the 2 windows.",
 		"The host's CPUs were 95 % busy.",
 		"The database worked most on UPDATE stock SET n = n - $1 (8 calls, 160 ms).",
@@ -136,7 +136,7 @@ func TestTell(t *testing.T) {
 	if !slices.Equal(told.Meanwhile, wantAround) {
 		t.Errorf("meanwhile %q", told.Meanwhile)
 	}
-	if around := strings.Join(tales[1].Meanwhile, " "); around != "Others were as fast as ever: p99 was 10 ms, 10 ms is usual. The host's CPUs were 25 % busy." {
+	if around := strings.Join(tales[1].Meanwhile, " "); around != "Others were as fast as ever: p99 was 10.0 ms, 10.0 ms is usual. The host's CPUs were 25 % busy." {
 		t.Errorf("a quiet moment: %q", around)
 	}
 }

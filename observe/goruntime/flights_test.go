@@ -98,7 +98,7 @@ func TestFlightsAreFewAndCheap(t *testing.T) {
 		says         string
 	}{
 		"quiet":          {10 << 10, nil, nil, 1, 1, 2, 2, ""},
-		"busy":           {4 << 20, nil, nil, 0, 0, 0, 0, "4.2 MB/s of events"},
+		"busy":           {4 << 20, nil, nil, 0, 0, 0, 0, "4.00 MiB/s of events"},
 		"no recorder":    {10 << 10, failed, nil, 1, 0, 0, 0, "has no flight recorder"},
 		"cannot be read": {10 << 10, nil, errors.New("gone"), 1, 1, 2, 0, "gone"},
 	} {

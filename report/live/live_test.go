@@ -28,7 +28,7 @@ func TestDraw(t *testing.T) {
 		"latency       p50 28.4 ms  p90 49.0 ms  p99 91.0 ms  max 2.01 s ",
 		"errors             12 of 62,134 requests (0.02 %)",
 		"in flight          64",
-		"generator   0.14 CPUs, lag p99 310 us",
+		"generator   0.14 CPUs, lag p99 310 µs",
 	}, "\n")
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -94,7 +94,7 @@ func TestCircumstances(t *testing.T) {
 		"kernel":             {func(c *Circumstances) { c.Host.Kernel = "6.2" }, `"6.1" and "6.2"`},
 		"CPU model":          {func(c *Circumstances) { c.Host.CPUModel = "B" }, `"A" and "B"`},
 		"CPUs":               {func(c *Circumstances) { c.Host.CPUs = 4 }, `"2" and "4"`},
-		"memory":             {func(c *Circumstances) { c.Host.Memory = 4 << 30 }, `"8 GiB" and "4 GiB"`},
+		"memory":             {func(c *Circumstances) { c.Host.Memory = 4 << 30 }, `"8.00 GiB" and "4.00 GiB"`},
 		"GOMAXPROCS":         {func(c *Circumstances) { c.GOMAXPROCS = 1 }, `"2" and "1"`},
 		"Go version":         {func(c *Circumstances) { c.Go = "go1.27.0" }, `"go1.26.0" and "go1.27.0"`},
 		"scenario":           {func(c *Circumstances) { c.Hash = "2233" }, `"0011" and "2233"`},

@@ -39,7 +39,7 @@ func written(t *testing.T, write func(io.Writer) error) string {
 func TestText(t *testing.T) {
 	text := written(t, func(w io.Writer) error { return Text(w, mixed()) })
 	for _, want := range []string{
-		"REGRESSION: worse: cpu_per_request\n", "+6.1 % (+4.0 to +8.0)", "120 µs", "9000/s", "5.08 KiB", "not known",
+		"REGRESSION: worse: cpu_per_request\n", "+6.1 % (+4.0 to +8.0)", "120 µs", "9,000/s", "5.08 KiB", "not known",
 		"regression (advisory)", "24 pairs of launches, one side up at a time; look 2 of 4; designed to call a regression without one in at most 1.0 %",
 		"24 pairs find changes of 2.1 %, and 0.4 % of simulated sessions", "warning: restless",
 	} {
