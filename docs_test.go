@@ -305,3 +305,31 @@ func constant(e ast.Expr) (text string, ok bool) {
 	}
 	return "", false
 }
+
+// TestReadmeIsShortAndCounts: whoever opens the repository reads to the end, and the
+// number of causes is that of their pages.
+func TestReadmeIsShortAndCounts(t *testing.T) {
+	causes, err := filepath.Glob("docs/causes/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := regexp.MustCompile(`\b(\d+) causes\b`)
+	for _, p := range pages(t) {
+		if p.path == "README.md" && len(p.lines) > 151 { // the last is empty
+			t.Errorf("README.md has %d lines: at most 150, the rest goes to docs/", len(p.lines)-1)
+		}
+		if p.path != "README.md" && p.path != "docs/guide.md" {
+			continue
+		}
+		all := counted.FindAllStringSubmatch(strings.Join(p.lines, "\n"), -1)
+		if len(all) == 0 {
+			t.Errorf("%s gives no number of causes", p.path)
+		}
+		for _, m := range all {
+			// Three causes that were not judged are no count of all.
+			if n, _ := strconv.Atoi(m[1]); n > 20 && n != len(causes) {
+				t.Errorf("%s counts %d causes, docs/causes has %d", p.path, n, len(causes))
+			}
+		}
+	}
+}
