@@ -87,9 +87,10 @@ lint:
 dist:
 	./scripts/dist.sh
 
-# The same twice, the second time with nothing cached: the bytes must agree.
+# The same twice, the second time with nothing cached: the bytes must agree; and a release installed by its path.
 dist-check:
 	./scripts/dist.sh check
+	REDLINE_RELEASE=1 $(GO) test -count=1 -run TestRelease ./scripts
 
 # go.mod and go.sum of every module, as it is without go.work.
 tidy:

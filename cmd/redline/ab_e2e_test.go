@@ -147,7 +147,7 @@ func (s stall) slower(t *testing.T) {
 // begin starts redline in the repository.
 func (s stall) begin(t *testing.T, args ...string) *invocation {
 	t.Helper()
-	return startIn(t, s.dir, append(args, "--block", "100ms")...)
+	return startIn(t, s.dir, append(args, "--block", "250ms")...)
 }
 
 // left fails the test for what a session must not leave behind: processes,

@@ -71,7 +71,10 @@ func (e *spoiltError) Error() string { return "the generator could not keep up: 
 
 // unusable is why a block must not be compared; nil if it may.
 func unusable(s record.Summary) error {
+	late := !s.Generator.Valid && len(s.Generator.WhyInvalid) > 0 && s.Generator.WhyInvalid[0] != s.Generator.Unanswered
 	switch {
+	case s.Load.Requests == 0 && late: // on a host that stood still
+		return &spoiltError{s.Generator.WhyInvalid[0]}
 	case s.Load.Requests == 0:
 		return errors.New("the scenario loaded nothing: no request ended within the block (hint: a longer --block, or more load)")
 	case s.Load.Requests == s.Load.Errors:

@@ -16,6 +16,14 @@ func TestOnlyTheGeneratorsFaultIsRepeated(t *testing.T) {
 	if fine != nil || spoilt == nil || spoilt.Error() != "the generator could not keep up: lag" {
 		t.Fatalf("a block that counts: %v, one that the generator spoilt: %v", fine, spoilt)
 	}
+	// A host that stood still for a block answers nothing, and the generator was late.
+	var again *spoiltError
+	if still := unusable(record.Summary{Generator: record.Generator{WhyInvalid: []string{"lag"}}}); !errors.As(still, &again) {
+		t.Errorf("a block of a host that stood still: %v", still)
+	}
+	if nothing := unusable(record.Summary{Generator: record.Generator{Valid: true}}); nothing == nil || errors.As(nothing, &again) {
+		t.Errorf("a block of a scenario that loads nothing: %v", nothing)
+	}
 	quoted := unusable(record.Summary{Load: load, Generator: record.Generator{Unanswered: spoilt.Error(), WhyInvalid: []string{spoilt.Error()}}})
 	failed := unusable(record.Summary{Load: record.LoadSummary{Requests: 10, Errors: 10}})
 	for name, c := range map[string]struct {
