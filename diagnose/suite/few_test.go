@@ -53,7 +53,7 @@ func TestNotJudgedSaysWhy(t *testing.T) {
 	for _, n := range out.NotJudged {
 		why[n.Cause] = n.Why
 	}
-	if w := why["lock-contention"]; strings.Contains(w, "--build") || !strings.Contains(w, "5 s of execution trace hold no request") {
+	if w := why["lock-contention"]; strings.Contains(w, "--build") || !strings.Contains(w, "5.00 s of execution trace hold no request") {
 		t.Errorf("lock-contention is not judged: %q", w)
 	}
 	if w := why["cpu-json"]; !strings.Contains(w, "the target does not answer") || strings.Contains(w, "--build") {
