@@ -6,16 +6,22 @@ import (
 	"strings"
 )
 
-// didYouMean proposes the known name nearest to what was written; failing
-// that, it lists the known names when they are few.
-func didYouMean(written string, known []string) string {
+// Nearest returns the known name that was probably meant by what was written, or "" where
+// none is near: up to a third of its letters may differ.
+func Nearest(written string, known []string) string {
 	best, distance := "", max(2, len(written)/3)+1
 	for _, name := range known {
 		if d := editDistance(strings.ToLower(written), strings.ToLower(name)); d < distance {
 			best, distance = name, d
 		}
 	}
-	switch {
+	return best
+}
+
+// didYouMean proposes the known name nearest to what was written; failing
+// that, it lists the known names when they are few.
+func didYouMean(written string, known []string) string {
+	switch best := Nearest(written, known); {
 	case best != "":
 		return fmt.Sprintf("did you mean %q?", best)
 	case len(known) == 0:

@@ -38,6 +38,9 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) (code int)
 	root.SetArgs(args)
 	code, text := exitOK, ""
 	if err := root.ExecuteContext(ctx); err != nil {
+		if unknown := unknownVerb(root, args); unknown != nil {
+			err = unknown
+		}
 		code, text = exitOf(err)
 	}
 	if ctx.Err() != nil && code != exitInterrupted {

@@ -27,6 +27,8 @@ decide (the measurement is invalid); 130 interrupted (the bundle is kept).`,
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	root.DisableSuggestions = true // unknownVerb has them
+	root.SetFlagErrorFunc(hintFlag)
 	root.AddCommand(runCommand(), doctorCommand(), diagnoseCommand(), reportCommand(), explainCommand(), demoCommand(), lintCommand(), abCommand(), gateCommand(), compareCommand(), historyCommand(), benchCommand(), versionCommand())
 	return root
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// verbs returns every verb and verb below a verb, as its words after "redline".
+func verbs(of *cobra.Command, before ...string) [][]string {
+	var all [][]string
+	for _, c := range of.Commands() {
+		words := append(append([]string{}, before...), c.Name())
+		all = append(append(all, words), verbs(c, words...)...)
+	}
+	return all
+}
+
+// TestUnknownFlagsAreHinted misspells one long flag of every verb.
+func TestUnknownFlagsAreHinted(t *testing.T) {
+	root := rootCommand(&strings.Builder{}, &strings.Builder{})
+	hinted := 0
+	for _, words := range verbs(root) {
+		c, _, err := root.Find(words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tried := false
+		for _, name := range flagNames(c) {
+			if tried || len(name) < 4 || name == "help" {
+				continue
+			}
+			wrong := name[:1] + name[2:] // the second letter is missing
+			if c.Flags().Lookup(wrong) != nil {
+				continue
+			}
+			hinted++
+			tried = true
+			r := invoke(t, append(words, "--"+wrong)...)
+			if r.code != exitUsage || !strings.Contains(r.stderr, "unknown flag: --"+wrong) || !strings.Contains(r.stderr, "did you mean --") {
+				t.Errorf("%s --%s: exit %d\n%s", strings.Join(words, " "), wrong, r.code, r.stderr)
+			}
+		}
+	}
+	if hinted < 10 {
+		t.Errorf("%d flags were tried", hinted)
+	}
+	if r := invoke(t, "run", "--rat", "5"); !strings.Contains(r.stderr, "did you mean --rate?") {
+		t.Errorf("run --rat: %s", r.stderr)
+	}
+	if r := invoke(t, "run", "--zzzzzzzzzz"); r.code != exitUsage || !strings.Contains(r.stderr, "redline run --help lists its flags") {
+		t.Errorf("run --zzzzzzzzzz: exit %d, %s", r.code, r.stderr)
+	}
+	if r := invoke(t, "run", "-z"); r.code != exitUsage || !strings.Contains(r.stderr, "unknown shorthand flag") {
+		t.Errorf("run -z: exit %d, %s", r.code, r.stderr)
+	}
+}
+
+func TestUnknownVerbsAreHinted(t *testing.T) {
+	for args, want := range map[string]string{
+		"rnu":                     "did you mean run?",
+		"dignose x":               "did you mean diagnose?",
+		"histroy --json":          "did you mean history?",
+		"hepl":                    "did you mean help?",
+		"frobnicate-all --rate 5": "redline --help lists the verbs",
+	} {
+		r := invoke(t, strings.Fields(args)...)
+		if r.code != exitUsage || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: exit %d\n%s", args, r.code, r.stderr)
+		}
+		if lines := strings.Count(strings.TrimSpace(r.stderr), "\n"); lines > 0 {
+			t.Errorf("%s: more than a line:\n%s", args, r.stderr)
+		}
+	}
+}
