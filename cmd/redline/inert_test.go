@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/record"
+)
+
+// hostileName does something in a terminal, a log, a CI system or a page wherever it is
+// printed as it is: an escape sequence, lines of their own, C1, overrides of direction.
+const hostileName = "owned\x1b]0;owned\x07\x1b[2J\r\n::error::owned\n##vso[task.complete]\u009b31m\u202e\u2028x"
+
+// taint sets every text within v to hostileName and gives every list, map and pointer an
+// element, so that a field that is new tomorrow is hostile as well.
+func taint(v reflect.Value, depth int) {
+	if depth > 8 || !v.CanSet() {
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(hostileName)
+	case reflect.Int, reflect.Int64, reflect.Int32:
+		v.SetInt(1)
+	case reflect.Float64:
+		v.SetFloat(0.5)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		taint(v.Elem(), depth+1)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		taint(v.Index(0), depth+1)
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		taint(key, depth+1)
+		taint(value, depth+1)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for i := range v.NumField() {
+			taint(v.Field(i), depth+1)
+		}
+	}
+}
+
+// hostileBundle is a run in whose summary, frames, statements and modules every text from outside is
+// hostile.
+func hostileBundle(t *testing.T) string {
+	t.Helper()
+	var s record.Summary
+	taint(reflect.ValueOf(&s).Elem(), 0)
+	s.Schema, s.State, s.Load.Errors = record.SummarySchema, record.Complete, 0
+	rec, _ := diagnosetest.New(16, 10*time.Millisecond).Module(hostileName).Alloc(9000, 9<<20, hostileName+"@"+hostileName+":6").
+		Statement(hostileName, 9000, time.Millisecond, 1, 1, "").Summary(s).Open(t)
+	var f record.Findings
+	taint(reflect.ValueOf(&f).Elem(), 0)
+	if err := record.WriteJSON(rec.Dir, record.FindingsFile, f); err != nil { // so that report does not judge anew
+		t.Fatal(err)
+	}
+	return rec.Dir
+}
+
+// acts returns what of an output acts: characters that a terminal obeys, and lines that a CI
+// system takes for commands.
+func acts(output string) string {
+	if i := strings.IndexAny(output, "\x1b\x07\r\u009b\u202e\u2028"); i >= 0 {
+		return output[i:min(len(output), i+20)]
+	}
+	for line := range strings.Lines(output) {
+		if line = strings.TrimLeft(line, " \t"); strings.HasPrefix(line, "::error") || strings.HasPrefix(line, "##vso") {
+			return line
+		}
+	}
+	return ""
+}
+
+// inProcess runs a command line and returns all that it prints, and what it wrote to out.
+func inProcess(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	execute(t.Context(), args, io.Writer(&out), &errs)
+	return out.String() + errs.String()
+}
+
+// TestHostileNamesAreInert gives every verb hostile names, of a bundle where it reads one,
+// and else of its command line. A verb that is not in the table fails the test: say how
+// it prints a name from outside.
+func TestHostileNamesAreInert(t *testing.T) {
+	dir := t.TempDir()
+	// diagnose replaces the summary of the bundle that it judges.
+	bundle, again, file, db := hostileBundle(t), hostileBundle(t), filepath.Join(dir, "out"), filepath.Join(dir, "history.db")
+	h := hostileName
+	plan := filepath.Join(dir, "plan.yaml")
+	if err := os.WriteFile(plan, []byte("target: {exec: \"x\"}\n"+h+": 1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	table := map[string][][]string{
+		"run":      {{"run", h}, {"run", plan}, {"run", "http://127.0.0.1:1/", "--build", h}, {"run", "--" + h}, {"run", "http://127.0.0.1:1/", "--rate", h}},
+		"doctor":   {{"doctor", h}},
+		"diagnose": {{"diagnose", h}, {"diagnose", again, "--all"}, {"diagnose", again, "--json"}},
+		"report": {{"report", h}, {"report", bundle}, {"report", bundle, "--all"}, {"report", bundle, "--format", "md"}, {"report", bundle, "--format", "json"},
+			{"report", bundle, "--format", h}, {"report", bundle, "-o", file}, {"report", bundle, "--all", "-o", file}, {"report", bundle, "--format", "md", "-o", file}, {"report", bundle, "--format", "json", "-o", file}},
+		"explain":     {{"explain", h}},
+		"demo":        {{"demo", h}, {"demo", "-o", h, "--" + h}},
+		"lint":        {{"lint", h}, {"lint", "--profile", h}, {"lint", "--profile", bundle}},
+		"ab":          {{"ab", h}, {"ab", plan, "--a", h, "--b", h}},
+		"gate":        {{"gate", h}, {"gate", plan, "--base", h}, {"gate", plan, "--baseline", h}},
+		"compare":     {{"compare", h, h}, {"compare", bundle, bundle}, {"compare", bundle, bundle, "--markdown", file}, {"compare", bundle, bundle, "--json"}},
+		"history":     {{"history", "--history", h + "/x"}, {"history", "--history", db}, {"history", "--history", db, "--csv"}, {"history", h, "--history", db}},
+		"history add": {{"history", "add", h, "--history", db}, {"history", "add", bundle, "--history", db}},
+		"bench":       {{"bench", h, "--" + h}, {"bench", "--bench", "("}},
+		"version":     {{"version", h}},
+	}
+	for _, words := range verbs(rootCommand(io.Discard, io.Discard)) {
+		verb := strings.Join(words, " ")
+		if table[verb] == nil {
+			t.Errorf("redline %s is not in the table: which of its outputs hold names from outside?", verb)
+		}
+	}
+	t.Chdir(dir)
+	reached := map[string]bool{}
+	for verb, lines := range table {
+		for _, args := range lines {
+			os.Remove(file)
+			printed := inProcess(t, args...)
+			if got := acts(printed); got != "" {
+				t.Errorf("redline %q prints %q in\n%q", args, got, printed)
+			}
+			written, err := os.ReadFile(file)
+			if got := acts(string(written)); err == nil && got != "" {
+				t.Errorf("redline %q writes %q", args, got)
+			}
+			if strings.Contains(printed+string(written), "owned") {
+				reached[verb] = true
+			}
+		}
+		if !reached[verb] {
+			t.Errorf("no output of redline %s held the hostile name: the test shows nothing of it", verb)
+		}
+	}
+}
