@@ -203,7 +203,7 @@ func shorten(text string) string {
 var (
 	blanks = regexp.MustCompile(`\s+`)
 	// figure is a number with its unit, if it has one of those that follow its size.
-	figure = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?( (?:ns|us|ms|s|B|KiB|MiB|GiB)\b)?`)
+	figure = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?( (?:ns|us|µs|ms|s|B|KiB|MiB|GiB)\b)?`)
 )
 
 // formOf is the pattern of a line whose figures differ from run to run.
@@ -217,7 +217,7 @@ func formOf(line string) *regexp.Regexp {
 		pattern.WriteString(literal(line[:at[0]]))
 		pattern.WriteString(`\d[\d,]*(?:\.\d+)?`)
 		if at[2] >= 0 {
-			pattern.WriteString(` (?:ns|us|ms|s|B|KiB|MiB|GiB)`)
+			pattern.WriteString(` (?:ns|us|µs|ms|s|B|KiB|MiB|GiB)`)
 		}
 		line = line[at[1]:]
 	}
