@@ -102,12 +102,14 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 var (
 	_ = fmt.Sprint
 	_ sync.Mutex
+	_ atomic.Int64
 	_ time.Duration
 )
 
@@ -211,53 +213,35 @@ func TestRunOnAHealthyService(t *testing.T) {
 	}
 }
 
-// ran reports whether a run measured what it should. On a busy machine the generator
-// may find itself the limit, and says so by exit code 3: that is right, and not
-// what most tests are about.
-func ran(r result) bool {
-	return r.code == exitOK || r.code == exitUndecided && strings.Contains(r.stderr, "the measurement is invalid")
+// ran reports whether a run measured what it should.
+func ran(r result) bool { return exits(r, exitOK) }
+
+// exits reports whether a run ended with a code. On a busy machine the generator
+// may find itself the limit, and says so by exit code 3, whatever else was measured:
+// that is right, and not what most tests are about. TestOutcome holds which of the
+// two codes comes first.
+func exits(r result, code int) bool {
+	return r.code == code || r.code == exitUndecided && strings.Contains(r.stderr, "the measurement is invalid")
 }
 
+// TestRunNamesALock holds a lock while it sleeps: of eight requests seven wait for
+// it, however fast the host is. Which findings of a busy host stand before it is not
+// looked at: recordings judge the order (TestSingleFaultsAreNamed, diagnose/suite).
 func TestRunNamesALock(t *testing.T) {
 	pkg := service(t, `var mu sync.Mutex
-	seen := map[string]int{}
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		for i := range 20_000 {
-			seen[fmt.Sprint(i%50)]++
-		}
-		fmt.Fprintln(w, len(seen))
+		time.Sleep(10 * time.Millisecond)
+		fmt.Fprintln(w, "hello")
 	})`)
-	measured(t, func() error {
-		s := summaryOf(t, invoke(t, "run", scenarioFile(t, pkg, freePort(t), shortLoad), "--json"))
-		// Before the lock may stand only the work that it covers: saving that work
-		// shortens the queue as well, and by how much depends on what else runs here.
-		for _, f := range s.Findings {
-			switch inside := strings.HasPrefix(f.Where.Function, "main.main"); {
-			case f.Cause == "lock-contention" && inside && f.Share >= 0.5 && f.Confidence != record.Low:
-				return nil
-			case !inside || f.Cause == "lock-contention":
-				return fmt.Errorf("want lock-contention, got %s", brief(s))
-			}
+	s := summaryOf(t, invoke(t, "run", scenarioFile(t, pkg, freePort(t), shortLoad), "--json"))
+	for _, f := range s.Findings {
+		if f.Cause == "lock-contention" && strings.HasPrefix(f.Where.Function, "main.main") && f.Share >= 0.5 {
+			return
 		}
-		return fmt.Errorf("want lock-contention, got %s", brief(s))
-	})
-}
-
-// measured judges a measurement, and measures once more when it is not as it
-// should be: these machines are shared, and a neighbour's burst in a run of a
-// few seconds is not redline's error. Twice wrong is.
-func measured(t *testing.T, judge func() error) {
-	t.Helper()
-	first := judge()
-	if first == nil {
-		return
 	}
-	t.Logf("measured again, since: %v", first)
-	if err := judge(); err != nil {
-		t.Errorf("twice: %v", err)
-	}
+	t.Errorf("want lock-contention in main.main, got %s", brief(s))
 }
 
 // quiet is an error when a healthy service is told to have something worth
@@ -272,10 +256,17 @@ func quiet(s record.Summary) error {
 }
 
 func TestTargetThatDiesMidRun(t *testing.T) {
+	const kept = 5 // windows that are on disk when it dies
 	pkg := service(t, healthy+`
-	go func() { time.Sleep(2 * time.Second); fmt.Fprintln(os.Stderr, "lost my footing"); os.Exit(9) }()`)
-	bundle := filepath.Join(t.TempDir(), "bundle")
-	r := invoke(t, "run", scenarioFile(t, pkg, freePort(t), "load: {connections: 4, duration: 30s, warmup: 0s}\n"), "-o", bundle)
+	http.HandleFunc("/die", func(http.ResponseWriter, *http.Request) { fmt.Fprintln(os.Stderr, "lost my footing"); os.Exit(9) })`)
+	bundle, address := filepath.Join(t.TempDir(), "bundle"), freePort(t)
+	i := start(t, "run", scenarioFile(t, pkg, address, "load: {connections: 4, duration: 10m, warmup: 0s}\n"), "-o", bundle)
+	awaitLoaded(t, bundle, kept)
+	if answer, err := http.Get("http://" + address + "/die"); err == nil {
+		answer.Body.Close()
+		t.Error("it answered, and should have died")
+	}
+	r := finish(t, i)
 	if r.code != exitUndecided {
 		t.Errorf("exit %d, want %d", r.code, exitUndecided)
 	}
@@ -289,13 +280,20 @@ func TestTargetThatDiesMidRun(t *testing.T) {
 	if rec.Run.State != record.Aborted || rec.Run.Target.Exit == nil {
 		t.Errorf("run = %+v", rec.Run)
 	}
-	if from, to := rec.Windows(); to-from < 5 {
+	if from, to := rec.Windows(); to-from < kept {
 		t.Errorf("windows %d to %d: what was observed is lost", from, to)
 	}
 }
 
 // awaitWindows polls the bundle until it holds windows of load.
 func awaitWindows(t *testing.T, bundle string) {
+	t.Helper()
+	awaitLoaded(t, bundle, 1)
+}
+
+// awaitLoaded polls the bundle until it holds load and so many windows, and returns
+// how many it holds then.
+func awaitLoaded(t *testing.T, bundle string, windows int64) int64 {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -310,8 +308,8 @@ func awaitWindows(t *testing.T, bundle string) {
 			}
 			from, to := rec.Windows()
 			all := record.Span{From: time.Duration(from) * rec.Run.Window, To: time.Duration(to) * rec.Run.Window}
-			if sum, _ := rec.Series(record.LoadRequests, "", all).Sum(); sum > 0 {
-				return
+			if sum, _ := rec.Series(record.LoadRequests, "", all).Sum(); sum > 0 && to-from >= windows {
+				return to - from
 			}
 		}
 	}
@@ -394,8 +392,8 @@ func zombie(pid int) bool {
 
 func TestFailedThresholdAndOnlyErrors(t *testing.T) {
 	path := scenarioFile(t, service(t, healthy), freePort(t), shortLoad+"thresholds: [\"p99 < 1us\"]\n")
-	if r := invoke(t, "run", path); r.code != exitFailed || !strings.Contains(r.stderr, "p99 < 1us") {
-		t.Errorf("exit %d, want %d\n%s", r.code, exitFailed, r.stderr)
+	if r := invoke(t, "run", path); !exits(r, exitFailed) || !strings.Contains(r.stdout+r.stderr, "p99 < 1us") {
+		t.Errorf("exit %d, want %d\n%s%s", r.code, exitFailed, r.stdout, r.stderr)
 	}
 	failing := service(t, `calls := 0
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

@@ -175,7 +175,7 @@ func TestRunIsKept(t *testing.T) {
 	repository(t, dir)
 	path := scenarioFile(t, ".", freePort(t), "load: {connections: 2, duration: 1s, warmup: 200ms}\n")
 	r := invokeIn(t, dir, "run", path, "-o", "bundle", "--history", "h.db")
-	if r.code != exitOK || !strings.Contains(r.stderr, "kept in the history h.db, commit") {
+	if !ran(r) || !strings.Contains(r.stderr, "kept in the history h.db, commit") {
 		t.Fatalf("exit %d\n%s", r.code, r.stderr)
 	}
 	r = invokeIn(t, dir, "history", "--history", "h.db", "--csv")

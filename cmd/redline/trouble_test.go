@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,12 +22,24 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("mounting a small file system needs root")
 	}
 	disk := t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", disk).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk).CombinedOutput(); err != nil {
 		t.Skipf("this machine lets nobody mount: %s", out)
 	}
 	t.Cleanup(func() { exec.Command("umount", disk).Run() })
 	bundle := filepath.Join(disk, "bundle")
-	r := invoke(t, "run", scenarioFile(t, service(t, healthy), freePort(t), shortLoad), "-o", bundle)
+	// The service itself takes what is left, in the middle of the load: how much a run
+	// writes depends on the host.
+	greedy := fmt.Sprintf(`var asked atomic.Int64
+	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 200 {
+			filler, err := os.Create(%q)
+			for err == nil {
+				_, err = filler.Write(make([]byte, 512))
+			}
+		}
+		fmt.Fprintln(w, "hello")
+	})`, filepath.Join(disk, "filler"))
+	r := invoke(t, "run", scenarioFile(t, service(t, greedy), freePort(t), "load: {rate: 200/s, duration: 2s, warmup: 0s}\n"), "-o", bundle)
 	if r.code != exitUndecided || !strings.Contains(r.stderr, "no space left on device") {
 		t.Errorf("exit %d, want %d and the reason\n%s", r.code, exitUndecided, r.stderr)
 	}
@@ -48,16 +61,25 @@ func TestDatabaseLostMidRun(t *testing.T) {
 	defer db.Stop(context.Background())
 	bundle := filepath.Join(t.TempDir(), "bundle")
 	path := scenarioFile(t, service(t, healthy), freePort(t),
-		"load: {connections: 2, duration: 4s, warmup: 0s}\nobserve: {postgres: \""+db.DSN+"\"}\n")
+		"load: {connections: 2, duration: 10m, warmup: 0s}\nobserve: {postgres: \""+db.DSN+"\"}\n")
 	i := start(t, "run", path, "-o", bundle, "--json")
 	awaitWindows(t, bundle)
 	if err := db.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	// It goes on for two seconds of its own time, of which each has its queries, and
+	// only then ends, as it is asked to.
+	lost := awaitLoaded(t, bundle, 0)
+	if kept := awaitLoaded(t, bundle, lost+20); kept < lost+20 {
+		t.Errorf("%d windows, and %d when the database went", kept, lost)
+	}
+	if err := i.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
 	r := finish(t, i)
 	s := summaryOf(t, r)
-	if !ran(r) || s.State != record.Complete {
-		t.Errorf("exit %d, state %s: the run did not go on\n%s", r.code, s.State, r.stderr)
+	if r.code != exitInterrupted || s.State != record.Aborted || s.Load.Requests == 0 {
+		t.Errorf("exit %d, state %s: the run did not go on until it was asked to end\n%s", r.code, s.State, r.stderr)
 	}
 	for _, source := range s.Sources {
 		if source.Name == "postgres" && source.Why == "" {
