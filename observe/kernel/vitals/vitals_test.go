@@ -26,7 +26,7 @@ func TestHealth(t *testing.T) {
 	}
 	v.End(2 * time.Second)
 	v.End(3 * time.Second)
-	if h := v.Health("x"); h.OK || !strings.Contains(h.Why, "ended 2s into") {
+	if h := v.Health("x"); h.OK || !strings.Contains(h.Why, "ended 2.00 s into") {
 		t.Errorf("after the end: %+v", h)
 	}
 	v.Finish(5 * time.Second)
