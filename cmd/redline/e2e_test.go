@@ -449,7 +449,7 @@ func TestBadInput(t *testing.T) {
 		"command not found": {[]string{"run", nobody, "--exec", "no-such-command"}, "hint"},
 		"no such bundle":    {[]string{"diagnose", "nowhere"}, "nowhere"},
 		"unknown format":    {[]string{"report", ".", "--format", "pdf"}, ""},
-		"unknown verb":      {[]string{"rnu"}, "unknown command"},
+		"unknown verb":      {[]string{"rnu"}, "unknown verb \"rnu\" (hint: did you mean run?)"},
 		"unknown scheme":    {[]string{"run", "ftp://127.0.0.1:1/"}, "ftp://127.0.0.1:1/"},
 		"no such CA":        {[]string{"run", "https://127.0.0.1:1/", "--cacert", "nowhere.pem"}, "--cacert"},
 		"TLS without https": {[]string{"run", nobody, "--insecure"}, "TLS is set"},
