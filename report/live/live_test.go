@@ -3,6 +3,7 @@ package live
 import (
 	"bytes"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -150,13 +151,37 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
+// TestMessageAtTheEnd closes the view as soon as it has taken a message over, before
+// it has printed it.
+func TestMessageAtTheEnd(t *testing.T) {
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			out := &buffer{}
+			v := start(out, Options{}, tea.WithWindowSize(80, 24))
+			v.Event(Event{Message: "the target logs a lot"})
+			for taken := false; !taken; {
+				v.state.mu.Lock()
+				taken = v.state.messages == nil
+				v.state.mu.Unlock()
+				runtime.Gosched()
+			}
+			v.Close()
+			if got := out.String(); !strings.Contains(got, "the target logs a lot") {
+				t.Errorf("the message was not printed: %q", got)
+			}
+		})
+	}
+	all.Wait()
+}
+
 func TestCloseAtOnce(t *testing.T) {
 	for range 20 {
 		start(&buffer{}, Options{}, tea.WithWindowSize(80, 24)).Close()
 	}
 }
 
-// buffer is a terminal that remembers, and tells when it has seen something.
+// buffer is a terminal that keeps what it was sent, and reports when it has seen want.
 type buffer struct {
 	mu   sync.Mutex
 	b    bytes.Buffer

@@ -32,8 +32,8 @@ func New(w io.Writer, o Options) View {
 // terminal is the view that redraws itself.
 type terminal struct {
 	state   *state
-	program *tea.Program
-	done    chan struct{}
+	closing chan struct{} // closed by Close
+	done    chan struct{} // closed when the program has ended
 	once    sync.Once
 }
 
@@ -42,7 +42,7 @@ func start(w io.Writer, o Options, more ...tea.ProgramOption) *terminal {
 	if o.Color {
 		profile = colorprofile.ANSI
 	}
-	t := &terminal{state: &state{}, done: make(chan struct{})}
+	t := &terminal{state: &state{}, closing: make(chan struct{}), done: make(chan struct{})}
 	options := append([]tea.ProgramOption{
 		tea.WithOutput(w),
 		tea.WithInput(nil),
@@ -51,12 +51,12 @@ func start(w io.Writer, o Options, more ...tea.ProgramOption) *terminal {
 		tea.WithEnvironment(quiet),
 		tea.WithFPS(20),
 	}, more...)
-	t.program = tea.NewProgram(model{state: t.state, title: o.Title, width: 80}.redraw(), options...)
+	program := tea.NewProgram(model{state: t.state, closing: t.closing, title: o.Title, width: 80}.redraw(), options...)
 	go func() {
 		defer close(t.done)
 		// An error means that the terminal went away; the run goes on without
 		// a view.
-		last, err := t.program.Run()
+		last, err := program.Run()
 		if m, ok := last.(model); ok && err == nil {
 			_, _ = io.WriteString(w, m.erase())
 		}
@@ -73,36 +73,40 @@ var quiet = []string{"TERM=xterm-256color", "SSH_TTY=none"}
 func (t *terminal) Event(e Event) { t.state.add(e) }
 
 func (t *terminal) Close() {
-	t.once.Do(func() {
-		select {
-		case <-t.done: // it has failed already
-		default:
-			t.program.Send(finish{})
-		}
-		<-t.done
-	})
+	t.once.Do(func() { close(t.closing) })
+	<-t.done
 }
 
 // model is Bubble Tea's: it looks at the state on every tick.
 type model struct {
-	state  *state
-	title  string
-	width  int
-	height int // of the terminal; 0 while unknown
-	last   Event
-	rates  []float64
-	frame  string
-	lines  int // of the tallest frame so far
+	state   *state
+	closing <-chan struct{}
+	title   string
+	width   int
+	height  int // of the terminal; 0 while unknown
+	last    Event
+	rates   []float64
+	frame   string
+	lines   int // of the tallest frame so far
 }
 
-type (
-	tick   struct{}
-	finish struct{}
-)
+// tick says that it is time to look at the state; closing, for the last time.
+type tick struct{ closing bool }
 
-func nextTick() tea.Cmd { return tea.Tick(refresh, func(time.Time) tea.Msg { return tick{} }) }
+// nextTick waits for the next look. The end comes as a tick too: each tick follows
+// the messages of the one before, so that none of them is cut off by the end.
+func (m model) nextTick() tea.Msg {
+	wait := time.NewTimer(refresh)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return tick{}
+	case <-m.closing:
+		return tick{closing: true}
+	}
+}
 
-func (m model) Init() tea.Cmd { return nextTick() }
+func (m model) Init() tea.Cmd { return m.nextTick }
 
 func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
@@ -112,9 +116,10 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m.redraw(), nil
 	case tick:
-		return m.read(nextTick())
-	case finish:
-		return m.read(tea.Quit)
+		if msg.closing {
+			return m.read(tea.Quit)
+		}
+		return m.read(m.nextTick)
 	}
 	return m, nil
 }
