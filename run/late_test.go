@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redline-go/redline/observe"
@@ -68,7 +69,14 @@ func (s *slowSource) Store() (file string, value any, err error) {
 
 // TestLateSourcesCostTheirOwn has a source hang in each of the methods of one: the
 // others' health and files are kept, and the late one is said to be late.
+//
+// In a synctest bubble the clock moves only while everybody waits: what is late is
+// what hangs, not what this machine is slow at.
 func TestLateSourcesCostTheirOwn(t *testing.T) {
+	synctest.Test(t, lateSourcesCostTheirOwn)
+}
+
+func lateSourcesCostTheirOwn(t *testing.T) {
 	let := make(chan struct{})
 	var list []observe.Source
 	var all []*slowSource
@@ -77,11 +85,7 @@ func TestLateSourcesCostTheirOwn(t *testing.T) {
 		list, all = append(list, s), append(all, s)
 	}
 	w := openSources(t.Context(), observe.Subject{}, list, &observetest.Sink{}, patience{hold: time.Millisecond, open: time.Hour, end: 1500 * time.Millisecond})
-	for _, s := range w.seats {
-		if s.source.Describe().Name != "open" {
-			<-s.opened // what is late is what hangs, not what this machine is slow at
-		}
-	}
+	synctest.Wait()
 	out := w.Close()
 	var names []string
 	for _, h := range out.Health {
@@ -113,10 +117,11 @@ func TestLateSourcesCostTheirOwn(t *testing.T) {
 	}
 	// What opens in the end is released.
 	close(let)
+	synctest.Wait()
 	for _, s := range all {
 		select {
 		case <-s.released:
-		case <-time.After(30 * time.Second):
+		default:
 			t.Errorf("%s is not released", s.name)
 		}
 	}

@@ -72,10 +72,13 @@ func main() {
 		case mode == "wrong" && n > 1:
 			http.Error(w, "no", http.StatusNotFound)
 			return
-		case mode == "some" && n%20 == 0:
+		case mode == "some" && n%4 == 0:
 			http.Error(w, "no", http.StatusInternalServerError)
 			return
 		}
+		// Longer than a busy host lets the generator wait for a CPU: most of the time
+		// between two requests is the service's, as a valid block asks for.
+		time.Sleep(5 * time.Millisecond)
 		fmt.Fprintf(w, "%x\n", price(rounds))
 	})}
 	server.Serve(listener)
@@ -108,7 +111,6 @@ func (s stall) scenario(address string) string {
   build: ./svc
   env: {ADDR: "%s", PIDS: %s, TOKEN: %s}
   ready: http://%[1]s/
-  ready_timeout: 2s
 load: {connections: 1}
 verify: {throughput: off, p50: off, p90: off, p99: off, allocs_per_request: off, bytes_per_request: off, gc_cpu: off, rss: off}
 requests:
@@ -214,6 +216,10 @@ func TestBrokenSide(t *testing.T) {
 		"never ready": {"side b: ", "the target did not become ready: "},
 	} {
 		t.Run(mode, func(t *testing.T) {
+			if mode == "never ready" {
+				s.write(t, "shop.yaml", strings.Replace(s.scenario(s.address), "\nload:", "\n  ready_timeout: 2s\nload:", 1))
+				defer s.write(t, "shop.yaml", s.scenario(s.address))
+			}
 			r := finish(t, s.begin(t, "ab", "--env-a", "PASSWORD="+secret, "--env-b", "MODE="+mode, "--env-b", "PASSWORD="+secret, "shop.yaml",
 				"--markdown", "out.md", "--junit", "out.xml", "--sarif", "out.sarif", "--json"))
 			if r.code != exitUndecided {

@@ -53,16 +53,12 @@ func TestGate(t *testing.T) {
 	resumed := s.begin(t, append(gate, "--resume", "--markdown", "out.md", "--junit", "out.xml", "--sarif", "out.sarif")...)
 
 	t.Run("identical sides", func(t *testing.T) {
-		r, dir := finish(t, identical), "runs/same"
+		r := finish(t, identical)
 		out := resultOf(t, r)
-		if out.Verdict == verify.Regression {
-			// Seven signs alike come once in 128 such sessions, which is what is promised.
-			t.Logf("called a regression once: %s", out.Why)
-			dir = "runs/again"
-			r = finish(t, s.begin(t, "ab", "--build-a", "./svc@v1", "--build-b", "./svc@v1", "same.yaml", "--pairs", "7", "-o", dir, "--json"))
-			out = resultOf(t, r)
-		}
-		if r.code != exitOK && r.code != exitUndecided || out.Verdict == verify.Regression {
+		// How seldom identical sides are called different is package verify's to test, of
+		// drawn sessions: seven signs alike come once in 128. Here the code is the verdict's.
+		codes := map[verify.Verdict]int{verify.Pass: exitOK, verify.Improvement: exitOK, verify.Regression: exitFailed, verify.Inconclusive: exitUndecided}
+		if want, decided := codes[out.Verdict]; !decided || r.code != want {
 			t.Errorf("exit %d: %s, %s\n%s", r.code, out.Verdict, out.Why, r.stderr)
 		}
 		if out.Turn == 0 {
@@ -71,11 +67,11 @@ func TestGate(t *testing.T) {
 		if strings.Contains(r.stderr, "\x1b") || !strings.Contains(r.stderr, "comparing side a with itself, 1 of ") || !strings.Contains(r.stderr, "\npair 7 of at most 7") {
 			t.Errorf("progress where there is no terminal:\n%q", r.stderr)
 		}
-		if saved := readFile(t, filepath.Join(s.dir, dir, session.ResultFile)); !strings.Contains(saved, `"verdict": "`+string(out.Verdict)) {
+		if saved := readFile(t, filepath.Join(s.dir, "runs/same", session.ResultFile)); !strings.Contains(saved, `"verdict": "`+string(out.Verdict)) {
 			t.Errorf("ab.json says otherwise: %s", saved)
 		}
 	})
-	t.Run("one request in twenty fails", func(t *testing.T) {
+	t.Run("one request in four fails", func(t *testing.T) {
 		r := finish(t, errors)
 		if r.code != exitFailed || !strings.Contains(r.stdout, "REGRESSION: side b fails ") || !strings.Contains(r.stdout, "::error title=redline regression::side b fails ") {
 			t.Errorf("exit %d, want %d\n%s%s", r.code, exitFailed, r.stdout, r.stderr)

@@ -108,7 +108,11 @@ func repository(t *testing.T, dir string) {
 // compares with it, both are kept by commit, and what was kept is found again
 // in the sessions' directories.
 func TestResultsAreKept(t *testing.T) {
-	dir := service(t, healthy)
+	// It takes longer than a busy host lets the generator wait for a CPU.
+	dir := service(t, `http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(5 * time.Millisecond)
+		fmt.Fprintln(w, "hello")
+	})`)
 	repository(t, dir)
 	path := scenarioFile(t, ".", freePort(t), "load: {connections: 2}\n")
 	gate := func(args ...string) result {
@@ -128,7 +132,7 @@ func TestResultsAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slower := strings.Replace(string(source), "fmt.Fprintln(w,", "time.Sleep(20 * time.Millisecond); fmt.Fprintln(w,", 1)
+	slower := strings.Replace(string(source), "5 * time.Millisecond", "50 * time.Millisecond", 1)
 	if err := os.WriteFile(main, []byte(slower), 0o644); err != nil {
 		t.Fatal(err)
 	}
