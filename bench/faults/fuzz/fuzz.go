@@ -13,11 +13,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redline-go/redline/bench/faults/part"
+	"golang.org/x/sync/errgroup" // a bound on how many run at once
 )
 
 // Part is the part for the bench of promises; a trial is a CPU-minute.
@@ -88,9 +91,9 @@ func place(root, dir string) (Target, error) {
 	}
 }
 
-// run fuzzes with one worker for minutes of CPU time, however long they take on a
-// machine that has other work. Fewer minutes than targets need go to some of them,
-// picked by the seed.
+// run fuzzes as many targets at once as there are CPUs, one worker each, for minutes of
+// CPU time, however long they take on a machine that has other work. Fewer minutes than
+// targets need go to some of them, picked by the seed.
 func run(ctx context.Context, o part.Options) (part.Result, error) {
 	root, err := repository()
 	if err != nil {
@@ -108,17 +111,30 @@ func run(ctx context.Context, o part.Options) (part.Result, error) {
 	targets = targets[:min(len(targets), int(budget/leastTime))]
 	share := budget / time.Duration(len(targets))
 	result := part.Result{Tried: o.Trials}
+	var mu sync.Mutex // guards result, tried and the log
 	var tried uint64
+	var fuzzing errgroup.Group
+	fuzzing.SetLimit(runtime.NumCPU())
 	for _, t := range targets {
-		if err := ctx.Err(); err != nil {
-			return result, err
-		}
-		fmt.Fprintf(o.Log, "fuzz: %v for %v\n", t, share)
-		n, err := t.fuzz(ctx, share)
-		tried += n
-		if err != nil {
-			result.Failures = append(result.Failures, fmt.Sprintf("%v: %v", t, err))
-		}
+		fuzzing.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			mu.Lock()
+			fmt.Fprintf(o.Log, "fuzz: %v for %v\n", t, share)
+			mu.Unlock()
+			n, err := t.fuzz(ctx, share)
+			mu.Lock()
+			defer mu.Unlock()
+			tried += n
+			if err != nil {
+				result.Failures = append(result.Failures, fmt.Sprintf("%v: %v", t, err))
+			}
+			return nil
+		})
+	}
+	if err := fuzzing.Wait(); err != nil {
+		return result, err
 	}
 	result.Figures = []part.Figure{
 		{Name: "targets", Value: fmt.Sprint(len(targets))},
