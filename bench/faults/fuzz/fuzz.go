@@ -7,6 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -45,8 +48,6 @@ func (t Target) String() string {
 	return filepath.Join(filepath.Base(t.Module), t.Package) + " " + t.Name
 }
 
-var declared = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(\w+ \*testing\.F\)`)
-
 // Targets returns the fuzz targets of the modules below root, sorted.
 func Targets(root string) ([]Target, error) {
 	var all []Target
@@ -60,16 +61,20 @@ func Targets(root string) ([]Target, error) {
 		if !strings.HasSuffix(path, "_test.go") {
 			return nil
 		}
-		text, err := os.ReadFile(path)
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
-		for _, found := range declared.FindAllSubmatch(text, -1) {
+		for _, declared := range file.Decls {
+			f, ok := declared.(*ast.FuncDecl)
+			if !ok || f.Recv != nil || !strings.HasPrefix(f.Name.Name, "Fuzz") {
+				continue
+			}
 			t, err := place(root, filepath.Dir(path))
 			if err != nil {
 				return err
 			}
-			t.Name = string(found[1])
+			t.Name = f.Name.Name
 			all = append(all, t)
 		}
 		return nil

@@ -36,6 +36,9 @@ func TestTargetsAreFound(t *testing.T) {
 			t.Errorf("%s is not among %d targets", want, len(names))
 		}
 	}
+	if slices.Contains(names, "bench/faults/fuzz FuzzBreaks") {
+		t.Error("a function in the text of a test counts as a target")
+	}
 }
 
 // TestCrashesAreCounted fuzzes a target that breaks, in a module of its own.
