@@ -68,6 +68,9 @@ func (p *Pass) readCPU() CPU {
 	if own := cpus("/process/cpu/user:cpu-seconds", "/process/cpu/system:cpu-seconds"); own > 0 && own < c.Target {
 		c.Children, c.Target = c.Target-own, own
 	}
+	if reaped := cpus(record.ProcessReaped); reaped > 0 {
+		c.Children += reaped // those that came and went between two looks
+	}
 	if math.IsNaN(c.CPUs) && p.Record.Run.Host.CPUs > 0 {
 		c.CPUs = float64(p.Record.Run.Host.CPUs)
 	}

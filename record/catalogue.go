@@ -51,7 +51,7 @@ func catalogue() map[string]Info {
 		LoadLatency: quantile, LoadService: quantile, LoadLag: quantile,
 		LoadBytesIn: volume, LoadBytesOut: volume, GeneratorCPU: ns, GeneratorDelay: ns,
 
-		ProcessUser: ns, ProcessSystem: ns, ProcessRunDelay: ns, ProcessRSS: size, ProcessThreads: gauge,
+		ProcessUser: ns, ProcessSystem: ns, ProcessReaped: ns, ProcessRunDelay: ns, ProcessRSS: size, ProcessThreads: gauge,
 		ProcessFDs: gauge, ProcessFDLimit: gauge, ProcessMajorFaults: count, ProcessMinorFaults: count,
 		ProcessVoluntary: count, ProcessInvoluntary: count, ProcessReadBytes: volume, ProcessWriteBytes: volume,
 

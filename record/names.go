@@ -25,6 +25,7 @@ const (
 	// The target's process.
 	ProcessUser        = "process.cpu.user"         // counter, ns
 	ProcessSystem      = "process.cpu.system"       // counter, ns
+	ProcessReaped      = "process.cpu.reaped"       // counter, ns of children too short-lived to be seen, in steps of 10 ms
 	ProcessRunDelay    = "process.run_delay"        // counter, ns threads stood in a kernel run queue
 	ProcessRSS         = "process.rss"              // gauge, bytes
 	ProcessThreads     = "process.threads"          // gauge, 1

@@ -9,8 +9,8 @@ import (
 )
 
 func TestParseStat(t *testing.T) {
-	const tail = " S 1 42 42 0 -1 4194560 1000 7 3 8 250 50 9 9 20 -5 11 0 5000 123 2000 18446744073709551615"
-	want := stat{state: 'S', parent: 1, minor: 1000, major: 3, user: 250, system: 50, threads: 11, start: 5000, rss: 2000}
+	const tail = " S 1 42 42 0 -1 4194560 1000 7 3 8 250 50 9 8 20 -5 11 0 5000 123 2000 18446744073709551615"
+	want := stat{state: 'S', parent: 1, minor: 1000, major: 3, user: 250, system: 50, reaped: 17, threads: 11, start: 5000, rss: 2000}
 	for _, name := range []string{"(app)", "(a) S 9 9 (b)", "()", "(\n)"} {
 		if got, err := parseStat([]byte("42 " + name + tail)); err != nil || got != want {
 			t.Errorf("parseStat with name %q = %+v, %v; want %+v", name, got, err, want)

@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 		_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 		os.Exit(0)
 	}
+	if os.Getenv("REDLINE_TEST_SPAWN") != "" {
+		spawn()
+	}
 	os.Exit(m.Run())
 }
 
@@ -41,11 +44,26 @@ func burn(t *testing.T, shell bool) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self)
 	if shell {
-		cmd = exec.Command("sh", "-c", `"$0"; true`, self)
+		return begun(t, exec.Command("sh", "-c", `"$0"; true`, self), "REDLINE_TEST_BURN=1", "GOMAXPROCS=2")
 	}
-	cmd.Env = append(os.Environ(), "REDLINE_TEST_BURN=1", "GOMAXPROCS=2")
+	return started(t, "REDLINE_TEST_BURN=1", "GOMAXPROCS=2")
+}
+
+// started starts the test binary as what an environment makes it.
+func started(t *testing.T, env ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return begun(t, exec.Command(self), env...)
+}
+
+// begun starts a command and waits for its first line; the end of the test ends it.
+func begun(t *testing.T, cmd *exec.Cmd, env ...string) *exec.Cmd {
+	t.Helper()
+	cmd.Env = append(os.Environ(), env...)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -58,11 +76,11 @@ func burn(t *testing.T, shell bool) *exec.Cmd {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		stdin.Close() // ends the burner however deep it is
+		stdin.Close() // ends the target however deep it is
 		_ = cmd.Wait()
 	})
 	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
-		t.Fatalf("the burner did not begin: %v", err)
+		t.Fatalf("the target did not begin: %v", err)
 	}
 	return cmd
 }
@@ -200,7 +218,7 @@ func TestRecordedTree(t *testing.T) {
 	}
 	// Nothing moves in a recording: every counter is there and stands still.
 	for _, name := range []string{
-		record.ProcessUser, record.ProcessSystem, record.ProcessRunDelay, record.ProcessMinorFaults, record.ProcessMajorFaults,
+		record.ProcessUser, record.ProcessSystem, record.ProcessReaped, record.ProcessRunDelay, record.ProcessMinorFaults, record.ProcessMajorFaults,
 		record.ProcessVoluntary, record.ProcessInvoluntary, record.ProcessReadBytes, record.ProcessWriteBytes, record.HostBusy, record.HostSteal,
 	} {
 		if sum, n := sink.Sum(name, ""); n == 0 || sum != 0 {

@@ -13,6 +13,7 @@ type stat struct {
 	parent       int
 	minor, major uint64 // faults, ended threads included
 	user, system uint64 // ticks of 10 ms, ended threads included
+	reaped       uint64 // ticks of the children that it has waited for, theirs included
 	threads      uint64
 	start        uint64 // ticks since boot: tells a pid's next owner apart
 	rss          uint64 // pages
@@ -53,6 +54,8 @@ func parseStat(line []byte) (stat, error) {
 			s.user = n
 		case 15:
 			s.system = n
+		case 16, 17:
+			s.reaped += n
 		case 20:
 			s.threads = n
 		case 22:

@@ -30,6 +30,11 @@ type member struct {
 	start   uint64 // tells a later process with the same pid apart
 	ended   bool
 	threads int
+	// parent, first and last are of its looks: ticks of all that its parent counts
+	// as reaped once it has waited for it.
+	parent      int
+	looked      bool
+	first, last uint64
 	// scheduled and switched tell that its threads' schedstat and status were
 	// read before, so that a thread new there is newborn.
 	scheduled, switched bool
@@ -44,6 +49,7 @@ type tree struct {
 
 	cpu, delay             tally // ns
 	user, system           tally // ticks
+	reaped                 reaped
 	minor, major           tally
 	voluntary, involuntary tally
 	read, write            tally // bytes
@@ -79,7 +85,7 @@ func (s *state) processes(edge time.Duration) {
 	if len(t.members) == 0 {
 		return
 	}
-	for _, tally := range []*tally{&t.user, &t.system, &t.minor, &t.major} {
+	for _, tally := range []*tally{&t.user, &t.system, &t.reaped.waited, &t.minor, &t.major} {
 		tally.next()
 	}
 	switch s.cpu {
@@ -90,6 +96,7 @@ func (s *state) processes(edge time.Duration) {
 		t.cpu.total = (t.user.total + t.system.total) * tick
 		s.countCPU(at)
 	}
+	s.meter.Count(record.ProcessReaped, "", at, float64(t.reaped.ticks()*tick))
 	s.meter.Count(record.ProcessMinorFaults, "", at, float64(t.minor.total))
 	s.meter.Count(record.ProcessMajorFaults, "", at, float64(t.major.total))
 	s.meter.Gauge(record.ProcessRSS, "", edge, float64(t.rss)*float64(os.Getpagesize()))
@@ -103,6 +110,9 @@ func (s *state) readStats() {
 	t := &s.tree
 	t.rss, t.threads = 0, 0
 	for _, m := range t.members {
+		if m.ended {
+			continue
+		}
 		st, onCPU, err := s.readStat(m)
 		if err == nil && st.start != m.start {
 			s.replaced = true
@@ -111,6 +121,7 @@ func (s *state) readStats() {
 		if pseudofile.Gone(err) || (err == nil && (st.start != m.start || st.ended())) {
 			m.ended = true
 			m.release()
+			t.reaped.end(m, t.members)
 			continue
 		}
 		if err != nil {
@@ -122,6 +133,7 @@ func (s *state) readStats() {
 		}
 		t.user.add(m.pid, st.user, false)
 		t.system.add(m.pid, st.system, false)
+		t.reaped.add(m, st)
 		t.minor.add(m.pid, st.minor, false)
 		t.major.add(m.pid, st.major, false)
 		t.rss += st.rss

@@ -1,0 +1,40 @@
+package process
+
+// reaped is the CPU time of processes of the tree that came and went between two looks,
+// as those do that a service starts for a request. The kernel adds what a child has used
+// to its parent when the parent waits for it (cutime and cstime of proc_pid_stat(5)), so
+// none is missed, however short. A child whose parent ignores SIGCHLD, or has ended
+// before it, is added to nobody.
+type reaped struct {
+	waited tally  // ticks that the members' waits added
+	known  uint64 // ticks of these that were counted while the child was a member
+	most   uint64
+}
+
+// add takes what a member's stat says.
+func (r *reaped) add(m *member, st stat) {
+	r.waited.add(m.pid, st.reaped, false)
+	m.parent, m.last = st.parent, st.user+st.system+st.reaped
+	if !m.looked {
+		m.looked, m.first = true, m.last
+	}
+}
+
+// end leaves out what was counted of a member: its parent is about to count it again.
+func (r *reaped) end(m *member, members []*member) {
+	for _, parent := range members {
+		if parent.pid == m.parent && parent != m {
+			r.known += m.last - m.first
+			return
+		}
+	}
+}
+
+// ticks returns the sum so far. It waits where a member has ended that its parent has
+// not waited for yet, and never falls.
+func (r *reaped) ticks() uint64 {
+	if r.waited.total > r.known {
+		r.most = max(r.most, r.waited.total-r.known)
+	}
+	return r.most
+}
