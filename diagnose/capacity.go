@@ -21,7 +21,7 @@ type CPU struct {
 	Target    float64 // the service's own process, or its whole tree where that is not known apart
 	Children  float64 // processes that it started; 0 where they are not known apart
 	Generator float64
-	Database  float64
+	Database  float64 // 0 where requests ask nobody outside of the service
 	// Limit is how many CPUs the target may use: the host's, its quota, its
 	// GOMAXPROCS, whichever is least.
 	Limit float64
@@ -71,6 +71,9 @@ func (p *Pass) readCPU() CPU {
 	if reaped := cpus(record.ProcessReaped); reaped > 0 {
 		c.Children += reaped // those that came and went between two looks
 	}
+	if math.IsNaN(c.Database) && p.alone() {
+		c.Database = 0
+	}
 	if math.IsNaN(c.CPUs) && p.Record.Run.Host.CPUs > 0 {
 		c.CPUs = float64(p.Record.Run.Host.CPUs)
 	}
@@ -91,6 +94,19 @@ func (p *Pass) readCPU() CPU {
 		}
 	}
 	return c
+}
+
+// leastOutside part of request time, below which nobody else on the host can be said to
+// work for requests: by Little's law that is a hundredth of a CPU for each under way.
+const leastOutside = 0.01
+
+// alone reports whether requests are known to ask no database, upstream or other server.
+func (p *Pass) alone() bool {
+	outside := []callstack.Wait{callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait}
+	if !p.UsesOnly(callstack.SQLite) { // which is no server: its waits are for files and locks
+		outside = append(outside, callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait)
+	}
+	return p.Has(NeedAnatomy) && p.Waits().Share(outside...) < leastOutside
 }
 
 // mostStopped of the periods in which a quota runs out, so that it is used up.

@@ -25,15 +25,16 @@ const (
 func (p *Pass) Model(own bool) laws.Model {
 	c, load := p.CPU(), p.Load()
 	m := laws.Model{Open: load.Open, Think: load.Think / 1e9, Response: p.response()}
-	busy := c.Busy
+	busy, servers := c.Busy, c.CPUs
 	switch {
 	case own:
 		busy = c.known()
 	case c.Saturated() && !c.Full():
-		busy = c.Used()
+		// Other programs keep what they took: the load has what they leave it.
+		busy, servers = c.Used(), c.Used()
 	}
 	if c.CPUs > 0 && busy > 0 {
-		m.Resources = append(m.Resources, laws.Resource{Name: named(hostCPUs, c.CPUs), Servers: c.CPUs, Busy: busy})
+		m.Resources = append(m.Resources, laws.Resource{Name: named(hostCPUs, c.CPUs), Servers: servers, Busy: busy})
 	}
 	if c.Target > 0 && c.Limit > 0 && (c.Limit < c.CPUs || len(m.Resources) == 0) {
 		m.Resources = append(m.Resources, laws.Resource{Name: named(targetCPUs, c.Limit), Servers: c.Limit, Busy: c.Target})

@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -39,13 +40,14 @@ func TestDomains(t *testing.T) {
 	Expect(t, cpu.Compress, Healthy())
 }
 
-// TestSickOnASharedHost: what others take of the CPUs bounds what a change gains here,
-// and not how sure it is that the service spends its CPU on one thing.
+// TestSickOnASharedHost: others take half of the CPUs, and would take it of the mended
+// service too. So a change gains what it gains on a quiet host: of the CPU that the load
+// uses, 1.00 of 2, it leaves 0.28. Nor does it make less sure what the service does.
 func TestSickOnASharedHost(t *testing.T) {
 	marshal := []string{"reflect.Value.Field", "encoding/json.Marshal", Route}
 	b := New(12, 20*time.Millisecond).CPU(2, 1.98, 0.8, 0.2, -1).Wait(record.StateRunning, 4*time.Millisecond, 9).Wait(record.StateRunnable, 16*time.Millisecond, 9)
 	found := Expect(t, cpu.JSON, b.Sample(9*s, marshal...).Sample(s, Route), "cpu-json at api.go:88")
-	if len(found) == 1 && (found[0].Confidence != record.High || found[0].GainCeiling > 3) {
+	if len(found) == 1 && (found[0].Confidence != record.High || math.Abs(found[0].GainCeiling-1.0/0.28) > 0.01) {
 		t.Errorf("%s confidence, worth %.2f", found[0].Confidence, found[0].GainCeiling)
 	}
 }

@@ -83,15 +83,25 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		worth = cpu
 	}
 	diagnose.Promise(&f, gain(p, worth, part))
+	takes := "time"
+	if at := p.Spared(repeatedAt(p)); at > 0 {
+		diagnose.Promise(&f, spared(p, share*part, part, at))
+		if p.CPU().Saturated() && at > f.Share {
+			// What requests wait for is the CPU: time in its queue stands elsewhere.
+			f.Share, f.ShareOf, takes = at, diagnose.OfCPU, "CPU"
+		}
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, at, diagnose.Ratio,
+			"the calls that repeat take %s of the service's CPU, with what makes the statement and reads its rows", diagnose.Percent(at)))
+	}
 	at := tellRepeater(p, lead, &f)
-	f.Title = fmt.Sprintf("A request runs one statement %.0f times%s, which takes %s of its time", each, at, diagnose.Percent(share*part))
+	f.Title = fmt.Sprintf("A request runs one statement %.0f times%s, which takes %s of its %s", each, at, diagnose.Percent(f.Share), takes)
 	f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key = ANY($1)%s) instead of: %s", withGORM(p, "; GORM: Preload"), brief(lead.Text))
 	if inProcess(p) {
 		f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key IN (...)) instead of: %s", brief(lead.Text))
 	}
 	if writes(lead.Text) {
 		f.Cause = "db-unbatched-write"
-		f.Title = fmt.Sprintf("A request writes %.0f rows one by one%s, which takes %s of its time", each, at, diagnose.Percent(share*part))
+		f.Title = fmt.Sprintf("A request writes %.0f rows one by one%s, which takes %s of its %s", each, at, diagnose.Percent(f.Share), takes)
 		f.Remedy = fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from unnest($1::int[], ...), %s%s), in one transaction, instead of: %s", batch(p), withGORM(p, "; GORM: CreateInBatches"), brief(lead.Text))
 		if inProcess(p) {
 			f.Remedy = fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), with a statement prepared once: %s", brief(lead.Text))
@@ -135,6 +145,28 @@ func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 		}
 	}
 	return r
+}
+
+// repeatedAt returns the user's places that repeat statements, each with the part of its
+// calls that are repeats; nil where no hooks counted callers.
+func repeatedAt(p *diagnose.Pass) diagnose.Calls {
+	made, repeats := map[record.Frame]float64{}, diagnose.Calls{}
+	for _, a := range p.Asked() {
+		times := perRequest(p, a.Calls)
+		for _, by := range a.Callers {
+			if !by.User {
+				continue
+			}
+			made[by.Place] += a.Calls * by.Share
+			if times >= repeated {
+				repeats[by.Place] += a.Calls * by.Share * (1 - 1/times)
+			}
+		}
+	}
+	for place := range repeats {
+		repeats[place] /= made[place]
+	}
+	return repeats
 }
 
 // utility reports whether a statement only begins, ends or marks something.

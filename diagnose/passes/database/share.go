@@ -62,6 +62,23 @@ func gain(p *diagnose.Pass, share, part float64) laws.Gain {
 	return g
 }
 
+// spared bounds what could be gained when calls are not made that take a share of
+// request time, a part of the database's work, and a part of the service's own CPU.
+func spared(p *diagnose.Pass, share, part, own float64) laws.Gain {
+	m, c := p.Model(false), p.CPU()
+	cut := laws.Cut{Busy: map[string]float64{}}
+	if !c.Saturated() {
+		cut.Time = share * m.Response
+	}
+	for _, r := range m.Resources {
+		cut.Busy[r.Name] = own * max(0, c.Target)
+		if c.Database > 0 && r.Name == m.Resources[0].Name {
+			cut.Busy[r.Name] += part * c.Database
+		}
+	}
+	return m.Gain(cut)
+}
+
 // executed returns the part of the waits for the database in which it executes
 // statements, 0 to 1: the rest is round trips, and goroutines that stand in a queue
 // for a CPU with their answer there. 1 where it is not known.
