@@ -130,8 +130,12 @@ func (u *Use) Places(domains callstack.Role) []Hot {
 
 // Spawners returns the user's places that goroutines are started from, by the
 // CPU that starting them takes.
-func (u *Use) Spawners() []Hot {
-	return u.places(func(s usage) bool { return s.roles.Has(callstack.Spawn) && u.index.Innermost(s.Stack) >= 0 }, itself, 0)
+func (u *Use) Spawners() []Hot { return u.From(callstack.Spawn) }
+
+// From returns the user's places that work with any of the roles is called from, by
+// the CPU that it takes.
+func (u *Use) From(roles callstack.Role) []Hot {
+	return u.places(func(s usage) bool { return s.roles.Has(roles) && u.index.Innermost(s.Stack) >= 0 }, itself, 0)
 }
 
 // Background returns the part of CPU that the user's code spends on goroutines

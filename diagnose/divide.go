@@ -161,7 +161,7 @@ func (d *divider) timed(part record.Part) bool {
 func elsewhere(kind callstack.Wait) bool {
 	switch kind {
 	case callstack.DatabaseWait, callstack.PoolWait, callstack.ConnectWait, callstack.PrepareWait,
-		callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait, callstack.SleepWait,
+		callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait, callstack.ChildWait, callstack.SleepWait,
 		callstack.SyncWait, callstack.FileWait, callstack.SyscallWait:
 		return true
 	}

@@ -175,7 +175,7 @@ func waitsFor(kind callstack.Wait, at record.Frame) (who, group string) {
 	case callstack.ClientWait:
 		return "waiting for the client to send or take bytes", ""
 	case callstack.PoolWait, callstack.ConnectWait, callstack.RPCWait, callstack.NetworkWait,
-		callstack.LogWait, callstack.SyncWait, callstack.FileWait, callstack.SyscallWait, callstack.EventWait:
+		callstack.ChildWait, callstack.LogWait, callstack.SyncWait, callstack.FileWait, callstack.SyscallWait, callstack.EventWait:
 		return string(kind), ""
 	case callstack.OtherWait:
 		return record.Unattributed, ""

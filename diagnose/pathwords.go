@@ -150,6 +150,7 @@ var waitVerbs = map[callstack.Wait]string{
 	callstack.HTTPWait:     "waiting for an HTTP call",
 	callstack.RPCWait:      "waiting for a call to another service",
 	callstack.NetworkWait:  "waiting for the network",
+	callstack.ChildWait:    "waiting for another process",
 	callstack.ClientWait:   "waiting for its own client",
 	callstack.SemaphoreW:   "waiting for a semaphore",
 	callstack.FlightWait:   "waiting for another request's computation",

@@ -63,11 +63,12 @@ const (
 	Spawn         // starts or ends a goroutine, or grows its stack
 	Schedule      // the scheduler
 	Dial          // a network connection is opened
+	Child         // starts another process, or waits for it
 )
 
 // Domains are the roles that say what CPU was spent on.
 const Domains = DBClient | HTTPClient | RPCClient | Logging | Instrument | JSON | RegexpCompile | RegexpMatch | TemplateParse |
-	Router | Sort | Reflect | Clock | Format | Handshake | TLS | Crypto | Compress
+	Router | Sort | Reflect | Clock | Format | Handshake | TLS | Crypto | Compress | Child
 
 // Works are the roles that say what a function's own time goes into, below the
 // domains: what the runtime and the kernel do for the innermost user function.

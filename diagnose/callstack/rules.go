@@ -49,6 +49,9 @@ var waitRules = []rule{
 	{"net", "(*conn).Read (*conn).Write (*netFD).Read (*netFD).Write (*netFD).connect (*Buffers)", SocketIO},
 	{"net", "(*Dialer).Dial (*sysDialer).dial (*Resolver) (*netFD).connect (*netFD).dial Dial DialTimeout", Dial},
 	{"runtime", "cgocall cgocallbackg", Cgo},
+	{"os/exec", "(*Cmd).", Child},
+	{"os", "StartProcess startProcess (*Process).Wait (*Process).wait (*Process).pidfdWait (*Process).blockUntilWaitable", Child},
+	{"syscall", "ForkExec StartProcess forkExec forkAndExecInChild Wait4", Child},
 }
 
 var databaseRules = []rule{

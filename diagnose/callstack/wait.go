@@ -22,7 +22,8 @@ const (
 	HTTPWait     Wait = "HTTP call"
 	RPCWait      Wait = "call to another service"
 	NetworkWait  Wait = "network"
-	ClientWait   Wait = "own client" // the server's peer: request body, response
+	ChildWait    Wait = "another process" // that it started, or that writes to a pipe
+	ClientWait   Wait = "own client"      // the server's peer: request body, response
 	SemaphoreW   Wait = "semaphore"
 	FlightWait   Wait = "another request's computation"
 	SleepWait    Wait = "timer"
@@ -68,6 +69,8 @@ func (x *Index) Wait(part record.Part) Wait {
 		return EventWait
 	case part.State == record.StateSleep, roles.Has(RateLimit), Timed(part.Waker):
 		return SleepWait
+	case roles.Has(Child), part.State == record.StateNetwork && roles.Has(FileIO) && !roles.Has(SocketIO):
+		return ChildWait
 	case x.logging(inner):
 		return LogWait
 	case roles.Has(Semaphore):

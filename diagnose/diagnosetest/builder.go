@@ -120,6 +120,11 @@ func (b *Builder) CPU(cpus, busy, target, generator, database float64) *Builder 
 	return b
 }
 
+// Children sets what short-lived processes that the service started use, in CPUs.
+func (b *Builder) Children(cpus float64) *Builder {
+	return b.Counter(record.ProcessReaped, "", cpus*duration.Seconds()*1e9)
+}
+
 // Summary sets the measured half of summary.json.
 func (b *Builder) Summary(s record.Summary) *Builder { b.summary = &s; return b }
 

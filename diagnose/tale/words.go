@@ -20,6 +20,7 @@ var doing = map[callstack.Wait]string{
 	callstack.HTTPWait:     "waited for another service's answer (HTTP)",
 	callstack.RPCWait:      "waited for another service's answer",
 	callstack.NetworkWait:  "waited for the network",
+	callstack.ChildWait:    "waited for another process",
 	callstack.ClientWait:   "waited for its own client to send or to take bytes",
 	callstack.SemaphoreW:   "waited for its turn at a limit on concurrency",
 	callstack.FlightWait:   "waited for another request that works out the same",

@@ -155,6 +155,24 @@ var syscallCause = diagnose.Cause{
 	Cases:  []string{"badge-reader", "voucher-numbers"},
 }
 
+var execCause = diagnose.Cause{
+	ID:    "exec-per-request",
+	Title: "Requests start processes and wait for them",
+	Doc: "A handler runs a command. Forking, loading and ending a process takes a millisecond of CPU and more before the " +
+		"command has done anything, and each has memory of its own.",
+	Knows: "The trace shows requests that wait for a process to start, to write or to end, the profile what starting it costs " +
+		"the service, and the kernel what the processes used: it adds that to the service when it has waited for them, " +
+		"however short they live. Together they must take 15 % of request time, or of the CPU that the load uses where CPUs are " +
+		"used up. The command's own work is in there, so the gain is an upper bound.",
+	Remedy: "Do the work within the service (a library), keep one process running and send it the requests, or keep its answers. " +
+		"Where a process for each request is the purpose, bound how many run at a time.",
+	Example: diagnose.Example{Lang: "go",
+		Before: "out, err := exec.Command(\"git\", \"rev-parse\", ref).Output() // in each request",
+		After:  "hash, err := repository.ResolveRevision(ref) // go-git, in the process"},
+	Verify: "Run again: process.cpu.reaped must fall to nothing, and throughput rise.",
+	Cases:  []string{"charter-seals"},
+}
+
 var leakCause = diagnose.Cause{
 	ID:    "goroutine-leak",
 	Title: "Goroutines stay behind and pile up",

@@ -12,5 +12,5 @@ import "github.com/redline-go/redline/diagnose"
 
 // Analyzers returns the package's analyzers, in the order of judgement.
 func Analyzers() []diagnose.Analyzer {
-	return []diagnose.Analyzer{Lock, Channel, Flight, Sleep, Syscall, Sched, Spawn, Leak}
+	return []diagnose.Analyzer{Lock, Channel, Flight, Sleep, Syscall, Child, Sched, Spawn, Leak}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/wait"
 	"github.com/redline-go/redline/record"
@@ -13,6 +14,7 @@ import (
 const (
 	ms  = time.Millisecond
 	us  = time.Microsecond
+	s   = time.Second
 	get = "shop/cache.(*Cache).Get@cache.go:41"
 	set = "shop/cache.(*Cache).Set@cache.go:60"
 )
@@ -139,6 +141,30 @@ func TestWorkers(t *testing.T) {
 	Expect(t, wait.Channel, asked(idle().Rate(20)).Behind(chain(runs))) // less than one waits at a time
 	Expect(t, wait.Sleep, asked(idle()).Behind(chain(tick)), "sleep at cache.go:99")
 	Expect(t, wait.Channel, asked(idle()).Behind(chain(tick)))
+}
+
+// A process that a request starts is waited for in three ways: to start, to write and to
+// end. What it uses itself is the kernel's count, and what is not waited for is no cause.
+func TestChild(t *testing.T) {
+	run := []string{"os/exec.(*Cmd).Run", "shop/label.print@label.go:30"}
+	started := func() *Builder {
+		return idle().Wait(record.StateSyscall, 8*ms, 1, append([]string{"syscall.forkExec", "os.StartProcess", "os/exec.(*Cmd).Start"}, run...)...).
+			Wait(record.StateChannel, 12*ms, 1, append([]string{"runtime.chanrecv1", "os/exec.(*Cmd).Wait"}, run...)...)
+	}
+	Expect(t, wait.Child, started().Children(0.5), "exec-per-request at label.go:30")
+	Expect(t, wait.Channel, started())
+	Expect(t, wait.Syscall, started())
+	Expect(t, wait.Child, idle())
+	Expect(t, wait.Child, idle().Children(0.5)) // nothing waits for them, and CPUs are idle
+	// Where CPUs are used up, who uses them decides, and what they cost is freed with them.
+	full := func() *Builder {
+		return New(16, 8*ms).CPU(2, 1.9, 0.4, 0.1, -1).Children(1.4).Busy(2*s).Wait(record.StateRunnable, 7*ms, 9)
+	}
+	Expect(t, wait.Child, full(), "exec-per-request") // where they are started nobody knows
+	found := Expect(t, wait.Child, full().Wait(record.StateSyscall, ms, 1, append([]string{"syscall.forkExec"}, run...)...), "exec-per-request at label.go:30")
+	if len(found) == 1 && (found[0].ShareOf != diagnose.OfCPU || found[0].GainCeiling < 1.9/0.5-0.01) {
+		t.Errorf("%.2f of %s, worth %.2f", found[0].Share, found[0].ShareOf, found[0].GainCeiling)
+	}
 }
 
 // A long poll ends by its timer or by an event, and nothing is wrong with it.

@@ -1,0 +1,87 @@
+package wait
+
+import (
+	"fmt"
+
+	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+// leastChild is the part of request time, or of CPU where it is used up, from which the
+// processes that requests start are a cause.
+const leastChild = 0.15
+
+// Child finds requests that start other processes.
+var Child = diagnose.Analyzer{
+	Name:  "child",
+	Stage: diagnose.Wait,
+	Doc: "Sums the time that requests wait for processes that they started, and the CPU that these processes and their " +
+		"start take. They count from 15 % of request time, or of the load's CPU where CPUs are used up.",
+	Causes: []diagnose.Cause{execCause},
+	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedProcess},
+	Run:    runChild,
+}
+
+func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
+	w, c := p.Waits(), p.CPU()
+	starting := 0.0 // of the service's CPU
+	use, err := p.Use()
+	if err == nil {
+		starting = use.With(callstack.Child)
+	}
+	busy := starting*max(0, c.Target) + c.Children // CPUs
+	share, of, whole := w.Share(callstack.ChildWait)+starting*w.OnCPU(), diagnose.OfRequest, "request time"
+	if part := busy / c.Used(); c.Saturated() && part > share {
+		share, of, whole = min(1, part), diagnose.OfCPU, "the CPU that the load uses"
+	}
+	place, known := starter(p, use)
+	if share < leastChild || !known && c.Children == 0 {
+		return nil, nil
+	}
+	where, at := record.Where{Detail: "processes that the service starts"}, ""
+	if known {
+		where, at = diagnose.WhereOf(place), " at "+diagnose.At(place)
+	}
+	f := diagnose.Finding{
+		Cause: "exec-per-request", Share: share, ShareOf: of, Confidence: record.High, Where: where,
+		Title: fmt.Sprintf("Requests start processes%s and wait for them: %s of %s", at, diagnose.Percent(share), whole),
+		Remedy: fmt.Sprintf("Do what the command%s does within the service, keep one process running and send it the requests, or keep its answers; "+
+			"else bound how many run at a time.", at),
+	}
+	diagnose.Promise(&f, p.Freed(share, starting*max(0, c.Target), busy))
+	if ns := w.NS(callstack.ChildWait); ns > 0 {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec,
+			"the mean request waits %s of its %s for processes to start, to answer and to end", diagnose.Span(ns), diagnose.Span(w.MeanNS())))
+	}
+	if starting > 0 {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, starting, diagnose.Ratio,
+			"starting them takes %s of the service's CPU", diagnose.Percent(starting)))
+	}
+	if rate := p.Load().Rate; c.Children > 0 && rate > 0 {
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Children, "CPUs",
+			"the processes use %.2f CPUs, %s of CPU per request; the service itself %.2f", c.Children, diagnose.Span(1e9*c.Children/rate), c.Target))
+	} else {
+		f.Confidence = record.Medium // what they cost is not known
+	}
+	if !known {
+		f.Confidence = record.Medium // nor is it, whether requests start them
+	}
+	return []diagnose.Finding{f}, nil
+}
+
+// starter returns the user's place that starts processes: where requests wait for them
+// longest, else where most CPU goes into starting them.
+func starter(p *diagnose.Pass, use *diagnose.Use) (record.Frame, bool) {
+	for _, s := range diagnose.ByOwner(p.Waits().Sites(callstack.ChildWait)) {
+		if s.User && p.Stacks.Roles(s.Part.Stack).Has(callstack.Child) {
+			return s.Place, true
+		}
+	}
+	if use != nil {
+		if places := use.From(callstack.Child); len(places) > 0 && places[0].User {
+			return places[0].Place, true
+		}
+	}
+	return record.Frame{}, false
+}
