@@ -54,8 +54,8 @@ func (u *Use) own() map[string]*ownFunction {
 			continue
 		}
 		work := u.index.Work(s.Stack[:innermost])
-		if work == 0 && s.roles.Has(callstack.Allocate|callstack.Spawn) {
-			continue
+		if work == 0 && (s.roles.Has(callstack.Allocate|callstack.Spawn) || u.index.Roles(s.Stack[:innermost]).Has(callstack.ServerIO)) {
+			continue // nor is it an algorithm's that the kernel sends the answer
 		}
 		value := float64(s.Value) / u.total
 		chain := u.chain(s.Sample, innermost)

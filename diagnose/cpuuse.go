@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
@@ -103,6 +104,13 @@ func (u *Use) Share(domains callstack.Role) float64 {
 // allocation happens inside every domain.
 func (u *Use) With(roles callstack.Role) float64 {
 	return u.share(func(s usage) bool { return s.roles.Has(roles) })
+}
+
+// In returns the part of CPU whose stacks have a function, and any of the roles.
+func (u *Use) In(function string, roles callstack.Role) float64 {
+	return u.share(func(s usage) bool {
+		return s.roles.Has(roles) && slices.ContainsFunc(s.Stack, func(f record.Frame) bool { return f.Function == function })
+	})
 }
 
 // Serving returns the part of CPU spent on servers' goroutines, so on requests.

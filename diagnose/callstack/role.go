@@ -32,6 +32,7 @@ const (
 	FileSync                      // fsync and its kin
 	FileIO                        // reads or writes a file
 	FileWrite                     // of these, the writes
+	FileMeta                      // of these, what asks for names, sizes and dates, or opens
 	SocketIO                      // reads or writes a network connection
 	Cgo                           // calls C
 	Logging                       // formats or writes log records

@@ -67,6 +67,8 @@ func TestHot(t *testing.T) {
 	Expect(t, cpu.Hot, Healthy())
 	Expect(t, cpu.Hot, Healthy().Sample(6*s, "encoding/json.Marshal", "shop/price.Quote@price.go:44"))       // a library's
 	Expect(t, cpu.Hot, Healthy().Sample(6*s, "runtime.mallocgc", "shop/price.Quote@price.go:44"))            // told by what allocates
+	Expect(t, cpu.Hot, Healthy().Sample(6*s, "syscall.write", "internal/poll.(*FD).Write", "net.(*conn).Write", "net/http.checkConnErrorWriter.Write",
+		"bufio.(*Writer).Flush", "net/http.(*response).Write", "shop/price.Quote@price.go:44")) // a large answer
 	Expect(t, cpu.Hot, Healthy().Module("").Sample(6*s, "shop/price.Round@price.go:17"), "cpu-hot-function") // module not known
 }
 
@@ -124,6 +126,12 @@ func TestWorks(t *testing.T) {
 	}
 	Expect(t, cpu.Syscalls, calls(300), "cpu-syscall at web.go:70")
 	Expect(t, cpu.Syscalls, calls(2))
+	walk := []string{"internal/runtime/syscall/linux.Syscall6", "syscall.fstatat", "os.Stat", "shop/web.list@web.go:80"}
+	found := Expect(t, cpu.Syscalls, Healthy().Sample(8*s, walk...).
+		Wait(record.StateSyscall, time.Millisecond, 300, walk...), "cpu-syscall at web.go:80")
+	if len(found) == 1 && (strings.Contains(found[0].Remedy, "bufio") || !strings.HasPrefix(found[0].Title, "Asking the file system")) {
+		t.Errorf("a buffer for what reads no file: %s: %s", found[0].Title, found[0].Remedy)
+	}
 	Expect(t, cpu.Syscalls, Healthy().Sample(8*s, "syscall.read", "os.(*File).Read", "bufio.(*Reader).fill", user).Wait(record.StateSyscall, time.Millisecond, 300, read...))
 }
 

@@ -148,9 +148,9 @@ var Syscalls = work{
 		ID: "cpu-syscall", Title: "Many small reads or writes take the CPU",
 		Doc: "A function reads or writes a few bytes at a time, and each time asks the kernel.",
 		Knows: "CPU samples of the service's own functions inside read or write system calls that no buffer stands before, or that a Flush after each piece " +
-			"makes, where that is more than half of the function; from 20 % of the service's CPU. The execution trace counts the calls per request: " +
+			"makes, or that ask for names, sizes and dates, where that is more than half of the function; from 20 % of the service's CPU. The execution trace counts the calls per request: " +
 			"below 8 it is the service's ordinary traffic; without a trace confidence is low. Formatted lines to a file are cpu-logging.",
-		Remedy: "A bufio.Reader or bufio.Writer, or flush once.",
+		Remedy: "A bufio.Reader or bufio.Writer, or flush once; a listing kept in memory.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "f.Read(field[:16]) // 300 times",
 			After:  "r := bufio.NewReader(f)\nio.ReadFull(r, field[:16])"},
@@ -175,6 +175,12 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot diagnose.Hot) bool {
 		}
 		if i := p.Stacks.Innermost(part.Stack); i >= 0 && part.Stack[i].Function == hot.Place.Function {
 			times += part.Times
+		}
+	}
+	if use, err := p.Use(); err == nil {
+		if asks := use.In(hot.Place.Function, callstack.FileMeta); asks > 0.5*use.In(hot.Place.Function, callstack.SmallIO) {
+			f.Title = fmt.Sprintf("Asking the file system for names and attributes takes %s of the service's CPU, most of it at %s", diagnose.Percent(f.Share), diagnose.At(hot.Place))
+			f.Remedy = fmt.Sprintf("Keep what %s reads (a listing, sizes, dates) in memory, and read it again when it changes or after a while, not for each request.", callstack.Short(hot.Place.Function))
 		}
 	}
 	if times < leastCalls {
