@@ -181,3 +181,26 @@ func TestDomain(t *testing.T) {
 		}
 	}
 }
+
+// A function that only wraps a primitive of its own name is no place: its caller is. A
+// function of another name, or with no caller of the user's, is.
+func TestWrappersAreNoPlaces(t *testing.T) {
+	c := Code{Module: "shop"}
+	frames := func(functions ...string) (stack []record.Frame) {
+		for _, f := range functions {
+			stack = append(stack, record.Frame{Function: f})
+		}
+		return stack
+	}
+	for want, stack := range map[string][]record.Frame{
+		"shop/db.(*Store).Get":    frames("sync.(*Mutex).Lock", "shop/lock.(*Mutex).Lock", "shop/db.(*Store).Get", "net/http.HandlerFunc.ServeHTTP"),
+		"shop/db.(*Store).Put":    frames("time.Sleep", "shop/delay.Sleep", "vendored.example/x.Call", "shop/db.(*Store).Put"),
+		"shop/lock.(*Mutex).Lock": frames("sync.(*Mutex).Lock", "shop/lock.(*Mutex).Lock", "net/http.HandlerFunc.ServeHTTP"),
+		"shop/db.(*Store).lock":   frames("sync.(*Mutex).Lock", "shop/db.(*Store).lock", "shop/db.(*Store).Get"),
+		"shop/db.(*Pool).Lock":    frames("runtime.chanrecv1", "shop/db.(*Pool).Lock", "shop/db.(*Store).Get"),
+	} {
+		if got, _ := c.Place(stack); got.Function != want {
+			t.Errorf("%v: %s, want %s", stack, got.Function, want)
+		}
+	}
+}

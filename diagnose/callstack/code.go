@@ -63,11 +63,18 @@ func (c Code) Innermost(stack []record.Frame) int {
 	return slices.IndexFunc(stack, c.User)
 }
 
-// Place returns the frame to name for a stack: the user's innermost, else the
-// innermost outside the standard library, else the innermost outside the
-// runtime. ok is false for an empty stack.
+// Place returns the frame to name for a stack: the user's innermost that is no
+// wrapper, else the innermost outside the standard library, else the innermost
+// outside the runtime. ok is false for an empty stack.
 func (c Code) Place(stack []record.Frame) (f record.Frame, ok bool) {
 	if i := c.Innermost(stack); i >= 0 {
+		for wraps(stack, i) {
+			caller := c.Innermost(stack[i+1:])
+			if caller < 0 {
+				break
+			}
+			i += 1 + caller
+		}
 		return stack[i], true
 	}
 	for _, f := range stack {
@@ -85,6 +92,25 @@ func (c Code) Place(stack []record.Frame) (f record.Frame, ok bool) {
 	}
 	return record.Frame{}, false
 }
+
+// wraps reports whether a function stands for the one it calls, whose name it has: a
+// Lock that counts and locks, a Sleep that draws its length. Nothing can be changed there;
+// who calls it is the place.
+func wraps(stack []record.Frame, i int) bool {
+	if i == 0 {
+		return false
+	}
+	pkg, callee := Split(stack[i-1].Function)
+	switch pkg {
+	case "sync", "internal/sync", "time", "golang.org/x/sync/semaphore", "golang.org/x/time/rate":
+		_, name := Split(stack[i].Function)
+		return bare(name) == bare(callee)
+	}
+	return false
+}
+
+// bare returns a function's name without its receiver: "Lock" of "(*Mutex).Lock".
+func bare(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
 // Standard reports whether an import path is of the standard library: its first
 // element has no dot and is one of the library's roots. The roots are listed
