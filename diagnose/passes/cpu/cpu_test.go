@@ -2,6 +2,7 @@ package cpu_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,11 +127,16 @@ func TestWorks(t *testing.T) {
 	}
 	Expect(t, cpu.Syscalls, calls(300), "cpu-syscall at web.go:70")
 	Expect(t, cpu.Syscalls, calls(2))
-	walk := []string{"internal/runtime/syscall/linux.Syscall6", "syscall.fstatat", "os.Stat", "shop/web.list@web.go:80"}
+	walk := []string{"internal/runtime/syscall/linux.Syscall6", "syscall.fstatat", "os.Stat", "shop/web.list@web.go:80", "shop/web.page@web.go:90", "net/http.HandlerFunc.ServeHTTP", "shop/web.auth@web.go:9"}
 	found := Expect(t, cpu.Syscalls, Healthy().Sample(8*s, walk...).
 		Wait(record.StateSyscall, time.Millisecond, 300, walk...), "cpu-syscall at web.go:80")
 	if len(found) == 1 && (strings.Contains(found[0].Remedy, "bufio") || !strings.HasPrefix(found[0].Title, "Asking the file system")) {
 		t.Errorf("a buffer for what reads no file: %s: %s", found[0].Title, found[0].Remedy)
+	}
+	if len(found) == 1 && !slices.ContainsFunc(found[0].Evidence, func(e record.Evidence) bool {
+		return e.Text == "called by web.page web.go:90, web.auth web.go:9"
+	}) {
+		t.Errorf("the callers are not named: %v", found[0].Evidence)
 	}
 	Expect(t, cpu.Syscalls, Healthy().Sample(8*s, "syscall.read", "os.(*File).Read", "bufio.(*Reader).fill", user).Wait(record.StateSyscall, time.Millisecond, 300, read...))
 }

@@ -61,6 +61,7 @@ var Hot = diagnose.Analyzer{
 		if h.Self < h.Share {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, h.Self, diagnose.Ratio, "%s in the function itself, the rest in what it calls of the service's own", diagnose.Percent(h.Self)))
 		}
+		f.Evidence = append(f.Evidence, called(use, h.Place.Function)...)
 		f.Evidence = append(f.Evidence, saturation(p)...)
 		diagnose.Promise(&f, p.Ran(diagnose.Work{Share: f.Share, Function: h.Place.Function}))
 		if f.Confidence = confidence(p, f.GainCeiling, worth); !h.Sure {

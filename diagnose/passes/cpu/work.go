@@ -70,8 +70,18 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if w.more != nil && !w.more(p, &f, hot) {
 		return nil, nil
 	}
+	f.Evidence = append(f.Evidence, called(use, hot.Place.Function)...)
 	f.Evidence = append(f.Evidence, saturation(p)...)
 	return []diagnose.Finding{f}, nil
+}
+
+// called names who calls a function, where most of its CPU comes by one way.
+func called(use *diagnose.Use, function string) []record.Evidence {
+	callers := use.Through(function)
+	if len(callers) == 0 {
+		return nil
+	}
+	return []record.Evidence{diagnose.Fact(diagnose.FromProfile, float64(len(callers)), "functions", "called by %s", diagnose.ThroughWords(callers))}
 }
 
 // Map finds functions that spend their time in maps.
@@ -170,7 +180,7 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot diagnose.Hot) bool {
 	}
 	times := 0.0
 	for _, part := range p.Anatomy.All {
-		if part.State != record.StateSyscall || !p.Stacks.Roles(part.Stack).Has(callstack.SmallIO) {
+		if part.State != record.StateSyscall || !p.Stacks.Roles(part.Stack).Has(callstack.SmallIO|callstack.FileMeta) {
 			continue
 		}
 		if i := p.Stacks.Innermost(part.Stack); i >= 0 && part.Stack[i].Function == hot.Place.Function {
@@ -191,7 +201,7 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot diagnose.Hot) bool {
 		p.Reject(f.Cause, "%s spends its CPU in reads and writes, but %s", callstack.Short(hot.Place.Function), seen)
 		return false
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%.0f read and write calls per request there", times))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%.0f system calls on files and connections per request there", times))
 	return true
 }
 

@@ -1,0 +1,66 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/record"
+)
+
+const (
+	// throughMost of a place's CPU must come by one caller for the way to be named.
+	throughMost = 0.6
+	// throughLength bounds the callers that are named.
+	throughLength = 4
+)
+
+// Through returns the user's callers of a place, innermost first, as far as most of its
+// CPU comes by one way: what is slow for being called often is slow in its caller's loop.
+func (u *Use) Through(function string) []record.Frame {
+	type way struct {
+		callers []record.Frame
+		value   float64
+	}
+	var ways []way
+	total := 0.0
+	for _, s := range u.list {
+		i := slices.IndexFunc(s.Stack, func(f record.Frame) bool { return f.Function == function })
+		if i < 0 {
+			continue
+		}
+		w := way{value: float64(s.Value)}
+		for _, f := range s.Stack[i+1:] {
+			if u.index.User(f) && f.Function != function {
+				w.callers = append(w.callers, f)
+			}
+		}
+		total += w.value
+		ways = append(ways, w)
+	}
+	var through []record.Frame
+	for depth := range throughLength {
+		lines := map[record.Frame]float64{}
+		for _, w := range ways {
+			if len(w.callers) > depth {
+				lines[w.callers[depth]] += w.value
+			}
+		}
+		next := heaviest(lines, compareFrames)
+		if lines[next] < throughMost*total || total == 0 {
+			break
+		}
+		through = append(through, next)
+		ways = slices.DeleteFunc(ways, func(w way) bool { return len(w.callers) <= depth || w.callers[depth] != next })
+	}
+	return through
+}
+
+// ThroughWords words callers, innermost first: "web.(*List).read list.go:12, web.list list.go:40".
+func ThroughWords(callers []record.Frame) string {
+	words := make([]string, len(callers))
+	for i, f := range callers {
+		words[i] = callstack.Short(f.Function) + " " + At(f)
+	}
+	return strings.Join(words, ", ")
+}
