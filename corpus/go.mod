@@ -41,6 +41,7 @@ require (
 
 require (
 	connectrpc.com/connect v1.21.1 // indirect
+	depot.example/platform/kit v0.0.0
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	github.com/andybalholm/brotli v1.2.2 // indirect
@@ -107,3 +108,5 @@ require (
 )
 
 replace github.com/redline-go/redline => ../
+
+replace depot.example/platform/kit => ./sick/depot-labels/kit
