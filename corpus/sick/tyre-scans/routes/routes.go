@@ -31,9 +31,9 @@ type verdict struct {
 
 var makers = map[string]string{"4B": "Nordring", "7H": "Asphaltica", "1P": "Pneu & Fils", "9K": "Kavos"}
 
-var errCode = errors.New("code: DOT, two of maker, four letters, week and year")
+var errCode = errors.New("code: DOT, maker, size, week and year")
 
-// parse takes a code apart: DOT 4B XXXX 2219.
+// parse takes a code apart: DOT 4B KKRL 2219.
 func parse(code string) (verdict, error) {
 	f := strings.Fields(strings.ToUpper(code))
 	if len(f) != 4 || f[0] != "DOT" || len(f[2]) != 4 || len(f[3]) != 4 {
