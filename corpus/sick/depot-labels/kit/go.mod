@@ -1,0 +1,3 @@
+module depot.example/platform/kit
+
+go 1.24
