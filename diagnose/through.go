@@ -11,7 +11,7 @@ import (
 const (
 	// throughMost of a place's CPU must come by one caller for the way to be named.
 	throughMost = 0.6
-	// throughLength bounds the callers that are named.
+	// throughLength bounds the callers that are named, as in callstack.
 	throughLength = 4
 )
 

@@ -1,6 +1,7 @@
 package callstack_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -202,5 +203,20 @@ func TestWrappersAreNoPlaces(t *testing.T) {
 		if got, _ := c.Place(stack); got.Function != want {
 			t.Errorf("%v: %s, want %s", stack, got.Function, want)
 		}
+	}
+}
+
+func TestCallers(t *testing.T) {
+	c := Code{Module: "shop"}
+	var stack []record.Frame
+	for _, f := range []string{"database/sql.(*DB).Query", "shop/db.Get", "net/http.HandlerFunc.ServeHTTP", "shop/a.A", "shop/b.B", "shop/c.C", "shop/d.D", "shop/e.E"} {
+		stack = append(stack, record.Frame{Function: f})
+	}
+	var got []string
+	for _, f := range c.Callers(stack, stack[1]) {
+		got = append(got, f.Function)
+	}
+	if want := []string{"shop/a.A", "shop/b.B", "shop/c.C", "shop/d.D"}; !slices.Equal(got, want) {
+		t.Errorf("callers %v, want %v", got, want)
 	}
 }

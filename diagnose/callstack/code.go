@@ -93,6 +93,20 @@ func (c Code) Place(stack []record.Frame) (f record.Frame, ok bool) {
 	return record.Frame{}, false
 }
 
+// mostCallers bounds the callers that are named of a place.
+const mostCallers = 4
+
+// Callers returns the user's frames above a place of a stack, innermost first, at most
+// four: what is called too often is called by one of them.
+func (c Code) Callers(stack []record.Frame, place record.Frame) (callers []record.Frame) {
+	for _, f := range stack[1+slices.Index(stack, place):] {
+		if c.User(f) && len(callers) < mostCallers {
+			callers = append(callers, f)
+		}
+	}
+	return callers
+}
+
 // wraps reports whether a function stands for the one it calls, whose name it has: a
 // Lock that counts and locks, a Sleep that draws its length. Nothing can be changed there;
 // who calls it is the place.
