@@ -8,7 +8,7 @@ import (
 )
 
 // OwnerOf returns what reports whether a user is the one that a process runs as
-// now: real or effective, since services begin as root and drop their rights. It
+// now: real or effective, because services begin as root and drop their rights. It
 // is for Options.Known. A pid of 0 is nobody's.
 //
 // The files of /proc belong to root where a process must not be looked into, so

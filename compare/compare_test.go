@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// walk draws a series whose windows tell of each other as r does.
+// walk draws a series whose windows are correlated by r.
 func walk(rng *rand.Rand, n int, level, spread, r float64) []float64 {
 	out, drift := make([]float64, n), 0.0
 	for i := range out {

@@ -3,7 +3,7 @@
 // and a flame graph of the difference.
 //
 // It takes two opened records and needs nothing else. Figures are of windows of the
-// steady spans, averaged in blocks long enough for one not to tell of the next; costs are
+// steady spans, averaged in blocks long enough not to be correlated; costs are
 // in ns per request. Changes are relative, of the second run against the first, + is
 // worse.
 //

@@ -96,7 +96,7 @@ func (f *Frame) settle(least [2]float64) {
 
 // difference returns by how much a frame's cost differs, as a part of the larger
 // one: +1 is new in the second run, -1 is gone from it; 0 is no more than sampling
-// alone makes, since counts of samples have their own size as variance.
+// alone makes, because counts of samples have their own size as variance.
 func (f *Flame) difference(of *Frame) float64 {
 	a, b := of.Cost[0], of.Cost[1]
 	if of == f.Root { // counted, not sampled

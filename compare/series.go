@@ -71,7 +71,7 @@ func scaled(values []float64, by float64) []float64 {
 	return out
 }
 
-// mostChanges bounds the places that are told, and leastChange, of the larger
+// mostChanges bounds the places that are listed, and leastChange, of the larger
 // run's whole, keeps out what is noise.
 const (
 	mostChanges = 10

@@ -14,7 +14,7 @@ import (
 // loadParts are the parts of a scenario that say what a service had to do.
 var loadParts = []string{"load", "requests", "protocol", "tls", "grpc"}
 
-// unlike tells why the difference of two runs may be of something else than of
+// unlike gives the reasons why the difference of two runs may come from something else than
 // the service.
 func unlike(a, b record.Run) (warnings []string) {
 	if machines := baseline.MachineDifferences(a.Host, b.Host); len(machines) > 0 {

@@ -39,7 +39,7 @@ type Options struct {
 	MaxSteps int
 	DSN      string // of a PostgreSQL to use; empty starts one
 	OnEvent  func(run.Event)
-	// OnStep, if set, is told of every judged step.
+	// OnStep, if set, receives every judged step.
 	OnStep func(Step)
 }
 

@@ -152,7 +152,7 @@ func (e *Exporters) begin(id Identity) {
 	}
 }
 
-// close closes all at once, since each may take its grace time, and returns
+// close closes all at once, because each may take its grace time, and returns
 // what was lost.
 func (e *Exporters) close() []string {
 	all := []func() string{}

@@ -205,7 +205,7 @@ func (p *pusher) try(r request) (rejected int64, err error) {
 		return 0, &temporary{error: err}
 	}
 	defer answer.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(answer.Body, mostAnswer)) // a cut answer tells less and changes nothing
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, mostAnswer)) // a cut answer says less and changes nothing
 	switch status := answer.StatusCode; {
 	case status >= 200 && status < 300:
 		return p.accepted(body), nil
@@ -287,7 +287,7 @@ func (p *pusher) close() string {
 	if p.dropped == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s at %s did not take %d of %d %s: %s; the record has them",
+	return fmt.Sprintf("%s at %s did not accept %d of %d %s: %s; the record has them",
 		p.name, redact.Text(p.url), p.dropped, p.dropped+p.sent, p.what, p.why)
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 // staleAfter is when a gauge that gets no values leaves the page: its source
-// has ended, or has nothing to tell of.
+// has ended, or has nothing to report.
 const staleAfter = 10 * time.Second
 
 // Bounds of the page: a few scrapers, each a few times a second.

@@ -13,7 +13,7 @@
 // and is left out unless asked for. Changes of level are found by stat.ChangePoints.
 //
 // A history is no gate: it speaks of levels of several commits, so a change is
-// told from the second commit after it on. verify decides about one commit.
+// detectable from the second commit after it on. verify judges a single commit.
 //
 // Tried and rejected: a threshold on the change to the commit before (noise
 // crosses it, and slow decline does not); one file per result in a folder (two

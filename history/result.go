@@ -61,7 +61,7 @@ const (
 	mostRows    = 500_000 // read at once, newest first
 )
 
-// id tells results apart, so that one that is added again is found to be there.
+// id identifies a result, so that one added twice is kept once.
 func (r *Result) id() string {
 	h := sha256.New()
 	machine, _ := json.Marshal(r.Machine) // strings and numbers always marshal

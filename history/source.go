@@ -28,7 +28,7 @@ func FromRun(dir string, c revision.Commit) (Result, error) {
 		return Result{}, err
 	}
 	if rec.Run.State != record.Complete {
-		return Result{}, fmt.Errorf("%s was cut short (%s): only whole runs are kept in a history", dir, rec.Run.State)
+		return Result{}, fmt.Errorf("%s was cut short (%s): a history keeps whole runs only", dir, rec.Run.State)
 	}
 	values, err := session.RunValues(dir)
 	if err != nil {
@@ -74,7 +74,7 @@ func FromBench(dir string, r *gobench.Report, c revision.Commit) (Result, error)
 		return Result{}, fmt.Errorf("%s: no round of a benchmark to keep", dir)
 	}
 	if len(r.Sides[len(r.Sides)-1].Environment) > 0 {
-		return Result{}, fmt.Errorf("%s: what was measured has an environment of its own, and others of its commit do not", dir)
+		return Result{}, fmt.Errorf("%s: the measured side has an environment of its own, unlike other results of its commit", dir)
 	}
 	like := sha256.Sum256([]byte("go test -bench\n" + r.BenchTime + "\n" + r.Tags))
 	out := Result{

@@ -94,7 +94,7 @@ func open(ctx context.Context, where string, create bool) (*Store, error) {
 // Close closes the history.
 func (s *Store) Close() error { return s.db.Close() }
 
-// Name tells where the history is, without secrets.
+// Name describes where the history is, without secrets.
 func (s *Store) Name() string { return s.name }
 
 // keywords is how a DSN of keywords begins; a file named like that is reached
@@ -157,7 +157,7 @@ func openFile(path string, create bool) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("history: %w", err)
 	}
-	// As a URL, since a path may hold a question mark.
+	// As a URL, because a path may hold a question mark.
 	place := url.URL{Scheme: "file", Path: absolute, RawQuery: url.Values{
 		"_busy_timeout": {fmt.Sprint(busy.Milliseconds())},
 		// Readers and a writer at the same time, which is what a watched build is.
@@ -186,6 +186,6 @@ func (s *Store) explain(doing string, err error) error {
 	if clean == text {
 		return fmt.Errorf("history: %s %s: %w%s", doing, s.name, err, hint)
 	}
-	// The chain is cut: what it holds may tell what the text no longer does.
+	// The chain is cut: it may hold what the text no longer does.
 	return fmt.Errorf("history: %s %s: %s%s", doing, s.name, clean, hint)
 }

@@ -287,7 +287,7 @@ func TestRead(t *testing.T) {
 	s.Close()
 }
 
-// TestSecrets: whatever is wrong with a DSN, its password is told to nobody.
+// TestSecrets: whatever is wrong with a DSN, its password is never printed.
 func TestSecrets(t *testing.T) {
 	const password = "tr0ub4dor"
 	for _, dsn := range []string{

@@ -195,7 +195,7 @@ const mostReads = 16
 
 // readable takes what has arrived on a link, to its end: a read that is not
 // filled, or the end of the stream if the peer is over. Where answers share a
-// connection the end is that nothing is left, since more arrive while some are
+// connection the end is that nothing is left, because more arrive while some are
 // looked at, and what all of them lead to then goes out in one write.
 func (l *loop) readable(k *link, over bool) {
 	over = over || l.run.streams > 1
@@ -235,7 +235,7 @@ type unread struct {
 	generation int32
 }
 
-// readOn gives another turn to links that may have more: no event will tell.
+// readOn gives another turn to links that may have more: no event will follow.
 func (l *loop) readOn() {
 	rest := l.unread
 	l.unread = l.spareUnread[:0]
@@ -452,7 +452,7 @@ func (l *loop) writable(k *link) {
 	}
 }
 
-// drained tells a wire that wants to know that everything was written.
+// drained notifies a wire that asked for it that everything was written.
 func (l *loop) drained(k *link, kept bool) {
 	if k.drainer == nil || kept || k.state != linkOpen {
 		return

@@ -6,7 +6,7 @@ import "time"
 // (scenario.Request.NoReply). Those end when they were sent, which is what a
 // wire cannot see.
 type Drainer interface {
-	// Drained is told that the kernel has all that was appended to out so far.
+	// Drained is called when the kernel has all that was appended to out so far.
 	// It adds the exchanges that this completes, with Done set to now.
 	Drained(now time.Duration, ended []*Exchange) []*Exchange
 }

@@ -132,7 +132,7 @@ func judge(e *evidence) (record.Generator, []string) {
 	return record.Generator{WhyInvalid: v.why, Valid: len(v.why) == 0, Validity: verdict, Unanswered: unanswered}, warnings(e)
 }
 
-// judgeLag tells the generator's own lag from queueing: lag while all
+// judgeLag separates the generator's own lag from queueing: lag while all
 // connections were busy is the target's and belongs into the latency.
 func judgeLag(e *evidence, v *verdict) {
 	bound := e.ownLagBound()
@@ -251,7 +251,7 @@ func judgeUnfinished(e *evidence, v *verdict) string {
 	if e.waiting > 0 {
 		never = fmt.Sprintf(" (%d of them were never sent)", e.waiting)
 	}
-	v.invalid(figureBoth, "%d of %d due requests had not ended %s after the end of the load%s, and how slow they were is not known",
+	v.invalid(figureBoth, "%d of %d due requests had not ended %s after the end of the load%s, so their latency is unknown",
 		open, e.due(), notation.Time(e.grace), never)
 	return v.why[len(v.why)-1]
 }
@@ -283,7 +283,7 @@ func (e *evidence) meanService() time.Duration {
 }
 
 // loopback reports whether every request of the plan goes to this host, as far
-// as the URL tells.
+// as the URL names it.
 func loopback(p *scenario.Plan) bool {
 	for _, q := range p.Requests {
 		text, _, _ := strings.Cut(string(q.URL), "{{")

@@ -20,7 +20,7 @@ const (
 	// kernel's run queue. An answer that arrives meanwhile is read only
 	// afterwards. By Little's law the mean answer waits for that no larger a part
 	// of its service time than the part of time that its event loop stands there,
-	// since no more than all requests under way wait then. A tenth is what
+	// because no more than all requests under way wait then. A tenth is what
 	// verdicts bear; how large a part of the time that the threads wanted to run it is
 	// says nothing of that: a generator with little to do wants to run for a moment.
 	queued = 0.10
@@ -43,7 +43,7 @@ func warnings(e *evidence) []string {
 		warn("%.1f of %d connections were open on average", e.spent.open, e.asked)
 	}
 	if e.begun > 0 {
-		warn("%d requests were not answered by the end of the grace time, the oldest for %s; the percentiles count them as that slow at least",
+		warn("%d requests were unanswered at the end of the grace time, the oldest after %s; the percentiles count them as at least that slow",
 			e.begun, notation.Time(e.oldest))
 	}
 	for i, err := range e.failures {
@@ -69,8 +69,8 @@ func warnQueued(e *evidence, warn func(format string, args ...any)) {
 		warn("one request in 100 was sent at least %s late because the generator waited for a CPU that the target or others used "+
 			"(%.0f ms/s in the kernel's run queue); the tail of the latency includes it", notation.Time(tail), each)
 	} else if e.spent.known && each >= 1e3*queued && e.summary.Service.Mean > 0 {
-		warn("the generator's threads stood in the kernel's run queue for %.0f ms in each second, %.0f %% of the time that they wanted to run; "+
-			"answers that came meanwhile were read only afterwards: up to %.0f %% of service time and latency is that (mean %s, p99 %s)",
+		warn("the generator's threads waited in the kernel's run queue for %.0f ms per second, %.0f %% of the time that they were ready to run; "+
+			"answers that arrived meanwhile were read late: up to %.0f %% of service time and latency is that delay (mean %s, p99 %s)",
 			each, 100*share, min(100, each/10), notation.Time(time.Duration(e.summary.Service.Mean)), notation.Time(time.Duration(e.summary.Latency.P99)))
 	}
 }

@@ -11,7 +11,7 @@ import (
 // sockets.
 type link struct {
 	index      int32 // among the loop's links
-	generation int32 // of the socket, so that events of the last one are told apart
+	generation int32 // of the socket, so that events of the last one are recognised
 	host       int
 	id         int // of the group, over all loops: what the record calls the connection
 	group      *group

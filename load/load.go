@@ -14,7 +14,7 @@
 // failure, or unfinished at the end of the grace time (sent and not answered,
 // or due and never sent); Run checks that these add up, and returns an error
 // with the figures when they do not. The rate alone is counted by when requests
-// ended: successes that ended within the span over its length, since an
+// ended: successes that ended within the span over its length, because an
 // overloaded target would otherwise be credited with what it did afterwards.
 //
 // Latency holds successes and timeouts, a timeout at the time it took: leaving
@@ -66,7 +66,7 @@ type Config struct {
 	Protocol Protocol
 	// Record takes windows, histograms and slow requests.
 	Record Sink
-	// Start is the run time at which the first request is due; Steady tells
+	// Start is the run time at which the first request is due; Steady says
 	// what follows from it. A time that has passed, as zero has, means at once.
 	Start time.Duration
 	// Window is the width of a window; zero means record.DefaultWindow.

@@ -220,7 +220,7 @@ func (r *run) drive() (*Result, error) {
 		err = errors.Join(r.ctx.Err(), err)
 	}
 	if r.sinkErr != nil {
-		err = errors.Join(err, fmt.Errorf("load: store what was measured: %w", r.sinkErr))
+		err = errors.Join(err, fmt.Errorf("load: store the measurements: %w", r.sinkErr))
 	}
 	return result, err
 }

@@ -67,7 +67,7 @@ func newTotals(steady record.Span, names []string, plan *scenario.Plan) *totals 
 	return t
 }
 
-// add counts s if it belongs to the measured span, and tells whether it does.
+// add counts s if it belongs to the measured span, and reports whether it does.
 func (t *totals) add(s *sample) bool {
 	if s.kind == 0 && within(t.steady, s.done) {
 		t.within++

@@ -21,7 +21,7 @@ type Trace struct {
 	index uint32 // of the run's sampled requests, from 1
 }
 
-// Names of the headers that tell of a Trace, as HTTP/2 writes them.
+// Names of the headers that carry a Trace, as HTTP/2 writes them.
 const (
 	ParentHeader = "traceparent"
 	NumberHeader = "x-redline-request"
@@ -41,7 +41,7 @@ func (t *Trace) AppendParent(dst []byte) []byte {
 func (t *Trace) AppendNumber(dst []byte) []byte { return strconv.AppendInt(dst, t.Number, 10) }
 
 // traceID returns the trace id of a sampled request: the run's own half, and a
-// half in which neighbours have nothing in common, since samplers downstream may
+// half in which neighbours have nothing in common, because samplers downstream may
 // decide by it.
 func traceID(run uint64, index uint32) (id [16]byte) {
 	binary.BigEndian.PutUint64(id[:8], run)

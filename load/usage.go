@@ -6,6 +6,6 @@ import "time"
 type usage struct {
 	cpu   time.Duration // user and system
 	delay time.Duration // its threads stood in a kernel run queue; see delayKnown
-	// delayKnown is false where the kernel does not tell.
+	// delayKnown is false where the kernel does not report it.
 	delayKnown bool
 }

@@ -50,10 +50,10 @@ type Wire interface {
 	// and Err filled in. With an error the connection is of no further use:
 	// exchanges under way that are not in ended failed by it.
 	Receive(in []byte, now time.Duration, out []byte, ended []*Exchange) ([]byte, []*Exchange, error)
-	// Shut is told that the peer sends no more. It adds the exchanges that this
+	// Shut is called when the peer sends no more. It adds the exchanges that this
 	// completes; the error is what befell the others, nil when there are none.
 	Shut(now time.Duration, ended []*Exchange) ([]*Exchange, error)
-	// Cancel gives x up and appends what tells the peer. False means that the
+	// Cancel gives x up and appends the notice to the peer. False means that the
 	// connection cannot be kept.
 	Cancel(x *Exchange, out []byte) ([]byte, bool)
 }
@@ -78,7 +78,7 @@ type Exchange struct {
 	Request int              // index in the plan's mix
 	Slot    int              // of the exchanges under way on the connection no two have the same; below scenario.Load.Streams
 	Data    *scenario.Cursor // rows for the request's templates; nil when the plan takes no data
-	Trace   *Trace           // what a sampled request tells of itself; nil for the most
+	Trace   *Trace           // the trace of a sampled request; nil for most
 
 	// Sent is when the request's first byte was handed to the kernel, set by
 	// the loop; zero when none was. FirstByte is zero when the answer never began.

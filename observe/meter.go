@@ -52,7 +52,7 @@ func (m *Meter) Gauge(name, labels string, edge time.Duration, value float64) {
 // Forget drops a counter, so that a series that ended costs nothing more.
 func (m *Meter) Forget(name, labels string) { delete(m.counters, key{name, labels}) }
 
-// Break tells that the source was blind: see Counter.Break.
+// Break marks a time in which the source was blind: see Counter.Break.
 func (m *Meter) Break() {
 	for _, counter := range m.counters {
 		counter.Break()

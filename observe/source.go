@@ -53,8 +53,8 @@ type Subject struct {
 	// Trace is the first half of the trace ids that the load gives to its
 	// requests; zero for none.
 	Trace uint64
-	// Slow tells of windows whose requests were slow, as they close; nil when
-	// nobody tells. One source reads it.
+	// Slow announces windows whose requests were slow, as they close; nil when
+	// there is no announcer. One source reads it.
 	Slow <-chan record.Span
 	// GCTrace returns the next line of the target's GODEBUG=gctrace=1 that was
 	// not returned yet, and when it came; false when there is none now. It is
@@ -70,7 +70,7 @@ type Sink interface {
 	Trace(t record.Trace) error
 }
 
-// Reporter is what a source may implement to tell of its health after Run:
+// Reporter is what a source may implement to report its health after Run:
 // samples taken, alignment error, partial blindness. The zero SourceHealth's
 // Name and CPU are filled by the run.
 type Reporter interface {

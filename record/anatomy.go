@@ -57,7 +57,7 @@ type Anatomy struct {
 	// Hijacked counts requests whose handler took the connection over; they are
 	// left out.
 	Hijacked int `json:"hijacked"`
-	// Markers counts the signs by which the requests were told apart.
+	// Markers counts the signs by which the requests were separated.
 	Markers Markers `json:"markers"`
 	// Traced is the time the traces cover, all together.
 	Traced time.Duration `json:"traced_ns"`
@@ -93,13 +93,13 @@ type Anatomy struct {
 // among them.
 type Markers struct {
 	Readers int `json:"readers"` // background readers started, one per request at most
-	Aborts  int `json:"aborts"`  // ends told by stopping the background reader
-	Flushes int `json:"flushes"` // ends told by the response's last flush alone
+	Aborts  int `json:"aborts"`  // ends known from stopping the background reader
+	Flushes int `json:"flushes"` // ends known from the response's last flush alone
 	Tasks   int `json:"tasks"`   // whole requests that the probe marked with an id
 }
 
 // The probe marks a request by a task of type RequestTask in the execution
-// trace, around the handler, and tells the id that the load half sent by a log
+// trace, around the handler, and logs the id, half of it sent by the load, by a log
 // in it with category RequestLog.
 const (
 	RequestTask = "redline.request"
@@ -165,7 +165,7 @@ type AnatomySummary struct {
 	Requests int `json:"requests"` // whole requests found
 	Cut      int `json:"cut"`      // an edge of a trace cuts them: left out, but for Partial
 	// Partial of the cut ones count in all bands and means with what they did within
-	// the trace, since whole ones are few. Durations and Times are then lower bounds;
+	// the trace, because whole ones are few. Durations and Times are then lower bounds;
 	// shares hold.
 	Partial int    `json:"partial,omitempty"`
 	Median  []Part `json:"median"`
@@ -213,7 +213,7 @@ type Chain struct {
 // request, waited for it. A link that waits is explained by the next one.
 type Link struct {
 	// Goroutine is the function that the goroutine began in; "" when the trace
-	// does not tell.
+	// does not say.
 	Goroutine string `json:"goroutine"`
 	// Request reports that the goroutine serves requests: it is a neighbour, or a
 	// connection's.
@@ -224,7 +224,7 @@ type Link struct {
 	Stack []Frame `json:"stack,omitempty"`
 }
 
-// String tells a chain as "main.worker (sleep at main.work work.go:7)", its
+// String writes a chain as "main.worker (sleep at main.work work.go:7)", its
 // links joined by " <- ".
 func (c Chain) String() string {
 	links := make([]string, len(c.Links))
@@ -234,7 +234,7 @@ func (c Chain) String() string {
 	return strings.Join(links, " <- ")
 }
 
-// String tells one link of a chain.
+// String writes one link of a chain.
 func (l Link) String() string {
 	who := cmp.Or(l.Goroutine, "a goroutine")
 	if l.Request {

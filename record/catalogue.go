@@ -16,7 +16,7 @@ type Info struct {
 
 // Known returns what is fixed about a series name, and whether the name is one
 // that a bundle may hold: one of names.go, or one of runtime/metrics, whose
-// unit is told by its name and whose kind is not known here.
+// unit follows from its name and whose kind is not known here.
 func Known(name string) (Info, bool) {
 	if strings.HasPrefix(name, "/") {
 		_, unit, ok := strings.Cut(name, ":")

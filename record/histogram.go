@@ -24,7 +24,7 @@ const (
 // without loss. Values are ns. Steps of 64 ns below 131 us and three
 // significant digits above are finer than the clock readings around a request
 // on loopback (some 100 ns); a fourth digit would cost eight times the memory
-// and tell nothing. An hour is beyond any timeout, but in an open loop against
+// and mean nothing. An hour is beyond any timeout, but in an open loop against
 // a target that stands still the latency is the whole run. A histogram of this
 // configuration takes about 220 KB.
 const (

@@ -220,7 +220,7 @@ func dropEOF(err error) error {
 	return err
 }
 
-var errFrame = errors.New("a frame holds what is no entry")
+var errFrame = errors.New("a frame holds an invalid entry")
 
 // decodeFrame adds a frame's points to t. series is extended by the series
 // that the frame defines.

@@ -48,7 +48,7 @@ type Operation struct {
 	Errors     int64  `json:"errors,omitempty"`
 	TotalNS    int64  `json:"total_ns"`         // of a query until its rows are closed
 	MaxNS      int64  `json:"max_ns"`           // since the target started
-	Rows       int64  `json:"rows,omitempty"`   // read or changed, where the package tells
+	Rows       int64  `json:"rows,omitempty"`   // read or changed, where the package reports them
 	Opened     int64  `json:"opened,omitempty"` // connections opened in these calls
 	NoDeadline int64  `json:"no_deadline,omitempty"`
 	// HeldNS is how long connections were held that an acquire got.

@@ -213,7 +213,7 @@ func (d *parquetDecoder) column(meta *thriftValue, rows int) (*chunk, error) {
 		case pageData:
 			err = c.data(page, meta.field(1).number, header.field(5), rows)
 		default:
-			err = fmt.Errorf("page type %d is not one that redline writes", header.field(1).number)
+			err = fmt.Errorf("page type %d is never written by redline", header.field(1).number)
 		}
 		if err != nil {
 			return nil, err
@@ -237,7 +237,7 @@ func (d *parquetDecoder) unpack(packed []byte, codec, size int64) ([]byte, error
 		}
 		return d.page, nil
 	}
-	return nil, fmt.Errorf("compression %d is not one that redline writes", codec)
+	return nil, fmt.Errorf("compression %d is never written by redline", codec)
 }
 
 func (c *chunk) dictionary(page []byte, typ int64, header *thriftValue) error {
@@ -246,7 +246,7 @@ func (c *chunk) dictionary(page []byte, typ int64, header *thriftValue) error {
 		return errors.New("a second or late dictionary")
 	}
 	if e := header.field(2).number; e != encodingPlain && e != encodingPDict {
-		return fmt.Errorf("encoding %d of the dictionary is not one that redline writes", e)
+		return fmt.Errorf("encoding %d of the dictionary is never written by redline", e)
 	}
 	c.dict = true
 	return c.plain(page, typ, n)
@@ -267,7 +267,7 @@ func (c *chunk) data(page []byte, typ int64, header *thriftValue, rows int) erro
 			return err
 		}
 	default:
-		return fmt.Errorf("encoding %d is not one that redline writes here", e)
+		return fmt.Errorf("encoding %d is never written by redline here", e)
 	}
 	c.rows += int(n)
 	return nil

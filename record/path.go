@@ -21,7 +21,7 @@ type PathNode struct {
 	Kind PathKind `json:"kind"`
 	// State of a PathState; the state that waited of a PathGoroutine or a PathRequest.
 	State ReqState `json:"state,omitempty"`
-	// Function is, with its file and line where the traces tell them: of a PathWork
+	// Function is, with its file and line where the traces have them: of a PathWork
 	// the one that runs; of a PathGoroutine the one that it began in; of a PathRequest
 	// the target's own that waits; of a PathState the target's own that waits.
 	// "" where nobody knows.

@@ -40,7 +40,7 @@ type TakenError struct {
 }
 
 func (e *TakenError) Error() string {
-	return fmt.Sprintf("%s %s (hint: -o another directory; what is there stays as it is)", e.Dir, e.Why)
+	return fmt.Sprintf("%s %s (hint: -o another directory; this one stays as it is)", e.Dir, e.Why)
 }
 
 // Reserve reserves dir, which is made if it is not there and must be empty if it

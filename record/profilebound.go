@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire" // walks a message without making anything of it
 )
 
-// Bounds on what a profile holds, since the parser makes a few hundred bytes of a
+// Bounds on what a profile holds, because the parser makes a few hundred bytes of a
 // message that takes two: 64 MB of empty samples would be 6 GB. The profile of a
 // minute of a large service has some 20,000 samples and 30,000 locations.
 const (

@@ -12,7 +12,7 @@ const (
 	LadderSchema  = "redline.ladder/1"
 )
 
-// State tells how a run ended.
+// State is how a run ended.
 type State string
 
 // States of a run. A bundle on disk that still says running was killed; Open
@@ -86,7 +86,7 @@ type Exit struct {
 	Stderr []string      `json:"stderr_tail"` // its last lines, redacted
 }
 
-// SourceHealth tells how well one source saw.
+// SourceHealth is how well one source worked.
 type SourceHealth struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
@@ -132,7 +132,7 @@ type Profile struct {
 // Trace is one Go execution trace of the run.
 type Trace struct {
 	Span Span
-	// Slow is set on the trace of a window that was slow: it tells of that
+	// Slow is set on the trace of a window that was slow: it covers that
 	// window, and would bias what is said of all requests.
 	Slow bool
 	Data []byte
@@ -175,7 +175,7 @@ type Statements struct {
 // Idle is the sessions that sat idle after the same statement.
 type Idle struct {
 	Text        string        `json:"text"`              // the last statement, without constants
-	QueryID     string        `json:"queryid,omitempty"` // of it, where the server tells
+	QueryID     string        `json:"queryid,omitempty"` // of it, where the server reports it
 	Application string        `json:"application"`
 	State       string        `json:"state"`    // "idle", "idle in transaction"
 	Seen        int64         `json:"seen"`     // how many of the readings met any
@@ -201,7 +201,7 @@ type Blocking struct {
 // BlockingLink is one session of a chain, with the longest times met.
 type BlockingLink struct {
 	Text        string        `json:"text"`              // its statement, the last one when it is idle; without constants
-	QueryID     string        `json:"queryid,omitempty"` // of its statement, where the server tells
+	QueryID     string        `json:"queryid,omitempty"` // of its statement, where the server reports it
 	Application string        `json:"application"`
 	State       string        `json:"state"`        // "active", "idle in transaction", "prepared transaction"
 	Wait        string        `json:"wait"`         // "Lock:transactionid"; empty when it does not wait

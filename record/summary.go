@@ -122,7 +122,7 @@ func (g Generator) Verdict() Validity {
 type Generator struct {
 	CPU            int64   `json:"cpu_ns"`
 	RequestsPerCPU float64 `json:"requests_per_cpu_s"`
-	// Valid is whether the figures are known to be the target's; Validity tells
+	// Valid is whether the figures are known to be the target's; Validity says
 	// the other two cases apart.
 	Valid      bool     `json:"valid"`
 	Validity   Validity `json:"validity,omitempty"`

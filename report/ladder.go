@@ -34,7 +34,7 @@ type Step struct {
 }
 
 // NewLadder returns a ladder with Gain and Cumulative computed from the steps'
-// QPS. A step after or at zero QPS gets a gain of 0, since there is no factor.
+// QPS. A step after or at zero QPS gets a gain of 0, because there is no factor.
 func NewLadder(report string, steps ...Step) *Ladder {
 	l := &Ladder{Schema: record.LadderSchema, Steps: list(steps), Report: report}
 	for i := range l.Steps {

@@ -22,7 +22,7 @@ type chart struct {
 	Lines []line `json:"lines"`
 }
 
-// topStatements is how many statements are told apart.
+// topStatements is how many statements are shown apart.
 const topStatements = 5
 
 // charts returns the charts for which the record holds anything.
@@ -152,7 +152,7 @@ func (b *chartBuilder) databaseCharts(statements *record.Statements) []chart {
 	}
 }
 
-// statementLines tells the statements with the most time apart; the rest is one
+// statementLines shows the statements with the most time apart; the rest is one
 // line.
 func (b *chartBuilder) statementLines(statements *record.Statements) []line {
 	texts := map[string]string{}

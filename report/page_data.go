@@ -66,7 +66,7 @@ const (
 	maxTimelines = 20
 	maxSegments  = 400
 	maxSlow      = 50
-	maxSteps     = 60       // of a told request
+	maxSteps     = 60       // of a narrated request
 	maxStatement = 4 << 10  // bytes of one statement's text
 	maxPlan      = 64 << 10 // bytes of one plan
 	maxListed    = 30       // statements

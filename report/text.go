@@ -18,12 +18,12 @@ type TextOptions struct {
 	// Color adds ANSI colours. The caller decides: a terminal, and no NO_COLOR.
 	Color bool
 	// All shows every finding in full length with the alternatives that it was
-	// told apart from, and all that was not judged.
+	// distinguished from, and all that was not judged.
 	All bool
 	// Width is the width of the terminal in cells; zero means 80, and less
 	// than 60 is taken as 60.
 	Width int
-	// Record is the run's bundle, from which All tells the slowest requests; nil
+	// Record is the run's bundle, from which All shows the slowest requests; nil
 	// leaves them out.
 	Record *record.Record
 	// More is the command that shows what was left out; empty names none.

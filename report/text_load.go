@@ -190,7 +190,7 @@ func (p paint) mark(ok bool) string {
 }
 
 // sources prints who watched, how well, and how far off its clock may be. What
-// could not be seen is said once, in full, since it tells how to enable it;
+// could not be observed is printed once, in full, because it says how to enable it;
 // what nobody asked for is not said.
 func (t *textWriter) sources() {
 	sources := asked(t.s.Sources)

@@ -29,9 +29,9 @@ func invalid(s *record.Summary) string {
 // stateLine says what became of a run that is not complete.
 func stateLine(state record.State) string {
 	if state == record.Running {
-		return "The run is still going on; these are figures of the part so far."
+		return "The run is still in progress; these figures cover the part so far."
 	}
-	return "The run was " + notation.Clean(string(state)) + "; these are figures of the part that was seen."
+	return "The run was " + notation.Clean(string(state)) + "; these figures cover the part before that."
 }
 
 // unconfirmed says that nobody knows whether the figures are the service's; empty
@@ -40,7 +40,7 @@ func unconfirmed(s *record.Summary) string {
 	if s.Generator.Verdict() != record.ValidityUnknown {
 		return ""
 	}
-	return "VALIDITY UNKNOWN: the run was killed before the generator judged itself, so these figures may be the generator's and not the service's."
+	return "VALIDITY UNKNOWN: the run was killed before the generator judged itself; these figures may show the generator's limits, not the service's."
 }
 
 // nothing is the headline of a run without findings, and what limited its load
@@ -156,7 +156,7 @@ func shortFunction(name string) string {
 	return name
 }
 
-// shortFile keeps a file's last two elements, which tell files of one service
+// shortFile keeps a file's last two elements, which distinguish files of one service
 // apart.
 func shortFile(name string) string {
 	dir, file := path.Split(name)

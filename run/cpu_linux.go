@@ -41,6 +41,6 @@ func hurry() (end func()) {
 	if err != nil || unix.Setpriority(unix.PRIO_PROCESS, id, eager) != nil {
 		return func() {}
 	}
-	// The kernel tells 20 less the niceness (getpriority(2), "C library/kernel differences").
+	// The kernel returns 20 less the niceness (getpriority(2), "C library/kernel differences").
 	return func() { _ = unix.Setpriority(unix.PRIO_PROCESS, id, 20-was) }
 }

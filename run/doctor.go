@@ -39,7 +39,7 @@ type Patient struct {
 	Postgres string // DSN
 }
 
-// Checkup tells what can be seen here, and what would enable the rest.
+// Checkup lists the data that redline can collect here, and how to enable the rest.
 type Checkup struct {
 	Schema  string        `json:"schema"`
 	Target  string        `json:"target"` // who stood for the target, in words

@@ -17,7 +17,7 @@ func (c *conductor) openExporters() (err error) {
 		return err
 	}
 	if page := c.exporters.Page(); page != "" {
-		c.event(Event{Phase: "figures for Prometheus are at " + page})
+		c.event(Event{Phase: "Prometheus can scrape figures at " + page})
 	}
 	return nil
 }

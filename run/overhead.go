@@ -35,7 +35,7 @@ const overheadConfidence = 0.95
 // closed loop and of the target's CPU per request in an open one.
 func Overhead(ctx context.Context, o Options, pairs int) (*record.Overhead, error) {
 	if o.Plan.Load.Open() {
-		return nil, errors.New("--measure-overhead compares throughput and so needs a closed loop (hint: -c instead of --rate)")
+		return nil, errors.New("--measure-overhead compares throughput and needs a closed loop (hint: -c instead of --rate)")
 	}
 	folder, err := scratch.New("overhead")
 	if err != nil {

@@ -58,7 +58,7 @@ type Options struct {
 	// Hide takes secrets out of all that the run writes and prints; nil makes one
 	// of the plan and the environment.
 	Hide *redact.Redactor
-	// OnEvent, if set, is told how the run goes. It must not block.
+	// OnEvent, if set, receives the run's progress. It must not block.
 	OnEvent func(Event)
 }
 
@@ -132,7 +132,7 @@ func Run(ctx context.Context, o Options) error {
 	defer svc.End()
 	c.target = svc
 	if why := svc.Unguarded(); why != "" {
-		c.event(Event{Warning: why + ": what the target starts may outlive a redline that is killed"})
+		c.event(Event{Warning: why + ": the target's child processes may survive if redline is killed"})
 	}
 	for _, why := range svc.Info().NotInstrumented {
 		c.event(Event{Warning: why})
@@ -169,10 +169,10 @@ type conductor struct {
 	target   *service.Target
 	bundle   *record.Writer
 	slow     *observe.Slow
-	start    time.Duration // of the load, where Await tells
+	start    time.Duration // of the load, where Await is set
 
 	exporters *export.Exporters
-	tee       *export.Tee // the bundle, and whoever else is told
+	tee       *export.Tee // the bundle, and its exporters
 }
 
 // opening is run.json as the run begins.
@@ -184,7 +184,7 @@ func (c *conductor) opening() record.Run {
 	}
 }
 
-// conduct drives load between opened sources and stores what they told.
+// conduct drives load between opened sources and stores their results.
 func (c *conductor) conduct(ctx context.Context) error {
 	c.beginExport()
 	pause := settle

@@ -36,7 +36,7 @@ const (
 	abandoned
 )
 
-// told is what a source says after its end.
+// told is a source's report after its end.
 type told struct {
 	health chan record.SourceHealth
 	stored chan stored
@@ -82,7 +82,7 @@ func (s *seat) abandon(why error) {
 // end waits for Run to deliver what is pending.
 func (s *seat) end(within context.Context, p patience) {
 	if s.state.Load() == taken && !before(s.ended, within) {
-		s.late = fmt.Errorf("it did not end within %v after the load: what it had not delivered by then is missing", p.end)
+		s.late = fmt.Errorf("it did not end within %v after the load: later data is missing", p.end)
 	}
 }
 
@@ -105,7 +105,7 @@ func (s *seat) gather(out *Watched, t told, within context.Context, p patience) 
 	name := s.source.Describe().Name
 	health, ok := received(t.health, within)
 	if !ok {
-		health = record.SourceHealth{Name: name, CPU: s.cpu, Why: fmt.Sprintf("it did not say within %v how it fared: its figures may be incomplete", p.end)}
+		health = record.SourceHealth{Name: name, CPU: s.cpu, Why: fmt.Sprintf("it did not report its health within %v: its figures may be incomplete", p.end)}
 	}
 	out.Health = append(out.Health, health)
 	left, told := received(t.stored, within)

@@ -20,7 +20,7 @@ func (c *conductor) trace() uint64 {
 	return (x ^ x>>32) | 1
 }
 
-// Variables that tell an exporter of OpenTelemetry where to send.
+// Variables that set an OpenTelemetry exporter's destination.
 const (
 	otlpEndpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	otlpTraces   = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"

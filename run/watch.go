@@ -64,7 +64,7 @@ func (c *conductor) watch(ctx context.Context, steady record.Span) *Watch {
 	return OpenSources(ctx, subject, list, c.tee)
 }
 
-// OpenSources opens sources, which are told of the subject, and lets them run
+// OpenSources opens sources, which get the subject, and lets them run
 // and deliver to sink until Close or until ctx ends. One that cannot open, or not
 // in time, says why in its health.
 func OpenSources(ctx context.Context, subject observe.Subject, list []observe.Source, sink observe.Sink) *Watch {
@@ -83,7 +83,7 @@ func openSources(ctx context.Context, subject observe.Subject, list []observe.So
 		s.take(ctx, subject, sink)
 	}
 	w.overdue = time.AfterFunc(p.open, func() {
-		w.abandon(fmt.Errorf("it did not open within %v, and the run went on without it (to enable: see whether it opens in redline doctor)", p.open))
+		w.abandon(fmt.Errorf("it did not open within %v, and the run went on without it (to enable: check it with redline doctor)", p.open))
 	})
 	within, enough := context.WithTimeout(ctx, p.hold)
 	defer enough()
@@ -106,7 +106,7 @@ func (w *Watch) abandon(why error) {
 // says so in its health, and the others keep what is theirs.
 func (w *Watch) Close() Watched {
 	w.overdue.Stop()
-	w.abandon(errors.New("it did not open before the load ended (to enable: see whether it opens in redline doctor)"))
+	w.abandon(errors.New("it did not open before the load ended (to enable: check it with redline doctor)"))
 	w.cancel()
 	within, enough := context.WithTimeout(context.Background(), w.patience.end)
 	defer enough()

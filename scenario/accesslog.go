@@ -40,7 +40,7 @@ type accessLog struct {
 	left      counts // that are not to be sent
 }
 
-// errMethod tells nothing of the line, as all errors of a line: a warning may
+// errMethod holds nothing of the line, as all errors of a line: a warning may
 // hold them, and a log holds secrets.
 var errMethod = errors.New("its method cannot be one")
 
@@ -51,7 +51,7 @@ var logFormats = map[string]lineParser{"combined": parseCombined, "jsonl": parse
 
 // readLog reads a log of at most MaxLog bytes and MaxRows requests. methods
 // names those to keep; none keeps the safe ones. A line that cannot be read is counted;
-// more than one in a hundred of them is an error, since the file is then of
+// more than one in a hundred of them is an error, because the file is then of
 // another format.
 func readLog(r io.Reader, parse lineParser, methods []string) (*accessLog, error) {
 	log := &accessLog{left: counts{}}

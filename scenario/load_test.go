@@ -113,7 +113,7 @@ func TestConflicts(t *testing.T) {
 		"requests: [{grpc: 'grpc://h:1/a.B/C', follow: true}]":                                       {"1:39", "no redirects in grpc"},
 		"requests: [{grpc: 'grpc://h:1/a.B/C', expect: 200}]":                                        {"1:39", "not a status of gRPC"},
 		"requests: [{get: 'http://h', expect: NOT_FOUND}]":                                           {"1:30", "not a status of HTTP"},
-		"requests: [{get: 'http://h', follow: true, expect: 302}]":                                   {"1:30", "cannot be what is expected"},
+		"requests: [{get: 'http://h', follow: true, expect: 302}]":                                   {"1:30", "cannot be the expected status"},
 		"requests: [{get: 'http://h', reply: false}]":                                                {"1:30", "is always answered"},
 		"requests: [{get: 'http://h', follow: yes}]":                                                 {"1:38", "neither true nor false"},
 		"requests: [{websocket: 'ws://h', message: x, reply: false, checks: [{body: {equals: y}}]}]": {"1:60", "no answer to check"},

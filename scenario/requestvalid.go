@@ -86,7 +86,7 @@ func (r *Request) validateFor(p Protocol) error {
 	case r.Follow && !isHTTP(p):
 		return conflictf("follow", "leave it out", "there are no redirects in %s", p)
 	case r.Follow && r.Expect >= 300 && r.Expect < 400:
-		return conflictf("follow", "keep one", "a redirect is followed, so it cannot be what is expected")
+		return conflictf("follow", "keep one", "a redirect is followed, so it cannot be the expected status")
 	case r.NoReply && !message:
 		return conflictf("reply", "leave it out", "a request of %s is always answered", p)
 	case r.NoReply && len(r.Checks) > 0:

@@ -33,7 +33,7 @@ func CompileTemplate(t Template, p *Plan) (*Renderer, error) {
 // CompileURL compiles a URL. Values in the query are query-escaped (data stays
 // data, whatever characters it holds); values in the path keep their slashes
 // and have only what a URL cannot hold escaped. Scheme and host take no
-// places, since redline loads only the hosts that a scenario names.
+// places, because redline loads only the hosts that a scenario names.
 func CompileURL(t Template, p *Plan) (*Renderer, error) {
 	if first := strings.Index(string(t), "{{"); first >= 0 && !hostEnds(string(t[:first])) {
 		end := max(strings.Index(string(t[first:]), "}}"), 0) + 2

@@ -11,7 +11,7 @@ type Comparison struct {
 	// Margin is the relative change that is still acceptable, 0.05 for 5 %; 0
 	// keeps the metric's default.
 	Margin   float64 `json:"margin,omitempty"`
-	Advisory bool    `json:"advisory,omitempty"` // told, and does not decide
+	Advisory bool    `json:"advisory,omitempty"` // reported, and does not decide
 	Off      bool    `json:"off,omitempty"`      // not compared at all
 }
 

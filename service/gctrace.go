@@ -74,7 +74,7 @@ func (g *gcLines) piece(p []byte) error {
 		}
 	}
 	if g.ours && might && !whole && len(g.partial) < gcWidth {
-		return nil // held back until it is told what it is
+		return nil // held back until its kind is known
 	}
 	if g.ours && mightBeGC(g.partial[:before]) && before < gcWidth {
 		p = append(g.partial[:before:before], p...) // and what was held back of it
@@ -94,7 +94,7 @@ func mightBeGC(line []byte) bool {
 }
 
 func (g *gcLines) keep(text string) {
-	if len(g.lines) == gcQueue { // nobody reads: the newest tell more
+	if len(g.lines) == gcQueue { // unread: the newest are worth more
 		g.lines = append(g.lines[:0], g.lines[gcQueue/2:]...)
 	}
 	g.lines = append(g.lines, gcLine{time.Now(), text})
@@ -114,7 +114,7 @@ func (g *gcLines) read() (came time.Time, line string, ok bool) {
 
 // gcTrace returns what makes a command's runtime print its collections, with
 // added as the environment it gets besides redline's own, and nil when it is not
-// to: a program that carries the probe tells more, and cheaper, and the go
+// to: a program that carries the probe reports more, and cheaper, and the go
 // command would print those of the compiler.
 func gcTrace(command, added []string) (*gcLines, []string) {
 	path, err := exec.LookPath(command[0])

@@ -58,7 +58,7 @@ func BuildInstrumented(ctx context.Context, pkg, binary string, flags ...string)
 		return Instrumented{}, plain
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(errorOutput(err)), "\n")
-	return Instrumented{Left: []string{"the build is not instrumented, since it fails with the hooks: " + first}}, nil
+	return Instrumented{Left: []string{"the build is not instrumented, because it fails with the hooks: " + first}}, nil
 }
 
 func errorOutput(err error) string {

@@ -31,12 +31,12 @@ import (
 // Options says which target to get and how.
 type Options struct {
 	Target scenario.Target
-	// URL is where the load will go; its host and port tell readiness and the
+	// URL is where the load will go; its host and port identify readiness and the
 	// listening process when Target says nothing better.
 	URL    string
 	Clock  record.Clock
 	Window time.Duration
-	// Blind starts the target without telling a probe where to write: the
+	// Blind starts the target without giving a probe a place to write: the
 	// probe then does nothing at all. Overhead is measured against it.
 	Blind bool
 	// Binary is a binary that an earlier Build made of Target.Build; empty
@@ -48,7 +48,7 @@ type Options struct {
 	// Stdout and Stderr take the target's output; nil discards it (its last
 	// lines are kept in any case).
 	Stdout, Stderr io.Writer
-	// Phase, if set, is told what is going on: "building ./cmd/svc".
+	// Phase, if set, receives the present step: "building ./cmd/svc".
 	Phase func(string)
 }
 
@@ -212,7 +212,7 @@ func (t *Target) Exited() <-chan struct{} {
 	return t.proc.done
 }
 
-// Exit tells how the target ended, nil while it runs or when we did not start
+// Exit returns how the target ended, nil while it runs or when we did not start
 // it. The time is on the given clock.
 func (t *Target) Exit(c record.Clock) *record.Exit {
 	if t.proc == nil {

@@ -32,7 +32,7 @@ func (b Block) Check() error {
 		}
 	}
 	if b.Values[MachineYardstick] == 0 {
-		return errors.New("the machine was not measured beside it")
+		return errors.New("the machine's speed was not measured alongside")
 	}
 	total := int64(0)
 	for bucket, n := range b.Latency {

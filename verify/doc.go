@@ -22,7 +22,7 @@
 //     and the session finds changes of the margin's size in four of five;
 //     otherwise it is inconclusive, and more pairs are measured up to a cap.
 //
-// A side is compared with itself first. That tells the noise of this machine and
+// A side is compared with itself first. That shows the noise of this machine and
 // service on this day, from which the smallest detectable effect and, by
 // simulation, the rate of false regressions follow.
 //

@@ -47,7 +47,7 @@ func (r Rules) Due(look int) (pairs int, last bool) {
 }
 
 // Roughly returns the rules for a glance between looks: few resamples, and percentiles
-// by the blocks' own. It is quick, since it runs on the machine that is measured.
+// by the blocks' own. It is quick, because it runs on the machine that is measured.
 func (r Rules) Roughly() Rules {
 	r.rough = true
 	return r

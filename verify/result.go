@@ -23,7 +23,7 @@ type Result struct {
 	Schema  string         `json:"schema"`
 	Verdict Verdict        `json:"verdict"`
 	Why     string         `json:"why"`   // one sentence; what a target wrote at its end may follow in lines
-	Sides   [2]string      `json:"sides"` // what a and b are, without secrets; empty where not told
+	Sides   [2]string      `json:"sides"` // what a and b are, without secrets; empty where unknown
 	Pairs   int            `json:"pairs"`
 	Metrics []MetricResult `json:"metrics"`
 	AA      AA             `json:"aa"`

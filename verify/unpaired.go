@@ -53,7 +53,7 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 	out.conclude()
 	out.JudgeFailures(failed(base), failed(blocks))
 	out.Warnings = append(out.Warnings,
-		"the baseline was measured at another time: what else has changed since cannot be told from a change of the service (redline gate --base REF measures both together)",
+		"the baseline was measured at another time: other changes since then look like changes of the service (redline gate --base REF measures both together)",
 		fmt.Sprintf("the same work takes this machine %+.1f %% time against then; intervals of times and rates are wider by %.1f %%", 100*math.Expm1(drift), 100*math.Expm1(wide)))
 	return out
 }

@@ -206,7 +206,7 @@ func blocksLogged(dir string) int {
 	return strings.Count(string(data), "\n")
 }
 
-// TestBrokenSide: each is told after one launch of either side.
+// TestBrokenSide: each is reported after one launch of either side.
 func TestBrokenSide(t *testing.T) {
 	s := newStall(t)
 	for mode, want := range map[string][]string{
@@ -278,7 +278,7 @@ func TestNothingToDecideBy(t *testing.T) {
 		"no such command": {[]string{"--a", "no-such-command", "--b", "no-such-command", "shop.yaml"}, exitUndecided, "no-such-command"},
 		"half a pair":     {[]string{"--a", bare, "shop.yaml"}, exitUsage, "[a b]"},
 		"a rate for -d":   {[]string{"--env-b", "A=1", "shop.yaml", "-d", "5s"}, exitUsage, "--duration is not for comparing"},
-		"resumes nothing": {[]string{"--env-b", "A=1", "shop.yaml", "--resume"}, exitUsage, "resume which session?"},
+		"resumes nothing": {[]string{"--env-b", "A=1", "shop.yaml", "--resume"}, exitUsage, "no session to resume"},
 		"resumes nowhere": {[]string{"--env-b", "A=1", "shop.yaml", "--resume", "-o", "nowhere"}, exitUsage, "nowhere"},
 		"no such file":    {[]string{"--env-b", "A=1", "nowhere.yaml"}, exitUsage, "nowhere.yaml"},
 	} {

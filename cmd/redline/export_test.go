@@ -49,7 +49,7 @@ func TestRunIsShownElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	lost := func(w string) bool {
-		return strings.HasPrefix(w, "OTLP receiver at "+gone.URL+"/v1/metrics did not take ")
+		return strings.HasPrefix(w, "OTLP receiver at "+gone.URL+"/v1/metrics did not accept ")
 	}
 	if !slices.ContainsFunc(run.Warnings, lost) || strings.Contains(string(text), "hunter2") {
 		t.Errorf("%s", text)

@@ -71,6 +71,6 @@ func versionCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print version, commit, its time and the Go version as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print version, commit, commit time and Go version as JSON")
 	return cmd
 }

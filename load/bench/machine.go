@@ -53,9 +53,9 @@ func cpuModel(cpuinfo string) string {
 var version = regexp.MustCompile(`\d+\.\d+[.\w-]*`)
 
 // toolVersion asks a program from PATH for its version; empty when it does
-// not tell.
+// not say.
 func toolVersion(path, flag string) string {
-	// wrk exits 1 after it told its version.
+	// wrk exits 1 after it printed its version.
 	out, _ := exec.Command(path, flag).CombinedOutput()
 	line, _, _ := strings.Cut(string(out), "\n")
 	return version.FindString(line)

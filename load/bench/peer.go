@@ -44,7 +44,7 @@ end
 	}
 }
 
-// h2load speaks HTTP/2, and HTTP/1.1 when told to.
+// h2load speaks HTTP/2, and HTTP/1.1 on request.
 func h2load() *tool {
 	return &tool{
 		name: "h2load",

@@ -54,7 +54,7 @@ func (a *Answer) Body(piece []byte) {
 func (a *Answer) Long() { a.long, a.body = true, a.body[:0] }
 
 // End judges the answer once it is complete. Bit i of failed is set when check
-// i did not hold; long tells that the body was over 1 MiB and its checks failed
+// i did not hold; long means that the body was over 1 MiB and its checks failed
 // by that.
 func (a *Answer) End(status int) (failed uint64, long bool) {
 	document := document{body: a.body}

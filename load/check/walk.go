@@ -148,7 +148,7 @@ func named(quoted []byte, want string) bool {
 	return decoded(quoted) == want
 }
 
-// unquoted returns the text between the quotes; plain tells that it is the
+// unquoted returns the text between the quotes; plain means that it is the
 // string's value as it stands.
 func unquoted(quoted []byte) (b []byte, plain bool) {
 	b = quoted[1 : len(quoted)-1]

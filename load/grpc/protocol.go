@@ -30,7 +30,7 @@ type Protocol struct {
 	hosts    []load.Host
 	requests []request
 	streams  int
-	timeout  time.Duration // that servers are told
+	timeout  time.Duration // sent to servers
 	keep     []string      // fields of answers that are looked at
 
 	// Room that calls take while they need it.

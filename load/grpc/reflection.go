@@ -49,7 +49,7 @@ func askSchema(ctx context.Context, at place.Place, services []protoreflect.Full
 	}
 	schema, err := newSchema(a.files)
 	if err != nil {
-		return nil, fmt.Errorf("%s: what its reflection says is no use; %s: %w", at.Address, givenHint, err)
+		return nil, fmt.Errorf("%s: its reflection gives an unusable schema; %s: %w", at.Address, givenHint, err)
 	}
 	return schema, nil
 }

@@ -70,7 +70,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	return out, nil
 }
 
-// render sends a request that data or a trace goes into. Room for that is shared, since
+// render sends a request that data or a trace goes into. Room for that is shared, because
 // idle connections are to hold none.
 func (w *wire) render(x *load.Exchange, q *request, out []byte) (_ []byte, err error) {
 	r := w.p.renderings.Get().(*rendering)
@@ -253,7 +253,7 @@ func (w *wire) finish(c *call, q *request, code int, t *trailers) error {
 	return t.failure(kind, q.expect)
 }
 
-// late reports whether the plan's timeout has passed. The server is told of it,
+// late reports whether the plan's timeout has passed. The server learns of it,
 // its clock begins at about the same time as ours, and either may be first to
 // say that it is over.
 func (w *wire) late(c *call) bool {

@@ -359,7 +359,7 @@ func parseUint(b []byte, base int64) (n int64, ok bool) {
 	return n, len(b) > 0
 }
 
-// end tells what the end of the connection means to the answer: nil when it
+// end returns the meaning of the connection's end for the answer: nil when it
 // completes it.
 func (p *parser) end() error {
 	switch p.state {

@@ -18,7 +18,7 @@ type watcher struct {
 	located  bool
 }
 
-// take readies w for the answer to q. The request that was sent is kept, since
+// take readies w for the answer to q. The request that was sent is kept, because
 // by the time of a redirect the data has moved on.
 func (w *watcher) take(q *request, sent []byte) {
 	w.set, w.follow, w.sent = q.checks, q.follow, w.sent[:0]
@@ -28,7 +28,7 @@ func (w *watcher) take(q *request, sent []byte) {
 	w.begin()
 }
 
-// begin is told that a head begins: an interim answer is followed by another.
+// begin is called as a head begins: an interim answer is followed by another.
 func (w *watcher) begin() {
 	w.location, w.located = w.location[:0], false
 	if w.set != nil {

@@ -99,7 +99,7 @@ func (w *wire) Shut(now time.Duration, ended []*load.Exchange) ([]*load.Exchange
 	return append(ended, w.finish(now)), nil
 }
 
-// Cancel gives up; see load.Wire. HTTP/1.1 has no way to tell the target, whose
+// Cancel gives up; see load.Wire. HTTP/1.1 has no way to notify the target, whose
 // answer would come all the same.
 func (w *wire) Cancel(x *load.Exchange, out []byte) ([]byte, bool) {
 	if x != w.x {

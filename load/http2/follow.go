@@ -10,7 +10,7 @@ import (
 
 // Follow readies x for being sent where its answer's Location says; see
 // load.Follower. The request keeps its row of data, its headers and with them
-// its authorization, since it only ever goes to hosts of the plan.
+// its authorization, because it only ever goes to hosts of the plan.
 func (p *Protocol) Follow(x *load.Exchange) (host int, err error) {
 	q := &p.requests[x.Request]
 	own := redirect.Request{Host: q.host, Method: q.method}

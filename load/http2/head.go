@@ -50,7 +50,7 @@ type heads struct {
 	oldest int // in known, the next to be forgotten
 
 	// stateless says that the peer's table is empty and stays so. That begins
-	// with its telling so.
+	// by its saying so.
 	stateless bool
 	decoder   *hpack.Decoder // of peers that use a table; nil until one does
 	reader    headReader
@@ -111,7 +111,7 @@ func (h *heads) decode(block []byte, keep []string) (*Head, error) {
 
 var errHeadTooLarge = fault(load.KindHeaderTooLarge, "a head of more than %d bytes", maxHead)
 
-// decodeWithTable decodes a block of a peer that uses a table, or tells its size.
+// decodeWithTable decodes a block of a peer that uses a table, or sends its size.
 func (h *heads) decodeWithTable(block []byte) error {
 	if h.decoder == nil {
 		h.decoder = hpack.NewDecoder(ownTable, nil)
@@ -133,7 +133,7 @@ func (h *heads) decodeWithTable(block []byte) error {
 	}
 	if len(block) > 0 && block[0]&0xe0 == 0x20 {
 		// Of several sizes the last one holds. It is not looked for: peers that
-		// were told zero say zero, once.
+		// received zero send zero, once.
 		h.stateless = block[0] == 0x20 && (len(block) == 1 || block[1]&0xe0 != 0x20)
 		if h.forget(); h.stateless {
 			h.decoder = nil // most likely it has done its work
@@ -214,7 +214,7 @@ func (r *headReader) field(name, value []byte) {
 	}
 	for _, c := range name {
 		if c <= ' ' || c >= 'A' && c <= 'Z' || c >= 0x7f {
-			r.bad = "the name of a field holds what it cannot"
+			r.bad = "a field name holds an invalid character"
 		}
 	}
 	r.regular = true

@@ -28,7 +28,7 @@ type headerBlock struct {
 	size   int    // of its frames so far
 }
 
-// Receive takes what arrived at now, in whatever pieces, tells the handler, and
+// Receive takes what arrived at now, in whatever pieces, calls the handler, and
 // appends what goes back. After an error the session is of no further use.
 func (s *Session) Receive(in []byte, now time.Duration, out []byte) ([]byte, error) {
 	if s.dead != nil {
@@ -173,7 +173,7 @@ func (s *Session) handle(f frame, payload []byte) error {
 // or not it is still under way.
 func (s *Session) known(f frame) error {
 	if f.stream == 0 || f.stream&1 == 0 || f.stream >= s.next {
-		return violates(ProtocolError, "a frame of type %d for stream %d, which nobody began", f.kind, f.stream)
+		return violates(ProtocolError, "a frame of type %d for stream %d, which was never opened", f.kind, f.stream)
 	}
 	return nil
 }

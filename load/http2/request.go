@@ -194,7 +194,7 @@ func (r *rendering) message(q *request, at *scenario.Cursor, trace *load.Trace) 
 	return m
 }
 
-// AppendTrace appends the fields that tell of a trace to a header block.
+// AppendTrace appends a trace's fields to a header block.
 func AppendTrace(block []byte, trace *load.Trace) []byte {
 	var room [64]byte // a traceparent takes 55
 	block = AppendValue(append(block, parentName...), trace.AppendParent(room[:0]))

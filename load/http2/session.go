@@ -24,7 +24,7 @@ const cautious = 100
 type Config struct {
 	// Streams is how many streams are under way at once at most; zero means 1.
 	Streams int
-	// Handler is told what the peer says.
+	// Handler receives what the peer sends.
 	Handler Handler
 	// Keep are the names, in lower case, of the fields that Head.Fields holds.
 	Keep []string
@@ -32,18 +32,18 @@ type Config struct {
 	Secure bool
 }
 
-// Handler is told what happens on streams, by the slots that they were begun
+// Handler receives the events of streams, by the slots that they were begun
 // in. Arguments are valid during the call only; none of the session's methods
 // that append may be called in it. A stream is gone, and its slot free, once it
-// was told with end or by Failed. A returned error gives the stream up: the peer
-// is sent a CANCEL, and Failed is told the error.
+// came with end or by Failed. A returned error gives the stream up: the peer
+// is sent a CANCEL, and Failed gets the error.
 type Handler interface {
-	// Head is told an answer's head: any number of interim ones (Status below
+	// Head receives an answer's head: any number of interim ones (Status below
 	// 200), the final one, and trailers (Status is 0), which always end.
 	Head(slot int, h *Head, end bool) error
-	// Data is told a piece of the body, which is empty when only its end came.
+	// Data receives a piece of the body, which is empty when only its end came.
 	Data(slot int, data []byte, end bool) error
-	// Failed is told that the stream came to nothing, while the connection may
+	// Failed is called when the stream came to nothing, while the connection may
 	// be of use yet. The error is a *load.Failure, or what Head or Data returned.
 	Failed(slot int, err error)
 }
@@ -223,11 +223,11 @@ func (s *Session) Bytes(slot int) (in, out int64) {
 	return s.streams[slot].in, s.streams[slot].out
 }
 
-// Began returns when the first byte of the frame that the handler is told about
+// Began returns when the first byte of the frame that the handler hears of
 // arrived.
 func (s *Session) Began() time.Duration { return s.began }
 
-// Shut is told that the peer sends no more. Streams whose body is incomplete
+// Shut is called when the peer sends no more. Streams whose body is incomplete
 // fail; the error is what befell the others, nil when there are none.
 func (s *Session) Shut() error {
 	s.over = true
@@ -243,7 +243,7 @@ func (s *Session) Shut() error {
 		if err := s.foreign(s.partial); err != nil {
 			return err
 		}
-		return fault(load.KindEOF, "the target closed the connection before it said anything; does it speak HTTP/2%s?", s.medium())
+		return fault(load.KindEOF, "the target closed the connection before it sent anything; does it speak HTTP/2%s?", s.medium())
 	}
 	return fault(load.KindEOF, "the target closed the connection before it answered%s", s.leaving)
 }
@@ -263,7 +263,7 @@ func (s *Session) slot(id uint32) int {
 	return -1
 }
 
-// end frees a slot whose answer is complete, before the handler is told.
+// end frees a slot whose answer is complete, before the handler is called.
 func (s *Session) end(st *stream) {
 	if !st.sent {
 		// The answer did not wait for all of the request (RFC 9113, section 8.1).
@@ -286,13 +286,13 @@ func (st *stream) clear() {
 	st.upload.clear()
 }
 
-// fail frees a slot and tells the handler.
+// fail frees a slot and calls the handler.
 func (s *Session) fail(slot int, err error) {
 	s.free(&s.streams[slot])
 	s.config.Handler.Failed(slot, err)
 }
 
-// giveUp resets a stream and tells the handler.
+// giveUp resets a stream and calls the handler.
 func (s *Session) giveUp(slot int, code Code, err error) {
 	s.out = appendReset(s.out, s.streams[slot].id, code)
 	s.fail(slot, err)
@@ -316,7 +316,7 @@ func violates(code Code, format string, args ...any) error {
 	return &violation{code, fault(load.KindBadResponse, format, args...)}
 }
 
-// die ends the session: the peer is told why, and so is the caller.
+// die ends the session: the peer and the caller get the reason.
 func (s *Session) die(err error) error {
 	var v *violation
 	if errors.As(err, &v) {

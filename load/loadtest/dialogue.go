@@ -217,7 +217,7 @@ func (d *dialogue) receive(n int) {
 
 func (d *dialogue) over() bool { _, over := d.state(); return over }
 
-// end tells the wire that the target sends no more.
+// end notifies the wire that the target sends no more.
 func (d *dialogue) end() {
 	d.now += time.Millisecond
 	ended, err := d.wire.Shut(d.now, nil)

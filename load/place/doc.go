@@ -1,4 +1,4 @@
-// Package place tells where a URL of a plan leads: the address to connect to,
+// Package place resolves where a URL of a plan leads: the address to connect to,
 // the TLS that the connection speaks, and what is asked for there. All
 // protocols use it, so that a URL means the same to each of them.
 //

@@ -120,7 +120,7 @@ func (w *wire) Shut(_ time.Duration, ended []*load.Exchange) ([]*load.Exchange, 
 }
 
 // Cancel ends the connection: the rest of the echo, or of a message that is
-// half sent, could not be told from the next one.
+// half sent, could not be distinguished from the next one.
 func (w *wire) Cancel(_ *load.Exchange, out []byte) ([]byte, bool) {
 	w.x, w.want, w.over = nil, nil, true
 	return out, false

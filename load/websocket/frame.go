@@ -62,7 +62,7 @@ func (h *head) feed(in []byte) (n int, complete bool, err error) {
 	return n, false, nil
 }
 
-// length is how long the head is, as far as the bytes that are there tell.
+// length is the head's length, as far as the bytes so far determine it.
 func (h *head) length() int {
 	switch {
 	case h.have < 2:

@@ -12,13 +12,13 @@
 // then part of the first message's.
 //
 // What the target says when nothing is under way is dropped. A message that it
-// pushes between a message and its answer cannot be told from the answer.
+// pushes between a message and its answer look like the answer.
 //
 // Mask keys come from a generator that is not secret. Masking protects proxies
 // from what a page makes a browser send (RFC 6455, section 10.3); here the
 // sender wrote the messages.
 //
-// Refused: more than one message under way per connection, since nothing says
+// Refused: more than one message under way per connection, because nothing says
 // which answer belongs to which; redirects of the upgrade, which a client may
 // follow and most do not.
 package websocket

@@ -223,7 +223,7 @@ func (w *wire) answering() bool {
 	return w.answers && w.x != nil && !w.head.opcode().control()
 }
 
-// begin is told that a frame's first byte is there: it must follow on what was
+// begin is called with a frame's first byte: it must follow on what was
 // before, and may begin the answer.
 func (w *wire) begin(now time.Duration) error {
 	o := w.head.opcode()
@@ -256,7 +256,7 @@ func (w *wire) forget() {
 	}
 }
 
-// finish is told that a frame is complete.
+// finish is called when a frame is complete.
 func (w *wire) finish(now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
 	o, fin := w.head.opcode(), w.head.fin()
 	control := w.control
@@ -323,7 +323,7 @@ func (w *wire) Shut(_ time.Duration, ended []*load.Exchange) ([]*load.Exchange, 
 }
 
 // Cancel gives x up, and the connection with it: a late answer could not be
-// told from the next one.
+// distinguished from the next one.
 func (w *wire) Cancel(_ *load.Exchange, out []byte) ([]byte, bool) {
 	if w.phase == open {
 		out = appendClose(out, goingAway, w.key())

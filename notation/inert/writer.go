@@ -12,7 +12,7 @@ import (
 
 // Writer passes text on without what acts: of control characters only line ends
 // and tabs stay. Where Terminal is set, colours and what draws a line anew stay
-// too, since redline writes them itself.
+// too, because redline writes them itself.
 //
 // It also keeps a line from being a command to a CI system: "::error ::" of GitHub
 // and those that copied it, "##vso[" and "##teamcity[".
@@ -89,7 +89,7 @@ func (w *Writer) character(out []byte, r rune, n int) []byte {
 	return utf8.AppendRune(out, r)
 }
 
-// leading is how many characters of a line tell whether a command may follow.
+// leading is how many characters of a line decide whether a command may follow.
 const leading = 2
 
 // commands reports whether a character would make the line a workflow command.

@@ -5,7 +5,7 @@
 //
 //	cgroup.cpu.quota        cpu.max; cpu.cfs_quota_us over cpu.cfs_period_us: the
 //	                        tightest from the target's group up to the root
-//	cgroup.cpu.throttled,   cpu.stat of the group with that quota, since only its
+//	cgroup.cpu.throttled,   cpu.stat of the group with that quota, because only its
 //	nr_throttled, nr_periods  own file counts what its quota does
 //	cgroup.memory           memory.current; memory.usage_in_bytes
 //	cgroup.memory.limit     memory.max; memory.limit_in_bytes: the tightest

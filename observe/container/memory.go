@@ -23,7 +23,7 @@ func (h *hierarchy) memoryFiles() memoryFiles {
 }
 
 // used returns the bytes that the target's own group holds; ok is false outside
-// any group, since the root's figures are the whole host's.
+// any group, because the root's figures are the whole host's.
 func (h *hierarchy) used(read readFile) (n uint64, ok bool) {
 	if h.root() {
 		return 0, false

@@ -36,7 +36,7 @@ type state struct {
 	seldomAt           time.Duration
 }
 
-// pressureFile is one file of PSI that is there, and what it tells of: the
+// pressureFile is one file of PSI that is there, and what it covers: the
 // host's stand in for the group's where that has none.
 type pressureFile struct {
 	path   string
@@ -105,7 +105,7 @@ func (s *state) ended() bool {
 	return err != nil || bytes.HasPrefix(text[end+1:], []byte(" Z")) || bytes.HasPrefix(text[end+1:], []byte(" X"))
 }
 
-// tellAbsent says what this place does not tell of.
+// tellAbsent reports the figures that this place lacks.
 func (s *state) tellAbsent() {
 	const outside = "mount its control groups where redline runs, or run redline on the host"
 	switch p := s.place; {

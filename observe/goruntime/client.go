@@ -34,13 +34,13 @@ type client interface {
 	// trace takes an execution trace of about a length. A capture with data
 	// beside an error is a trace whose end is missing.
 	trace(ctx context.Context, length time.Duration, limit int64) (capture, error)
-	// identity returns what tells the target's process from one that takes its
-	// place, "" where nothing tells.
+	// identity returns a mark that distinguishes the target's process from one that takes its
+	// place, "" where there is none.
 	identity(ctx context.Context) (string, error)
 }
 
 // tuner is a client that can set sampling rates. It returns the rate before, -1
-// if the target cannot tell.
+// if the target does not report it.
 type tuner interface {
 	rate(ctx context.Context, kind string, rate int) (int, error)
 }
@@ -63,7 +63,7 @@ type capture struct {
 	// err bounds the error of the span's instants.
 	err time.Duration
 	cut bool // ended early
-	// ends tells that the span's end is the target's own reading, not reckoned
+	// ends means that the span's end is the target's own reading, not reckoned
 	// from its begin.
 	ends bool
 }

@@ -106,7 +106,7 @@ func difference(first, last shot, typ string) (*profile.Profile, error) {
 		d.DefaultSampleType = "alloc_space"
 	}
 	for i, t := range d.SampleType {
-		// A heap profile also tells what is in use, which may well fall.
+		// A heap profile also holds the memory in use, which may well fall.
 		if strings.HasPrefix(t.Type, "inuse_") {
 			continue
 		}

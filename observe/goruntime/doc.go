@@ -19,12 +19,12 @@
 //
 // The target may be replaced while it is watched, under another process id or the
 // same: a new ring begins new counters, nothing is subtracted across two
-// processes, and the windows between stay empty and are told as a gap.
+// processes, and the windows between stay empty and are reported as a gap.
 //
 // What the target sends is not trusted: sizes are bounded before and after
 // decompression, profiles are parsed and checked before they are stored.
 //
 // Rejected: scraping figures from /debug/pprof or expvar each window (each
 // costs the target a request and allocations), and a profile per window (the
-// runtime delivers 100 samples a second: ten per window tell nothing).
+// runtime delivers 100 samples a second: ten per window mean nothing).
 package goruntime

@@ -70,9 +70,9 @@ func traceSpans(steady record.Span, o Options) []record.Span {
 	return spans
 }
 
-// snapshots returns when the profiles that are told by differences are taken:
-// as the steady span begins, and a little before it ends, since a goroutine
-// profile of a service that has nothing left to do tells nothing.
+// snapshots returns when the profiles that become differences are taken:
+// as the steady span begins, and a little before it ends, because a goroutine
+// profile of a service that has nothing left to do means nothing.
 func snapshots(steady record.Span) (first, last time.Duration) {
 	return steady.From, steady.To - min(endMargin, steady.Len()/20)
 }

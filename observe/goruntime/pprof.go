@@ -82,7 +82,7 @@ func (p *pprof) snapshot(ctx context.Context, kind string) (capture, error) {
 	return c, err
 }
 
-// cpu takes whole seconds, since net/http/pprof knows no others; the bit that
+// cpu takes whole seconds, because net/http/pprof knows no others; the bit that
 // the asking itself takes off a full second is forgiven.
 func (p *pprof) cpu(ctx context.Context, length time.Duration) (capture, error) {
 	seconds := int((length + 100*time.Millisecond) / time.Second)

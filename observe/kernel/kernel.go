@@ -8,7 +8,7 @@
 //	         eBPF; root or CAP_BPF and CAP_PERFMON
 //
 // They overlap on purpose: what eBPF counts is held against the kernel's own
-// counters of the same namespace, and where it cannot be used the others tell
+// counters of the same namespace, and where it cannot be used the others report
 // of the same causes less closely.
 package kernel
 

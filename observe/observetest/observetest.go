@@ -2,7 +2,7 @@
 // of sources calls Run from a test with a subject that its source can watch;
 // what the suite asserts is what the conductor of a run and the record rely on.
 //
-// It refuses to judge figures: whether a source tells the truth is for its own
+// It refuses to judge figures: whether a source's figures are true is for its own
 // tests. It counts the process's goroutines and descriptors, so the calling
 // test must not run in parallel with others.
 package observetest

@@ -23,7 +23,7 @@ const seldom = time.Second
 // maxThreads bounds the threads counted, each with a descriptor per event.
 const maxThreads = 128
 
-// mostThreads is the bound where descriptors are few: an eighth of them, since
+// mostThreads is the bound where descriptors are few: an eighth of them, because
 // the rest are for connections.
 func (s *Source) mostThreads() int {
 	var limit unix.Rlimit
@@ -46,7 +46,7 @@ var events = []event{
 type state struct {
 	*Source
 	subject  observe.Subject
-	tree     *tree.Tree // tells when the target is gone
+	tree     *tree.Tree // closed when the target is gone
 	lookAt   time.Duration
 	meter    observe.Meter
 	counters []*counter
@@ -86,7 +86,7 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 		ids, _ := pseudofile.Numbered("/proc/" + strconv.Itoa(p.PID) + "/task") // none if it has ended
 		for _, tid := range ids {
 			if counted++; counted > most {
-				s.vitals.Say("only %d threads are counted, and what they start (to enable: raise the limit of open files)", most)
+				s.vitals.Say("only %d threads and their children are counted (to enable: raise the limit of open files)", most)
 				break
 			}
 			for _, c := range st.counters {
@@ -113,7 +113,7 @@ func (s *state) attach(c *counter, tid int) {
 	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
 		attr.Bits |= unix.PerfBitExcludeKernel
 		if fd, err = unix.PerfEventOpen(&attr, tid, -1, -1, unix.PERF_FLAG_FD_CLOEXEC); err == nil {
-			s.vitals.Say("the counters tell of user space alone (to enable the rest: root, CAP_PERFMON, or kernel.perf_event_paranoid=1)")
+			s.vitals.Say("the counters cover user space alone (to enable the rest: root, CAP_PERFMON, or kernel.perf_event_paranoid=1)")
 		}
 	}
 	switch {

@@ -165,7 +165,7 @@ func links(pid int32, by map[int32]int32, involved map[int32]record.BlockingLink
 		link, known := involved[pid]
 		if !known {
 			link = record.BlockingLink{State: "gone"}
-			if pid == 0 { // so pg_blocking_pids tells of two-phase commit
+			if pid == 0 { // so pg_blocking_pids reports two-phase commit
 				link.State = "prepared transaction"
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/observe"
 )
 
-// tick is USER_HZ, in which the kernel tells of reaped children.
+// tick is USER_HZ, in which the kernel reports reaped children.
 const tick = 10 * time.Millisecond
 
 // sameHost finds the postmaster through our backend's pid. A process of that

@@ -128,7 +128,7 @@ func checkPlan(rows [][]byte) ([]byte, error) {
 	return nil, fmt.Errorf("the plan has %d bytes and is not kept", len(rows[0]))
 }
 
-// unsafe tells the failure of an assertion from others.
+// unsafe distinguishes the failure of an assertion from others.
 func unsafe(err error) error {
 	var refusal *pgconn.PgError
 	if errors.As(err, &refusal) && strings.Contains(refusal.Message, refusing) {

@@ -46,7 +46,7 @@ func (w *watch) check(ctx context.Context, top []*statement, asked map[int64]aut
 			continue
 		}
 		if !w.session.owned {
-			w.say("hypopg was not used: its indexes would be seen by others through the pooler")
+			w.say("hypopg was not used: through the pooler, other sessions would see its indexes")
 			return nil
 		}
 		checks++

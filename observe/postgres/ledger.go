@@ -12,7 +12,7 @@ import (
 )
 
 // maxFollowed bounds the statements that get series; pg_stat_statements itself
-// keeps 5000 unless told otherwise.
+// keeps 5000 by default.
 const maxFollowed = 500
 
 // Beyond maxCrowd statements only those get a place that take crowdShare of the
@@ -126,14 +126,14 @@ func (l *ledger) read(at time.Duration, rows map[entry]figures) (lost int) {
 	return lost
 }
 
-// blank tells of a gap: what happened in it stays absent.
+// blank marks a gap: what happened in it stays absent.
 func (l *ledger) blank() {
 	l.last = nil
 	l.meter.Break()
 	l.lose()
 }
 
-// lose tells that the statistics of all statements were reset: what they did
+// lose notes that the statistics of all statements were reset: what they did
 // since the last reading stays absent, and the next one is a new base.
 func (l *ledger) lose() {
 	l.last = nil
@@ -169,7 +169,7 @@ func (l *ledger) follow(id int64, matters bool) *statement {
 	for i := range s.counts {
 		s.counts[i].Width = l.meter.Width
 		// At the reading before it had not been called in this run. That is
-		// told of the whole window of that reading, if we watched it from its
+		// counted in the whole window of that reading, if we watched it from its
 		// beginning: else the window would count as seen in part and be lost.
 		if from := time.Duration(record.Window(l.lastAt, l.width())) * l.width(); from >= l.since {
 			s.counts[i].Read(from, 0, nil)

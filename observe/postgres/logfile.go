@@ -143,7 +143,7 @@ type mark struct {
 }
 
 // since reads what was logged after a mark, in the files that the log was rotated
-// to as well: those whose names, which hold the time, lie between. more tells that
+// to as well: those whose names, which hold the time, lie between. more means that
 // the bound was reached.
 func since(ctx context.Context, files logFiles, from mark) (pieces [][]byte, more bool, err error) {
 	name, size, err := files.current(ctx)

@@ -48,7 +48,7 @@ func (w *watch) finish(ctx context.Context) {
 		statement := s.record()
 		statement.Text = kept(s.text)
 		if s.text == "" {
-			statement.Text = "(text not seen: the server dropped it or was lost)"
+			statement.Text = "(text unknown: the server dropped it, or the connection was lost)"
 		}
 		w.store.Statements = append(w.store.Statements, statement)
 	}
@@ -149,7 +149,7 @@ func inWords(err error) string {
 	return err.Error()
 }
 
-// explainable tells whether EXPLAIN takes the statement.
+// explainable reports whether EXPLAIN accepts the statement.
 func explainable(text string) bool {
 	switch command(text) {
 	case "select", "insert", "update", "delete", "merge", "with", "values":

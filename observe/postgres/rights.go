@@ -208,10 +208,10 @@ func (s *session) refusal(a author) string {
 	if a.basis == refused {
 		return a.why
 	}
-	// Before version 1.9 the extension did not tell statements of clients from
+	// Before version 1.9 the extension did not separate statements of clients from
 	// those that functions run.
 	if s.nested {
-		return "pg_stat_statements before 1.9 does not tell it from what functions run: run ALTER EXTENSION pg_stat_statements UPDATE"
+		return "pg_stat_statements before 1.9 does not separate it from statements inside functions: run ALTER EXTENSION pg_stat_statements UPDATE"
 	}
 	return ""
 }

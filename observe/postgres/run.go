@@ -132,7 +132,7 @@ func (w *watch) edge(ctx, calls context.Context, edge time.Duration) {
 	}
 }
 
-// failed tells an error of a query from the loss of the server. An error of a
+// failed distinguishes an error of a query from the loss of the server. An error of a
 // query (a timeout on a busy server) costs the reading and makes the next ones
 // rarer.
 func (w *watch) failed(err error, at time.Duration) {
@@ -178,7 +178,7 @@ func (w *watch) deliver(r *reading, edge, before, after time.Duration) {
 	clock, meter := &w.session.clock, &w.ledger.meter
 	if r.database {
 		if clock.sandwich(before, after, r.countedAt.after) {
-			w.say(fmt.Sprintf("the server's clock was set %v into the run: since then it is estimated from round trips", round(after)))
+			w.say(fmt.Sprintf("the server's clock was set %v into the run: from then on it is estimated from round trips", round(after)))
 		}
 		at := w.bracket.Add(clock.bracket(r.countedAt.before, r.countedAt.after))
 		meter.Count(record.DBCommits, "", at, w.commits.without(r.commits, w.session.transactions))

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// application is our name in pg_stat_activity, by which others can tell us.
+	// application is our name in pg_stat_activity, by which others recognise us.
 	application = "redline"
 	// minVersion is the oldest server_version_num understood.
 	minVersion = 130000
@@ -38,7 +38,7 @@ type session struct {
 	// owned: the backend that was connected to answers every time, so that no
 	// pooler gives it to others.
 	owned   bool
-	nested  bool // statements that functions run are not told from others
+	nested  bool // statements that functions run are not separated from others
 	hidden  bool // our statements stay out of pg_stat_statements
 	max     float64
 	started time.Time // of the postmaster
@@ -132,7 +132,7 @@ func (s *session) lookAround(ctx context.Context, config *pgx.ConnConfig) error 
 		FROM pg_database d WHERE d.datname = current_database()`, nil,
 		one(&s.version, &s.server, &s.db, &s.name, &pid, &born, &s.max, &s.started, &s.timing, &reads, &superuser)})
 	if err != nil {
-		return fmt.Errorf("ask the server what it is: %w", err)
+		return fmt.Errorf("ask the server for its version: %w", err)
 	}
 	if s.version < minVersion {
 		return &observe.Unsupported{What: "PostgreSQL " + s.server + " is too old", Enable: "use PostgreSQL 13 or later"}
@@ -210,7 +210,7 @@ func (s *session) introduce(ctx context.Context) error {
 
 // poolerNote says which figures mean something else behind a pooler.
 const poolerNote = "a connection pooler stands between redline and PostgreSQL: sessions and their names are the pooler's, " +
-	"one of those shown idle carries the readings, and what these cost the server is not known"
+	"one of those shown idle carries the readings, and their cost to the server is unknown"
 
 // checkOwner takes note of the backend that took a reading. It reports whether
 // that shows for the first time that the session is not ours alone.

@@ -47,7 +47,7 @@ func (s *state) io() {
 	s.meter.Count(record.ProcessWriteBytes, "", at, float64(t.write.total))
 }
 
-// descriptors tells of the process that is nearest its limit of open files.
+// descriptors describes the process that is nearest its limit of open files.
 func (s *state) descriptors(edge time.Duration) {
 	var open, limit uint64
 	known := false

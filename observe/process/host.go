@@ -18,7 +18,7 @@ type hostStat struct {
 
 // parseHostStat sums what the CPUs did besides idling: user, nice, system, irq
 // and softirq. Guest time is part of user already; time stolen by the
-// hypervisor is apart, since nothing of this host ran then.
+// hypervisor is apart, because nothing of this host ran then.
 func parseHostStat(text []byte) (h hostStat, ok bool) {
 	for line := range bytes.Lines(text) {
 		rest, found := bytes.CutPrefix(line, []byte("cpu"))

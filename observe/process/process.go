@@ -5,7 +5,7 @@
 //
 //	process.cpu.*      the process's CPU clock (clock_gettime of its clock id,
 //	                   ns, ended threads included), split into user and system by
-//	                   the ratio of utime to stime over the last second, since
+//	                   the ratio of utime to stime over the last second, because
 //	                   those two count ticks of 10 ms. Without the clock: the
 //	                   threads' schedstat, then utime + stime.
 //	process.run_delay  task/*/schedstat, second field, ns
@@ -23,14 +23,14 @@
 // Cost is bounded: with more than 64 threads the per-thread files are read every
 // fifth window, and descriptors, which are counted one by one, once a second.
 //
-// A process that took the pid of one that ended is another (its start time tells)
+// A process that took the pid of one that ended is another (its start time shows it)
 // and not watched: what it does is absent, and the health says when it came.
 //
 // It refuses to watch other processes of the host (package kernel and the
-// generator's own figures tell of those), and what confines the target (package
+// generator's own figures cover those), and what confines the target (package
 // container). procfs (github.com/prometheus/procfs)
 // reads what is read once a second or once; what is read each window is parsed
-// here without allocating, since procfs takes 20 us for a stat file.
+// here without allocating, because procfs takes 20 us for a stat file.
 package process
 
 import (

@@ -15,7 +15,7 @@ type stat struct {
 	user, system uint64 // ticks of 10 ms, ended threads included
 	reaped       uint64 // ticks of the children that it has waited for, theirs included
 	threads      uint64
-	start        uint64 // ticks since boot: tells a pid's next owner apart
+	start        uint64 // ticks since boot: distinguishes a pid's next owner
 	rss          uint64 // pages
 }
 

@@ -31,7 +31,7 @@ type service struct {
 	label   string        // its name, redacted
 	from    int64         // the first window with a span
 	sent    time.Duration // when its last span arrived
-	failing bool          // it had an error: zeros are told from then on
+	failing bool          // it had an error: zeros are delivered from then on
 	windows map[int64]*figures
 }
 

@@ -11,7 +11,7 @@ import (
 
 const (
 	// late is how long after its end a span is waited for: exporters of the SDKs
-	// send every five seconds unless told otherwise.
+	// send every five seconds by default.
 	late = 6 * time.Second
 	// mostPerSecond bounds the spans that are looked at, once for those of the
 	// load's own traces and once for all others. Decoding so many takes some 5 %

@@ -64,7 +64,7 @@ func start(w io.Writer, o Options, more ...tea.ProgramOption) *terminal {
 	return t
 }
 
-// quiet is the environment that Bubble Tea is told of. On a local terminal it
+// quiet is the environment that Bubble Tea receives. On a local terminal it
 // asks for synchronised output and reads the answer; without input nobody would
 // read it, and it would show up in the user's shell after the run. An SSH
 // session is not asked.

@@ -16,11 +16,11 @@ import (
 type view struct {
 	// Seen is false when the source shows nothing of it.
 	Seen bool `json:"seen"`
-	// Same tells that it is in the event's own window.
+	// Same means that it is in the event's own window.
 	Same bool `json:"same"`
 	// Off is how far the event lies outside of where the source put it. For a
-	// view that tells instants (load, traces) that is the distance between its
-	// instants and the service's own; for a counter, which tells windows, that
+	// view that has instants (load, traces) that is the distance between its
+	// instants and the service's own; for a counter, which has windows, that
 	// of the event from the window that got the most of it.
 	Off time.Duration `json:"off_ns"`
 	// Stated is the error of date that the source itself states, p99.

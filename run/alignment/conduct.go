@@ -57,7 +57,7 @@ observe: {postgres: %[3]q}
 	return scenario.Parse(os.DirFS(scratch), "alignment.yaml", []byte(text))
 }
 
-// stage is one run: its parts, and what the service told.
+// stage is one run: its parts, and the service's own record.
 type stage struct {
 	clock  record.Clock
 	plan   *scenario.Plan

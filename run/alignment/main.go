@@ -8,7 +8,7 @@
 //
 // A service of its own marks each trial: within one request it allocates blocks
 // that the runtime counts by size, opens a connection that eBPF counts, and runs
-// a statement that pg_stat_statements counts, and tells by its own reading of
+// a statement that pg_stat_statements counts, and reports by its own reading of
 // CLOCK_MONOTONIC when it did. The request comes from redline's load, at a phase
 // of its window drawn at random, and the execution trace holds it under its
 // number. All of redline's own parts run as in a run: the generator, the probe,
@@ -17,7 +17,7 @@
 // An event that lies across an edge between two windows belongs to both, and is
 // set apart. One that lies within a millisecond of an edge may be put on the
 // other side of it by an error of date that is allowed; it counts, and the share
-// of those that lie farther from it is told besides.
+// of those that lie farther from it is reported besides.
 package main
 
 import (

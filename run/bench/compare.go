@@ -66,7 +66,7 @@ func (s *stage) compare(ctx context.Context, round int, conditions []string, len
 
 // drift is the most that the two blind blocks of a trial may differ by. When they
 // differ by more, something else took the machine meanwhile, and the block between
-// tells of that. It is judged by the blind blocks alone, so that no cost is
+// shows that. It is judged by the blind blocks alone, so that no cost is
 // hidden or made up by it.
 const drift = 0.10
 

@@ -22,7 +22,7 @@
 //	make bench-observe BENCH="-only instrument"        # the hooks of an instrumented build
 //	make bench-observe BENCH="-add -rounds 1 -o docs/observe-bench.json"
 //
-// A trial whose two blind blocks differ by more than 10 % is left out, since
+// A trial whose two blind blocks differ by more than 10 % is left out, because
 // something else took the machine then.
 //
 // With -add the rounds join those that the file holds of the same machine and
@@ -33,6 +33,6 @@
 // target anew for each block, and two processes of one binary differ by more
 // than most sources cost.
 //
-// It stands below run and not below observe, since it needs the load as well. It
+// It stands below run and not below observe, because it needs the load as well. It
 // runs on Linux only, as most sources do.
 package main

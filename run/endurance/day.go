@@ -22,7 +22,7 @@ const (
 )
 
 // day writes a synthetic record and has redline judge it and make its report, each
-// in a process of its own whose memory the kernel tells.
+// in a process of its own whose memory the kernel reports.
 func (o options) day(ctx context.Context, stdout, stderr io.Writer) error {
 	begin := time.Now()
 	err := synthetic.Write(o.out, synthetic.Options{

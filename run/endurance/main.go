@@ -1,7 +1,7 @@
 //go:build linux
 
 // Command endurance runs redline for a long time with every source on, against
-// the lab's instrumented service and a PostgreSQL of its own, and tells how much
+// the lab's instrumented service and a PostgreSQL of its own, and reports how much
 // memory redline came to take and how large its bundle became.
 //
 //	make bench-endurance ENDURANCE="-length 10m -rate 500"
@@ -9,10 +9,10 @@
 //	make bench-endurance ENDURANCE="-synthetic 24h"
 //
 // The last writes the record of a day through the same writer, as fast as that
-// takes it, and tells how large it became and what judging it costs.
+// takes it, and reports its size and the cost of judging it.
 //
 // It needs no quiet machine: memory and bytes do not depend on who else runs.
-// The memory told is that of redline's process alone, which holds the load
+// The memory reported is that of redline's process alone, which holds the load
 // generator too; it is read each second until the process is gone, so that the
 // judging of the bundle at its end is in it. What others ask of a bundle's size
 // is asked of the directory as redline leaves it, and of its largest moment.
@@ -121,7 +121,7 @@ func flagged(flags *flag.FlagSet, name string) (given bool) {
 	return given
 }
 
-// scenario is what redline is told to do: all that it can watch is on, and
+// scenario is redline's task: every source is on, and
 // nothing is sent on.
 const scenario = `
 target: {build: %[1]q, args: ["-listen", %[2]q, "-dsn", %[3]q], ready: "http://%[2]s/healthz"}

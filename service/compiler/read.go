@@ -114,7 +114,7 @@ func (d diagnostic) remark() (r record.Remark, ok bool) {
 	return record.Remark{}, false
 }
 
-// flow words the steps by which a value escapes. The compiler tells each as
+// flow words the steps by which a value escapes. The compiler writes each as
 // "from X (why)" between headings that name what it flows to; the headings speak
 // of its own temporaries and are left out.
 func (d diagnostic) flow() []string {

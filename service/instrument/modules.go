@@ -187,7 +187,7 @@ func copySums(from, to string) error {
 }
 
 // copyModule returns the folder of a module's copy with some files exchanged, and
-// makes it where it is not there. The name tells the content, so that a copy that is
+// makes it where it is not there. The name follows from the content, so that a copy that is
 // there is the right one; it appears under that name when it is whole.
 func copyModule(ctx context.Context, parent string, m *Module, files map[string][]byte) (string, error) {
 	if parent == "" {

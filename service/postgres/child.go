@@ -28,5 +28,5 @@ func startChild(cmd *exec.Cmd) (*child, error) {
 
 func (c *child) pid() int { return c.PID() }
 
-// signal tells the child; a child that is gone already is not an error.
+// signal signals the child; a child that is gone already is not an error.
 func (c *child) signal(s syscall.Signal) { c.Signal(s) }

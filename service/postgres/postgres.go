@@ -65,7 +65,7 @@ type Options struct {
 type Server struct {
 	// DSN is a URL with the password in it: a secret, see Redacted.
 	DSN string
-	// Origin tells where the server came from, for people.
+	// Origin describes where the server came from, for people.
 	Origin string
 	// Version is what `postgres --version` says, empty for a given DSN.
 	Version string
@@ -133,7 +133,7 @@ func (s *Server) Done() <-chan struct{} {
 
 // Restart ends the server as an administrator would, which cuts its sessions
 // off, and starts it again on the same data and port. It must not run beside
-// other methods; a channel that Done returned before tells of the old process.
+// other methods; a channel that Done returned before belongs to the old process.
 // For a given DSN it is an error.
 func (s *Server) Restart(ctx context.Context) error {
 	if s.cluster == nil {
@@ -153,7 +153,7 @@ func (s *Server) LastLog() []string {
 	return s.cluster.log.lines()
 }
 
-// Stop ends the server at once, without a checkpoint since its data goes with
+// Stop ends the server at once, without a checkpoint because its data goes with
 // it, and removes its directory. It may be called more than once. When ctx ends
 // first the server is killed. For a given DSN it does nothing.
 func (s *Server) Stop(ctx context.Context) error {
@@ -166,7 +166,7 @@ func (s *Server) Stop(ctx context.Context) error {
 }
 
 // Redacted returns the DSN without its password, fit for output. A DSN that is
-// not a URL becomes "postgres://...", since its keywords may hold secrets.
+// not a URL becomes "postgres://...", because its keywords may hold secrets.
 func (s *Server) Redacted() string {
 	u, err := url.Parse(s.DSN)
 	if err != nil || u.Host == "" {

@@ -110,7 +110,7 @@ func parse(data []byte) (b Baseline, err error) {
 	// Of another schema nothing else is looked at.
 	var kind struct{ Schema string }
 	if err := json.Unmarshal(data, &kind); err != nil {
-		return b, fmt.Errorf("it is no JSON of a baseline: %w", err)
+		return b, fmt.Errorf("it is not the JSON of a baseline: %w", err)
 	}
 	if kind.Schema != Schema {
 		return b, fmt.Errorf("its schema is %.40q, and this redline reads %q (hint: save it anew)", kind.Schema, Schema)
@@ -128,7 +128,7 @@ func parse(data []byte) (b Baseline, err error) {
 // validate refuses what would be compared with and means nothing.
 func (b Baseline) validate() error {
 	if len(b.Blocks) < verify.LeastBlocks {
-		return fmt.Errorf("%d blocks are too few to compare with: it takes %d (hint: --pairs)", len(b.Blocks), verify.LeastBlocks)
+		return fmt.Errorf("%d blocks are too few to compare with: at least %d are needed (hint: --pairs)", len(b.Blocks), verify.LeastBlocks)
 	}
 	if len(b.Blocks) > mostStored {
 		return fmt.Errorf("more than %d blocks", mostStored)
@@ -148,7 +148,7 @@ func (b Baseline) validate() error {
 // error that names every field that differs, with both values.
 func (b Baseline) Usable(now Circumstances) error {
 	if different := b.Differences(now); len(different) > 0 {
-		return errors.New("the baseline was measured in other circumstances than these: " + Differing(different) + " (hint: save it anew here, or --base REF, which measures both sides together)")
+		return errors.New("the baseline was measured in other circumstances: " + Differing(different) + " (hint: save it anew here, or --base REF, which measures both sides together)")
 	}
 	return nil
 }

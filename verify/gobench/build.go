@@ -70,7 +70,7 @@ func remove(sides []*built) (err error) {
 	return err
 }
 
-// testPackage is what `go list` tells of a package.
+// testPackage is `go list`'s description of a package.
 type testPackage struct {
 	Dir, ImportPath           string
 	TestGoFiles, XTestGoFiles []string
@@ -129,7 +129,7 @@ func list(ctx context.Context, dir, scratch string, o Options) ([]testPackage, e
 		if err := dec.Decode(&p); err != nil {
 			return nil, fmt.Errorf("read go list: %w", err)
 		}
-		// A package that is not there has no folder; one that is broken is told
+		// A package that is not there has no folder; one that is broken is reported
 		// of by its build.
 		if p.Dir != "" {
 			all = append(all, p)

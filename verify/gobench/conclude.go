@@ -25,7 +25,7 @@ func (s *session) conclude(r *Report) {
 	}
 	for _, side := range r.Sides {
 		if side.Dirty {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("side %s has changes that are not committed", side.Name))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("side %s has uncommitted changes", side.Name))
 		}
 	}
 	if len(s.sides) == 1 {
@@ -36,17 +36,17 @@ func (s *session) conclude(r *Report) {
 		return
 	}
 	if n := len(r.AA.Different); n > 1+len(r.Benchmarks)/10 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("side a differed from itself in %d metrics: this machine is too restless for what follows to be sure", n))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("side a differed from itself in %d metrics: this machine is too noisy for reliable verdicts", n))
 	}
 	if n := r.enough(); n > s.rounds {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("about %d rounds like these would show changes of the margin's size everywhere (hint: --rounds %d, or a longer --benchtime)", n, n))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("about %d rounds like these would detect changes of the margin's size everywhere (hint: --rounds %d, or a longer --benchtime)", n, n))
 	}
 	by := map[verify.Verdict][]string{}
 	for i := range r.Benchmarks {
 		b := &r.Benchmarks[i]
 		if b.Verdict == verify.Pass && b.void() {
 			b.Verdict, b.Metrics[0].Verdict = verify.Inconclusive, verify.Inconclusive
-			b.Metrics[0].Why = "whatever the code does, this figure cannot move (see the traps)"
+			b.Metrics[0].Why = "this figure does not depend on the code (see the traps)"
 		}
 		by[b.Verdict] = append(by[b.Verdict], b.Name)
 	}

@@ -77,7 +77,7 @@ type found struct {
 	aborted string                   // why not all could be found
 }
 
-// discover runs every benchmark once, on every side: that tells their names and
+// discover runs every benchmark once, on every side: that gives their names and
 // which fail, before anything is measured.
 func discover(ctx context.Context, o Options, sides []*built) (list []*benchmark, missing []Missing, err error) {
 	packages := map[string]bool{}
@@ -194,7 +194,7 @@ func (f found) add(out launched) {
 		}
 	}
 	for _, name := range out.failed {
-		// Of a failing sub-benchmark the function fails too: the leaf is told.
+		// Of a failing sub-benchmark the function fails too: the leaf is reported.
 		if !f.fails(name) {
 			f.failed[name] = out.reason
 		}

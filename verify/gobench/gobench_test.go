@@ -130,7 +130,7 @@ func BenchmarkRate(b *testing.B) {
 `
 
 // TestRevisions: a slow-down of one benchmark is found, and whatever cannot be
-// compared is told.
+// compared is reported.
 func TestRevisions(t *testing.T) {
 	dir := module(t, map[string]string{
 		"codec/codec.go": codec, "codec/codec_test.go": strings.NewReplacer("RATE", "1000", "COST", "4000").Replace(codecTest), "codec/testdata/orders.txt": "1",
@@ -300,7 +300,7 @@ func BenchmarkHangs(b *testing.B) {
 }
 `
 
-// TestEnvironments: one binary, two environments, whose values are not told.
+// TestEnvironments: one binary, two environments, whose values are not printed.
 func TestEnvironments(t *testing.T) {
 	o := quick(t, module(t, map[string]string{"work_test.go": waits}))
 	o.Bench, o.Rounds, o.BenchTime, o.Sides = "Work", 12, "5ms", []Side{{Env: []string{"WORK=70", "SECRET=hidden"}}, {Env: []string{"WORK=0"}}}

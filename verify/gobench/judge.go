@@ -123,7 +123,7 @@ func values(series []launch, unit string) (out []float64) {
 // metrics are the metrics of a benchmark with their directions: what testing
 // prints is known, a rate per second is better when higher, a cost per operation
 // when lower, and what a benchmark reports itself may be said by a Unit line.
-// Of a unit without a direction changes are told and decide nothing. Throughput
+// Of a unit without a direction changes are reported and decide nothing. Throughput
 // in bytes is the time in another unit, and bytes of operations that allocate no
 // object each are what set-up and runtime allocated, spread over them.
 func (s *session) metrics(b *benchmark) (all []compared) {
@@ -287,7 +287,7 @@ func (b *Benchmark) conclude() {
 	}
 }
 
-// describe tells of one side's rounds what they are typically, and how much a
+// describe adds the typical values of one side's rounds, and the change that a
 // comparison of as many rounds could see.
 func (s *session) describe(r *Report, list []*benchmark) {
 	for i, b := range list {

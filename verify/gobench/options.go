@@ -66,7 +66,7 @@ type Options struct {
 	Seed      uint64        // of the order
 	// Out is the folder for old.txt, new.txt, bench.json and profiles; it is made.
 	Out string
-	// Progress is told what goes on, a line at a time; may be nil.
+	// Progress receives progress, a line at a time; may be nil.
 	Progress func(line string)
 }
 

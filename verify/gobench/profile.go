@@ -67,7 +67,7 @@ func (s *session) profileTime() time.Duration {
 	return time.Duration(min(s.o.Profiles, len(s.list))*len(s.sides)) * each
 }
 
-// benchTime is that of a launch, as far as it is told as a time.
+// benchTime is that of a launch, if it is given as a time.
 func (s *session) benchTime() time.Duration {
 	d, _ := time.ParseDuration(s.o.BenchTime)
 	return d
@@ -192,7 +192,7 @@ var (
 	allocators = []string{"runtime.mallocgc", "runtime.newobject", "runtime.growslice", "runtime.makeslice"}
 )
 
-// readProfile tells where the samples of a CPU profile lie.
+// readProfile returns where the samples of a CPU profile lie.
 func readProfile(data []byte) (*ProfileSide, error) {
 	prof, err := profile.Parse(bytes.NewReader(data))
 	if err != nil {

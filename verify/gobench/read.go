@@ -25,7 +25,7 @@ type printed struct {
 	reason  string   // why the launch failed; empty when it did not
 }
 
-// filter keeps the lines of an output that tell of benchmarks, in bounded memory.
+// filter keeps the lines of an output about benchmarks, in bounded memory.
 type filter struct {
 	kept    bytes.Buffer
 	lines   int

@@ -192,7 +192,7 @@ func (s *session) drop(b *benchmark, side, why string) {
 	s.missing = append(s.missing, Missing{Package: b.pkg, Name: b.title(), Side: side, Why: why, Failed: true})
 }
 
-// launch measures a benchmark once; why tells that it failed.
+// launch measures a benchmark once; why is set if it failed.
 func (s *session) launch(ctx context.Context, side *built, b *benchmark) (l launch, why string, err error) {
 	args := []string{"-test.benchtime=" + s.o.BenchTime}
 	if b.cpu > 0 {

@@ -45,7 +45,7 @@ const (
 )
 
 // readSources finds the measuring loops of packages' tests. Packages that cannot
-// be read are left out, and their errors told.
+// be read are left out, and their errors reported.
 func readSources(ctx context.Context, dir, tags string, patterns []string) (loops map[string][]loop, err error) {
 	config := &packages.Config{
 		Context: ctx, Dir: dir, Tests: true,

@@ -23,7 +23,7 @@ const blocksAlone = 20
 // drifted between the sessions, as a yardstick beside every block shows, the
 // intervals of times and rates are wider; and nothing passes that could not have
 // been seen to fail. What has drifted otherwise (a database that has grown, a
-// neighbour on the disk) cannot be told from a change of the service, and the
+// neighbour on the disk) cannot be distinguished from a change of the service, and the
 // rate of false regressions is not known: both are said with every result.
 type Against struct {
 	Baseline *baseline.Baseline // nil measures alone and decides nothing
@@ -35,7 +35,7 @@ type Against struct {
 	MaxTime time.Duration
 	Blocks  int
 	Log     *Log           // keeps the blocks as they come; nil keeps them nowhere
-	OnBlock func(Progress) // told after every block; may be nil
+	OnBlock func(Progress) // called after every block; may be nil
 }
 
 // Run measures and decides. The result of measuring alone is inconclusive and
@@ -60,7 +60,7 @@ func (s *Against) Run(ctx context.Context) (verify.Result, error) {
 		}
 	}
 	if len(blocks) < verify.LeastBlocks {
-		return s.refused(blocks, fmt.Sprintf("the time was enough for %d launches, and fewer than %d decide nothing (hint: --max-time, --pairs)", len(blocks), verify.LeastBlocks)), nil
+		return s.refused(blocks, fmt.Sprintf("there was time for %d launches; at least %d are needed for a verdict (hint: --max-time, --pairs)", len(blocks), verify.LeastBlocks)), nil
 	}
 	if s.Baseline == nil {
 		out := verify.Single(blocks, s.Rules)

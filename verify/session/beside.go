@@ -33,7 +33,7 @@ func beside(plan *scenario.Plan, port string) (*scenario.Plan, error) {
 	if plan.Load.Open() {
 		// Warming up, both would have it at once: what one could bear became a
 		// queue that the turns then inherited, with a p90 of 300 ms for 1 ms.
-		return nil, errors.New("the load comes at a rate, which both at once may not bear")
+		return nil, errors.New("the load has a fixed rate, which both at once may not sustain")
 	}
 	if plan.Target.PID != 0 {
 		return nil, errors.New("the target runs already")

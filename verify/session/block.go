@@ -110,12 +110,12 @@ func (f figures) mean(name string) float64 {
 	return amount / float64(present)
 }
 
-// failures tells how requests failed, the kinds and statuses that the load
+// failures lists how requests failed, the kinds and statuses that the load
 // counted: " (connect: 12, status 404: 512)".
 func failures(l record.LoadSummary) string {
 	counts := map[string]int64{}
 	for kind, n := range l.ErrorKinds {
-		if kind != "status" { // they are told by number
+		if kind != "status" { // they are named by number
 			counts[kind] = n
 		}
 	}

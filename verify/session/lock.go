@@ -12,7 +12,7 @@ import (
 )
 
 // lockFile says which process is at a session. The kernel drops its lock with
-// that process, however it ends; the file stays, since a name that is removed and
+// that process, however it ends; the file stays, because a name that is removed and
 // made again would be two locks.
 const lockFile = "session.lock"
 

@@ -80,7 +80,7 @@ func Create(dir string, h Header) (*Log, error) {
 	}
 	return locked(dir, func() (*Log, error) {
 		if _, err := os.Stat(filepath.Join(dir, File)); err == nil {
-			return nil, fmt.Errorf("session: %s holds one already (hint: --resume goes on with it)", dir)
+			return nil, fmt.Errorf("session: %s holds one already (hint: --resume continues it)", dir)
 		}
 		h.Schema = sessionSchema
 		if err := record.WriteJSON(dir, File, h); err != nil {
@@ -125,7 +125,7 @@ func Resume(dir string, h Header) (*Log, uint64, error) {
 		return nil, 0, fmt.Errorf("resume %s: %w", path, err)
 	}
 	if old.Schema != sessionSchema {
-		return nil, 0, fmt.Errorf("resume %s: schema %q is not %q, which this version goes on with (hint: begin anew with another -o)", path, old.Schema, sessionSchema)
+		return nil, 0, fmt.Errorf("resume %s: schema %q is not %q, which this version continues (hint: begin anew with another -o)", path, old.Schema, sessionSchema)
 	}
 	if field := differs(old, h); field != "" {
 		return nil, 0, fmt.Errorf("resume %s: its %s is not that of this command", dir, field)

@@ -21,7 +21,7 @@
 //
 // The programs also count all of the target's network namespace, as the kernel
 // does in its own counters; the difference is the series kernel.calibration, and
-// Health tells when it exceeds 1 %.
+// Health reports when it exceeds 1 %.
 //
 // It refuses to be on the path of requests: uprobes (some 20 us a hit) and
 // tracepoints of system calls (0.1 to 0.4 us on each call of the machine) were

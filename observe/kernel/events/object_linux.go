@@ -103,7 +103,7 @@ func (o *object) attach(spec *ebpf.CollectionSpec, s set, cache *btf.Cache) erro
 	return nil
 }
 
-// setTargets tells the programs which processes are the target.
+// setTargets gives the programs the target's processes.
 func (o *object) setTargets(pids [maxTargets]uint32) error {
 	return o.maps.Variables["targets"].Set(pids)
 }

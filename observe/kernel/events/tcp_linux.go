@@ -23,7 +23,7 @@ import (
 const (
 	listens   = uint32(1) // LISTENS of tcp.bpf.c
 	connected = uint32(2) // CONNECTED
-	// maxPlaces bounds the sockets that retransmissions are told by.
+	// maxPlaces bounds the sockets that retransmissions are counted by.
 	maxPlaces = 32
 	// calibrationWindows is how many windows pass between two readings of the
 	// kernel's counters.
@@ -86,7 +86,7 @@ func newTCPEvents(o *object) (*tcpEvents, error) {
 	}, nil
 }
 
-// seed tells the programs of the namespace and of sockets that are older than
+// seed gives the programs the namespace and the sockets that are older than
 // they are.
 func (t *tcpEvents) seed(s *state) {
 	t.enter(s)
@@ -100,7 +100,7 @@ func (t *tcpEvents) seed(s *state) {
 		}
 	}
 	if err != nil {
-		s.vitals.Say("sockets older than the run are not known as the target's: %v", err)
+		s.vitals.Say("sockets older than the run cannot be attributed to the target: %v", err)
 	}
 }
 
@@ -162,7 +162,7 @@ func (t *tcpEvents) listen(s *state, ports []uint16) {
 
 func (t *tcpEvents) set(s *state, port uint16, kind uint32) {
 	if err := t.ports.Put(uint32(port), kind); err != nil {
-		s.vitals.Say("port %d is not known as the target's: %v", port, err)
+		s.vitals.Say("port %d cannot be attributed to the target: %v", port, err)
 	}
 }
 
@@ -189,10 +189,10 @@ func (t *tcpEvents) sample(s *state, edge time.Duration) {
 		t.calibrate(s, edge, &now)
 	}
 	if now.Untracked > t.last.Untracked {
-		s.vitals.Say("connections were too many to follow all of them")
+		s.vitals.Say("too many connections to follow all of them")
 	}
 	if now.Untold > t.last.Untold {
-		s.vitals.Say("retransmissions were too many to tell all of their sockets")
+		s.vitals.Say("too many retransmissions to record all of their sockets")
 	}
 	t.last, t.edge = now, edge
 }
@@ -278,7 +278,7 @@ func (t *tcpEvents) calibrate(s *state, edge time.Duration, now *counts) {
 	t.text = text
 	values := map[string]float64{}
 	if err != nil || netstat.Parse(bytes.NewReader(text), values) != nil {
-		return // the target has ended, or package netstat tells
+		return // the target has ended, or package netstat reports it
 	}
 	programs := [3]uint64{now.Retransmits, now.Active, now.Passive}
 	c := &t.kernel

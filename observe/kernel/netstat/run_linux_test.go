@@ -185,7 +185,7 @@ func TestGarbageIsAGap(t *testing.T) {
 	}
 }
 
-// A process that ends is told, and its pid's next owner is not taken for it.
+// A process that ends is reported, and its pid's next owner is not taken for it.
 func TestEndOfTheProcessIsTold(t *testing.T) {
 	cmd := exec.Command("cat")
 	stdin, err := cmd.StdinPipe()

@@ -9,7 +9,7 @@
 // second, so a connection outwards is found up to a second late, and one that
 // lived shorter may never be. What package events counts has no such gap.
 //
-// Accept queues are read four times a window and told by their fullest; all
+// Accept queues are read four times a window and reported by their fullest; all
 // else is read once a window. The kernel walks its whole table of connections
 // for that (0.2 ms when it is in a cache, 0.7 ms on a busy host) and writes down
 // what it is asked for, 0.3 us each; a filter that it runs itself keeps it to the
@@ -17,7 +17,7 @@
 // connections cost nothing. All of it is kept below 1 % of a CPU by reading less
 // often, and Health says so.
 //
-// The kernel tells of thousands of connections in parts of about a hundred. Each
+// The kernel lists thousands of connections in parts of about a hundred. Each
 // part is dated by the call in which it was made, and what a connection did is
 // split over windows by its own two readings. So the error of a date is that of a
 // part, some 50 us, or of the walk where all is one part; a walk that was

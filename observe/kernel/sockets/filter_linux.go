@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// maxFilter bounds the ports that one filter tells; of more, the kernel tells of
-// all sockets and they are told apart here.
+// maxFilter bounds the ports of one filter; beyond, the kernel lists
+// all sockets and they are separated here.
 const maxFilter = 64
 
 // Operations of inet_diag's filters (include/uapi/linux/inet_diag.h). Equality

@@ -51,7 +51,7 @@ const (
 var errCut = errors.New("a message of sock_diag is cut short")
 
 // parseMessages parses what one read of the netlink socket gave and calls f
-// with each socket; done tells that the dump ended. Messages of another dump
+// with each socket; done means that the dump ended. Messages of another dump
 // than seq are skipped.
 func parseMessages(data []byte, seq uint32, f func(*socket)) (done bool, err error) {
 	var s socket

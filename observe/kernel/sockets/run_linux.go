@@ -31,7 +31,7 @@ type state struct {
 	tree    *tree.Tree
 	diag    *diag
 	meter   observe.Meter
-	network uint64 // inode that tells the network namespace
+	network uint64 // inode that identifies the network namespace
 	ports   int    // local ports for connections outwards there; 0 if not known
 	owned   owned
 	queues  map[string]queue // of the open window, by address listened on
@@ -73,7 +73,7 @@ func (s *state) attach() error {
 	}
 	if err := s.owned.look(s.tree); err != nil {
 		return &observe.Unsupported{
-			What:   "the target's descriptors cannot be listed, so its sockets are not known from others",
+			What:   "the target's descriptors cannot be listed, so its sockets cannot be identified",
 			Enable: "run redline as the target's user, or as root",
 			Err:    err,
 		}
@@ -245,7 +245,7 @@ func (s *state) sight(at time.Duration) {
 // cost so much CPU, so that the kind takes 1/share of one.
 func pace(cost, least, share time.Duration) time.Duration { return max(least, share*cost) }
 
-// tell notes what was read less often than planned.
+// tell reports what was read less often than planned.
 func (s *state) tell() {
 	if every := s.descriptorsEvery; every > 2*seldom {
 		s.vitals.Say("descriptors were listed only every %s because there are many", notation.Time(every))

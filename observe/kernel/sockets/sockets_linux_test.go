@@ -145,7 +145,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// TestOutwards tells connections to the target's own port from others.
+// TestOutwards separates connections to the target's own port from others.
 func TestOutwards(t *testing.T) {
 	connect(t) // this process listens on the port that it connects to
 	_, sink := watch(t, os.Getpid(), func(sink *observetest.Sink) bool {
@@ -214,7 +214,7 @@ func TestAcceptQueue(t *testing.T) {
 }
 
 // A service in another network namespace is seen as root, and an ordinary user
-// is told what is missing.
+// gets an error that names what is missing.
 func TestAnotherNamespace(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root: a network namespace is made")
@@ -318,7 +318,7 @@ func TestOne(t *testing.T) {
 }
 
 // A loss of sock_diag in the middle of a run is a gap: what connections did in it
-// is told by no window, and those after it are seen again.
+// is in no window, and those after it are seen again.
 func TestLossIsAGap(t *testing.T) {
 	server, client := connect(t)
 	go func() { _, _ = io.Copy(io.Discard, server) }()

@@ -34,7 +34,7 @@ type totals struct {
 	span record.Span
 	sum  [kinds]uint64
 
-	next int64 // the window to be told next; windows before it are not told any more
+	next int64 // the window to deliver next; windows before it are closed
 	open []amounts
 }
 
@@ -61,7 +61,7 @@ func (t *totals) begin(at time.Duration) {
 	t.round++
 }
 
-// add takes a socket's figures, read at their instant. born tells that it cannot
+// add takes a socket's figures, read at their instant. born means that it cannot
 // have existed at the last round, so that they count from zero; of another new
 // socket only what it adds from now on counts. Unsigned differences see through a
 // wrap at 32 bits.

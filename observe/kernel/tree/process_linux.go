@@ -52,7 +52,7 @@ func (p *Process) Close() {
 }
 
 // ended reports whether the process has ended, reaped or not; known is false
-// where only its stat file tells.
+// where only its stat file shows it.
 func (p *Process) ended() (ended, known bool) {
 	if p.pidfd < 0 {
 		return false, false

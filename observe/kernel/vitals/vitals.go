@@ -1,4 +1,4 @@
-// Package vitals keeps what the sources of package kernel tell of themselves
+// Package vitals keeps the health of the sources of package kernel
 // after a run: how many samples they took, how well these are dated, and what
 // they could not see.
 package vitals
