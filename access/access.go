@@ -35,7 +35,7 @@ import (
 
 // Options say who may connect. The zero value lets in this user and root.
 type Options struct {
-	// Token, if not empty, is what every request shows as "Authorization:
+	// Token, if not empty, must come with every request as "Authorization:
 	// Bearer". Without one, users that are not known do not come in.
 	Token string
 	// Variable names the environment variable that sets the token, for errors.

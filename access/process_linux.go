@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// OwnerOf returns what reports whether a user is the one that a process runs as
+// OwnerOf returns a function that reports whether a process runs as a user
 // now: real or effective, because services begin as root and drop their rights. It
 // is for Options.Known. A pid of 0 is nobody's.
 //

@@ -10,8 +10,8 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// Comparison is what two recorded runs show beside each other. It decides
-// nothing: what changed on the machine between them is in every figure.
+// Comparison is the difference of two recorded runs. It decides
+// nothing: every change of the machine between them is in each figure.
 type Comparison struct {
 	Schema  string    `json:"schema"` // redline.compare/1
 	Runs    [2]string `json:"runs"`
@@ -48,13 +48,13 @@ type Metric struct {
 // Schema names its JSON.
 const Schema = "redline.compare/1"
 
-// Caveat is what such a comparison cannot show; it is printed with each.
+// Caveat names the limits of such a comparison; it is printed with each.
 const Caveat = "These runs were made one after another. Every other change in between, on the machine, in the " +
 	"database or in caches, is part of the differences: on a 2-core machine such comparisons reported identical binaries as " +
 	"different in 10 of 21 cases. redline ab decides."
 
 const (
-	// firstBlock and mostBlocks: blocks of a second smooth what a window holds of
+	// firstBlock and mostBlocks: blocks of a second smooth a window's share of
 	// a single collection; beyond 200 of them the interval does not get truer.
 	firstBlock, mostBlocks, leastBlocks = 10, 200, 8
 	level                               = 0.95

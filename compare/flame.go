@@ -11,16 +11,16 @@ import (
 )
 
 // Flame is the CPU of two runs by call stack: a tree of functions, callers above
-// what they call.
+// their callees.
 type Flame struct {
 	Runs [2]string
 	Root *Frame
-	// Each is what one sample of either profile stands for, ns per request.
+	// Each is the weight of one sample of either profile, ns per request.
 	Each [2]float64
 }
 
 // Frame is a function under its callers. Costs are CPU per request in ns,
-// with what it calls; that of the root is all.
+// with its callees; that of the root is all.
 type Frame struct {
 	Function string
 	Cost     [2]float64
@@ -29,7 +29,7 @@ type Frame struct {
 	at map[string]*Frame
 }
 
-// Bounds of the tree: deeper stacks are cut, and what is below the least share of
+// Bounds of the tree: deeper stacks are cut, and frames below the least share of
 // both runs is too narrow to be seen.
 const (
 	deepestFrame  = 200
@@ -79,7 +79,7 @@ func (f *Frame) add(side int, stack []record.Frame, cost float64) {
 	}
 }
 
-// settle orders the callees and leaves out what cannot be seen in either run.
+// settle orders the callees and leaves out those too small to show in either run.
 func (f *Frame) settle(least [2]float64) {
 	for _, callee := range f.at {
 		if callee.Cost[0] < least[0] && callee.Cost[1] < least[1] {

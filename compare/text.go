@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/verify/render"
 )
 
-// Text writes a comparison of two runs for people, what it cannot show
+// Text writes a comparison of two runs for people, its limits
 // first.
 func Text(w io.Writer, s Comparison) error {
 	var b strings.Builder

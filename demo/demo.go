@@ -46,12 +46,12 @@ type Options struct {
 // Step is one judged run of the ladder.
 type Step struct {
 	report.Step
-	Title   string // what was changed
+	Title   string // the change
 	Dir     string // the bundle
 	Summary *record.Summary
 }
 
-// Run climbs the ladder and returns what was reached. When it ends early the
+// Run climbs the ladder and returns the result so far. When it ends early the
 // steps so far are returned with the error.
 func Run(ctx context.Context, o Options) ([]Step, error) {
 	if o.Duration == 0 {

@@ -23,12 +23,12 @@ const (
 	answerTimeout = 10 * time.Second
 	firstPause    = 200 * time.Millisecond // before a request is tried again; doubles
 	longestPause  = 5 * time.Second
-	closeGrace    = 3 * time.Second        // to deliver what waits at the end
+	closeGrace    = 3 * time.Second        // to deliver the queue at the end
 	failingGrace  = 500 * time.Millisecond // the same when the last request failed, as it does when nobody is there
 	mostAnswer    = 64 << 10               // bytes read of an answer
 )
 
-// request is one delivery. Its values are what is lost when it fails.
+// request is one delivery. Its values are lost when it fails.
 type request struct {
 	url         string // empty for the pusher's own
 	contentType string
@@ -216,7 +216,7 @@ func (p *pusher) try(r request) (rejected int64, err error) {
 	}
 }
 
-// accepted counts what a good answer says was not taken.
+// accepted counts the values that a good answer rejects.
 func (p *pusher) accepted(body []byte) (rejected int64) {
 	if p.refused == nil {
 		return 0
@@ -262,7 +262,7 @@ func retryAfter(answer *http.Response) time.Duration {
 	return time.Duration(min(seconds, 30)) * time.Second
 }
 
-// close delivers what waits, within the grace time, and returns a warning when
+// close delivers the queue, within the grace time, and returns a warning when
 // values were lost, or "".
 func (p *pusher) close() string {
 	p.mu.Lock()

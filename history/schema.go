@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// schema is what the tables are made of, step by step: the n-th step leads from
+// schema holds the statements that make the tables, step by step: the n-th step leads from
 // version n to n+1. A step is never changed once a release had it; another one
 // is added. Types are those that SQLite and PostgreSQL have in common.
 //

@@ -73,7 +73,7 @@ func Arrange(results []Result, o Options) []Series {
 		results []Result // with the one figure
 		last    time.Time
 	}
-	// What is measured alike, but for the machine: those are few.
+	// Series that differ in the machine alone: those are few.
 	type key struct {
 		metric, unit, hash string
 		kind               Kind

@@ -43,7 +43,7 @@ type Store struct {
 	hide    *redact.Redactor // of the DSN
 }
 
-// dialect is what the two databases do not have in common.
+// dialect holds the differences of the two databases.
 type dialect struct {
 	// serialize keeps other migrations out until the transaction ends.
 	serialize string
@@ -108,7 +108,7 @@ func isDSN(where string) bool {
 func openServer(dsn string, _ bool) (*Store, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		// The parser's own words quote what they stumbled over.
+		// The parser's own words quote the offending text.
 		return nil, errors.New("history: the PostgreSQL DSN is not valid (hint: postgres://user@host:5432/database)")
 	}
 	if config.ConnectTimeout == 0 {
@@ -160,7 +160,7 @@ func openFile(path string, create bool) (*Store, error) {
 	// As a URL, because a path may hold a question mark.
 	place := url.URL{Scheme: "file", Path: absolute, RawQuery: url.Values{
 		"_busy_timeout": {fmt.Sprint(busy.Milliseconds())},
-		// Readers and a writer at the same time, which is what a watched build is.
+		// Readers and a writer at the same time, as in a watched build.
 		"_pragma": {"journal_mode(WAL)", "synchronous(NORMAL)"},
 		"_txlock": {"immediate"},
 	}.Encode()}
@@ -171,8 +171,8 @@ func openFile(path string, create bool) (*Store, error) {
 	return &Store{db: db, name: path, dialect: sqliteDialect}, nil
 }
 
-// explain wraps an error of the database with the place and, for what users
-// meet, what to do. No secret is left in it.
+// explain wraps an error of the database with the place and, for errors that users
+// meet, a hint. No secret is left in it.
 func (s *Store) explain(doing string, err error) error {
 	text := err.Error()
 	hint := ""

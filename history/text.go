@@ -19,7 +19,7 @@ type TextOptions struct {
 	Plain bool // ASCII alone
 	Color bool
 	// Machine is the one that the reader is on: of series of others it is said
-	// what differs.
+	// the differences.
 	Machine record.Host
 }
 

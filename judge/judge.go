@@ -1,9 +1,9 @@
-// Package judge turns a bundle into what a reader wants of it: it takes the
+// Package judge turns a bundle into answers: it takes the
 // requests of its traces apart, runs the analyzers, checks the thresholds, and
 // writes anatomy.json, findings.json and summary.json beside the measurements.
 //
 // It needs the bundle alone: judging twice, or on another machine, gives the
-// same answer. It never changes what was measured.
+// same answer. It never changes the measurements.
 package judge
 
 import (

@@ -15,7 +15,7 @@ const (
 	mostUnexpected = 0.01
 )
 
-// unexpected warns of a run whose answers are not what the scenario asks for.
+// unexpected warns of a run whose answers differ from the scenario's expectation.
 func unexpected(l *record.LoadSummary) []string {
 	if l.Requests == 0 || float64(l.Unexpected) <= mostUnexpected*float64(l.Requests) {
 		return nil

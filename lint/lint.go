@@ -1,4 +1,4 @@
-// Package lint says what the Go compiler did at the lines that cost a service
+// Package lint joins the Go compiler's remarks with the lines that cost a service
 // most: values that it put on the heap, functions that it could not inline,
 // indexes that it left to be checked. Only lines measured to be hot are reported,
 // ranked by its measured cost; a linter that reports every escape reports

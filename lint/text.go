@@ -46,7 +46,7 @@ func Text(w io.Writer, said record.Compiler, most int) error {
 	return err
 }
 
-// cost words what a line was measured to cost.
+// cost words a line's measured cost.
 func cost(l record.HotLine) string {
 	var parts []string
 	for _, c := range []struct {

@@ -43,7 +43,7 @@ func three(v float64) string {
 	}
 }
 
-// least is written of what is not zero and nearer to zero than bound.
+// least is written for a value that is not zero but nearer to zero than bound.
 func least(v float64, bound string) string {
 	if v < 0 {
 		return "> -" + bound

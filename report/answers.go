@@ -11,7 +11,7 @@ import (
 // expect before the headline says so.
 const mostUnexpected = 0.01
 
-// unexpected says that the answers are not what the scenario asks for, before any
+// unexpected says that the answers differ from the scenario's expectation, before any
 // finding speaks of the service that gave them; "" where they are.
 func unexpected(l *record.LoadSummary) string {
 	share := ratio(l.Unexpected, l.Requests)

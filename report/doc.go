@@ -1,4 +1,4 @@
-// Package report turns what a run left behind into something to read: a text
+// Package report turns a run's bundle into something to read: a text
 // summary whose first lines answer "what stops it", the same in Markdown, the
 // summary as JSON, the ladder of a demonstration, and one HTML page that opens
 // offline.

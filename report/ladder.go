@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Ladder is what `redline demo` proves: a service taken up step by step, each
+// Ladder is the result of `redline demo`: a service taken up step by step, each
 // step called for by a finding of the run before it.
 type Ladder struct {
 	Schema string `json:"schema"` // record.LadderSchema

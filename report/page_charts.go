@@ -64,7 +64,7 @@ func (b *chartBuilder) loadCharts() []chart {
 	}
 }
 
-// cpuCharts stacks who used the host's CPUs. What is left of the host's own
+// cpuCharts stacks who used the host's CPUs. The rest of the host's own
 // figure after target, database and generator are taken off is "other"; the
 // figures come from different readings, so a negative rest is cut at zero.
 func (b *chartBuilder) cpuCharts() []chart {

@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// maxPoints is the most points a line is inlined with; what is longer is
+// maxPoints is the most points a line is inlined with; a longer one is
 // joined into groups of windows, of which the mean is drawn as the line and the
 // extremes as a band around it, so that a short spike stays in sight.
 const (

@@ -10,7 +10,7 @@ import (
 )
 
 // evidenceLines is about how many lines a finding's evidence takes unless all is asked
-// for. What a finding says is never cut, but for what no analyzer writes: a bundle may
+// for. A finding's text is never cut, except where no analyzer wrote it: a bundle may
 // come from anywhere.
 const (
 	evidenceLines = 2

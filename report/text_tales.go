@@ -84,7 +84,7 @@ func taleTitle(one tale.Tale) string {
 	return title
 }
 
-// stepText says what a step was, how often and for whom.
+// stepText describes a step, how often it occurred and for whom.
 func stepText(s tale.Step) string {
 	text := s.Text
 	if s.Times > 1 {

@@ -26,7 +26,7 @@ func invalid(s *record.Summary) string {
 	return cleanJoin(s.Generator.WhyInvalid, "; ")
 }
 
-// stateLine says what became of a run that is not complete.
+// stateLine words the state of a run that is not complete.
 func stateLine(state record.State) string {
 	if state == record.Running {
 		return "The run is still in progress; these figures cover the part so far."
@@ -87,7 +87,7 @@ func full(c *record.CPUUse) string {
 	return fmt.Sprintf("%s: of %s CPUs %s.", text, notation.Short(c.CPUs), strings.Join(users, ", "))
 }
 
-// limitedBy says what kept the load from being higher when nothing in the
+// limitedBy names the limit of the load when nothing in the
 // service did. For a closed loop that is Little's law, each connection waits for its
 // answer, unless it waits for a CPU.
 func limitedBy(s *record.Summary) string {

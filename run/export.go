@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// openExporters readies what the run is shown to. An address that is taken is
+// openExporters opens the run's exporters. An address that is taken is
 // an input error, so it comes before the target is built.
 func (c *conductor) openExporters() (err error) {
 	c.exporters, err = export.Open(export.Options{

@@ -13,7 +13,7 @@ import (
 	"github.com/redline-go/redline/service/postgres"
 )
 
-// machine examines what the generator and the target run on.
+// machine examines the machine of generator and target.
 func machine() []Check {
 	checks := []Check{cpus()}
 	checks = append(checks, system()...)

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// fewFiles is below what a thousand connections and their sources need.
+	// fewFiles is less than a thousand connections and their sources need.
 	fewFiles = 4096
-	// fewPorts is below what connections to one address need when they are
+	// fewPorts is less than connections to one address need when they are
 	// opened anew at 400 a second and rest for a minute each (TIME_WAIT).
 	fewPorts = 24_000
 )
 
-// system examines what this process gets of Linux.
+// system examines this process's limits on Linux.
 func system() []Check {
 	var missing []Check
 	if !observe.Mounted("/proc") {

@@ -26,7 +26,7 @@ const (
 // overheadConfidence is the level of the interval that Overhead reports.
 const overheadConfidence = 0.95
 
-// Overhead measures what observation costs the target: pairs of short runs of
+// Overhead measures the cost of observation in the target: pairs of short runs of
 // the same plan, one observed and one blind, in random order within each pair,
 // with the target started anew for every run that redline starts it for. The
 // effect is the Hodges-Lehmann estimate of ln(blind/observed) over the pairs

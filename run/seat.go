@@ -13,13 +13,13 @@ import (
 
 // seat is one source and how it fared.
 //
-// Hazard: a source that is late goes on in a goroutine of its own. What that
+// Hazard: a source that is late goes on in a goroutine of its own. Whatever that
 // goroutine writes is read only after its channel was closed, and a late source is
 // asked for nothing more.
 type seat struct {
 	source observe.Source
 	state  atomic.Int32 // opening, then taken or abandoned
-	late   error        // what it did not do in time; nil if it kept to its time
+	late   error        // the step that it missed in time; nil if it kept to its time
 
 	giveUp context.CancelFunc // ends an Open that is late
 	opened chan struct{}      // closed when Open has returned
@@ -79,7 +79,7 @@ func (s *seat) abandon(why error) {
 	}
 }
 
-// end waits for Run to deliver what is pending.
+// end waits for Run to deliver pending data.
 func (s *seat) end(within context.Context, p patience) {
 	if s.state.Load() == taken && !before(s.ended, within) {
 		s.late = fmt.Errorf("it did not end within %v after the load: later data is missing", p.end)
@@ -100,7 +100,7 @@ func (s *seat) ask() told {
 	return t
 }
 
-// gather adds what a source said, as far as it has when the context ends.
+// gather adds a source's report, if it has one when the context ends.
 func (s *seat) gather(out *Watched, t told, within context.Context, p patience) {
 	name := s.source.Describe().Name
 	health, ok := received(t.health, within)
@@ -167,7 +167,7 @@ func received[T any](from <-chan T, within context.Context) (value T, ok bool) {
 	}
 }
 
-// nowhere is a sink for what comes too late.
+// nowhere is a sink for late data.
 type nowhere struct{}
 
 var _ observe.Sink = nowhere{}

@@ -16,7 +16,7 @@ import (
 type patience struct {
 	hold time.Duration // how long the load waits for Open; who opens later joins
 	open time.Duration // after which a source that has not opened is given up
-	end  time.Duration // to deliver what is pending, and again to say how it fared
+	end  time.Duration // to deliver pending data, and again to report its health
 }
 
 // usual is longer than any source takes that has not lost its way: eBPF programs
@@ -33,7 +33,7 @@ type Watch struct {
 	overdue  *time.Timer // gives up those that do not open
 }
 
-// Watched is what sources leave behind.
+// Watched holds the sources' results.
 type Watched struct {
 	Health   []record.SourceHealth
 	Files    map[string]any // JSON files of the sources' own, by name
@@ -42,7 +42,7 @@ type Watched struct {
 
 // watch opens the sources that suit the target and lets them run until Close.
 func (c *conductor) watch(ctx context.Context, steady record.Span) *Watch {
-	// Subtle: sources outlive a cancelled run by what they need to deliver, so
+	// Subtle: sources outlive a cancelled run by the time they need to deliver, so
 	// they are ended by Close alone.
 	ctx = context.WithoutCancel(ctx)
 	if c.Blind {
@@ -102,8 +102,8 @@ func (w *Watch) abandon(why error) {
 	}
 }
 
-// Close ends the sources and gathers what they leave behind. A source that is late
-// says so in its health, and the others keep what is theirs.
+// Close ends the sources and gathers their results. A source that is late
+// says so in its health, and the others keep theirs.
 func (w *Watch) Close() Watched {
 	w.overdue.Stop()
 	w.abandon(errors.New("it did not open before the load ended (to enable: check it with redline doctor)"))

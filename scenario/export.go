@@ -29,12 +29,12 @@ type Export struct {
 	Pyroscope  string `json:"pyroscope,omitempty"` // base URL
 	OTLP       string `json:"otlp,omitempty"`      // of metrics, over HTTP; without a path /v1/metrics is meant
 
-	PrometheusToken string `json:"-"` // to send, or what scrapers must show
+	PrometheusToken string `json:"-"` // to send, or for scrapers to show
 	PyroscopeToken  string `json:"-"`
 	OTLPToken       string `json:"-"`
 }
 
-// redacted returns the export without what opens the receivers.
+// redacted returns the export without the receivers' tokens.
 func (x Export) redacted(hide *redact.Redactor) Export {
 	for _, text := range []*string{&x.Prometheus, &x.Pyroscope, &x.OTLP} {
 		if u, err := url.Parse(*text); err == nil && u.User != nil {

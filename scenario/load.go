@@ -185,7 +185,7 @@ func checkSource(addr netip.Addr) error {
 	return nil
 }
 
-// WithDefaults returns the load with its zero values replaced by what they mean.
+// WithDefaults returns the load with its zero values replaced by their meaning.
 // Streams stays as it is: 0 and 1 are the same.
 func (l Load) WithDefaults() Load {
 	if l.Connections == 0 {
@@ -216,7 +216,7 @@ func (l Load) WithDefaults() Load {
 	return l
 }
 
-// validate checks what stands in the load and sets its defaults.
+// validate checks the load and sets its defaults.
 func (l *Load) validate() error {
 	if err := l.validateModel(); err != nil {
 		return err
@@ -237,7 +237,7 @@ func (l *Load) validate() error {
 	return l.validateStages()
 }
 
-// validateModel checks that what leads the load is one thing.
+// validateModel checks that the load has exactly one model.
 func (l *Load) validateModel() error {
 	switch {
 	case math.IsNaN(l.PerConnection) || l.PerConnection < 0 || l.PerConnection > MaxRate:

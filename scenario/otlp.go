@@ -37,7 +37,7 @@ func loopbackAddress(address string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// validateOTLP checks that what others can reach asks for a token.
+// validateOTLP checks that a listener reachable by others asks for a token.
 func (o *Observe) validateOTLP() error {
 	for _, address := range o.OTLP {
 		if _, err := ParseOTLP(address); err != nil {

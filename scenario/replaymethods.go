@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// safeMethods are what a replay sends unless methods are named: they ask for
-// nothing but an answer (RFC 9110, section 9.2.1). A log holds what people did,
+// safeMethods are those that a replay sends unless methods are named: they ask for
+// nothing but an answer (RFC 9110, section 9.2.1). A log holds people's actions,
 // and to do it again may charge or delete it again.
 var safeMethods = []string{"GET", "HEAD", "OPTIONS"}
 
@@ -80,7 +80,7 @@ func (l *accessLog) none(named []string) error {
 	return mistakef("name the methods to send with --replay-methods or replay.methods", "all requests of the log may change data, and those are not sent unasked: %s", l.left)
 }
 
-// warn says of a replay what is left out and what is sent that may change data.
+// warn names the requests of a replay that are left out, and those sent that may change data.
 func (l *accessLog) warn(p *Plan, file string, named []string) {
 	if n := l.left.all(); n > 0 {
 		why := "because they may change data (hint: name the methods to send with --replay-methods or replay.methods)"

@@ -16,7 +16,7 @@ func atRequest(index int, err error) error {
 	return &conflict{c.mistake, requestSection(index) + "." + c.at}
 }
 
-// validate checks what stands in a request.
+// validate checks a request.
 func (r *Request) validate(p *Plan) error {
 	if r.Name == "" {
 		return errors.New("it has no name")
@@ -79,7 +79,7 @@ func (r *Request) validateChecks() error {
 	return nil
 }
 
-// validateFor checks that a protocol has what the request asks for.
+// validateFor checks that a protocol has the features that the request uses.
 func (r *Request) validateFor(p Protocol) error {
 	message := p == WebSocket || p == TCP
 	switch {

@@ -66,7 +66,7 @@ func checkPEM(want string) func([]byte) error {
 	}
 }
 
-// validate checks what stands in a TLS, files and all.
+// validate checks a TLS, files included.
 func (t *TLS) validate() error {
 	switch {
 	case len(t.Cert) > 0 && len(t.Key) == 0:

@@ -138,8 +138,8 @@ func (p *Plan) validateTokens() error {
 	return nil
 }
 
-// validateProtocol settles what the plan speaks, which the schemes of its URLs
-// say, and checks what belongs to one protocol only.
+// validateProtocol settles the plan's protocol, which the schemes of its URLs
+// say, and checks the settings of one protocol only.
 func (p *Plan) validateProtocol() error {
 	secure := false
 	for i := range p.Requests {

@@ -15,7 +15,7 @@ type Comparison struct {
 	Off      bool    `json:"off,omitempty"`      // not compared at all
 }
 
-// ComparedMetrics names what two sides can be compared by.
+// ComparedMetrics names the metrics that two sides can be compared by.
 func ComparedMetrics() []string {
 	return []string{"cpu_per_request", "throughput", "p50", "p90", "p99", "allocs_per_request", "bytes_per_request", "gc_cpu", "rss"}
 }

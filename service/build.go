@@ -78,7 +78,7 @@ func (m mainPackage) goCommand(scratch string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// inject writes the overlay and returns its path, and what removes it.
+// inject writes the overlay and returns its path, and a function that removes it.
 func inject(main mainPackage) (overlay string, remove func(), err error) {
 	folder, err := scratch.New("build")
 	if err != nil {
@@ -140,7 +140,7 @@ func writeOverlay(scratch string, main mainPackage, more map[string][]byte) (str
 	return path, os.WriteFile(path, data, 0o600)
 }
 
-// BuildError is a target that does not compile; Output is what the go command
+// BuildError is a target that does not compile; Output is the text that the go command
 // said, bounded.
 type BuildError struct {
 	Package string

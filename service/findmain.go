@@ -56,8 +56,8 @@ func afterOwn(ctx context.Context, scratch, flags string) (string, error) {
 	return strings.TrimSpace(string(own) + " " + flags), nil
 }
 
-// checkPackage refuses what is not the name of a package, where the go command would
-// answer with something else than what is wrong.
+// checkPackage refuses an argument that is not the name of a package, where the go command would
+// answer with a misleading error.
 func checkPackage(pkg string) error {
 	if _, err := os.Stat(pkg); err == nil {
 		if strings.HasSuffix(pkg, ".go") {

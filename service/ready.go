@@ -22,14 +22,14 @@ const (
 
 // NotReady is a target that never became ready.
 type NotReady struct {
-	What string       // what was waited for
+	What string       // the sign of readiness
 	Last error        // the last attempt's error
 	Exit *record.Exit // how it ended, when it did
 
 	// Listens are the TCP addresses at which the target listens instead; empty where
 	// there are none or nobody can see them.
 	Listens []string
-	// Stderr is the end of what it printed, while it runs.
+	// Stderr is the end of its output so far.
 	Stderr []string
 	// Deaf says that it is known to listen nowhere.
 	Deaf bool
@@ -121,7 +121,7 @@ func notReady(what string, last error, o Options, p *process) error {
 	return e
 }
 
-// readiness returns what is waited for and one attempt at it.
+// readiness returns the sign of readiness in words and one attempt at it.
 func readiness(o Options) (what string, attempt func(context.Context) error) {
 	if o.Target.Ready != "" {
 		client := &http.Client{

@@ -46,7 +46,7 @@ func (b Block) Check() error {
 	return nil
 }
 
-// Possible reports whether the buckets are those of latencies: what adds them up
+// Possible reports whether the buckets are those of latencies: code that adds them up
 // takes memory by the span of their numbers.
 func (l Latencies) Possible() bool {
 	for bucket := range l {

@@ -48,7 +48,7 @@ func (r Rules) alpha() float64 {
 // Decide judges pairs at one of the planned looks, from 1. Only at the last look
 // does a metric pass for want of anything worse; before it, one that is clearly
 // inside its margin does, and the rest is inconclusive. aa are pairs of side A
-// with itself; what they say of the session's errors is up to Errors.
+// with itself; their meaning for the session's errors is up to Errors.
 func Decide(pairs, aa []Pair, look int, r Rules) Result {
 	out := Result{Schema: Schema, Verdict: Inconclusive, Pairs: len(pairs), Alpha: r.alpha(), Looks: look, Planned: r.looks(), Warnings: []string{}, Metrics: []MetricResult{}}
 	at := r.at(len(pairs), look)

@@ -12,7 +12,7 @@ const (
 	// the default of Rules.Alpha: 2/2^7.
 	LeastPairs = 7
 	// mostLooks at growing data, each after so many more pairs at least. A look
-	// costs a little of what the last may call, and saves the pairs that a clear
+	// costs a little of the last one's power, and saves the pairs that a clear
 	// case does not need.
 	mostLooks, leastBetween = 9, 4
 )
@@ -64,7 +64,7 @@ type look struct {
 	seed      uint64
 }
 
-// at returns what the n-th look at so many pairs is.
+// at returns the n-th look, at so many pairs.
 func (r Rules) at(pairs, n int) look {
 	looks := r.looks()
 	n = min(n, looks)

@@ -18,7 +18,7 @@ const shifts = 300
 // leastNoise is how many residuals noise is drawn from at least.
 const leastNoise = 6
 
-// Errors returns what a session of so many pairs can see and how often it errs, by a
+// Errors returns the detectable change of a session of so many pairs and how often it errs, by a
 // side's comparison with itself: by which metrics identical sides differed, the
 // smallest effect that is found, and, by simulation with the same noise, how often
 // the rules call a regression where there is none. The noise is that of the pairs
@@ -70,7 +70,7 @@ func differing(aa []Pair, r Rules) []string {
 // call a change in four of five simulated sessions of the planned pairs: the
 // interval must exclude zero, and the estimate pass the least. Noise is drawn
 // from the residuals with random signs, so that one stalled launch counts for
-// what it does to ranks and not for what it does to a standard deviation.
+// its effect on ranks, not for that on a standard deviation.
 //
 // Each simulated session needs a certain shift, because the interval moves along
 // with it; the answer is their 80 % quantile. It is NaN for too little noise to

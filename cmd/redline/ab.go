@@ -27,7 +27,7 @@ import (
 	"github.com/redline-go/redline/verify/session"
 )
 
-// compareFlags are what ab and gate have in common.
+// compareFlags are the flags common to ab and gate.
 type compareFlags struct {
 	runFlags
 	maxTime  time.Duration
@@ -390,7 +390,7 @@ func (f *compareFlags) print(w, stderr io.Writer, r verify.Result, name string) 
 }
 
 // report writes a result for those who do not read the terminal: in the files
-// asked for, and to w what a CI system shows beside the change.
+// asked for, and to w the annotations that a CI system shows next to the change.
 func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err error) {
 	for _, format := range []struct {
 		path  string

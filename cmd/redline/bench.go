@@ -172,7 +172,7 @@ func (f *benchFlags) print(w io.Writer, r *gobench.Report, dir string) (err erro
 	return err
 }
 
-// benchExit says by the exit code what a report came to.
+// benchExit returns the exit code of a report.
 func benchExit(r *gobench.Report) error {
 	switch {
 	case r.Interrupted:

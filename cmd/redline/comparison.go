@@ -92,7 +92,7 @@ func (c *comparison) makeReady() (err error) {
 func (c *comparison) close() {
 	c.progress.close()
 	if c.folder != nil {
-		_ = c.folder.Remove() // what cannot be removed now is swept later
+		_ = c.folder.Remove() // leftovers are swept later
 	}
 	c.place.Release()
 	if c.store != nil {

@@ -96,7 +96,7 @@ func tellStep(w io.Writer, s demo.Step) {
 }
 
 // ladderPage writes the page of every step and returns the path of the first:
-// what stopped the service as it was found.
+// the bottleneck of the service as it was found.
 func ladderPage(steps []demo.Step) (string, error) {
 	for _, s := range steps {
 		rec, err := record.Open(s.Dir)

@@ -45,13 +45,13 @@ func terminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// colour reports whether to colour what goes to w: see https://no-color.org.
+// colour reports whether to colour output to w: see https://no-color.org.
 func colour(w io.Writer) bool {
 	_, no := os.LookupEnv("NO_COLOR")
 	return terminal(w) && !no && os.Getenv("TERM") != "dumb"
 }
 
-// pipeWidth is for what is read in a log or a pager: wide enough for whole
+// pipeWidth is for output read in a log or a pager: wide enough for whole
 // sentences of most findings.
 const pipeWidth = 100
 

@@ -34,7 +34,7 @@ func Text(s string) string {
 	return b.String()
 }
 
-// Lines does the same for text that is of several lines by nature, as what a
+// Lines does the same for text that is of several lines by nature, such as the output of a
 // compiler said: line ends and indentation stay.
 func Lines(s string) string {
 	lines := strings.Split(s, "\n")

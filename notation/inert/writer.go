@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Writer passes text on without what acts: of control characters only line ends
-// and tabs stay. Where Terminal is set, colours and what draws a line anew stay
+// Writer passes text on without its effects: of control characters only line ends
+// and tabs stay. Where Terminal is set, colours and redrawing sequences stay
 // too, because redline writes them itself.
 //
 // It also keeps a line from being a command to a CI system: "::error ::" of GitHub
@@ -31,7 +31,7 @@ func NewWriter(w io.Writer, terminal bool) *Writer {
 	return &Writer{to: w, terminal: terminal}
 }
 
-// Under returns the writer below the edge: for what must arrive as it is (a page of
+// Under returns the writer below the edge: for output that must arrive unchanged (a page of
 // HTML, a live view, a workflow command), and for asking whether it is a terminal.
 func Under(w io.Writer) io.Writer {
 	if edge, ok := w.(*Writer); ok {
@@ -43,7 +43,7 @@ func Under(w io.Writer) io.Writer {
 // longestSequence is more than any that redline writes.
 const longestSequence = 32
 
-// Write implements io.Writer. What it returns counts p, not what was passed on.
+// Write implements io.Writer. The count returned is that of p, not of the bytes passed on.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 
 // Event is the state of a run at one instant. Zero values are shown as absent.
 type Event struct {
-	// Phase is what the run does: building, starting, warm-up, measuring,
+	// Phase is the run's present step: building, starting, warm-up, measuring,
 	// analysing. A change of phase is printed even where nothing else is.
 	Phase string
 	// Done and Total are the load's time so far and in all, warm-up included.
@@ -42,7 +42,7 @@ type Event struct {
 }
 
 // View shows events. Event may be called concurrently and does not block;
-// Close draws what is pending, restores the terminal and may be called twice.
+// Close draws pending lines, restores the terminal and may be called twice.
 type View interface {
 	Event(Event)
 	Close()

@@ -151,7 +151,7 @@ func (m model) redraw() model {
 	return m
 }
 
-// erase returns what clears the last frame, whose last row the cursor is in
+// erase returns the sequence that clears the last frame, whose last row the cursor is in
 // after the program has ended: the summary that follows says it all again.
 func (m model) erase() string {
 	rows := m.lines

@@ -66,7 +66,7 @@ type stage struct {
 	told   lines
 }
 
-// lines takes what the service writes.
+// lines collects the service's output.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -12,7 +12,7 @@
 // CLOCK_MONOTONIC when it did. The request comes from redline's load, at a phase
 // of its window drawn at random, and the execution trace holds it under its
 // number. All of redline's own parts run as in a run: the generator, the probe,
-// the sources, the bundle; what is judged is what the bundle holds.
+// the sources, the bundle; the bundle alone is judged.
 //
 // An event that lies across an edge between two windows belongs to both, and is
 // set apart. One that lies within a millisecond of an edge may be put on the

@@ -84,14 +84,14 @@ func (t trial) rate() float64   { return -t.against(func(b block) float64 { retu
 func (t trial) target() float64 { return t.against(func(b block) float64 { return b.Target }) }
 func (t trial) host() float64   { return t.against(func(b block) float64 { return b.Host }) }
 
-// own is what watching took of redline's process, in shares of a core: what the
+// own is the cost of watching in redline's process, in shares of a core: what the
 // load took of it goes with the answers.
 func (t trial) own() float64 {
 	perAnswer := (t.Blind[0].Agent/t.Blind[0].Rate + t.Blind[1].Agent/t.Blind[1].Rate) / 2
 	return (t.Observed.Agent - perAnswer*t.Observed.Rate) / 1e9
 }
 
-// accounted is what the sources' own threads took, in shares of a core.
+// accounted is the CPU of the sources' own threads, in shares of a core.
 func (t trial) accounted() (total float64) {
 	for _, ns := range t.Observed.Sources {
 		total += ns / 1e9

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command bench measures what watching costs: each of redline's sources alone,
+// Command bench measures the cost of watching: each of redline's sources alone,
 // and all of them together, on the lab's order gateway under a closed loop.
 //
 // One gateway and one PostgreSQL run all the time, and sources are attached to
@@ -27,7 +27,7 @@
 //
 // With -add the rounds join those that the file holds of the same machine and
 // settings, so that many short calls make one measurement; each has a gateway of
-// its own, and what differs from one process to the next is in the interval.
+// its own, and differences between processes are in the interval.
 //
 // Rejected: redline's own --measure-overhead for each source. It starts the
 // target anew for each block, and two processes of one binary differ by more

@@ -102,7 +102,7 @@ func (r *results) writeSources(b *strings.Builder) {
 	b.WriteString("\nThe first sample and the last delivery are in it, which a longer run spreads further.\n\n")
 }
 
-// milliseconds is what the thread of a source took.
+// milliseconds is the CPU of a source's thread.
 func milliseconds(trials []trial, source string) string {
 	return milliseconds3(estimated(trials, func(t trial) float64 { return t.Observed.Sources[source] / 1e9 }, same))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/redline-go/redline/run/endurance/synthetic"
 )
 
-// What is asked of a day's bundle when it is judged.
+// Bounds on judging a day's bundle.
 const (
 	mostJudging  = 10 * time.Second
 	mostPageTime = 30 * time.Second

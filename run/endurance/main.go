@@ -14,7 +14,7 @@
 // It needs no quiet machine: memory and bytes do not depend on who else runs.
 // The memory reported is that of redline's process alone, which holds the load
 // generator too; it is read each second until the process is gone, so that the
-// judging of the bundle at its end is in it. What others ask of a bundle's size
+// judging of the bundle at its end is in it. The bounds that others set on a bundle's size
 // is asked of the directory as redline leaves it, and of its largest moment.
 package main
 
@@ -37,7 +37,7 @@ import (
 	"github.com/redline-go/redline/service/postgres"
 )
 
-// What is asked of a run of ten minutes, and of one of a day.
+// Bounds for a run of ten minutes, and for one of a day.
 const (
 	mostMemory    = 200 << 20
 	mostBundle    = 50 << 20
@@ -45,7 +45,7 @@ const (
 	mostBundleDay = 2 << 30
 )
 
-// asked returns what is asked of a run's memory and bundle: what is asked of ten
+// asked returns the bounds on a run's memory and bundle: those of ten
 // minutes, and of longer runs so much more by length that it is a day's for a day.
 func asked(length time.Duration) (memory, bundle int64) {
 	const short, day = 10 * time.Minute, 24 * time.Hour

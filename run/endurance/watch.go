@@ -21,7 +21,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// seen is what was seen of redline while it ran.
+// seen holds the readings of redline while it ran.
 type seen struct {
 	run     record.Run
 	ended   error

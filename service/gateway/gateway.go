@@ -29,7 +29,7 @@ type Remedy struct {
 	// these; empty takes any place.
 	Match []string `json:"match"`
 	// Last marks a remedy that is taken only when no finding calls for another:
-	// it would hide what the others cure.
+	// it would hide the defects that the others cure.
 	Last bool `json:"last"`
 }
 

@@ -67,7 +67,7 @@ func (t *logTail) add(line string) {
 	}
 }
 
-// lines returns what is kept, an unfinished line included.
+// lines returns the kept lines, an unfinished line included.
 func (t *logTail) lines() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -49,14 +49,14 @@ type Options struct {
 	// NoDownload makes it an error when the machine has no server binaries.
 	NoDownload bool
 	// Durable switches on fsync, synchronous_commit and full_page_writes, for
-	// measurements of what a commit costs.
+	// measurements of a commit's cost.
 	Durable bool
 	// Settings overrides or adds configuration parameters, by name.
 	Settings map[string]string
 	// ReadyTimeout bounds the time from launch to the first connection; zero
 	// means 2 min.
 	ReadyTimeout time.Duration
-	// Log gets what initdb and the server write; nil keeps only the last
+	// Log gets the output of initdb and the server; nil keeps only the last
 	// lines, for errors.
 	Log io.Writer
 }
@@ -67,7 +67,7 @@ type Server struct {
 	DSN string
 	// Origin describes where the server came from, for people.
 	Origin string
-	// Version is what `postgres --version` says, empty for a given DSN.
+	// Version is the output of `postgres --version`, empty for a given DSN.
 	Version string
 
 	cluster *cluster // nil for a given DSN

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Commit is what git knows of a version of the service.
+// Commit is git's description of a version of the service.
 type Commit struct {
 	Hash    string    `json:"commit,omitempty"` // empty outside of git
 	Subject string    `json:"subject,omitempty"`
-	Branch  string    `json:"branch,omitempty"` // checked out, or what the CI system says; empty if detached
+	Branch  string    `json:"branch,omitempty"` // checked out, or as the CI system names it; empty if detached
 	Time    time.Time `json:"committed,omitzero"`
 	// Dirty says that the work tree had changes that no commit holds.
 	Dirty bool `json:"dirty,omitempty"`

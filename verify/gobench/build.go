@@ -28,7 +28,7 @@ type built struct {
 }
 
 // build checks the sides out and builds the test binaries of all packages that
-// have benchmarks. Sides of one revision share theirs. What it made is in built
+// have benchmarks. Sides of one revision share theirs. Its results are in built
 // even when it fails, for close.
 func build(ctx context.Context, o Options, scratch string) (sides []*built, err error) {
 	for i, s := range o.Sides {
@@ -154,7 +154,7 @@ func (p testPackage) benchmarks() (bool, error) {
 	return false, nil
 }
 
-// command runs the go command and returns what it said.
+// command runs the go command and returns its output.
 func command(ctx context.Context, dir, scratch string, args ...string) ([]byte, error) {
 	cmd := compiler.Command(dir, scratch, args...)
 	return guard.CombinedOutput(ctx, cmd, syscall.SIGINT)

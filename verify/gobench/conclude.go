@@ -8,7 +8,7 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// conclude makes the session's verdict: any regression is one; what fails on a
+// conclude makes the session's verdict: any regression is one; a benchmark that fails on a
 // side, was not measured, or could not have been seen is never passed.
 func (s *session) conclude(r *Report) {
 	failed := 0
@@ -72,7 +72,7 @@ func (s *session) conclude(r *Report) {
 // mostRounds is where more of them are no advice any more.
 const mostRounds = 500
 
-// enough returns about how many rounds would bring what could be seen down to the
+// enough returns about how many rounds would bring the detectable change down to the
 // margin, as the smallest change falls with their square root; 0 where nothing is
 // open for that reason, or no number within reason would do.
 func (r *Report) enough() (n int) {

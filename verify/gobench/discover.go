@@ -22,7 +22,7 @@ import (
 // that b.Run makes, at one GOMAXPROCS.
 type benchmark struct {
 	pkg, name string // "Encode/big", as benchfmt has it
-	cpu       int    // of -cpu; 0 is what the side has
+	cpu       int    // of -cpu; 0 is the side's default
 	once      time.Duration
 	series    [2][]launch // by side, of the rounds
 	same      [2][]launch // side a against itself
@@ -70,9 +70,9 @@ type Missing struct {
 	Failed bool `json:"failed"`
 }
 
-// found is what a side's package has.
+// found lists the benchmarks of a side's package.
 type found struct {
-	once    map[string]time.Duration // what one iteration took, set-up included, by name
+	once    map[string]time.Duration // the time of one iteration, set-up included, by name
 	failed  map[string]string        // why, by name
 	aborted string                   // why not all could be found
 }

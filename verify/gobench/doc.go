@@ -3,7 +3,7 @@
 //
 // Test binaries are built once per side and package. Each benchmark is then
 // launched by itself, a side right after the other in random order, round after
-// round: what the machine does in the meantime meets both. A side is first
+// round: noise of the machine meets both. A side is first
 // measured against itself, which shows the noise. What is decided, and how surely,
 // is verify's: the logarithms of the rounds' ratios, Hodges-Lehmann with the
 // signed-rank interval, Holm over all benchmarks and metrics.

@@ -75,7 +75,7 @@ func (f *files) config(r *benchfmt.Result, side *built) *benchfmt.Result {
 	return out
 }
 
-// learn notes what benchmarks say of their own units.
+// learn notes the properties that benchmarks declare for their own units.
 func (f *files) learn(units benchfmt.UnitMetadataMap) error {
 	const most = 100
 	for key, u := range units {

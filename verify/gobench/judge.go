@@ -38,7 +38,7 @@ type compared struct {
 	same   [2][]float64
 }
 
-// report judges what was measured.
+// report judges the measurements.
 func (s *session) report(ctx context.Context) *Report {
 	r := &Report{
 		Schema: Schema, Rounds: s.rounds, Planned: s.planned, BenchTime: s.o.BenchTime, Alpha: alpha, Margin: s.o.Margin,
@@ -120,9 +120,9 @@ func values(series []launch, unit string) (out []float64) {
 	return out
 }
 
-// metrics are the metrics of a benchmark with their directions: what testing
+// metrics are the metrics of a benchmark with their directions: those that testing
 // prints is known, a rate per second is better when higher, a cost per operation
-// when lower, and what a benchmark reports itself may be said by a Unit line.
+// when lower, and a Unit line may give the direction of a benchmark's own metrics.
 // Of a unit without a direction changes are reported and decide nothing. Throughput
 // in bytes is the time in another unit, and bytes of operations that allocate no
 // object each are what set-up and runtime allocated, spread over them.

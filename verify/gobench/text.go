@@ -177,7 +177,7 @@ func (r *Report) hot(b *strings.Builder) {
 	}
 }
 
-// footing says what the figures rest on and where they lie.
+// footing describes the basis of the figures and their place.
 func (r *Report) footing(dir string) []string {
 	lines := []string{}
 	if r.Verdict != "" {
@@ -246,7 +246,7 @@ func amount(v float64, unit string) string {
 	return strings.TrimSuffix(benchunit.Scale(v, benchunit.ClassOf(unit)), ".000")
 }
 
-// line words how far the rounds are, with what is known of the first benchmark.
+// line words the progress of the rounds, with the first benchmark's figures so far.
 func (s *session) line() string {
 	text := fmt.Sprintf("round %d of %d; at most %s left", s.rounds, s.planned, notation.Time(s.left()))
 	if len(s.list) == 0 || len(s.sides) == 1 || s.rounds < sameRounds {

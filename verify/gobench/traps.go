@@ -32,7 +32,7 @@ const (
 	mostPlaces = 3
 )
 
-// explain profiles, reads the sources and looks for traps. What it cannot find
+// explain profiles, reads the sources and looks for traps. Anything it cannot find
 // out becomes a warning: the figures stand without it.
 func (s *session) explain(ctx context.Context, r *Report, list []*benchmark) {
 	if s.rounds == 0 || len(list) == 0 {
@@ -73,7 +73,7 @@ func (s *session) explain(ctx context.Context, r *Report, list []*benchmark) {
 }
 
 // once measures a single iteration, set-up included, some times, and returns the
-// shortest: by then what is made at first use is made.
+// shortest: by then lazy initialisation is over.
 func (s *session) once(ctx context.Context, side *built, b *benchmark) (time.Duration, error) {
 	args := []string{"-test.benchtime=1x", "-test.count=3"}
 	if b.cpu > 0 {

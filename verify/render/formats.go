@@ -106,8 +106,8 @@ func JUnit(w io.Writer, r verify.Result) error {
 	return err
 }
 
-// SARIF writes what did not pass as SARIF 2.1.0 (OASIS), one result per metric,
-// at what the gate is about, because a slow-down has no line of its own: the
+// SARIF writes the failures as SARIF 2.1.0 (OASIS), one result per metric,
+// at the gate's subject, because a slow-down has no line of its own: the
 // scenario's file, or the URL that is loaded.
 func SARIF(w io.Writer, r verify.Result, about string) error {
 	type text struct {
@@ -167,7 +167,7 @@ func SARIF(w io.Writer, r verify.Result, about string) error {
 }
 
 // reference writes a scenario's path, or the URL that stands for one, as a URI
-// reference (RFC 3986), without what is secret in it.
+// reference (RFC 3986), without its secrets.
 func reference(about string) string {
 	if strings.Contains(about, "://") {
 		return strings.ReplaceAll(redact.Text(about), redact.Mark, "redacted") // brackets are for no URI
@@ -182,7 +182,7 @@ var (
 	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// Annotations writes what did not pass in the workflow commands that common CI
+// Annotations writes the failures as workflow commands that common CI
 // systems show beside a change (::error title=...::message).
 func Annotations(w io.Writer, r verify.Result) error {
 	var b strings.Builder

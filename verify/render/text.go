@@ -44,7 +44,7 @@ func measuredNothing(r verify.Result) bool {
 	return r.Verdict == verify.Invalid && !slices.ContainsFunc(r.Metrics, func(m verify.MetricResult) bool { return m.A > 0 || m.B > 0 })
 }
 
-// footing says what the verdict rests on.
+// footing describes the basis of the verdict.
 func footing(r verify.Result) []string {
 	lines := []string{fmt.Sprintf("%d pairs of launches, %s; look %d of %d; false-regression rate by design: at most %.1f %% per session",
 		r.Pairs, method(r), r.Looks, r.Planned, 100*r.Alpha/2)}
@@ -117,7 +117,7 @@ func Verdict(m verify.MetricResult) string {
 	return text
 }
 
-// Amount writes a value with its unit, three figures; what was not measured is "-".
+// Amount writes a value with its unit, three figures; "-" without a measurement.
 func Amount(v float64, unit string) string {
 	if v == 0 {
 		return "-"
@@ -125,7 +125,7 @@ func Amount(v float64, unit string) string {
 	return notation.Quantity(v, unit)
 }
 
-// storedLine says in one line what was compared.
+// storedLine describes the comparison in one line.
 func storedLine(s verify.Stored) string {
 	if s.Blocks == 0 {
 		return fmt.Sprintf("%d launches", s.Launches)

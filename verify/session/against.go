@@ -22,7 +22,7 @@ const blocksAlone = 20
 // Hodges-Lehmann with Moses' interval); by as much as the machine itself may have
 // drifted between the sessions, as a yardstick beside every block shows, the
 // intervals of times and rates are wider; and nothing passes that could not have
-// been seen to fail. What has drifted otherwise (a database that has grown, a
+// been seen to fail. Other drift (a database that has grown, a
 // neighbour on the disk) cannot be distinguished from a change of the service, and the
 // rate of false regressions is not known: both are said with every result.
 type Against struct {

@@ -49,7 +49,7 @@ func readBlock(dir string) (b verify.Block, void, err error) {
 	return b, nil, nil
 }
 
-// put keeps a value that is a number above zero; what is not was not seen.
+// put keeps a value that is a number above zero; others count as missing.
 func put(b verify.Block, name string, v float64) {
 	if v > 0 && v <= 1e300 {
 		b.Values[name] = v

@@ -67,7 +67,7 @@ func (l *Launcher) Measure(ctx context.Context, s Side) (b verify.Block, err err
 	return b, err
 }
 
-// repeat measures, again where the generator spoilt it: void is why what was measured
+// repeat measures, again where the generator spoilt it: void is why the measurement
 // does not count, nil if it does.
 func (l *Launcher) repeat(measure func() (void, err error)) error {
 	for attempt := 1; ; attempt++ {
@@ -102,7 +102,7 @@ func (l *Launcher) dir(s Side) string {
 
 // block launches a side's target for a plan and makes a block of the run; void is why it
 // does not count. The
-// clock and what the load waits for once the target is ready are the run's own
+// clock and the load's waits once the target is ready are the run's own
 // unless they are given.
 func (l *Launcher) block(ctx context.Context, s Side, plan *scenario.Plan, dir string, m meeting) (b verify.Block, void, err error) {
 	defer os.RemoveAll(dir)

@@ -16,7 +16,7 @@ import (
 // made again would be two locks.
 const lockFile = "session.lock"
 
-// holder is what the lock's file says, for whoever comes second.
+// holder is the content of the lock's file, for whoever comes second.
 type holder struct {
 	PID   int       `json:"pid"`
 	Host  string    `json:"host,omitempty"` // a directory may be shared

@@ -40,17 +40,17 @@ const maxBlocks = 10_000
 // maxBlock bounds a line of the log, which a resumed session reads back.
 const maxBlock = 4 << 20
 
-// Header says what a session compares; a session resumes only its own like.
+// Header describes a session's comparison; a session resumes only under an equal one.
 type Header struct {
 	Schema string `json:"schema"`
-	// A and B are what the sides are, in words, without secrets.
+	// A and B describe the sides in words, without secrets.
 	A    string          `json:"a"`
 	B    string          `json:"b"`
 	Plan json.RawMessage `json:"scenario"`
 	Seed uint64          `json:"seed"`
 	Host record.Host     `json:"host"`
 
-	// What side b was, and how it was measured, for those who compare it later.
+	// Side b's version and circumstances, for later comparisons.
 	Begun   time.Time       `json:"begun,omitzero"`
 	Commit  revision.Commit `json:"b_commit,omitzero"`
 	Go      string          `json:"b_go_version,omitempty"` // empty unless it is a Go binary
@@ -192,7 +192,7 @@ func (l *Log) read(path string) (whole int64, err error) {
 	for n := 1; ; n++ {
 		line, err := lines.ReadSlice('\n')
 		if errors.Is(err, io.EOF) {
-			return whole, nil // what has no end was cut short
+			return whole, nil // a line without an end was cut short
 		}
 		var b logged
 		switch {
@@ -238,7 +238,7 @@ func (l *Log) pair(kind string, n int) (verify.Pair, bool) {
 	return l.pairs[kind][n], true
 }
 
-// Pairs returns what the log holds: pairs of side A with itself, and of both.
+// Pairs returns the log's pairs: of side A with itself, and of both.
 func (l *Log) Pairs() (same, both []verify.Pair) {
 	if l == nil {
 		return nil, nil

@@ -49,7 +49,7 @@ func (s *Session) Resumable() error {
 
 // tryTurns finds the shortest turn that holds several requests. Whatever goes
 // wrong is tried again with one side up at a time, and reported by that if it is the
-// side's fault; why says what did.
+// side's fault; why names the cause.
 func (s *Session) tryTurns(ctx context.Context) (p verify.Pair, why string) {
 	for s.turn = leastTurn; s.turn <= mostTurn; s.turn *= 2 {
 		p, err := s.measure(ctx, s.A, s.B, compared, 0)

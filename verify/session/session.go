@@ -47,7 +47,7 @@ type Session struct {
 }
 
 // Run measures until a look decides or the session's time or pairs are used up.
-// When ctx ends, what was measured stays in the Log, and the error is ctx's.
+// When ctx ends, the measurements stay in the Log, and the error is ctx's.
 //
 // A side that could not be measured (it did not start, or ended) and blocks that
 // do not count (the generator was saturated, nothing was served) end the session
@@ -180,7 +180,7 @@ func (s *Session) unmeasured(ctx context.Context, aa, pairs []verify.Pair, err e
 	return s.refused(aa, pairs, err.Error()), nil
 }
 
-// least returns what the shortest session takes when a pair takes each; pairs
+// least returns the time of the shortest session when a pair takes each; pairs
 // that the log has take nothing.
 func (s *Session) least(each time.Duration) time.Duration {
 	missing := max(0, samePairs-s.Log.count(identical)) + max(0, s.Rules.Least()-s.Log.count(compared))
@@ -206,7 +206,7 @@ func (s *Session) affordable(begun time.Time, each time.Duration) int {
 	return max(most, s.Log.count(compared))
 }
 
-// decide judges the pairs and what no metric of speed covers: failed requests.
+// decide judges the pairs, and failed requests, which no metric of speed covers.
 func (s *Session) decide(pairs, aa []verify.Pair, look int) verify.Result {
 	out := verify.Decide(pairs, aa, look, s.Rules)
 	var a, b float64

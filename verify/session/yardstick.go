@@ -27,8 +27,8 @@ func (y Yardstick) Measure(ctx context.Context, s Side) (verify.Block, error) {
 }
 
 // Sizes of the work: half a ms of it, often, in a core's own cache. With memory
-// beyond that, or few long tries, it varied more from block to block than what
-// services take (a deviation of 7 %, against 2 % so), and showed nothing.
+// beyond that, or few long tries, it varied more from block to block than
+// services do (a deviation of 7 %, against 2 % so), and showed nothing.
 const (
 	spells      = 60
 	spellBlocks = 8

@@ -213,7 +213,7 @@ func (s *service) usual(l *line) {
 	}
 }
 
-// end writes what a run writes at its end.
+// end writes the files of a run's end.
 func (s *service) end() error {
 	err := s.w.Update(func(r *record.Run) {
 		r.Steady = s.steady
