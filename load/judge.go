@@ -30,14 +30,14 @@ const (
 	// does not void the run, unless the late sending makes up half of the tail:
 	// then the tail is more the generator's than the target's.
 	// Less than two turns of another thread (two slices of the kernel's scheduler,
-	// some 1.5 ms each on 2 to 4 CPUs) are what any client waits there, however
+	// some 1.5 ms each on 2 to 4 CPUs) are waits of any client there, however
 	// short the latency is.
 	starved    = 0.20
 	sharedMost = 0.50
 	twoTurns   = 3 * time.Millisecond
 	// Little's law: rate x mean service time is the number of requests in
 	// service. In a closed loop that is the number of connections, unless the
-	// generator itself keeps them; a tenth is what a rate may be wrong by
+	// generator itself keeps them; a rate may be wrong by a tenth
 	// before verdicts with the default margin of 5 % turn round.
 	littleLeast = 0.90
 	// cpuMost: with all CPUs used by the generator alone, nothing says that the
@@ -64,7 +64,7 @@ const (
 	connectedLeast = 0.90
 )
 
-// What cannot be trusted in an invalid run, as the reasons say it.
+// Figures of an invalid run that cannot be trusted, as the reasons word them.
 const (
 	figureLatency = "the latency percentiles"
 	figureTail    = "the latency percentiles from p90 up"
@@ -74,7 +74,7 @@ const (
 	figureErrors  = "the rate and the share of errors"
 )
 
-// evidence is what the generator is judged by, over the measured span.
+// evidence is the basis of the generator's judgement, over the measured span.
 type evidence struct {
 	open     bool
 	span     time.Duration
@@ -232,7 +232,7 @@ func judgeCPU(e *evidence, v *verdict) {
 	}
 }
 
-// judgeOffered holds what was sent against what was due. Requests that waited
+// judgeOffered compares sent requests with due ones. Requests that waited
 // for a connection while the generator had time are the target's doing.
 func judgeOffered(e *evidence, v *verdict) {
 	if e.neverSent() && e.full() {

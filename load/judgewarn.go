@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Thresholds of what is said beside a run's figures and does not void them.
+// Thresholds of warnings, which do not void a run's figures.
 const (
 	// offeredLeast: less than this share of the due requests was sent in time.
 	offeredLeast = 0.99
@@ -26,7 +26,7 @@ const (
 	queued = 0.10
 )
 
-// warnings are what a reader should know beside the figures.
+// warnings are remarks for the reader of the figures.
 func warnings(e *evidence) []string {
 	all := []string{}
 	warn := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
@@ -59,7 +59,7 @@ func warnings(e *evidence) []string {
 }
 
 // warnQueued says how long the generator waited for a CPU, in the kernel's run
-// queue, and what that is in.
+// queue, and the figures that contain it.
 func warnQueued(e *evidence, warn func(format string, args ...any)) {
 	if e.summary.Requests == 0 {
 		return

@@ -17,7 +17,7 @@ const (
 // Repeater is implemented by protocols of which some requests may be sent twice
 // with the effect of once.
 type Repeater interface {
-	// Repeatable reports whether what x was last sent as is such a request.
+	// Repeatable reports whether x, as last sent, is such a request.
 	Repeatable(x *Exchange) bool
 }
 
@@ -76,7 +76,7 @@ func (l *loop) resend(u *lane, k *link) {
 	l.hops = append(l.hops, hop{u, k.host})
 }
 
-// follow sends what goes out again. A lane whose request waits for that is on
+// follow sends the requests that go out again. A lane whose request waits for that is on
 // no link, so it comes before anything that looks at lanes.
 func (l *loop) follow() {
 	for len(l.hops) > 0 {

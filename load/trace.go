@@ -11,7 +11,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// Trace is what a sampled request carries, so that it is found again in the
+// Trace is the trace context of a sampled request, so that it is found again in the
 // spans, logs and traces of whatever served it.
 type Trace struct {
 	ID     [16]byte
@@ -81,8 +81,8 @@ func Traceable(q scenario.Request) bool {
 }
 
 // sampler chooses the requests of one loop that carry a Trace. Each request of
-// the same moment is as likely as any other, whatever becomes of it: what is
-// chosen is how many to pass over, by chance, before anything is known of the
+// the same moment is as likely as any other, whatever becomes of it: the number
+// to pass over is drawn by chance, before anything is known of the
 // next one. By time instead (the first request of every 20 ms) requests after a
 // stall would be chosen too seldom.
 type sampler struct {
@@ -127,7 +127,7 @@ func (s *sampler) next(now time.Duration, number int64) *Trace {
 	s.allowedAt = now
 	if since := now - s.at; since >= adapts {
 		// A quarter more than would use the allowance up, so that the bound,
-		// which takes what comes first, seldom decides.
+		// which takes the first request, seldom decides.
 		s.every = max(1, int64(1.25*float64(s.passed)*float64(s.gap)/float64(since)))
 		s.at, s.passed = now, 0
 	}

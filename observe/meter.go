@@ -59,7 +59,7 @@ func (m *Meter) Break() {
 	}
 }
 
-// Flush delivers what was gathered since the last call.
+// Flush delivers the amounts gathered since the last call.
 func (m *Meter) Flush(sink Sink) error {
 	if len(m.points) == 0 {
 		return nil

@@ -18,7 +18,7 @@ const (
 )
 
 // Slow announces to sources that a window was slow, as the load saw it, so that they
-// look closer while it is still warm. It judges; what to do is the sources'.
+// look closer while it is still warm. It judges; the reaction is up to the sources.
 //
 // One goroutine feeds it, one source reads C.
 type Slow struct {

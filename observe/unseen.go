@@ -6,7 +6,7 @@ import (
 )
 
 // Unseen says why nothing of the process pid is seen below proc, the place where
-// procfs is mounted ("/proc"): err is what reading it came to, nil if pid is 0.
+// procfs is mounted ("/proc"): err is the error of reading it, nil if pid is 0.
 func Unseen(proc string, pid int, err error) *Unsupported {
 	switch {
 	case !Mounted(proc):

@@ -6,7 +6,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go" // the field's histogram and its log format
 )
 
-// Kind says what a histogram of the latency log measures.
+// Kind is the quantity that a histogram of the latency log measures.
 type Kind string
 
 // Kinds of histogram: time from the intended start, from sending, to the first
@@ -17,7 +17,7 @@ const (
 	FirstByte    Kind = "firstbyte"
 	Lag          Kind = "lag"
 	ErrorLatency Kind = "error"
-	Unfinished   Kind = "unfinished" // ages, from the intended start, of what never ended
+	Unfinished   Kind = "unfinished" // ages, from the intended start, of requests that never ended
 )
 
 // The one configuration of every histogram, so that any two can be merged
@@ -34,7 +34,7 @@ const (
 )
 
 // NewHistogram returns an empty histogram of the one configuration. Record at
-// most HistogramHighest in it: RecordValue refuses what is larger.
+// most HistogramHighest in it: RecordValue refuses larger ones.
 func NewHistogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(HistogramLowest, HistogramHighest, HistogramDigits)
 }

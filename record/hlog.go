@@ -105,7 +105,7 @@ func appendSeconds(b []byte, d time.Duration) []byte {
 	return b
 }
 
-// interval is what one line of the log is of.
+// interval is the span and kind of one line of the log.
 type interval struct {
 	Span
 	step string

@@ -55,7 +55,7 @@ type encoder struct {
 	hide    func(labels string) string // nil leaves them
 }
 
-// seriesKey is what a series is looked up by.
+// seriesKey is the key of a series.
 type seriesKey struct{ name, labels string }
 
 func newEncoder() *encoder { return newEncoderOf(map[seriesKey]string{}) }

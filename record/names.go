@@ -54,7 +54,7 @@ const (
 	CgroupMemory      = "cgroup.memory"           // gauge, bytes
 	CgroupMemoryLimit = "cgroup.memory.limit"     // gauge, bytes; absent when unlimited
 	CgroupMemoryHigh  = "cgroup.memory.high"      // gauge, bytes above which the group is slowed down; absent when unlimited
-	// CgroupMemoryInactive is what the kernel gives back before it kills.
+	// CgroupMemoryInactive is the memory that the kernel reclaims before it kills.
 	CgroupMemoryInactive = "cgroup.memory.inactive_file"   // gauge, bytes of page cache that was not used of late
 	CgroupMemoryHighs    = "cgroup.memory.events.high"     // counter, 1 times the group was slowed down above memory.high
 	CgroupMemoryMaxes    = "cgroup.memory.events.max"      // counter, 1 times memory was about to pass the limit

@@ -24,7 +24,7 @@ const (
 )
 
 // tier is one resolution: values of factor windows each, in files of group
-// slots, for what is older than after slots.
+// slots, for windows older than after slots.
 type tier struct {
 	factor int64
 	group  int64

@@ -23,7 +23,7 @@ const (
 	Aborted  State = "aborted"
 )
 
-// Run is run.json: what was done, on what, and how well it was seen.
+// Run is run.json: the plan, the machine and target, and the health of the sources.
 type Run struct {
 	Schema  string        `json:"schema"`
 	ID      string        `json:"id"` // the bundle's directory name
@@ -90,14 +90,14 @@ type Exit struct {
 type SourceHealth struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
-	// Why says what is missing and what would enable it, when not OK or only
+	// Why names the missing data and how to enable it, when not OK or only
 	// partly.
 	Why     string `json:"why"`
 	Samples int64  `json:"samples"`
 	// Align is the measured bound on the error of its timestamps: half the
 	// width of the bracket of clock readings around each sample.
 	Align Align `json:"align_error_ns"`
-	// CPU is what the source cost redline's own process, in ns; 0 if unknown.
+	// CPU is the source's cost in redline's own process, in ns; 0 if unknown.
 	CPU time.Duration `json:"cpu_ns"`
 	// NotAsked is set when nobody asked for the source and the target shows
 	// nothing of its kind: then it is not OK, which is no failure.
@@ -110,7 +110,7 @@ type SourceHealth struct {
 // Gap is a stretch of run time that a source, or a part of it, did not see.
 type Gap struct {
 	Span
-	Of  string `json:"of"`  // what was not seen: "statements"; empty for all
+	Of  string `json:"of"`  // the missing data: "statements"; empty for all
 	Why string `json:"why"` // "pg_stat_statements was reset"
 }
 
@@ -133,7 +133,7 @@ type Profile struct {
 type Trace struct {
 	Span Span
 	// Slow is set on the trace of a window that was slow: it covers that
-	// window, and would bias what is said of all requests.
+	// window, and would bias statements on all requests.
 	Slow bool
 	Data []byte
 }
@@ -154,7 +154,7 @@ type SlowRequest struct {
 	TraceID string `json:"trace_id,omitempty"`
 }
 
-// Statements is statements.json: what is known of the SQL that the run saw.
+// Statements is statements.json: the SQL that the run observed.
 type Statements struct {
 	Database   string      `json:"database"`
 	Server     string      `json:"server"` // version
@@ -162,7 +162,7 @@ type Statements struct {
 	// Blocking are the chains of sessions that waited for each other's locks,
 	// longest wait first.
 	Blocking []Blocking `json:"blocking,omitempty"`
-	// Idle is what sessions ran before they sat idle, most sessions first.
+	// Idle are the statements that sessions ran before they sat idle, most sessions first.
 	Idle []Idle `json:"idle,omitempty"`
 	// IdleReadings is how often, once a second, it was asked; 0 is never.
 	IdleReadings int64 `json:"idle_readings,omitempty"`

@@ -20,7 +20,7 @@ type Summary struct {
 	Warnings   []string          `json:"warnings"`
 }
 
-// LoadSummary is what the load half measured over the steady span.
+// LoadSummary holds the load half's measurements over the steady span.
 type LoadSummary struct {
 	Model        string           `json:"model"` // open or closed
 	Connections  int              `json:"connections"`
@@ -143,7 +143,7 @@ type ThresholdResult struct {
 	AtLeast bool `json:"at_least,omitempty"`
 }
 
-// Overhead is what observation cost the target: the relative change of
+// Overhead is the cost of observation in the target: the relative change of
 // throughput, + is slower, with its confidence interval.
 type Overhead struct {
 	Estimate   float64 `json:"estimate"`

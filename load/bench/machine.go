@@ -62,7 +62,7 @@ func toolVersion(path, flag string) string {
 }
 
 // busyShare is how much of all cores is in use over a moment in which the
-// harness does nothing itself: what others take from the measurement.
+// harness does nothing itself: the share that others take from the measurement.
 func busyShare(moment time.Duration) (float64, error) {
 	before, err := cpuTicks()
 	if err != nil {

@@ -39,7 +39,7 @@ func singular(q *spec.PathQuery) (steps []step, ok bool) {
 }
 
 // walk returns the value that the steps lead to. doc must be valid JSON; so is
-// what it returns, without blanks around it.
+// its result, without blanks around it.
 func walk(doc []byte, steps []step) (value []byte, ok bool) {
 	value = bytes.Trim(doc, " \t\r\n")
 	for _, s := range steps {

@@ -36,7 +36,7 @@ func (c *checking) begin(q *request, m *messages) {
 	m.keep, m.kept = q.decode != nil, c.kept[:0]
 }
 
-// end takes back what begin gave to m.
+// end takes back begin's additions to m.
 func (c *checking) end(m *messages) {
 	if c.kept = m.kept; cap(c.kept) > keptRoom {
 		c.kept = nil
@@ -55,7 +55,7 @@ func (c *checking) fields(h *http2.Head) {
 	}
 }
 
-// decoder says what the messages of a request's answers are.
+// decoder describes the messages of a request's answers.
 type decoder struct {
 	as   protoreflect.MessageDescriptor
 	s    *schema

@@ -137,7 +137,7 @@ func (a *asker) missing(service protoreflect.FullName) error {
 	return unknown("the server has no service", string(service), names)
 }
 
-// explain says what to do about an error of the reflection service.
+// explain gives the remedy for an error of the reflection service.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -26,7 +26,7 @@ const (
 	maxNested = 100 // messages within messages of a descriptor
 )
 
-// schema is what is known of a target's services.
+// schema holds the known descriptors of a target's services.
 type schema struct {
 	files *protoregistry.Files
 	types *dynamicpb.Types

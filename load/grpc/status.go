@@ -69,7 +69,7 @@ func parseStatus(text string) (code int, ok bool) {
 	return int(n), true
 }
 
-// maxQuoted bounds what of a server's message an error quotes.
+// maxQuoted bounds the part of a server's message that an error quotes.
 const maxQuoted = 200
 
 // quote makes a grpc-message fit for an error: its escapes undone, without

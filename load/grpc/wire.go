@@ -20,7 +20,7 @@ type wire struct {
 	ended []*load.Exchange
 }
 
-// call is what is under way in a slot.
+// call is the call under way in a slot.
 type call struct {
 	x        *load.Exchange // nil for none
 	http     int            // status of the head; 0 before it
@@ -96,7 +96,7 @@ func (w *wire) render(x *load.Exchange, q *request, out []byte) (_ []byte, err e
 	return w.session.Begin(x.Slot, m, out), nil
 }
 
-// Receive takes what arrived.
+// Receive implements load.Wire.
 func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
 	w.now, w.ended = now, ended
 	out, err := w.session.Receive(in, now, out)
@@ -104,7 +104,7 @@ func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.E
 	return out, ended, err
 }
 
-// Shut fails what is under way.
+// Shut fails the calls under way.
 func (w *wire) Shut(now time.Duration, ended []*load.Exchange) ([]*load.Exchange, error) {
 	w.now, w.ended = now, ended
 	err := w.session.Shut()

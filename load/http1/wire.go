@@ -14,7 +14,7 @@ type wire struct {
 	t      *Protocol
 	host   int
 	x      *load.Exchange // under way; nil for none
-	q      *request       // and what it asks
+	q      *request       // and its request
 	parser parser
 	over   bool
 }
@@ -131,7 +131,7 @@ func (w *wire) fail() {
 	w.end()
 }
 
-// end forgets the exchange and gives back what was taken for it.
+// end forgets the exchange and releases its resources.
 func (w *wire) end() {
 	w.parser.dropLine()
 	if w.parser.watch != nil {

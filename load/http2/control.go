@@ -8,7 +8,7 @@ import (
 	"github.com/redline-go/redline/load"
 )
 
-// maxQuoted bounds what of a GOAWAY's debug data an error quotes.
+// maxQuoted bounds the part of a GOAWAY's debug data that an error quotes.
 const maxQuoted = 100
 
 // settings takes the peer's settings and acknowledges them.

@@ -26,7 +26,7 @@ type Head struct {
 	Status int                 // 0 for trailers
 	Length int64               // of Content-Length; -1 when there is none
 	Fields []hpack.HeaderField // those of Config.Keep, in their order on the wire
-	// Note is the handler's: what it found out about the head. It is nil at
+	// Note is the handler's: its result for the head. It is nil at
 	// first, and comes back whenever the same head does.
 	Note any
 }
@@ -62,7 +62,7 @@ type knownHead struct {
 	head  *Head
 }
 
-// anew is what remains for the next connection: room.
+// anew keeps room for the next connection.
 func (h *heads) anew() heads {
 	next := heads{known: h.known, reader: h.reader, long: h.long}
 	next.forget()
@@ -83,7 +83,7 @@ func (h *heads) find(block []byte) *Head {
 	return nil
 }
 
-// decode returns what a block says, until the next call. A malformed head is an
+// decode returns a block's content, valid until the next call. A malformed head is an
 // error of its stream (*load.Failure), one that cannot be decoded a *violation.
 func (h *heads) decode(block []byte, keep []string) (*Head, error) {
 	if head := h.find(block); head != nil {
@@ -166,7 +166,7 @@ type headReader struct {
 	keep        []string
 	size        int
 	regular     bool   // a field that is no pseudo field came
-	bad         string // what is malformed; RFC 9113, sections 8.2 and 8.3
+	bad         string // the malformed part; RFC 9113, sections 8.2 and 8.3
 	name, value scratch
 }
 
@@ -223,7 +223,7 @@ func (r *headReader) field(name, value []byte) {
 	}
 }
 
-// decimal reads what is digits only.
+// decimal reads a number of digits only.
 func decimal(text []byte) (int64, bool) {
 	if len(text) == 0 || len(text) > 18 {
 		return 0, false

@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/load"
 )
 
-// Windows that a session announces for what it receives. Bodies are dropped at
+// Windows that a session announces for its input. Bodies are dropped at
 // once, so the peer is never to wait for a window.
 const (
 	streamWindow  = 1 << 30
@@ -20,11 +20,11 @@ const (
 // many it takes. RFC 9113, section 6.5.2, asks peers not to take fewer.
 const cautious = 100
 
-// Config is what a session needs to know. Handler must be set.
+// Config configures a session. Handler must be set.
 type Config struct {
 	// Streams is how many streams are under way at once at most; zero means 1.
 	Streams int
-	// Handler receives what the peer sends.
+	// Handler handles the events of streams.
 	Handler Handler
 	// Keep are the names, in lower case, of the fields that Head.Fields holds.
 	Keep []string
@@ -48,12 +48,12 @@ type Handler interface {
 	Failed(slot int, err error)
 }
 
-// Message is what Begin sends.
+// Message is a request for Begin.
 type Message struct {
 	Block []byte // the header block, see AppendField; copied
 	Body  []byte
 	// Lasts says that Body stays as it is until the stream has ended. Otherwise
-	// what the peer's windows hold back is copied.
+	// the part that the peer's windows hold back is copied.
 	Lasts bool
 	// More leaves the stream open for Write.
 	More bool
@@ -69,23 +69,23 @@ type Session struct {
 	active  int      // streams under way
 	next    uint32   // id of the next stream
 	over    bool     // takes no more streams
-	dead    error    // what ended the session
+	dead    error    // the reason of its end
 
-	// What the peer's settings say.
+	// The peer's settings.
 	greeted     bool // they came
 	peerStreams int
 	peerWindow  int32 // of a new stream
 	peerFrame   int
 
-	window  int64 // what the peer takes, over all streams
+	window  int64 // the peer's window, over all streams
 	waiting int   // streams whose body waits for a window
 	owed    int64 // received and not yet given back
 
-	leaving string // what the peer's GOAWAY said; empty before
+	leaving string // the peer's GOAWAY; empty before
 
-	// What is being received.
+	// State of receiving.
 	now, began time.Duration // of the call; of the frame's first byte
-	out        []byte        // what goes back
+	out        []byte        // the reply
 	partial    []byte        // the beginning of a frame that is not DATA
 	data       dataFrame
 	block      headerBlock
@@ -95,14 +95,14 @@ type Session struct {
 // stream is a stream under way. Its id is 0 when there is none.
 type stream struct {
 	id      uint32
-	window  int32 // what the peer takes; negative after it shrank its windows
+	window  int32 // the peer's window; negative after it shrank its windows
 	owed    int32 // received and not yet given back
 	head    bool  // the final head came
 	more    bool  // Write may follow
 	sent    bool  // our END_STREAM is out
 	waits   bool  // its body waits for a window
 	in, out int64
-	upload  *upload // what is left to be sent; nil until a window held a body back
+	upload  *upload // the rest to be sent; nil until a window held a body back
 }
 
 // NewSession returns a session that Open is to be called on.
@@ -111,7 +111,7 @@ func NewSession(c Config) *Session {
 	return &Session{config: c, recent: make([]int32, 1<<bits.Len(uint(c.Streams-1)))}
 }
 
-// greeting is what every session begins with.
+// greeting begins every session.
 var greeting = func() []byte {
 	settings := appendSetting(nil, settingTableSize, 0)
 	settings = appendSetting(settings, settingPush, 0)
@@ -122,7 +122,7 @@ var greeting = func() []byte {
 	return appendWindow(b, 0, sessionWindow-firstWindow)
 }()
 
-// Open forgets what was and appends what begins a connection. Streams that were
+// Open resets the session and appends the beginning of a connection. Streams that were
 // under way are gone without a word.
 func (s *Session) Open(out []byte) []byte {
 	for i := range s.streams {
@@ -193,7 +193,7 @@ func (s *Session) appendHead(st *stream, block []byte, last bool, out []byte) []
 }
 
 // Write adds to the body of a stream that was begun with More, and ends it with
-// last. What the peer's windows hold back is copied.
+// last. The part that the peer's windows hold back is copied.
 func (s *Session) Write(slot int, body []byte, last bool, out []byte) []byte {
 	st := &s.streams[slot]
 	if st.id == 0 || !st.more {
@@ -228,7 +228,7 @@ func (s *Session) Bytes(slot int) (in, out int64) {
 func (s *Session) Began() time.Duration { return s.began }
 
 // Shut is called when the peer sends no more. Streams whose body is incomplete
-// fail; the error is what befell the others, nil when there are none.
+// fail; the error is that of the others, nil when there are none.
 func (s *Session) Shut() error {
 	s.over = true
 	for slot := range s.streams {
@@ -280,7 +280,7 @@ func (s *Session) free(st *stream) {
 	st.clear()
 }
 
-// clear leaves what Bytes returns, and room for a body that waits.
+// clear leaves the slice of Bytes, and room for a body that waits.
 func (st *stream) clear() {
 	*st = stream{in: st.in, out: st.out, upload: st.upload}
 	st.upload.clear()

@@ -26,7 +26,7 @@ func Refused(t testing.TB) string {
 }
 
 // Backlog returns a host:port whose accept queue is full and stays so: the
-// kernel drops what asks for a connection.
+// kernel drops requests for a connection.
 func Backlog(t testing.TB) string {
 	t.Helper()
 	fd, address := bound(t)
@@ -67,8 +67,8 @@ func bound(t testing.TB) (fd int, address string) {
 const alone = "REDLINE_LOADTEST_ALONE"
 
 // Alone runs the calling test in a process of its own, changed by change, which
-// may be nil, and reports there what it says. It returns true in that process,
-// where the test may spend what belongs to the process as a whole, and false
+// may be nil, and reports its outcome there. It returns true in that process,
+// where the test may spend resources of the process as a whole, and false
 // in the one that started it. A change that the host refuses skips the test.
 func Alone(t *testing.T, change func(*syscall.SysProcAttr)) bool {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 type wire struct {
 	p        *Protocol
 	x        *load.Exchange // under way; nil for none
-	want     []byte         // of the echo, what has not come back yet
+	want     []byte         // the missing rest of the echo
 	rendered []byte         // the message, when data went into it
 	over     bool
 }
@@ -55,7 +55,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	return append(out, message...), nil
 }
 
-// Receive compares the echo with what was sent.
+// Receive compares the echo with the sent message.
 func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
 	x := w.x
 	if len(in) == 0 {

@@ -23,7 +23,7 @@ const (
 )
 
 // wire is one connection. It is kept small: there may be tens of thousands,
-// most of them idle. Its buffers are made when they are needed, and what only
+// most of them idle. Its buffers are made when they are needed, and parts that only
 // the upgrade needs is let go after it.
 type wire struct {
 	p     *Protocol
@@ -32,7 +32,7 @@ type wire struct {
 	phase phase
 
 	nonce [2]uint64 // of the upgrade's key
-	// answer is what has come of the upgrade's answer, message what goes out
+	// answer is the part so far of the upgrade's answer, message the bytes that go out
 	// after it.
 	answer, message []byte
 
@@ -223,7 +223,7 @@ func (w *wire) answering() bool {
 	return w.answers && w.x != nil && !w.head.opcode().control()
 }
 
-// begin is called with a frame's first byte: it must follow on what was
+// begin is called with a frame's first byte: it must follow on the frame that was
 // before, and may begin the answer.
 func (w *wire) begin(now time.Duration) error {
 	o := w.head.opcode()
@@ -248,7 +248,7 @@ func (w *wire) begin(now time.Duration) error {
 	return nil
 }
 
-// forget gives back what was taken to look at an answer.
+// forget releases the resources for examining an answer.
 func (w *wire) forget() {
 	if w.look != nil {
 		w.p.answers.Put(w.look)
@@ -290,7 +290,7 @@ func (w *wire) finish(now time.Duration, out []byte, ended []*load.Exchange) ([]
 	return out, ended, nil
 }
 
-// broken is what the connection's end does to x.
+// broken is the effect of the connection's end on x.
 func (w *wire) broken(why error) error {
 	kind := load.KindEOF
 	if w.answers {

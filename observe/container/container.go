@@ -1,4 +1,4 @@
-// Package container watches what the target is confined to and what it shares:
+// Package container observes the target's limits and shared resources:
 // its control group, and the stalls of its host.
 //
 // Where each figure comes from, in versions 2 and 1 of control groups:
@@ -6,7 +6,7 @@
 //	cgroup.cpu.quota        cpu.max; cpu.cfs_quota_us over cpu.cfs_period_us: the
 //	                        tightest from the target's group up to the root
 //	cgroup.cpu.throttled,   cpu.stat of the group with that quota, because only its
-//	nr_throttled, nr_periods  own file counts what its quota does
+//	nr_throttled, nr_periods  own file counts the effects of its quota
 //	cgroup.memory           memory.current; memory.usage_in_bytes
 //	cgroup.memory.limit     memory.max; memory.limit_in_bytes: the tightest
 //	cgroup.memory.high      memory.high: the tightest; version 1 has none
@@ -52,7 +52,7 @@ type Source struct {
 	bracket observe.Bracket
 	missed  int64
 	gaps    []record.Gap
-	notes   []string // what could not be read, with the reason
+	notes   []string // figures that could not be read, with the reason
 }
 
 var (

@@ -17,7 +17,7 @@ import (
 // seldom is how often limits, memory and the target's group are looked at.
 const seldom = time.Second
 
-// state is what Open takes and Run uses.
+// state is acquired by Open and used by Run.
 type state struct {
 	*Source
 	subject observe.Subject
@@ -79,7 +79,7 @@ func (s *state) look() {
 			s.say("no control groups: %v", err)
 			s.findPressure()
 		}
-		return // the process has ended; what it leaves behind may still be read
+		return // the process has ended; its files may still be read
 	}
 	groups := string(text)
 	if groups == s.groups || s.groups != "" && s.ended() {

@@ -14,12 +14,12 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Bounds of what is taken from a target.
+// Bounds on input from a target.
 const (
 	maxProfile = 32 << 20  // compressed
 	maxText    = 300       // of an error's text
 	maxInflate = 128 << 20 // a profile, decompressed
-	// overhang is what a request may take beyond the length asked for, and what
+	// overhang is the time that a request may take beyond the length asked for, and what
 	// the end of a profile may take once it was asked for early.
 	overhang = 8 * time.Second
 )
@@ -49,12 +49,12 @@ type tuner interface {
 type flier interface {
 	// fly starts it: about the last length is kept, in bytes of memory.
 	fly(ctx context.Context, length time.Duration, bytes int64) error
-	// dump fetches what it keeps.
+	// dump fetches its contents.
 	dump(ctx context.Context) (capture, error)
 	land(ctx context.Context) error
 }
 
-// capture is what came back.
+// capture is the answer.
 type capture struct {
 	data []byte
 	// span is when the subject began and ended; for a snapshot it brackets its
@@ -100,7 +100,7 @@ func sleepUntil(ctx context.Context, clock record.Clock, t time.Duration) bool {
 	}
 }
 
-// problems gathers what went wrong, each once, for the report.
+// problems gathers errors, each once, for the report.
 type problems struct{ texts []string }
 
 func (p *problems) add(format string, args ...any) {

@@ -101,7 +101,7 @@ func (c *Collections) drain(begun time.Duration) {
 	}
 }
 
-// tick is to what the runtime cuts a cycle's start.
+// tick is the resolution to which the runtime cuts a cycle's start.
 const tick = time.Millisecond
 
 // add counts a cycle in the window in which it ended.

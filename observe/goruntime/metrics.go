@@ -24,7 +24,7 @@ import (
 // becomes a counter of its events (label q=count) and gauges over the events
 // since the sample before (q=p50, p99, max), absent when there were none.
 //
-// Where no sample came for longer than maxStride, what accrued meanwhile is not
+// Where no sample came for longer than maxStride, the amount meanwhile is not
 // spread over the windows between: they stay absent, and health reports it.
 type Metrics struct {
 	subject observe.Subject
@@ -51,7 +51,7 @@ var (
 	_ observe.Reporter = (*Metrics)(nil)
 )
 
-// line is what becomes of one column.
+// line is the series of one column.
 type line struct {
 	column  int
 	named   int // the ring's name for its label, from 1; 0 for none
@@ -100,7 +100,7 @@ func (m *Metrics) Open(ctx context.Context, subject observe.Subject) error {
 	}
 }
 
-// attach opens the ring and prepares what its columns become.
+// attach opens the ring and prepares the series of its columns.
 func (m *Metrics) attach() error {
 	r, err := ring.Open(m.subject.Ring)
 	if err != nil {

@@ -2,7 +2,7 @@ package goruntime
 
 import "time"
 
-// Options says how much to take. The zero value is what a run does by default.
+// Options sets the amount of data. The zero value is a run's default.
 type Options struct {
 	// CPULength is the longest single CPU profile; a longer steady span is
 	// covered by several in turn, so that an aborted run keeps the finished

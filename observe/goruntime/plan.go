@@ -89,7 +89,7 @@ func fit(length, slice time.Duration, size, target int64) time.Duration {
 
 // extend returns how long a trace of a quiet target may last instead of length,
 // judged by the size of a slice; share is its share of the steady span, and room
-// what is left of it. The quieter the target the longer: its traces cost by their
+// the rest of it. The quieter the target the longer: its traces cost by their
 // events, and one request per second takes many seconds for a few.
 func extend(length, slice time.Duration, size int64, share, room time.Duration) time.Duration {
 	perSecond := float64(size) / slice.Seconds()

@@ -10,8 +10,8 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Profiles delivers, over the steady span: CPU profiles; what was allocated,
-// and what was waited for at mutexes and elsewhere, as differences between two
+// Profiles delivers, over the steady span: CPU profiles; allocations,
+// and waits at mutexes and elsewhere, as differences between two
 // snapshots; the heap and the goroutines as they stand at its begin and a little
 // before its end; and, after it, the goroutines that can never go on, where the
 // runtime finds them (Go 1.26 with GOEXPERIMENT=goroutineleakprofile).
@@ -75,7 +75,7 @@ func (p *Profiles) Run(ctx context.Context, sink observe.Sink) error {
 }
 
 // setRates turns mutex and block profiles on where the way in allows it, and
-// returns what gives them back.
+// returns a function that gives them back.
 func (p *Profiles) setRates(ctx context.Context) (restore func()) {
 	t, ok := p.client.(tuner)
 	if !ok {
@@ -99,7 +99,7 @@ func (p *Profiles) setRates(ctx context.Context) (restore func()) {
 			continue
 		}
 		p.sampled[s.kind] = s.rate > 0
-		// The runtime does not report what the block rate was; off is the default.
+		// The runtime does not report the former block rate; off is the default.
 		back = append(back, setting{s.kind, max(0, before)})
 	}
 	return func() {
@@ -157,7 +157,7 @@ func (p *Profiles) takeSnapshots(ctx context.Context, sink observe.Sink) {
 	first := p.shots(ctx, sink)
 	sleepUntil(ctx, p.subject.Clock, to)
 	ended := ctx
-	// Also, and at once, when the run is over: what there is by then is delivered.
+	// Also, and at once, when the run is over: the profiles so far are delivered.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), overhang)
 	defer cancel()
 	last := p.shots(ctx, sink)
@@ -270,7 +270,7 @@ func (p *Profiles) shots(ctx context.Context, sink observe.Sink) map[string]shot
 func (p *Profiles) shot(ctx context.Context, kind string) (best shot, err error) {
 	spent := time.Duration(0)
 	for try := range shotTries {
-		// Not at once: what interrupted one try interrupts the next.
+		// Not at once: the cause that interrupted one try interrupts the next.
 		if try > 0 && (spent > p.subject.Steady.Len()/shotShare || !sleepUntil(ctx, p.subject.Clock, p.subject.Clock.Now()+time.Duration(try)*shotPause)) {
 			break
 		}

@@ -27,7 +27,7 @@ import (
 // they are in a trace when Profiles takes its CPU profile at the time, as it is
 // planned to.
 //
-// When a window was slow, what the target's flight recorder kept of it is
+// When a window was slow, the flight recorder's trace of it is
 // delivered besides (flights).
 type Traces struct {
 	options Options
@@ -131,7 +131,7 @@ func (t *Traces) fetch(ctx context.Context, length time.Duration) (capture, bool
 		}
 		return capture{}, false
 	}
-	// What came of a trace that was cut off is kept: its whole generations, of
+	// The part of a trace before a cut is kept: its whole generations, of
 	// about a second each, can be read.
 	return dateTrace(c, record.Span{From: sent, To: t.subject.Clock.Now()}, t.subject.Clock), c.span.Len() > 0
 }

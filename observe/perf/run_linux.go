@@ -42,7 +42,7 @@ var events = []event{
 	{record.PerfBranchMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_MISSES},
 }
 
-// state is what Open takes and Run uses.
+// state is acquired by Open and used by Run.
 type state struct {
 	*Source
 	subject  observe.Subject
@@ -60,13 +60,13 @@ type counter struct {
 	refused error // of the first thread that could not be counted
 }
 
-// thread is the counter of one thread and of what it started.
+// thread is the counter of one thread and its children.
 type thread struct {
 	fd   int
 	last reading
 }
 
-// reading is what the kernel returns with PERF_FORMAT_TOTAL_TIME_ENABLED and
+// reading is the kernel's result with PERF_FORMAT_TOTAL_TIME_ENABLED and
 // _RUNNING: how much, and the ns that the counter was wanted and was on.
 type reading struct{ value, enabled, running uint64 }
 
@@ -124,7 +124,7 @@ func (s *state) attach(c *counter, tid int) {
 	}
 }
 
-// opened keeps what could be opened and says what could not.
+// opened keeps the counters that could be opened and names the others.
 func (s *state) opened() error {
 	var open []*counter
 	var refusal *observe.Unsupported
@@ -147,7 +147,7 @@ func (s *state) opened() error {
 	return nil
 }
 
-// refused says what would let a counter be.
+// refused names the remedy that would allow a counter.
 func refused(c *counter) *observe.Unsupported {
 	u := &observe.Unsupported{What: "the CPU's counters are not read", Err: c.refused}
 	switch {
@@ -203,7 +203,7 @@ func (s *state) sample() {
 			s.meter.Count(c.series, "", at, c.total)
 			continue
 		}
-		s.meter.Forget(c.series, "") // what was missed stays absent
+		s.meter.Forget(c.series, "") // missed amounts stay absent
 		s.vitals.Say("%s: others had the CPU's counters in some windows (to enable: end other profilers, or switch the NMI watchdog off with kernel.nmi_watchdog=0)", c.series)
 	}
 }
@@ -217,7 +217,7 @@ func (s *state) release() {
 	}
 }
 
-// read adds what all threads did since the last call. It reports false when a
+// read adds the amounts of all threads since the last call. It reports false when a
 // counter was wanted and never on: how much it missed is not known.
 func (c *counter) read() (known bool) {
 	known = true

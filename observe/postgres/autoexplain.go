@@ -15,7 +15,7 @@ import (
 
 // The plans that auto_explain logs are of the executions themselves, with their
 // own values and, with log_analyze, the rows they met. They are taken from the
-// server's log, from where it stood when the run began, and need nothing of what
+// server's log, from where it stood when the run began, and need none of the rights that
 // rights.go is wary of: nothing is planned for them.
 
 // planLog is auto_explain's log.

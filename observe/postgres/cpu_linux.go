@@ -14,7 +14,7 @@ const tick = 10 * time.Millisecond
 
 // sameHost finds the postmaster through our backend's pid. A process of that
 // pid need not be our backend (the server may be in a container or elsewhere),
-// so its name and its start must agree with what the server says.
+// so its name and its start must agree with the server's view.
 func sameHost(backend int, started time.Time) (*serverCPU, string) {
 	const elsewhere = "they are not on this host, or in a container"
 	fs, err := procfs.NewDefaultFS()

@@ -22,7 +22,7 @@ const (
 	crowdShare = 0.01
 )
 
-// figures are what pg_stat_statements counts of one statement.
+// figures are pg_stat_statements' counts of one statement.
 type figures struct {
 	calls, rows, read, hit, dirtied, temp float64
 	wal                                   float64 // bytes
@@ -47,7 +47,7 @@ type entry struct {
 }
 
 // ledger turns readings of pg_stat_statements into series per statement and
-// totals of the steady span. It is pure: what the server said comes in, points
+// totals of the steady span. It is pure: the server's readings come in, points
 // go out.
 type ledger struct {
 	meter    observe.Meter
@@ -80,7 +80,7 @@ type statement struct {
 }
 
 // read takes all rows of one reading at the run time at, and returns how many
-// entries were lost since the last: dropped or reset. What their statements did
+// entries were lost since the last: dropped or reset. The work of their statements
 // in between is not known, so it stays absent. An entry that comes back later
 // began anew and counts in full.
 func (l *ledger) read(at time.Duration, rows map[entry]figures) (lost int) {
@@ -126,14 +126,14 @@ func (l *ledger) read(at time.Duration, rows map[entry]figures) (lost int) {
 	return lost
 }
 
-// blank marks a gap: what happened in it stays absent.
+// blank marks a gap: its amounts stay absent.
 func (l *ledger) blank() {
 	l.last = nil
 	l.meter.Break()
 	l.lose()
 }
 
-// lose notes that the statistics of all statements were reset: what they did
+// lose notes that the statistics of all statements were reset: their work
 // since the last reading stays absent, and the next one is a new base.
 func (l *ledger) lose() {
 	l.last = nil

@@ -44,7 +44,7 @@
 // ANALYZE, and to keep the text of statements that may hold secrets. It
 // never reads faster than a quarter of the time allows, nor than costs the server
 // 1 % of a CPU, as the CPU clock of its own backend shows on this host. The
-// server's own figures of connections, checkpoints and I/O include what redline
+// server's own figures of connections, checkpoints and I/O include the share that redline
 // causes, which is next to nothing: it writes nothing.
 //
 // Rejected: pg_stat_statements(true) at each reading (it reads the file of all

@@ -45,7 +45,7 @@ func databaseSQL(version int) string {
 		", (pg_stat_get_db_blocks_fetched($1) - pg_stat_get_db_blocks_hit($1))::float8, pg_stat_get_db_blocks_hit($1)::float8"
 }
 
-// findExtension looks up where pg_stat_statements is and what it counts. That
+// findExtension looks up pg_stat_statements and its settings. That
 // it is missing is no error: sessions and waits are seen without it.
 func (s *session) findExtension(ctx context.Context) error {
 	var schema, setting string

@@ -27,7 +27,7 @@ const (
 	callTimeout = 2 * time.Second
 )
 
-// session is one connection and what was learnt over it.
+// session is one connection and the server's properties learnt over it.
 type session struct {
 	conn    *pgx.Conn
 	version int    // server_version_num
@@ -56,7 +56,7 @@ type session struct {
 }
 
 // open connects and looks around. Its errors never hold the password: pgconn
-// leaves it out, and what it says of a DSN that it cannot parse is not used.
+// leaves it out, and its error for a DSN that it cannot parse is not used.
 func open(ctx context.Context, dsn string, clock record.Clock) (*session, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -65,8 +65,8 @@ func open(ctx context.Context, dsn string, clock record.Clock) (*session, error)
 			Enable: "write it as postgres://user:password@host:5432/database or as host=... user=... dbname=...",
 		}
 	}
-	// Hazard: a pooler sets what comes with the connection on its server
-	// connections, and refuses what it does not know.
+	// Hazard: a pooler applies a connection's settings to its server
+	// connections, and refuses unknown ones.
 	delete(config.RuntimeParams, "application_name")
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // no named statements
 	config.ConnectTimeout = dialTimeout
@@ -183,7 +183,7 @@ func (s *session) hide(ctx context.Context) error {
 	return nil
 }
 
-// introduce gives the session our name and prepares what is asked often, if it
+// introduce gives the session our name and prepares the frequent queries, if it
 // is ours: a name given when connecting would stay on the server connection of a
 // pooler.
 func (s *session) introduce(ctx context.Context) error {

@@ -12,7 +12,7 @@ import (
 // privilege ends a sentence about a file that only its owner may read.
 const privilege = "run redline as the target's user or as root"
 
-// io reads /proc/<pid>/io (proc_pid_io(5)): read_bytes and write_bytes are what
+// io reads /proc/<pid>/io (proc_pid_io(5)): read_bytes and write_bytes are the bytes that
 // reached storage; rchar and wchar, which count sockets too, are not used.
 func (s *state) io() {
 	t := &s.tree

@@ -17,19 +17,19 @@
 //
 // The target is the process and its descendants, so that a service started
 // through a shell that did not exec is seen. The tree is looked up once a
-// second; what a child burnt before it was found is left out, and so is what a
+// second; the CPU of a child before it was found is left out, and so is that which a
 // thread or child burnt between its last reading and its end.
 //
 // Cost is bounded: with more than 64 threads the per-thread files are read every
 // fifth window, and descriptors, which are counted one by one, once a second.
 //
 // A process that took the pid of one that ended is another (its start time shows it)
-// and not watched: what it does is absent, and the health says when it came.
+// and not watched: its figures are absent, and the health says when it came.
 //
 // It refuses to watch other processes of the host (package kernel and the
-// generator's own figures cover those), and what confines the target (package
+// generator's own figures cover those), and the target's limits (package
 // container). procfs (github.com/prometheus/procfs)
-// reads what is read once a second or once; what is read each window is parsed
+// reads files read once a second or once; those read each window are parsed
 // here without allocating, because procfs takes 20 us for a stat file.
 package process
 
@@ -60,7 +60,7 @@ type Source struct {
 	missed  int64
 	ended   time.Duration // run time at which the process was found gone; 0 if it lived
 	gaps    []record.Gap
-	blind   []string // what could not be read, with the reason
+	blind   []string // figures that could not be read, with the reason
 }
 
 var (

@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/observe/pseudofile"
 )
 
-// stat is what is used of /proc/<pid>/stat (proc_pid_stat(5)).
+// stat is the used part of /proc/<pid>/stat (proc_pid_stat(5)).
 type stat struct {
 	state        byte
 	parent       int

@@ -26,7 +26,7 @@ type services struct {
 	spare   []*hdrhistogram.Histogram
 }
 
-// service is what is known of one. At most late's worth of windows are open.
+// service holds one service's counts. At most late's worth of windows are open.
 type service struct {
 	label   string        // its name, redacted
 	from    int64         // the first window with a span

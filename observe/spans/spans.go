@@ -3,20 +3,20 @@
 // and JSON) and gRPC at one address, and keeps the spans of the requests that
 // the load gave a trace, whole, and the slowest others.
 //
-//	receive.go, rpc.go         what arrives over the network: bounds, users, tokens, refusals
-//	protobuf.go, json.go       what it says, span by span
+//	receive.go, rpc.go         input from the network: bounds, users, tokens, refusals
+//	protobuf.go, json.go       its content, span by span
 //	attributes.go              the few attributes that are kept
-//	store.go                   what becomes of a span: counted, kept, or dropped
+//	store.go                   the fate of a span: counted, kept, or dropped
 //	services.go                series per service
 //	keep.go                    the spans of spans.jsonl
 //
 // A span lands in the window in which it ended, by its service's wall clock,
-// which on this host is the run's to within what is measured at every window.
+// which on this host is the run's to within the error measured at every window.
 // Exporters send in batches, five seconds late by default, so figures
 // of a window are delivered six seconds after it, and when the load is over the
 // source waits that long for the last ones.
 //
-// Everything has a bound: connections, bodies, what they unpack to, spans that
+// Everything has a bound: connections, bodies, their unpacked size, spans that
 // are looked at per second, spans that are kept, the length of each text. What
 // is over it is counted and dropped, spans of the load's own requests last.
 //

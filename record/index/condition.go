@@ -36,7 +36,7 @@ type condition struct {
 var (
 	named  = regexp.MustCompile(`^(?:("(?:[^"]|"")+"|[a-z_][\w$]*)\.)?("(?:[^"]|"")+"|[a-z_][\w$]*)$`)
 	called = regexp.MustCompile(`^(?:pg_catalog\.)?([a-z_]\w*)\((.*)\)$`)
-	// inside finds the names within an expression, and what is none of them:
+	// inside finds the names within an expression, and the parts that are none of them:
 	// types, parameters and functions.
 	inside = regexp.MustCompile(`::[a-z][\w ]*|\$\d+|'(?:[^']|'')*'|[a-z_]\w*\(|(?:("[^"]+"|[a-z_]\w*)\.)?("[^"]+"|[a-z_]\w*)`)
 )

@@ -54,7 +54,7 @@ func (s Scan) finish(d design) Advice {
 	return a
 }
 
-// serves reports whether an index gives what a design is for: it begins with the
+// serves reports whether an index serves a design: it begins with the
 // columns of equality, in any order, and goes on with the rest, in one direction
 // or the other. A wider one serves as well.
 func serves(index record.Index, d design) bool {
@@ -144,7 +144,7 @@ func (s Scan) stale() bool {
 	return false
 }
 
-// besides says what indexes there are that hold the columns but do not serve.
+// besides names the indexes that hold the columns but do not serve.
 func (s Scan) besides(d design) (why []string) {
 	keys := d.keys()
 	for _, index := range s.Table.Indexes {

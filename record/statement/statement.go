@@ -35,7 +35,7 @@ func Normal(text string) string { return normal(text, true) }
 // of which quote constants as PostgreSQL quotes names: both are hidden.
 func Foreign(text string) string { return normal(text, false) }
 
-// Key returns what identifies a text's normal form: 16 hexadecimal digits. Texts
+// Key returns the key of a text's normal form: 16 hexadecimal digits. Texts
 // that are one statement to PostgreSQL have one key; the reverse holds but for
 // the shortened lists. It is empty when the text holds nothing.
 func Key(text string) string {

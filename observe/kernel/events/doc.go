@@ -1,4 +1,4 @@
-// Package events counts what happens in the kernel by eBPF programs on its
+// Package events counts events in the kernel by eBPF programs on its
 // tracepoints:
 //
 //	tcp.*        connections opened, established and closed, segments retransmitted
@@ -14,8 +14,8 @@
 // are kept in buckets of a quarter of a power of two, so that a quantile is
 // known to about an eighth of itself, and q=max is the top of its bucket.
 //
-// Each set of tracepoints is tried by itself; what cannot be attached is named
-// in Health with what would enable it. All are raw tracepoints with BTF, so that
+// Each set of tracepoints is tried by itself; one that cannot be attached is named
+// in Health with its remedy. All are raw tracepoints with BTF, so that
 // neither tracefs nor a BPF file system has to be mounted, and no kprobes are
 // needed. The timestamps are CLOCK_MONOTONIC, which is the run's clock.
 //

@@ -25,7 +25,7 @@ var errAbsent = errors.New("this kernel lacks it (it takes Linux 5.11 with CONFI
 
 // set is a set of programs that are of use only together.
 type set struct {
-	tells    string // what is missing without it
+	tells    string // the data that is missing without it
 	programs []string
 	optional bool // is not missed
 }
@@ -120,7 +120,7 @@ func (o *object) close() {
 	}
 }
 
-// explain says what would enable what failed. The library suspects the memory
+// explain names the remedy for a failure. The library suspects the memory
 // lock of every refusal; since Linux 5.11 it is rarely that.
 func explain(err error) error {
 	switch {

@@ -27,7 +27,7 @@ const seldom = time.Second
 // kernel).
 const initialPIDs = 0xEFFFFFFC
 
-// state is what Open takes and Run uses.
+// state is acquired by Open and used by Run.
 type state struct {
 	*Source
 	subject observe.Subject
@@ -67,7 +67,7 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	return nil
 }
 
-// refused says what is not seen when nothing could be attached.
+// refused names the missing data when nothing could be attached.
 func refused(missing []error) error {
 	privilege, absent := true, true
 	var reasons []string
@@ -75,7 +75,7 @@ func refused(missing []error) error {
 		privilege, absent = privilege && errors.Is(err, errPermitted), absent && errors.Is(err, errAbsent)
 		reasons = append(reasons, err.Error())
 	}
-	// What is the same for all is said once.
+	// A cause common to all is named once.
 	const lost = "connections, retransmissions by socket, and run-queue, block-device and fsync latency are not counted"
 	switch {
 	case privilege:
@@ -96,7 +96,7 @@ func refused(missing []error) error {
 	}
 }
 
-// permitted refuses early what cannot work, in plain words.
+// permitted refuses impossible cases early, in plain words.
 func permitted() error {
 	var stat unix.Stat_t
 	if err := unix.Stat("/proc/self/ns/pid", &stat); err == nil && stat.Ino != initialPIDs {
@@ -115,7 +115,7 @@ func permitted() error {
 	return nil
 }
 
-// attach attaches what it can and returns what it could not.
+// attach attaches all possible programs and returns the others.
 func (s *state) attach() (missing []error) {
 	// Before Linux 5.11 maps count as locked memory; without the right to raise
 	// the limit, creating them says so.

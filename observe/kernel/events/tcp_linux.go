@@ -123,7 +123,7 @@ func (t *tcpEvents) enter(s *state) (changed bool) {
 	return true
 }
 
-// look follows what changes seldom.
+// look follows processes and namespaces, which change seldom.
 func (t *tcpEvents) look(s *state) {
 	if t.enter(s) {
 		s.meter.Break()
@@ -201,7 +201,7 @@ func (t *tcpEvents) sample(s *state, edge time.Duration) {
 func (t *tcpEvents) connections() bool     { return t.object.attached[tcpProgInetSockSetState] }
 func (t *tcpEvents) retransmissions() bool { return t.object.attached[tcpProgTcpRetransmitSkb] }
 
-// deliver delivers what happened to connections.
+// deliver delivers the events of connections.
 func (t *tcpEvents) deliver(s *state, edge, at time.Duration, now *counts) {
 	m := &s.meter
 	for dir, label := range []string{"dir=in", "dir=out"} {
@@ -226,7 +226,7 @@ func (t *tcpEvents) deliver(s *state, edge, at time.Duration, now *counts) {
 // drain takes the retransmissions since the last reading.
 func (t *tcpEvents) drain(s *state, at time.Duration) {
 	var entry ringbuf.Record
-	t.ring.SetDeadline(time.Unix(1, 0)) // what is there, without waiting
+	t.ring.SetDeadline(time.Unix(1, 0)) // records so far, without waiting
 	for {
 		err := t.ring.ReadInto(&entry)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -257,7 +257,7 @@ func (t *tcpEvents) drain(s *state, at time.Duration) {
 	}
 }
 
-// calibration holds what the programs count of the namespace against what the
+// calibration holds the programs' counts of the namespace against those of the
 // kernel counts.
 type calibration struct {
 	based      bool

@@ -18,11 +18,11 @@ import (
 // seldom is how often the tree of processes is looked up.
 const seldom = time.Second
 
-// hostWindows is how many windows pass between two readings of what is the
+// hostWindows is how many windows pass between two readings of the figures that are the
 // host's more than the target's: sockstat and softnet_stat.
 const hostWindows = 5
 
-// state is what Open takes and Run uses.
+// state is acquired by Open and used by Run.
 type state struct {
 	*Source
 	subject observe.Subject
@@ -130,7 +130,7 @@ func (c *counters) read(s *state) (again bool, err error) {
 }
 
 // count delivers one file. A reading that does not continue the last one is a
-// new base for all series: what one of them says of the interval would be as
+// new base for all series: one's figure for the interval would be as
 // wrong as the one that fell.
 func (s *state) count(c *counters, edge time.Duration) {
 	again := false

@@ -106,7 +106,7 @@ func (d *diag) exchange(q query, f func(*socket, record.Span)) (whole bool, err 
 	}
 }
 
-// one asks for one socket, by its addresses and cookie, and leaves what it finds
+// one asks for one socket, by its addresses and cookie, and leaves its findings
 // in s. It walks no table.
 func (d *diag) one(s *socket) error {
 	d.seq++

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxDescriptors bounds what is listed of one process.
+	// maxDescriptors bounds the listing of one process.
 	maxDescriptors = 1 << 17
 	// maxPeers bounds the destinations that are remembered.
 	maxPeers = 1024

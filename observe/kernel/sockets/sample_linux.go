@@ -105,7 +105,7 @@ func (c *sum) wide() bool {
 	return len(c.parts) <= shortDump && slices.ContainsFunc(c.parts, func(part record.Span) bool { return part.Len() > widePart })
 }
 
-// connections dumps the connections and delivers what they sum up to.
+// connections dumps the connections and delivers their sums.
 func (s *state) connections(edge time.Duration) {
 	if edge < s.connectionsAt {
 		return

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix" // openat relative to a process's directory
 )
 
-// maxFile bounds what is read of one file of /proc.
+// maxFile bounds the bytes read of one file of /proc.
 const maxFile = 256 << 10
 
 // Process is one process of the target.
