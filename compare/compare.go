@@ -60,7 +60,7 @@ const (
 	level                               = 0.95
 )
 
-// Runs sets two recorded runs beside each other over their steady spans.
+// Runs sets two recorded runs side by side over their steady spans.
 func Runs(a, b *record.Record) Comparison {
 	out := Comparison{Schema: Schema, Runs: [2]string{a.Dir, b.Dir}, Metrics: []Metric{}, Warnings: []string{}}
 	out.Warnings = append(out.Warnings, unlike(a.Run, b.Run)...)

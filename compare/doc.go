@@ -1,4 +1,4 @@
-// Package compare sets two recorded runs beside each other: figures, where the mean
+// Package compare sets two recorded runs side by side: figures, where the mean
 // request and the slowest hundredth spend other time, which functions take other CPU,
 // and a flame graph of the difference.
 //

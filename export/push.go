@@ -24,7 +24,7 @@ const (
 	firstPause    = 200 * time.Millisecond // before a request is tried again; doubles
 	longestPause  = 5 * time.Second
 	closeGrace    = 3 * time.Second        // to deliver the queue at the end
-	failingGrace  = 500 * time.Millisecond // the same when the last request failed, as it does when nobody is there
+	failingGrace  = 500 * time.Millisecond // the same when the last request failed, as it does when there is no receiver
 	mostAnswer    = 64 << 10               // bytes read of an answer
 )
 

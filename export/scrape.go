@@ -134,7 +134,7 @@ func (p *page) await() string {
 	every, final := p.last.Sub(p.before), make(chan struct{})
 	if p.before.IsZero() || !p.newest.After(p.seen) {
 		p.mu.Unlock()
-		return "" // nobody scrapes, or has seen it all
+		return "" // there is no scraper, or it has seen all
 	}
 	p.final = final
 	p.mu.Unlock()

@@ -17,14 +17,14 @@ type Tee struct {
 	*record.Writer
 	exporters *Exporters
 	hide      *redact.Redactor
-	gather    *gather // nil when nobody takes windows
+	gather    *gather // nil when no exporter takes windows
 	end       chan struct{}
 	ended     chan struct{}
 	once      sync.Once
 	warnings  []string
 }
 
-// Tee puts the exporters beside a writer. Secrets that would leave through them are hidden by
+// Tee puts the exporters next to a writer. Secrets that would leave through them are hidden by
 // hide, as the writer does. The Tee must be closed before the writer
 // is.
 func (e *Exporters) Tee(w *record.Writer, id Identity, hide *redact.Redactor) *Tee {

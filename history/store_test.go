@@ -305,7 +305,7 @@ func TestSecrets(t *testing.T) {
 		}
 		for e := err; e != nil; e = errors.Unwrap(e) {
 			if strings.Contains(e.Error(), password) {
-				t.Errorf("the error tells the password: %v", e)
+				t.Errorf("the error shows the password: %v", e)
 			}
 		}
 	}

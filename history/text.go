@@ -18,8 +18,8 @@ type TextOptions struct {
 	Width int
 	Plain bool // ASCII alone
 	Color bool
-	// Machine is the one that the reader is on: of series of others it is said
-	// the differences.
+	// Machine is the reader's own: series of other machines list their
+	// differences.
 	Machine record.Host
 }
 

@@ -118,7 +118,7 @@ func repeated(remarks []record.Remark, r record.Remark) bool {
 }
 
 // tooLarge is the inlining cost above which saying that a function is not
-// inlined helps nobody: the compiler's budget is 80 and a function of twice that
+// inlined is no use: the compiler's budget is 80 and a function of twice that
 // can be split or simplified; a larger one is not meant to be inlined.
 const tooLarge = 160
 

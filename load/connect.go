@@ -51,7 +51,7 @@ func (l *loop) resolved(k *link, places []netip.AddrPort, err error, now time.Du
 }
 
 // connect tries the next address of the host. Connections spread over a name's
-// addresses, and go on to the next one where nobody listens: localhost is ::1
+// addresses, and go on to the next one where there is no listener: localhost is ::1
 // and 127.0.0.1.
 func (l *loop) connect(k *link, now time.Duration) {
 	r := l.run
@@ -333,7 +333,7 @@ func (l *loop) fail(k *link, err error, now time.Duration) {
 		k.parted = true
 	}
 	again := opened && l.run.repeater != nil
-	if l.current == k { // nobody is left to read it
+	if l.current == k { // no reader is left
 		l.drop()
 	}
 	l.close(k)

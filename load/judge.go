@@ -25,8 +25,8 @@ const (
 	ownLagLeast = time.Millisecond
 	ownLagShare = 0.10
 	// starved: the generator's threads stood in the kernel's run queue for this
-	// share of the time that they wanted to run. Beside its target, on loopback,
-	// a late request is then the price of sharing the CPUs, which is said but
+	// share of the time that they wanted to run. Next to its target, on loopback,
+	// a late request is then the price of sharing the CPUs, which is a warning but
 	// does not void the run, unless the late sending makes up half of the tail:
 	// then the tail is more the generator's than the target's.
 	// Less than two turns of another thread (two slices of the kernel's scheduler,
@@ -57,7 +57,7 @@ const (
 	// which most runs are judged, still is one of a request that ended; with more
 	// it may lie anywhere above. (The estimate of record.Counts.Censored cannot
 	// say more: it takes the unfinished to be like the others, which under a
-	// target that stands still they are not.)
+	// target that stalls they are not.)
 	unfinishedMost = 0.01
 	// connectedLeast: share of the asked connections that were there. It voids
 	// the run only when the generator's own limits are the reason.
@@ -240,8 +240,8 @@ func judgeOffered(e *evidence, v *verdict) {
 	}
 }
 
-// judgeUnfinished voids a run in which so many requests never ended that nobody
-// knows how slow they were, and returns the reason.
+// judgeUnfinished voids a run in which too many requests never ended for
+// their latency to be known, and returns the reason.
 func judgeUnfinished(e *evidence, v *verdict) string {
 	open := e.begun + e.waiting
 	if e.cut || float64(open) <= unfinishedMost*float64(e.due()) {

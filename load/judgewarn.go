@@ -13,7 +13,7 @@ import (
 const (
 	// offeredLeast: less than this share of the due requests was sent in time.
 	offeredLeast = 0.99
-	// sharedCPU: a generator that takes this share of the CPUs beside its
+	// sharedCPU: a generator that takes this share of the CPUs next to its
 	// target takes it from the target.
 	sharedCPU = 0.25
 	// queued: part of all time for which the generator's threads stood in the

@@ -15,7 +15,7 @@ type ErrorKind string
 
 // Kinds of failure.
 const (
-	KindRefused        ErrorKind = "refused"          // nobody listens
+	KindRefused        ErrorKind = "refused"          // no listener
 	KindTimeout        ErrorKind = "timeout"          // the plan's timeout passed
 	KindReset          ErrorKind = "reset"            // RST or EPIPE
 	KindDNS            ErrorKind = "dns"              // the name does not resolve

@@ -55,7 +55,7 @@ func (r *run) ages(span record.Span, now time.Duration) (a ages) {
 		a.steps[min(request, steps-1)].add(now - intended)
 	}
 	for _, l := range r.loops {
-		// A ticket that nobody took has no request of the mix yet: it gets one as
+		// An untaken ticket has no request of the mix yet: it gets one as
 		// it would have.
 		rng := rand.NewPCG(r.seed, uint64(l.index))
 		draw := func(n int64) int {

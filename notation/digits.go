@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// fixed formats v with so many decimals, halves away from zero. FormatFloat takes
+// fixed formats v with the given number of decimals, halves away from zero. FormatFloat takes
 // halves to the even digit, and the page's toFixed away from zero: one figure would
 // read differently in two outputs of one run.
 func fixed(v float64, decimals int) string {

@@ -7,7 +7,7 @@ import (
 )
 
 // minCover is the share of a window that readings must cover for its amount to
-// be delivered. A window at the start, at the end or beside a gap is covered in
+// be delivered. A window at the start, at the end or next to a gap is covered in
 // part only, and the part would read as a dip that never was. It is below one
 // because the first reading comes a little after its edge, by as much as the
 // host kept us waiting.

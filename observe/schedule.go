@@ -10,7 +10,7 @@ import (
 
 // Every calls f at each window edge of the clock until ctx is done, and then
 // returns nil; an error of f ends it and is returned. It is an Edges whose
-// count of missed edges nobody wants.
+// unused count of missed edges.
 func Every(ctx context.Context, clock record.Clock, width time.Duration, f func(edge time.Duration) error) error {
 	return (&Edges{Clock: clock, Width: width}).Each(ctx, f)
 }

@@ -49,7 +49,7 @@ func EncodeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// writeAtomic writes dir/file through a temporary file beside it.
+// writeAtomic writes dir/file through a temporary file next to it.
 func writeAtomic(dir, file string, data []byte) error {
 	return writeAtomicFunc(dir, file, func(w io.Writer) error {
 		_, err := w.Write(data)

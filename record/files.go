@@ -19,7 +19,7 @@ import (
 //	traces/trace-w80-w99_8000123456-9999870000.trace
 //
 // The second window is the last that the span touches. The span lies in the
-// name and not in an index beside it, because a run may be killed between two
+// name and not in an index next to it, because a run may be killed between two
 // writes and names cannot disagree with themselves.
 const (
 	profilesDir = "profiles"

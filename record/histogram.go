@@ -25,7 +25,7 @@ const (
 // significant digits above are finer than the clock readings around a request
 // on loopback (some 100 ns); a fourth digit would cost eight times the memory
 // and mean nothing. An hour is beyond any timeout, but in an open loop against
-// a target that stands still the latency is the whole run. A histogram of this
+// a target that stalls the latency is the whole run. A histogram of this
 // configuration takes about 220 KB.
 const (
 	HistogramLowest  = int64(100)

@@ -149,7 +149,7 @@ func (e *encoder) seal() []byte {
 }
 
 // done drops the frame. When it was not written, the series that it defined
-// are undefined again, or the points of later frames would belong to nobody.
+// are undefined again, or the points of later frames would belong to no series.
 func (e *encoder) done(written bool) {
 	if !written {
 		for _, s := range e.pending {

@@ -24,7 +24,7 @@ type PathNode struct {
 	// Function is, with its file and line where the traces have them: of a PathWork
 	// the one that runs; of a PathGoroutine the one that it began in; of a PathRequest
 	// the target's own that waits; of a PathState the target's own that waits.
-	// "" where nobody knows.
+	// "" where unknown.
 	Function string `json:"function,omitempty"`
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`

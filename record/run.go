@@ -99,7 +99,7 @@ type SourceHealth struct {
 	Align Align `json:"align_error_ns"`
 	// CPU is the source's cost in redline's own process, in ns; 0 if unknown.
 	CPU time.Duration `json:"cpu_ns"`
-	// NotAsked is set when nobody asked for the source and the target shows
+	// NotAsked is set when the source was not asked for and the target shows
 	// nothing of its kind: then it is not OK, which is no failure.
 	NotAsked bool `json:"not_asked,omitempty"`
 	// Gaps are stretches in which the source was blind, in order. Amounts of
@@ -191,7 +191,7 @@ type Idle struct {
 // Blocking is a chain of sessions, each of which waited for a lock of the one
 // before it. Chains of the same statements in the same states count as one.
 type Blocking struct {
-	// Links begin with the session that waits for nobody.
+	// Links begin with the session that does not wait.
 	Links []BlockingLink `json:"links"`
 	Seen  int64          `json:"seen"`     // how many of the readings, one a second, met it
 	First time.Duration  `json:"first_ns"` // run time of the first of them

@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// load prints the block that users of wrk know, with service time beside
+// load prints the block that users of wrk know, with service time next to
 // latency: their difference is what coordinated omission would have hidden.
 func (t *textWriter) load() {
 	l := &t.s.Load

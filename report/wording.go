@@ -34,7 +34,7 @@ func stateLine(state record.State) string {
 	return "The run was " + notation.Clean(string(state)) + "; these figures cover the part before that."
 }
 
-// unconfirmed says that nobody knows whether the figures are the service's; empty
+// unconfirmed says that the validity of the figures is unknown; empty
 // where the generator judged them.
 func unconfirmed(s *record.Summary) string {
 	if s.Generator.Verdict() != record.ValidityUnknown {

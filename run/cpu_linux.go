@@ -9,7 +9,7 @@ import (
 
 // eager is the niceness of sources: a reading that waits for a CPU comes late,
 // and counts events since its edge into the window before. They run for
-// some 0.2 ms ten times a second, so nobody waits long for them. On two busy
+// some 0.2 ms ten times a second, so other threads wait briefly for them. On two busy
 // CPUs it took the alignment error of sockets from 1.1 to 2.1 ms at p99 (three
 // runs) to 0.5 to 0.8 ms, and that of events from 0.4 to 0.2 ms.
 const eager = -10

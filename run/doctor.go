@@ -85,7 +85,7 @@ func (c *Checkup) Works() bool {
 	return slices.ContainsFunc(c.Sources, func(s SourceCheck) bool { return s.State == Sees || s.State == Partly })
 }
 
-// Doctor opens every source for a moment and reports how each fared, beside
+// Doctor opens every source for a moment and reports how each fared, next to
 // the machine. It puts no load on anything, leaves nothing behind,
 // and fails only when there is no clock.
 func Doctor(ctx context.Context, p Patient) (*Checkup, error) {
@@ -229,7 +229,7 @@ func examine(ctx context.Context, source observe.Source, subject observe.Subject
 }
 
 // alone corrects the words when no target was named: nothing is wrong with a
-// way into a runtime that nobody asked for.
+// way into a runtime that was not asked for.
 func (c *SourceCheck) alone(source observe.Source) {
 	switch source.(type) {
 	case *goruntime.Metrics, *goruntime.Profiles, *goruntime.Traces:

@@ -22,7 +22,7 @@ func (c *conductor) openExporters() (err error) {
 	return nil
 }
 
-// beginExport puts the exporters beside the record.
+// beginExport puts the exporters next to the record.
 func (c *conductor) beginExport() {
 	name := filepath.Base(c.bundle.Dir())
 	if abs, err := filepath.Abs(c.bundle.Dir()); err == nil {

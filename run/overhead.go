@@ -44,7 +44,7 @@ func Overhead(ctx context.Context, o Options, pairs int) (*record.Overhead, erro
 	defer folder.Remove()
 	plan := *o.Plan
 	plan.Load.Duration, plan.Load.Warmup, plan.Load.Stages, plan.Load.Requests = overheadBlock, overheadWarmup, nil, 0
-	plan.Export = scenario.Export{} // these runs are nobody's but redline's
+	plan.Export = scenario.Export{} // these runs are redline's own
 	if plan.Target.Build != "" && o.Binary == "" {
 		o.Binary = filepath.Join(folder.Path, "target")
 		build := func() error {

@@ -102,7 +102,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.Hide == nil {
 		o.Hide = o.Plan.Redactor(os.Environ())
 	}
-	var output io.Writer // an interface that stays nil when nobody looks
+	var output io.Writer // an interface that stays nil without a view
 	if o.Output != nil {
 		lines := o.Hide.Writer(o.Output)
 		defer lines.Flush()

@@ -49,7 +49,7 @@ type stored struct {
 	err   error
 }
 
-// take opens the source and lets it run, beside the caller. One that opens after
+// take opens the source and lets it run, concurrently with the caller. One that opens after
 // it was given up is released at once.
 func (s *seat) take(ctx context.Context, subject observe.Subject, sink observe.Sink) {
 	s.opened, s.ended = make(chan struct{}), make(chan struct{})
@@ -86,7 +86,7 @@ func (s *seat) end(within context.Context, p patience) {
 	}
 }
 
-// ask has the source say how it fared and leave its file, beside the caller.
+// ask has the source say how it fared and leave its file, concurrently with the caller.
 func (s *seat) ask() told {
 	t := told{make(chan record.SourceHealth, 1), make(chan stored, 1)}
 	go func() {

@@ -28,7 +28,7 @@ const (
 )
 
 // exporting returns the plan's target with the address that spans are received
-// at in its environment, unless somebody has said already where they go.
+// at in its environment, unless it already names their destination.
 func (c *conductor) exporting() scenario.Target {
 	p := c.Plan
 	t := p.Target

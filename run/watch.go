@@ -12,7 +12,7 @@ import (
 )
 
 // patience is how long a source may keep others waiting. One that takes longer
-// costs its own data and nobody else's.
+// costs its own data alone.
 type patience struct {
 	hold time.Duration // how long the load waits for Open; who opens later joins
 	open time.Duration // after which a source that has not opened is given up
@@ -78,7 +78,7 @@ func openSources(ctx context.Context, subject observe.Subject, list []observe.So
 		w.seats = append(w.seats, &seat{source: source})
 	}
 	// Opened side by side, and each runs as soon as it is open: one that waits for
-	// a dead address holds nobody up for long.
+	// a dead address delays no other for long.
 	for _, s := range w.seats {
 		s.take(ctx, subject, sink)
 	}

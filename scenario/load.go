@@ -202,7 +202,7 @@ func (l Load) WithDefaults() Load {
 		case l.Replay != nil:
 			l.Duration = max(l.Replay.length()-l.Warmup, time.Second)
 		case l.Requests > 0:
-			l.Duration = MaxDuration // the count ends the load, and nobody knows when
+			l.Duration = MaxDuration // the count ends the load, at an unknown time
 		default:
 			l.Duration = DefaultDuration
 		}

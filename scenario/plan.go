@@ -45,7 +45,7 @@ type Plan struct {
 	// holds: keys of tokens, variables of the environment.
 	secrets []string
 
-	// openEnded says that nobody gave a duration, so that it follows the rest.
+	// openEnded says that no duration was given, so that it follows the rest.
 	openEnded bool
 }
 
@@ -91,7 +91,7 @@ type Load struct {
 	// per second: an open loop with Connections connections, all of them open
 	// from the start, whose requests are due in turn. Rate is then their sum.
 	PerConnection float64 `json:"rate_per_connection,omitempty"`
-	// Requests ends the load when so many of the measured span were begun;
+	// Requests ends the load when this many of the measured span were begun;
 	// zero is no bound.
 	Requests int64 `json:"requests,omitempty"`
 	// Streams is how many requests a connection carries at once (HTTP/2, gRPC);

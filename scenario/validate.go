@@ -127,7 +127,7 @@ func (t *Target) validate() error {
 func (p *Plan) validateTokens() error {
 	l := p.Load
 	if l.Requests > 0 && l.Duration == MaxDuration {
-		return nil // the count ends the load, nobody knows when
+		return nil // the count ends the load, at an unknown time
 	}
 	for _, name := range feederNames(p) {
 		if ttl := p.Data[name].ttl; ttl > 0 && ttl < l.Warmup+l.Duration {

@@ -27,7 +27,7 @@ type NotReady struct {
 	Exit *record.Exit // how it ended, when it did
 
 	// Listens are the TCP addresses at which the target listens instead; empty where
-	// there are none or nobody can see them.
+	// there are none or they are not visible.
 	Listens []string
 	// Stderr is the end of its output so far.
 	Stderr []string
@@ -181,7 +181,7 @@ func checkFree(rawURL string) error {
 	address := dialAddress(rawURL)
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
-		return nil // nobody there: as it should be
+		return nil // no listener: as it should be
 	}
 	conn.Close()
 	by := ""

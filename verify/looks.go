@@ -31,7 +31,7 @@ func (r Rules) Least() int {
 // looks is how many looks are planned.
 func (r Rules) looks() int { return max(1, cmp.Or(r.Looks, 4)) }
 
-// Plan returns the rules of a session that has so many pairs at its last look: with as
+// Plan returns the rules of a session with a number of pairs at its last look: with as
 // many looks as pay, unless their number is given.
 func (r Rules) Plan(most int) Rules {
 	if r.Looks == 0 {
@@ -64,7 +64,7 @@ type look struct {
 	seed      uint64
 }
 
-// at returns the n-th look, at so many pairs.
+// at returns the n-th look, at a number of pairs.
 func (r Rules) at(pairs, n int) look {
 	looks := r.looks()
 	n = min(n, looks)

@@ -26,7 +26,7 @@ type Metric struct {
 
 // Metrics returns all metrics with their defaults. Those of a closed loop are
 // CPU per request and throughput, with latency advisory: it follows from the
-// throughput of so many connections. At a rate latency is compared, and
+// throughput of a fixed number of connections. At a rate latency is compared, and
 // throughput is given. Each metric that decides makes the others harder to
 // decide, so allocations, which explain why CPU was spent, are advisory.
 func Metrics(open bool) []Metric {

@@ -18,7 +18,7 @@ const shifts = 300
 // leastNoise is how many residuals noise is drawn from at least.
 const leastNoise = 6
 
-// Errors returns the detectable change of a session of so many pairs and how often it errs, by a
+// Errors returns the detectable change of a session with a number of pairs and how often it errs, by a
 // side's comparison with itself: by which metrics identical sides differed, the
 // smallest effect that is found, and, by simulation with the same noise, how often
 // the rules call a regression where there is none. The noise is that of the pairs

@@ -77,7 +77,7 @@ func TestGate(t *testing.T) {
 			t.Errorf("exit %d, want %d\n%s%s", r.code, exitFailed, r.stdout, r.stderr)
 		}
 		if !strings.Contains(r.stdout, "one side up at a time (requests failed while both were up)") {
-			t.Errorf("nobody is told how it was measured:\n%s", r.stdout)
+			t.Errorf("the method is not reported:\n%s", r.stdout)
 		}
 	})
 	t.Run("regression", func(t *testing.T) {
@@ -106,7 +106,7 @@ func (s stall) regressionTold(t *testing.T, r result) {
 		}
 	}
 	if !strings.Contains(r.stderr, "the work tree has uncommitted changes") {
-		t.Errorf("nobody is told of changes:\n%s", r.stderr)
+		t.Errorf("the changes are not reported:\n%s", r.stderr)
 	}
 	if text := readFile(t, filepath.Join(s.dir, "out.md")); !regexp.MustCompile("(?m)^\\| `cpu_per_request` \\|.*\\| regression \\|$").MatchString(text) || !strings.HasPrefix(text, "### redline: regression\n") {
 		t.Errorf("Markdown:\n%s", text)

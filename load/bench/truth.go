@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix" // a blocking socket, and affinity
 )
 
-// stall is when the server stood still, in monotonic time.
+// stall is when the server stalled, in monotonic time.
 type stall struct{ Begin, End time.Duration }
 
 // truth is the latency of every request of an open loop, from the schedule and

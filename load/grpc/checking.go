@@ -109,7 +109,7 @@ func (c *checking) decode(d *decoder, m *messages) error {
 	if err != nil || len(c.json) == 0 {
 		return err
 	}
-	// The library puts blanks in at random, so that nobody relies on them.
+	// The library puts blanks in at random, so that no code relies on them.
 	return json.Compact(&c.compact, c.json)
 }
 

@@ -166,7 +166,7 @@ func (r *request) appendBlock(block, value []byte, at *scenario.Cursor) (extende
 }
 
 // openMetadata is the metadata of a request that no data goes into, for asking
-// the server for its schema: it may let nobody in without.
+// the server for its schema: it may refuse callers without.
 func openMetadata(q scenario.Request, p *scenario.Plan) http.Header {
 	h := http.Header{}
 	for name, template := range q.Headers {

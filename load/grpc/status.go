@@ -56,7 +56,7 @@ func codeOf(status int) int {
 	return codeUnknown
 }
 
-// parseStatus reads a grpc-status. A code that nobody knows is UNKNOWN, as
+// parseStatus reads a grpc-status. An undefined code is UNKNOWN, as
 // statuscodes.md asks for.
 func parseStatus(text string) (code int, ok bool) {
 	n, err := strconv.ParseUint(text, 10, 31)

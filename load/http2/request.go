@@ -208,7 +208,7 @@ var (
 
 var contentLength = AppendName(nil, "content-length", false)
 
-// head renders the header block of a request with a body of so many bytes.
+// head renders the header block of a request with a body of the given size.
 func (r *rendering) head(q *request, body int, at *scenario.Cursor) {
 	r.block = r.block[:0]
 	for i := range q.fields {

@@ -16,7 +16,7 @@ const (
 	sessionWindow = 1 << 30
 )
 
-// cautious is how many streams a session begins before the peer has said how
+// cautious is how many streams a session begins before the peer has announced how
 // many it takes. RFC 9113, section 6.5.2, asks peers not to take fewer.
 const cautious = 100
 

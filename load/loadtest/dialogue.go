@@ -53,7 +53,7 @@ func newDialogue(t *testing.T, s Subject, cut func(int) int) *dialogue {
 
 func (d *dialogue) run() { d.runTo(-1) }
 
-// runTo drives the dialogue to its end, or until so many bytes were delivered.
+// runTo drives the dialogue to its end, or until the given number of bytes was delivered.
 func (d *dialogue) runTo(limit int) {
 	d.t.Helper()
 	for steps := 0; ; steps++ {

@@ -243,7 +243,7 @@ func ClosesIdle(after time.Duration) Behaviour {
 	}
 }
 
-// Stalls answers, but stands still for so long after every so long, on all of
+// Stalls answers, but stalls for one duration after each of another, on all of
 // its connections at once.
 func Stalls(every, standstill time.Duration) Behaviour {
 	begin := time.Now()

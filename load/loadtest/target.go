@@ -17,8 +17,8 @@ import (
 // name server or without.
 const NoSuchName = "redline.invalid:80"
 
-// Refused returns a host:port where nobody listens. The port is held until the
-// test ends, so that nobody else takes it.
+// Refused returns a host:port without a listener. The port is held until the
+// test ends, so that no other process takes it.
 func Refused(t testing.TB) string {
 	t.Helper()
 	_, address := bound(t)
@@ -91,7 +91,7 @@ func Alone(t *testing.T, change func(*syscall.SysProcAttr)) bool {
 	return false
 }
 
-// LimitDescriptors leaves the process so many descriptors to open. It is for
+// LimitDescriptors leaves the process this many more descriptors to open. It is for
 // processes of Alone.
 func LimitDescriptors(t *testing.T, more int) {
 	t.Helper()

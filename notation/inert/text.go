@@ -35,7 +35,7 @@ func Text(s string) string {
 }
 
 // Lines does the same for text that is of several lines by nature, such as the output of a
-// compiler said: line ends and indentation stay.
+// compiler: line ends and indentation stay.
 func Lines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {

@@ -23,7 +23,7 @@
 // accounting/psi.rst of the kernel.
 //
 // A group is looked up through the mounts that redline itself sees. One that it
-// cannot see, as of another container, is absent and said to be so. When the
+// cannot see, as of another container, is absent and reported so. When the
 // target moves to another group, its counters begin anew there.
 package container
 

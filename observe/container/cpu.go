@@ -44,7 +44,7 @@ func parseCPUMax(text []byte) (cpus float64, ok bool) {
 type throttling struct {
 	periods   uint64 // in which the group wanted to run
 	throttled uint64 // of these, periods in which it was stopped
-	ns        uint64 // that its CPUs stood still
+	ns        uint64 // that its CPUs were throttled
 }
 
 // parseThrottling parses cpu.stat. ok is false for the root of version 2, which

@@ -32,7 +32,7 @@ type client interface {
 	// cpu takes a CPU profile of about a length.
 	cpu(ctx context.Context, length time.Duration) (capture, error)
 	// trace takes an execution trace of about a length. A capture with data
-	// beside an error is a trace whose end is missing.
+	// next to an error is a trace whose end is missing.
 	trace(ctx context.Context, length time.Duration, limit int64) (capture, error)
 	// identity returns a mark that distinguishes the target's process from one that takes its
 	// place, "" where there is none.
@@ -129,7 +129,7 @@ func absent(err error) bool {
 // quiet reports whether an error only says that the run was ended.
 func quiet(err error) bool { return errors.Is(err, context.Canceled) }
 
-// unreachable reports whether an error says that nobody is there to ask.
+// unreachable reports whether an error means that there is no listener.
 func unreachable(err error) bool {
 	var e *net.OpError
 	return errors.As(err, &e) && e.Op == "dial"

@@ -8,7 +8,7 @@ type Options struct {
 	// covered by several in turn, so that an aborted run keeps the finished
 	// ones. Zero means 10 s; below zero takes none.
 	CPULength time.Duration
-	// MutexFraction samples one in so many mutex contentions. Zero means 20;
+	// MutexFraction samples one in this many mutex contentions. Zero means 20;
 	// below zero leaves the target's own setting. It needs the probe.
 	MutexFraction int
 	// BlockRate samples one blocking event per so much time blocked: events

@@ -38,7 +38,7 @@ func newPprof(ctx context.Context, base string, pid int, clock record.Clock) (*p
 		return nil, &observe.Unsupported{What: "the pprof URL is not usable", Enable: enable, Err: err}
 	}
 	p := &pprof{base: u, pid: pid, clock: clock, http: &http.Client{
-		// No proxy: the target is near, and profiles are nobody else's business.
+		// No proxy: the target is near, and profiles are private.
 		Transport: &http.Transport{
 			DisableCompression: true,
 			DisableKeepAlives:  true,

@@ -25,7 +25,7 @@ var (
 	_ flier  = (*socket)(nil)
 )
 
-// appear is how long the socket may take to appear: the probe makes it beside
+// appear is how long the socket may take to appear: the probe makes it next to
 // the program's own start.
 const appear = 2 * time.Second
 

@@ -23,7 +23,7 @@ import (
 // hold whole requests of the short kind only.
 //
 // With the probe each trace holds CPU samples, with their goroutine: where no
-// CPU profile runs at the moment, the probe runs one that nobody reads. Over HTTP
+// CPU profile runs at the moment, the probe runs an unread one. Over HTTP
 // they are in a trace when Profiles takes its CPU profile at the time, as it is
 // planned to.
 //

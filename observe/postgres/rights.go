@@ -29,7 +29,7 @@ import (
 //	        or no schema of the path lets PUBLIC create.
 //	above   U holds S's rights, so that its text can do nothing that U cannot.
 //	        Every function belongs to a role that holds S's rights, so that
-//	        nobody else's code is there to run.
+//	        there is no foreign code to run.
 //	become  S may become U: the statement is planned with U's rights. U chose the
 //	        text, so there must be no code that could leave U again: no function
 //	        but the server's own, those in C (an administrator's), and those of

@@ -191,7 +191,7 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if h := s.Health(); h.OK || !strings.Contains(h.Why, "the process ended") {
-		t.Errorf("health %+v does not tell of the end", h)
+		t.Errorf("health %+v does not report the end", h)
 	}
 	if _, n := sink.Sum(record.HostBusy, ""); n == 0 {
 		t.Error("the host's figures ended with the process")

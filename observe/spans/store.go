@@ -14,7 +14,7 @@ const (
 	// send every five seconds by default.
 	late = 6 * time.Second
 	// mostPerSecond bounds the spans that are looked at, once for those of the
-	// load's own traces and once for all others. Decoding so many takes some 5 %
+	// load's own traces and once for all others. Decoding them takes some 5 %
 	// of a CPU.
 	mostPerSecond = 20_000
 )

@@ -14,7 +14,7 @@
 // second, the gateway's CPU per request, and the CPU of the whole host per
 // request. The second is the least noisy, and does not see what redline itself
 // takes; the third sees everything. The estimate over the rounds is that of
-// Hodges and Lehmann with the signed-rank interval at 95 %. Beside them stands
+// Hodges and Lehmann with the signed-rank interval at 95 %. Next to them stands
 // the CPU that each source took of redline's own process.
 //
 //	make bench-observe                                 # everything: some 12 minutes

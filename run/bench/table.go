@@ -15,7 +15,7 @@ const (
 	mostProbe = 0.005 // of throughput, the probe alone
 	mostAgent = 0.05  // of a core, all sources
 	mostHooks = 0.01  // of throughput, the hooks of an instrumented build
-	mostMarks = 0.02  // of throughput, the same beside traces, which they log into
+	mostMarks = 0.02  // of throughput, the same next to traces, which they log into
 )
 
 // again is how to make the committed table.

@@ -36,7 +36,7 @@ func (l *leader) await() {
 func (l *leader) signal(s syscall.Signal) { l.send(func() error { return syscall.Kill(l.pid, s) }) }
 
 // signalGroup signals the leader's group, and the leader where it has left it. An
-// error means that nobody is there.
+// error means that it is gone.
 func (l *leader) signalGroup(s syscall.Signal) {
 	l.send(func() error {
 		err := syscall.Kill(-l.pid, s)

@@ -53,7 +53,7 @@ func serve() int {
 		_ = enc.Encode(message{PID: w.leader.pid}) // who does not read it is dead, which is seen below
 	}
 	silence()
-	orders := make(chan order, 16) // more than come while nobody listens
+	orders := make(chan order, 16) // more than come while none is read
 	go func() {
 		defer close(orders)
 		for {

@@ -96,7 +96,7 @@ func moduleOf(byDir map[string]*Module, path string) *Module {
 	}
 }
 
-// replace writes a go.mod or go.work beside the user's that puts copies in the place
+// replace writes a go.mod or go.work next to the user's that puts copies in the place
 // of modules.
 func (s *Setup) replace(p Place, copies map[string]string) error {
 	if p.GoWork != "" {

@@ -10,7 +10,7 @@ import (
 type rule struct {
 	name  string // of the package clause
 	edits []edit
-	// extra is Go source for the added file, beside the hooks: what the wrappers
+	// extra is Go source for the added file, next to the hooks: what the wrappers
 	// call. Its imports stand in imports.
 	imports []string
 	extra   string

@@ -17,7 +17,7 @@
 // as root and leaves the postmaster running when its parent is killed); pg_ctl
 // (it daemonises, and with that loses the death signal); a Unix socket (its path
 // is limited to 107 bytes and a run directory can be deeper); the parent-death
-// signal alone (initdb's own children do not get it, and nobody clears the folder).
+// signal alone (initdb's own children do not get it, and the folder stays).
 package postgres
 
 import (
@@ -132,7 +132,7 @@ func (s *Server) Done() <-chan struct{} {
 }
 
 // Restart ends the server as an administrator would, which cuts its sessions
-// off, and starts it again on the same data and port. It must not run beside
+// off, and starts it again on the same data and port. It must not run concurrently with
 // other methods; a channel that Done returned before belongs to the old process.
 // For a given DSN it is an error.
 func (s *Server) Restart(ctx context.Context) error {

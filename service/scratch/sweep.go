@@ -97,7 +97,7 @@ func own(info fs.FileInfo) bool {
 var errOwned = errors.New("it has an owner, or is not ours")
 
 // ownerless returns the marker of a folder, locked against everybody, when it is
-// ours and nobody holds it. The error is fs.ErrNotExist when there is none.
+// ours and has no holder. The error is fs.ErrNotExist when there is none.
 func ownerless(folder *os.Root) (*os.File, error) {
 	f, err := folder.OpenFile(markerName, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {

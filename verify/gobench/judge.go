@@ -267,8 +267,8 @@ func together(open []compared, rounds, sameRounds int) (metrics []verify.Metric,
 	return metrics, pairs, same
 }
 
-// decidable reports whether the signed-rank test of so many rounds, all of one
-// sign, is significant as the first of so many tests by Holm.
+// decidable reports whether the signed-rank test of rounds that all have
+// one sign is significant as the first of so many tests by Holm.
 func decidable(rounds, tests int) bool {
 	return math.Pow(2, 1-float64(rounds))*float64(max(1, tests)) <= alpha
 }

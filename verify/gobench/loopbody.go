@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// unused returns the results that a loop computes and nobody uses: calls as
+// unused returns the results that a loop computes and never uses: calls as
 // statements, assignments to blanks, and to variables that are only assigned.
 func (r *reader) unused(body *ast.BlockStmt) (all []place) {
 	ast.Inspect(body, func(s ast.Node) bool {

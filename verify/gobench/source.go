@@ -21,7 +21,7 @@ type loop struct {
 	kind     loopKind
 	file     string
 	line     int
-	// dropped are results that the loop computes and nobody uses.
+	// dropped are results that the loop computes and never uses.
 	dropped []place
 	// before is timed work before the loop; inside prepares each iteration.
 	before, inside []place

@@ -183,7 +183,7 @@ var (
 )
 
 // Annotations writes the failures as workflow commands that common CI
-// systems show beside a change (::error title=...::message).
+// systems show next to a change (::error title=...::message).
 func Annotations(w io.Writer, r verify.Result) error {
 	var b strings.Builder
 	command := func(level, title, text string) {

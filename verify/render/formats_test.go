@@ -193,6 +193,6 @@ func TestAnnotations(t *testing.T) {
 		t.Errorf("not escaped:\n%s", text)
 	}
 	if text := written(t, func(w io.Writer) error { return Annotations(w, verify.Result{Verdict: verify.Pass}) }); text != "" {
-		t.Errorf("a pass is told as %q", text)
+		t.Errorf("a pass is reported as %q", text)
 	}
 }

@@ -20,15 +20,15 @@ const blocksAlone = 20
 // The two were measured one after the other, which pairs exist to avoid. What
 // can be done about it is done: blocks are independent samples (Mann-Whitney,
 // Hodges-Lehmann with Moses' interval); by as much as the machine itself may have
-// drifted between the sessions, as a yardstick beside every block shows, the
+// drifted between the sessions, as a yardstick next to every block shows, the
 // intervals of times and rates are wider; and nothing passes that could not have
 // been seen to fail. Other drift (a database that has grown, a
 // neighbour on the disk) cannot be distinguished from a change of the service, and the
-// rate of false regressions is not known: both are said with every result.
+// rate of false regressions is not known: every result says both.
 type Against struct {
 	Baseline *baseline.Baseline // nil measures alone and decides nothing
 	B        Side
-	Measurer Measurer // with the yardstick beside each block: a Yardstick
+	Measurer Measurer // with the yardstick next to each block: a Yardstick
 	Rules    verify.Rules
 	// MaxTime bounds the measuring; zero means DefaultMaxTime. Blocks is how many
 	// are measured; zero means 20.

@@ -87,7 +87,7 @@ func (l *Launcher) alternate(ctx context.Context, lead, other Side, turn time.Du
 		running.Go(func() {
 			b, why, err := l.block(together, s, plan, dir, meeting{clock, ready})
 			if err != nil {
-				cancel(err) // the other has nobody to take turns with
+				cancel(err) // the other has no partner for turns
 			}
 			if rate, ok := b.Values["throughput"]; ok {
 				b.Values["throughput"] = rate / share

@@ -73,7 +73,7 @@ func (e *spoiltError) Error() string { return "the generator could not keep up: 
 func unusable(s record.Summary) error {
 	late := !s.Generator.Valid && len(s.Generator.WhyInvalid) > 0 && s.Generator.WhyInvalid[0] != s.Generator.Unanswered
 	switch {
-	case s.Load.Requests == 0 && late: // on a host that stood still
+	case s.Load.Requests == 0 && late: // on a host that stalled
 		return &spoiltError{s.Generator.WhyInvalid[0]}
 	case s.Load.Requests == 0:
 		return errors.New("the scenario loaded nothing: no request ended within the block (hint: a longer --block, or more load)")

@@ -253,7 +253,7 @@ func (l *Log) count(kind string) int {
 	return len(l.pairs[kind])
 }
 
-// Finish writes the result beside the blocks and closes the log.
+// Finish writes the result next to the blocks and closes the log.
 func (l *Log) Finish(r verify.Result) error {
 	if l == nil {
 		return nil

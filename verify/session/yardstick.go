@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// Yardstick measures blocks as its Measurer does, and beside each of them the
+// Yardstick measures blocks as its Measurer does, and next to each of them the
 // machine, by a fixed piece of work: computing (SHA-256) and waiting for a cache.
 // Blocks of two sessions show by it whether the machine itself has become slower
 // or faster between them. It does not show the state of memory,

@@ -334,7 +334,7 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 		_ = cmd.Wait()
 	}, func(*observetest.Sink) bool { return s.vitals.Gone() })
 	if h := s.Health(); h.OK || !strings.Contains(h.Why, "the process ended") {
-		t.Errorf("health %+v does not tell of the end", h)
+		t.Errorf("health %+v does not report the end", h)
 	}
 }
 

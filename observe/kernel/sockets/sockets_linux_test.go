@@ -278,7 +278,7 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 		return ended && s.vitals.Gone()
 	})
 	if h := s.Health(); h.OK || !strings.Contains(h.Why, "the process ended") {
-		t.Errorf("health %+v does not tell of the end", h)
+		t.Errorf("health %+v does not report the end", h)
 	} else if len(h.Gaps) != 1 || h.Gaps[0].Len() <= 0 || h.Gaps[0].Why != "the process ended" {
 		t.Errorf("gaps %+v, want one from the end on", h.Gaps)
 	}
