@@ -142,7 +142,7 @@ func TestReceiverThatStandsStill(t *testing.T) {
 	p.cancel() // as the grace time does
 	<-p.ended
 	close(stuck)
-	if text := p.close(); !strings.Contains(text, "did not accept 90 of 90 values: it takes them slower than they come") {
+	if text := p.close(); !strings.Contains(text, "did not accept 90 of 90 values: it accepts them slower than they arrive") {
 		t.Errorf("%q", text)
 	}
 }

@@ -96,7 +96,7 @@ func (p *pusher) push(r request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || p.queued+len(r.body) > mostQueued {
-		p.lose(r.values, "it takes them slower than they come")
+		p.lose(r.values, "it accepts them slower than they arrive")
 		return
 	}
 	p.queue = append(p.queue, r)
@@ -281,7 +281,7 @@ func (p *pusher) close() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, r := range p.queue {
-		p.lose(r.values, "it takes them slower than they come")
+		p.lose(r.values, "it accepts them slower than they arrive")
 	}
 	p.queue = nil
 	if p.dropped == 0 {

@@ -151,7 +151,7 @@ func openFile(path string, create bool) (*Store, error) {
 	case err != nil:
 		return nil, fmt.Errorf("history: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("history: %s is no file (hint: --history history.db)", path)
+		return nil, fmt.Errorf("history: %s is not a file (hint: --history history.db)", path)
 	}
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *Store) explain(doing string, err error) error {
 	hint := ""
 	switch {
 	case strings.Contains(text, "not a database"), strings.Contains(text, "malformed"):
-		hint = " (hint: the file is damaged or no history; move it away and a new one is begun, and redline history add fills it from kept bundles)"
+		hint = " (hint: the file is damaged or not a history: move it away, and redline history add fills a new one from kept bundles)"
 	case strings.Contains(text, "SQLITE_BUSY"), strings.Contains(text, "database is locked"):
 		hint = fmt.Sprintf(" (hint: another process has held the file for %s)", busy)
 	}

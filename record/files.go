@@ -99,7 +99,7 @@ func (w *Writer) store(dir, typ, ext string, s Span, data []byte, bound int, hid
 	case full:
 		err = fmt.Errorf("there are %d files already", MaxFiles)
 	case len(data) > bound:
-		err = fmt.Errorf("%d bytes, %d are allowed", len(data), bound)
+		err = fmt.Errorf("%d bytes, at most %d are allowed", len(data), bound)
 	default:
 		if err = writeAtomic(w.dir, name, hide(data)); err == nil {
 			return nil

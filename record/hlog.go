@@ -77,7 +77,7 @@ func hlogLine(e *hdrEncoder, step string, kind Kind, s Span, c *Counts) ([]byte,
 	line = append(line, '\n')
 	e.line = line
 	if len(line) > MaxHlogRow {
-		return nil, fmt.Errorf("an interval of %d bytes, %d are allowed", len(line), MaxHlogRow)
+		return nil, fmt.Errorf("an interval of %d bytes, at most %d are allowed", len(line), MaxHlogRow)
 	}
 	return line, nil
 }

@@ -192,7 +192,7 @@ func readJournalOf(r io.Reader, t *table, factor int64) (torn int64, err error) 
 		}
 		length := binary.LittleEndian.Uint32(header[:])
 		if length > maxFrame {
-			return 0, fmt.Errorf("a frame claims %d bytes, %d are allowed", length, maxFrame)
+			return 0, fmt.Errorf("a frame claims %d bytes, at most %d are allowed", length, maxFrame)
 		}
 		if int(length) > cap(payload) {
 			payload = make([]byte, length)

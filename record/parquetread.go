@@ -87,7 +87,7 @@ func readFooter(r io.ReaderAt, size int64) (*thriftValue, error) {
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > maxFooter || n > size-12 {
-		return nil, fmt.Errorf("metadata of %d bytes, %d are allowed", n, min(maxFooter, size-12))
+		return nil, fmt.Errorf("metadata of %d bytes, at most %d are allowed", n, min(maxFooter, size-12))
 	}
 	footer := make([]byte, n)
 	if _, err := r.ReadAt(footer, size-8-n); err != nil {
@@ -109,7 +109,7 @@ type parquetDecoder struct {
 func (d *parquetDecoder) rowGroup(group *thriftValue, t *table) error {
 	rows := group.field(3).number
 	if rows < 0 || rows > maxGroupRows {
-		return fmt.Errorf("%d rows, %d are allowed", rows, maxGroupRows)
+		return fmt.Errorf("%d rows, at most %d are allowed", rows, maxGroupRows)
 	}
 	columns := map[string]*chunk{}
 	types := map[string]int64{
@@ -225,7 +225,7 @@ func (d *parquetDecoder) column(meta *thriftValue, rows int) (*chunk, error) {
 // unpack returns the content of a page, valid until the next call.
 func (d *parquetDecoder) unpack(packed []byte, codec, size int64) ([]byte, error) {
 	if size < 0 || size > maxPage {
-		return nil, fmt.Errorf("a page of %d bytes, %d are allowed", size, maxPage)
+		return nil, fmt.Errorf("a page of %d bytes, at most %d are allowed", size, maxPage)
 	}
 	switch codec {
 	case codecNone:

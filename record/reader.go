@@ -315,7 +315,7 @@ func openFile(dir, name string, bound int64) (f *os.File, size int64, err error)
 	case !info.Mode().IsRegular():
 		return nil, 0, fmt.Errorf("open %s: not a regular file", path)
 	case info.Size() > bound:
-		return nil, 0, fmt.Errorf("open %s: %d bytes, %d are allowed", path, info.Size(), bound)
+		return nil, 0, fmt.Errorf("open %s: %d bytes, at most %d are allowed", path, info.Size(), bound)
 	}
 	lastOpened.Store(&path)
 	if f, err = root.Open(name); err != nil {

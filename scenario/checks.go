@@ -21,7 +21,7 @@ const MaxChecks = 64
 func (d *decoder) checks(n ast.Node) []Check {
 	elements := d.elements(n, "checks")
 	if len(elements) > MaxChecks {
-		d.fail(n, "", "%d checks, %d are allowed for a request", len(elements), MaxChecks)
+		d.fail(n, "", "%d checks, at most %d are allowed for a request", len(elements), MaxChecks)
 		return nil
 	}
 	var all []Check

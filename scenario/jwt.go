@@ -259,7 +259,7 @@ func (s *tokenSource) sign(key crypto.PrivateKey, c claims) (*Table, error) {
 		rows = len(c.plan.Data[c.feeder].Rows)
 	}
 	if rows > maxSlowTokens && s.alg[:2] != "HS" {
-		return nil, mistakef("use HS256, or fewer rows", "%s would sign %d tokens, %d are allowed", s.alg, rows, maxSlowTokens)
+		return nil, mistakef("use HS256, or fewer rows", "%s would sign %d tokens, at most %d are allowed", s.alg, rows, maxSlowTokens)
 	}
 	t := &Table{Columns: []string{"value"}, Rows: make([][]string, rows), token: true, with: c.feeder}
 	workers := min(runtime.GOMAXPROCS(0), rows)

@@ -278,14 +278,14 @@ func (l *Load) validateConnections() error {
 	case math.IsNaN(l.ConnectRate) || l.ConnectRate < 0 || l.ConnectRate > MaxRate:
 		return fmt.Errorf("a connect_rate of %g/s is not within 0 and %g", l.ConnectRate, MaxRate)
 	case len(l.Sources) > maxSources:
-		return conflictf("load.sources", "", "%d sources, %d are allowed", len(l.Sources), maxSources)
+		return conflictf("load.sources", "", "%d sources, at most %d are allowed", len(l.Sources), maxSources)
 	}
 	for i, addr := range l.Sources {
 		if err := checkSource(addr); err != nil {
 			return fmt.Errorf("sources: %w", err)
 		}
 		if slices.Contains(l.Sources[:i], addr) {
-			return conflictf("load.sources", "", "source %s stands twice", addr)
+			return conflictf("load.sources", "", "source %s appears twice", addr)
 		}
 	}
 	return nil

@@ -62,7 +62,7 @@ func (r *Request) validateHeaders(p *Plan) error {
 
 func (r *Request) validateChecks() error {
 	if len(r.Checks) > MaxChecks {
-		return fmt.Errorf("%d checks, %d are allowed", len(r.Checks), MaxChecks)
+		return fmt.Errorf("%d checks, at most %d are allowed", len(r.Checks), MaxChecks)
 	}
 	for i := range r.Checks {
 		c := &r.Checks[i]

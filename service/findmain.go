@@ -66,7 +66,7 @@ func checkPackage(pkg string) error {
 		return nil
 	}
 	if first, rest, more := strings.Cut(strings.TrimSpace(pkg), " "); more {
-		return fmt.Errorf("build %s: there is no such package (hint: the target's arguments go after --: --build %s -- %s)", pkg, first, strings.TrimSpace(rest))
+		return fmt.Errorf("build %s: no such package (hint: the target's arguments go after --: --build %s -- %s)", pkg, first, strings.TrimSpace(rest))
 	}
 	return nil
 }

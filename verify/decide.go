@@ -174,9 +174,9 @@ func (j judgement) verdict(significant, last bool) MetricResult {
 	margin := math.Log1p(j.m.Margin)
 	switch {
 	case significant && j.low > 0 && j.estimate >= margin/2:
-		out.Verdict, out.Why = Regression, "the interval excludes no change, and the estimate passes half the margin"
+		out.Verdict, out.Why = Regression, "the interval excludes zero, and the estimate passes half the margin"
 	case significant && j.high < 0 && j.estimate <= -margin/2:
-		out.Verdict, out.Why = Improvement, "the interval excludes no change, and the estimate passes half the margin"
+		out.Verdict, out.Why = Improvement, "the interval excludes zero, and the estimate passes half the margin"
 	case !last && j.estimate <= -margin/2:
 		out.Why = "more pairs may show that it is better"
 	case j.upper >= margin:

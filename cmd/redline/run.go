@@ -46,7 +46,7 @@ bottleneck with evidence and a remedy. The measurements stay in a bundle
 
 The more redline can observe, the more it can prove:
   --build PKG    builds your main package with a probe injected: everything
-  --exec CMD     starts a command; runtime and traces only if it imports the probe
+  --exec CMD     starts a command; runtime and traces if it imports the probe
   --pid N        observes a running process; add --pprof for profiles and traces
   URL alone      load, and the listening process if it is on this host
 

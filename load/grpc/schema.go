@@ -37,7 +37,7 @@ const setHint = "make it with protoc --include_imports --descriptor_set_out=FILE
 // parseSet reads a FileDescriptorSet.
 func parseSet(data []byte) (*schema, error) {
 	if len(data) > maxSchema {
-		return nil, fmt.Errorf("a descriptor set of %d bytes, %d are allowed", len(data), maxSchema)
+		return nil, fmt.Errorf("a descriptor set of %d bytes, at most %d are allowed", len(data), maxSchema)
 	}
 	set := &descriptorpb.FileDescriptorSet{}
 	if err := (proto.UnmarshalOptions{RecursionLimit: maxNested}).Unmarshal(data, set); err != nil {
@@ -53,7 +53,7 @@ func parseSet(data []byte) (*schema, error) {
 // missing. Any other import that is missing is an error.
 func newSchema(files []*descriptorpb.FileDescriptorProto) (*schema, error) {
 	if len(files) > maxFiles {
-		return nil, fmt.Errorf("a schema of %d files, %d are allowed", len(files), maxFiles)
+		return nil, fmt.Errorf("a schema of %d files, at most %d are allowed", len(files), maxFiles)
 	}
 	have := map[string]bool{}
 	for _, f := range files {

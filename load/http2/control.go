@@ -152,7 +152,7 @@ func (s *Session) goAway(f frame, payload []byte) error {
 	for slot := range s.streams {
 		if s.streams[slot].id > last {
 			s.fail(slot, &load.Failure{Kind: load.KindStreamReset, Unseen: code == NoError,
-				Err: fmt.Errorf("the target turned the request away unseen%s", s.leaving)})
+				Err: fmt.Errorf("the target refused the request unprocessed%s", s.leaving)})
 		}
 	}
 	return nil

@@ -230,7 +230,7 @@ func TestGoAway(t *testing.T) {
 	}
 	receive(t, s, framed(frameGoAway, 0, 0, joined(number(3), number(uint32(EnhanceYourCalm)), []byte("slower"))...))
 	why := ` after GOAWAY with ENHANCE_YOUR_CALM (11): "slower"`
-	expect(t, "told", told.took(), "2: stream-reset: the target turned the request away unseen"+why)
+	expect(t, "told", told.took(), "2: stream-reset: the target refused the request unprocessed"+why)
 	if room, over := s.Room(); room != 0 || !over {
 		t.Errorf("room %d, over %v", room, over)
 	}

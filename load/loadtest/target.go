@@ -97,7 +97,7 @@ func LimitDescriptors(t *testing.T, more int) {
 	t.Helper()
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
-		t.Skip("this host does not tell how many descriptors are open:", err)
+		t.Skip("this host does not report how many descriptors are open:", err)
 	}
 	limit := syscall.Rlimit{Cur: uint64(len(open) + more), Max: uint64(len(open) + more)}
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -74,7 +74,7 @@ func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.E
 		x.BytesIn += int64(len(in))
 		w.over = true
 		return out, ended, &load.Failure{Kind: load.KindBadResponse,
-			Err: fmt.Errorf("byte %d of the echo differs from what was sent; is this an echo server?", at)}
+			Err: fmt.Errorf("byte %d of the echo differs from the sent message; is this an echo server?", at)}
 	}
 	x.BytesIn += int64(n)
 	if w.want = w.want[n:]; len(w.want) > 0 {

@@ -118,11 +118,11 @@ func (s Scan) unused(index record.Index) (why []string) {
 		return []string{fmt.Sprintf("%s is invalid, as its CREATE INDEX CONCURRENTLY failed: REINDEX INDEX CONCURRENTLY %s.", index.Name, quote(index.Name))}
 	}
 	if s.Node.Index == index.Name || s.Node.Uses(index.Name) {
-		return []string{fmt.Sprintf("The plan reads %s already: what it reads beyond its rows are conditions or versions of rows that no key holds.", index.Name)}
+		return []string{fmt.Sprintf("The plan already reads %s: its extra rows come from conditions or row versions that no key holds.", index.Name)}
 	}
 	why = []string{fmt.Sprintf("The index exists: %s, yet this plan does not read it.", index.Definition)}
 	if s.stale() {
-		return append(why, fmt.Sprintf("The planner's figures are old: ANALYZE %s.", quote(s.Node.Relation)))
+		return append(why, fmt.Sprintf("The planner's statistics are stale: ANALYZE %s.", quote(s.Node.Relation)))
 	}
 	return append(why, "Compare the plan of the application's own values (auto_explain, or EXPLAIN (ANALYZE, BUFFERS) with them): a parameter of another type, or random_page_cost far above that of the storage, keeps the planner from it.")
 }

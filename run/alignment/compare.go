@@ -98,7 +98,7 @@ func compare(rec *record.Record, clock record.Clock, marks []mark, health []reco
 		all = append(all, t)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("the service told of no event")
+		return nil, fmt.Errorf("the service reported no event")
 	}
 	return all, nil
 }

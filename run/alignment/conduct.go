@@ -86,7 +86,7 @@ func (l *lines) marks() (all []mark, err error) {
 		if err := d.Decode(&m); errors.Is(err, io.EOF) {
 			return all, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("what the service told: %w", err)
+			return nil, fmt.Errorf("the service's record: %w", err)
 		}
 		all = append(all, m)
 	}

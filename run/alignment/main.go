@@ -48,10 +48,10 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	}
 	flags := flag.NewFlagSet("alignment", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	trials := flags.Int("trials", 1000, "marked events that every source can see; 0 tells of those in the file")
+	trials := flags.Int("trials", 1000, "marked events that every source can see; 0 reports those in the file")
 	at := flags.Int("at-once", 500, "events in one run; more are made in several")
 	seed := flags.Uint64("seed", 1, "of the phases")
-	file := flags.String("o", "", "add the trials to this `file`, and tell of all that are in it")
+	file := flags.String("o", "", "add the trials to this `file`, and report all that it holds")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (o options) day(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	if missed > 0 {
-		return fmt.Errorf("%d figures are above what is asked", missed)
+		return fmt.Errorf("%d figures are above their bounds", missed)
 	}
 	return nil
 }

@@ -150,7 +150,7 @@ func (o options) tell(s *seen, out io.Writer) error {
 		return err
 	}
 	if missed != nil {
-		return fmt.Errorf("above what is asked: %s", strings.Join(missed, ", "))
+		return fmt.Errorf("above the bounds: %s", strings.Join(missed, ", "))
 	}
 	return nil
 }

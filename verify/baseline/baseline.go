@@ -90,7 +90,7 @@ func Read(path string) (Baseline, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return Baseline{}, fmt.Errorf("baseline %s is no file", path)
+		return Baseline{}, fmt.Errorf("baseline %s is not a file", path)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxBaseline+1))
 	if err != nil {

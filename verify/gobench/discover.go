@@ -127,7 +127,7 @@ func join(pkg string, o Options, sides []*built, by []found) (list []*benchmark,
 		for i, f := range by {
 			_, ok := f.once[name]
 			if _, failed := f.failed[name]; !ok && !failed {
-				missing = append(missing, Missing{Package: pkg, Name: name, Side: sides[i].name, Why: "is not there"})
+				missing = append(missing, Missing{Package: pkg, Name: name, Side: sides[i].name, Why: "does not exist"})
 			}
 			everywhere = everywhere && ok
 		}
