@@ -33,7 +33,7 @@ var errGone = errors.New("the other end of the connection has no owner")
 // asks for that one socket (sock_diag(7)), so that it costs the same on a host
 // of many connections.
 //
-// Hazard: a socket that its process has closed lives on for what was sent, and
+// Hazard: a socket that its process has closed lives on for its sent bytes, and
 // is shown as root's. Only one with an inode belongs to somebody. And where the
 // connection is not found the kernel looks for a listener of the same port, so
 // the answer must be of this connection.

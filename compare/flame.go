@@ -30,7 +30,7 @@ type Frame struct {
 }
 
 // Bounds of the tree: deeper stacks are cut, and frames below the least share of
-// both runs is too narrow to be seen.
+// both runs are too narrow to be seen.
 const (
 	deepestFrame  = 200
 	leastFrame    = 0.0005

@@ -102,7 +102,7 @@ func (g *gather) log(step string, kind record.Kind, s record.Span, c *record.Cou
 	g.logs = append(g.logs, l)
 }
 
-// take returns the windows that ended by then, in order, and sorts what has
+// take returns the windows that ended by then, in order, and sorts those that have
 // come since into their windows.
 func (g *gather) take(by time.Duration) []window {
 	g.mu.Lock()

@@ -10,7 +10,7 @@
 // by its hash, same kind of measurement, same machine by its fingerprint. Each
 // such series has one point per commit, the median of its results, in the order
 // of the commits' dates; results of a dirty tree belong to no commit
-// and is left out unless asked for. Changes of level are found by stat.ChangePoints.
+// and are left out unless asked for. Changes of level are found by stat.ChangePoints.
 //
 // A history is no gate: it speaks of levels of several commits, so a change is
 // detectable from the second commit after it on. verify judges a single commit.

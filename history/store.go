@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5" // PostgreSQL: what the rest of redline speaks it by
+	"github.com/jackc/pgx/v5" // PostgreSQL, through the driver of the rest of redline
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // SQLite without cgo, so that redline stays one static binary
 

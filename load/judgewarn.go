@@ -20,8 +20,8 @@ const (
 	// kernel's run queue. An answer that arrives meanwhile is read only
 	// afterwards. By Little's law the mean answer waits for that no larger a part
 	// of its service time than the part of time that its event loop stands there,
-	// because no more than all requests under way wait then. A tenth is what
-	// verdicts bear; how large a part of the time that the threads wanted to run it is
+	// because no more than all requests under way wait then. Verdicts bear a tenth
+	// of it; how large a part of the time that the threads wanted to run it is
 	// says nothing of that: a generator with little to do wants to run for a moment.
 	queued = 0.10
 )

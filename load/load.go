@@ -19,7 +19,7 @@
 //
 // Latency holds successes and timeouts, a timeout at the time it took: leaving
 // out the slowest requests would flatter the tail. Unfinished requests count as
-// at least as old as it was (record.Counts.Censored). Service time and first byte
+// at least as old as they were (record.Counts.Censored). Service time and first byte
 // likewise. The time that failures took, timeouts included, stands apart.
 //
 // # How it drives

@@ -113,7 +113,7 @@ func (l *loop) woken(u *lane) {
 
 // work begins the requests of lanes that are ready and hands out tickets to
 // lanes that were freed. Lanes that become ready by that, as after a message that
-// ends when it was sent, is left for the next time: sockets would never be looked
+// ends when it was sent, are left for the next time: sockets would never be looked
 // at otherwise.
 func (l *loop) work() {
 	n := len(l.ready)

@@ -131,8 +131,8 @@ func (t *totals) merge(i *interval) {
 func (t *totals) failed() int64 { return t.requests - t.failures[0] }
 
 // summary is the load half of summary.json. The caller adds the parts that the totals do
-// not know: the model and the unfinished requests. name gives a status its name
-// called; nil means its number.
+// not know: the model and the unfinished requests. name gives a status its name;
+// nil means its number.
 func (t *totals) summary(measured time.Duration, name func(status int) string) record.LoadSummary {
 	first := 0 // which is a success where statuses have names, as gRPC's have
 	if name == nil {

@@ -64,7 +64,7 @@ const tracesPerSecond = 50
 
 // Traced is implemented by protocols whose requests can carry a Trace.
 type Traced interface {
-	// Traced reports whether the plan leaves it to redline what trace a request
+	// Traced reports whether the plan leaves it to redline which trace a request
 	// of the mix belongs to.
 	Traced(request int) bool
 }

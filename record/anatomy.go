@@ -99,7 +99,7 @@ type Markers struct {
 }
 
 // The probe marks a request by a task of type RequestTask in the execution
-// trace, around the handler, and logs the id, half of it sent by the load, by a log
+// trace, around the handler, and logs the id that the load half sent, by a log
 // in it with category RequestLog.
 const (
 	RequestTask = "redline.request"

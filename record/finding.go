@@ -17,7 +17,7 @@ type Finding struct {
 	Rank  int    `json:"rank"` // from 1
 	Cause string `json:"cause"`
 	Title string `json:"title"` // one line a person reads first
-	// Share is the part explained, 0 to 1, of what ShareOf names.
+	// Share is the part explained, 0 to 1, of the amount that ShareOf names.
 	Share   float64 `json:"share"`
 	ShareOf string  `json:"share_of"` // "request time", "tail latency", "cpu", "capacity", "goroutines", "live heap", "database connections"
 	Where   Where   `json:"where"`

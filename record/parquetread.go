@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd" // the decoder under parquet-go, here with a bound on its output
 )
 
-// readParquet reads what writeParquet wrote:
+// readParquet reads the output of writeParquet:
 // https://github.com/apache/parquet-format (file layout, page headers, and the
 // RLE/bit-packing hybrid of dictionary indices).
 //

@@ -122,8 +122,8 @@ func (g Generator) Verdict() Validity {
 type Generator struct {
 	CPU            int64   `json:"cpu_ns"`
 	RequestsPerCPU float64 `json:"requests_per_cpu_s"`
-	// Valid is whether the figures are known to be the target's; Validity says
-	// the other two cases apart.
+	// Valid is whether the figures are known to be the target's; Validity separates
+	// the other two cases.
 	Valid      bool     `json:"valid"`
 	Validity   Validity `json:"validity,omitempty"`
 	WhyInvalid []string `json:"why_invalid"`

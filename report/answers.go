@@ -12,7 +12,7 @@ import (
 const mostUnexpected = 0.01
 
 // unexpected says that the answers differ from the scenario's expectation, before any
-// finding speaks of the service that gave them; "" where they are.
+// finding speaks of the service that gave them; "" where they agree.
 func unexpected(l *record.LoadSummary) string {
 	share := ratio(l.Unexpected, l.Requests)
 	if share <= mostUnexpected {

@@ -14,7 +14,7 @@ type chart struct {
 	ID    string `json:"id"`
 	Group string `json:"group"` // load, cpu, runtime, database
 	Title string `json:"title"`
-	Note  string `json:"note"` // what a reader must know to read it right
+	Note  string `json:"note"` // note for reading it right
 	Unit  string `json:"unit"` // 1, 1/s, ns, bytes, cpus
 	Stack bool   `json:"stack"`
 	Log   bool   `json:"log"`

@@ -38,7 +38,7 @@ type pageData struct {
 	Missing []string `json:"missing"`
 }
 
-// headline is the answer to "what stops it".
+// headline names the bottleneck.
 type headline struct {
 	Invalid string `json:"invalid"` // why the run is invalid; empty when it is not
 	State   string `json:"state"`   // the fate of it and of its answers; empty when it is complete and they are as expected

@@ -109,7 +109,7 @@ func scale(v []float64, by float64) []float64 {
 }
 
 // plus returns a + by*b; where one of them is missing the other stands alone,
-// except that nothing is taken off what is missing. It writes into a.
+// except that nothing is taken off a missing value. It writes into a.
 func plus(a, b []float64, by float64) []float64 {
 	if a == nil {
 		return scale(b, by)

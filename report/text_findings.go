@@ -49,7 +49,7 @@ func (t *textWriter) findings() {
 	}
 }
 
-// finding prints the title, where, how much, what to do, and why we say so, in
+// finding prints the title, where, how much, the remedy, and the evidence, in
 // that order, because a reader stops when they have enough.
 func (t *textWriter) finding(rank int, f *record.Finding) {
 	const indent = 11 // " 1  where  "

@@ -11,7 +11,7 @@ import (
 )
 
 // load prints the block that users of wrk know, with service time next to
-// latency: their difference is what coordinated omission would have hidden.
+// latency: coordinated omission would have hidden their difference.
 func (t *textWriter) load() {
 	l := &t.s.Load
 	t.section()
@@ -89,7 +89,7 @@ func (t *textWriter) steps() {
 }
 
 // checks prints the outcome of the scenario's checks. They are apart from
-// errors: an answer may come in time and not say what it should.
+// errors: an answer may come in time with the wrong content.
 func (t *textWriter) checks() {
 	if len(t.s.Load.Checks) == 0 {
 		return

@@ -43,7 +43,7 @@ func unconfirmed(s *record.Summary) string {
 	return "VALIDITY UNKNOWN: the run was killed before the generator judged itself; these figures may show the generator's limits, not the service's."
 }
 
-// nothing is the headline of a run without findings, and what limited its load
+// nothing is the headline of a run without findings, and the limit of its load
 // instead.
 func nothing(s *record.Summary) (headline, limit string) {
 	l := &s.Load
@@ -88,7 +88,7 @@ func full(c *record.CPUUse) string {
 }
 
 // limitedBy names the limit of the load when nothing in the
-// service did. For a closed loop that is Little's law, each connection waits for its
+// service limits it. For a closed loop that is Little's law, each connection waits for its
 // answer, unless it waits for a CPU.
 func limitedBy(s *record.Summary) string {
 	l, queued := &s.Load, queuedForCPU(s.Ledger)
@@ -156,14 +156,13 @@ func shortFunction(name string) string {
 	return name
 }
 
-// shortFile keeps a file's last two elements, which distinguish files of one service
-// apart.
+// shortFile keeps a file's last two elements, which distinguish files of one service.
 func shortFile(name string) string {
 	dir, file := path.Split(name)
 	return path.Join(path.Base(path.Clean(dir)), file)
 }
 
-// weight says how much a finding explains and what it could give.
+// weight words a finding's share and possible gain.
 func weight(f *record.Finding) string {
 	var parts []string
 	if f.Share > 0 {

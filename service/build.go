@@ -140,8 +140,8 @@ func writeOverlay(scratch string, main mainPackage, more map[string][]byte) (str
 	return path, os.WriteFile(path, data, 0o600)
 }
 
-// BuildError is a target that does not compile; Output is the text that the go command
-// said, bounded.
+// BuildError is a target that does not compile; Output is the go command's
+// output, bounded.
 type BuildError struct {
 	Package string
 	Output  string

@@ -6,7 +6,7 @@
 // identical binaries was seen to differ by a "significant" 2.9 %, so a launch is
 // the least that may be repeated. Where both sides can be up at once, they take
 // turns of a fraction of a second under the load, so that noise of the machine
-// happens to both; that two versions run best at the same time is shown by Bulej
+// hits both; that two versions run best at the same time is shown by Bulej
 // et al., "Duet Benchmarking: Improving Measurement Accuracy in the Cloud"
 // (ICPE 2020). The natural logarithm of the ratio of a pair's
 // two values is one difference; the decision rests on those differences alone:
@@ -27,8 +27,8 @@
 // simulation, the rate of false regressions follow.
 //
 // DecideAgainst compares with the stored blocks of an earlier session instead, where
-// measuring both sides is too dear: unpaired, wider by the drift that the machine may have
-// drifted in between, and without a known rate of false regressions.
+// measuring both sides is too dear: unpaired, wider by the machine's possible drift
+// in between, and without a known rate of false regressions.
 //
 // The package is the decision alone: it takes Blocks and Pairs, values by metric in
 // ns, bytes, 1/s or counts, and gives a Result. It opens no file, starts no process and

@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/notation/inert"
 )
 
-// storage are the errors of a disk that takes no more, and what to do about each.
+// storage are the errors of a disk that takes no more, and their remedies.
 var storage = []struct {
 	errno      syscall.Errno
 	what, hint string

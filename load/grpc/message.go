@@ -74,8 +74,8 @@ func (f *framed) encode(dst []byte, e *encoding) ([]byte, error) {
 }
 
 // compileMessage makes a message of its JSON. Where data goes into it, fields
-// are encoded one by one; what has a JSON of its own, such as
-// google.protobuf.Timestamp, makes the whole message take the longer way.
+// are encoded one by one; types with a JSON of their own, such as
+// google.protobuf.Timestamp, make the whole message take the longer way.
 func compileMessage(n *node, as protoreflect.MessageDescriptor, s *schema) (encoder, error) {
 	if n.kind == bareNode {
 		return &rendered{jsonPieces{n.text, []bool{false}}, as, s}, nil

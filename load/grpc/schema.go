@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
-	_ "google.golang.org/protobuf/types/known/emptypb" // of what schemas import, this and the next are not linked otherwise
+	_ "google.golang.org/protobuf/types/known/emptypb" // of the imports of schemas, this and the next are not linked otherwise
 	_ "google.golang.org/protobuf/types/known/fieldmaskpb"
 
 	"github.com/redline-go/redline/scenario"
@@ -49,7 +49,7 @@ func parseSet(data []byte) (*schema, error) {
 	return newSchema(set.File)
 }
 
-// newSchema links files, to which it adds what Google's own are imported and
+// newSchema links files, to which it adds those of Google's own that are imported and
 // missing. Any other import that is missing is an error.
 func newSchema(files []*descriptorpb.FileDescriptorProto) (*schema, error) {
 	if len(files) > maxFiles {

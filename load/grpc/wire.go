@@ -219,7 +219,7 @@ var (
 	errCount    = fault(load.KindBadResponse, "status OK without exactly one message, which the method answers with")
 )
 
-// finish judges a complete answer. Without trailers the code is what HTTP's
+// finish judges a complete answer. Without trailers the code is the one that HTTP's
 // status stands for.
 func (w *wire) finish(c *call, q *request, code int, t *trailers) error {
 	c.x.Status = code

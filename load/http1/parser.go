@@ -120,7 +120,7 @@ func (p *parser) takeLine(b []byte) (used int, err error) {
 	return end + 1, p.take(line)
 }
 
-// takePart takes what there is of a line that came in pieces, up to its end if
+// takePart takes the bytes so far of a line that came in pieces, up to its end if
 // that is not negative.
 func (p *parser) takePart(b []byte, end int) (used int, err error) {
 	if used = end + 1; end < 0 {

@@ -44,7 +44,7 @@ type Handler interface {
 	// Data receives a piece of the body, which is empty when only its end came.
 	Data(slot int, data []byte, end bool) error
 	// Failed is called when the stream came to nothing, while the connection may
-	// be of use yet. The error is a *load.Failure, or what Head or Data returned.
+	// be of use yet. The error is a *load.Failure, or the error that Head or Data returned.
 	Failed(slot int, err error)
 }
 

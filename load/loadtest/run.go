@@ -15,8 +15,8 @@ import (
 const patience = time.Minute
 
 // Run drives a plan and checks the invariants of every run: each request that was
-// due is a success, a failure of one kind, or unfinished; what the windows, the
-// latency log and the summary of an open loop say adds up to the same. (In a
+// due is a success, a failure of one kind, or unfinished; and the windows, the
+// latency log and the summary of an open loop add up to the same. (In a
 // closed loop the last requests may begin after the measured span.)
 //
 // A plan without a grace time waits for requests under way as long as a host may

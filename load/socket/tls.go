@@ -88,7 +88,7 @@ func (t *TLS) Ready(ahead []byte) { t.raw.drained, t.raw.buffer = false, ahead }
 // so or the error is ErrAgain. io.EOF is the orderly end.
 func (t *TLS) Read(b []byte) (int, error) { return t.conn.Read(b) }
 
-// More reports whether another Read may find something: what it would find is
+// More reports whether another Read may find something: the bytes are
 // never hidden inside of crypto/tls, which is given one record at a time.
 func (t *TLS) More() bool { return len(t.raw.ahead) > 0 || !t.raw.drained }
 

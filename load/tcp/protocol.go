@@ -5,7 +5,7 @@
 //
 // A connection carries one message at a time: a second one on its way would
 // hide how long the first one's echo took. Bytes that arrive when nothing is under
-// way ends the connection, unless the plan has messages without a reply, whose
+// way end the connection, unless the plan has messages without a reply, whose
 // answers would be such bytes.
 package tcp
 
@@ -42,7 +42,7 @@ type request struct {
 }
 
 // New compiles the plan's messages. Settings that raw TCP has no place for (headers, a
-// status, a path) is an error that names the request.
+// status, a path) are an error that names the request.
 func New(p *scenario.Plan) (*Protocol, error) {
 	if len(p.Requests) == 0 {
 		return nil, errors.New("tcp: the plan has no request")

@@ -22,7 +22,7 @@ import (
 const mostUpgrade = 64 << 10
 
 // endpoint is where a connection is upgraded, and how. Its fields up to headers
-// are what makes two requests share connections.
+// decide whether two requests share connections.
 type endpoint struct {
 	scheme, authority, path string
 	headers                 map[string]scenario.Secret

@@ -24,7 +24,7 @@ const (
 
 // wire is one connection. It is kept small: there may be tens of thousands,
 // most of them idle. Its buffers are made when they are needed, and parts that only
-// the upgrade needs is let go after it.
+// the upgrade needs are let go after it.
 type wire struct {
 	p     *Protocol
 	at    *endpoint
@@ -96,7 +96,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	return out, nil
 }
 
-// appendMessage appends the frame of a message. What is rendered is rendered
+// appendMessage appends the frame of a message. A rendered message is rendered
 // in place, behind room for the head of a short message.
 func (w *wire) appendMessage(out []byte, q *request, x *load.Exchange) []byte {
 	key := w.key()

@@ -36,7 +36,7 @@ type state struct {
 	seldomAt           time.Duration
 }
 
-// pressureFile is one file of PSI that is there, and what it covers: the
+// pressureFile is one file of PSI that is there, and its scope: the
 // host's stand in for the group's where that has none.
 type pressureFile struct {
 	path   string

@@ -9,7 +9,7 @@
 //
 // They overlap on purpose: eBPF's counts are held against the kernel's own
 // counters of the same namespace, and where it cannot be used the others report
-// of the same causes less closely.
+// the same causes less closely.
 package kernel
 
 import (

@@ -3,7 +3,7 @@
 // the hardware's own counters (perf_event_open(2)). The kernel's counters, such as
 // that of moves between CPUs, are left alone: one of them made a round trip of two
 // threads dearer by 30 % (3.4 to 4.4 us), four times the cost of the eBPF program for the
-// run queue takes.
+// run queue.
 //
 // Each thread that the target has when the run begins gets a counter of its own
 // that later threads and children inherit. A thread that is born in the moment

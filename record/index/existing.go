@@ -127,8 +127,8 @@ func (s Scan) unused(index record.Index) (why []string) {
 	return append(why, "Compare the plan of the application's own values (auto_explain, or EXPLAIN (ANALYZE, BUFFERS) with them): a parameter of another type, or random_page_cost far above that of the storage, keeps the planner from it.")
 }
 
-// stale reports whether the planner's figures of a table are no longer near what
-// is counted: rows off by half, or never analysed.
+// stale reports whether the planner's figures of a table are no longer near the
+// counts: rows off by half, or never analysed.
 func (s Scan) stale() bool {
 	t := s.Table
 	if t == nil {

@@ -7,7 +7,7 @@
 // the signal it always is, and reaches the caller's context even if the view
 // hangs.
 //
-// Designs tried and rejected: the alternate screen (what the run printed is gone
+// Designs tried and rejected: the alternate screen (the run's output is gone
 // when it ends), and reading keys (raw mode turns Ctrl-C into a key, and a
 // killed process leaves the terminal raw).
 package live

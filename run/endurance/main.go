@@ -14,8 +14,8 @@
 // It needs no quiet machine: memory and bytes do not depend on who else runs.
 // The memory reported is that of redline's process alone, which holds the load
 // generator too; it is read each second until the process is gone, so that the
-// judging of the bundle at its end is in it. The bounds that others set on a bundle's size
-// is asked of the directory as redline leaves it, and of its largest moment.
+// judging of the bundle at its end is in it. The bounds on a bundle's size
+// apply to the directory as redline leaves it, and of its largest moment.
 package main
 
 import (
@@ -158,7 +158,7 @@ func (o options) run(ctx context.Context, scratch, dsn string, stderr io.Writer)
 	}
 	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(os.Interrupt) })()
 	s := watch(cmd, o.out)
-	// A threshold or a busy host may fail the run's verdict; the bundle is what
+	// A threshold or a busy host may fail the run's verdict; the bundle is the part that
 	// counts here.
 	var exit *exec.ExitError
 	if s.ended != nil && !errors.As(s.ended, &exit) {

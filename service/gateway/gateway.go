@@ -53,7 +53,7 @@ func Seed(ctx context.Context, binary, dsn string) error {
 	return err
 }
 
-// Remedies asks a built gateway what may be switched on.
+// Remedies asks a built gateway for its switches.
 func Remedies(ctx context.Context, binary string) (list []Remedy, err error) {
 	out, err := Command(ctx, binary, nil, "remedies", "--json")
 	if err != nil {

@@ -56,7 +56,7 @@ func (l *leader) send(kill func() error) {
 	}
 }
 
-// reap kills what is left of the group, and lets the number go by wait.
+// reap kills the rest of the group, and lets the number go by wait.
 func (l *leader) reap(wait func()) {
 	l.signalGroup(syscall.SIGKILL)
 	l.mu.Lock()

@@ -29,7 +29,7 @@ type Place struct {
 	ModCache string // GOMODCACHE
 	GoMod    string // of the main module; the file of -modfile where GOFLAGS names one
 	GoWork   string // "" outside of a workspace
-	Scratch  string // a folder for what this build alone needs
+	Scratch  string // a folder for files of this build alone
 	Copies   string // a folder for copies of modules; empty means that of the user's cache
 }
 
@@ -306,8 +306,8 @@ func copyFile(from, to string) error {
 // keep is how long a copy stays that no build uses.
 const keep = 30 * 24 * time.Hour
 
-// forget removes copies that no build used for long, and what builds that were killed
-// left.
+// forget removes copies that no build used for long, and leftovers of builds that were
+// killed.
 func forget(parent string) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {

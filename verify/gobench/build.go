@@ -129,8 +129,8 @@ func list(ctx context.Context, dir, scratch string, o Options) ([]testPackage, e
 		if err := dec.Decode(&p); err != nil {
 			return nil, fmt.Errorf("read go list: %w", err)
 		}
-		// A package that is not there has no folder; one that is broken is reported
-		// of by its build.
+		// A package that is not there has no folder; one that is broken fails
+		// in its build.
 		if p.Dir != "" {
 			all = append(all, p)
 		} else if len(o.Sides) == 1 && p.Error != nil {

@@ -121,7 +121,7 @@ func values(series []launch, unit string) (out []float64) {
 }
 
 // metrics are the metrics of a benchmark with their directions: those that testing
-// prints is known, a rate per second is better when higher, a cost per operation
+// prints are known, a rate per second is better when higher, a cost per operation
 // when lower, and a Unit line may give the direction of a benchmark's own metrics.
 // Of a unit without a direction changes are reported and decide nothing. Throughput
 // in bytes is the time in another unit, and bytes of operations that allocate no
@@ -288,7 +288,7 @@ func (b *Benchmark) conclude() {
 }
 
 // describe adds the typical values of one side's rounds, and the change that a
-// comparison of as many rounds could see.
+// comparison of as many rounds detects.
 func (s *session) describe(r *Report, list []*benchmark) {
 	for i, b := range list {
 		for _, c := range s.metrics(b) {

@@ -12,6 +12,6 @@
 // session that was interrupted loses the pair under way and nothing else.
 //
 // A side that does not start, serve or last, and a generator that cannot keep up, make
-// the result invalid and are no error. Errors are the context's end, and failures to keep the
-// log from being written or resumed.
+// the result invalid and are no error. Errors are the context's end, and failures to write or resume the
+// log.
 package session

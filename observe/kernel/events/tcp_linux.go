@@ -258,7 +258,7 @@ func (t *tcpEvents) drain(s *state, at time.Duration) {
 }
 
 // calibration holds the programs' counts of the namespace against those of the
-// kernel counts.
+// kernel.
 type calibration struct {
 	based      bool
 	programs   [3]uint64

@@ -78,8 +78,8 @@ func (d *diag) dump(q query, f func(*socket, record.Span)) (cost time.Duration, 
 // exchange asks, and reads the answer part by part.
 //
 // Subtle: the kernel prepares the first part while it is asked, and each further
-// one while the one before it is read (netlink_dump in netlink_recvmsg). So what
-// a read returns belongs to the call before.
+// one while the one before it is read (netlink_dump in netlink_recvmsg). So the result
+// of a read belongs to the call before.
 func (d *diag) exchange(q query, f func(*socket, record.Span)) (whole bool, err error) {
 	d.seq++
 	d.writeDump(q)

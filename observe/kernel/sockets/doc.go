@@ -24,7 +24,7 @@
 // interrupted is taken again.
 //
 // Amounts are sums over sockets that come and go. Amounts of a connection between
-// its last sample and its end is left out.
+// its last sample and its end are left out.
 //
 // sock_diag is spoken here on a bare netlink socket: the libraries make a dozen
 // values per socket, at thousands of them ten times a second. Asking for known
