@@ -265,7 +265,7 @@ func TestDamagedFile(t *testing.T) {
 	if _, err := Open(t.Context(), foreign); !errors.Is(err, errForeign) {
 		t.Errorf("another program's file: %v", err)
 	}
-	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "no file") {
+	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "not a file") {
 		t.Errorf("a folder: %v", err)
 	}
 }

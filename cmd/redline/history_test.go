@@ -161,7 +161,7 @@ func TestResultsAreKept(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(r.stdout), "\n"); len(lines) != 2 || !strings.Contains(lines[1], "svc: begun") {
 		t.Errorf("kept\n%s", r.stdout)
 	}
-	if r = invokeIn(t, dir, "history", "add", "one", "two/ab.json", "--history", "h.db"); r.code != exitOK || strings.Count(r.stdout, "is there already") != 2 {
+	if r = invokeIn(t, dir, "history", "add", "one", "two/ab.json", "--history", "h.db"); r.code != exitOK || strings.Count(r.stdout, "already kept") != 2 {
 		t.Errorf("added again: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	if r = invokeIn(t, dir, "history", "add", "one", "nothing", "--history", "new.db"); r.code != exitUsage || !strings.Contains(r.stdout, "one: kept, commit") || !strings.Contains(r.stderr, "nothing: ") {
