@@ -59,7 +59,7 @@ func TestRunIsShownElsewhere(t *testing.T) {
 func TestExportFlagsThatMakeNoSense(t *testing.T) {
 	for want, args := range map[string][]string{
 		"neither an address":  {"--prometheus", "9464"},
-		"reachable from":        {"--prometheus", "0.0.0.0:9464"},
+		"reachable from":      {"--prometheus", "0.0.0.0:9464"},
 		"pyroscope is not":    {"--pyroscope", "127.0.0.1:4040"},
 		"otlp is not the URL": {"--otlp-metrics", "127.0.0.1:4318"},
 	} {

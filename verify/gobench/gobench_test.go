@@ -212,7 +212,7 @@ func BenchmarkFails(b *testing.B) { b.Run("late", func(b *testing.B) { b.Error("
 func checkMissing(t *testing.T, r *Report) {
 	t.Helper()
 	for _, want := range []Missing{
-		{"shop/codec", "Gone", "b", "does not exist", false}, {"shop/codec", "New", "a", "not there", false},
+		{"shop/codec", "Gone", "b", "does not exist", false}, {"shop/codec", "New", "a", "does not exist", false},
 		{"shop/codec", "APanic", "b", "no such order", true}, {"shop/codec", "Fails/late", "b", "FAIL", true},
 		{"shop/fresh", "", "a", "no benchmarks", false},
 	} {
