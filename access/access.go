@@ -5,7 +5,7 @@
 // its owner names besides: the target's user.
 //
 //	access.go         the listener: connections, whose they are, how many of them
-//	admit.go          requests: users, tokens, rates, and how a refusal is said
+//	admit.go          requests: users, tokens, rates, and the words of a refusal
 //	peer_linux.go     the user at the other end of a connection of loopback
 //
 // All others show a token, as everyone does where the listener has one and at an
@@ -35,7 +35,7 @@ import (
 
 // Options say who may connect. The zero value lets in this user and root.
 type Options struct {
-	// Token, if not empty, is what every request shows as "Authorization:
+	// Token, if not empty, must come with every request as "Authorization:
 	// Bearer". Without one, users that are not known do not come in.
 	Token string
 	// Variable names the environment variable that sets the token, for errors.
@@ -53,7 +53,7 @@ type Options struct {
 
 const (
 	mostConnections = 256
-	// Whoever cannot come in has so many connections, each for so long: enough
+	// Whoever cannot come in has a bounded number of connections, each for a bounded time: enough
 	// to read why.
 	strangers    = 8
 	strangerTime = 5 * time.Second

@@ -26,7 +26,7 @@ func ConnContext(ctx context.Context, c net.Conn) context.Context {
 }
 
 // Admit reports why a request is not served, nil when it is. The server has
-// ConnContext; one that has not knows nobody.
+// ConnContext; one without it knows no user.
 func (d *Listener) Admit(r *http.Request) *Refusal {
 	c, _ := r.Context().Value(connKey{}).(*conn)
 	switch {

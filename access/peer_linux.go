@@ -27,13 +27,13 @@ const (
 	finWait2    = 5
 )
 
-var errGone = errors.New("nobody owns the other end of the connection")
+var errGone = errors.New("the other end of the connection has no owner")
 
 // peer returns the user who made the other end of a connection of loopback. It
 // asks for that one socket (sock_diag(7)), so that it costs the same on a host
 // of many connections.
 //
-// Hazard: a socket that its process has closed lives on for what was sent, and
+// Hazard: a socket that its process has closed lives on for its sent bytes, and
 // is shown as root's. Only one with an inode belongs to somebody. And where the
 // connection is not found the kernel looks for a listener of the same port, so
 // the answer must be of this connection.
@@ -47,7 +47,7 @@ func peer(c net.Conn) (uid int, err error) {
 	ours = netip.AddrPortFrom(ours.Addr().Unmap().WithZone(""), ours.Port())
 	answer, err := ask(theirs, ours)
 	if err != nil {
-		return 0, fmt.Errorf("ask whose connection it is: %w", err)
+		return 0, fmt.Errorf("find the connection's owner: %w", err)
 	}
 	state, inode := answer[1], binary.NativeEndian.Uint32(answer[68:])
 	var id [36]byte

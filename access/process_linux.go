@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// OwnerOf returns what reports whether a user is the one that a process runs as
-// now: real or effective, since services begin as root and drop their rights. It
-// is for Options.Known. A pid of 0 is nobody's.
+// OwnerOf returns a function that reports whether a process runs as a user
+// now: real or effective, because services begin as root and drop their rights. It
+// is for Options.Known. A pid of 0 has no owner.
 //
 // The files of /proc belong to root where a process must not be looked into, so
 // that their owner says nothing.

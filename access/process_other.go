@@ -2,6 +2,6 @@
 
 package access
 
-// OwnerOf returns what reports whether a user is the one that a process runs as.
-// Here nobody is: who connects is not known either.
+// OwnerOf returns a function that reports whether a process runs as a user.
+// Here none is: who connects is unknown too.
 func OwnerOf(int) func(uid int) bool { return func(int) bool { return false } }

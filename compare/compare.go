@@ -10,8 +10,8 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// Comparison is what two recorded runs show beside each other. It decides
-// nothing: what changed on the machine between them is in every figure.
+// Comparison is the difference of two recorded runs. It decides
+// nothing: every change of the machine between them is in each figure.
 type Comparison struct {
 	Schema  string    `json:"schema"` // redline.compare/1
 	Runs    [2]string `json:"runs"`
@@ -33,7 +33,7 @@ type Metric struct {
 	A    float64 `json:"a"`
 	B    float64 `json:"b"`
 	// Estimate with Low and High come from blocks of windows long enough for one
-	// not to tell of the next; Known is false where there are too few.
+	// not to be correlated with the next; Known is false where there are too few.
 	Estimate float64 `json:"estimate"`
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
@@ -48,19 +48,19 @@ type Metric struct {
 // Schema names its JSON.
 const Schema = "redline.compare/1"
 
-// Caveat is what such a comparison cannot show; it is printed with each.
-const Caveat = "These runs were made one after another. Whatever else changed in between, on the machine, in the " +
-	"database, in caches, is in the differences: on a 2-core machine such comparisons found identical binaries " +
-	"different in 10 of 21 cases. redline ab settles it."
+// Caveat names the limits of such a comparison; it is printed with each.
+const Caveat = "These runs were made one after another. Every other change in between, on the machine, in the " +
+	"database or in caches, is part of the differences: on a 2-core machine such comparisons reported identical binaries as " +
+	"different in 10 of 21 cases. redline ab decides."
 
 const (
-	// firstBlock and mostBlocks: blocks of a second smooth what a window holds of
+	// firstBlock and mostBlocks: blocks of a second smooth a window's share of
 	// a single collection; beyond 200 of them the interval does not get truer.
 	firstBlock, mostBlocks, leastBlocks = 10, 200, 8
 	level                               = 0.95
 )
 
-// Runs sets two recorded runs beside each other over their steady spans.
+// Runs sets two recorded runs side by side over their steady spans.
 func Runs(a, b *record.Record) Comparison {
 	out := Comparison{Schema: Schema, Runs: [2]string{a.Dir, b.Dir}, Metrics: []Metric{}, Warnings: []string{}}
 	out.Warnings = append(out.Warnings, unlike(a.Run, b.Run)...)
@@ -109,7 +109,7 @@ func windows(m verify.Metric, a, b []float64) Metric {
 	for {
 		la, lb := logs(blocks(a, block)), logs(blocks(b, block))
 		if min(len(la), len(lb)) < leastBlocks {
-			out.Why = fmt.Sprintf("the runs are too short: blocks of %d windows, the shortest that do not tell of each other, are fewer than %d", block, leastBlocks)
+			out.Why = fmt.Sprintf("the runs are too short: uncorrelated blocks need at least %d windows each, and there are fewer than %d blocks", block, leastBlocks)
 			return out
 		}
 		ra, rb := stat.Lag1(la), stat.Lag1(lb)

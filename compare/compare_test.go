@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// walk draws a series whose windows tell of each other as r does.
+// walk draws a series whose windows are correlated by r.
 func walk(rng *rand.Rand, n int, level, spread, r float64) []float64 {
 	out, drift := make([]float64, n), 0.0
 	for i := range out {
@@ -34,7 +34,7 @@ func TestWindows(t *testing.T) {
 		t.Errorf("a fifth less of what should be more: %+v", r)
 	}
 	if r := windows(m, walk(rng, 3000, 100, 0.05, 0.98), walk(rng, 3000, 100, 0.05, 0.98)); r.Known && r.Block <= firstBlock {
-		t.Errorf("windows that tell of each other were taken as independent: %+v", r)
+		t.Errorf("correlated windows were taken as independent: %+v", r)
 	}
 	if r := windows(m, walk(rng, 50, 100, 0.05, 0), walk(rng, 600, 100, 0.05, 0)); r.Known || !strings.Contains(r.Why, "too short") {
 		t.Errorf("five seconds: %+v", r)
@@ -78,10 +78,10 @@ func TestRuns(t *testing.T) {
 	a, b := run(2*time.Millisecond, time.Second), run(6*time.Millisecond, 4*time.Second)
 	r := Runs(a, b)
 	if len(r.Parts) == 0 || !strings.HasPrefix(r.Parts[0].Place, "lock ") || r.Parts[0].B-r.Parts[0].A < 3e6 {
-		t.Errorf("the mean request waits 4 ms longer for a lock, and told is %+v", r.Parts)
+		t.Errorf("the mean request waits 4 ms longer for a lock, and reported is %+v", r.Parts)
 	}
 	if len(r.Functions) == 0 || r.Functions[0].Place != "shop/price.total" || r.Functions[0].B <= r.Functions[0].A {
-		t.Errorf("total takes more CPU, and told is %+v", r.Functions)
+		t.Errorf("total takes more CPU, and reported is %+v", r.Functions)
 	}
 	if same := Runs(a, a); len(same.Parts) != 0 || len(same.Functions) != 0 || len(same.Warnings) != 0 {
 		t.Errorf("a run beside itself: %+v", same)

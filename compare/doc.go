@@ -1,9 +1,9 @@
-// Package compare sets two recorded runs beside each other: figures, where the mean
+// Package compare sets two recorded runs side by side: figures, where the mean
 // request and the slowest hundredth spend other time, which functions take other CPU,
 // and a flame graph of the difference.
 //
 // It takes two opened records and needs nothing else. Figures are of windows of the
-// steady spans, averaged in blocks long enough for one not to tell of the next; costs are
+// steady spans, averaged in blocks long enough not to be correlated; costs are
 // in ns per request. Changes are relative, of the second run against the first, + is
 // worse.
 //

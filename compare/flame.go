@@ -11,16 +11,16 @@ import (
 )
 
 // Flame is the CPU of two runs by call stack: a tree of functions, callers above
-// what they call.
+// their callees.
 type Flame struct {
 	Runs [2]string
 	Root *Frame
-	// Each is what one sample of either profile stands for, ns per request.
+	// Each is the weight of one sample of either profile, ns per request.
 	Each [2]float64
 }
 
 // Frame is a function under its callers. Costs are CPU per request in ns,
-// with what it calls; that of the root is all.
+// with its callees; that of the root is all.
 type Frame struct {
 	Function string
 	Cost     [2]float64
@@ -29,8 +29,8 @@ type Frame struct {
 	at map[string]*Frame
 }
 
-// Bounds of the tree: deeper stacks are cut, and what is below the least share of
-// both runs is too narrow to be seen.
+// Bounds of the tree: deeper stacks are cut, and frames below the least share of
+// both runs are too narrow to be seen.
 const (
 	deepestFrame  = 200
 	leastFrame    = 0.0005
@@ -79,7 +79,7 @@ func (f *Frame) add(side int, stack []record.Frame, cost float64) {
 	}
 }
 
-// settle orders the callees and leaves out what cannot be seen in either run.
+// settle orders the callees and leaves out those too small to show in either run.
 func (f *Frame) settle(least [2]float64) {
 	for _, callee := range f.at {
 		if callee.Cost[0] < least[0] && callee.Cost[1] < least[1] {
@@ -96,7 +96,7 @@ func (f *Frame) settle(least [2]float64) {
 
 // difference returns by how much a frame's cost differs, as a part of the larger
 // one: +1 is new in the second run, -1 is gone from it; 0 is no more than sampling
-// alone makes, since counts of samples have their own size as variance.
+// alone makes, because counts of samples have their own size as variance.
 func (f *Flame) difference(of *Frame) float64 {
 	a, b := of.Cost[0], of.Cost[1]
 	if of == f.Root { // counted, not sampled

@@ -71,8 +71,8 @@ func scaled(values []float64, by float64) []float64 {
 	return out
 }
 
-// mostChanges bounds the places that are told, and leastChange, of the larger
-// run's whole, keeps out what is noise.
+// mostChanges bounds the places that are listed, and leastChange, of the larger
+// run's whole, keeps out noise.
 const (
 	mostChanges = 10
 	leastChange = 0.01
@@ -97,7 +97,7 @@ func byPlace(list []record.Part) map[string]float64 {
 }
 
 // functions returns the service's CPU per request by function, each function's
-// own, in ns, and what one sample of the profile stands for.
+// own, in ns, and the weight of one sample of the profile.
 func functions(r *record.Record) (costs map[string]float64, each float64) {
 	cpu, _ := record.Sum(cpuWindows(r))
 	requests, _ := record.Sum(served(r))

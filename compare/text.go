@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/verify/render"
 )
 
-// Text writes a comparison of two runs for people, what it cannot show
+// Text writes a comparison of two runs for people, its limits
 // first.
 func Text(w io.Writer, s Comparison) error {
 	var b strings.Builder
@@ -75,13 +75,13 @@ type section struct {
 // sections returns the lists of places that are not empty.
 func (s Comparison) sections() []section {
 	return slices.DeleteFunc([]section{
-		{"Time of the mean request, by what it does and where", s.Parts},
-		{"Time of the slowest hundredth (p99 and above), by what it does and where", s.Tail},
+		{"Time of the mean request, by activity and place", s.Parts},
+		{"Time of the slowest 1 % (p99 and above), by activity and place", s.Tail},
 		{"CPU per request, by function", s.Functions},
 	}, func(s section) bool { return len(s.changes) == 0 })
 }
 
-// unknown tells why changes are not known.
+// unknown gives the reason why changes are not known.
 func (s Comparison) unknown() (lines []string) {
 	for _, m := range s.Metrics {
 		if !m.Known && m.Why != "" {

@@ -11,10 +11,10 @@ import (
 	"github.com/redline-go/redline/verify/baseline"
 )
 
-// loadParts are the parts of a scenario that say what a service had to do.
+// loadParts are the parts of a scenario that define the service's work.
 var loadParts = []string{"load", "requests", "protocol", "tls", "grpc"}
 
-// unlike tells why the difference of two runs may be of something else than of
+// unlike gives the reasons why the difference of two runs may come from something else than
 // the service.
 func unlike(a, b record.Run) (warnings []string) {
 	if machines := baseline.MachineDifferences(a.Host, b.Host); len(machines) > 0 {
@@ -34,7 +34,7 @@ func unlike(a, b record.Run) (warnings []string) {
 	return warnings
 }
 
-// scenarioDiffers names the parts of two redacted plans that differ in what the
+// scenarioDiffers names the parts of two redacted plans that differ in the work that the
 // service had to do.
 func scenarioDiffers(a, b json.RawMessage) (differing []string) {
 	var one, two map[string]json.RawMessage
@@ -47,7 +47,7 @@ func scenarioDiffers(a, b json.RawMessage) (differing []string) {
 	return slices.DeleteFunc(slices.Clone(loadParts), func(name string) bool { return sameJSON(one[name], two[name]) })
 }
 
-// sameJSON compares what two texts say, however they are laid out.
+// sameJSON compares two JSON texts by content.
 func sameJSON(a, b json.RawMessage) bool {
 	var one, two bytes.Buffer
 	if json.Compact(&one, a) != nil || json.Compact(&two, b) != nil {

@@ -39,19 +39,19 @@ type Options struct {
 	MaxSteps int
 	DSN      string // of a PostgreSQL to use; empty starts one
 	OnEvent  func(run.Event)
-	// OnStep, if set, is told of every judged step.
+	// OnStep, if set, receives every judged step.
 	OnStep func(Step)
 }
 
 // Step is one judged run of the ladder.
 type Step struct {
 	report.Step
-	Title   string // what was changed
+	Title   string // the change
 	Dir     string // the bundle
 	Summary *record.Summary
 }
 
-// Run climbs the ladder and returns what was reached. When it ends early the
+// Run climbs the ladder and returns the result so far. When it ends early the
 // steps so far are returned with the error.
 func Run(ctx context.Context, o Options) ([]Step, error) {
 	if o.Duration == 0 {

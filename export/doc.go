@@ -2,14 +2,14 @@
 // goes on: Prometheus (a page to scrape, or remote write), any receiver of OTLP
 // metrics, and Pyroscope for profiles.
 //
-// A Tee stands between the run and its record. What it costs the run is one copy
+// A Tee stands between the run and its record. Its cost to the run is one copy
 // of each point: everything else happens on a goroutine that wakes once a second,
 // and on one per receiver. A receiver that is slow or gone costs values that are
-// dropped and counted, never time of the run; what was lost is told once, when
+// dropped and counted, never time of the run; the loss is reported once, when
 // the Tee is closed. The record has all of it regardless.
 //
-// Windows are sent whole, settle after their end, since sources deliver some of
-// their points late. Counters become totals since the run began, which is what
+// Windows are sent whole, settle after their end, because sources deliver some of
+// their points late. Counters become totals since the run began, as
 // rate() and its likes expect; an amount that comes after its window was sent
 // lands in the next one. A gauge that comes so late is dropped.
 //

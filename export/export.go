@@ -21,14 +21,14 @@ type Options struct {
 	Version string        // of redline
 }
 
-// Identity is what a run is called by, on everything that is exported.
+// Identity holds a run's names, on everything that is exported.
 type Identity struct {
 	Run      string // the bundle's directory name
 	Scenario string
 	Service  string // the target's name; ServiceName makes one
 }
 
-// ServiceName returns what a target is called: its main package, its command,
+// ServiceName returns a target's name: its main package, its command,
 // or its host, whichever is known.
 func ServiceName(t record.Target) string {
 	if t.MainPkg != "" {
@@ -108,7 +108,7 @@ func (e *Exporters) Page() string {
 	return "http://" + e.page.listener.Addr().String() + "/metrics"
 }
 
-// Abandon closes what Open opened, for a run that has no Tee.
+// Abandon closes the exporters, for a run that has no Tee.
 func (e *Exporters) Abandon() {
 	if e.page != nil {
 		_ = e.page.shut()
@@ -152,8 +152,8 @@ func (e *Exporters) begin(id Identity) {
 	}
 }
 
-// close closes all at once, since each may take its grace time, and returns
-// what was lost.
+// close closes all at once, because each may take its grace time, and returns
+// the losses.
 func (e *Exporters) close() []string {
 	all := []func() string{}
 	for _, s := range e.sinks() {

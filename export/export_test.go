@@ -26,7 +26,7 @@ import (
 )
 
 // TestConformance holds what is true of every exporter: it gets all windows,
-// tells nothing when all arrived, leaves the record complete, and survives a
+// is silent when all arrived, leaves the record complete, and survives a
 // receiver that is dead, refuses, or stands still.
 func TestConformance(t *testing.T) {
 	exporters := map[string]func(url string) scenario.Export{
@@ -79,7 +79,7 @@ func TestConformance(t *testing.T) {
 		})
 		t.Run(name+" is dead", func(t *testing.T) {
 			s, warnings := deliver(t, "http://"+deadAddress(t))
-			if len(warnings) != 1 || !strings.Contains(warnings[0], "did not take") || !strings.Contains(warnings[0], "refused") {
+			if len(warnings) != 1 || !strings.Contains(warnings[0], "did not accept") || !strings.Contains(warnings[0], "refused") {
 				t.Errorf("%q", warnings)
 			}
 			s.complete(t)
@@ -142,7 +142,7 @@ func TestReceiverThatStandsStill(t *testing.T) {
 	p.cancel() // as the grace time does
 	<-p.ended
 	close(stuck)
-	if text := p.close(); !strings.Contains(text, "did not take 90 of 90 values: it takes them slower than they come") {
+	if text := p.close(); !strings.Contains(text, "did not accept 90 of 90 values: it accepts them slower than they arrive") {
 		t.Errorf("%q", text)
 	}
 }
@@ -235,7 +235,7 @@ func TestOTLP(t *testing.T) {
 	r := newReceiver(t, func(w http.ResponseWriter) { _, _ = w.Write(answer) })
 	s := newStand(t, scenario.Export{OTLP: r.URL})
 	s.drive(t)
-	if warnings := s.Finish(); len(warnings) != 1 || !strings.Contains(warnings[0], "did not take 2 of 21 values: too old") {
+	if warnings := s.Finish(); len(warnings) != 1 || !strings.Contains(warnings[0], "did not accept 2 of 21 values: too old") {
 		t.Errorf("%q", warnings)
 	}
 	if got := r.got[0].URL.Path; got != "/v1/metrics" {

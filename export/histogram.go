@@ -16,7 +16,7 @@ const (
 	highest = 12<<scale - 1
 )
 
-// spread is what one histogram line of the record adds: its values by bucket.
+// spread holds the values of one histogram line of the record by bucket.
 type spread struct {
 	from   int // index of the first bucket
 	counts []uint64

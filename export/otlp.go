@@ -39,7 +39,7 @@ func newOTLP(p *pusher, version string, began time.Time) *otlp {
 	p.refused = func(body []byte) (int64, string) {
 		var answer collector.ExportMetricsServiceResponse
 		if err := proto.Unmarshal(body, &answer); err != nil {
-			return 0, "" // a good status, whatever it says beside it
+			return 0, "" // a good status, whatever else it says
 		}
 		part := answer.GetPartialSuccess()
 		return max(part.GetRejectedDataPoints(), 0), part.GetErrorMessage()

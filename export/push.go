@@ -23,12 +23,12 @@ const (
 	answerTimeout = 10 * time.Second
 	firstPause    = 200 * time.Millisecond // before a request is tried again; doubles
 	longestPause  = 5 * time.Second
-	closeGrace    = 3 * time.Second        // to deliver what waits at the end
-	failingGrace  = 500 * time.Millisecond // the same when the last request failed, as it does when nobody is there
+	closeGrace    = 3 * time.Second        // to deliver the queue at the end
+	failingGrace  = 500 * time.Millisecond // the same when the last request failed, as it does when there is no receiver
 	mostAnswer    = 64 << 10               // bytes read of an answer
 )
 
-// request is one delivery. Its values are what is lost when it fails.
+// request is one delivery. Its values are lost when it fails.
 type request struct {
 	url         string // empty for the pusher's own
 	contentType string
@@ -96,7 +96,7 @@ func (p *pusher) push(r request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || p.queued+len(r.body) > mostQueued {
-		p.lose(r.values, "it takes them slower than they come")
+		p.lose(r.values, "it accepts them slower than they arrive")
 		return
 	}
 	p.queue = append(p.queue, r)
@@ -205,7 +205,7 @@ func (p *pusher) try(r request) (rejected int64, err error) {
 		return 0, &temporary{error: err}
 	}
 	defer answer.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(answer.Body, mostAnswer)) // a cut answer tells less and changes nothing
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, mostAnswer)) // a cut answer says less and changes nothing
 	switch status := answer.StatusCode; {
 	case status >= 200 && status < 300:
 		return p.accepted(body), nil
@@ -216,7 +216,7 @@ func (p *pusher) try(r request) (rejected int64, err error) {
 	}
 }
 
-// accepted counts what a good answer says was not taken.
+// accepted counts the values that a good answer rejects.
 func (p *pusher) accepted(body []byte) (rejected int64) {
 	if p.refused == nil {
 		return 0
@@ -262,7 +262,7 @@ func retryAfter(answer *http.Response) time.Duration {
 	return time.Duration(min(seconds, 30)) * time.Second
 }
 
-// close delivers what waits, within the grace time, and returns a warning when
+// close delivers the queue, within the grace time, and returns a warning when
 // values were lost, or "".
 func (p *pusher) close() string {
 	p.mu.Lock()
@@ -281,13 +281,13 @@ func (p *pusher) close() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, r := range p.queue {
-		p.lose(r.values, "it takes them slower than they come")
+		p.lose(r.values, "it accepts them slower than they arrive")
 	}
 	p.queue = nil
 	if p.dropped == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s at %s did not take %d of %d %s: %s; the record has them",
+	return fmt.Sprintf("%s at %s did not accept %d of %d %s: %s; the record has them",
 		p.name, redact.Text(p.url), p.dropped, p.dropped+p.sent, p.what, p.why)
 }
 

@@ -39,7 +39,7 @@ func (p *pyroscope) begin(id Identity) {
 	go p.run()
 }
 
-// sampleType says what Pyroscope makes of one kind of value of a profile.
+// sampleType is Pyroscope's description of one kind of value of a profile.
 type sampleType struct {
 	Units       string `json:"units"`
 	DisplayName string `json:"display-name"`
@@ -125,7 +125,7 @@ func (p *pyroscope) query(in record.Profile) url.Values {
 	}
 }
 
-// ingestName leaves of a name what cannot end it early in name{label=value}.
+// ingestName removes from a name the characters that would end it early in name{label=value}.
 func ingestName(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/:", r) {

@@ -19,7 +19,7 @@ import (
 )
 
 // staleAfter is when a gauge that gets no values leaves the page: its source
-// has ended, or has nothing to tell of.
+// has ended, or has nothing to report.
 const staleAfter = 10 * time.Second
 
 // Bounds of the page: a few scrapers, each a few times a second.
@@ -28,7 +28,7 @@ const (
 	scrapesPerSecond = 20
 )
 
-// page is what Prometheus scrapes: the latest closed window of each series.
+// page is the page that Prometheus scrapes: the latest closed window of each series.
 type page struct {
 	listener *access.Listener
 	server   *http.Server
@@ -105,7 +105,7 @@ func (p *page) get(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text.Bytes()) // a scraper that went away
 }
 
-// visit returns what a scrape shows, and what to call once it was sent.
+// visit returns a scrape's answer, and a function to call once it was sent.
 func (p *page) visit() (values []value, visited func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,13 +128,13 @@ func (p *page) visit() (values []value, visited func()) {
 const leastPatience, mostPatience = time.Second, 5 * time.Second
 
 // await gives a scraper that comes often the chance to see the last windows, and
-// returns what it did not see in a sentence. Who comes seldom is not waited for.
+// returns its missed windows in a sentence. It does not wait for rare visitors.
 func (p *page) await() string {
 	p.mu.Lock()
 	every, final := p.last.Sub(p.before), make(chan struct{})
 	if p.before.IsZero() || !p.newest.After(p.seen) {
 		p.mu.Unlock()
-		return "" // nobody scrapes, or has seen it all
+		return "" // there is no scraper, or it has seen all
 	}
 	p.final = final
 	p.mu.Unlock()
@@ -157,7 +157,7 @@ func byName(a, b value) int {
 	}))
 }
 
-// close ends the page once what came last was scraped, or was waited for.
+// close ends the page once the last window was scraped, or was waited for.
 func (p *page) close() string {
 	missed := p.await()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)

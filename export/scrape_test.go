@@ -13,7 +13,7 @@ import (
 func TestLastScrapeShowsAll(t *testing.T) {
 	s := newStand(t, scenario.Export{Prometheus: "127.0.0.1:0"})
 	s.drive(t)
-	get(t, s.page, "") // two visits tell how far apart they are
+	get(t, s.page, "") // two visits give the interval between them
 	get(t, s.page, "")
 	last := make(chan string)
 	go func() {

@@ -10,22 +10,22 @@ import (
 	"github.com/redline-go/redline/redact"
 )
 
-// Tee is a record's writer that shows what it writes to the exporters. Its
-// methods cost what the writer's do and one copy; they return the writer's
+// Tee is a record's writer that copies its input to the exporters. Its
+// methods cost as much as the writer's, plus one copy; they return the writer's
 // errors, and never an exporter's.
 type Tee struct {
 	*record.Writer
 	exporters *Exporters
 	hide      *redact.Redactor
-	gather    *gather // nil when nobody takes windows
+	gather    *gather // nil when no exporter takes windows
 	end       chan struct{}
 	ended     chan struct{}
 	once      sync.Once
 	warnings  []string
 }
 
-// Tee puts the exporters beside a writer. What leaves through them is hidden by
-// hide, as the writer hides what it keeps. The Tee must be closed before the writer
+// Tee puts the exporters next to a writer. Secrets that would leave through them are hidden by
+// hide, as the writer does. The Tee must be closed before the writer
 // is.
 func (e *Exporters) Tee(w *record.Writer, id Identity, hide *redact.Redactor) *Tee {
 	t := &Tee{Writer: w, hide: hide, exporters: e, end: make(chan struct{}), ended: make(chan struct{})}
@@ -92,8 +92,8 @@ func (t *Tee) send(by time.Duration) {
 	}
 }
 
-// Finish sends what is pending, for a few seconds at most, ends the exporters
-// and returns in whole sentences what did not arrive. It leaves the writer open.
+// Finish sends pending windows, for a few seconds at most, ends the exporters
+// and returns in whole sentences the losses. It leaves the writer open.
 // Nothing may be written meanwhile. A second Finish returns the same.
 func (t *Tee) Finish() []string {
 	t.once.Do(func() {

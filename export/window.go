@@ -13,21 +13,21 @@ import (
 // second, and a second is left for a host that is busy.
 const settle = 2 * time.Second
 
-// Bounds on what waits for the goroutine that sends. A second of a run with all
+// Bounds on the queue of the goroutine that sends. A second of a run with all
 // sources on is some 10,000 points.
 const (
 	mostPending = 1 << 18 // points and histograms
 	mostHeld    = 1 << 18 // values of windows that are not sent yet
 )
 
-// window is what the exporters get: one closed window.
+// window is one closed window for the exporters.
 type window struct {
 	index  int64
 	at     time.Time // its end, by the wall clock
 	values []value
 }
 
-// value is what a line has at a window's end. Counters and histograms have
+// value is a line's value at a window's end. Counters and histograms have
 // their totals since the run began.
 type value struct {
 	*line
@@ -47,7 +47,7 @@ type histogramKey struct {
 	request string
 }
 
-// gather takes what the run delivers and gives it back window by window.
+// gather collects the run's points and returns them window by window.
 type gather struct {
 	clock record.Clock
 	width time.Duration
@@ -80,7 +80,7 @@ func newGather(clock record.Clock, width time.Duration, hide *redact.Redactor) *
 	}
 }
 
-// add copies points. It is what the run waits for.
+// add copies points. The run waits for it.
 func (g *gather) add(points []record.Point) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -102,7 +102,7 @@ func (g *gather) log(step string, kind record.Kind, s record.Span, c *record.Cou
 	g.logs = append(g.logs, l)
 }
 
-// take returns the windows that ended by then, in order, and sorts what has
+// take returns the windows that ended by then, in order, and sorts those that have
 // come since into their windows.
 func (g *gather) take(by time.Duration) []window {
 	g.mu.Lock()
@@ -200,7 +200,7 @@ func (g *gather) lost() int64 {
 	return g.dropped
 }
 
-// frame returns a window's frame; what is too late belongs to the next one out.
+// frame returns a window's frame; late points belong to the next one out.
 func (g *gather) frame(w int64) *frame {
 	w = max(w, g.sent+1)
 	f := g.frames[w]

@@ -151,7 +151,7 @@ func letter(i int) string {
 	return "+"
 }
 
-// marks is the line of letters; what came before the first point has none.
+// marks is the line of letters; columns before the first point have none.
 func marks(s Series, first int, cell func(point int) int) string {
 	var line []byte
 	for i, c := range s.Changes {
@@ -175,7 +175,7 @@ func ends(first, last Point, cells int) string {
 	return a + " .. " + b
 }
 
-// name is a point's commit, shortened; the time of what has none.
+// name is a point's commit, shortened; or its time without a commit.
 func name(p Point) string {
 	if p.Commit.Hash == "" {
 		return p.Time.UTC().Format("2006-01-02T15:04")

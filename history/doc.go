@@ -1,7 +1,7 @@
 // Package history keeps results by commit, and finds the commits at which a
 // service became slower or faster for good.
 //
-// A result is what one run, comparison or benchmark measured of one commit: a
+// A result holds the figures of one commit by one run, comparison or benchmark: a
 // value per metric, with the machine and the scenario that it was measured by.
 // Results lie in a SQLite file, or in a PostgreSQL database that a team shares;
 // the SQL is the same for both. Nothing is written unless it is asked for.
@@ -9,11 +9,11 @@
 // Values are only compared with their like: same metric and unit, same scenario
 // by its hash, same kind of measurement, same machine by its fingerprint. Each
 // such series has one point per commit, the median of its results, in the order
-// of the commits' dates; what is measured of a dirty tree belongs to no commit
-// and is left out unless asked for. Changes of level are found by stat.ChangePoints.
+// of the commits' dates; results of a dirty tree belong to no commit
+// and are left out unless asked for. Changes of level are found by stat.ChangePoints.
 //
 // A history is no gate: it speaks of levels of several commits, so a change is
-// told from the second commit after it on. verify decides about one commit.
+// detectable from the second commit after it on. verify judges a single commit.
 //
 // Tried and rejected: a threshold on the change to the commit before (noise
 // crosses it, and slow decline does not); one file per result in a folder (two

@@ -62,7 +62,7 @@ func add(t testing.TB, s *Store, results ...Result) {
 }
 
 // TestChangePoints takes known steps through the whole path, measured out of
-// order and twice: every step is told at its commit, in the right direction, and
+// order and twice: every step is reported at its commit, in the right direction, and
 // nothing else is.
 func TestChangePoints(t *testing.T) {
 	s := file(t)

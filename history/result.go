@@ -29,12 +29,12 @@ const (
 	Bench Kind = "bench" // Go benchmarks
 )
 
-// Result is what was measured of one commit at one time.
+// Result holds the measurements of one commit at one time.
 type Result struct {
 	Time     time.Time // when it was measured
 	Commit   revision.Commit
 	Scenario string // its name, for people
-	Hash     string // of what it does; see baseline.ScenarioHash
+	Hash     string // of its actions; see baseline.ScenarioHash
 	Machine  record.Host
 	Go       string // version that the target was built with; empty if unknown
 	Redline  string // version
@@ -54,14 +54,14 @@ type Figure struct {
 	Low, High float64
 }
 
-// Bounds of what is kept and read.
+// Bounds on results, kept and read.
 const (
 	mostText    = 1 << 10 // bytes of a subject, a name, a directory
 	mostFigures = 4096    // of one result: a large suite of benchmarks
 	mostRows    = 500_000 // read at once, newest first
 )
 
-// id tells results apart, so that one that is added again is found to be there.
+// id identifies a result, so that one added twice is kept once.
 func (r *Result) id() string {
 	h := sha256.New()
 	machine, _ := json.Marshal(r.Machine) // strings and numbers always marshal
@@ -123,7 +123,7 @@ func (s *Store) insert(ctx context.Context, r Result) (added bool, err error) {
 }
 
 // text bounds a text and makes it one that both databases take: PostgreSQL
-// refuses zero bytes and what is not UTF-8.
+// refuses zero bytes and invalid UTF-8.
 func text(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "?")
 	return strings.ToValidUTF8(s[:min(len(s), mostText)], "")

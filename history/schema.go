@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// schema is what the tables are made of, step by step: the n-th step leads from
+// schema holds the statements that make the tables, step by step: the n-th step leads from
 // version n to n+1. A step is never changed once a release had it; another one
 // is added. Types are those that SQLite and PostgreSQL have in common.
 //
@@ -47,7 +47,7 @@ var errForeign = errors.New("it holds tables of another program, and none of red
 // migrate brings the schema to the version of steps, in one transaction: of
 // several processes that come at once, one does it and the others find it done.
 func (s *Store) migrate(ctx context.Context, steps []string) error {
-	// Most often there is nothing to do, and then nobody needs to wait.
+	// Most often there is nothing to do, and then no one needs to wait.
 	if version, err := s.version(ctx, s.db); err == nil && version == len(steps) {
 		return nil
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/redline-go/redline/verify/baseline"
 )
 
-// DefaultMaxP is the p-value up to which a change of level is told: with it a
+// DefaultMaxP is the p-value up to which a change of level is reported: with it a
 // history that does not change shows one in hundreds of commits at most.
 const DefaultMaxP = 0.001
 
-// LeastPoints is how many commits a series needs before a change can be told.
+// LeastPoints is how many commits a series needs before a change is detectable.
 const LeastPoints = 4
 
 // Series is one metric over the commits, measured alike all along.
@@ -73,7 +73,7 @@ func Arrange(results []Result, o Options) []Series {
 		results []Result // with the one figure
 		last    time.Time
 	}
-	// What is measured alike, but for the machine: those are few.
+	// Series that differ in the machine alone: those are few.
 	type key struct {
 		metric, unit, hash string
 		kind               Kind
@@ -124,7 +124,7 @@ func alike(k Kind) Kind {
 func points(results []Result) []Point {
 	type key struct {
 		commit string
-		alone  int // tells apart what has no commit to share
+		alone  int // separates results that share no commit
 	}
 	members := map[key][]Result{}
 	var order []key

@@ -28,7 +28,7 @@ func FromRun(dir string, c revision.Commit) (Result, error) {
 		return Result{}, err
 	}
 	if rec.Run.State != record.Complete {
-		return Result{}, fmt.Errorf("%s was cut short (%s): only whole runs are kept in a history", dir, rec.Run.State)
+		return Result{}, fmt.Errorf("%s was cut short (%s): a history keeps whole runs only", dir, rec.Run.State)
 	}
 	values, err := session.RunValues(dir)
 	if err != nil {
@@ -44,7 +44,7 @@ func FromRun(dir string, c revision.Commit) (Result, error) {
 	}, nil
 }
 
-// FromSession makes a result of what a comparison measured of its side b, by
+// FromSession makes a result of the measurements of a comparison's side b, by
 // turns of some length or, where that is zero, alone.
 func FromSession(dir string, h session.Header, blocks []verify.Block, metrics []verify.Metric, turn time.Duration, kind Kind) (Result, error) {
 	values := verify.BlockValues(blocks, metrics)
@@ -65,7 +65,7 @@ func FromSession(dir string, h session.Header, blocks []verify.Block, metrics []
 	}, nil
 }
 
-// FromBench makes a result of what Go benchmarks came to on their only side, or
+// FromBench makes a result of Go benchmarks on their only side, or
 // on side b: a metric per benchmark and unit that has a direction,
 // "example.com/codec.Encode allocs/op". Nanoseconds stand for seconds per
 // operation. dir is the session's folder, and c the commit of that side.
@@ -74,7 +74,7 @@ func FromBench(dir string, r *gobench.Report, c revision.Commit) (Result, error)
 		return Result{}, fmt.Errorf("%s: no round of a benchmark to keep", dir)
 	}
 	if len(r.Sides[len(r.Sides)-1].Environment) > 0 {
-		return Result{}, fmt.Errorf("%s: what was measured has an environment of its own, and others of its commit do not", dir)
+		return Result{}, fmt.Errorf("%s: the measured side has an environment of its own, unlike other results of its commit", dir)
 	}
 	like := sha256.Sum256([]byte("go test -bench\n" + r.BenchTime + "\n" + r.Tags))
 	out := Result{
@@ -121,7 +121,7 @@ func readBench(dir string) (*gobench.Report, error) {
 }
 
 // FromRecorded makes a result of a directory: a run's bundle, or a session of ab,
-// gate or bench. c is what to take for its commit; where that is empty, it is the one
+// gate or bench. c is the commit to assume; where that is empty, it is the one
 // that was recorded.
 func FromRecorded(ctx context.Context, dir string, c revision.Commit) (Result, error) {
 	if filepath.Base(dir) == session.ResultFile {

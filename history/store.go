@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5" // PostgreSQL: what the rest of redline speaks it by
+	"github.com/jackc/pgx/v5" // PostgreSQL, through the driver of the rest of redline
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // SQLite without cgo, so that redline stays one static binary
 
@@ -43,7 +43,7 @@ type Store struct {
 	hide    *redact.Redactor // of the DSN
 }
 
-// dialect is what the two databases do not have in common.
+// dialect holds the differences of the two databases.
 type dialect struct {
 	// serialize keeps other migrations out until the transaction ends.
 	serialize string
@@ -94,7 +94,7 @@ func open(ctx context.Context, where string, create bool) (*Store, error) {
 // Close closes the history.
 func (s *Store) Close() error { return s.db.Close() }
 
-// Name tells where the history is, without secrets.
+// Name describes where the history is, without secrets.
 func (s *Store) Name() string { return s.name }
 
 // keywords is how a DSN of keywords begins; a file named like that is reached
@@ -108,7 +108,7 @@ func isDSN(where string) bool {
 func openServer(dsn string, _ bool) (*Store, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		// The parser's own words quote what they stumbled over.
+		// The parser's own words quote the offending text.
 		return nil, errors.New("history: the PostgreSQL DSN is not valid (hint: postgres://user@host:5432/database)")
 	}
 	if config.ConnectTimeout == 0 {
@@ -151,16 +151,16 @@ func openFile(path string, create bool) (*Store, error) {
 	case err != nil:
 		return nil, fmt.Errorf("history: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("history: %s is no file (hint: --history history.db)", path)
+		return nil, fmt.Errorf("history: %s is not a file (hint: --history history.db)", path)
 	}
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("history: %w", err)
 	}
-	// As a URL, since a path may hold a question mark.
+	// As a URL, because a path may hold a question mark.
 	place := url.URL{Scheme: "file", Path: absolute, RawQuery: url.Values{
 		"_busy_timeout": {fmt.Sprint(busy.Milliseconds())},
-		// Readers and a writer at the same time, which is what a watched build is.
+		// Readers and a writer at the same time, as in a watched build.
 		"_pragma": {"journal_mode(WAL)", "synchronous(NORMAL)"},
 		"_txlock": {"immediate"},
 	}.Encode()}
@@ -171,14 +171,14 @@ func openFile(path string, create bool) (*Store, error) {
 	return &Store{db: db, name: path, dialect: sqliteDialect}, nil
 }
 
-// explain wraps an error of the database with the place and, for what users
-// meet, what to do. No secret is left in it.
+// explain wraps an error of the database with the place and, for errors that users
+// meet, a hint. No secret is left in it.
 func (s *Store) explain(doing string, err error) error {
 	text := err.Error()
 	hint := ""
 	switch {
 	case strings.Contains(text, "not a database"), strings.Contains(text, "malformed"):
-		hint = " (hint: the file is damaged or no history; move it away and a new one is begun, and redline history add fills it from kept bundles)"
+		hint = " (hint: the file is damaged or not a history: move it away, and redline history add fills a new one from kept bundles)"
 	case strings.Contains(text, "SQLITE_BUSY"), strings.Contains(text, "database is locked"):
 		hint = fmt.Sprintf(" (hint: another process has held the file for %s)", busy)
 	}
@@ -186,6 +186,6 @@ func (s *Store) explain(doing string, err error) error {
 	if clean == text {
 		return fmt.Errorf("history: %s %s: %w%s", doing, s.name, err, hint)
 	}
-	// The chain is cut: what it holds may tell what the text no longer does.
+	// The chain is cut: it may hold what the text no longer does.
 	return fmt.Errorf("history: %s %s: %s%s", doing, s.name, clean, hint)
 }

@@ -265,7 +265,7 @@ func TestDamagedFile(t *testing.T) {
 	if _, err := Open(t.Context(), foreign); !errors.Is(err, errForeign) {
 		t.Errorf("another program's file: %v", err)
 	}
-	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "no file") {
+	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "not a file") {
 		t.Errorf("a folder: %v", err)
 	}
 }
@@ -287,7 +287,7 @@ func TestRead(t *testing.T) {
 	s.Close()
 }
 
-// TestSecrets: whatever is wrong with a DSN, its password is told to nobody.
+// TestSecrets: whatever is wrong with a DSN, its password is never printed.
 func TestSecrets(t *testing.T) {
 	const password = "tr0ub4dor"
 	for _, dsn := range []string{
@@ -305,7 +305,7 @@ func TestSecrets(t *testing.T) {
 		}
 		for e := err; e != nil; e = errors.Unwrap(e) {
 			if strings.Contains(e.Error(), password) {
-				t.Errorf("the error tells the password: %v", e)
+				t.Errorf("the error shows the password: %v", e)
 			}
 		}
 	}

@@ -18,8 +18,8 @@ type TextOptions struct {
 	Width int
 	Plain bool // ASCII alone
 	Color bool
-	// Machine is the one that the reader is on: of series of others it is said
-	// what differs.
+	// Machine is the reader's own: series of other machines list their
+	// differences.
 	Machine record.Host
 }
 
@@ -62,7 +62,7 @@ func title(s Series) string {
 // told lists a series' changes, or why there can be none.
 func told(s Series, o TextOptions) string {
 	if len(s.Points) < LeastPoints {
-		return fmt.Sprintf("  too few commits to tell a change: %d, and it takes %d\n", len(s.Points), LeastPoints)
+		return fmt.Sprintf("  too few commits to detect a change: %d of %d\n", len(s.Points), LeastPoints)
 	}
 	if len(s.Changes) == 0 {
 		return "  no lasting change\n"

@@ -5,6 +5,6 @@ import (
 	"github.com/redline-go/redline/diagnose/suite"
 )
 
-// Causes returns what is known of every cause that redline can name, in the
+// Causes returns the description of every cause that redline can name, in the
 // order of judgement.
 func Causes() explain.Causes { return explain.Of(suite.All()) }

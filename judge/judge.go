@@ -1,9 +1,9 @@
-// Package judge turns a bundle into what a reader wants of it: it takes the
+// Package judge turns a bundle into answers: it takes the
 // requests of its traces apart, runs the analyzers, checks the thresholds, and
-// writes anatomy.json, findings.json and summary.json beside the measurements.
+// writes anatomy.json, findings.json and summary.json next to the measurements.
 //
 // It needs the bundle alone: judging twice, or on another machine, gives the
-// same answer. It never changes what was measured.
+// same answer. It never changes the measurements.
 package judge
 
 import (
@@ -134,7 +134,7 @@ func thresholds(rec *record.Record, s *record.Summary) []record.ThresholdResult 
 		ok, value := t.Check(func(name string) (float64, bool) { return metric(s, name) })
 		bound := value != nil && lowerBound(s, t.Metric)
 		if bound && strings.HasPrefix(t.Op, "<") {
-			ok = false // it is at least the value, and nobody knows by how much more
+			ok = false // it is at least the value, by an unknown amount
 		}
 		results = append(results, record.ThresholdResult{Expr: t.Expr, OK: ok, Value: value, AtLeast: bound})
 	}

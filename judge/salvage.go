@@ -8,7 +8,7 @@ import (
 )
 
 // unjudgedGenerator warns of figures that may be the generator's.
-const unjudgedGenerator = "the run was killed before the generator judged itself, so whether its figures are valid is unknown"
+const unjudgedGenerator = "the run was killed before the generator judged itself, so its validity is unknown"
 
 // salvage puts the measured half of a summary together from windows and
 // histograms: the run was killed before it could write one. The steady span is

@@ -17,7 +17,7 @@ const (
 )
 
 // inputs returns the traces of ordinary windows, each read when its turn comes and
-// never two at a time. What cannot be opened is a warning.
+// never two at a time. One that cannot be opened is a warning.
 func inputs(rec *record.Record) (list []anatomy.Input, warnings []string) {
 	var sum int64
 	var sizes []int64

@@ -1,7 +1,7 @@
-// Package lint says what the Go compiler did at the lines that cost a service
+// Package lint joins the Go compiler's remarks with the lines that cost a service
 // most: values that it put on the heap, functions that it could not inline,
-// indexes that it left to be checked. Only what was measured to be hot is told,
-// ranked by its measured cost; a linter that tells of every escape tells of
+// indexes that it left to be checked. Only lines measured to be hot are reported,
+// ranked by its measured cost; a linter that reports every escape reports
 // thousands, and nearly all of them cost nothing.
 //
 // It joins a recorded run with the sources that the service was built from. The
@@ -28,7 +28,7 @@ import (
 // Explain returns the hot lines of a record with the compiler's remarks. dir is
 // where the go command is run, and patterns are the packages that may be asked
 // about ("./..."). Lines are empty when the record has no profiles. The error
-// tells that packages could not be listed or compiled; it is nil when none of
+// is an error if packages could not be listed or compiled; it is nil when none of
 // them is hot.
 func Explain(ctx context.Context, rec *record.Record, dir string, patterns ...string) (record.Compiler, error) {
 	out := record.Compiler{GoVersion: runtime.Version(), Lines: diagnose.HotLines(rec)}
@@ -76,7 +76,7 @@ func attach(lines []record.HotLine, files []compiler.File) {
 	for _, f := range files {
 		said[key{f.Package, path.Base(f.Path)}] = f
 	}
-	inline := map[string]bool{} // functions whose inlining was told, at their hottest line
+	inline := map[string]bool{} // functions whose inlining was reported, at their hottest line
 	for i := range lines {
 		l := &lines[i]
 		pkg, _ := callstack.Split(l.Function)
@@ -118,7 +118,7 @@ func repeated(remarks []record.Remark, r record.Remark) bool {
 }
 
 // tooLarge is the inlining cost above which saying that a function is not
-// inlined helps nobody: the compiler's budget is 80 and a function of twice that
+// inlined is no use: the compiler's budget is 80 and a function of twice that
 // can be split or simplified; a larger one is not meant to be inlined.
 const tooLarge = 160
 

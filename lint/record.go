@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Bundle writes what the compiler says at the hot lines of the bundle in dir,
+// Bundle writes the compiler's remarks on the hot lines of the bundle in dir,
 // whose target was built from the main package pkg (a folder or an import path).
 func Bundle(ctx context.Context, dir, pkg string) error {
 	rec, err := record.Open(dir)

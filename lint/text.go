@@ -38,15 +38,15 @@ func Text(w io.Writer, said record.Compiler, most int) error {
 	case len(said.Lines) == 0:
 		b.WriteString("nothing is hot: the run has no CPU or allocs profile, or none of the service's own lines takes 2 % of either\n")
 	case told == 0:
-		inert.Fprintf(&b, "the compiler (%s) has nothing to say of the %d hot lines\n", said.GoVersion, silent)
+		inert.Fprintf(&b, "the compiler (%s) has no remarks on the %d hot lines\n", said.GoVersion, silent)
 	case silent > 0:
-		inert.Fprintf(&b, "of %d more hot lines the compiler (%s) says nothing\n", silent, said.GoVersion)
+		inert.Fprintf(&b, "%d more hot lines without remarks of the compiler (%s)\n", silent, said.GoVersion)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// cost words what a line was measured to cost.
+// cost words a line's measured cost.
 func cost(l record.HotLine) string {
 	var parts []string
 	for _, c := range []struct {

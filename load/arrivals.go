@@ -47,7 +47,7 @@ type ticketAt struct {
 	ok bool
 }
 
-// newArrivals returns the tickets of one of the event loops. p is what newPace
+// newArrivals returns the tickets of one of the event loops. p is the result of newPace
 // made of l. The same seed gives the same Poisson arrivals.
 func newArrivals(l scenario.Load, p *pace, loop, loops int, seed uint64) arrivals {
 	a := arrivals{pace: p, part: newPart(l, loop, loops)}

@@ -145,7 +145,7 @@ func (c *collector) close(w *window, f func(*window)) {
 }
 
 // edge drains every ring, closes the windows below until, hands them to f in
-// order, empty ones included, and returns what the edge saw. f runs under the
+// order, empty ones included, and returns the edge's readings. f runs under the
 // lock and must be brief.
 func (c *collector) edge(until int64, f func(*window)) (g gauges, ended int64) {
 	c.mu.Lock()

@@ -51,7 +51,7 @@ func (l *loop) resolved(k *link, places []netip.AddrPort, err error, now time.Du
 }
 
 // connect tries the next address of the host. Connections spread over a name's
-// addresses, and go on to the next one where nobody listens: localhost is ::1
+// addresses, and go on to the next one where there is no listener: localhost is ::1
 // and 127.0.0.1.
 func (l *loop) connect(k *link, now time.Duration) {
 	r := l.run
@@ -156,7 +156,7 @@ func (l *loop) opened(k *link, now time.Duration) {
 	l.advance(k, now)
 }
 
-// advance sends what waits for a link as far as it has room, and replaces the
+// advance sends requests that wait for a link as far as it has room, and replaces the
 // connection when its wire is over.
 func (l *loop) advance(k *link, now time.Duration) {
 	if k.state != linkOpen {
@@ -193,10 +193,10 @@ var errUnused = &Failure{Kind: KindEOF, Err: errors.New("the target ended the co
 // turn.
 const mostReads = 16
 
-// readable takes what has arrived on a link, to its end: a read that is not
+// readable reads a link to the end of its input: a read that is not
 // filled, or the end of the stream if the peer is over. Where answers share a
-// connection the end is that nothing is left, since more arrive while some are
-// looked at, and what all of them lead to then goes out in one write.
+// connection the end is that nothing is left, because more arrive while some are
+// looked at, and the output of all of them then goes out in one write.
 func (l *loop) readable(k *link, over bool) {
 	over = over || l.run.streams > 1
 	for range mostReads {
@@ -235,7 +235,7 @@ type unread struct {
 	generation int32
 }
 
-// readOn gives another turn to links that may have more: no event will tell.
+// readOn gives another turn to links that may have more: no event will follow.
 func (l *loop) readOn() {
 	rest := l.unread
 	l.unread = l.spareUnread[:0]
@@ -249,7 +249,7 @@ func (l *loop) readOn() {
 	l.spareUnread = rest
 }
 
-// readTLS takes what one read of the socket brings, and reports whether it
+// readTLS takes the bytes of one read of the socket, and reports whether it
 // brought anything.
 func (l *loop) readTLS(k *link) (found bool) {
 	if l.ahead == nil {
@@ -263,7 +263,7 @@ func (l *loop) readTLS(k *link) (found bool) {
 			if found = true; k.state != linkOpen || !k.tls.More() {
 				return true
 			}
-			continue // what it led to is sent with what the next record leads to
+			continue // its output is sent with that of the next record
 		}
 		switch {
 		case err == nil:
@@ -280,7 +280,7 @@ func (l *loop) readTLS(k *link) (found bool) {
 	return found
 }
 
-// receive passes arrived bytes to the link's wire and takes what it completes.
+// receive passes arrived bytes to the link's wire and takes the exchanges that it completes.
 func (l *loop) receive(k *link, b []byte, now time.Duration) {
 	if l.current != k {
 		l.flush()
@@ -297,7 +297,7 @@ func (l *loop) receive(k *link, b []byte, now time.Duration) {
 	l.goOn(k, now)
 }
 
-// goOn follows redirects and sends what waited for the link.
+// goOn follows redirects and sends requests that waited for the link.
 func (l *loop) goOn(k *link, now time.Duration) {
 	l.follow()
 	l.work()
@@ -333,7 +333,7 @@ func (l *loop) fail(k *link, err error, now time.Duration) {
 		k.parted = true
 	}
 	again := opened && l.run.repeater != nil
-	if l.current == k { // nobody is left to read it
+	if l.current == k { // no reader is left
 		l.drop()
 	}
 	l.close(k)
@@ -377,7 +377,7 @@ func (l *loop) close(k *link) {
 	k.generation++
 }
 
-// drop forgets what was gathered for the current link.
+// drop forgets the bytes gathered for the current link.
 func (l *loop) drop() { l.current, l.out, l.leaving = nil, l.out[:0], l.leaving[:0] }
 
 // release gives the socket back. During a handshake it is the handshake's to
@@ -391,7 +391,7 @@ func (l *loop) release(k *link) {
 	k.fd, k.tls, k.out, k.writing = -1, nil, nil, false
 }
 
-// flush writes what is to go to the current link.
+// flush writes the bytes gathered for the current link.
 func (l *loop) flush() {
 	k := l.current
 	l.current = nil
@@ -428,7 +428,7 @@ func (l *loop) flush() {
 	k.writing = true
 }
 
-// writable writes what the kernel had no room for.
+// writable writes the bytes that the kernel had no room for.
 func (l *loop) writable(k *link) {
 	if k.tls != nil {
 		done, err := k.tls.Flush()
@@ -452,7 +452,7 @@ func (l *loop) writable(k *link) {
 	}
 }
 
-// drained tells a wire that wants to know that everything was written.
+// drained notifies a wire that asked for it that everything was written.
 func (l *loop) drained(k *link, kept bool) {
 	if k.drainer == nil || kept || k.state != linkOpen {
 		return

@@ -3,10 +3,10 @@ package load
 import "time"
 
 // Drainer is implemented by wires that carry messages which nothing answers
-// (scenario.Request.NoReply). Those end when they were sent, which is what a
-// wire cannot see.
+// (scenario.Request.NoReply). Those end when they were sent, an instant
+// that a wire cannot see.
 type Drainer interface {
-	// Drained is told that the kernel has all that was appended to out so far.
+	// Drained is called when the kernel has all that was appended to out so far.
 	// It adds the exchanges that this completes, with Done set to now.
 	Drained(now time.Duration, ended []*Exchange) []*Exchange
 }

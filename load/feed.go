@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// feed is what a loop hands to the reporter while it runs: ended requests
+// feed is a loop's output to the reporter while it runs: ended requests
 // through the ring, and counters so far. The loop alone writes it, but for the
 // ring's head.
 type feed struct {
@@ -54,5 +54,5 @@ func (c *counts) add(steady record.Span, intended time.Duration) {
 
 func within(s record.Span, t time.Duration) bool { return t >= s.From && t < s.To }
 
-// clamp32 bounds a size to what a sample holds: 4 GiB.
+// clamp32 bounds a size to the range of a sample: 4 GiB.
 func clamp32(n int64) uint32 { return uint32(min(max(n, 0), 1<<32-1)) }

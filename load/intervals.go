@@ -32,7 +32,7 @@ type interval struct {
 }
 
 // intervals makes the intervals of windows, takes them back when these have
-// closed, and keeps what they are made of. Windows are cut at both ends of the
+// closed, and keeps their parts. Windows are cut at both ends of the
 // measured span, so that the log can be added up over exactly that span.
 type intervals struct {
 	names   []string
@@ -121,7 +121,7 @@ func (l *intervals) ended(now time.Duration) *interval {
 	return first
 }
 
-// last takes out what is left at the end of the run, cut at now.
+// last takes out the rest at the end of the run, cut at now.
 func (l *intervals) last(now time.Duration) []*interval {
 	for _, i := range l.closed {
 		i.span.To = max(i.span.From, min(i.span.To, now))

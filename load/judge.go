@@ -25,19 +25,19 @@ const (
 	ownLagLeast = time.Millisecond
 	ownLagShare = 0.10
 	// starved: the generator's threads stood in the kernel's run queue for this
-	// share of the time that they wanted to run. Beside its target, on loopback,
-	// a late request is then the price of sharing the CPUs, which is said but
+	// share of the time that they wanted to run. Next to its target, on loopback,
+	// a late request is then the price of sharing the CPUs, which is a warning but
 	// does not void the run, unless the late sending makes up half of the tail:
 	// then the tail is more the generator's than the target's.
 	// Less than two turns of another thread (two slices of the kernel's scheduler,
-	// some 1.5 ms each on 2 to 4 CPUs) are what any client waits there, however
+	// some 1.5 ms each on 2 to 4 CPUs) are waits of any client there, however
 	// short the latency is.
 	starved    = 0.20
 	sharedMost = 0.50
 	twoTurns   = 3 * time.Millisecond
 	// Little's law: rate x mean service time is the number of requests in
 	// service. In a closed loop that is the number of connections, unless the
-	// generator itself keeps them; a tenth is what a rate may be wrong by
+	// generator itself keeps them; a rate may be wrong by a tenth
 	// before verdicts with the default margin of 5 % turn round.
 	littleLeast = 0.90
 	// cpuMost: with all CPUs used by the generator alone, nothing says that the
@@ -57,14 +57,14 @@ const (
 	// which most runs are judged, still is one of a request that ended; with more
 	// it may lie anywhere above. (The estimate of record.Counts.Censored cannot
 	// say more: it takes the unfinished to be like the others, which under a
-	// target that stands still they are not.)
+	// target that stalls they are not.)
 	unfinishedMost = 0.01
 	// connectedLeast: share of the asked connections that were there. It voids
 	// the run only when the generator's own limits are the reason.
 	connectedLeast = 0.90
 )
 
-// What cannot be trusted in an invalid run, as the reasons say it.
+// Figures of an invalid run that cannot be trusted, as the reasons word them.
 const (
 	figureLatency = "the latency percentiles"
 	figureTail    = "the latency percentiles from p90 up"
@@ -74,7 +74,7 @@ const (
 	figureErrors  = "the rate and the share of errors"
 )
 
-// evidence is what the generator is judged by, over the measured span.
+// evidence is the basis of the generator's judgement, over the measured span.
 type evidence struct {
 	open     bool
 	span     time.Duration
@@ -132,7 +132,7 @@ func judge(e *evidence) (record.Generator, []string) {
 	return record.Generator{WhyInvalid: v.why, Valid: len(v.why) == 0, Validity: verdict, Unanswered: unanswered}, warnings(e)
 }
 
-// judgeLag tells the generator's own lag from queueing: lag while all
+// judgeLag separates the generator's own lag from queueing: lag while all
 // connections were busy is the target's and belongs into the latency.
 func judgeLag(e *evidence, v *verdict) {
 	bound := e.ownLagBound()
@@ -232,7 +232,7 @@ func judgeCPU(e *evidence, v *verdict) {
 	}
 }
 
-// judgeOffered holds what was sent against what was due. Requests that waited
+// judgeOffered compares sent requests with due ones. Requests that waited
 // for a connection while the generator had time are the target's doing.
 func judgeOffered(e *evidence, v *verdict) {
 	if e.neverSent() && e.full() {
@@ -240,8 +240,8 @@ func judgeOffered(e *evidence, v *verdict) {
 	}
 }
 
-// judgeUnfinished voids a run in which so many requests never ended that nobody
-// knows how slow they were, and returns the reason.
+// judgeUnfinished voids a run in which too many requests never ended for
+// their latency to be known, and returns the reason.
 func judgeUnfinished(e *evidence, v *verdict) string {
 	open := e.begun + e.waiting
 	if e.cut || float64(open) <= unfinishedMost*float64(e.due()) {
@@ -251,7 +251,7 @@ func judgeUnfinished(e *evidence, v *verdict) string {
 	if e.waiting > 0 {
 		never = fmt.Sprintf(" (%d of them were never sent)", e.waiting)
 	}
-	v.invalid(figureBoth, "%d of %d due requests had not ended %s after the end of the load%s, and how slow they were is not known",
+	v.invalid(figureBoth, "%d of %d due requests had not ended %s after the end of the load%s, so their latency is unknown",
 		open, e.due(), notation.Time(e.grace), never)
 	return v.why[len(v.why)-1]
 }
@@ -283,7 +283,7 @@ func (e *evidence) meanService() time.Duration {
 }
 
 // loopback reports whether every request of the plan goes to this host, as far
-// as the URL tells.
+// as the URL names it.
 func loopback(p *scenario.Plan) bool {
 	for _, q := range p.Requests {
 		text, _, _ := strings.Cut(string(q.URL), "{{")

@@ -9,24 +9,24 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Thresholds of what is said beside a run's figures and does not void them.
+// Thresholds of warnings, which do not void a run's figures.
 const (
 	// offeredLeast: less than this share of the due requests was sent in time.
 	offeredLeast = 0.99
-	// sharedCPU: a generator that takes this share of the CPUs beside its
+	// sharedCPU: a generator that takes this share of the CPUs next to its
 	// target takes it from the target.
 	sharedCPU = 0.25
 	// queued: part of all time for which the generator's threads stood in the
 	// kernel's run queue. An answer that arrives meanwhile is read only
 	// afterwards. By Little's law the mean answer waits for that no larger a part
 	// of its service time than the part of time that its event loop stands there,
-	// since no more than all requests under way wait then. A tenth is what
-	// verdicts bear; how large a part of the time that the threads wanted to run it is
+	// because no more than all requests under way wait then. Verdicts bear a tenth
+	// of it; how large a part of the time that the threads wanted to run it is
 	// says nothing of that: a generator with little to do wants to run for a moment.
 	queued = 0.10
 )
 
-// warnings are what a reader should know beside the figures.
+// warnings are remarks for the reader of the figures.
 func warnings(e *evidence) []string {
 	all := []string{}
 	warn := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
@@ -43,7 +43,7 @@ func warnings(e *evidence) []string {
 		warn("%.1f of %d connections were open on average", e.spent.open, e.asked)
 	}
 	if e.begun > 0 {
-		warn("%d requests were not answered by the end of the grace time, the oldest for %s; the percentiles count them as that slow at least",
+		warn("%d requests were unanswered at the end of the grace time, the oldest after %s; the percentiles count them as at least that slow",
 			e.begun, notation.Time(e.oldest))
 	}
 	for i, err := range e.failures {
@@ -59,7 +59,7 @@ func warnings(e *evidence) []string {
 }
 
 // warnQueued says how long the generator waited for a CPU, in the kernel's run
-// queue, and what that is in.
+// queue, and the figures that contain it.
 func warnQueued(e *evidence, warn func(format string, args ...any)) {
 	if e.summary.Requests == 0 {
 		return
@@ -69,8 +69,8 @@ func warnQueued(e *evidence, warn func(format string, args ...any)) {
 		warn("one request in 100 was sent at least %s late because the generator waited for a CPU that the target or others used "+
 			"(%.0f ms/s in the kernel's run queue); the tail of the latency includes it", notation.Time(tail), each)
 	} else if e.spent.known && each >= 1e3*queued && e.summary.Service.Mean > 0 {
-		warn("the generator's threads stood in the kernel's run queue for %.0f ms in each second, %.0f %% of the time that they wanted to run; "+
-			"answers that came meanwhile were read only afterwards: up to %.0f %% of service time and latency is that (mean %s, p99 %s)",
+		warn("the generator's threads waited in the kernel's run queue for %.0f ms per second, %.0f %% of the time that they were ready to run; "+
+			"answers that arrived meanwhile were read late: up to %.0f %% of service time and latency is that delay (mean %s, p99 %s)",
 			each, 100*share, min(100, each/10), notation.Time(time.Duration(e.summary.Service.Mean)), notation.Time(time.Duration(e.summary.Latency.P99)))
 	}
 }

@@ -15,7 +15,7 @@ type ErrorKind string
 
 // Kinds of failure.
 const (
-	KindRefused        ErrorKind = "refused"          // nobody listens
+	KindRefused        ErrorKind = "refused"          // no listener
 	KindTimeout        ErrorKind = "timeout"          // the plan's timeout passed
 	KindReset          ErrorKind = "reset"            // RST or EPIPE
 	KindDNS            ErrorKind = "dns"              // the name does not resolve
@@ -80,7 +80,7 @@ func KindOf(err error) ErrorKind {
 			return c.kind
 		}
 	}
-	// What crypto/tls makes of an alert, and of bytes that are no record, has no
+	// The error of crypto/tls for an alert, and of bytes that are no record, has no
 	// type of its own. A server that wants a client's certificate says so after
 	// the handshake (RFC 8446, section 4.4.2.4), when a request is under way.
 	var alert *net.OpError
@@ -118,7 +118,7 @@ var errnoKinds = []struct {
 	{syscall.ETIMEDOUT, KindTimeout},
 }
 
-// handshakeFailure names what made a TLS handshake fail, unless the network
+// handshakeFailure names the cause of a failed TLS handshake, unless the network
 // did.
 func handshakeFailure(err error) error {
 	var certificate *tls.CertificateVerificationError

@@ -11,9 +11,9 @@ import (
 // sockets.
 type link struct {
 	index      int32 // among the loop's links
-	generation int32 // of the socket, so that events of the last one are told apart
+	generation int32 // of the socket, so that events of the last one are recognised
 	host       int
-	id         int // of the group, over all loops: what the record calls the connection
+	id         int // of the group, over all loops: the connection's name in the record
 	group      *group
 	wire       Wire
 	drainer    Drainer // the wire, if it is one
@@ -22,7 +22,7 @@ type link struct {
 	inLine  bool // it has a place in dials, even if it gave up waiting since
 	fd      int
 	tls     *socket.TLS // nil for plaintext
-	out     []byte      // what the kernel had no room for
+	out     []byte      // bytes that the kernel had no room for
 	writing bool        // something waits for room
 
 	places  []netip.AddrPort // where to connect, while opening

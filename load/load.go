@@ -6,7 +6,7 @@
 // ones returned, and its latency counts from then; in a closed loop each
 // connection sends its next request when the last one ended.
 //
-// # What is counted
+// # Counting
 //
 // A request belongs to the measured (steady) span when its intended time does.
 // Requests of the warm-up are left out of the totals, and those of the span
@@ -14,12 +14,12 @@
 // failure, or unfinished at the end of the grace time (sent and not answered,
 // or due and never sent); Run checks that these add up, and returns an error
 // with the figures when they do not. The rate alone is counted by when requests
-// ended: successes that ended within the span over its length, since an
-// overloaded target would otherwise be credited with what it did afterwards.
+// ended: successes that ended within the span over its length, because an
+// overloaded target would otherwise be credited with its answers afterwards.
 //
 // Latency holds successes and timeouts, a timeout at the time it took: leaving
-// out the slowest requests would flatter the tail. What is unfinished counts as
-// at least as old as it was (record.Counts.Censored). Service time and first byte
+// out the slowest requests would flatter the tail. Unfinished requests count as
+// at least as old as they were (record.Counts.Censored). Service time and first byte
 // likewise. The time that failures took, timeouts included, stands apart.
 //
 // # How it drives
@@ -57,32 +57,32 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// Config is what Run needs. Plan, Clock, Protocol and Record are required.
+// Config configures Run. Plan, Clock, Protocol and Record are required.
 type Config struct {
 	Plan  *scenario.Plan
 	Clock record.Clock
-	// Protocol is what the plan's requests speak, made for this plan
+	// Protocol is that of the plan's requests, made for this plan
 	// (http1.New).
 	Protocol Protocol
 	// Record takes windows, histograms and slow requests.
 	Record Sink
-	// Start is the run time at which the first request is due; Steady tells
+	// Start is the run time at which the first request is due; Steady says
 	// what follows from it. A time that has passed, as zero has, means at once.
 	Start time.Duration
 	// Window is the width of a window; zero means record.DefaultWindow.
 	Window time.Duration
-	// Seed decides what is random: Poisson arrivals, the order of the mix, rows.
+	// Seed seeds everything random: Poisson arrivals, the order of the mix, rows.
 	Seed uint64
 	// Trace makes some requests, 50 a second at most, carry W3C trace context and
 	// their number, where the protocol is Traced: it is the first half of their
 	// trace ids, and must be new for each run. Zero sends none.
 	Trace uint64
-	// OnWindow, if set, is called after each window with what ended in it and
+	// OnWindow, if set, is called after each window with the requests that ended in it and
 	// must not block: the live view hangs on it.
 	OnWindow func(Progress)
 }
 
-// Sink takes what a run of load measures; *record.Writer is one. An error that
+// Sink takes the measurements of a run of load; *record.Writer is one. An error that
 // it returns does not end the load: the first one is returned at the end.
 type Sink interface {
 	Add(points ...record.Point) error
@@ -98,7 +98,7 @@ func Steady(l scenario.Load, start time.Duration) record.Span {
 }
 
 // Run drives the plan: warm-up, then the measured span, then the grace time.
-// When ctx ends first it stops at once and returns what was measured with
+// When ctx ends first it stops at once and returns the measurements so far with
 // ctx's error. The summary speaks of the steady span only. Requests that fail
 // are figures, not errors; an error that comes with a nil Result means that
 // nothing was driven.
@@ -123,7 +123,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return r.drive()
 }
 
-// Result is what a run of load measured.
+// Result holds the measurements of a run of load.
 type Result struct {
 	Steady    record.Span
 	Load      record.LoadSummary

@@ -121,7 +121,7 @@ func head(r *bufio.Reader) bool {
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 // always answers every request with the same bytes, and closes the connection
-// after each if told so.
+// after each if asked to.
 func always(answer string, closes bool) func(net.Conn, int) {
 	bytes := []byte(answer)
 	return func(c net.Conn, _ int) {
@@ -315,7 +315,7 @@ func TestWhatIsNeverAnsweredIsUnfinished(t *testing.T) {
 	if s := r.Load; s.Requests != 0 || s.InFlight != 3 || s.Rate != 0 {
 		t.Errorf("closed loop: %+v", s)
 	}
-	if !strings.Contains(strings.Join(r.Warnings, "\n"), "3 requests were not answered") {
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "3 requests were unanswered") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 	if sent := m.sum(record.LoadSent, ""); sent != 3 {

@@ -12,14 +12,14 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// readBuffer is what one read may take. All connections of a loop share it.
+// readBuffer is the most bytes of one read. All connections of a loop share it.
 const readBuffer = 64 << 10
 
 // loop drives its share of the run's lanes from one thread: it waits for
 // sockets and due times at once, and does whatever either asks for.
 //
 // Everything that an event leads to is done before the next event is looked at,
-// and what it sends to one connection goes out in one write: requests of many
+// and its output to one connection goes out in one write: requests of many
 // streams that are answered together are followed up together.
 type loop struct {
 	*feed
@@ -39,7 +39,7 @@ type loop struct {
 
 	in      []byte        // read buffer
 	ahead   []byte        // read buffer below TLS
-	out     []byte        // what goes to current, not yet written
+	out     []byte        // bytes for current, not yet written
 	leaving []*lane       // whose requests are in out
 	ends    []*Exchange   // of one Receive
 	sent    []*Exchange   // of one Drained
@@ -61,7 +61,7 @@ type loop struct {
 	mu      sync.Mutex
 	inbox   []func() // from other goroutines
 	apart   sync.WaitGroup
-	ctx     context.Context // of what runs apart
+	ctx     context.Context // of goroutines that run apart
 	end     context.CancelFunc
 }
 
@@ -217,7 +217,7 @@ func (l *loop) stop() {
 	l.poll.Wake()
 }
 
-// post has the loop run f. What arrives after its end is dropped.
+// post has the loop run f. Calls after its end are dropped.
 func (l *loop) post(f func()) {
 	l.mu.Lock()
 	l.inbox = append(l.inbox, f)
@@ -225,7 +225,7 @@ func (l *loop) post(f func()) {
 	l.poll.Wake()
 }
 
-// handle does what one event asks for.
+// handle handles one event.
 func (l *loop) handle(e socket.Event) {
 	if e.Token.Index < 0 {
 		l.mu.Lock()
@@ -255,7 +255,7 @@ func (l *loop) handle(e socket.Event) {
 	}
 }
 
-// shutdown closes every connection and waits for what runs apart. Requests that
+// shutdown closes every connection and waits for goroutines that run apart. Requests that
 // are under way keep their lanes, for the count of the unfinished.
 func (l *loop) shutdown() {
 	l.publish(&l.counted, &l.published) // connections as the load left them

@@ -176,7 +176,7 @@ func (s *segment) value(t time.Duration) float64 {
 }
 
 // on returns for how much of a span the course is above zero, together with
-// a tail after each end of it, in which what was begun is answered.
+// a tail after each end of it, in which begun requests are answered.
 func (p *pace) on(span record.Span, tail time.Duration) (on time.Duration) {
 	reached := span.From
 	for _, s := range p.segments {

@@ -56,7 +56,7 @@ func (l *loop) owner(n int64) *lane {
 	return &l.groups[int(n%int64(l.run.connections))/len(l.run.loops)].lanes[0]
 }
 
-// again decides what a lane does after its last request ended.
+// again decides a lane's next step after its last request ended.
 func (l *loop) again(u *lane) {
 	if u.backoff > 0 && l.run.plan.Open() {
 		l.alarms.add(u, l.now()+u.backoff)
@@ -112,8 +112,8 @@ func (l *loop) woken(u *lane) {
 }
 
 // work begins the requests of lanes that are ready and hands out tickets to
-// lanes that were freed. What becomes ready by that, as after a message that
-// ends when it was sent, is left for the next time: sockets would never be looked
+// lanes that were freed. Lanes that become ready by that, as after a message that
+// ends when it was sent, are left for the next time: sockets would never be looked
 // at otherwise.
 func (l *loop) work() {
 	n := len(l.ready)
@@ -132,7 +132,7 @@ func (l *loop) work() {
 func (l *loop) begin(u *lane) {
 	r := l.run
 	if len(u.behind) > 0 {
-		// Not taken before now: what falls due meanwhile must go behind it.
+		// Not taken before now: requests that fall due meanwhile must go behind it.
 		u.number, u.intended = u.behind[0].n, u.behind[0].at
 		if u.behind = u.behind[1:]; len(u.behind) == 0 {
 			u.behind = nil
@@ -198,7 +198,7 @@ func (l *loop) send(u *lane, k *link) {
 	k.under++
 }
 
-// stamp notes that what is gathered for a link is sent now.
+// stamp notes that the bytes gathered for a link are sent now.
 func (l *loop) stamp(k *link) {
 	now := l.now()
 	for _, u := range l.leaving {

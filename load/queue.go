@@ -2,7 +2,7 @@ package load
 
 import "time"
 
-// queue tells how many tickets of an open loop are due and not taken, while the
+// queue counts the tickets of an open loop that are due and not taken, while the
 // loops run: the gauge of the live view. It belongs to the reporter.
 type queue struct {
 	run *run

@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// spent is what the generator's process used within the measured span.
+// spent is the usage of the generator's process within the measured span.
 type spent struct {
 	cpu   time.Duration
 	delay time.Duration
@@ -26,7 +26,7 @@ func (r *run) begin() {
 }
 
 // report closes windows and intervals as their ends pass, until driven is
-// closed, and then what is left.
+// closed, and then the rest.
 func (r *run) report(driven <-chan struct{}) {
 	defer r.meter.close()
 	timer := time.NewTimer(0)
@@ -78,7 +78,7 @@ func (r *run) edge(until int64) {
 	}
 }
 
-// account adds what was used between two edges, as far as it lies in the
+// account adds the usage between two edges, as far as it lies in the
 // measured span.
 func (r *run) account(s record.Span, used usage, g gauges) {
 	inside := min(s.To, r.steady.To) - max(s.From, r.steady.From)
@@ -99,7 +99,7 @@ func (r *run) account(s record.Span, used usage, g gauges) {
 	r.spent.open += (float64(g.open) - r.spent.open) / float64(r.spent.edges)
 }
 
-// markLoops reads what the loops' threads have used when the measured span
+// markLoops reads the CPU time of the loops' threads when the measured span
 // begins.
 func (r *run) markLoops(at time.Duration) {
 	r.loopsAt, r.loopsBusy = at, make([]float64, len(r.loops))
@@ -157,7 +157,7 @@ func (r *run) writeEnded() {
 	}
 }
 
-// writeLast writes what is left when nothing ends any more.
+// writeLast writes the rest when nothing ends any more.
 func (r *run) writeLast() {
 	r.writeEnded()
 	for _, i := range r.collector.log.last(r.clock.Now()) {
@@ -177,7 +177,7 @@ func (r *run) writeLast() {
 	}
 }
 
-// slowestOf appends what slow.jsonl keeps of a window: its slowest request, and
+// slowestOf appends a window's entries in slow.jsonl: its slowest request, and
 // the slowest of those that carried a Trace, whose spans can be found.
 func (r *run) slowestOf(slow []record.SlowRequest, w *window) []record.SlowRequest {
 	c := r.collector

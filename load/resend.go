@@ -17,13 +17,13 @@ const (
 // Repeater is implemented by protocols of which some requests may be sent twice
 // with the effect of once.
 type Repeater interface {
-	// Repeatable reports whether what x was last sent as is such a request.
+	// Repeatable reports whether x, as last sent, is such a request.
 	Repeatable(x *Exchange) bool
 }
 
 // Idempotent reports whether a request of HTTP may be sent twice: by its method
 // (RFC 9110, section 9.2.2), or because it carries a key by which the target
-// tells the second from a new one, as net/http has it.
+// distinguishes the second from a new one, as net/http does.
 func Idempotent(method string, headers map[string]scenario.Secret) bool {
 	switch method {
 	case "", "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE":
@@ -52,7 +52,7 @@ func (u *lane) unseen() bool {
 
 // lost reports whether a request may go out again after its connection failed
 // by err. Servers close connections that idle, and one that is about to be
-// closed cannot be told from one that is not: a request that went out over a
+// closed cannot be distinguished from one that is not: a request that went out over a
 // connection that had been idle, and of whose answer nothing came, was most
 // likely never read (RFC 9112, section 9.3.1). It goes out once more if reading
 // it twice does no harm.
@@ -76,7 +76,7 @@ func (l *loop) resend(u *lane, k *link) {
 	l.hops = append(l.hops, hop{u, k.host})
 }
 
-// follow sends what goes out again. A lane whose request waits for that is on
+// follow sends the requests that go out again. A lane whose request waits for that is on
 // no link, so it comes before anything that looks at lanes.
 func (l *loop) follow() {
 	for len(l.hops) > 0 {

@@ -22,7 +22,7 @@ type resolver struct {
 	asking sync.Mutex // held while the name server is asked: connections that open together ask once
 	mu     sync.Mutex // of names
 	names  map[string]resolved
-	bounds fence.Bounds // of what it may answer
+	bounds fence.Bounds // of its answer
 }
 
 type resolved struct {

@@ -62,7 +62,7 @@ type run struct {
 	used   usage // at the last edge
 	usedAt time.Duration
 	spent  spent
-	// What the loops' threads had used at the measured span's beginning, and which
+	// CPU time of the loops' threads at the measured span's beginning, and which
 	// share of the time since then they were on CPU when they could last be asked.
 	loopsUsed []time.Duration
 	loopsAt   time.Duration
@@ -114,8 +114,8 @@ func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
 func (r *run) lay() error {
 	n := r.plan.Threads
 	if n <= 0 {
-		// A target on this host needs CPUs of its own, or half of what is
-		// measured is the two waiting for each other.
+		// A target on this host needs CPUs of its own, or half of the
+		// measurement is the two waiting for each other.
 		if n = runtime.NumCPU(); loopback(r.Plan) {
 			n = max(1, n/2)
 		}
@@ -183,7 +183,7 @@ func (r *run) drive() (*Result, error) {
 	addProcs(len(r.loops))
 	defer addProcs(-len(r.loops))
 
-	// hard ends what is under way: when the caller ends the run, and when the
+	// hard ends the requests under way: when the caller ends the run, and when the
 	// grace time is over.
 	hard, end := context.WithCancel(r.ctx)
 	defer end()
@@ -220,7 +220,7 @@ func (r *run) drive() (*Result, error) {
 		err = errors.Join(r.ctx.Err(), err)
 	}
 	if r.sinkErr != nil {
-		err = errors.Join(err, fmt.Errorf("load: store what was measured: %w", r.sinkErr))
+		err = errors.Join(err, fmt.Errorf("load: store the measurements: %w", r.sinkErr))
 	}
 	return result, err
 }
@@ -287,7 +287,7 @@ func (r *run) balance() error {
 	return nil
 }
 
-// result puts together what was measured up to now.
+// result assembles the measurements up to now.
 func (r *run) result(now time.Duration) *Result {
 	steady := r.steady
 	if r.ctx.Err() != nil || r.plan.Requests > 0 {

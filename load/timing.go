@@ -47,7 +47,7 @@ func (t *timing) quantiles() record.Quantiles {
 	return q
 }
 
-// clampTime bounds a time to what a histogram holds.
+// clampTime bounds a time to a histogram's range.
 func clampTime(d time.Duration) time.Duration {
 	return min(max(d, 0), time.Duration(record.HistogramHighest))
 }

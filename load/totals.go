@@ -17,7 +17,7 @@ type totals struct {
 	failures [len(kinds)]int64
 	status   [1000]int64
 	// within counts successes that ended inside of the span, whenever they
-	// were intended: what the rate is made of.
+	// were intended: the basis of the rate.
 	within            int64
 	bytesIn, bytesOut int64
 
@@ -67,7 +67,7 @@ func newTotals(steady record.Span, names []string, plan *scenario.Plan) *totals 
 	return t
 }
 
-// add counts s if it belongs to the measured span, and tells whether it does.
+// add counts s if it belongs to the measured span, and reports whether it does.
 func (t *totals) add(s *sample) bool {
 	if s.kind == 0 && within(t.steady, s.done) {
 		t.within++
@@ -101,7 +101,7 @@ func (t *totals) add(s *sample) bool {
 // plan does not expect.
 func (s *sample) answered() bool { return s.kind == 0 || kinds[s.kind] == KindStatus }
 
-// add counts what the checks said of an answer. Without an answer they have
+// add counts the checks' verdicts on an answer. Without an answer they have
 // looked at nothing.
 func (c *checkTotals) add(s *sample) {
 	if !s.answered() {
@@ -130,9 +130,9 @@ func (t *totals) merge(i *interval) {
 // failed returns the number of failures.
 func (t *totals) failed() int64 { return t.requests - t.failures[0] }
 
-// summary is the load half of summary.json. The caller adds what the totals do
-// not know: the model and what was left unfinished. name says what a status is
-// called; nil means its number.
+// summary is the load half of summary.json. The caller adds the parts that the totals do
+// not know: the model and the unfinished requests. name gives a status its name;
+// nil means its number.
 func (t *totals) summary(measured time.Duration, name func(status int) string) record.LoadSummary {
 	first := 0 // which is a success where statuses have names, as gRPC's have
 	if name == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// Trace is what a sampled request carries, so that it is found again in the
+// Trace is the trace context of a sampled request, so that it is found again in the
 // spans, logs and traces of whatever served it.
 type Trace struct {
 	ID     [16]byte
@@ -21,7 +21,7 @@ type Trace struct {
 	index uint32 // of the run's sampled requests, from 1
 }
 
-// Names of the headers that tell of a Trace, as HTTP/2 writes them.
+// Names of the headers that carry a Trace, as HTTP/2 writes them.
 const (
 	ParentHeader = "traceparent"
 	NumberHeader = "x-redline-request"
@@ -41,7 +41,7 @@ func (t *Trace) AppendParent(dst []byte) []byte {
 func (t *Trace) AppendNumber(dst []byte) []byte { return strconv.AppendInt(dst, t.Number, 10) }
 
 // traceID returns the trace id of a sampled request: the run's own half, and a
-// half in which neighbours have nothing in common, since samplers downstream may
+// half in which neighbours have nothing in common, because samplers downstream may
 // decide by it.
 func traceID(run uint64, index uint32) (id [16]byte) {
 	binary.BigEndian.PutUint64(id[:8], run)
@@ -64,7 +64,7 @@ const tracesPerSecond = 50
 
 // Traced is implemented by protocols whose requests can carry a Trace.
 type Traced interface {
-	// Traced reports whether the plan leaves it to redline what trace a request
+	// Traced reports whether the plan leaves it to redline which trace a request
 	// of the mix belongs to.
 	Traced(request int) bool
 }
@@ -81,8 +81,8 @@ func Traceable(q scenario.Request) bool {
 }
 
 // sampler chooses the requests of one loop that carry a Trace. Each request of
-// the same moment is as likely as any other, whatever becomes of it: what is
-// chosen is how many to pass over, by chance, before anything is known of the
+// the same moment is as likely as any other, whatever becomes of it: the number
+// to pass over is drawn by chance, before anything is known of the
 // next one. By time instead (the first request of every 20 ms) requests after a
 // stall would be chosen too seldom.
 type sampler struct {
@@ -127,7 +127,7 @@ func (s *sampler) next(now time.Duration, number int64) *Trace {
 	s.allowedAt = now
 	if since := now - s.at; since >= adapts {
 		// A quarter more than would use the allowance up, so that the bound,
-		// which takes what comes first, seldom decides.
+		// which takes the first request, seldom decides.
 		s.every = max(1, int64(1.25*float64(s.passed)*float64(s.gap)/float64(since)))
 		s.at, s.passed = now, 0
 	}

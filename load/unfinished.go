@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// unfinished is what the loops left behind of the requests that were intended
+// unfinished are the loops' leftovers of the requests that were intended
 // in a span.
 type unfinished struct {
 	begun   int64         // and not ended
@@ -55,7 +55,7 @@ func (r *run) ages(span record.Span, now time.Duration) (a ages) {
 		a.steps[min(request, steps-1)].add(now - intended)
 	}
 	for _, l := range r.loops {
-		// A ticket that nobody took has no request of the mix yet: it gets one as
+		// An untaken ticket has no request of the mix yet: it gets one as
 		// it would have.
 		rng := rand.NewPCG(r.seed, uint64(l.index))
 		draw := func(n int64) int {
@@ -110,7 +110,7 @@ func (a *ages) sent(x *Exchange, now time.Duration) {
 	}
 }
 
-// logOpen writes the ages of what never ended behind the latency log's last
+// logOpen writes the ages of requests that never ended behind the latency log's last
 // interval, over the grace time, in which they were last waited for.
 func (r *run) logOpen(now time.Duration) {
 	span := record.Span{From: min(r.steady.To, now), To: now}

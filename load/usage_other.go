@@ -9,7 +9,7 @@ import (
 )
 
 // usageMeter reads the process's own CPU time. The time that threads stand in
-// a run queue is told only on Linux.
+// only Linux reports time in a run queue.
 type usageMeter struct{}
 
 func newUsageMeter() *usageMeter { return &usageMeter{} }

@@ -21,7 +21,7 @@ type window struct {
 	// latency, service and lag are those of all requests, once the window is
 	// closed and until its intervals are taken back; nil when there are none.
 	latency, service, lag *timing
-	sums                  [timeKinds]*timing // what they point to where several add up
+	sums                  [timeKinds]*timing // their targets where several add up
 }
 
 // reset makes w the window of an index, without intervals.
@@ -86,7 +86,7 @@ func (w *window) failed() (n int64) {
 	return n
 }
 
-// gauges is what a window's edge sees of the connections.
+// gauges are the readings of the connections at a window's edge.
 type gauges struct {
 	begun, unsent, dials int64 // so far
 	open, queued         int64 // now
@@ -153,7 +153,7 @@ func (s *series) points(dst []record.Point, w *window, met *[len(kinds)]bool) []
 	return dst
 }
 
-// edge appends what a window's edge saw: counters since the edge before and
+// edge appends the readings of a window's edge: counters since the edge before and
 // gauges now.
 func (s *series) edge(dst []record.Point, window int64, before, now gauges, ended int64, openLoop bool) []record.Point {
 	add := func(series record.Series, v int64) {
@@ -169,7 +169,7 @@ func (s *series) edge(dst []record.Point, window int64, before, now gauges, ende
 	return dst
 }
 
-// consumed appends what the generator's process used between two edges, split
+// consumed appends the usage of the generator's process between two edges, split
 // among the windows that it touches.
 func (s *series) consumed(dst []record.Point, span record.Span, width time.Duration, before, now usage) []record.Point {
 	split := func(series record.Series, amount time.Duration) {

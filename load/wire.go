@@ -11,7 +11,7 @@ import (
 // all event loops; its wires belong to one connection each.
 type Protocol interface {
 	// Hosts are the places that the plan's requests go to. Their indices are
-	// what Host and Wire take.
+	// arguments of Host and Wire.
 	Hosts() []Host
 	// Host returns where a request of the mix goes.
 	Host(request int) int
@@ -22,7 +22,7 @@ type Protocol interface {
 // Host is a place that connections go to.
 type Host struct {
 	Address string      // host:port
-	TLS     *tls.Config // nil for plaintext; NextProtos names what the wire speaks
+	TLS     *tls.Config // nil for plaintext; NextProtos names the wire's protocols
 }
 
 // Wire is the protocol of one connection without the connection: requests in,
@@ -34,7 +34,7 @@ type Host struct {
 // out and ended are extended as append does and returned.
 type Wire interface {
 	// Open readies the wire for a new socket, whatever it was in the middle of,
-	// and appends what goes out before any request.
+	// and appends the bytes that go out before any request.
 	Open(out []byte) []byte
 	// State returns how many more requests Send takes now, and whether the
 	// wire is over: it takes none until the next Open. A wire with no room that
@@ -44,16 +44,16 @@ type Wire interface {
 	// With an error (data that the protocol cannot carry) nothing was appended
 	// and x not begun.
 	Send(x *Exchange, out []byte) ([]byte, error)
-	// Receive takes what arrived at now in whatever pieces, appends what goes
+	// Receive takes the bytes that arrived at now in whatever pieces, appends the bytes that go
 	// back (acknowledgements, the rest of a request's body), and adds the
 	// exchanges that it completes to ended, with their FirstByte, Done, Status
 	// and Err filled in. With an error the connection is of no further use:
 	// exchanges under way that are not in ended failed by it.
 	Receive(in []byte, now time.Duration, out []byte, ended []*Exchange) ([]byte, []*Exchange, error)
-	// Shut is told that the peer sends no more. It adds the exchanges that this
-	// completes; the error is what befell the others, nil when there are none.
+	// Shut is called when the peer sends no more. It adds the exchanges that this
+	// completes; the error is that of the others, nil when there are none.
 	Shut(now time.Duration, ended []*Exchange) ([]*Exchange, error)
-	// Cancel gives x up and appends what tells the peer. False means that the
+	// Cancel gives x up and appends the notice to the peer. False means that the
 	// connection cannot be kept.
 	Cancel(x *Exchange, out []byte) ([]byte, bool)
 }
@@ -68,17 +68,17 @@ type Follower interface {
 
 // StatusNamer is implemented by protocols whose status is not HTTP's.
 type StatusNamer interface {
-	// StatusName returns what the summary calls a status ("NOT_FOUND").
+	// StatusName returns a status' name in the summary ("NOT_FOUND").
 	StatusName(status int) string
 }
 
-// Exchange is one request and what became of it. Instants are run time. The
+// Exchange is one request and its outcome. Instants are run time. The
 // loop reuses exchanges: a wire keeps none after it has ended.
 type Exchange struct {
 	Request int              // index in the plan's mix
 	Slot    int              // of the exchanges under way on the connection no two have the same; below scenario.Load.Streams
 	Data    *scenario.Cursor // rows for the request's templates; nil when the plan takes no data
-	Trace   *Trace           // what a sampled request tells of itself; nil for the most
+	Trace   *Trace           // the trace of a sampled request; nil for most
 
 	// Sent is when the request's first byte was handed to the kernel, set by
 	// the loop; zero when none was. FirstByte is zero when the answer never began.
@@ -86,14 +86,14 @@ type Exchange struct {
 	Status                int   // 0 when the answer had none
 	BytesIn, BytesOut     int64 // as the wire counts them, framing included
 	// Err is nil when the answer is a success by the plan's measure, else a
-	// *Failure or what KindOf classifies.
+	// *Failure or an error that KindOf classifies.
 	Err error
 	// Failed has bit i set when check i of the request failed. A failed check
 	// is not an error.
 	Failed uint64
 
 	// Redirect is where an answer sent a request whose plan follows redirects;
-	// empty otherwise. Hop is what Follow made of it for Send.
+	// empty otherwise. Hop is Follow's result for Send.
 	Redirect []byte
 	Hop      Hop
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// fixed formats v with so many decimals, halves away from zero. FormatFloat takes
+// fixed formats v with the given number of decimals, halves away from zero. FormatFloat takes
 // halves to the even digit, and the page's toFixed away from zero: one figure would
 // read differently in two outputs of one run.
 func fixed(v float64, decimals int) string {
@@ -43,7 +43,7 @@ func three(v float64) string {
 	}
 }
 
-// least is written of what is not zero and nearer to zero than bound.
+// least is written for a value that is not zero but nearer to zero than bound.
 func least(v float64, bound string) string {
 	if v < 0 {
 		return "> -" + bound

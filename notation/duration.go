@@ -14,7 +14,7 @@ func Duration(ns int64) string { return Span(float64(ns)) }
 // Time formats d as Duration does.
 func Time(d time.Duration) string { return Span(float64(d)) }
 
-// Span formats a time in ns that was computed, as Duration does; what is no number
+// Span formats a time in ns that was computed, as Duration does; a value that is no number
 // is "unknown".
 func Span(ns float64) string {
 	if text, odd := noNumber(ns); odd {

@@ -5,7 +5,7 @@
 // business. Times, sizes and ratios keep three significant digits, because a
 // fourth is noise in any measurement this tool makes; whole numbers are written
 // out, with thousands separators. No figure has an exponent, and a larger value is
-// never written as a smaller one. What is no number reads "unknown".
+// never written as a smaller one. A value that is no number reads "unknown".
 //
 // The page's TypeScript (report/html/src/format.ts) writes the same figures:
 // testdata/cases.json holds both to one table.
@@ -67,7 +67,7 @@ func Size(bytes float64) string {
 }
 
 // Rate formats a rate per second, without its unit: whole numbers from 1,000 on,
-// four digits and at most two decimals below. What is not zero is not printed as 0.
+// four digits and at most two decimals below. A value other than zero is not printed as 0.
 func Rate(v float64) string {
 	if text, odd := noNumber(v); odd {
 		return text
@@ -85,7 +85,7 @@ func Rate(v float64) string {
 	return fixed(v, 2)
 }
 
-// Percent formats a share; what is not zero is never printed as 0 %, nor what
+// Percent formats a share; a share other than zero is never printed as 0 %, nor what
 // is not all as 100 %.
 func Percent(share float64) string {
 	if text, odd := noNumber(share); odd {

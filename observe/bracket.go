@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// maxError is the largest alignment error told apart; larger ones count as it.
+// maxError is the largest alignment error that is resolved; larger ones count as it.
 const maxError = time.Minute
 
 // Bracket dates readings and measures how well: the clock is read before and
@@ -28,7 +28,7 @@ type Bracket struct {
 }
 
 // Read calls f between two readings of the clock and returns the instant that
-// f's figures tell of. f may run several times (see Limit); its last run
+// f's figures belong to. f may run several times (see Limit); its last run
 // counts. When f fails, its error is returned and the reading not counted.
 func (b *Bracket) Read(clock record.Clock, f func() error) (at time.Duration, err error) {
 	for try := 0; ; try++ {

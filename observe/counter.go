@@ -7,19 +7,19 @@ import (
 )
 
 // minCover is the share of a window that readings must cover for its amount to
-// be delivered. A window at the start, at the end or beside a gap is covered in
+// be delivered. A window at the start, at the end or next to a gap is covered in
 // part only, and the part would read as a dip that never was. It is below one
 // because the first reading comes a little after its edge, by as much as the
 // host kept us waiting.
 const minCover = 0.9
 
 // Counter turns cumulative readings, taken at uneven instants, into the amount
-// of each window: what accrued between two readings is split over the windows
+// of each window: the amount between two readings is split over the windows
 // between them (record.Split), and a window is delivered once, when a reading
 // at or past its end has come.
 //
 // The first reading only sets the base. A reading below the last one means that
-// the counter was reset somewhere in between; what accrued then is unknown, so
+// the counter was reset somewhere in between; the amount is unknown, so
 // the interval stays absent and the reading is the new base.
 //
 // Amounts are float64: exact up to 2^53, which for ns is 104 days of CPU.
@@ -69,7 +69,7 @@ func (c *Counter) Read(at time.Duration, value float64, deliver func(window int6
 }
 
 // Break forgets the last reading and the open window: the next reading is a new
-// base, and what accrued until then stays absent. It is for gaps in which the
+// base, and the amount until then stays absent. It is for gaps in which the
 // source was blind.
 func (c *Counter) Break() {
 	c.based, c.amount, c.covered = false, 0, 0

@@ -17,7 +17,7 @@ func CPUTime(pid int) (time.Duration, error) {
 	const scheduled = 2 // CPUCLOCK_SCHED of linux/posix-timers.h
 	var ts unix.Timespec
 	if err := unix.ClockGettime(int32(^pid<<3|scheduled), &ts); err != nil {
-		if errors.Is(err, unix.EINVAL) { // what the kernel says of a pid that is no more
+		if errors.Is(err, unix.EINVAL) { // the kernel's error for a pid that is no more
 			err = unix.ESRCH
 		}
 		return 0, fmt.Errorf("read the CPU clock of process %d: %w", pid, err)

@@ -52,14 +52,14 @@ func (m *Meter) Gauge(name, labels string, edge time.Duration, value float64) {
 // Forget drops a counter, so that a series that ended costs nothing more.
 func (m *Meter) Forget(name, labels string) { delete(m.counters, key{name, labels}) }
 
-// Break tells that the source was blind: see Counter.Break.
+// Break marks a time in which the source was blind: see Counter.Break.
 func (m *Meter) Break() {
 	for _, counter := range m.counters {
 		counter.Break()
 	}
 }
 
-// Flush delivers what was gathered since the last call.
+// Flush delivers the amounts gathered since the last call.
 func (m *Meter) Flush(sink Sink) error {
 	if len(m.points) == 0 {
 		return nil

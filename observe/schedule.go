@@ -10,19 +10,19 @@ import (
 
 // Every calls f at each window edge of the clock until ctx is done, and then
 // returns nil; an error of f ends it and is returned. It is an Edges whose
-// count of missed edges nobody wants.
+// unused count of missed edges.
 func Every(ctx context.Context, clock record.Clock, width time.Duration, f func(edge time.Duration) error) error {
 	return (&Edges{Clock: clock, Width: width}).Each(ctx, f)
 }
 
 // Edges is the schedule of a source: the edges between windows, multiples of
 // Width since the clock's epoch. All sources of a run sample on the same edges,
-// so that their windows tell of the same stretches of time.
+// so that their windows cover the same stretches of time.
 //
 // An edge that passes while f still runs, or while the host does not let us
 // run, is skipped and counted, never made up for: two readings in quick
-// succession would tell nothing new, and would come just when the host has no
-// CPU to spare. What a reading tells is dated by its own bracket (Bracket), not
+// succession would add nothing, and would come just when the host has no
+// CPU to spare. A reading is dated by its own bracket (Bracket), not
 // by the edge it was meant for.
 type Edges struct {
 	Clock record.Clock
@@ -72,7 +72,7 @@ func (e *Edges) Each(ctx context.Context, f func(edge time.Duration) error) erro
 }
 
 // Ended returns the window that ends at edge: the one whose gauges a reading
-// taken at that edge tells.
+// taken at that edge shows.
 func Ended(edge, width time.Duration) int64 { return record.Window(edge, width) - 1 }
 
 // nextEdge returns the first edge after t.

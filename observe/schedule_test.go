@@ -164,7 +164,7 @@ func TestBracket(t *testing.T) {
 	for range 98 {
 		b.Add(0, 20*time.Microsecond)
 	}
-	b.Add(0, time.Hour) // beyond what is told apart
+	b.Add(0, time.Hour) // beyond what is resolved
 	align := b.Align()
 	if b.Samples() != 100 {
 		t.Errorf("%d samples, want 100", b.Samples())

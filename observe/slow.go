@@ -17,8 +17,8 @@ const (
 	slowEnough = 20  // windows before the first judgement
 )
 
-// Slow tells sources when a window was slow, as the load saw it, so that they
-// look closer while it is still warm. It judges; what to do is the sources'.
+// Slow announces to sources that a window was slow, as the load saw it, so that they
+// look closer while it is still warm. It judges; the reaction is up to the sources.
 //
 // One goroutine feeds it, one source reads C.
 type Slow struct {
@@ -42,7 +42,7 @@ func NewSlow(width time.Duration) *Slow {
 
 // Window takes the p99 of a window that closed, and reports whether it was
 // slow. Windows in which nothing ended (p99 0 or below) are passed over: their
-// requests are late in a later one. Warm-up windows should not be told.
+// requests are late in a later one. Warm-up windows should not be announced.
 func (s *Slow) Window(window int64, p99 time.Duration) bool {
 	if p99 <= 0 {
 		return false

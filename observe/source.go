@@ -2,7 +2,7 @@
 // run, and the schedule on which sources sample. Each source lives in a folder
 // of its own and owns its heavy dependency.
 //
-// A source that lacks a privilege or a feature says what would enable it and
+// A source that lacks a privilege or a feature says how to enable it and
 // the run goes on; it never delivers a made-up figure.
 package observe
 
@@ -16,12 +16,12 @@ import (
 
 // Source watches one part of the world during a run.
 type Source interface {
-	// Describe returns what the source is. It is constant.
+	// Describe describes the source. It is constant.
 	Describe() Description
 	// Open attaches to the subject. An *Unsupported error means that the
-	// source cannot see here and says what would enable it.
+	// source cannot observe here and says how to enable it.
 	Open(ctx context.Context, subject Subject) error
-	// Run delivers to sink until ctx is done, delivers what is pending, and
+	// Run delivers to sink until ctx is done, delivers pending data, and
 	// releases all that Open took. It is called once, after a successful Open.
 	Run(ctx context.Context, sink Sink) error
 }
@@ -30,11 +30,11 @@ type Source interface {
 type Description struct {
 	Name  string // as in summary.json, unique in a run
 	Doc   string // one sentence
-	Needs string // what it needs of the target or the host
-	Cost  string // what it costs the target
+	Needs string // its needs of the target or the host
+	Cost  string // its cost in the target
 }
 
-// Subject is what a run watches.
+// Subject is the target of a run's sources.
 type Subject struct {
 	Clock  record.Clock
 	Window time.Duration
@@ -47,14 +47,14 @@ type Subject struct {
 	Pprof  string // base URL of net/http/pprof; empty without it
 	DSN    string // PostgreSQL; empty without it
 	// OTLP are the addresses to receive spans at; none receives none. OTLPToken
-	// is what exporters must show; empty lets anyone in, on loopback alone.
+	// must come with exports; empty lets anyone in, on loopback alone.
 	OTLP      []string
 	OTLPToken string
 	// Trace is the first half of the trace ids that the load gives to its
 	// requests; zero for none.
 	Trace uint64
-	// Slow tells of windows whose requests were slow, as they close; nil when
-	// nobody tells. One source reads it.
+	// Slow announces windows whose requests were slow, as they close; nil when
+	// there is no announcer. One source reads it.
 	Slow <-chan record.Span
 	// GCTrace returns the next line of the target's GODEBUG=gctrace=1 that was
 	// not returned yet, and when it came; false when there is none now. It is
@@ -62,7 +62,7 @@ type Subject struct {
 	GCTrace func() (came time.Time, line string, ok bool)
 }
 
-// Sink takes what sources deliver. Its methods may be called concurrently. An
+// Sink takes the data of sources. Its methods may be called concurrently. An
 // error (a full disk) is sticky and the source may go on regardless.
 type Sink interface {
 	Add(points ...record.Point) error
@@ -70,25 +70,25 @@ type Sink interface {
 	Trace(t record.Trace) error
 }
 
-// Reporter is what a source may implement to tell of its health after Run:
+// Reporter may be implemented by a source to report its health after Run:
 // samples taken, alignment error, partial blindness. The zero SourceHealth's
 // Name and CPU are filled by the run.
 type Reporter interface {
 	Health() record.SourceHealth
 }
 
-// Storer is what a source may implement to leave a JSON file of its own in
+// Storer may be implemented by a source to leave a JSON file of its own in
 // the bundle after Run.
 type Storer interface {
 	Store() (file string, value any, err error)
 }
 
-// Unsupported says what a source cannot do here and what would enable it.
+// Unsupported names the data that a source cannot collect here, and how to enable it.
 type Unsupported struct {
 	What   string // "pg_stat_statements is not installed"
 	Enable string // "add it to shared_preload_libraries and run CREATE EXTENSION"
 	Err    error  // may be nil
-	// NotAsked is set when the target was not said to have what the source
+	// NotAsked is set when the target was not declared to have what the source
 	// watches, so that nothing failed: reports do not mention the source.
 	NotAsked bool
 }

@@ -6,18 +6,18 @@ import (
 )
 
 // Unseen says why nothing of the process pid is seen below proc, the place where
-// procfs is mounted ("/proc"): err is what reading it came to, nil if pid is 0.
+// procfs is mounted ("/proc"): err is the error of reading it, nil if pid is 0.
 func Unseen(proc string, pid int, err error) *Unsupported {
 	switch {
 	case !Mounted(proc):
 		return &Unsupported{
-			What:   proc + " is not mounted, so no process is seen",
+			What:   proc + " is not mounted, so redline cannot read any process",
 			Enable: "mount it where redline runs (mount -t proc proc /proc); in a sandbox, let it have the host's",
 		}
 	case pid <= 0:
 		return &Unsupported{
 			What:   "the target's process is not known",
-			Enable: "start it with --exec or --build, or name it with --pid, on the host that runs redline; whose socket it is, only its user and root see",
+			Enable: "start it with --exec or --build, or name it with --pid, on the host that runs redline; only its user and root can see a socket's owner",
 		}
 	}
 	return &Unsupported{

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ReqState is what a request's goroutine was doing.
+// ReqState is the state of a request's goroutine.
 type ReqState string
 
 // States of a request's goroutine. The wait states carry the stack that
@@ -57,7 +57,7 @@ type Anatomy struct {
 	// Hijacked counts requests whose handler took the connection over; they are
 	// left out.
 	Hijacked int `json:"hijacked"`
-	// Markers counts the signs by which the requests were told apart.
+	// Markers counts the signs by which the requests were separated.
 	Markers Markers `json:"markers"`
 	// Traced is the time the traces cover, all together.
 	Traced time.Duration `json:"traced_ns"`
@@ -69,7 +69,7 @@ type Anatomy struct {
 	// Served says which servers the requests were served by, and how many of each
 	// an edge of a trace cuts.
 	Served []Served `json:"served,omitempty"`
-	// CPU is what the requests ran, from the samples of a CPU profile that was
+	// CPU is the CPU profile of the requests, from the samples of a CPU profile that was
 	// taken during a trace; nil without one.
 	CPU *CPUProfile `json:"cpu,omitempty"`
 	// Path is the critical path of the requests; nil in bundles from before it was
@@ -89,17 +89,17 @@ type Anatomy struct {
 	Warnings []string `json:"warnings"`
 }
 
-// Markers counts what net/http leaves in a trace around its requests, cut ones
+// Markers counts the marks that net/http leaves in a trace around its requests, cut ones
 // among them.
 type Markers struct {
 	Readers int `json:"readers"` // background readers started, one per request at most
-	Aborts  int `json:"aborts"`  // ends told by stopping the background reader
-	Flushes int `json:"flushes"` // ends told by the response's last flush alone
+	Aborts  int `json:"aborts"`  // ends known from stopping the background reader
+	Flushes int `json:"flushes"` // ends known from the response's last flush alone
 	Tasks   int `json:"tasks"`   // whole requests that the probe marked with an id
 }
 
 // The probe marks a request by a task of type RequestTask in the execution
-// trace, around the handler, and tells the id that the load half sent by a log
+// trace, around the handler, and logs the id that the load half sent, by a log
 // in it with category RequestLog.
 const (
 	RequestTask = "redline.request"
@@ -141,7 +141,7 @@ type Served struct {
 	Cut      int    `json:"cut"`
 }
 
-// CPUProfile contrasts what requests ran: how many samples fell into the
+// CPUProfile contrasts the code of requests: how many samples fell into the
 // requests of each band, and the functions of the most of them.
 type CPUProfile struct {
 	All       int           `json:"all"`
@@ -164,8 +164,8 @@ type CPUFunction struct {
 type AnatomySummary struct {
 	Requests int `json:"requests"` // whole requests found
 	Cut      int `json:"cut"`      // an edge of a trace cuts them: left out, but for Partial
-	// Partial of the cut ones count in all bands and means with what they did within
-	// the trace, since whole ones are few. Durations and Times are then lower bounds;
+	// Partial of the cut ones count in all bands and means with their part within
+	// the trace, because whole ones are few. Durations and Times are then lower bounds;
 	// shares hold.
 	Partial int    `json:"partial,omitempty"`
 	Median  []Part `json:"median"`
@@ -174,7 +174,7 @@ type AnatomySummary struct {
 
 // Part is the time that the mean request of a band spent in one state at one
 // site. Parts are sorted by NS, largest first, and sum to the band's mean
-// duration; what is below the list's bound is merged into a part without stack
+// duration; parts below the list's bound are merged into a part without stack
 // and with site "(other sites)".
 type Part struct {
 	State ReqState `json:"state"`
@@ -196,24 +196,24 @@ type Part struct {
 	// who took from the channel. A single frame whose function is WakerTimer
 	// means that a timer did; nil means unknown.
 	Waker []Frame `json:"waker,omitempty"`
-	// Behind divides the waits by what the goroutines that ended them were doing
+	// Behind divides the waits by the activity of the goroutines that ended them
 	// meanwhile, the longest first. The chains exclude each other and add up to
-	// NS at most; what is missing was not followed.
+	// NS at most; the rest was not followed.
 	Behind []Chain `json:"behind,omitempty"`
 }
 
-// Chain is what some of a part's time waited for.
+// Chain is the cause that some of a part's time waited for.
 type Chain struct {
 	NS    int64   `json:"ns"`
 	Share float64 `json:"share"` // of the band's mean duration
 	Links []Link  `json:"links"`
 }
 
-// Link is what a goroutine was doing while the one before it, at first the
+// Link is a goroutine's activity while the one before it, at first the
 // request, waited for it. A link that waits is explained by the next one.
 type Link struct {
 	// Goroutine is the function that the goroutine began in; "" when the trace
-	// does not tell.
+	// does not say.
 	Goroutine string `json:"goroutine"`
 	// Request reports that the goroutine serves requests: it is a neighbour, or a
 	// connection's.
@@ -224,7 +224,7 @@ type Link struct {
 	Stack []Frame `json:"stack,omitempty"`
 }
 
-// String tells a chain as "main.worker (sleep at main.work work.go:7)", its
+// String writes a chain as "main.worker (sleep at main.work work.go:7)", its
 // links joined by " <- ".
 func (c Chain) String() string {
 	links := make([]string, len(c.Links))
@@ -234,7 +234,7 @@ func (c Chain) String() string {
 	return strings.Join(links, " <- ")
 }
 
-// String tells one link of a chain.
+// String writes one link of a chain.
 func (l Link) String() string {
 	who := cmp.Or(l.Goroutine, "a goroutine")
 	if l.Request {
@@ -266,6 +266,6 @@ type Segment struct {
 	Site  string        `json:"site"`
 	From  time.Duration `json:"from_ns"`
 	NS    int64         `json:"ns"`
-	// Behind is what the segment waited for, as far as it was followed.
+	// Behind is the cause of the segment's wait, as far as it was followed.
 	Behind []Link `json:"behind,omitempty"`
 }

@@ -27,7 +27,7 @@ const (
 // WriteJSON writes one of a bundle's JSON files atomically: a reader sees the
 // old file or the whole new one.
 //
-// What is a secret by its form is hidden in it.
+// Secrets known by their form are hidden in it.
 func WriteJSON(dir, file string, v any) error { return writeJSON(dir, file, v, nil) }
 
 func writeJSON(dir, file string, v any, hide *redact.Redactor) error {
@@ -49,7 +49,7 @@ func EncodeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// writeAtomic writes dir/file through a temporary file beside it.
+// writeAtomic writes dir/file through a temporary file next to it.
 func writeAtomic(dir, file string, data []byte) error {
 	return writeAtomicFunc(dir, file, func(w io.Writer) error {
 		_, err := w.Write(data)
@@ -99,7 +99,7 @@ func withoutPath(err error) error {
 }
 
 // appendFile appends whole entries to a file. A write that fails half way (a
-// full disk) is taken back, so that what stands in the file is always a run of
+// full disk) is taken back, so that the file's content is always a run of
 // whole entries, and later ones can follow when there is room again.
 type appendFile struct {
 	path string
@@ -125,7 +125,7 @@ func (a *appendFile) append(entry []byte) error {
 	}
 	n, err := a.f.WriteAt(entry, a.size)
 	if err != nil {
-		// Also when n is 0: os.File forgets what was written before the error.
+		// Also when n is 0: os.File forgets bytes written before the error.
 		a.torn = a.f.Truncate(a.size) != nil
 		return fmt.Errorf("write %s: %w", a.path, withoutPath(err))
 	}

@@ -2,8 +2,8 @@ package record
 
 import "time"
 
-// Bounds on what a bundle may hold. Writers keep to them, and a bundle from
-// elsewhere that does not is refused with an error that names the file, since
+// Bounds on a bundle's contents. Writers keep to them, and a bundle from
+// elsewhere that does not is refused with an error that names the file, because
 // it would otherwise choose how much memory its reader takes.
 const (
 	MaxRunJSON = 8 << 20   // bytes of run.json

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Info is what is fixed about a series of the catalogue.
+// Info holds the fixed properties of a series of the catalogue.
 type Info struct {
 	Unit    string // ns, bytes, 1 or 1/s
 	Counter bool   // an amount per window that is never negative; else a gauge
@@ -14,9 +14,9 @@ type Info struct {
 	Most    bool   // a gauge that is the largest of its window
 }
 
-// Known returns what is fixed about a series name, and whether the name is one
+// Known returns the fixed properties of a series name, and whether the name is one
 // that a bundle may hold: one of names.go, or one of runtime/metrics, whose
-// unit is told by its name and whose kind is not known here.
+// unit follows from its name and whose kind is not known here.
 func Known(name string) (Info, bool) {
 	if strings.HasPrefix(name, "/") {
 		_, unit, ok := strings.Cut(name, ":")

@@ -18,7 +18,7 @@ package record
 // larger than the true one, and not below the largest ended value. The mean is
 // then that of the two as they are.
 //
-// The estimator takes it that what is unfinished is no different from what took
+// The estimator takes it that unfinished values do not differ from those that took
 // as long and ended. Where a target gets slower as the run goes on that is too
 // kind, which is why more than a few unfinished requests void a run.
 func (c *Counts) Censored(open *Counts) Quantiles {
@@ -28,7 +28,7 @@ func (c *Counts) Censored(open *Counts) Quantiles {
 	var all Counts
 	all.Merge(c)
 	all.Merge(open)
-	q := all.Quantiles() // what is sure: each value at least
+	q := all.Quantiles() // the sure part: each value at least
 	q.Unfinished = open.total
 	places := [...]*int64{&q.P50, &q.P90, &q.P95, &q.P99, &q.P999}
 	next, mean := 0, 0.0

@@ -1,10 +1,10 @@
 package record
 
-// CompilerFile names the bundle's file of what the compiler says at hot lines.
+// CompilerFile names the bundle's file of the compiler's remarks at hot lines.
 const CompilerFile = "compiler.json"
 
 // Compiler is compiler.json: the lines of the service's own code that cost most,
-// with what the Go compiler says of them. It is written for targets that redline
+// with the Go compiler's remarks on them. It is written for targets that redline
 // built itself.
 type Compiler struct {
 	GoVersion string    `json:"go_version"` // of the compiler that was asked
@@ -14,11 +14,11 @@ type Compiler struct {
 // HotLine is a line of the service's own code and its measured cost.
 type HotLine struct {
 	Frame
-	// CPU is the share of the service's CPU spent at the line and in what it
-	// calls outside the service's own code; Self is what it spends itself. 0 to 1.
+	// CPU is the share of the service's CPU spent at the line and in the code that it
+	// calls outside the service's own code; Self is its own share. 0 to 1.
 	CPU  float64 `json:"cpu"`
 	Self float64 `json:"self"`
-	// Bytes and Objects are the line's shares of what is allocated, 0 to 1.
+	// Bytes and Objects are the line's shares of all allocation, 0 to 1.
 	Bytes   float64 `json:"bytes"`
 	Objects float64 `json:"objects"`
 	// Remarks are the compiler's, in the order of the line.
@@ -28,7 +28,7 @@ type HotLine struct {
 // Cost is the larger of the line's shares of CPU and of allocated bytes.
 func (h HotLine) Cost() float64 { return max(h.CPU, h.Bytes) }
 
-// RemarkKind is what a remark of the compiler is about.
+// RemarkKind is the subject of a compiler's remark.
 type RemarkKind string
 
 // Kinds of remark.

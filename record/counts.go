@@ -15,14 +15,14 @@ import (
 // test holds the two against each other.
 //
 // The zero Counts is empty. Its buckets (216 KB, of which the system provides
-// what is touched) come with the first value. Counts is not for concurrent use.
+// those that are touched) come with the first value. Counts is not for concurrent use.
 type Counts struct {
 	buckets  *[hdrCounts]int64
 	total    int64
 	min, max int64 // exact
 }
 
-// Add counts a value. What is below 0 or above HistogramHighest counts as these.
+// Add counts a value. One below 0 or above HistogramHighest counts as these.
 func (c *Counts) Add(v int64) {
 	v = min(max(v, 0), HistogramHighest)
 	if c.total == 0 {

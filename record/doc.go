@@ -16,7 +16,7 @@
 //	spans.jsonl      spans of sampled requests, and the slowest others
 //	profiles/        pprof files, named by type and window range
 //	traces/          Go execution traces, named by window range
-//	operations.json  what the target asked of databases and other services
+//	operations.json  the target's requests to databases and other services
 //	statements.json  SQL statements seen, by query id, with plans
 //	anatomy.json     request anatomy
 //	findings.json    findings, ranked

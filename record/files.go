@@ -19,7 +19,7 @@ import (
 //	traces/trace-w80-w99_8000123456-9999870000.trace
 //
 // The second window is the last that the span touches. The span lies in the
-// name and not in an index beside it, since a run may be killed between two
+// name and not in an index next to it, because a run may be killed between two
 // writes and names cannot disagree with themselves.
 const (
 	profilesDir = "profiles"
@@ -99,7 +99,7 @@ func (w *Writer) store(dir, typ, ext string, s Span, data []byte, bound int, hid
 	case full:
 		err = fmt.Errorf("there are %d files already", MaxFiles)
 	case len(data) > bound:
-		err = fmt.Errorf("%d bytes, %d are allowed", len(data), bound)
+		err = fmt.Errorf("%d bytes, at most %d are allowed", len(data), bound)
 	default:
 		if err = writeAtomic(w.dir, name, hide(data)); err == nil {
 			return nil

@@ -17,14 +17,14 @@ type Finding struct {
 	Rank  int    `json:"rank"` // from 1
 	Cause string `json:"cause"`
 	Title string `json:"title"` // one line a person reads first
-	// Share is the part explained, 0 to 1, of what ShareOf names.
+	// Share is the part explained, 0 to 1, of the amount that ShareOf names.
 	Share   float64 `json:"share"`
 	ShareOf string  `json:"share_of"` // "request time", "tail latency", "cpu", "capacity", "goroutines", "live heap", "database connections"
 	Where   Where   `json:"where"`
 	// Evidence holds the figures, strongest first.
 	Evidence []Evidence `json:"evidence"`
 	Remedy   string     `json:"remedy"`
-	// GainCeiling is the factor by which what GainOf names could improve if the
+	// GainCeiling is the factor by which the figure that GainOf names could improve if the
 	// cause vanished, by the operational laws (package diagnose/laws): at most 50. 1
 	// is no gain.
 	GainCeiling float64 `json:"gain_ceiling"`
@@ -75,7 +75,7 @@ type Findings struct {
 	// service, with the figure that speaks against them.
 	Rejected []Rejected `json:"rejected,omitempty"`
 	CPU      *CPUUse    `json:"cpu,omitempty"`
-	// Unread says what of the record was not read, because it is too large.
+	// Unread names the parts of the record that were not read, because it is too large.
 	Unread []string `json:"unread,omitempty"`
 	// Notes speak of the measurement and not of the service: a host that was not
 	// quiet. They are warnings of the summary, and lower the confidence of the
@@ -86,7 +86,7 @@ type Findings struct {
 }
 
 // CPUUse says who used the host's CPUs over the steady span, in CPUs: 1.5 is one
-// and a half of them all the time. What is not known is 0 and left out.
+// and a half of them all the time. An unknown figure is 0 and left out.
 type CPUUse struct {
 	CPUs      float64 `json:"cpus"`
 	Busy      float64 `json:"busy"` // all that ran

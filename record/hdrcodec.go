@@ -107,7 +107,7 @@ func (e *hdrEncoder) append(dst []byte, c *Counts) ([]byte, error) {
 	return base64.StdEncoding.AppendEncode(dst, packed), nil
 }
 
-// appendBuckets appends counts that follow so many empty buckets. A lone empty
+// appendBuckets appends counts that follow a number of empty buckets. A lone empty
 // bucket is a count of 0, a run of them its negative length.
 func appendBuckets(b []byte, empty int, counts []int64) ([]byte, error) {
 	zeros := int64(empty)

@@ -6,7 +6,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go" // the field's histogram and its log format
 )
 
-// Kind says what a histogram of the latency log measures.
+// Kind is the quantity that a histogram of the latency log measures.
 type Kind string
 
 // Kinds of histogram: time from the intended start, from sending, to the first
@@ -17,15 +17,15 @@ const (
 	FirstByte    Kind = "firstbyte"
 	Lag          Kind = "lag"
 	ErrorLatency Kind = "error"
-	Unfinished   Kind = "unfinished" // ages, from the intended start, of what never ended
+	Unfinished   Kind = "unfinished" // ages, from the intended start, of requests that never ended
 )
 
 // The one configuration of every histogram, so that any two can be merged
 // without loss. Values are ns. Steps of 64 ns below 131 us and three
 // significant digits above are finer than the clock readings around a request
 // on loopback (some 100 ns); a fourth digit would cost eight times the memory
-// and tell nothing. An hour is beyond any timeout, but in an open loop against
-// a target that stands still the latency is the whole run. A histogram of this
+// and mean nothing. An hour is beyond any timeout, but in an open loop against
+// a target that stalls the latency is the whole run. A histogram of this
 // configuration takes about 220 KB.
 const (
 	HistogramLowest  = int64(100)
@@ -34,7 +34,7 @@ const (
 )
 
 // NewHistogram returns an empty histogram of the one configuration. Record at
-// most HistogramHighest in it: RecordValue refuses what is larger.
+// most HistogramHighest in it: RecordValue refuses larger ones.
 func NewHistogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(HistogramLowest, HistogramHighest, HistogramDigits)
 }

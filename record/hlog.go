@@ -77,7 +77,7 @@ func hlogLine(e *hdrEncoder, step string, kind Kind, s Span, c *Counts) ([]byte,
 	line = append(line, '\n')
 	e.line = line
 	if len(line) > MaxHlogRow {
-		return nil, fmt.Errorf("an interval of %d bytes, %d are allowed", len(line), MaxHlogRow)
+		return nil, fmt.Errorf("an interval of %d bytes, at most %d are allowed", len(line), MaxHlogRow)
 	}
 	return line, nil
 }
@@ -105,7 +105,7 @@ func appendSeconds(b []byte, d time.Duration) []byte {
 	return b
 }
 
-// interval is what one line of the log is of.
+// interval is the span and kind of one line of the log.
 type interval struct {
 	Span
 	step string

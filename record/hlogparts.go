@@ -71,7 +71,7 @@ func (w *Writer) joinHistograms() (did bool, err error) {
 	return true, w.replace(w.histograms, j, 0)
 }
 
-// located is a line of a log: what it is of and where its payload lies.
+// located is a line of a log: its span and kind, and where its payload lies.
 type located struct {
 	interval
 	bin     int64

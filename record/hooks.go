@@ -2,7 +2,7 @@ package record
 
 import "strings"
 
-// hookPrefix is what the name of a function begins with that redline's build wrapped:
+// hookPrefix begins the name of a function that redline's build wrapped:
 // its body goes on under it, and the wrapper has its old name.
 const hookPrefix = "redline_"
 

@@ -7,7 +7,7 @@ import (
 )
 
 // HostInfo returns the fingerprint of this machine. What the platform does not
-// tell is left empty or zero: a fingerprint is for comparing runs, and a run
+// give is left empty or zero: a fingerprint is for comparing runs, and a run
 // goes on without it.
 func HostInfo() Host {
 	h := Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU()}

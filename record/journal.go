@@ -55,7 +55,7 @@ type encoder struct {
 	hide    func(labels string) string // nil leaves them
 }
 
-// seriesKey is what a series is looked up by.
+// seriesKey is the key of a series.
 type seriesKey struct{ name, labels string }
 
 func newEncoder() *encoder { return newEncoderOf(map[seriesKey]string{}) }
@@ -149,7 +149,7 @@ func (e *encoder) seal() []byte {
 }
 
 // done drops the frame. When it was not written, the series that it defined
-// are undefined again, or the points of later frames would belong to nobody.
+// are undefined again, or the points of later frames would belong to no series.
 func (e *encoder) done(written bool) {
 	if !written {
 		for _, s := range e.pending {
@@ -192,7 +192,7 @@ func readJournalOf(r io.Reader, t *table, factor int64) (torn int64, err error) 
 		}
 		length := binary.LittleEndian.Uint32(header[:])
 		if length > maxFrame {
-			return 0, fmt.Errorf("a frame claims %d bytes, %d are allowed", length, maxFrame)
+			return 0, fmt.Errorf("a frame claims %d bytes, at most %d are allowed", length, maxFrame)
 		}
 		if int(length) > cap(payload) {
 			payload = make([]byte, length)
@@ -220,7 +220,7 @@ func dropEOF(err error) error {
 	return err
 }
 
-var errFrame = errors.New("a frame holds what is no entry")
+var errFrame = errors.New("a frame holds an invalid entry")
 
 // decodeFrame adds a frame's points to t. series is extended by the series
 // that the frame defines.

@@ -1,6 +1,6 @@
 package record
 
-// Unattributed is the entry of a ledger for what nobody could be named for.
+// Unattributed is the entry of a ledger for time without a known cause.
 const Unattributed = "unattributed"
 
 // QueuedForCPU is the entry of the request time in which a request was ready to run

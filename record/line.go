@@ -113,7 +113,7 @@ func (r *Record) SeriesAt(name, labels string, s Span, width time.Duration) Line
 	return l
 }
 
-// fillJoined writes what c holds of the windows [from, to) to l, whose values
+// fillJoined writes c's values of the windows [from, to) to l, whose values
 // are of factor windows each.
 func (t *table) fillJoined(c *column, l *Line, from, to, factor int64) {
 	first := floorDiv(from, factor)

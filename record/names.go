@@ -54,7 +54,7 @@ const (
 	CgroupMemory      = "cgroup.memory"           // gauge, bytes
 	CgroupMemoryLimit = "cgroup.memory.limit"     // gauge, bytes; absent when unlimited
 	CgroupMemoryHigh  = "cgroup.memory.high"      // gauge, bytes above which the group is slowed down; absent when unlimited
-	// CgroupMemoryInactive is what the kernel gives back before it kills.
+	// CgroupMemoryInactive is the memory that the kernel reclaims before it kills.
 	CgroupMemoryInactive = "cgroup.memory.inactive_file"   // gauge, bytes of page cache that was not used of late
 	CgroupMemoryHighs    = "cgroup.memory.events.high"     // counter, 1 times the group was slowed down above memory.high
 	CgroupMemoryMaxes    = "cgroup.memory.events.max"      // counter, 1 times memory was about to pass the limit
@@ -156,7 +156,7 @@ const (
 	NetInErrors          = "net.tcp.in_errs"             // counter, 1 segments refused, bad checksums included
 	NetOutResets         = "net.tcp.out_rsts"            // counter, 1
 	NetEstablished       = "net.tcp.established"         // gauge, 1 established or in CLOSE_WAIT
-	NetListenOverflows   = "net.tcp.listen_overflows"    // counter, 1 connections refused since an accept queue was full
+	NetListenOverflows   = "net.tcp.listen_overflows"    // counter, 1 connections refused because an accept queue was full
 	NetListenDrops       = "net.tcp.listen_drops"        // counter, 1 the same, and those refused for want of memory and the like
 	NetRequestQueueFull  = "net.tcp.request_queue_full"  // counter, 1 SYNs that found the queue of handshakes full, cookies or drop
 	NetTimeouts          = "net.tcp.timeouts"            // counter, 1 retransmission timers that ran out
@@ -164,10 +164,10 @@ const (
 	NetSynRetransmits    = "net.tcp.syn_retransmits"     // counter, 1 SYN and SYN-ACK
 	NetMemoryPressures   = "net.tcp.memory_pressures"    // counter, 1 entries into memory pressure (tcp_mem)
 	NetPrunes            = "net.tcp.prunes"              // counter, 1 receive queues pruned for want of buffer
-	NetBacklogDrops      = "net.tcp.backlog_drops"       // counter, 1 segments dropped since a socket's backlog was full
+	NetBacklogDrops      = "net.tcp.backlog_drops"       // counter, 1 segments dropped because a socket's backlog was full
 	NetZeroWindows       = "net.tcp.zero_windows"        // counter, 1 times a socket here closed its receive window
 	NetTimeWaits         = "net.tcp.time_waits"          // counter, 1 TIME_WAIT sockets that ran out
-	NetTimeWaitOverflows = "net.tcp.time_wait_overflows" // counter, 1 refused since there were too many
+	NetTimeWaitOverflows = "net.tcp.time_wait_overflows" // counter, 1 refused because there were too many
 	NetSockets           = "net.sockets"                 // gauge, 1 sockets of all kinds
 	NetTCPInUse          = "net.tcp.in_use"              // gauge, 1 TCP sockets that are bound or connected, IPv4 and IPv6
 	NetTCPOrphans        = "net.tcp.orphans"             // gauge, 1 closed by their process and still sending; of the host
@@ -175,7 +175,7 @@ const (
 	NetTCPAllocated      = "net.tcp.allocated"           // gauge, 1 TCP sockets; of the host
 	NetTCPMemory         = "net.tcp.memory"              // gauge, bytes in buffers; of the host
 	SoftnetProcessed     = "softnet.processed"           // counter, 1 packets, over the host's CPUs
-	SoftnetDropped       = "softnet.dropped"             // counter, 1 packets dropped since a CPU's backlog was full
+	SoftnetDropped       = "softnet.dropped"             // counter, 1 packets dropped because a CPU's backlog was full
 	SoftnetSqueezed      = "softnet.time_squeeze"        // counter, 1 times a CPU's packet budget ran out with packets left
 
 	// The target's own TCP sockets, sampled by sock_diag.
@@ -215,13 +215,13 @@ const (
 	FsyncCalls      = "fsync.calls"        // counter, 1 that ended
 	FsyncTime       = "fsync.time"         // counter, ns of these
 	// KernelCalibration is eBPF's own count in the namespace minus the kernel's,
-	// since the source opened.
+	// because the source opened.
 	KernelCalibration = "kernel.calibration" // gauge, 1; label of=retransmits|active_opens|passive_opens
 
-	// Spans, as services told of them. Those of a service are its entries: spans
+	// Spans, as services exported them. Those of a service are its entries: spans
 	// of kind server or consumer, or without a parent, by when they ended.
 	SpansReceived = "spans.received" // counter, 1 spans that arrived in the window, dropped ones included
-	SpansDropped  = "spans.dropped"  // counter, 1 of these, spans that were not looked at since there were too many
+	SpansDropped  = "spans.dropped"  // counter, 1 of these, spans that were not looked at because there were too many
 	SpanCalls     = "span.calls"     // counter, 1; label service
 	SpanErrors    = "span.errors"    // counter, 1 of these, with status error; label service
 	SpanDuration  = "span.duration"  // gauge, ns; labels service, q=p50|p90|p99|max

@@ -7,7 +7,7 @@ import (
 )
 
 // OpenTrace opens a listed trace to be read as it goes, and returns its size in
-// bytes. The file is as the bundle holds it; what reads it bounds what it takes.
+// bytes. The file is as the bundle holds it; its readers bound their own input.
 func (r *Record) OpenTrace(t Trace) (io.ReadCloser, int64, error) {
 	for _, s := range r.traces {
 		if s.Span == t.Span && (s.typ == slowType) == t.Slow {

@@ -1,10 +1,10 @@
 package record
 
-// OperationsFile names the bundle's file of what the target asked of databases and of
+// OperationsFile names the bundle's file of the target's requests to databases and
 // other services.
 const OperationsFile = "operations.json"
 
-// Operations is operations.json: what the target asked of its databases and of other
+// Operations is operations.json: the target's requests to its databases and other
 // services in the steady span, counted by hooks that redline's build put into it.
 type Operations struct {
 	Span Span `json:"span"`
@@ -12,13 +12,13 @@ type Operations struct {
 	Operations []Operation `json:"operations"`
 	// Others are the calls of operations beyond the probe's bound.
 	Others int64 `json:"others,omitempty"`
-	// SQLite holds the database files that the target has open, and Plans what SQLite
-	// says of the statements that take most time.
+	// SQLite holds the database files that the target has open, and Plans SQLite's
+	// plans of the statements that take most time.
 	SQLite []SQLiteDatabase `json:"sqlite,omitempty"`
 	Plans  []SQLitePlan     `json:"plans,omitempty"`
 }
 
-// OperationKind is what an operation does.
+// OperationKind is the kind of an operation.
 type OperationKind string
 
 // Kinds of operation.
@@ -48,7 +48,7 @@ type Operation struct {
 	Errors     int64  `json:"errors,omitempty"`
 	TotalNS    int64  `json:"total_ns"`         // of a query until its rows are closed
 	MaxNS      int64  `json:"max_ns"`           // since the target started
-	Rows       int64  `json:"rows,omitempty"`   // read or changed, where the package tells
+	Rows       int64  `json:"rows,omitempty"`   // read or changed, where the package reports them
 	Opened     int64  `json:"opened,omitempty"` // connections opened in these calls
 	NoDeadline int64  `json:"no_deadline,omitempty"`
 	// HeldNS is how long connections were held that an acquire got.
@@ -67,7 +67,7 @@ type OperationCaller struct {
 	Sampled int64   `json:"sampled"`           // calls whose stack was taken
 }
 
-// SQLitePlan is what SQLite's planner says of one statement.
+// SQLitePlan is the plan of SQLite's planner for one statement.
 type SQLitePlan struct {
 	Text string   `json:"text"` // the operation's
 	File string   `json:"file"` // the database's base name

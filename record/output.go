@@ -16,7 +16,7 @@ func WriteFile(dir, file string, write func(io.Writer) error) error {
 }
 
 // WriteOutput writes a file that the user asked for by its path, whole or not at
-// all. Its mode follows the umask, as what a shell redirects does: a CI system
+// all. Its mode follows the umask, as that of a shell's redirection does: a CI system
 // reads it as another user.
 func WriteOutput(path string, write func(io.Writer) error) (err error) {
 	temp := path + "." + rand.Text() + ".tmp"

@@ -48,8 +48,8 @@ func writeParquet(dir string, t *table, width time.Duration) error {
 }
 
 func encodeParquet(out io.Writer, t *table, width time.Duration) (err error) {
-	// The library panics on some write errors of its buffers; an error is what
-	// the caller can handle.
+	// The library panics on some write errors of its buffers; the caller can
+	// handle an error.
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("encode parquet: %v", p)

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd" // the decoder under parquet-go, here with a bound on its output
 )
 
-// readParquet reads what writeParquet wrote:
+// readParquet reads the output of writeParquet:
 // https://github.com/apache/parquet-format (file layout, page headers, and the
 // RLE/bit-packing hybrid of dictionary indices).
 //
@@ -87,7 +87,7 @@ func readFooter(r io.ReaderAt, size int64) (*thriftValue, error) {
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > maxFooter || n > size-12 {
-		return nil, fmt.Errorf("metadata of %d bytes, %d are allowed", n, min(maxFooter, size-12))
+		return nil, fmt.Errorf("metadata of %d bytes, at most %d are allowed", n, min(maxFooter, size-12))
 	}
 	footer := make([]byte, n)
 	if _, err := r.ReadAt(footer, size-8-n); err != nil {
@@ -109,7 +109,7 @@ type parquetDecoder struct {
 func (d *parquetDecoder) rowGroup(group *thriftValue, t *table) error {
 	rows := group.field(3).number
 	if rows < 0 || rows > maxGroupRows {
-		return fmt.Errorf("%d rows, %d are allowed", rows, maxGroupRows)
+		return fmt.Errorf("%d rows, at most %d are allowed", rows, maxGroupRows)
 	}
 	columns := map[string]*chunk{}
 	types := map[string]int64{
@@ -213,7 +213,7 @@ func (d *parquetDecoder) column(meta *thriftValue, rows int) (*chunk, error) {
 		case pageData:
 			err = c.data(page, meta.field(1).number, header.field(5), rows)
 		default:
-			err = fmt.Errorf("page type %d is not one that redline writes", header.field(1).number)
+			err = fmt.Errorf("page type %d is never written by redline", header.field(1).number)
 		}
 		if err != nil {
 			return nil, err
@@ -225,7 +225,7 @@ func (d *parquetDecoder) column(meta *thriftValue, rows int) (*chunk, error) {
 // unpack returns the content of a page, valid until the next call.
 func (d *parquetDecoder) unpack(packed []byte, codec, size int64) ([]byte, error) {
 	if size < 0 || size > maxPage {
-		return nil, fmt.Errorf("a page of %d bytes, %d are allowed", size, maxPage)
+		return nil, fmt.Errorf("a page of %d bytes, at most %d are allowed", size, maxPage)
 	}
 	switch codec {
 	case codecNone:
@@ -237,7 +237,7 @@ func (d *parquetDecoder) unpack(packed []byte, codec, size int64) ([]byte, error
 		}
 		return d.page, nil
 	}
-	return nil, fmt.Errorf("compression %d is not one that redline writes", codec)
+	return nil, fmt.Errorf("compression %d is never written by redline", codec)
 }
 
 func (c *chunk) dictionary(page []byte, typ int64, header *thriftValue) error {
@@ -246,7 +246,7 @@ func (c *chunk) dictionary(page []byte, typ int64, header *thriftValue) error {
 		return errors.New("a second or late dictionary")
 	}
 	if e := header.field(2).number; e != encodingPlain && e != encodingPDict {
-		return fmt.Errorf("encoding %d of the dictionary is not one that redline writes", e)
+		return fmt.Errorf("encoding %d of the dictionary is never written by redline", e)
 	}
 	c.dict = true
 	return c.plain(page, typ, n)
@@ -267,7 +267,7 @@ func (c *chunk) data(page []byte, typ int64, header *thriftValue, rows int) erro
 			return err
 		}
 	default:
-		return fmt.Errorf("encoding %d is not one that redline writes here", e)
+		return fmt.Errorf("encoding %d is never written by redline here", e)
 	}
 	c.rows += int(n)
 	return nil

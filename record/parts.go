@@ -15,7 +15,7 @@ import (
 )
 
 // While a long run goes on, its windows and histograms lie in several files,
-// each of the slots (minutes) from first to last, with values of so many windows:
+// each of the slots (minutes) from first to last, with values of that many windows:
 //
 //	journal/15_15.x1.journal
 //	journal/0_9.x100.hlog

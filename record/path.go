@@ -5,7 +5,7 @@ package record
 // goroutine at the end of the chain of waits, summed over requests to a tree.
 type Path struct {
 	// Requests is how many it sums; Partial of them are cut by an edge of a trace
-	// and count with what they did within it.
+	// and count with their part within it.
 	Requests int `json:"requests"`
 	Partial  int `json:"partial,omitempty"`
 	// NS is the mean request's duration.
@@ -16,15 +16,15 @@ type Path struct {
 	Why string `json:"why,omitempty"`
 }
 
-// PathNode is some of the mean request's time, and below it what that consists of.
+// PathNode is some of the mean request's time, and below it the parts of that time.
 type PathNode struct {
 	Kind PathKind `json:"kind"`
 	// State of a PathState; the state that waited of a PathGoroutine or a PathRequest.
 	State ReqState `json:"state,omitempty"`
-	// Function is, with its file and line where the traces tell them: of a PathWork
+	// Function is, with its file and line where the traces have them: of a PathWork
 	// the one that runs; of a PathGoroutine the one that it began in; of a PathRequest
 	// the target's own that waits; of a PathState the target's own that waits.
-	// "" where nobody knows.
+	// "" where unknown.
 	Function string `json:"function,omitempty"`
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
@@ -37,24 +37,24 @@ type PathNode struct {
 	Share float64 `json:"share"` // of the request
 	// Stack is that of a PathState's wait, innermost first, as in Part.
 	Stack []Frame `json:"stack,omitempty"`
-	// Nodes divide the time, the longest first. What they leave of NS is the node's
+	// Nodes divide the time, the longest first. The rest of NS is the node's
 	// own: a function's own code, a wait that was not followed further.
 	Nodes []PathNode `json:"nodes,omitempty"`
 }
 
-// PathKind says what a node of a Path is.
+// PathKind is the kind of a node of a Path.
 type PathKind string
 
 // Kinds of a Path's nodes.
 const (
 	PathState     PathKind = "state"     // a goroutine's time in one state, such as running or network
 	PathWork      PathKind = "work"      // the part of running, or of assisting the collector, below one function
-	PathGoroutine PathKind = "goroutine" // a wait for a goroutine; below it what that one did meanwhile
+	PathGoroutine PathKind = "goroutine" // a wait for a goroutine; below it the activity of that one meanwhile
 	PathRequest   PathKind = "request"   // a wait for a goroutine that serves another request, such as a lock's holder
-	PathOther     PathKind = "other"     // what is too small to be kept apart
+	PathOther     PathKind = "other"     // parts too small to be kept apart
 )
 
-// Serial is what goroutines that requests wait for, and that serve no request
+// Serial is the work of goroutines that requests wait for, and that serve no request
 // themselves, had to do: those that began in one function, such as a store's
 // only loop or a pool's workers. By the utilisation law throughput is at most
 // Goroutines * 1e9 / ServiceNS.

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// All that redline makes for itself is for its user alone: a record may hold what
-// a service was asked and what it answered. What the user asks for by a path of
+// All that redline makes for itself is for its user alone: a record may hold the requests
+// to a service and its answers. An output that the user places by a path of
 // its own (WriteOutput) follows the umask.
 const (
 	dirMode  = 0o700
@@ -40,7 +40,7 @@ type TakenError struct {
 }
 
 func (e *TakenError) Error() string {
-	return fmt.Sprintf("%s %s (hint: -o another directory; what is there stays as it is)", e.Dir, e.Why)
+	return fmt.Sprintf("%s %s (hint: -o another directory; this one stays as it is)", e.Dir, e.Why)
 }
 
 // Reserve reserves dir, which is made if it is not there and must be empty if it
@@ -106,7 +106,7 @@ func (p *Place) take() error {
 	free, err := lock(f)
 	if err == nil && free {
 		// Subtle: between the two calls another run may have given it back, and
-		// what is locked is a directory that has no name any more.
+		// the lock is on a directory that has no name any more.
 		if held, statErr := f.Stat(); statErr != nil || !os.SameFile(info, held) || gone(p.dir, held) {
 			free = false
 		}
@@ -208,7 +208,7 @@ func makeDirs(dir string) (made []string, err error) {
 	return made, err
 }
 
-// removeEmpty removes directories, innermost first; what holds something stays.
+// removeEmpty removes directories, innermost first; one that is not empty stays.
 func removeEmpty(made []string) {
 	for _, dir := range slices.Backward(made) {
 		if os.Remove(dir) != nil {
@@ -217,7 +217,7 @@ func removeEmpty(made []string) {
 	}
 }
 
-// unwritable says why a directory takes no result, and what to do about it.
+// unwritable says why a directory takes no result, and the remedy.
 func unwritable(dir string, err error) error {
 	hint := "-o a directory that you may write"
 	switch {

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire" // walks a message without making anything of it
 )
 
-// Bounds on what a profile holds, since the parser makes a few hundred bytes of a
+// Bounds on a profile's contents, because the parser makes a few hundred bytes of a
 // message that takes two: 64 MB of empty samples would be 6 GB. The profile of a
 // minute of a large service has some 20,000 samples and 30,000 locations.
 const (
@@ -21,7 +21,7 @@ const (
 	sampleLabels, locationLines                      = 3, 4
 )
 
-// profileSize counts what a profile holds.
+// profileSize counts a profile's contents.
 type profileSize struct{ messages, numbers int }
 
 // boundProfile refuses a profile that would take more memory than it is worth. What
@@ -69,7 +69,7 @@ func (s *profileSize) field(number protowire.Number, kind protowire.Type, value 
 	}
 }
 
-// within counts what a message holds: messages of the field nested, and numbers.
+// within counts a message's contents: messages of the field nested, and numbers.
 func (s *profileSize) within(body []byte, nested protowire.Number) {
 	for len(body) > 0 {
 		number, kind, n := protowire.ConsumeTag(body)

@@ -78,7 +78,7 @@ func (r *Record) readRun() error {
 	return nil
 }
 
-// parseRun parses run.json and refuses what later arithmetic cannot bear.
+// parseRun parses run.json and refuses values that later arithmetic cannot bear.
 func parseRun(data []byte) (Run, error) {
 	var run Run
 	if err := unmarshal(data, &run); err != nil {
@@ -159,7 +159,7 @@ func (r *Record) Histogram(step string, kind Kind, s Span) (*hdrhistogram.Histog
 }
 
 // Intervals calls yield for every interval of a kind, until it returns false. They
-// come in the order of the log, which is that of time but for what was late. The
+// come in the order of the log, which is that of time except for late ones. The
 // histogram is valid until yield returns.
 func (r *Record) Intervals(kind Kind, yield func(step string, s Span, c *Counts) bool) error {
 	var c Counts
@@ -315,7 +315,7 @@ func openFile(dir, name string, bound int64) (f *os.File, size int64, err error)
 	case !info.Mode().IsRegular():
 		return nil, 0, fmt.Errorf("open %s: not a regular file", path)
 	case info.Size() > bound:
-		return nil, 0, fmt.Errorf("open %s: %d bytes, %d are allowed", path, info.Size(), bound)
+		return nil, 0, fmt.Errorf("open %s: %d bytes, at most %d are allowed", path, info.Size(), bound)
 	}
 	lastOpened.Store(&path)
 	if f, err = root.Open(name); err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // Resolution is a stretch of a run whose windows were joined to wider ones,
-// since the run was long. Stretches that are not listed hold windows of
+// because the run was long. Stretches that are not listed hold windows of
 // Run.Window.
 type Resolution struct {
 	Span
@@ -24,7 +24,7 @@ const (
 )
 
 // tier is one resolution: values of factor windows each, in files of group
-// slots, for what is older than after slots.
+// slots, for windows older than after slots.
 type tier struct {
 	factor int64
 	group  int64
@@ -161,7 +161,7 @@ func (r *Record) ThinnedText() string {
 	if len(all) == 0 {
 		return ""
 	}
-	text := "this was a long run: "
+	text := "long run: "
 	for i, t := range all {
 		if i > 0 {
 			text += ", "

@@ -12,7 +12,7 @@ const (
 	LadderSchema  = "redline.ladder/1"
 )
 
-// State tells how a run ended.
+// State is how a run ended.
 type State string
 
 // States of a run. A bundle on disk that still says running was killed; Open
@@ -23,7 +23,7 @@ const (
 	Aborted  State = "aborted"
 )
 
-// Run is run.json: what was done, on what, and how well it was seen.
+// Run is run.json: the plan, the machine and target, and the health of the sources.
 type Run struct {
 	Schema  string        `json:"schema"`
 	ID      string        `json:"id"` // the bundle's directory name
@@ -86,20 +86,20 @@ type Exit struct {
 	Stderr []string      `json:"stderr_tail"` // its last lines, redacted
 }
 
-// SourceHealth tells how well one source saw.
+// SourceHealth is how well one source worked.
 type SourceHealth struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
-	// Why says what is missing and what would enable it, when not OK or only
+	// Why names the missing data and how to enable it, when not OK or only
 	// partly.
 	Why     string `json:"why"`
 	Samples int64  `json:"samples"`
 	// Align is the measured bound on the error of its timestamps: half the
 	// width of the bracket of clock readings around each sample.
 	Align Align `json:"align_error_ns"`
-	// CPU is what the source cost redline's own process, in ns; 0 if unknown.
+	// CPU is the source's cost in redline's own process, in ns; 0 if unknown.
 	CPU time.Duration `json:"cpu_ns"`
-	// NotAsked is set when nobody asked for the source and the target shows
+	// NotAsked is set when the source was not asked for and the target shows
 	// nothing of its kind: then it is not OK, which is no failure.
 	NotAsked bool `json:"not_asked,omitempty"`
 	// Gaps are stretches in which the source was blind, in order. Amounts of
@@ -110,7 +110,7 @@ type SourceHealth struct {
 // Gap is a stretch of run time that a source, or a part of it, did not see.
 type Gap struct {
 	Span
-	Of  string `json:"of"`  // what was not seen: "statements"; empty for all
+	Of  string `json:"of"`  // the missing data: "statements"; empty for all
 	Why string `json:"why"` // "pg_stat_statements was reset"
 }
 
@@ -132,8 +132,8 @@ type Profile struct {
 // Trace is one Go execution trace of the run.
 type Trace struct {
 	Span Span
-	// Slow is set on the trace of a window that was slow: it tells of that
-	// window, and would bias what is said of all requests.
+	// Slow is set on the trace of a window that was slow: it covers that
+	// window, and would bias statements on all requests.
 	Slow bool
 	Data []byte
 }
@@ -154,7 +154,7 @@ type SlowRequest struct {
 	TraceID string `json:"trace_id,omitempty"`
 }
 
-// Statements is statements.json: what is known of the SQL that the run saw.
+// Statements is statements.json: the SQL that the run observed.
 type Statements struct {
 	Database   string      `json:"database"`
 	Server     string      `json:"server"` // version
@@ -162,7 +162,7 @@ type Statements struct {
 	// Blocking are the chains of sessions that waited for each other's locks,
 	// longest wait first.
 	Blocking []Blocking `json:"blocking,omitempty"`
-	// Idle is what sessions ran before they sat idle, most sessions first.
+	// Idle are the statements that sessions ran before they sat idle, most sessions first.
 	Idle []Idle `json:"idle,omitempty"`
 	// IdleReadings is how often, once a second, it was asked; 0 is never.
 	IdleReadings int64 `json:"idle_readings,omitempty"`
@@ -175,7 +175,7 @@ type Statements struct {
 // Idle is the sessions that sat idle after the same statement.
 type Idle struct {
 	Text        string        `json:"text"`              // the last statement, without constants
-	QueryID     string        `json:"queryid,omitempty"` // of it, where the server tells
+	QueryID     string        `json:"queryid,omitempty"` // of it, where the server reports it
 	Application string        `json:"application"`
 	State       string        `json:"state"`    // "idle", "idle in transaction"
 	Seen        int64         `json:"seen"`     // how many of the readings met any
@@ -191,7 +191,7 @@ type Idle struct {
 // Blocking is a chain of sessions, each of which waited for a lock of the one
 // before it. Chains of the same statements in the same states count as one.
 type Blocking struct {
-	// Links begin with the session that waits for nobody.
+	// Links begin with the session that does not wait.
 	Links []BlockingLink `json:"links"`
 	Seen  int64          `json:"seen"`     // how many of the readings, one a second, met it
 	First time.Duration  `json:"first_ns"` // run time of the first of them
@@ -201,7 +201,7 @@ type Blocking struct {
 // BlockingLink is one session of a chain, with the longest times met.
 type BlockingLink struct {
 	Text        string        `json:"text"`              // its statement, the last one when it is idle; without constants
-	QueryID     string        `json:"queryid,omitempty"` // of its statement, where the server tells
+	QueryID     string        `json:"queryid,omitempty"` // of its statement, where the server reports it
 	Application string        `json:"application"`
 	State       string        `json:"state"`        // "active", "idle in transaction", "prepared transaction"
 	Wait        string        `json:"wait"`         // "Lock:transactionid"; empty when it does not wait

@@ -30,7 +30,7 @@ func (w *Writer) segmentOf(window int64) (*segment, error) {
 	slot := floorDiv(window, w.slot)
 	newest := w.open[len(w.open)-1]
 	if newest.slot == unknownSlot {
-		newest.slot = max(0, slot) // what came before the epoch is of the first minute
+		newest.slot = max(0, slot) // values before the epoch belong to the first minute
 		w.journal.begin(newest.slot)
 	}
 	if slot > newest.slot {
@@ -63,7 +63,7 @@ func (w *Writer) openSegment(slot int64, newest *segment) (*segment, error) {
 
 // Pin keeps the minute around an instant at full resolution, however long the run
 // becomes, so that a span which begins or ends there is exact. It takes effect for
-// what was not joined yet.
+// those not joined yet.
 func (w *Writer) Pin(at time.Duration) {
 	slot := max(0, floorDiv(Window(at, w.window), w.slot))
 	w.journal.pin(slot)
@@ -87,7 +87,7 @@ func (w *Writer) createPart(name string, header []byte) (*appendFile, error) {
 	return f, nil
 }
 
-// closeSegment writes what is left of a segment and hands it to the thinner.
+// closeSegment writes the rest of a segment and hands it to the thinner.
 func (w *Writer) closeSegment(s *segment) error {
 	err := w.flushSegment(s)
 	if e := s.file.close(); e != nil && err == nil {
@@ -172,7 +172,7 @@ func (j joint) path() string {
 }
 
 // next returns the next step; ok is false when there is none. Where the values
-// altogether are more than half of what a reader takes, files age faster.
+// altogether are more than half of a reader's bound, files age faster.
 func (c *chain) next() (j joint, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -26,7 +26,7 @@ type Point struct {
 
 // Labels returns the canonical text of labels given as name, value, name,
 // value...: sorted by name, `a=x,b=y`. Commas, equals signs and control
-// characters in values are replaced by '_', since labels name things and carry
+// characters in values are replaced by '_', because labels name things and carry
 // no data.
 func Labels(pairs ...string) string {
 	if len(pairs) == 0 {

@@ -2,7 +2,7 @@ package record
 
 import "testing"
 
-// A trace of a slow window is told apart from the others, also from one of the
+// A trace of a slow window is distinguished from the others, also from one of the
 // same span.
 func TestTracesOfSlowWindowsAreApart(t *testing.T) {
 	w := create(t)

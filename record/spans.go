@@ -14,14 +14,14 @@ import (
 const spansFile = "spans.jsonl"
 
 // TraceSpan is a line of spans.jsonl: a span as OpenTelemetry means it, a piece
-// of work that a service told of. Instants are run time, converted from the
+// of work that a service exported. Instants are run time, converted from the
 // service's wall clock.
 type TraceSpan struct {
 	Trace  string `json:"trace_id"` // 32 hexadecimal digits
 	ID     string `json:"span_id"`  // 16
 	Parent string `json:"parent_id,omitempty"`
 
-	Service string        `json:"service"` // service.name; empty when it was not told
+	Service string        `json:"service"` // service.name; empty when it was not sent
 	Name    string        `json:"name"`
 	Kind    string        `json:"kind,omitempty"` // internal, server, client, producer or consumer
 	From    time.Duration `json:"start_ns"`
@@ -48,7 +48,7 @@ func (w *Writer) Spans(spans ...TraceSpan) error {
 		}
 		line = w.hide.Document(line)
 		if len(data)+len(line) >= MaxSpans {
-			failed = fmt.Errorf("write %s: %d of %d spans are left out, since it would be over %d bytes", filepath.Join(w.dir, spansFile), len(spans)-i, len(spans), MaxSpans)
+			failed = fmt.Errorf("write %s: %d of %d spans are left out, because the file would exceed %d bytes", filepath.Join(w.dir, spansFile), len(spans)-i, len(spans), MaxSpans)
 			break
 		}
 		data = append(append(data, line...), '\n')

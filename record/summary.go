@@ -20,7 +20,7 @@ type Summary struct {
 	Warnings   []string          `json:"warnings"`
 }
 
-// LoadSummary is what the load half measured over the steady span.
+// LoadSummary holds the load half's measurements over the steady span.
 type LoadSummary struct {
 	Model        string           `json:"model"` // open or closed
 	Connections  int              `json:"connections"`
@@ -122,8 +122,8 @@ func (g Generator) Verdict() Validity {
 type Generator struct {
 	CPU            int64   `json:"cpu_ns"`
 	RequestsPerCPU float64 `json:"requests_per_cpu_s"`
-	// Valid is whether the figures are known to be the target's; Validity tells
-	// the other two cases apart.
+	// Valid is whether the figures are known to be the target's; Validity separates
+	// the other two cases.
 	Valid      bool     `json:"valid"`
 	Validity   Validity `json:"validity,omitempty"`
 	WhyInvalid []string `json:"why_invalid"`
@@ -143,7 +143,7 @@ type ThresholdResult struct {
 	AtLeast bool `json:"at_least,omitempty"`
 }
 
-// Overhead is what observation cost the target: the relative change of
+// Overhead is the cost of observation in the target: the relative change of
 // throughput, + is slower, with its confidence interval.
 type Overhead struct {
 	Estimate   float64 `json:"estimate"`

@@ -1,6 +1,6 @@
 package record
 
-// Planner is what the server's planner reckons with, in its own unit: the
+// Planner holds the cost settings of the server's planner, in its own unit: the
 // reading of one block in a row with others.
 type Planner struct {
 	SeqPage    float64 `json:"seq_page_cost"`

@@ -10,8 +10,8 @@ import (
 type joining uint8
 
 // Ways of joining. A counter's amounts are summed. Of a gauge the last value
-// stays, as it is one at the window's end. What is the largest of its window
-// stays the largest; so do percentiles above the median, since those of several
+// stays, as it is one at the window's end. The largest value of a window
+// stays the largest; so do percentiles above the median, because those of several
 // windows do not give that of all: the largest bounds it from above, and a slow
 // moment stays in sight. Medians are averaged, as the largest of many would be
 // no level of anything.

@@ -48,7 +48,7 @@ func (t *thinner) kick() {
 	}
 }
 
-// catchUp does what is due, until stop is closed. A step that failed (a full disk)
+// catchUp does the due steps, until stop is closed. A step that failed (a full disk)
 // is tried again at the next minute.
 func (t *thinner) catchUp(stop <-chan struct{}) {
 	for _, step := range t.steps {
@@ -69,7 +69,7 @@ func (t *thinner) catchUp(stop <-chan struct{}) {
 	}
 }
 
-// close ends the goroutine and does what is still due. It returns the first error
+// close ends the goroutine and does the remaining steps. It returns the first error
 // of all.
 func (t *thinner) close() error {
 	close(t.stop)

@@ -30,7 +30,7 @@ const flushAfter = 500 * time.Millisecond
 //
 // A Writer holds less than a second of points, and none of the other data, in
 // memory. In a long run it joins old windows to wider ones as it goes, so that the
-// bundle stays within what a reader takes. What it is given goes through its
+// bundle stays within a reader's bounds. Its input goes through its
 // Redactor; see Hide.
 type Writer struct {
 	dir      string
@@ -104,7 +104,7 @@ func Create(dir string, run Run) (*Writer, error) {
 	return w, nil
 }
 
-// Hide gives the writer what knows the run's secrets. It hides them by form and
+// Hide gives the writer the redactor that knows the run's secrets. It hides them by form and
 // value in all that the writer writes, and by name where people and programs
 // wrote: warnings, reasons, the target's last words, labels of profiles, strings
 // of traces. Without it only names and forms are known. It must be called before
@@ -266,7 +266,7 @@ func (w *Writer) Slow(requests ...SlowRequest) error {
 }
 
 // Update changes run.json through f and writes it atomically. f must not call
-// the Writer. Schema, state and reason stay what they are: Close sets them.
+// the Writer. Schema, state and reason stay as they are: Close sets them.
 func (w *Writer) Update(f func(*Run)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -295,7 +295,7 @@ func (w *Writer) Close(state State, why string) error {
 	w.closeFiles()
 	w.keep(partsDir, w.thinner.close())
 	if err := w.keep(parquetFile, w.convert()); err == nil {
-		// The journal goes before run.json is written: its space may be what
+		// The journal goes before run.json is written: its space may be the space that
 		// run.json needs, and Parquet is there already.
 		w.keep(journalFile, w.removeJournal())
 	}
@@ -354,7 +354,7 @@ func (w *Writer) writeRun() error {
 	return writeJSON(w.dir, runFile, w.run.without(w.hide), w.hide)
 }
 
-// without returns the run with secrets hidden by name too in what people and
+// without returns the run with secrets hidden by name too in fields that people and
 // programs wrote.
 func (r Run) without(hide *redact.Redactor) Run {
 	r.Why = hide.Text(r.Why)

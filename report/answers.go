@@ -11,8 +11,8 @@ import (
 // expect before the headline says so.
 const mostUnexpected = 0.01
 
-// unexpected says that the answers are not what the scenario asks for, before any
-// finding speaks of the service that gave them; "" where they are.
+// unexpected says that the answers differ from the scenario's expectation, before any
+// finding speaks of the service that gave them; "" where they agree.
 func unexpected(l *record.LoadSummary) string {
 	share := ratio(l.Unexpected, l.Requests)
 	if share <= mostUnexpected {

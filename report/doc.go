@@ -1,4 +1,4 @@
-// Package report turns what a run left behind into something to read: a text
+// Package report turns a run's bundle into something to read: a text
 // summary whose first lines answer "what stops it", the same in Markdown, the
 // summary as JSON, the ladder of a demonstration, and one HTML page that opens
 // offline.
@@ -17,6 +17,6 @@
 // Designs tried and rejected: html/template for the whole page (charts need a
 // script anyway, and two renderers of one thing drift apart), a chart library
 // of the size of ECharts (637 KB and 1.2 s for 3,000 windows where uPlot took
-// 58 KB and 31 ms), and files beside the page (a report that is mailed loses
+// 58 KB and 31 ms), and files next to the page (a report that is mailed loses
 // them).
 package report

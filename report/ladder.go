@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Ladder is what `redline demo` proves: a service taken up step by step, each
+// Ladder is the result of `redline demo`: a service taken up step by step, each
 // step called for by a finding of the run before it.
 type Ladder struct {
 	Schema string `json:"schema"` // record.LadderSchema
@@ -34,7 +34,7 @@ type Step struct {
 }
 
 // NewLadder returns a ladder with Gain and Cumulative computed from the steps'
-// QPS. A step after or at zero QPS gets a gain of 0, since there is no factor.
+// QPS. A step after or at zero QPS gets a gain of 0, because there is no factor.
 func NewLadder(report string, steps ...Step) *Ladder {
 	l := &Ladder{Schema: record.LadderSchema, Steps: list(steps), Report: report}
 	for i := range l.Steps {

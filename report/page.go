@@ -28,7 +28,7 @@ var (
 
 // HTML writes the report of a bundle and its summary as one page that opens
 // offline: it asks the network for nothing, and its content security policy
-// would not let it. What a bundle lacks (a run without trace has no anatomy) is
+// would not let it. Parts that a bundle lacks (a run without trace has no anatomy) are
 // left out and named on the page; the only errors are those of w
 // and of figures that JSON cannot hold.
 func HTML(w io.Writer, rec *record.Record, s *record.Summary) error {

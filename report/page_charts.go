@@ -14,7 +14,7 @@ type chart struct {
 	ID    string `json:"id"`
 	Group string `json:"group"` // load, cpu, runtime, database
 	Title string `json:"title"`
-	Note  string `json:"note"` // what a reader must know to read it right
+	Note  string `json:"note"` // note for reading it right
 	Unit  string `json:"unit"` // 1, 1/s, ns, bytes, cpus
 	Stack bool   `json:"stack"`
 	Log   bool   `json:"log"`
@@ -22,7 +22,7 @@ type chart struct {
 	Lines []line `json:"lines"`
 }
 
-// topStatements is how many statements are told apart.
+// topStatements is how many statements are shown apart.
 const topStatements = 5
 
 // charts returns the charts for which the record holds anything.
@@ -64,7 +64,7 @@ func (b *chartBuilder) loadCharts() []chart {
 	}
 }
 
-// cpuCharts stacks who used the host's CPUs. What is left of the host's own
+// cpuCharts stacks who used the host's CPUs. The rest of the host's own
 // figure after target, database and generator are taken off is "other"; the
 // figures come from different readings, so a negative rest is cut at zero.
 func (b *chartBuilder) cpuCharts() []chart {
@@ -152,7 +152,7 @@ func (b *chartBuilder) databaseCharts(statements *record.Statements) []chart {
 	}
 }
 
-// statementLines tells the statements with the most time apart; the rest is one
+// statementLines shows the statements with the most time apart; the rest is one
 // line.
 func (b *chartBuilder) statementLines(statements *record.Statements) []line {
 	texts := map[string]string{}

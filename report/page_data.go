@@ -16,7 +16,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// pageData is what the page's script reads; report/html/src/data.ts mirrors it.
+// pageData is the input of the page's script; report/html/src/data.ts mirrors it.
 type pageData struct {
 	Schema     string               `json:"schema"` // "redline.page/1"
 	Headline   headline             `json:"headline"`
@@ -38,10 +38,10 @@ type pageData struct {
 	Missing []string `json:"missing"`
 }
 
-// headline is the answer to "what stops it".
+// headline names the bottleneck.
 type headline struct {
 	Invalid string `json:"invalid"` // why the run is invalid; empty when it is not
-	State   string `json:"state"`   // what became of it and of its answers; empty when it is complete and they are as expected
+	State   string `json:"state"`   // the fate of it and of its answers; empty when it is complete and they are as expected
 	Title   string `json:"title"`
 	Lead    string `json:"lead"`
 	Found   bool   `json:"found"`
@@ -57,8 +57,8 @@ type markedSpan struct {
 	To   float64 `json:"to"`
 }
 
-// Bounds on what is inlined, so that no bundle makes a page that cannot be
-// opened. They are far above what a run of redline leaves.
+// Bounds on inlined data, so that no bundle makes a page that cannot be
+// opened. They are far above the bundles that redline writes.
 const (
 	maxParts     = 80
 	maxFrames    = 24
@@ -66,7 +66,7 @@ const (
 	maxTimelines = 20
 	maxSegments  = 400
 	maxSlow      = 50
-	maxSteps     = 60       // of a told request
+	maxSteps     = 60       // of a narrated request
 	maxStatement = 4 << 10  // bytes of one statement's text
 	maxPlan      = 64 << 10 // bytes of one plan
 	maxListed    = 30       // statements

@@ -38,7 +38,7 @@ type column struct {
 }
 
 // heatOf builds the heat map from the intervals of the latency log. An interval
-// is never divided, since it does not tell when in it a request ended; where
+// is never divided, because it does not say when in it a request ended; where
 // there are more than heatColumns, neighbours are joined. It is nil when nothing
 // was recorded.
 func heatOf(rec *record.Record, span record.Span) (*heat, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// maxPoints is the most points a line is inlined with; what is longer is
+// maxPoints is the most points a line is inlined with; a longer one is
 // joined into groups of windows, of which the mean is drawn as the line and the
 // extremes as a band around it, so that a short spike stays in sight.
 const (
@@ -109,7 +109,7 @@ func scale(v []float64, by float64) []float64 {
 }
 
 // plus returns a + by*b; where one of them is missing the other stands alone,
-// except that nothing is taken off what is missing. It writes into a.
+// except that nothing is taken off a missing value. It writes into a.
 func plus(a, b []float64, by float64) []float64 {
 	if a == nil {
 		return scale(b, by)

@@ -18,19 +18,19 @@ type TextOptions struct {
 	// Color adds ANSI colours. The caller decides: a terminal, and no NO_COLOR.
 	Color bool
 	// All shows every finding in full length with the alternatives that it was
-	// told apart from, and all that was not judged.
+	// distinguished from, and all that was not judged.
 	All bool
 	// Width is the width of the terminal in cells; zero means 80, and less
 	// than 60 is taken as 60.
 	Width int
-	// Record is the run's bundle, from which All tells the slowest requests; nil
+	// Record is the run's bundle, from which All shows the slowest requests; nil
 	// leaves them out.
 	Record *record.Record
-	// More is the command that shows what was left out; empty names none.
+	// More is the command that shows the parts left out; empty names none.
 	More string
 }
 
-// Text writes the final summary of a run. Its first lines say what stops the
+// Text writes the final summary of a run. Its first lines name the bottleneck of the
 // service, or, when the generator was the limit, that the run is INVALID. The
 // only errors are those of w.
 func Text(w io.Writer, s *record.Summary, o TextOptions) error {
@@ -48,7 +48,7 @@ func Text(w io.Writer, s *record.Summary, o TextOptions) error {
 	return t.flush(w)
 }
 
-// Head writes only what stops the service and one line of its speed: a step of
+// Head writes only the bottleneck and one line of the service's speed: a step of
 // a ladder between others.
 func Head(w io.Writer, s *record.Summary, o TextOptions) error {
 	t := newTextWriter(s, o)
@@ -90,7 +90,7 @@ func (t *textWriter) line(format string, args ...any) {
 	fmt.Fprintf(&t.b, format+"\n", args...)
 }
 
-// section starts a part of the summary, apart from what stands before it.
+// section starts a part of the summary, apart from the text before it.
 func (t *textWriter) section() {
 	if t.b.Len() > 0 {
 		t.b.WriteByte('\n')

@@ -10,7 +10,7 @@ import (
 )
 
 // evidenceLines is about how many lines a finding's evidence takes unless all is asked
-// for. What a finding says is never cut, but for what no analyzer writes: a bundle may
+// for. A finding's text is never cut, except where no analyzer wrote it: a bundle may
 // come from anywhere.
 const (
 	evidenceLines = 2
@@ -49,8 +49,8 @@ func (t *textWriter) findings() {
 	}
 }
 
-// finding prints the title, where, how much, what to do, and why we say so, in
-// that order, since a reader stops when they have enough.
+// finding prints the title, where, how much, the remedy, and the evidence, in
+// that order, because a reader stops when they have enough.
 func (t *textWriter) finding(rank int, f *record.Finding) {
 	const indent = 11 // " 1  where  "
 	room := t.width - indent

@@ -10,8 +10,8 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// load prints the block that users of wrk know, with service time beside
-// latency: their difference is what coordinated omission would have hidden.
+// load prints the block that users of wrk know, with service time next to
+// latency: coordinated omission would have hidden their difference.
 func (t *textWriter) load() {
 	l := &t.s.Load
 	t.section()
@@ -88,8 +88,8 @@ func (t *textWriter) steps() {
 	}
 }
 
-// checks prints what became of the scenario's checks. They are apart from
-// errors: an answer may come in time and not say what it should.
+// checks prints the outcome of the scenario's checks. They are apart from
+// errors: an answer may come in time with the wrong content.
 func (t *textWriter) checks() {
 	if len(t.s.Load.Checks) == 0 {
 		return
@@ -119,7 +119,7 @@ func checked(c record.CheckResult) string {
 	return fmt.Sprintf("%s of %s failed", notation.Count(c.Failed), notation.Count(c.Passed+c.Failed))
 }
 
-// loadHead says what the load was, in the words of its model.
+// loadHead describes the load in the words of its model.
 func loadHead(s *record.Summary) string {
 	l := &s.Load
 	head := fmt.Sprintf("%s, %s connections", notation.Duration(l.Duration), notation.Count(int64(l.Connections)))
@@ -154,7 +154,7 @@ func quantiles(l *record.LoadSummary) (rows []quantileRow) {
 	return rows
 }
 
-// overhead says what observing cost; + is slower.
+// overhead words the cost of observation; + is slower.
 func overhead(o *record.Overhead) string {
 	return fmt.Sprintf("Observation cost %+.1f %% of throughput (%+.1f to %+.1f %%, %s confidence, %d pairs)",
 		o.Estimate*100, o.Low*100, o.High*100, notation.Percent(o.Confidence), o.Pairs)
@@ -189,9 +189,9 @@ func (p paint) mark(ok bool) string {
 	return p.red("✗")
 }
 
-// sources prints who watched, how well, and how far off its clock may be. What
-// could not be seen is said once, in full, since it tells how to enable it;
-// what nobody asked for is not said.
+// sources prints each source, its health, and how far off its clock may be. Data that
+// could not be observed is printed once, in full, because it says how to enable it;
+// sources that were not asked for are left out.
 func (t *textWriter) sources() {
 	sources := asked(t.s.Sources)
 	if len(sources) == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// talesOf tells the slowest requests of a bundle; none where no trace was taken
+// talesOf narrates the slowest requests of a bundle; none where no trace was taken
 // apart.
 func talesOf(rec *record.Record) ([]tale.Tale, error) {
 	var a record.Anatomy
@@ -20,7 +20,7 @@ func talesOf(rec *record.Record) ([]tale.Tale, error) {
 	return tale.Tell(rec, &a, tale.Most), nil
 }
 
-// tales tells the slowest requests, one thing after the other.
+// tales prints the slowest requests step by step.
 func (t *textWriter) tales() {
 	if !t.o.All || t.o.Record == nil {
 		return
@@ -29,7 +29,7 @@ func (t *textWriter) tales() {
 	if len(tales) == 0 {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.section()
-			t.line("%s", t.amber("the slowest requests cannot be told: "+notation.Clean(err.Error())))
+			t.line("%s", t.amber("the slowest requests cannot be shown: "+notation.Clean(err.Error())))
 		}
 		return
 	}
@@ -84,7 +84,7 @@ func taleTitle(one tale.Tale) string {
 	return title
 }
 
-// stepText says what a step was, how often and for whom.
+// stepText describes a step, how often it occurred and for whom.
 func stepText(s tale.Step) string {
 	text := s.Text
 	if s.Times > 1 {

@@ -101,7 +101,7 @@ func TestTextTellsTheSlowest(t *testing.T) {
 	}
 	for _, o := range []report.TextOptions{{Record: rec}, {All: true}} {
 		if strings.Contains(text(o), title) {
-			t.Errorf("%+v tells the slowest", o)
+			t.Errorf("%+v shows the slowest", o)
 		}
 	}
 }

@@ -26,24 +26,24 @@ func invalid(s *record.Summary) string {
 	return cleanJoin(s.Generator.WhyInvalid, "; ")
 }
 
-// stateLine says what became of a run that is not complete.
+// stateLine words the state of a run that is not complete.
 func stateLine(state record.State) string {
 	if state == record.Running {
-		return "The run is still going on; these are figures of the part so far."
+		return "The run is still in progress; these figures cover the part so far."
 	}
-	return "The run was " + notation.Clean(string(state)) + "; these are figures of the part that was seen."
+	return "The run was " + notation.Clean(string(state)) + "; these figures cover the part before that."
 }
 
-// unconfirmed says that nobody knows whether the figures are the service's; empty
+// unconfirmed says that the validity of the figures is unknown; empty
 // where the generator judged them.
 func unconfirmed(s *record.Summary) string {
 	if s.Generator.Verdict() != record.ValidityUnknown {
 		return ""
 	}
-	return "VALIDITY UNKNOWN: the run was killed before the generator judged itself, so these figures may be the generator's and not the service's."
+	return "VALIDITY UNKNOWN: the run was killed before the generator judged itself; these figures may show the generator's limits, not the service's."
 }
 
-// nothing is the headline of a run without findings, and what limited its load
+// nothing is the headline of a run without findings, and the limit of its load
 // instead.
 func nothing(s *record.Summary) (headline, limit string) {
 	l := &s.Load
@@ -87,8 +87,8 @@ func full(c *record.CPUUse) string {
 	return fmt.Sprintf("%s: of %s CPUs %s.", text, notation.Short(c.CPUs), strings.Join(users, ", "))
 }
 
-// limitedBy says what kept the load from being higher when nothing in the
-// service did. For a closed loop that is Little's law, each connection waits for its
+// limitedBy names the limit of the load when nothing in the
+// service limits it. For a closed loop that is Little's law, each connection waits for its
 // answer, unless it waits for a CPU.
 func limitedBy(s *record.Summary) string {
 	l, queued := &s.Load, queuedForCPU(s.Ledger)
@@ -156,14 +156,13 @@ func shortFunction(name string) string {
 	return name
 }
 
-// shortFile keeps a file's last two elements, which tell files of one service
-// apart.
+// shortFile keeps a file's last two elements, which distinguish files of one service.
 func shortFile(name string) string {
 	dir, file := path.Split(name)
 	return path.Join(path.Base(path.Clean(dir)), file)
 }
 
-// weight says how much a finding explains and what it could give.
+// weight words a finding's share and possible gain.
 func weight(f *record.Finding) string {
 	var parts []string
 	if f.Share > 0 {

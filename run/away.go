@@ -18,7 +18,7 @@ func Elsewhere(ctx context.Context, p *scenario.Plan) (hosts, described []string
 	return hosts, described, err
 }
 
-// staysHere is the error of a plan that nobody confirmed and that leaves this
+// staysHere is the error of an unconfirmed plan that leaves this
 // host.
 func staysHere(ctx context.Context, p *scenario.Plan) error {
 	away, err := fence.Elsewhere(ctx, p)

@@ -59,7 +59,7 @@ func conform() {
 
 var kept []byte
 
-// startService starts the service with the probe, which is built in, told where
+// startService starts the service with the probe, which is built in, given the place
 // to write.
 func startService(t *testing.T) observe.Subject {
 	t.Helper()

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix" // mounts and capabilities
 )
 
-// contained tells the test binary what to give up before its tests run: words of
+// contained names what the test binary gives up before its tests run: words of
 // maskings, of "proc" for a /proc of its own, and of "caps".
 const contained = "REDLINE_TEST_CONTAINED"
 

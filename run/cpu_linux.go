@@ -8,14 +8,14 @@ import (
 )
 
 // eager is the niceness of sources: a reading that waits for a CPU comes late,
-// and counts what happened since its edge into the window before. They run for
-// some 0.2 ms ten times a second, so nobody waits long for them. On two busy
+// and counts events since its edge into the window before. They run for
+// some 0.2 ms ten times a second, so other threads wait briefly for them. On two busy
 // CPUs it took the alignment error of sockets from 1.1 to 2.1 ms at p99 (three
 // runs) to 0.5 to 0.8 ms, and that of events from 0.4 to 0.2 ms.
 const eager = -10
 
 // threadCPU runs f on a thread of its own, before others where that is permitted,
-// and returns the CPU time that the thread used: what a source costs, but for
+// and returns the CPU time that the thread used: a source's cost, except for
 // goroutines that it starts itself.
 func threadCPU(f func()) time.Duration {
 	runtime.LockOSThread()
@@ -34,13 +34,13 @@ func threadTime() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// hurry makes this thread eager, if it may, and returns what ends that.
+// hurry makes this thread eager, if it may, and returns a function that ends that.
 func hurry() (end func()) {
 	id := unix.Gettid()
 	was, err := unix.Getpriority(unix.PRIO_PROCESS, id)
 	if err != nil || unix.Setpriority(unix.PRIO_PROCESS, id, eager) != nil {
 		return func() {}
 	}
-	// The kernel tells 20 less the niceness (getpriority(2), "C library/kernel differences").
+	// The kernel returns 20 less the niceness (getpriority(2), "C library/kernel differences").
 	return func() { _ = unix.Setpriority(unix.PRIO_PROCESS, id, 20-was) }
 }

@@ -4,5 +4,5 @@ package run
 
 import "time"
 
-// threadCPU runs f; what it costs is not known here, which 0 says.
+// threadCPU runs f; its cost is unknown here, hence 0.
 func threadCPU(f func()) time.Duration { f(); return 0 }

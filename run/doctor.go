@@ -26,11 +26,11 @@ const CheckupSchema = "redline.doctor/1"
 const (
 	// look is how long sources that open are watched: some read twice a second.
 	look = 1500 * time.Millisecond
-	// reach bounds what is asked of a target.
+	// reach bounds requests to a target.
 	reach = 3 * time.Second
 )
 
-// Patient is what to examine. The zero Patient is this machine alone, with
+// Patient is the subject of a checkup. The zero Patient is this machine alone, with
 // redline's own process in the target's place.
 type Patient struct {
 	URL      string // where load would go
@@ -39,7 +39,7 @@ type Patient struct {
 	Postgres string // DSN
 }
 
-// Checkup tells what can be seen here, and what would enable the rest.
+// Checkup lists the data that redline can collect here, and how to enable the rest.
 type Checkup struct {
 	Schema  string        `json:"schema"`
 	Target  string        `json:"target"` // who stood for the target, in words
@@ -55,7 +55,7 @@ const (
 	Sees     SourceState = "ok"
 	Partly   SourceState = "partly"
 	Blind    SourceState = "no"
-	NotAsked SourceState = "not asked" // the target was not said to have what it watches
+	NotAsked SourceState = "not asked" // the target was not declared to have its subject
 )
 
 // SourceCheck is one source.
@@ -65,8 +65,8 @@ type SourceCheck struct {
 	// Series are the names that it delivered within a moment; a source that
 	// delivers at the end of a run alone has none.
 	Series []string `json:"series"`
-	Why    string   `json:"why"`    // what is not seen; empty when all is
-	Enable string   `json:"enable"` // what to do about it; empty when Why says so
+	Why    string   `json:"why"`    // the missing data; empty when nothing is missing
+	Enable string   `json:"enable"` // the remedy; empty when Why names it
 	Doc    string   `json:"doc"`
 	Needs  string   `json:"needs"`
 	Cost   string   `json:"cost"`
@@ -85,8 +85,8 @@ func (c *Checkup) Works() bool {
 	return slices.ContainsFunc(c.Sources, func(s SourceCheck) bool { return s.State == Sees || s.State == Partly })
 }
 
-// Doctor opens every source for a moment and reports how each fared, beside
-// what the machine is like. It puts no load on anything, leaves nothing behind,
+// Doctor opens every source for a moment and reports how each fared, next to
+// the machine. It puts no load on anything, leaves nothing behind,
 // and fails only when there is no clock.
 func Doctor(ctx context.Context, p Patient) (*Checkup, error) {
 	clock, err := record.StartClock()
@@ -186,7 +186,7 @@ func examineWithin(ctx context.Context, source observe.Source, subject observe.S
 	}
 }
 
-// examine opens one source and watches what it delivers for a moment.
+// examine opens one source and checks its output for a moment.
 func examine(ctx context.Context, source observe.Source, subject observe.Subject) SourceCheck {
 	d := source.Describe()
 	check := SourceCheck{Name: d.Name, State: Sees, Series: []string{}, Doc: d.Doc, Needs: d.Needs, Cost: d.Cost}
@@ -228,8 +228,8 @@ func examine(ctx context.Context, source observe.Source, subject observe.Subject
 	return check
 }
 
-// alone corrects what is said when no target was named: nothing is wrong with a
-// way into a runtime that nobody asked for.
+// alone corrects the words when no target was named: nothing is wrong with a
+// way into a runtime that was not asked for.
 func (c *SourceCheck) alone(source observe.Source) {
 	switch source.(type) {
 	case *goruntime.Metrics, *goruntime.Profiles, *goruntime.Traces:

@@ -95,7 +95,7 @@ func TestDoctorMeetsAService(t *testing.T) {
 	}
 	for _, s := range c.Sources {
 		if strings.Contains(s.Why+s.Enable, "hunter2") {
-			t.Errorf("%s tells the password", s.Name)
+			t.Errorf("%s shows the password", s.Name)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// openExporters readies what the run is shown to. An address that is taken is
+// openExporters opens the run's exporters. An address that is taken is
 // an input error, so it comes before the target is built.
 func (c *conductor) openExporters() (err error) {
 	c.exporters, err = export.Open(export.Options{
@@ -17,12 +17,12 @@ func (c *conductor) openExporters() (err error) {
 		return err
 	}
 	if page := c.exporters.Page(); page != "" {
-		c.event(Event{Phase: "figures for Prometheus are at " + page})
+		c.event(Event{Phase: "Prometheus can scrape figures at " + page})
 	}
 	return nil
 }
 
-// beginExport puts the exporters beside the record.
+// beginExport puts the exporters next to the record.
 func (c *conductor) beginExport() {
 	name := filepath.Base(c.bundle.Dir())
 	if abs, err := filepath.Abs(c.bundle.Dir()); err == nil {

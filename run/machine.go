@@ -13,7 +13,7 @@ import (
 	"github.com/redline-go/redline/service/postgres"
 )
 
-// machine examines what the generator and the target run on.
+// machine examines the machine of generator and target.
 func machine() []Check {
 	checks := []Check{cpus()}
 	checks = append(checks, system()...)
@@ -45,7 +45,7 @@ func timers() Check {
 	median, worst := late[len(late)/2], late[len(late)-1]
 	c := Check{Name: "timers", OK: median < lateTimer, Value: fmt.Sprintf("late by %s at the median, %s at worst", notation.Time(median), notation.Time(worst))}
 	if !c.OK {
-		c.Advice = "the machine is busy or its CPUs are shared: end what else runs, or use another machine"
+		c.Advice = "the machine is busy or its CPUs are shared: stop other programs, or use another machine"
 	}
 	return c
 }

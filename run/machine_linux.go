@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	// fewFiles is below what a thousand connections and their sources need.
+	// fewFiles is less than a thousand connections and their sources need.
 	fewFiles = 4096
-	// fewPorts is below what connections to one address need when they are
+	// fewPorts is less than connections to one address need when they are
 	// opened anew at 400 a second and rest for a minute each (TIME_WAIT).
 	fewPorts = 24_000
 )
 
-// system examines what this process gets of Linux.
+// system examines this process's limits on Linux.
 func system() []Check {
 	var missing []Check
 	if !observe.Mounted("/proc") {
 		missing = []Check{{
-			Name: "/proc", Value: "it is not mounted: no process is seen, nor what redline's own threads take",
+			Name: "/proc", Value: "not mounted: redline can read no process, its own threads included",
 			Advice: "mount it (mount -t proc proc /proc); in a sandbox, let redline have the host's",
 		}}
 	}
@@ -56,9 +56,9 @@ func clockSource() Check {
 	c := Check{Name: "clock", OK: true, Value: source}
 	switch source {
 	case "":
-		c.Value = "its source is not told here"
+		c.Value = "clock source unknown here"
 	case "hpet", "acpi_pm", "jiffies", "refined-jiffies", "xen":
-		c.OK, c.Advice = false, "reading the time is a system call or worse: boot with clocksource=tsc, or use another kind of machine"
+		c.OK, c.Advice = false, "reading the time takes a system call or longer: boot with clocksource=tsc, or use another kind of machine"
 	}
 	return c
 }
@@ -67,17 +67,17 @@ func localPorts() Check {
 	c := Check{Name: "local ports"}
 	var first, last int
 	if n, err := fmt.Sscan(line("/proc/sys/net/ipv4/ip_local_port_range"), &first, &last); n != 2 || err != nil {
-		c.OK, c.Value = true, "their range is not told here"
+		c.OK, c.Value = true, "range unknown here"
 		return c
 	}
 	c.OK, c.Value = last-first >= fewPorts, fmt.Sprintf("%d (%d-%d)", last-first+1, first, last)
 	if !c.OK {
-		c.Advice = "so many connections to one address at most: widen net.ipv4.ip_local_port_range, or add --source addresses"
+		c.Advice = "limits the connections to one address: widen net.ipv4.ip_local_port_range, or add --source addresses"
 	}
 	return c
 }
 
-// confinement tells of the CPU quota and the memory limit of redline itself.
+// confinement describes the CPU quota and the memory limit of redline itself.
 func confinement() Check {
 	c := Check{Name: "own limits", OK: true, Value: "no CPU quota, no memory limit"}
 	clock, err := record.StartClock()
@@ -86,7 +86,7 @@ func confinement() Check {
 	}
 	source := container.New(container.Options{})
 	if err := source.Open(context.Background(), observe.Subject{Clock: clock, PID: os.Getpid()}); err != nil {
-		c.Value = "not told here: " + err.Error()
+		c.Value = "unknown here: " + err.Error()
 		return c
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 250*time.Millisecond)

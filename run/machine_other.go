@@ -4,7 +4,7 @@ package run
 
 import "github.com/redline-go/redline/record"
 
-// system examines what this process gets of the operating system.
+// system examines this process's limits in the operating system.
 func system() []Check {
 	host := record.HostInfo()
 	return []Check{{Name: "kernel", Value: host.OS + " " + host.Kernel, Advice: "process, container and kernel figures are Linux's alone"}}

@@ -26,7 +26,7 @@ const (
 // overheadConfidence is the level of the interval that Overhead reports.
 const overheadConfidence = 0.95
 
-// Overhead measures what observation costs the target: pairs of short runs of
+// Overhead measures the cost of observation in the target: pairs of short runs of
 // the same plan, one observed and one blind, in random order within each pair,
 // with the target started anew for every run that redline starts it for. The
 // effect is the Hodges-Lehmann estimate of ln(blind/observed) over the pairs
@@ -35,7 +35,7 @@ const overheadConfidence = 0.95
 // closed loop and of the target's CPU per request in an open one.
 func Overhead(ctx context.Context, o Options, pairs int) (*record.Overhead, error) {
 	if o.Plan.Load.Open() {
-		return nil, errors.New("--measure-overhead compares throughput and so needs a closed loop (hint: -c instead of --rate)")
+		return nil, errors.New("--measure-overhead compares throughput and needs a closed loop (hint: -c instead of --rate)")
 	}
 	folder, err := scratch.New("overhead")
 	if err != nil {
@@ -44,7 +44,7 @@ func Overhead(ctx context.Context, o Options, pairs int) (*record.Overhead, erro
 	defer folder.Remove()
 	plan := *o.Plan
 	plan.Load.Duration, plan.Load.Warmup, plan.Load.Stages, plan.Load.Requests = overheadBlock, overheadWarmup, nil, 0
-	plan.Export = scenario.Export{} // these runs are nobody's but redline's
+	plan.Export = scenario.Export{} // these runs are redline's own
 	if plan.Target.Build != "" && o.Binary == "" {
 		o.Binary = filepath.Join(folder.Path, "target")
 		build := func() error {

@@ -13,8 +13,8 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// protocol compiles the plan's requests into what they speak. With asks it may
-// ask the target for what the plan does not say, which must then be up; else
+// protocol compiles the plan's requests into their protocol. With asks it may
+// ask the target for the schema that the plan lacks, and the target must then be up; else
 // it returns nil for a plan that needs it.
 func protocol(ctx context.Context, p *scenario.Plan, asks bool) (load.Protocol, error) {
 	switch p.Protocol {

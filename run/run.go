@@ -1,6 +1,6 @@
 // Package run conducts one run: target up, sources open, load driven, record
 // closed. It leaves a bundle behind whatever happens after the bundle was
-// created, and ends what it started.
+// created, and ends its processes.
 //
 // It does not judge: anatomy and findings are made from the bundle by package
 // judge, here or on another machine.
@@ -32,7 +32,7 @@ const settle = 500 * time.Millisecond
 // comparison pays it with every launch.
 const settleCounters = 150 * time.Millisecond
 
-// Options says what to run. Plan, Dir and Version are required.
+// Options describes a run. Plan, Dir and Version are required.
 type Options struct {
 	Plan *scenario.Plan
 	Dir  string // of the bundle; must not exist or be empty
@@ -58,7 +58,7 @@ type Options struct {
 	// Hide takes secrets out of all that the run writes and prints; nil makes one
 	// of the plan and the environment.
 	Hide *redact.Redactor
-	// OnEvent, if set, is told how the run goes. It must not block.
+	// OnEvent, if set, receives the run's progress. It must not block.
 	OnEvent func(Event)
 }
 
@@ -83,7 +83,7 @@ func (e *Ended) Error() string {
 // Run conducts a run and returns when its bundle is closed. When the error is
 // not nil the bundle may still be there: Dir holds one as soon as the target
 // was ready, with state aborted and the reason. A context that ends is an
-// orderly end: what was measured is kept.
+// orderly end: the measurements are kept.
 func Run(ctx context.Context, o Options) error {
 	// Before anything is started: whether the result can be kept.
 	if o.Place == nil {
@@ -102,13 +102,13 @@ func Run(ctx context.Context, o Options) error {
 	if o.Hide == nil {
 		o.Hide = o.Plan.Redactor(os.Environ())
 	}
-	var output io.Writer // an interface that stays nil when nobody looks
+	var output io.Writer // an interface that stays nil without a view
 	if o.Output != nil {
 		lines := o.Hide.Writer(o.Output)
 		defer lines.Flush()
 		output = lines
 	}
-	// Before anything is started: what cannot be driven is an input error.
+	// Before anything is started: a plan that cannot be driven is an input error.
 	speaks, err := protocol(ctx, o.Plan, false)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func Run(ctx context.Context, o Options) error {
 	defer svc.End()
 	c.target = svc
 	if why := svc.Unguarded(); why != "" {
-		c.event(Event{Warning: why + ": what the target starts may outlive a redline that is killed"})
+		c.event(Event{Warning: why + ": the target's child processes may survive if redline is killed"})
 	}
 	for _, why := range svc.Info().NotInstrumented {
 		c.event(Event{Warning: why})
@@ -161,7 +161,7 @@ func Run(ctx context.Context, o Options) error {
 	return errors.Join(err, c.bundle.Close(state, why))
 }
 
-// conductor holds what the steps of one run share.
+// conductor holds the shared state of the steps of one run.
 type conductor struct {
 	Options
 	clock    record.Clock
@@ -169,10 +169,10 @@ type conductor struct {
 	target   *service.Target
 	bundle   *record.Writer
 	slow     *observe.Slow
-	start    time.Duration // of the load, where Await tells
+	start    time.Duration // of the load, where Await is set
 
 	exporters *export.Exporters
-	tee       *export.Tee // the bundle, and whoever else is told
+	tee       *export.Tee // the bundle, and its exporters
 }
 
 // opening is run.json as the run begins.
@@ -184,7 +184,7 @@ func (c *conductor) opening() record.Run {
 	}
 }
 
-// conduct drives load between opened sources and stores what they told.
+// conduct drives load between opened sources and stores their results.
 func (c *conductor) conduct(ctx context.Context) error {
 	c.beginExport()
 	pause := settle
@@ -223,7 +223,7 @@ func (c *conductor) stopWhenTargetEnds(ctx context.Context, stop context.CancelC
 	}
 }
 
-// store writes what the run knows at its end.
+// store writes the run's files at its end.
 func (c *conductor) store(result *load.Result, w Watched) error {
 	info := c.target.Info()
 	info.Exit = c.target.Exit(c.clock)

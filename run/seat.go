@@ -13,13 +13,13 @@ import (
 
 // seat is one source and how it fared.
 //
-// Hazard: a source that is late goes on in a goroutine of its own. What that
+// Hazard: a source that is late goes on in a goroutine of its own. Whatever that
 // goroutine writes is read only after its channel was closed, and a late source is
 // asked for nothing more.
 type seat struct {
 	source observe.Source
 	state  atomic.Int32 // opening, then taken or abandoned
-	late   error        // what it did not do in time; nil if it kept to its time
+	late   error        // the step that it missed in time; nil if it kept to its time
 
 	giveUp context.CancelFunc // ends an Open that is late
 	opened chan struct{}      // closed when Open has returned
@@ -36,7 +36,7 @@ const (
 	abandoned
 )
 
-// told is what a source says after its end.
+// told is a source's report after its end.
 type told struct {
 	health chan record.SourceHealth
 	stored chan stored
@@ -49,7 +49,7 @@ type stored struct {
 	err   error
 }
 
-// take opens the source and lets it run, beside the caller. One that opens after
+// take opens the source and lets it run, concurrently with the caller. One that opens after
 // it was given up is released at once.
 func (s *seat) take(ctx context.Context, subject observe.Subject, sink observe.Sink) {
 	s.opened, s.ended = make(chan struct{}), make(chan struct{})
@@ -79,14 +79,14 @@ func (s *seat) abandon(why error) {
 	}
 }
 
-// end waits for Run to deliver what is pending.
+// end waits for Run to deliver pending data.
 func (s *seat) end(within context.Context, p patience) {
 	if s.state.Load() == taken && !before(s.ended, within) {
-		s.late = fmt.Errorf("it did not end within %v after the load: what it had not delivered by then is missing", p.end)
+		s.late = fmt.Errorf("it did not end within %v after the load: later data is missing", p.end)
 	}
 }
 
-// ask has the source say how it fared and leave its file, beside the caller.
+// ask has the source say how it fared and leave its file, concurrently with the caller.
 func (s *seat) ask() told {
 	t := told{make(chan record.SourceHealth, 1), make(chan stored, 1)}
 	go func() {
@@ -100,12 +100,12 @@ func (s *seat) ask() told {
 	return t
 }
 
-// gather adds what a source said, as far as it has when the context ends.
+// gather adds a source's report, if it has one when the context ends.
 func (s *seat) gather(out *Watched, t told, within context.Context, p patience) {
 	name := s.source.Describe().Name
 	health, ok := received(t.health, within)
 	if !ok {
-		health = record.SourceHealth{Name: name, CPU: s.cpu, Why: fmt.Sprintf("it did not say within %v how it fared: its figures may be incomplete", p.end)}
+		health = record.SourceHealth{Name: name, CPU: s.cpu, Why: fmt.Sprintf("it did not report its health within %v: its figures may be incomplete", p.end)}
 	}
 	out.Health = append(out.Health, health)
 	left, told := received(t.stored, within)
@@ -167,7 +167,7 @@ func received[T any](from <-chan T, within context.Context) (value T, ok bool) {
 	}
 }
 
-// nowhere is a sink for what comes too late.
+// nowhere is a sink for late data.
 type nowhere struct{}
 
 var _ observe.Sink = nowhere{}

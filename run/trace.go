@@ -20,7 +20,7 @@ func (c *conductor) trace() uint64 {
 	return (x ^ x>>32) | 1
 }
 
-// Variables that tell an exporter of OpenTelemetry where to send.
+// Variables that set an OpenTelemetry exporter's destination.
 const (
 	otlpEndpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	otlpTraces   = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -28,7 +28,7 @@ const (
 )
 
 // exporting returns the plan's target with the address that spans are received
-// at in its environment, unless somebody has said already where they go.
+// at in its environment, unless it already names their destination.
 func (c *conductor) exporting() scenario.Target {
 	p := c.Plan
 	t := p.Target

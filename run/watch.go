@@ -12,11 +12,11 @@ import (
 )
 
 // patience is how long a source may keep others waiting. One that takes longer
-// costs its own data and nobody else's.
+// costs its own data alone.
 type patience struct {
 	hold time.Duration // how long the load waits for Open; who opens later joins
 	open time.Duration // after which a source that has not opened is given up
-	end  time.Duration // to deliver what is pending, and again to say how it fared
+	end  time.Duration // to deliver pending data, and again to report its health
 }
 
 // usual is longer than any source takes that has not lost its way: eBPF programs
@@ -33,7 +33,7 @@ type Watch struct {
 	overdue  *time.Timer // gives up those that do not open
 }
 
-// Watched is what sources leave behind.
+// Watched holds the sources' results.
 type Watched struct {
 	Health   []record.SourceHealth
 	Files    map[string]any // JSON files of the sources' own, by name
@@ -42,7 +42,7 @@ type Watched struct {
 
 // watch opens the sources that suit the target and lets them run until Close.
 func (c *conductor) watch(ctx context.Context, steady record.Span) *Watch {
-	// Subtle: sources outlive a cancelled run by what they need to deliver, so
+	// Subtle: sources outlive a cancelled run by the time they need to deliver, so
 	// they are ended by Close alone.
 	ctx = context.WithoutCancel(ctx)
 	if c.Blind {
@@ -64,7 +64,7 @@ func (c *conductor) watch(ctx context.Context, steady record.Span) *Watch {
 	return OpenSources(ctx, subject, list, c.tee)
 }
 
-// OpenSources opens sources, which are told of the subject, and lets them run
+// OpenSources opens sources, which get the subject, and lets them run
 // and deliver to sink until Close or until ctx ends. One that cannot open, or not
 // in time, says why in its health.
 func OpenSources(ctx context.Context, subject observe.Subject, list []observe.Source, sink observe.Sink) *Watch {
@@ -78,12 +78,12 @@ func openSources(ctx context.Context, subject observe.Subject, list []observe.So
 		w.seats = append(w.seats, &seat{source: source})
 	}
 	// Opened side by side, and each runs as soon as it is open: one that waits for
-	// a dead address holds nobody up for long.
+	// a dead address delays no other for long.
 	for _, s := range w.seats {
 		s.take(ctx, subject, sink)
 	}
 	w.overdue = time.AfterFunc(p.open, func() {
-		w.abandon(fmt.Errorf("it did not open within %v, and the run went on without it (to enable: see whether it opens in redline doctor)", p.open))
+		w.abandon(fmt.Errorf("it did not open within %v, and the run went on without it (to enable: check it with redline doctor)", p.open))
 	})
 	within, enough := context.WithTimeout(ctx, p.hold)
 	defer enough()
@@ -102,11 +102,11 @@ func (w *Watch) abandon(why error) {
 	}
 }
 
-// Close ends the sources and gathers what they leave behind. A source that is late
-// says so in its health, and the others keep what is theirs.
+// Close ends the sources and gathers their results. A source that is late
+// says so in its health, and the others keep theirs.
 func (w *Watch) Close() Watched {
 	w.overdue.Stop()
-	w.abandon(errors.New("it did not open before the load ended (to enable: see whether it opens in redline doctor)"))
+	w.abandon(errors.New("it did not open before the load ended (to enable: check it with redline doctor)"))
 	w.cancel()
 	within, enough := context.WithTimeout(context.Background(), w.patience.end)
 	defer enough()

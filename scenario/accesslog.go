@@ -31,7 +31,7 @@ type logEntry struct {
 	headers []field // by name
 }
 
-// accessLog is what was read of a log, in the log's order.
+// accessLog holds a log's requests, in the log's order.
 type accessLog struct {
 	entries   []logEntry
 	lines     int // that are not blank
@@ -40,7 +40,7 @@ type accessLog struct {
 	left      counts // that are not to be sent
 }
 
-// errMethod tells nothing of the line, as all errors of a line: a warning may
+// errMethod holds nothing of the line, as all errors of a line: a warning may
 // hold them, and a log holds secrets.
 var errMethod = errors.New("its method cannot be one")
 
@@ -51,7 +51,7 @@ var logFormats = map[string]lineParser{"combined": parseCombined, "jsonl": parse
 
 // readLog reads a log of at most MaxLog bytes and MaxRows requests. methods
 // names those to keep; none keeps the safe ones. A line that cannot be read is counted;
-// more than one in a hundred of them is an error, since the file is then of
+// more than one in a hundred of them is an error, because the file is then of
 // another format.
 func readLog(r io.Reader, parse lineParser, methods []string) (*accessLog, error) {
 	log := &accessLog{left: counts{}}
@@ -122,7 +122,7 @@ func (l *accessLog) spread() {
 //
 //	127.0.0.1 - - [31/Jan/2026:08:00:00 +0000] "GET /a?b=1 HTTP/1.1" 200 12 "-" "agent"
 //
-// Seconds may have a fraction. What follows the request is not looked at.
+// Seconds may have a fraction. Fields after the request are ignored.
 func parseCombined(line []byte) (logEntry, error) {
 	var e logEntry
 	_, rest, ok := bytes.Cut(line, []byte(" ["))
@@ -153,7 +153,7 @@ func parseCombined(line []byte) (logEntry, error) {
 	return e, err
 }
 
-// quoted returns what stands before the closing quote; a backslash keeps the
+// quoted returns the text before the closing quote; a backslash keeps the
 // next character from closing.
 func quoted(text []byte) ([]byte, bool) {
 	for i := 0; i < len(text); i++ {
@@ -167,7 +167,7 @@ func quoted(text []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// unescapeLog undoes what servers write for characters that would break a
+// unescapeLog undoes the escapes that servers write for characters that would break a
 // line: \xHH, \" and \\.
 func unescapeLog(text []byte) []byte {
 	if bytes.IndexByte(text, '\\') < 0 {
@@ -193,7 +193,7 @@ func unescapeLog(text []byte) []byte {
 }
 
 // logPath makes a logged path and query fit for a URL and takes its first
-// slash off. What a client had escaped stays as it is.
+// slash off. A client's own escapes stay as they are.
 func logPath(text []byte) (string, error) {
 	if len(text) == 0 || text[0] != '/' {
 		return "", errors.New("its path does not begin with a slash")

@@ -17,11 +17,11 @@ import (
 // word which of them failed.
 const MaxChecks = 64
 
-// checks decodes what is expected of an answer.
+// checks decodes the checks of an answer.
 func (d *decoder) checks(n ast.Node) []Check {
 	elements := d.elements(n, "checks")
 	if len(elements) > MaxChecks {
-		d.fail(n, "", "%d checks, %d are allowed for a request", len(elements), MaxChecks)
+		d.fail(n, "", "%d checks, at most %d are allowed for a request", len(elements), MaxChecks)
 		return nil
 	}
 	var all []Check
@@ -198,7 +198,7 @@ func (c *Check) validate() error {
 	return nil
 }
 
-// validateFor checks that answers of a protocol have what the check looks at.
+// validateFor checks that answers of a protocol have the part that the check examines.
 func (c *Check) validateFor(p Protocol) error {
 	for _, status := range c.Status {
 		if err := checkStatus(status, p); err != nil {
@@ -257,7 +257,7 @@ func (c Check) texts() []string {
 	return []string{c.Contains}
 }
 
-// redacted hides secrets in what a check says.
+// redacted hides secrets in a check.
 func (c Check) redacted(by *redact.Redactor) Check {
 	hide := by.Text
 	if c.Header != "" && by.Secret(c.Header) {

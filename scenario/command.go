@@ -32,7 +32,7 @@ func SplitCommand(text string) ([]string, error) {
 			}
 			inWord = false
 		case strings.ContainsRune("|&;<>`$()", r):
-			return nil, mistakef(shell, "%q has a meaning to a shell, and there is none", r)
+			return nil, mistakef(shell, "%q is shell syntax, and no shell runs the command", r)
 		default:
 			word.WriteRune(r)
 			inWord = true

@@ -26,7 +26,7 @@ type decoder struct {
 	replayAt ast.Node
 }
 
-// key is what a mapping may hold: a decoder for the value, or the reason why
+// key is one entry that a mapping may hold: a decoder for the value, or the reason why
 // this version does not know it.
 type key struct {
 	name   string
@@ -151,7 +151,7 @@ func (d *decoder) texts(n ast.Node, where string) []string {
 	return all
 }
 
-// unfit notes that a node is not what it should be.
+// unfit notes that a node has the wrong kind.
 func (d *decoder) unfit(n ast.Node, where, wanted, hint string) {
 	switch n.(type) {
 	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode, *ast.TagNode:
@@ -161,7 +161,7 @@ func (d *decoder) unfit(n ast.Node, where, wanted, hint string) {
 	d.fail(n, hint, "%s is %s, not %s", where, describe(n), wanted)
 }
 
-// describe says what a node is, for a person.
+// describe names a node's kind, for a person.
 func describe(n ast.Node) string {
 	switch n.(type) {
 	case nil, *ast.NullNode:

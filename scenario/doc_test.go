@@ -75,7 +75,7 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	}
 	for _, name := range keys {
 		if !documented[name] && !slices.Contains([]string{"faults"}, name) { // of a later version
-			t.Errorf("%s does not tell of the key %s", docFile, name)
+			t.Errorf("%s does not report the key %s", docFile, name)
 		}
 	}
 }

@@ -29,12 +29,12 @@ type Export struct {
 	Pyroscope  string `json:"pyroscope,omitempty"` // base URL
 	OTLP       string `json:"otlp,omitempty"`      // of metrics, over HTTP; without a path /v1/metrics is meant
 
-	PrometheusToken string `json:"-"` // to send, or what scrapers must show
+	PrometheusToken string `json:"-"` // to send, or for scrapers to show
 	PyroscopeToken  string `json:"-"`
 	OTLPToken       string `json:"-"`
 }
 
-// redacted returns the export without what opens the receivers.
+// redacted returns the export without the receivers' tokens.
 func (x Export) redacted(hide *redact.Redactor) Export {
 	for _, text := range []*string{&x.Prometheus, &x.Pyroscope, &x.OTLP} {
 		if u, err := url.Parse(*text); err == nil && u.User != nil {
@@ -53,7 +53,7 @@ func (x *Export) validate() error {
 		{"prometheus", x.Prometheus, x.PrometheusToken}, {"pyroscope", x.Pyroscope, x.PyroscopeToken}, {"otlp", x.OTLP, x.OTLPToken},
 	} {
 		if strings.ContainsAny(one.token, " \t\r\n") {
-			return mistakef("", "export: %s_token holds a blank, which a header cannot tell from its end", one.name)
+			return mistakef("", "export: %s_token holds a blank, which a header value cannot", one.name)
 		}
 		if one.url == "" || one.name == "prometheus" && !strings.Contains(one.url, "://") {
 			continue
@@ -75,14 +75,14 @@ func (x *Export) validatePage() error {
 	}
 	if err != nil || strings.ContainsAny(host, " /") {
 		return mistakef("write 127.0.0.1:9464, or the URL of remote write, http://host:9090/api/v1/write",
-			"export: %.60q is neither an address to be scraped at nor a URL", x.Prometheus)
+			"export: %.60q is neither an address to scrape nor a URL", x.Prometheus)
 	}
 	if host == "" {
 		x.Prometheus = net.JoinHostPort("127.0.0.1", port)
 	}
 	if !loopbackAddress(x.Prometheus) && x.PrometheusToken == "" {
 		return mistakef("set REDLINE_PROMETHEUS_TOKEN, or prometheus_token in the file, and the same as authorization in Prometheus' scrape_configs",
-			"export: %s can be reached from elsewhere, and anyone could read the page", x.Prometheus)
+			"export: %s is reachable from other hosts, and anyone could read the page", x.Prometheus)
 	}
 	return nil
 }

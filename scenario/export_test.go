@@ -12,13 +12,13 @@ func exported(t *testing.T, x Export) (*Plan, error) {
 
 func TestExport(t *testing.T) {
 	for want, x := range map[string]Export{
-		"neither an address":          {Prometheus: "9464"},
-		"can be reached from":         {Prometheus: "0.0.0.0:9464"},
-		"prometheus is not the URL":   {Prometheus: "ftp://host/"},
-		"pyroscope is not the URL":    {Pyroscope: "host:4040"},
-		"otlp is not the URL":         {OTLP: "http://"},
-		"otlp_token holds a blank":    {OTLP: "http://host", OTLPToken: "Bearer x"},
-		"reached from elsewhere, and": {Prometheus: "host:9464"},
+		"neither an address":           {Prometheus: "9464"},
+		"is reachable from":            {Prometheus: "0.0.0.0:9464"},
+		"prometheus is not the URL":    {Prometheus: "ftp://host/"},
+		"pyroscope is not the URL":     {Pyroscope: "host:4040"},
+		"otlp is not the URL":          {OTLP: "http://"},
+		"otlp_token holds a blank":     {OTLP: "http://host", OTLPToken: "Bearer x"},
+		"reachable from other hosts, ": {Prometheus: "host:9464"},
 	} {
 		if _, err := exported(t, x); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", x, err, want)

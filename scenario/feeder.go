@@ -96,7 +96,7 @@ func (d *decoder) feeder(entry *ast.MappingValueNode, name string) *Table {
 	return t
 }
 
-// dataFile is what a feeder says of its file.
+// dataFile is a feeder's description of its file.
 type dataFile struct {
 	at       ast.Node
 	format   string // "" lets the file's name decide

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Flags are what the command line says of a run. The zero value of a field
+// Flags are a run's settings from the command line. The zero value of a field
 // means that its flag was not given.
 type Flags struct {
 	Connections int            // -c: closed loop; with Rate, the cap on connections

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Nearest returns the known name that was probably meant by what was written, or "" where
+// Nearest returns the known name that a misspelt one probably meant, or "" where
 // none is near: up to a third of its letters may differ.
 func Nearest(written string, known []string) string {
 	best, distance := "", max(2, len(written)/3)+1
@@ -18,7 +18,7 @@ func Nearest(written string, known []string) string {
 	return best
 }
 
-// didYouMean proposes the known name nearest to what was written; failing
+// didYouMean proposes the known name nearest to the given one; failing
 // that, it lists the known names when they are few.
 func didYouMean(written string, known []string) string {
 	switch best := Nearest(written, known); {

@@ -113,7 +113,7 @@ func unmarshalLine(line []byte, object any) error {
 		return errors.New("it is not a JSON object")
 	}
 	if err := json.Unmarshal(line, object); err != nil {
-		return errors.New("it is not a JSON object, or a key holds another kind of value than it should")
+		return errors.New("it is not a JSON object, or a key has a value of the wrong type")
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func keysInOrder(object []byte) ([]string, error) {
 		}
 		name, _ := t.(string)
 		if slices.Contains(names, name) {
-			return nil, fmt.Errorf("the key %.40q stands twice", name)
+			return nil, fmt.Errorf("the key %.40q appears twice", name)
 		}
 		if names = append(names, name); len(names) > maxColumns {
 			return names, nil

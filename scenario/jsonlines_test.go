@@ -28,7 +28,7 @@ func TestJSONLinesErrors(t *testing.T) {
 		"{\"a\": 1}\n\n{\"a\": 1\n": "line 3: it is not a JSON object",
 		"[1]\n":                     "line 1: it is not a JSON object",
 		"{}\n":                      "has no keys",
-		"{\"a\": 1, \"a\": 2}\n":    "stands twice",
+		"{\"a\": 1, \"a\": 2}\n":    "appears twice",
 		"{\"a\": \"\xff\"}\n":       "not UTF-8",
 		"{\"a\": \"" + strings.Repeat("x", maxJSONLine) + "\"}": "line 1 is over",
 	} {

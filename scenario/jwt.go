@@ -29,7 +29,7 @@ const (
 // jwtMethods are the algorithms of tokens.
 var jwtMethods = []string{"HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "EdDSA"}
 
-// tokenSource is what a scenario says of its tokens.
+// tokenSource is a scenario's description of its tokens.
 type tokenSource struct {
 	alg    string
 	key    []byte
@@ -132,7 +132,7 @@ func (s *tokenSource) privateKey() (crypto.PrivateKey, error) {
 	return jwt.ParseEdPrivateKeyFromPEM(s.key)
 }
 
-// claims is what each token says, with the feeder whose rows fill its places.
+// claims holds each token's claims, with the feeder whose rows fill its places.
 type claims struct {
 	plan   *Plan  // the feeders that places may name
 	feeder string // "" when there are no places
@@ -259,7 +259,7 @@ func (s *tokenSource) sign(key crypto.PrivateKey, c claims) (*Table, error) {
 		rows = len(c.plan.Data[c.feeder].Rows)
 	}
 	if rows > maxSlowTokens && s.alg[:2] != "HS" {
-		return nil, mistakef("use HS256, or fewer rows", "%s would sign %d tokens, %d are allowed", s.alg, rows, maxSlowTokens)
+		return nil, mistakef("use HS256, or fewer rows", "%s would sign %d tokens, at most %d are allowed", s.alg, rows, maxSlowTokens)
 	}
 	t := &Table{Columns: []string{"value"}, Rows: make([][]string, rows), token: true, with: c.feeder}
 	workers := min(runtime.GOMAXPROCS(0), rows)

@@ -185,7 +185,7 @@ func checkSource(addr netip.Addr) error {
 	return nil
 }
 
-// WithDefaults returns the load with its zero values replaced by what they mean.
+// WithDefaults returns the load with its zero values replaced by their meaning.
 // Streams stays as it is: 0 and 1 are the same.
 func (l Load) WithDefaults() Load {
 	if l.Connections == 0 {
@@ -202,7 +202,7 @@ func (l Load) WithDefaults() Load {
 		case l.Replay != nil:
 			l.Duration = max(l.Replay.length()-l.Warmup, time.Second)
 		case l.Requests > 0:
-			l.Duration = MaxDuration // the count ends the load, and nobody knows when
+			l.Duration = MaxDuration // the count ends the load, at an unknown time
 		default:
 			l.Duration = DefaultDuration
 		}
@@ -216,7 +216,7 @@ func (l Load) WithDefaults() Load {
 	return l
 }
 
-// validate checks what stands in the load and sets its defaults.
+// validate checks the load and sets its defaults.
 func (l *Load) validate() error {
 	if err := l.validateModel(); err != nil {
 		return err
@@ -237,7 +237,7 @@ func (l *Load) validate() error {
 	return l.validateStages()
 }
 
-// validateModel checks that what leads the load is one thing.
+// validateModel checks that the load has exactly one model.
 func (l *Load) validateModel() error {
 	switch {
 	case math.IsNaN(l.PerConnection) || l.PerConnection < 0 || l.PerConnection > MaxRate:
@@ -278,14 +278,14 @@ func (l *Load) validateConnections() error {
 	case math.IsNaN(l.ConnectRate) || l.ConnectRate < 0 || l.ConnectRate > MaxRate:
 		return fmt.Errorf("a connect_rate of %g/s is not within 0 and %g", l.ConnectRate, MaxRate)
 	case len(l.Sources) > maxSources:
-		return conflictf("load.sources", "", "%d sources, %d are allowed", len(l.Sources), maxSources)
+		return conflictf("load.sources", "", "%d sources, at most %d are allowed", len(l.Sources), maxSources)
 	}
 	for i, addr := range l.Sources {
 		if err := checkSource(addr); err != nil {
 			return fmt.Errorf("sources: %w", err)
 		}
 		if slices.Contains(l.Sources[:i], addr) {
-			return conflictf("load.sources", "", "source %s stands twice", addr)
+			return conflictf("load.sources", "", "source %s appears twice", addr)
 		}
 	}
 	return nil

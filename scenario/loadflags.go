@@ -111,7 +111,7 @@ func (l *Load) applyConnections(f Flags) error {
 	return nil
 }
 
-// applyProtocol overrides what goes over the connections.
+// applyProtocol overrides the protocol.
 func (p *Plan) applyProtocol(f Flags) error {
 	if f.HTTP2 {
 		p.Protocol = HTTP2

@@ -23,7 +23,7 @@ var messageForms = []messageForm{
 	{"tcp", []string{"tcp"}, false},
 }
 
-// message decodes what a request of a message protocol sends. A gRPC message
+// message decodes the message of a request. A gRPC message
 // may be a mapping, a list of them for a client's stream, or JSON text.
 func (d *decoder) message(n ast.Node, isJSON bool) Template {
 	if isJSON {

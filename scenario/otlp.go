@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// standardOTLP are the addresses that exporters send to unless told otherwise.
+// standardOTLP are the addresses that exporters send to by default.
 var standardOTLP = []string{"127.0.0.1:4317", "127.0.0.1:4318"}
 
 // ParseOTLP reads where spans are received: "on" for the ports that exporters
@@ -22,7 +22,7 @@ func ParseOTLP(text string) ([]string, error) {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil || strings.ContainsAny(host, " /") {
-		return nil, mistakef("write on, or an address as 127.0.0.1:4318", "%.60q is not where spans can be received", text)
+		return nil, mistakef("write on, or an address as 127.0.0.1:4318", "%.60q is not an address for receiving spans", text)
 	}
 	return []string{text}, nil
 }
@@ -37,7 +37,7 @@ func loopbackAddress(address string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// validateOTLP checks that what others can reach asks for a token.
+// validateOTLP checks that a listener reachable by others asks for a token.
 func (o *Observe) validateOTLP() error {
 	for _, address := range o.OTLP {
 		if _, err := ParseOTLP(address); err != nil {
@@ -45,11 +45,11 @@ func (o *Observe) validateOTLP() error {
 		}
 		if !loopbackAddress(address) && o.OTLPToken == "" {
 			return mistakef("set REDLINE_OTLP_TOKEN, or otlp_token in the file, and OTEL_EXPORTER_OTLP_HEADERS=\"authorization=Bearer <token>\" where spans come from",
-				"%s can be reached from elsewhere, and spans are taken from anyone", address)
+				"%s is reachable from other hosts, and anyone could send spans", address)
 		}
 	}
 	if len(o.OTLP) > 0 && strings.ContainsAny(o.OTLPToken, " \t\r\n") {
-		return errors.New("otlp_token holds a blank, which a header cannot tell from its end")
+		return errors.New("otlp_token holds a blank, which a header value cannot")
 	}
 	return nil
 }

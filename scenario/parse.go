@@ -18,7 +18,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// Bounds of a scenario file. Data belongs in CSV files; what is left is small,
+// Bounds of a scenario file. Data belongs in CSV files; the rest is small,
 // and the parser's time grows with the square of the nesting.
 const (
 	MaxFile    = 256 << 10 // bytes
@@ -45,7 +45,7 @@ func ReadFile(path string) (*Plan, error) {
 	return Parse(os.DirFS(filepath.Dir(path)), path, data)
 }
 
-// Parse parses a scenario. name is what errors call it; fsys holds the data
+// Parse parses a scenario. name stands for it in errors; fsys holds the data
 // files that it names. The error is of type Errors when the text is at fault.
 //
 // Variables ($NAME, ${NAME}; $$ is a dollar) are taken from the environment in

@@ -1,10 +1,10 @@
-// Package scenario turns what a person wrote (a YAML file or flags) into a
-// Plan: what to load, with what, against which target. It is pure: it opens no
+// Package scenario turns a YAML file or flags into a
+// Plan: requests, their timing, and the target. It is pure: it opens no
 // connection and starts nothing; the files that a scenario names (rows of data,
 // certificates, schemas, logs) are read through the fs.FS it is given, and those
 // of flags from where the person is.
 //
-// What a request's path would have to do again and again is done here once:
+// Work that each request would repeat is done here once:
 // values are escaped for where they stand, tokens signed, logs turned into
 // times, requests and rows.
 //
@@ -28,7 +28,7 @@ type Plan struct {
 	// without a port.
 	Hosts []string          `json:"hosts,omitempty"`
 	Data  map[string]*Table `json:"-"` // feeders by name; never written to disk
-	// Protocol is what all requests speak.
+	// Protocol is that of all requests.
 	Protocol   Protocol    `json:"protocol"`
 	TLS        TLS         `json:"tls,omitzero"`
 	GRPC       GRPC        `json:"grpc,omitzero"`
@@ -38,14 +38,14 @@ type Plan struct {
 	// Verify is how ab and gate compare, where it differs from their defaults.
 	Verify []Comparison `json:"verify,omitempty"`
 	Redact []string     `json:"redact"` // header names besides the built-in ones
-	// Warnings are what a person should know of the plan, in whole sentences.
+	// Warnings are remarks on the plan for its author, in whole sentences.
 	Warnings []string `json:"warnings,omitempty"`
 
 	// secrets are values that must come back nowhere and that no field above
 	// holds: keys of tokens, variables of the environment.
 	secrets []string
 
-	// openEnded says that nobody gave a duration, so that it follows the rest.
+	// openEnded says that no duration was given, so that it follows the rest.
 	openEnded bool
 }
 
@@ -91,7 +91,7 @@ type Load struct {
 	// per second: an open loop with Connections connections, all of them open
 	// from the start, whose requests are due in turn. Rate is then their sum.
 	PerConnection float64 `json:"rate_per_connection,omitempty"`
-	// Requests ends the load when so many of the measured span were begun;
+	// Requests ends the load when this many of the measured span were begun;
 	// zero is no bound.
 	Requests int64 `json:"requests,omitempty"`
 	// Streams is how many requests a connection carries at once (HTTP/2, gRPC);
@@ -109,7 +109,7 @@ type Load struct {
 	Replay  *Replay `json:"replay,omitempty"`
 }
 
-// Protocol is what goes over a connection.
+// Protocol is the protocol of a connection.
 type Protocol string
 
 // Protocols. The scheme of the URL decides: http and https speak HTTP/1.1, or
@@ -131,7 +131,7 @@ type TLS struct {
 	ServerName string `json:"server_name,omitempty"` // empty is the URL's host
 	Insecure   bool   `json:"insecure,omitempty"`    // do not verify the server
 
-	// What the files hold.
+	// Contents of the files.
 	CA, Cert, Key []byte `json:"-"`
 }
 
@@ -140,7 +140,7 @@ type GRPC struct {
 	// DescriptorFile is a FileDescriptorSet (protoc --include_imports
 	// --descriptor_set_out); empty asks the server by reflection.
 	DescriptorFile string `json:"descriptor_set,omitempty"`
-	Descriptor     []byte `json:"-"` // what the file holds
+	Descriptor     []byte `json:"-"` // contents of the file
 }
 
 // Arrivals are how the requests of an open loop follow one another.
@@ -216,7 +216,7 @@ type Request struct {
 }
 
 // Check is one expectation of an answer. Exactly one of Status, Header, Body
-// and JSON says what is looked at; the other fields say what it must be.
+// and JSON names the part of the answer; the other fields its expected value.
 type Check struct {
 	Name   string `json:"name"`             // as the report shows it; never empty after parsing
 	Status []int  `json:"status,omitempty"` // one of these
@@ -235,13 +235,13 @@ type Template string
 // not on the redaction list; Plan.Redacted does the replacing.
 type Secret string
 
-// Observe says what to watch besides what is always watched.
+// Observe names sources besides those that are always on.
 type Observe struct {
 	Pprof    string `json:"pprof,omitempty"`    // base URL of net/http/pprof, up to /debug/pprof
 	Postgres string `json:"postgres,omitempty"` // DSN; Redacted hides its password
 	// OTLP are the addresses to receive spans at; none receives none.
 	OTLP []string `json:"otlp,omitempty"`
-	// OTLPToken is what exporters must show there (Authorization: Bearer); empty
+	// OTLPToken must come with exports there (Authorization: Bearer); empty
 	// asks for none, which is for loopback only.
 	OTLPToken string `json:"-"`
 }

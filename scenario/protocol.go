@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/redact"
 )
 
-// schemes are those of a request's URL, with what goes over the connection.
+// schemes are those of a request's URL, with their protocol.
 var schemes = map[string]struct {
 	protocol Protocol
 	tls      bool
@@ -31,7 +31,7 @@ func schemeOf[T ~string](text T) string {
 	return strings.ToLower(scheme)
 }
 
-// protocolOf is what a request to a URL speaks in a plan that says h.
+// protocolOf is the protocol of a request to a URL in a plan that says h.
 func protocolOf(target Template, h Protocol) Protocol {
 	protocol := schemes[schemeOf(target)].protocol
 	if protocol == HTTP1 && h == HTTP2 {

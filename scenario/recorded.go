@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Recorded is what a bundle keeps of the plan that its run drove, as far as readers
+// Recorded is the part of a run's plan that its bundle keeps, as far as readers
 // of bundles ask for it: secrets, rows and the target's environment never reach
 // the disk, so it cannot be run again.
 type Recorded struct {

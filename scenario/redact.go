@@ -17,8 +17,8 @@ func (p *Plan) SecretHeader(name string) bool { return redact.New(p.Redact...).S
 // columns whose names say secret all are learnt.
 const mostCells = 10_000
 
-// Redactor returns what hides the plan's secrets, by name, form and value: what
-// the plan itself holds, and what variables of the environment hold that the
+// Redactor returns a redactor of the plan's secrets, by name, form and value: those that
+// the plan itself holds, and those that variables of the environment hold that the
 // target inherits ("NAME=value", as os.Environ has them; nil for none). A run
 // makes one and hands it to all that writes.
 func (p *Plan) Redactor(environ []string) *redact.Redactor {
@@ -50,7 +50,7 @@ func (p *Plan) Redactor(environ []string) *redact.Redactor {
 	return r
 }
 
-// teach makes a redactor learn what a request holds.
+// teach makes a redactor learn a request's secrets.
 func (r Request) teach(to *redact.Redactor) {
 	to.LearnText(string(r.URL))
 	to.LearnText(string(r.Body))
@@ -77,7 +77,7 @@ func (r Request) teach(to *redact.Redactor) {
 	}
 }
 
-// teach makes a redactor learn what a feeder holds. Signed tokens are known by
+// teach makes a redactor learn a feeder's secrets. Signed tokens are known by
 // their form.
 func (t *Table) teach(to *redact.Redactor) {
 	if t == nil || t.token {
@@ -103,7 +103,7 @@ func (t *Table) teach(to *redact.Redactor) {
 // Redacted returns the plan as JSON, for the record, without secrets: the
 // values of secret headers and of those that came from the environment, and
 // all that the plan's Redactor finds. The target's environment, the feeders'
-// rows, what the files of TLS and gRPC hold and the paths of a replayed log are
+// rows, the contents of the files of TLS and gRPC hold and the paths of a replayed log are
 // not in it at all.
 func (p *Plan) Redacted() json.RawMessage {
 	hide := p.Redactor(nil)

@@ -16,14 +16,14 @@ import (
 	"github.com/redline-go/redline/redact"
 )
 
-// replayFeeder holds what the requests of a replayed log differ in.
+// replayFeeder holds the differences between the requests of a replayed log.
 const replayFeeder = "replay"
 
 // maxKinds is how many kinds of request a log makes at most: methods, each
 // with and without a body, and with each set of headers.
 const maxKinds = 64
 
-// replaySource is what a person says of a log to replay.
+// replaySource is the scenario's description of a log to replay.
 type replaySource struct {
 	file    string
 	format  string // a key of logFormats; "" lets the file's name decide
@@ -156,7 +156,7 @@ func withoutBody(entries []logEntry) (n int) {
 	return n
 }
 
-// replayKind is what one request of the mix has in common.
+// replayKind is the common part of one request of the mix.
 type replayKind struct {
 	method  string
 	body    bool
@@ -228,7 +228,7 @@ func kindOf(e logEntry) replayKind {
 	return k
 }
 
-// row returns the row of what an entry asks for.
+// row returns the row of an entry's request.
 func (b *replayBuilder) row(e logEntry) int32 {
 	same := e.path
 	if e.body != "" || len(e.headers) > 0 {

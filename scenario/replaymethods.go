@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// safeMethods are what a replay sends unless methods are named: they ask for
-// nothing but an answer (RFC 9110, section 9.2.1). A log holds what people did,
+// safeMethods are those that a replay sends unless methods are named: they ask for
+// nothing but an answer (RFC 9110, section 9.2.1). A log holds people's actions,
 // and to do it again may charge or delete it again.
 var safeMethods = []string{"GET", "HEAD", "OPTIONS"}
 
@@ -77,13 +77,13 @@ func (l *accessLog) none(named []string) error {
 	case len(named) > 0:
 		return fmt.Errorf("the log holds no requests of the methods that --replay-methods or replay.methods names: %s", l.left)
 	}
-	return mistakef("name what is to be sent, by --replay-methods or replay.methods", "the log holds no requests but those that may change data, which are not sent unasked: %s", l.left)
+	return mistakef("name the methods to send with --replay-methods or replay.methods", "all requests of the log may change data, and those are not sent unasked: %s", l.left)
 }
 
-// warn says of a replay what is left out and what is sent that may change data.
+// warn names the requests of a replay that are left out, and those sent that may change data.
 func (l *accessLog) warn(p *Plan, file string, named []string) {
 	if n := l.left.all(); n > 0 {
-		why := "because they may change data (hint: --replay-methods or replay.methods names what is to be sent)"
+		why := "because they may change data (hint: name the methods to send with --replay-methods or replay.methods)"
 		if len(named) > 0 {
 			why = "because their methods are not named"
 		}

@@ -21,7 +21,7 @@ func (d *decoder) requests(n, at ast.Node) {
 		d.fail(at, `write requests: [ {get: "http://127.0.0.1:8080/"} ]`, "the list of requests is empty")
 	}
 	if len(elements) > maxRequests {
-		d.fail(at, "put what differs into a feeder", "%d requests, %d are allowed", len(elements), maxRequests)
+		d.fail(at, "put the differences into a feeder", "%d requests, at most %d are allowed", len(elements), maxRequests)
 		return
 	}
 	names := map[string]int{}

@@ -16,7 +16,7 @@ func atRequest(index int, err error) error {
 	return &conflict{c.mistake, requestSection(index) + "." + c.at}
 }
 
-// validate checks what stands in a request.
+// validate checks a request.
 func (r *Request) validate(p *Plan) error {
 	if r.Name == "" {
 		return errors.New("it has no name")
@@ -62,7 +62,7 @@ func (r *Request) validateHeaders(p *Plan) error {
 
 func (r *Request) validateChecks() error {
 	if len(r.Checks) > MaxChecks {
-		return fmt.Errorf("%d checks, %d are allowed", len(r.Checks), MaxChecks)
+		return fmt.Errorf("%d checks, at most %d are allowed", len(r.Checks), MaxChecks)
 	}
 	for i := range r.Checks {
 		c := &r.Checks[i]
@@ -79,14 +79,14 @@ func (r *Request) validateChecks() error {
 	return nil
 }
 
-// validateFor checks that a protocol has what the request asks for.
+// validateFor checks that a protocol has the features that the request uses.
 func (r *Request) validateFor(p Protocol) error {
 	message := p == WebSocket || p == TCP
 	switch {
 	case r.Follow && !isHTTP(p):
 		return conflictf("follow", "leave it out", "there are no redirects in %s", p)
 	case r.Follow && r.Expect >= 300 && r.Expect < 400:
-		return conflictf("follow", "keep one", "a redirect is followed, so it cannot be what is expected")
+		return conflictf("follow", "keep one", "a redirect is followed, so it cannot be the expected status")
 	case r.NoReply && !message:
 		return conflictf("reply", "leave it out", "a request of %s is always answered", p)
 	case r.NoReply && len(r.Checks) > 0:

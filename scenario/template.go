@@ -32,8 +32,8 @@ func CompileTemplate(t Template, p *Plan) (*Renderer, error) {
 
 // CompileURL compiles a URL. Values in the query are query-escaped (data stays
 // data, whatever characters it holds); values in the path keep their slashes
-// and have only what a URL cannot hold escaped. Scheme and host take no
-// places, since redline loads only the hosts that a scenario names.
+// and have only those characters escaped that a URL cannot hold. Scheme and host take no
+// places, because redline loads only the hosts that a scenario names.
 func CompileURL(t Template, p *Plan) (*Renderer, error) {
 	if first := strings.Index(string(t), "{{"); first >= 0 && !hostEnds(string(t[:first])) {
 		end := max(strings.Index(string(t[first:]), "}}"), 0) + 2
@@ -212,7 +212,7 @@ func hostEnds(before string) bool {
 	return strings.HasPrefix(before, "/")
 }
 
-// escapePath escapes what cannot stand in a URL's path, and '?' and '#', which
+// escapePath escapes characters that a URL's path cannot hold, and '?' and '#', which
 // would end it. Slashes and escapes that are there already are kept.
 func escapePath(s string) string {
 	const hex = "0123456789ABCDEF"

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What a threshold's limit is measured in.
+// Units of a threshold's limit.
 const (
 	unitTime  = "time"
 	unitRate  = "rate"

@@ -66,15 +66,15 @@ func checkPEM(want string) func([]byte) error {
 	}
 }
 
-// validate checks what stands in a TLS, files and all.
+// validate checks a TLS, files included.
 func (t *TLS) validate() error {
 	switch {
 	case len(t.Cert) > 0 && len(t.Key) == 0:
-		return conflictf("tls.cert", "add its key", "a client certificate is of no use without its key")
+		return conflictf("tls.cert", "add its key", "a client certificate needs its key")
 	case len(t.Key) > 0 && len(t.Cert) == 0:
-		return conflictf("tls.key", "add its cert", "a key is of no use without its certificate")
+		return conflictf("tls.key", "add its cert", "a key needs its certificate")
 	case t.Insecure && len(t.CA) > 0:
-		return conflictf("tls.insecure", "keep one", "insecure does not check the server, so ca is of no use")
+		return conflictf("tls.insecure", "keep one", "insecure does not verify the server, so ca has no effect")
 	}
 	if len(t.Cert) > 0 {
 		if _, err := tls.X509KeyPair(t.Cert, t.Key); err != nil {

@@ -54,7 +54,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	switch {
 	case bareNumber.MatchString(text) && !strings.HasPrefix(text, "-"):
-		// time.ParseDuration takes a bare 0; nobody should have to know that.
+		// time.ParseDuration takes a bare 0; users need not know that.
 		return 0, mistakef("add its unit, as in "+text+"s or "+text+"ms", "duration %.40q has no unit", text)
 	case strings.HasPrefix(text, "-"):
 		return 0, mistakef("", "duration %.40q is negative", text)

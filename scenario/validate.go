@@ -127,7 +127,7 @@ func (t *Target) validate() error {
 func (p *Plan) validateTokens() error {
 	l := p.Load
 	if l.Requests > 0 && l.Duration == MaxDuration {
-		return nil // the count ends the load, nobody knows when
+		return nil // the count ends the load, at an unknown time
 	}
 	for _, name := range feederNames(p) {
 		if ttl := p.Data[name].ttl; ttl > 0 && ttl < l.Warmup+l.Duration {
@@ -138,8 +138,8 @@ func (p *Plan) validateTokens() error {
 	return nil
 }
 
-// validateProtocol settles what the plan speaks, which the schemes of its URLs
-// say, and checks what belongs to one protocol only.
+// validateProtocol settles the plan's protocol, which the schemes of its URLs
+// say, and checks the settings of one protocol only.
 func (p *Plan) validateProtocol() error {
 	secure := false
 	for i := range p.Requests {

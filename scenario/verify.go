@@ -11,11 +11,11 @@ type Comparison struct {
 	// Margin is the relative change that is still acceptable, 0.05 for 5 %; 0
 	// keeps the metric's default.
 	Margin   float64 `json:"margin,omitempty"`
-	Advisory bool    `json:"advisory,omitempty"` // told, and does not decide
+	Advisory bool    `json:"advisory,omitempty"` // reported, and does not decide
 	Off      bool    `json:"off,omitempty"`      // not compared at all
 }
 
-// ComparedMetrics names what two sides can be compared by.
+// ComparedMetrics names the metrics that two sides can be compared by.
 func ComparedMetrics() []string {
 	return []string{"cpu_per_request", "throughput", "p50", "p90", "p99", "allocs_per_request", "bytes_per_request", "gc_cpu", "rss"}
 }

@@ -62,8 +62,8 @@ func (m mainPackage) compile(ctx context.Context, pkg, binary, scratch string, a
 }
 
 // importsProbe reports whether a main package carries the probe by its own
-// imports: a second one beside it would get what redline tells the first. What
-// go list cannot tell, the build tells better.
+// imports: a second one next to it would get the settings of the first. What
+// go list misses, the build reports better.
 func importsProbe(ctx context.Context, main mainPackage, scratch string) bool {
 	out, err := guard.Output(ctx, main.goCommand(scratch, "list", "-deps", "-f", "{{.ImportPath}}", "."), syscall.SIGINT)
 	return err == nil && slices.Contains(strings.Fields(string(out)), probeModule+"/auto")
@@ -78,7 +78,7 @@ func (m mainPackage) goCommand(scratch string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// inject writes the overlay and returns its path, and what removes it.
+// inject writes the overlay and returns its path, and a function that removes it.
 func inject(main mainPackage) (overlay string, remove func(), err error) {
 	folder, err := scratch.New("build")
 	if err != nil {
@@ -92,7 +92,7 @@ func inject(main mainPackage) (overlay string, remove func(), err error) {
 	return overlay, remove, nil
 }
 
-// mainPackage is what `go list` tells of the package to build.
+// mainPackage is `go list`'s description of the package to build.
 type mainPackage struct {
 	Dir        string
 	ImportPath string
@@ -140,8 +140,8 @@ func writeOverlay(scratch string, main mainPackage, more map[string][]byte) (str
 	return path, os.WriteFile(path, data, 0o600)
 }
 
-// BuildError is a target that does not compile; Output is what the go command
-// said, bounded.
+// BuildError is a target that does not compile; Output is the go command's
+// output, bounded.
 type BuildError struct {
 	Package string
 	Output  string

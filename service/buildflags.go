@@ -20,10 +20,10 @@ var refused = map[string]string{
 	"o":       "redline says where the binary goes",
 	"overlay": "redline needs it to inject the probe; start a binary of your own with --exec",
 	"n":       "it builds nothing",
-	"json":    "redline reads what the build prints",
+	"json":    "redline reads the build's output",
 	"h":       "it builds nothing",
 	"help":    "it builds nothing",
-	"work":    "redline removes what the build leaves",
+	"work":    "redline removes the build's temporary files",
 	"exec":    "it is a flag of go run",
 }
 
@@ -36,9 +36,9 @@ func goFlags(flags []string) (string, error) {
 		name, value, has := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(flags[i], "-"), "-"), "=")
 		switch why := refused[name]; {
 		case !strings.HasPrefix(flags[i], "-") || name == "":
-			return "", fmt.Errorf("%q is no flag of go build (hint: the package goes to --build, and the target's own arguments after --)", flags[i])
+			return "", fmt.Errorf("%q is not a flag of go build (hint: the package goes to --build, and the target's own arguments after --)", flags[i])
 		case why != "":
-			return "", fmt.Errorf("-%s does not go with a build of redline's: %s", name, why)
+			return "", fmt.Errorf("-%s cannot be used in a build by redline: %s", name, why)
 		}
 		if !has && slices.Contains(taking, name) {
 			if i++; i == len(flags) {
@@ -70,5 +70,5 @@ func quote(word string) (string, error) {
 	case !strings.Contains(word, `"`):
 		return `"` + word + `"`, nil
 	}
-	return "", fmt.Errorf("%.60q holds both kinds of quotes, which no flag of a build can", word)
+	return "", fmt.Errorf("%.60q holds both kinds of quotes, which no build flag can", word)
 }

@@ -2,7 +2,7 @@ package service
 
 import "strings"
 
-// hints are what a person can do about what the go command prints when it cannot
+// hints are remedies for the go command's errors when it cannot
 // build, by a part of its sentence. The first that fits counts.
 var hints = []struct{ says, do string }{
 	{"go.mod file not found", "the folder belongs to no module: name the one that has the go.mod or one below it, or make one there with go mod init and go mod tidy"},
@@ -25,7 +25,7 @@ var hints = []struct{ says, do string }{
 	{"use of internal package", "build it from the module that owns the package"},
 }
 
-// hintFor returns what to do about the go command's output, "" where it says enough
+// hintFor returns the remedy for the go command's output, "" where that says enough
 // by itself.
 func hintFor(output string) string {
 	for _, h := range hints {

@@ -56,8 +56,8 @@ func afterOwn(ctx context.Context, scratch, flags string) (string, error) {
 	return strings.TrimSpace(string(own) + " " + flags), nil
 }
 
-// checkPackage refuses what is not the name of a package, where the go command would
-// answer with something else than what is wrong.
+// checkPackage refuses an argument that is not the name of a package, where the go command would
+// answer with a misleading error.
 func checkPackage(pkg string) error {
 	if _, err := os.Stat(pkg); err == nil {
 		if strings.HasSuffix(pkg, ".go") {
@@ -66,7 +66,7 @@ func checkPackage(pkg string) error {
 		return nil
 	}
 	if first, rest, more := strings.Cut(strings.TrimSpace(pkg), " "); more {
-		return fmt.Errorf("build %s: there is no such package (hint: the target's arguments go after --: --build %s -- %s)", pkg, first, strings.TrimSpace(rest))
+		return fmt.Errorf("build %s: no such package (hint: the target's arguments go after --: --build %s -- %s)", pkg, first, strings.TrimSpace(rest))
 	}
 	return nil
 }

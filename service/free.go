@@ -2,7 +2,7 @@ package service
 
 import "net"
 
-// FreeAddress returns host:port of an address of this host at which nobody listened
+// FreeAddress returns host:port of an address of this host that had no listener
 // a moment ago. Somebody else may take it before it is used.
 func FreeAddress(host string) (string, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))

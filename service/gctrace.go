@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Bounds of what is kept of a target's gctrace lines until they are read: the
+// Bounds on a target's gctrace lines until they are read: the
 // lines of some seconds of the busiest collector.
 const (
 	gcQueue = 1024
@@ -40,7 +40,7 @@ type gcLine struct {
 	text string
 }
 
-// Write takes what the target wrote. The runtime writes a line in pieces.
+// Write takes the target's output. The runtime writes a line in pieces.
 func (g *gcLines) Write(p []byte) (int, error) {
 	rest := p
 	for len(rest) > 0 {
@@ -74,10 +74,10 @@ func (g *gcLines) piece(p []byte) error {
 		}
 	}
 	if g.ours && might && !whole && len(g.partial) < gcWidth {
-		return nil // held back until it is told what it is
+		return nil // held back until its kind is known
 	}
 	if g.ours && mightBeGC(g.partial[:before]) && before < gcWidth {
-		p = append(g.partial[:before:before], p...) // and what was held back of it
+		p = append(g.partial[:before:before], p...) // and the part held back of it
 	}
 	_, err := g.next.Write(p)
 	return err
@@ -94,7 +94,7 @@ func mightBeGC(line []byte) bool {
 }
 
 func (g *gcLines) keep(text string) {
-	if len(g.lines) == gcQueue { // nobody reads: the newest tell more
+	if len(g.lines) == gcQueue { // unread: the newest are worth more
 		g.lines = append(g.lines[:0], g.lines[gcQueue/2:]...)
 	}
 	g.lines = append(g.lines, gcLine{time.Now(), text})
@@ -112,9 +112,9 @@ func (g *gcLines) read() (came time.Time, line string, ok bool) {
 	return first.came, first.text, true
 }
 
-// gcTrace returns what makes a command's runtime print its collections, with
+// gcTrace returns the setting that makes a command's runtime print its collections, with
 // added as the environment it gets besides redline's own, and nil when it is not
-// to: a program that carries the probe tells more, and cheaper, and the go
+// to: a program that carries the probe reports more, and cheaper, and the go
 // command would print those of the compiler.
 func gcTrace(command, added []string) (*gcLines, []string) {
 	path, err := exec.LookPath(command[0])

@@ -119,7 +119,7 @@ func TestGCTraceIsAskedFor(t *testing.T) {
 }
 
 // TestExecOfAGoProgramPrintsItsCollections starts a program without a probe,
-// whose end must be told without the lines that only redline asked for.
+// whose end must be reported without the lines that only redline asked for.
 func TestExecOfAGoProgramPrintsItsCollections(t *testing.T) {
 	collecting := strings.Replace(service, `http.HandleFunc("/die"`, `http.HandleFunc("/gc", func(http.ResponseWriter, *http.Request) { runtime.GC() })
 	http.HandleFunc("/die"`, 1)

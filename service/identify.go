@@ -12,7 +12,7 @@ import (
 // maxModules bounds the modules that are kept of a binary; Kubernetes has some 250.
 const maxModules = 1024
 
-// describeBinary reads what the Go toolchain left in the target's binary. A
+// describeBinary reads the Go toolchain's build information in the target's binary. A
 // target that is not Go, or not ours to read, keeps the fields empty.
 func describeBinary(t *record.Target) {
 	if t.PID == 0 {

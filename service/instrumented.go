@@ -19,7 +19,7 @@ import (
 	"github.com/redline-go/redline/service/scratch"
 )
 
-// Instrumented says what a build put its hooks into.
+// Instrumented names the packages that a build put its hooks into.
 type Instrumented struct {
 	Packages []string // import paths, sorted
 	// Left says which packages that redline knows stayed as they are, and why: one
@@ -58,7 +58,7 @@ func BuildInstrumented(ctx context.Context, pkg, binary string, flags ...string)
 		return Instrumented{}, plain
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(errorOutput(err)), "\n")
-	return Instrumented{Left: []string{"the build is not instrumented, since it fails with the hooks: " + first}}, nil
+	return Instrumented{Left: []string{"the build is not instrumented, because it fails with the hooks: " + first}}, nil
 }
 
 func errorOutput(err error) string {
@@ -75,7 +75,7 @@ func errorOutput(err error) string {
 	return failed.Error()
 }
 
-// hooks returns what instruments a build; no setup where there is nothing to hook.
+// hooks returns the instrumentation of a build; no setup where there is nothing to hook.
 func hooks(ctx context.Context, main mainPackage, folder, own string) (Instrumented, *instrument.Setup, error) {
 	place, err := placeOf(ctx, main, folder)
 	if err != nil {

@@ -65,7 +65,7 @@ func holder(fs procfs.FS, sockets map[string]bool, prefer int) (int, error) {
 		}
 	}
 	if found == 0 {
-		return 0, fmt.Errorf("the listening process is not visible (hint: run as the same user)")
+		return 0, fmt.Errorf("the listening process is not visible (hint: run redline as its user, or as root)")
 	}
 	return found, nil
 }

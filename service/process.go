@@ -66,7 +66,7 @@ func (p *process) exit(c record.Clock) *record.Exit {
 	return &record.Exit{At: c.At(state.Ended), Status: state.String(), Stderr: p.tail.lines()}
 }
 
-// end asks the target to end, and kills it and what it started when it does not.
+// end asks the target to end, and kills it and its children when it does not.
 func (p *process) end() {
 	select {
 	case <-p.done: // by itself, which stays its exit

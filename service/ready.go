@@ -22,14 +22,14 @@ const (
 
 // NotReady is a target that never became ready.
 type NotReady struct {
-	What string       // what was waited for
+	What string       // the sign of readiness
 	Last error        // the last attempt's error
 	Exit *record.Exit // how it ended, when it did
 
 	// Listens are the TCP addresses at which the target listens instead; empty where
-	// there are none or nobody can see them.
+	// there are none or they are not visible.
 	Listens []string
-	// Stderr is the end of what it printed, while it runs.
+	// Stderr is the end of its output so far.
 	Stderr []string
 	// Deaf says that it is known to listen nowhere.
 	Deaf bool
@@ -41,7 +41,7 @@ func (e *NotReady) Error() string {
 		fmt.Fprintf(&b, "the target ended before it was ready: %s", e.Exit.Status)
 		quoteLines(&b, e.Exit.Stderr)
 		if e.Exit.Status == "exit status 0" {
-			b.WriteString("\n  hint: it found nothing to do, or went on in the background: give it its subcommand and flags after --, and have it stay in the foreground")
+			b.WriteString("\n  hint: it had nothing to do, or moved to the background: give its subcommand and flags after --, and keep it in the foreground")
 		}
 		return b.String()
 	}
@@ -121,7 +121,7 @@ func notReady(what string, last error, o Options, p *process) error {
 	return e
 }
 
-// readiness returns what is waited for and one attempt at it.
+// readiness returns the sign of readiness in words and one attempt at it.
 func readiness(o Options) (what string, attempt func(context.Context) error) {
 	if o.Target.Ready != "" {
 		client := &http.Client{
@@ -181,12 +181,12 @@ func checkFree(rawURL string) error {
 	address := dialAddress(rawURL)
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
-		return nil // nobody there: as it should be
+		return nil // no listener: as it should be
 	}
 	conn.Close()
 	by := ""
 	if pid, err := listener(rawURL, 0); err == nil {
 		by = fmt.Sprintf(" by process %d", pid)
 	}
-	return fmt.Errorf("%s is served already%s, so the target cannot be started there (hint: end it, or leave out --exec and --build to load it)", address, by)
+	return fmt.Errorf("%s is served already%s, so the target cannot start there (hint: stop that server, or leave out --exec and --build to load it)", address, by)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/redact"
 )
 
-// Bounds of what is kept of a target's standard error.
+// Bounds on the kept part of a target's standard error.
 const (
 	tailLines = 20
 	tailWidth = 400 // bytes per line
@@ -41,7 +41,7 @@ func (t *tail) take(line string, whole bool) {
 	t.long = !whole
 }
 
-// lines returns what is kept, with the line that has no end yet.
+// lines returns the kept lines, the unfinished one included.
 func (t *tail) lines() []string {
 	rest := t.Rest()
 	t.mu.Lock()

@@ -1,7 +1,7 @@
 // Package service gets the service under test: builds it with the probe
 // injected, starts it, waits until it is ready, watches it, and ends it.
 //
-// It ends only what it started: a target that ran already is left running. What
+// It ends only processes that it started: a target that ran already is left running. What
 // it started dies with redline, however redline dies; see package guard.
 //
 // The probe is injected with `go build -overlay`: virtual packages inside the
@@ -31,24 +31,24 @@ import (
 // Options says which target to get and how.
 type Options struct {
 	Target scenario.Target
-	// URL is where the load will go; its host and port tell readiness and the
+	// URL is where the load will go; its host and port identify readiness and the
 	// listening process when Target says nothing better.
 	URL    string
 	Clock  record.Clock
 	Window time.Duration
-	// Blind starts the target without telling a probe where to write: the
+	// Blind starts the target without giving a probe a place to write: the
 	// probe then does nothing at all. Overhead is measured against it.
 	Blind bool
 	// Binary is a binary that an earlier Build made of Target.Build; empty
 	// means to build.
 	Binary string
-	// Hide takes secrets out of what is kept of the target; nil knows those of
+	// Hide takes secrets out of the target's kept output; nil knows those of
 	// Target and of redline's own environment.
 	Hide *redact.Redactor
 	// Stdout and Stderr take the target's output; nil discards it (its last
 	// lines are kept in any case).
 	Stdout, Stderr io.Writer
-	// Phase, if set, is told what is going on: "building ./cmd/svc".
+	// Phase, if set, receives the present step: "building ./cmd/svc".
 	Phase func(string)
 }
 
@@ -159,7 +159,7 @@ func (t *Target) probeEnvironment(o Options) []string {
 	}.Environ()
 }
 
-// identify finds out which process serves and what Go program it is. What
+// identify finds the serving process and its Go program. What
 // cannot be found stays empty: not every target is local, ours or Go.
 func (t *Target) identify(o Options) {
 	if t.proc != nil {
@@ -185,7 +185,7 @@ func (t *Target) Ring() string { return t.ring }
 // Socket returns the path of the probe's control socket, "" without a probe.
 func (t *Target) Socket() string { return t.socket }
 
-// GCTrace returns what reads the lines that the target's runtime prints of its
+// GCTrace returns the reader of the lines that the target's runtime prints of its
 // collections, oldest first, with when each came; nil when it prints none.
 func (t *Target) GCTrace() func() (came time.Time, line string, ok bool) {
 	if t.gc == nil {
@@ -194,7 +194,7 @@ func (t *Target) GCTrace() func() (came time.Time, line string, ok bool) {
 	return t.gc.read
 }
 
-// Unguarded says why what the target starts may outlive a redline that is killed;
+// Unguarded says why the target's children may survive if redline is killed;
 // empty when it does not, and for a target that we did not start.
 func (t *Target) Unguarded() string {
 	if t.proc == nil {
@@ -212,7 +212,7 @@ func (t *Target) Exited() <-chan struct{} {
 	return t.proc.done
 }
 
-// Exit tells how the target ended, nil while it runs or when we did not start
+// Exit returns how the target ended, nil while it runs or when we did not start
 // it. The time is on the given clock.
 func (t *Target) Exit(c record.Clock) *record.Exit {
 	if t.proc == nil {
@@ -227,7 +227,7 @@ func (t *Target) End() {
 	if t.proc != nil {
 		t.proc.end()
 	}
-	// What cannot be removed now is swept later.
+	// Leftovers are swept later.
 	_ = t.dir.Remove()
 	_ = t.shared.Remove()
 }

@@ -164,7 +164,7 @@ func TestFailuresToStart(t *testing.T) {
 				t.Errorf("error %q does not say %q", err, c.want)
 			}
 			if strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("error tells a password: %q", err)
+				t.Errorf("error shows a password: %q", err)
 			}
 		})
 	}

@@ -32,7 +32,7 @@ func (b Block) Check() error {
 		}
 	}
 	if b.Values[MachineYardstick] == 0 {
-		return errors.New("the machine was not measured beside it")
+		return errors.New("the machine's speed was not measured alongside")
 	}
 	total := int64(0)
 	for bucket, n := range b.Latency {
@@ -46,7 +46,7 @@ func (b Block) Check() error {
 	return nil
 }
 
-// Possible reports whether the buckets are those of latencies: what adds them up
+// Possible reports whether the buckets are those of latencies: code that adds them up
 // takes memory by the span of their numbers.
 func (l Latencies) Possible() bool {
 	for bucket := range l {

@@ -17,7 +17,7 @@ func Choose(p *scenario.Plan) ([]Metric, error) {
 		i := slices.IndexFunc(metrics, func(m Metric) bool { return m.Name == c.Metric })
 		switch {
 		case i < 0:
-			return nil, fmt.Errorf("verify: %s is not a metric of this load: at a rate it is given, not measured", c.Metric)
+			return nil, fmt.Errorf("verify: %s is not a metric of this load: the rate sets it, so it is not measured", c.Metric)
 		case c.Off:
 			metrics = slices.Delete(metrics, i, i+1)
 			continue

@@ -17,7 +17,7 @@ const (
 	power = 0.80
 	// resamples of the bootstrap: its limits at 99 % then rest on ten values.
 	resamples = 2000
-	// roughly many resamples do for progress, which is told between blocks on the
+	// roughly many resamples do for progress, which is printed between blocks on the
 	// machine that is measured.
 	roughly = 50
 )
@@ -48,7 +48,7 @@ func (r Rules) alpha() float64 {
 // Decide judges pairs at one of the planned looks, from 1. Only at the last look
 // does a metric pass for want of anything worse; before it, one that is clearly
 // inside its margin does, and the rest is inconclusive. aa are pairs of side A
-// with itself; what they say of the session's errors is told by Errors.
+// with itself; their meaning for the session's errors is up to Errors.
 func Decide(pairs, aa []Pair, look int, r Rules) Result {
 	out := Result{Schema: Schema, Verdict: Inconclusive, Pairs: len(pairs), Alpha: r.alpha(), Looks: look, Planned: r.looks(), Warnings: []string{}, Metrics: []MetricResult{}}
 	at := r.at(len(pairs), look)
@@ -158,7 +158,7 @@ func (j *judgement) bootstrap(pairs []Pair, at look) bool {
 	return ok
 }
 
-// verdict turns evidence into what is told; significant is whether the test
+// verdict turns evidence into a verdict and its reason; significant is whether the test
 // rejects that there is no change, all tests together considered. Before the
 // last look a change for the better that is in sight is waited for.
 func (j judgement) verdict(significant, last bool) MetricResult {
@@ -174,15 +174,15 @@ func (j judgement) verdict(significant, last bool) MetricResult {
 	margin := math.Log1p(j.m.Margin)
 	switch {
 	case significant && j.low > 0 && j.estimate >= margin/2:
-		out.Verdict, out.Why = Regression, "the interval excludes no change, and the estimate passes half the margin"
+		out.Verdict, out.Why = Regression, "the interval excludes zero, and the estimate passes half the margin"
 	case significant && j.high < 0 && j.estimate <= -margin/2:
-		out.Verdict, out.Why = Improvement, "the interval excludes no change, and the estimate passes half the margin"
+		out.Verdict, out.Why = Improvement, "the interval excludes zero, and the estimate passes half the margin"
 	case !last && j.estimate <= -margin/2:
 		out.Why = "more pairs may show that it is better"
 	case j.upper >= margin:
 		out.Why = fmt.Sprintf("a change for the worse of up to %.1f %% cannot be excluded", 100*math.Expm1(j.upper))
 	case !(j.mde <= margin):
-		out.Why = fmt.Sprintf("the noise lets only changes of %.1f %% and more be found, and the margin is %.0f %%", 100*math.Expm1(j.mde), 100*j.m.Margin)
+		out.Why = fmt.Sprintf("only changes of %.1f %% and more are detectable in this noise, and the margin is %.0f %%", 100*math.Expm1(j.mde), 100*j.m.Margin)
 	default:
 		out.Verdict, out.Why = Pass, fmt.Sprintf("at 95 %%, at most %+.1f %%", 100*math.Expm1(j.upper))
 	}

@@ -5,35 +5,35 @@
 // within the pair and with both launched anew for every block: a single launch of
 // identical binaries was seen to differ by a "significant" 2.9 %, so a launch is
 // the least that may be repeated. Where both sides can be up at once, they take
-// turns of a fraction of a second under the load, so that what the machine does
-// happens to both; that two versions run best at the same time is shown by Bulej
+// turns of a fraction of a second under the load, so that noise of the machine
+// hits both; that two versions run best at the same time is shown by Bulej
 // et al., "Duet Benchmarking: Improving Measurement Accuracy in the Cloud"
 // (ICPE 2020). The natural logarithm of the ratio of a pair's
-// two values is one difference; what is decided rests on those differences alone:
+// two values is one difference; the decision rests on those differences alone:
 //
 //   - location and interval: Hodges-Lehmann with the exact signed-rank interval;
 //     percentiles of latency by the bootstrap over pairs of blocks' histograms;
 //   - several looks at growing data (O'Brien-Fleming) and several metrics (Holm)
 //     are paid for, so that the chance of any false regression in a session stays
-//     below Rules.Alpha/2, and that of passing what is worse by its margin below
+//     below Rules.Alpha/2, and that of passing a regression of the margin's size below
 //     5 %;
 //   - a metric regresses when its interval excludes zero and the estimate passes
 //     half the margin; it passes when its one-sided bound lies inside the margin
 //     and the session finds changes of the margin's size in four of five;
 //     otherwise it is inconclusive, and more pairs are measured up to a cap.
 //
-// A side is compared with itself first. That tells the noise of this machine and
+// A side is compared with itself first. That shows the noise of this machine and
 // service on this day, from which the smallest detectable effect and, by
 // simulation, the rate of false regressions follow.
 //
 // DecideAgainst compares with the stored blocks of an earlier session instead, where
-// measuring both sides is too dear: unpaired, wider by what the machine may have
-// drifted in between, and without a known rate of false regressions.
+// measuring both sides is too dear: unpaired, wider by the machine's possible drift
+// in between, and without a known rate of false regressions.
 //
 // The package is the decision alone: it takes Blocks and Pairs, values by metric in
 // ns, bytes, 1/s or counts, and gives a Result. It opens no file, starts no process and
-// asks no clock, so that a verdict can be drawn again from what was recorded, and how
-// often it errs be simulated. What was not measured is no error but keeps a metric from
+// asks no clock, so that a verdict can be drawn again from the record, and how
+// often it errs be simulated. A missing measurement is no error but keeps a metric from
 // passing: missing values make it inconclusive, and say so in Why. session/ measures,
 // baseline/ stores, render/ writes, and gobench/ decides about Go benchmarks by the same
 // rules.

@@ -12,7 +12,7 @@ const (
 	// the default of Rules.Alpha: 2/2^7.
 	LeastPairs = 7
 	// mostLooks at growing data, each after so many more pairs at least. A look
-	// costs a little of what the last may call, and saves the pairs that a clear
+	// costs a little of the last one's power, and saves the pairs that a clear
 	// case does not need.
 	mostLooks, leastBetween = 9, 4
 )
@@ -31,7 +31,7 @@ func (r Rules) Least() int {
 // looks is how many looks are planned.
 func (r Rules) looks() int { return max(1, cmp.Or(r.Looks, 4)) }
 
-// Plan returns the rules of a session that has so many pairs at its last look: with as
+// Plan returns the rules of a session with a number of pairs at its last look: with as
 // many looks as pay, unless their number is given.
 func (r Rules) Plan(most int) Rules {
 	if r.Looks == 0 {
@@ -47,7 +47,7 @@ func (r Rules) Due(look int) (pairs int, last bool) {
 }
 
 // Roughly returns the rules for a glance between looks: few resamples, and percentiles
-// by the blocks' own. It is quick, since it runs on the machine that is measured.
+// by the blocks' own. It is quick, because it runs on the machine that is measured.
 func (r Rules) Roughly() Rules {
 	r.rough = true
 	return r
@@ -64,7 +64,7 @@ type look struct {
 	seed      uint64
 }
 
-// at returns what the n-th look at so many pairs is.
+// at returns the n-th look, at a number of pairs.
 func (r Rules) at(pairs, n int) look {
 	looks := r.looks()
 	n = min(n, looks)

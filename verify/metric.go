@@ -10,7 +10,7 @@ import (
 type Metric struct {
 	Name string // as in ab.json: "cpu_per_request"
 	Unit string // of its values
-	// Higher says that more is better; relative changes are told with + as worse
+	// Higher says that more is better; relative changes are written with + as worse
 	// all the same.
 	Higher bool
 	// Quantile is the percentile of latency that it is, 0 to 1; 0 for a figure
@@ -20,15 +20,15 @@ type Metric struct {
 	Margin float64
 	// Asked says that the scenario names it: then it may not be missing.
 	Asked bool
-	// Advisory metrics are told and do not decide.
+	// Advisory metrics are reported and do not decide.
 	Advisory bool
 }
 
 // Metrics returns all metrics with their defaults. Those of a closed loop are
-// CPU per request and throughput, with latency only told: it follows from the
-// throughput of so many connections. At a rate latency is what is compared, and
+// CPU per request and throughput, with latency advisory: it follows from the
+// throughput of a fixed number of connections. At a rate latency is compared, and
 // throughput is given. Each metric that decides makes the others harder to
-// decide, so allocations, which tell why CPU was spent, are only told.
+// decide, so allocations, which explain why CPU was spent, are advisory.
 func Metrics(open bool) []Metric {
 	list := []Metric{
 		{Name: "cpu_per_request", Unit: "ns", Margin: 0.05},
@@ -47,7 +47,7 @@ func Metrics(open bool) []Metric {
 	return list
 }
 
-// Block is what one launch of one side did.
+// Block holds the measurements of one launch of one side.
 type Block struct {
 	// Values holds a number per metric; one that the target cannot deliver is
 	// missing.
@@ -104,8 +104,8 @@ func (m Metric) differences(pairs []Pair) (d []float64, ok bool) {
 }
 
 // noise returns the differences of groups of pairs less each group's location:
-// what is left of pairs of different sides is as much noise as what identical
-// sides show. They are widened by what the location takes of their variance.
+// the residue of pairs of different sides is as much noise as that of identical
+// sides. They are widened by the location's share of their variance.
 // Groups that lack the metric give nothing.
 func (m Metric) noise(groups ...[]Pair) (all []float64) {
 	for _, pairs := range groups {

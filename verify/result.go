@@ -5,7 +5,7 @@ import "time"
 // Schema names the JSON that `redline ab --json` and `gate --json` print.
 const Schema = "redline.ab/1"
 
-// Verdict is what a comparison comes to.
+// Verdict is the outcome of a comparison.
 type Verdict string
 
 // Verdicts. Invalid is a session that measured nothing that may be compared.
@@ -22,8 +22,8 @@ const (
 type Result struct {
 	Schema  string         `json:"schema"`
 	Verdict Verdict        `json:"verdict"`
-	Why     string         `json:"why"`   // one sentence; what a target wrote at its end may follow in lines
-	Sides   [2]string      `json:"sides"` // what a and b are, without secrets; empty where not told
+	Why     string         `json:"why"`   // one sentence; a target's last output may follow in lines
+	Sides   [2]string      `json:"sides"` // the two sides in words, without secrets; empty where unknown
 	Pairs   int            `json:"pairs"`
 	Metrics []MetricResult `json:"metrics"`
 	AA      AA             `json:"aa"`
@@ -60,7 +60,7 @@ type MetricResult struct {
 	Why      string  `json:"why"`
 }
 
-// AA is what comparing a side with itself gave.
+// AA is the result of comparing a side with itself.
 type AA struct {
 	Pairs int `json:"pairs"`
 	// FalsePositive is the simulated rate of sessions like this one, with this

@@ -11,14 +11,14 @@ import (
 // positive rate; a rate of 1 % then has a standard error of 0.3 %.
 const simulations = 1000
 
-// shifts is how many sessions tell the smallest effect that is found; their
+// shifts is how many sessions estimate the smallest detectable effect; their
 // 80 % quantile is then within some hundredths of itself.
 const shifts = 300
 
 // leastNoise is how many residuals noise is drawn from at least.
 const leastNoise = 6
 
-// Errors returns what a session of so many pairs can see and how often it errs, by a
+// Errors returns the detectable change of a session with a number of pairs and how often it errs, by a
 // side's comparison with itself: by which metrics identical sides differed, the
 // smallest effect that is found, and, by simulation with the same noise, how often
 // the rules call a regression where there is none. The noise is that of the pairs
@@ -35,7 +35,7 @@ func Errors(aa, compared []Pair, planned int, r Rules) AA {
 	for _, m := range r.Metrics {
 		noise := m.noise(aa, compared)
 		if m.Advisory || len(noise) == 0 || len(residuals) > 0 && len(noise) != len(residuals[0]) {
-			continue // told only, or lacking on a side
+			continue // advisory, or missing on a side
 		}
 		residuals, margins = append(residuals, noise), append(margins, math.Log1p(m.Margin))
 		if out.MDE == 0 {
@@ -70,9 +70,9 @@ func differing(aa []Pair, r Rules) []string {
 // call a change in four of five simulated sessions of the planned pairs: the
 // interval must exclude zero, and the estimate pass the least. Noise is drawn
 // from the residuals with random signs, so that one stalled launch counts for
-// what it does to ranks and not for what it does to a standard deviation.
+// its effect on ranks, not for that on a standard deviation.
 //
-// Each simulated session needs a certain shift, since the interval moves along
+// Each simulated session needs a certain shift, because the interval moves along
 // with it; the answer is their 80 % quantile. It is NaN for too little noise to
 // draw from, or pairs too few to decide.
 func detectable(residuals []float64, at look, least float64) float64 {
@@ -96,7 +96,7 @@ func detectable(residuals []float64, at look, least float64) float64 {
 
 // falsePositives returns the part of simulated sessions that end as regressions
 // though both sides are the same: differences are drawn from those of identical
-// sides with random signs, all metrics of a pair together, since they move
+// sides with random signs, all metrics of a pair together, because they move
 // together.
 func falsePositives(residuals [][]float64, margins []float64, pairs int, levels []float64, seed uint64) float64 {
 	if len(residuals) == 0 || len(residuals[0]) == 0 || pairs < LeastPairs {

@@ -53,7 +53,7 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 	out.conclude()
 	out.JudgeFailures(failed(base), failed(blocks))
 	out.Warnings = append(out.Warnings,
-		"the baseline was measured at another time: what else has changed since cannot be told from a change of the service (redline gate --base REF measures both together)",
+		"the baseline was measured at another time: other changes since then look like changes of the service (redline gate --base REF measures both together)",
 		fmt.Sprintf("the same work takes this machine %+.1f %% time against then; intervals of times and rates are wider by %.1f %%", 100*math.Expm1(drift), 100*math.Expm1(wide)))
 	return out
 }
@@ -68,7 +68,7 @@ func Single(blocks []Block, r Rules) Result {
 	return out
 }
 
-// Stored is what a comparison with a stored baseline rests on.
+// Stored is the basis of a comparison with a stored baseline.
 type Stored struct {
 	File     string    `json:"file"`
 	Saved    time.Time `json:"saved,omitzero"`
@@ -108,7 +108,7 @@ func drifted(base, blocks []Block) (estimate, wide float64, known bool) {
 
 // weighApart gathers a metric's evidence from two independent samples.
 // Percentiles are compared by those of each block: blocks are of one length, so
-// that what few requests do to a percentile they do to both sides.
+// that the effect of few requests on a percentile hits both sides.
 func weighApart(m Metric, base, blocks []Block, level float64) judgement {
 	j := judgement{m: m, p: math.NaN(), mde: math.NaN(), missing: "it is not in every block"}
 	a, okA := m.logs(base)
@@ -133,8 +133,8 @@ func weighApart(m Metric, base, blocks []Block, level float64) judgement {
 	return j
 }
 
-// unrest is the standard deviation of values, the larger of what outliers move
-// and what they do not.
+// unrest is the standard deviation of values, the larger of an estimate that outliers move
+// and one that they do not.
 func unrest(values []float64) float64 { return math.Max(stat.Deviation(values), stat.Spread(values)) }
 
 func negated(values []float64) []float64 {
@@ -162,7 +162,7 @@ func failed(blocks []Block) (share float64) {
 // exceed side A's.
 const mostErrors = 0.001
 
-// JudgeFailures judges what no metric of speed covers: shares of requests that
+// JudgeFailures judges a figure that no metric of speed covers: the shares of requests that
 // failed, of side a and side b.
 func (r *Result) JudgeFailures(a, b float64) {
 	switch {

@@ -21,11 +21,11 @@ import (
 // Nobody is the user id that owns nothing on Linux.
 const Nobody = 65534
 
-// What the second process is to do.
+// Tasks of the second process.
 const (
 	networkVariable = "REDLINE_DOORTEST_NETWORK"
 	addressVariable = "REDLINE_DOORTEST_ADDRESS"
-	leaveVariable   = "REDLINE_DOORTEST_LEAVE" // what to send before it leaves, in hexadecimal
+	leaveVariable   = "REDLINE_DOORTEST_LEAVE" // sent before it leaves, in hexadecimal
 	crowdVariable   = "REDLINE_DOORTEST_CROWD" // how many connections to hold
 )
 
@@ -44,7 +44,7 @@ func init() {
 		os.Exit(1)
 	}
 	if text := os.Getenv(leaveVariable); text != "" {
-		// What was sent arrives although nobody owns the socket any more.
+		// Sent bytes arrive although the socket has no owner any more.
 		data, _ := hex.DecodeString(text)
 		_, _ = conn.Write(data)
 		conn.Close()

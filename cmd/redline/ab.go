@@ -27,7 +27,7 @@ import (
 	"github.com/redline-go/redline/verify/session"
 )
 
-// compareFlags are what ab and gate have in common.
+// compareFlags are the flags common to ab and gate.
 type compareFlags struct {
 	runFlags
 	maxTime  time.Duration
@@ -46,14 +46,16 @@ type compareFlags struct {
 func (f *compareFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.loadFlags(flags)
+	flags.MarkHidden("duration") // begin refuses both
+	flags.MarkHidden("requests")
 	f.protocolFlags(flags)
-	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after this `time` at the latest, undecided if need be")
-	flags.IntVar(&f.most, "pairs", 0, "measure at most `n` pairs (60)")
-	flags.Uint64Var(&f.seed, "seed", 0, "order of the pairs (random)")
-	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch (2s)")
-	flags.BoolVar(&f.apart, "one-at-a-time", false, "never have both sides up: launch one after the other")
-	flags.StringVarP(&f.out, "output", "o", "", "`directory` that keeps the session (runs/<time>-ab)")
-	flags.BoolVar(&f.resume, "resume", false, "go on with the interrupted session in the directory of -o")
+	flags.DurationVar(&f.maxTime, "max-time", session.DefaultMaxTime, "end after this `time`, even if undecided")
+	flags.IntVar(&f.most, "pairs", 0, "measure at most `n` pairs (default 60)")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of pairs (default random)")
+	flags.DurationVar(&f.block, "block", 0, "measured `time` of each launch (default 2s)")
+	flags.BoolVar(&f.apart, "one-at-a-time", false, "never run both sides at once")
+	flags.StringVarP(&f.out, "output", "o", "", "`directory` that keeps the session (default runs/<time>-ab)")
+	flags.BoolVar(&f.resume, "resume", false, "continue the interrupted session in the directory of -o")
 	flags.BoolVar(&f.json, "json", false, "print ab.json alone on stdout")
 	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
 	flags.StringVar(&f.junit, "junit", "", "write the result as JUnit XML to `file`")
@@ -68,24 +70,32 @@ func abCommand() *cobra.Command {
 	var envA, envB []string
 	cmd := &cobra.Command{
 		Use:   "ab (--a CMD --b CMD | --build-a PKG[@REF] --build-b PKG[@REF] | --env-a K=V --env-b K=V) URL | scenario.yaml",
-		Short: "Settle which of two versions of a service is faster",
-		Long: `ab measures two versions of a service in pairs of short launches, in random order,
-until it can decide or the time is up. First it compares side a with itself: that
-tells how small a change this machine can show today.
+		Short: "Decide which of two versions of a service is faster",
+		Long: `ab decides whether version b of a service is slower, faster or the same as version
+a. It measures both in pairs of short launches, in random order, until the evidence
+suffices or --max-time is up. It also measures side a against itself, which shows
+how small a change this machine can detect today, and warns if that pair differs.
 
-The sides are two commands (--a, --b), two packages or git revisions of one
-(--build-a, --build-b; built in temporary worktrees), or one target with two
-environments (--env-a, --env-b, besides the scenario's target). Both must listen
-where the scenario sends its load.
+The sides are one of:
+  --a CMD --b CMD               two commands
+  --build-a PKG --build-b PKG   two packages, or one at two git revisions (PKG@REF),
+                                built in temporary worktrees
+  --env-a K=V --env-b K=V       one target (the scenario's) in two environments
+Both must listen where the scenario sends its load.
 
-Where a side's arguments or environment name that port, the other side is launched
-beside it at a free one, and load goes to them by turns of a fraction of a second:
-what the machine does then happens to both alike, and far smaller changes can be
-told. Where that does not work (the load comes at a rate, the port is not named, a
-side does not serve so, requests outlast the rest between turns), or with
---one-at-a-time, one side is up at a time. Use that for services that must not run twice.
+Both sides run at once if their arguments or environment name the port, so that
+redline can move one to a free port. Load then alternates between them several times
+a second: noise of the machine hits both alike, and far smaller changes become
+detectable. Otherwise (load at a rate, port not named, slow requests), or with
+--one-at-a-time, one side runs at a time. Services that must never run twice need
+--one-at-a-time.
 
-Exit code 0: b is no worse, or better. 1: b is worse. 3: not decided.`,
+Throughput and CPU per request decide (at a rate: p50 and CPU per request), each with
+a margin of 5 %; other metrics are advisory. verify: in the scenario changes both.
+The session stays in runs/<time>-ab; after an interrupt, -o DIR --resume continues it.
+
+Exit code 0: b is no worse, or better. 1: b is worse. 2: usage or input error.
+3: undecided, or the session is invalid. 130: interrupted.`,
 		Example: `  redline ab --build-a ./cmd/svc@main --build-b ./cmd/svc scenario.yaml
   redline ab --a './svc-old -l :8080' --b './svc-new -l :8080' http://127.0.0.1:8080/ -c 32
   redline ab --env-a GOGC=100 --env-b GOGC=400 scenario.yaml --max-time 5m`,
@@ -118,19 +128,24 @@ func gateCommand() *cobra.Command {
 	var base, build string
 	cmd := &cobra.Command{
 		Use:   "gate (--base REF | --baseline FILE | --save-baseline FILE) URL | scenario.yaml",
-		Short: "Fail a build that made a service slower",
-		Long: `gate compares the work tree with a git revision, as ab does, for CI: exit code 0
-when nothing is worse by its margin, 1 on a regression, 3 when it could not be
-decided. It never passes what it could not have failed.
+		Short: "Fail a build that makes a service slower",
+		Long: `gate fails a CI job when the work tree makes the service slower. It builds the work
+tree and a git revision (--base) and compares them as redline ab does. A metric
+passes only if a change of its margin would have been detected: a runner too noisy
+to decide exits 3, not 0.
 
-With --baseline it is compared with what --save-baseline stored earlier. That
-measures half as much and tells less, since what else has changed meanwhile is in
-the difference: nothing is decided (3) on another machine, kernel, version of Go
-or scenario, and intervals are wider. --save-baseline alone measures and stores.
+Without --base, --baseline FILE compares with launches that --save-baseline FILE
+stored earlier. That measures half as much but decides less: the difference contains
+every other change since, so intervals are wider, and another machine, kernel, Go
+version or scenario is undecided (3). --save-baseline alone measures and stores.
 
-The service is the scenario's target.build, or --build. Margins stand in the
-scenario (verify:). With CI=true what did not pass is also printed as workflow
-commands that CI systems show beside the change.`,
+The service is the scenario's target.build, or --build. Margins are set in the
+scenario (verify:); the default is 5 % for throughput and CPU per request. With
+CI=true every metric that did not pass is also printed as a workflow command, which
+CI systems show next to the change. --markdown, --junit and --sarif write reports.
+
+Exit code 0: nothing is worse by its margin. 1: regression. 2: usage or input error.
+3: undecided, or the session is invalid. 130: interrupted.`,
 		Example: `  redline gate --base origin/main scenario.yaml
   redline gate --save-baseline base.json scenario.yaml
   redline gate --baseline base.json scenario.yaml
@@ -138,7 +153,7 @@ commands that CI systems show beside the change.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if base == "" && f.baseline == "" && f.saveBaseline == "" {
-				return errors.New("compare with which revision? (hint: --base origin/main)")
+				return errors.New("no revision to compare with (hint: --base origin/main)")
 			}
 			plan, err := f.plan(cmd, args)
 			if err != nil {
@@ -148,7 +163,7 @@ commands that CI systems show beside the change.`,
 				build = plan.Target.Build
 			}
 			if build == "" {
-				return errors.New("what to build? the scenario has no target.build (hint: --build ./cmd/svc)")
+				return errors.New("no package to build: the scenario has no target.build (hint: --build ./cmd/svc)")
 			}
 			if base == "" {
 				return f.against(cmd, plan, args[0], side{build: build})
@@ -157,20 +172,20 @@ commands that CI systems show beside the change.`,
 		},
 	}
 	f.register(cmd)
-	cmd.Flags().StringVar(&base, "base", "", "git `revision` to compare with")
-	cmd.Flags().StringVar(&f.baseline, "baseline", "", "stored `file` of --save-baseline to compare with: only the work tree is measured, and less can be told")
+	cmd.Flags().StringVar(&base, "base", "", "git `revision` to compare the work tree with")
+	cmd.Flags().StringVar(&f.baseline, "baseline", "", "compare with this `file` of --save-baseline: measures the work tree alone, decides less")
 	cmd.MarkFlagsMutuallyExclusive("base", "baseline")
-	cmd.Flags().StringVar(&build, "build", "", "main `package` to build, relative to here")
+	cmd.Flags().StringVar(&build, "build", "", "main `package` to build, relative to this directory (default the scenario's target.build)")
 	return cmd
 }
 
-// side is one side as flags say it.
+// side is one side as the flags describe it.
 type side struct {
 	command, build string
 	env            []string
 }
 
-// words tells what a side is, without secrets; a resumed session must be of the
+// words describes a side, without secrets; a resumed session must have the
 // same words.
 func (s side) words(plan *scenario.Plan, built revision.Built) string {
 	parts := []string{}
@@ -199,7 +214,7 @@ func (s side) words(plan *scenario.Plan, built revision.Built) string {
 	return strings.Join(parts, " ")
 }
 
-// executable tells the file that a command runs by a part of its hash, so that
+// executable identifies the file that a command runs by a part of its hash, so that
 // one that was built anew between an interrupt and --resume is another side;
 // nothing if there is no such file.
 func executable(command []string) []string {
@@ -225,7 +240,7 @@ func executable(command []string) []string {
 // runtimeVariables are read by every Go program, and no secrets.
 var runtimeVariables = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"}
 
-// variable writes a K=V so that another value can be told and this one cannot:
+// variable writes a K=V so that another value is recognisable and this one is not:
 // 16 bits of its hash say next to nothing of a secret.
 func variable(pair string) string {
 	name, value, _ := strings.Cut(pair, "=")
@@ -236,7 +251,7 @@ func variable(pair string) string {
 	return fmt.Sprintf("%s=[value %x]", name, sum[:2])
 }
 
-// compare runs a session and prints what it came to.
+// compare runs a session and prints its result.
 func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name string, sides [2]side, kind history.Kind) error {
 	c, err := f.begin(cmd, plan, name, kind)
 	if err != nil {
@@ -256,7 +271,7 @@ func (f *compareFlags) compare(cmd *cobra.Command, plan *scenario.Plan, name str
 	}
 	if len(sides[1].env) > 0 {
 		if f.saveBaseline != "" {
-			return errors.New("--save-baseline is for a version as it is, and --env-b changes it (hint: put the environment into the scenario)")
+			return errors.New("--save-baseline stores a version as it is, and --env-b changes it (hint: put the environment into the scenario)")
 		}
 		c.own = true
 	}
@@ -309,13 +324,13 @@ func (b builder) build(ctx context.Context, sources revision.Sources, name strin
 		return built, err
 	}
 	if built.Dirty {
-		b.note("the work tree has changes that are not committed: side %s is measured with them", name)
+		b.note("the work tree has uncommitted changes: side %s includes them", name)
 	}
 	b.done[sources] = built
 	return built, nil
 }
 
-// prepare makes a side's plan, building it if it is built, and tells what it is.
+// prepare makes a side's plan, builds it if needed, and describes it in words.
 func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b builder) (out session.Side, words string, err error) {
 	own := *plan
 	out = session.Side{Name: name, Plan: &own}
@@ -326,7 +341,7 @@ func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b b
 	for _, pair := range s.env {
 		k, v, ok := strings.Cut(pair, "=")
 		if !ok || k == "" {
-			return out, "", fmt.Errorf("--env-%s %q is not K=V", name, k)
+			return out, "", fmt.Errorf("--env-%s %q does not have the form K=V", name, k)
 		}
 		own.Target.Env[k] = v
 	}
@@ -343,7 +358,7 @@ func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b b
 	}
 	if own.Target.Build == "" {
 		if len(own.Target.Exec) == 0 {
-			return out, "", errors.New("what is it? (hint: --a CMD --b CMD, --build-a PKG@REF --build-b PKG, or a scenario with a target and --env-a, --env-b)")
+			return out, "", errors.New("no command or package given (hint: --a CMD --b CMD, --build-a PKG@REF --build-b PKG, or a scenario with a target and --env-a, --env-b)")
 		}
 		return out, s.words(&own, revision.Built{}), nil
 	}
@@ -375,7 +390,7 @@ func (f *compareFlags) print(w, stderr io.Writer, r verify.Result, name string) 
 }
 
 // report writes a result for those who do not read the terminal: in the files
-// asked for, and to w what a CI system shows beside the change.
+// asked for, and to w the annotations that a CI system shows next to the change.
 func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err error) {
 	for _, format := range []struct {
 		path  string

@@ -206,7 +206,7 @@ func blocksLogged(dir string) int {
 	return strings.Count(string(data), "\n")
 }
 
-// TestBrokenSide: each is told after one launch of either side.
+// TestBrokenSide: each is reported after one launch of either side.
 func TestBrokenSide(t *testing.T) {
 	s := newStall(t)
 	for mode, want := range map[string][]string{
@@ -272,13 +272,13 @@ func TestNothingToDecideBy(t *testing.T) {
 		"nothing is loaded": {[]string{"--env-b", "A=1", "idle.yaml"}, exitUndecided, "INVALID: side a: the scenario loaded nothing"},
 		"a metric that is asked for": {[]string{"--a", bare, "--b", bare + " --password " + secret, "allocs.yaml"}, exitUndecided,
 			"INVALID: the target does not deliver allocs_per_request, which the scenario asks for (hint: "},
-		"no time":         {[]string{"--env-b", "A=1", "shop.yaml", "--max-time", "3s"}, exitUndecided, "INVALID: the time is not enough"},
+		"no time":         {[]string{"--env-b", "A=1", "shop.yaml", "--max-time", "3s"}, exitUndecided, "INVALID: too little time"},
 		"too few pairs":   {[]string{"--env-b", "A=1", "shop.yaml", "--pairs", "3"}, exitUsage, "--pairs 3 cannot decide"},
 		"no sides":        {[]string{"http://" + s.address + "/"}, exitUsage, "hint: --a CMD --b CMD"},
 		"no such command": {[]string{"--a", "no-such-command", "--b", "no-such-command", "shop.yaml"}, exitUndecided, "no-such-command"},
 		"half a pair":     {[]string{"--a", bare, "shop.yaml"}, exitUsage, "[a b]"},
-		"a rate for -d":   {[]string{"--env-b", "A=1", "shop.yaml", "-d", "5s"}, exitUsage, "--duration is not for comparing"},
-		"resumes nothing": {[]string{"--env-b", "A=1", "shop.yaml", "--resume"}, exitUsage, "resume which session?"},
+		"a rate for -d":   {[]string{"--env-b", "A=1", "shop.yaml", "-d", "5s"}, exitUsage, "--duration does not apply to a comparison"},
+		"resumes nothing": {[]string{"--env-b", "A=1", "shop.yaml", "--resume"}, exitUsage, "no session to resume"},
 		"resumes nowhere": {[]string{"--env-b", "A=1", "shop.yaml", "--resume", "-o", "nowhere"}, exitUsage, "nowhere"},
 		"no such file":    {[]string{"--env-b", "A=1", "nowhere.yaml"}, exitUsage, "nowhere.yaml"},
 	} {

@@ -68,7 +68,7 @@ func (f *compareFlags) against(cmd *cobra.Command, plan *scenario.Plan, name str
 	return f.print(cmd.OutOrStdout(), cmd.ErrOrStderr(), result, name)
 }
 
-// printAlone writes what was measured where there was nothing to compare with.
+// printAlone writes the measurements of a side that has nothing to be compared with.
 func (f *compareFlags) printAlone(w io.Writer, r verify.Result) error {
 	if f.json {
 		return printJSON(w, r)
@@ -80,9 +80,9 @@ func (f *compareFlags) printAlone(w io.Writer, r verify.Result) error {
 	return t.Flush()
 }
 
-// saveBaseline stores the blocks of side b, unless they are what a later session
+// saveBaseline stores the blocks of side b, unless they are such as a later session
 // must not be measured by: those of an invalid session, and those of a version
-// that is worse than what it was compared with, which would let the service
+// that is worse than its counterpart, which would let the service
 // become slower step by step.
 func (c *comparison) saveBaseline(r verify.Result, blocks []verify.Block) error {
 	if c.f.saveBaseline == "" {

@@ -31,21 +31,21 @@ func benchCommand() *cobra.Command {
 		Use:   "bench [packages]",
 		Short: "Compare Go benchmarks between two revisions or environments",
 		Long: `bench runs the Go benchmarks of packages (by default those of this folder) in
-rounds, and tells which of them do not measure what they seem to.
+rounds, and names those that do not measure the work they claim to.
 
 With two sides (a git revision and the work tree: --base; two revisions: --a, --b;
-two environments: --env-a, --env-b) each round launches every benchmark once on
-either side, one right after the other in random order. First side a is measured
-against itself: that tells how small a change this machine can show today.
-Revisions are built in temporary worktrees.
+two environments: --env-a, --env-b) each round launches every benchmark once per
+side, one right after the other in random order. Side a is first measured against
+itself, which shows how small a change this machine can detect today. Revisions are
+built in temporary worktrees.
 
 The folder of -o keeps every round in old.txt and new.txt (benchstat -ignore commit
 old.txt new.txt), bench.json, and CPU profiles of the benchmarks that changed or
 take longest. --history keeps the figures of side b, or of the only one, by commit.
 
 Exit code 0: nothing is worse by its margin, or one side was measured. 1: something
-is worse. 3: not decided, or a benchmark fails. 130: interrupted; what was measured
-is kept.`,
+is worse. 2: usage or input error. 3: undecided, or a benchmark fails. 130:
+interrupted; the rounds so far are kept.`,
 		Example: `  redline bench ./...
   redline bench --base origin/main ./codec
   redline bench --a v1.2.0 --b v1.3.0 --bench 'Encode|Decode' --max-time 10m ./codec
@@ -65,14 +65,14 @@ func (f *benchFlags) register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.envB, "env-b", nil, "`K=V` of side b's environment; may be repeated")
 	flags.StringVar(&f.Bench, "bench", ".", "run only benchmarks that match the `regexp`, as go test -bench")
 	flags.StringVar(&f.BenchTime, "benchtime", gobench.DefaultBenchTime, "measured `time` of a benchmark in each round, or iterations (50x)")
-	flags.IntVar(&f.Rounds, "rounds", gobench.DefaultRounds, "measure each benchmark `n` times a side, time permitting (go test's -count)")
-	flags.DurationVar(&f.MaxTime, "max-time", gobench.DefaultMaxTime, "end after this `time` at the latest, builds included, undecided if need be")
+	flags.IntVar(&f.Rounds, "rounds", gobench.DefaultRounds, "measure each benchmark up to `n` times per side (go test's -count)")
+	flags.DurationVar(&f.MaxTime, "max-time", gobench.DefaultMaxTime, "end after this `time`, builds included, even if undecided")
 	flags.IntSliceVar(&f.CPU, "cpu", nil, "GOMAXPROCS `list` to run each benchmark with (1,2)")
 	flags.StringVar(&f.Tags, "tags", "", "build `tags`, separated by commas")
-	flags.Float64Var(&f.margin, "margin", 100*gobench.DefaultMargin, "change for the worse that is still acceptable, `percent`")
+	flags.Float64Var(&f.margin, "margin", 100*gobench.DefaultMargin, "largest acceptable change for the worse, in `percent`")
 	flags.IntVar(&f.Profiles, "profiles", gobench.DefaultProfiles, "take CPU profiles of at most `n` benchmarks (0: none)")
-	flags.Uint64Var(&f.Seed, "seed", 0, "order of the rounds (random)")
-	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the results (runs/<time>-bench)")
+	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the order of rounds (default random)")
+	flags.StringVarP(&f.Out, "output", "o", "", "`directory` that keeps the results (default runs/<time>-bench)")
 	flags.BoolVar(&f.json, "json", false, "print bench.json alone on stdout")
 	historyFlag(flags, &f.history)
 	flags.StringVar(&f.markdown, "markdown", "", "write the result as Markdown to `file`")
@@ -172,7 +172,7 @@ func (f *benchFlags) print(w io.Writer, r *gobench.Report, dir string) (err erro
 	return err
 }
 
-// benchExit says by the exit code what a report came to.
+// benchExit returns the exit code of a report.
 func benchExit(r *gobench.Report) error {
 	switch {
 	case r.Interrupted:

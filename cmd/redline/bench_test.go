@@ -82,7 +82,7 @@ func TestBench(t *testing.T) {
 		t.Errorf("one side: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 	r = invokeIn(t, dir, "history", "add", "out", "alone", "--history", "kept.db")
-	if r.code != exitOK || !strings.Contains(r.stdout, "out: kept, as of a dirty tree") || !strings.Contains(r.stdout, "alone: is there already") {
+	if r.code != exitOK || !strings.Contains(r.stdout, "out: kept, as of a dirty tree") || !strings.Contains(r.stdout, "alone: already kept") {
 		t.Errorf("what bench left is added: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 	r = invokeIn(t, dir, "history", "shop.Work ns/op", "--dirty", "--csv", "--history", "kept.db")

@@ -15,13 +15,14 @@ func compareCommand() *cobra.Command {
 	var markdown, flame string
 	cmd := &cobra.Command{
 		Use:   "compare RUN RUN",
-		Short: "Set two recorded runs beside each other",
-		Long: `compare tells by how much the second of two recorded runs differs from the first:
-figures with intervals from blocks of windows (long enough for one not to tell of
-the next), where the mean request spends other time, and which functions take
-other CPU. It needs the bundles alone.
+		Short: "Show by how much two recorded runs differ",
+		Long: `compare shows by how much the second of two recorded runs differs from the first:
+figures with intervals, where the mean request spends more or less time, and which
+functions take more or less CPU. It reads the bundles alone, on any machine.
+Intervals come from blocks of windows, long enough not to be correlated.
 
-It decides nothing, since the runs were made one after another: redline ab does.`,
+compare decides nothing, because the runs were made one after another and anything
+else may have changed in between. redline ab decides.`,
 		Example: "  redline compare runs/20260102-150405-gateway runs/20260102-151210-gateway --flame diff.html",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -41,7 +41,7 @@ func TestCompare(t *testing.T) {
 			return strings.HasPrefix(c.Place, "sleep time.Sleep < main.main.func1 main.go:")
 		})
 		if slept < 0 || list[slept].A != 0 || list[slept].B < 16e6 {
-			t.Errorf("%s: the sleep of 20 ms is told as %+v", part, list)
+			t.Errorf("%s: the sleep of 20 ms is reported as %+v", part, list)
 		}
 		if !slices.IsSortedFunc(list, func(a, b verify.Change) int { return cmp.Compare(math.Abs(b.B-b.A), math.Abs(a.B-a.A)) }) {
 			t.Errorf("%s: not the largest change first: %+v", part, list)

@@ -19,7 +19,7 @@ import (
 	"github.com/redline-go/redline/verify/session"
 )
 
-// comparison is what every session of ab and gate needs around it.
+// comparison holds the surroundings of a session of ab or gate.
 type comparison struct {
 	f        *compareFlags
 	ctx      context.Context
@@ -39,11 +39,11 @@ type comparison struct {
 	own      bool          // side b has an environment of its own, and is not the commit's like
 }
 
-// begin checks the flags and makes ready; close is to follow.
+// begin checks the flags and prepares the session; the caller must close it.
 func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about string, kind history.Kind) (*comparison, error) {
 	for _, flag := range []string{"duration", "requests"} {
 		if cmd.Flags().Changed(flag) {
-			return nil, fmt.Errorf("--%s is not for comparing: each launch is measured for --block, and the session ends by --pairs or --max-time", flag)
+			return nil, fmt.Errorf("--%s does not apply to a comparison: --block is the measured time of each launch, and --pairs or --max-time ends the session", flag)
 		}
 	}
 	metrics, err := verify.Choose(plan)
@@ -52,10 +52,10 @@ func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about stri
 	}
 	rules := verify.Rules{Metrics: metrics, Seed: f.seed}
 	if least := rules.Least(); f.most > 0 && f.most < least {
-		return nil, fmt.Errorf("--pairs %d cannot decide: with these metrics the fewest are %d", f.most, least)
+		return nil, fmt.Errorf("--pairs %d cannot decide: these metrics need at least %d", f.most, least)
 	}
 	if f.resume && f.out == "" {
-		return nil, errors.New("resume which session? (hint: -o runs/...)")
+		return nil, errors.New("no session to resume (hint: -o runs/...)")
 	}
 	c := &comparison{
 		f: f, ctx: cmd.Context(), about: about, stderr: cmd.ErrOrStderr(), plan: plan, rules: rules, progress: newProgress(cmd.ErrOrStderr()), kind: kind,
@@ -70,7 +70,7 @@ func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about stri
 	return c, nil
 }
 
-// makeReady makes sure, before anything is built, of what the session needs on
+// makeReady makes sure, before anything is built, that the session has its places on
 // disk: its directory, the history, and a scratch directory.
 func (c *comparison) makeReady() (err error) {
 	if !c.f.resume {
@@ -92,7 +92,7 @@ func (c *comparison) makeReady() (err error) {
 func (c *comparison) close() {
 	c.progress.close()
 	if c.folder != nil {
-		_ = c.folder.Remove() // what cannot be removed now is swept later
+		_ = c.folder.Remove() // leftovers are swept later
 	}
 	c.place.Release()
 	if c.store != nil {
@@ -100,7 +100,7 @@ func (c *comparison) close() {
 	}
 }
 
-// measurer measures blocks, with the machine beside each where they are to be
+// measurer measures blocks, with the machine's speed alongside if they are to be
 // stored or compared with stored ones.
 func (c *comparison) measurer() session.Measurer {
 	if c.f.saveBaseline != "" || c.f.baseline != "" {
@@ -109,7 +109,7 @@ func (c *comparison) measurer() session.Measurer {
 	return c.launcher
 }
 
-// describe notes what side b is and in what circumstances it is measured.
+// describe notes side b's commit and the circumstances of its measurement.
 func (c *comparison) describe(b side, prepared session.Side) (err error) {
 	if prepared.Binary != "" {
 		c.header.Commit = revision.Describe(c.ctx, revision.ParseSources(b.build).Revision)
@@ -131,7 +131,7 @@ func (c *comparison) cutShort(err error) error {
 	return &exitError{code: exitInterrupted}
 }
 
-// unmeasured is the exit of a session without a result. A CI job's reports tell
+// unmeasured is the exit of a session without a result. A CI job's reports say
 // why, too: without them the page of the change shows nothing.
 func (c *comparison) unmeasured(err error) error {
 	c.progress.close()
@@ -141,13 +141,13 @@ func (c *comparison) unmeasured(err error) error {
 	return errors.Join(err, c.f.report(c.stderr, verify.Result{Schema: verify.Schema, Verdict: verify.Invalid, Why: err.Error()}, c.about))
 }
 
-// finish keeps what was measured: in the session's directory, as a baseline, in
+// finish keeps the measurement: in the session's directory, as a baseline, in
 // the history.
 func (c *comparison) finish(r *verify.Result, log *session.Log) error {
 	c.progress.close()
 	r.Sides = [2]string{c.header.A, c.header.B}
 	if n := c.launcher.Repeated; n > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d launches were measured again: the generator could not keep up", n))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d launches measured again: the generator could not keep up", n))
 	}
 	if err := log.Finish(*r); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (c *comparison) finish(r *verify.Result, log *session.Log) error {
 	case r.Verdict == verify.Invalid:
 		c.progress.note("not kept in the history: the session is invalid")
 	case c.own:
-		c.progress.note("not kept in the history: side b has an environment of its own, and others of its commit do not")
+		c.progress.note("not kept in the history: side b has an environment of its own, unlike other results of its commit")
 	default:
 		kept, err := history.FromSession(c.f.out, c.header, log.Blocks(), c.rules.Metrics, r.Turn, c.kind)
 		keep(c.ctx, c.store, kept, err, c.progress.note)

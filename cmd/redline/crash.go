@@ -11,7 +11,7 @@ import (
 // debugVariable names the environment variable that shows where a panic came from.
 const debugVariable = "REDLINE_DEBUG"
 
-// crashed reports a panic that nobody expected: a bug, which a damaged bundle
+// crashed reports an unexpected panic: a bug, which a damaged bundle
 // brought to light if one was being read. The exit code is that of an input error
 // then, and otherwise that of a measurement that came to nothing.
 func crashed(stderr io.Writer, p any, stack []byte) int {

@@ -19,11 +19,11 @@ func demoCommand() *cobra.Command {
 	o := demo.Options{Version: version()}
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Find what stops a real order gateway, fix it step by step, and measure each gain",
-		Long: `demo starts a PostgreSQL of its own and the lab's order gateway as such services
-are found, says what stops it, takes the remedy that the first finding calls
-for, runs again, and prints the ladder. It needs a checkout of redline and takes
-a few minutes on two cores.`,
+		Short: "Find the bottleneck of a real order gateway, fix it step by step, and measure each gain",
+		Long: `demo starts a PostgreSQL of its own and the lab's order gateway with the defects
+that such services usually have. It finds the bottleneck, applies the remedy of the
+first finding, runs again, and so on; then it prints the ladder of gains. It needs a
+checkout of redline and takes a few minutes on two cores.`,
 		Example: "  redline demo\n  redline demo --json > ladder.json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,7 +36,7 @@ a few minutes on two cores.`,
 	flags.StringVar(&o.DSN, "postgres", "", "`DSN` of a throwaway PostgreSQL to use instead of starting one")
 	flags.DurationVarP(&o.Duration, "duration", "d", 10*time.Second, "measured time of each step")
 	flags.DurationVar(&o.Warmup, "warmup", 2*time.Second, "warm-up of each step")
-	flags.IntVar(&o.MaxSteps, "max-steps", 0, "stop after this many steps (default: when no finding calls for more)")
+	flags.IntVar(&o.MaxSteps, "max-steps", 0, "stop after this many steps (default: when no finding has a remedy left)")
 	flags.BoolVar(&asJSON, "json", false, "print the ladder alone as JSON on stdout")
 	flags.BoolVar(&plain, "plain", false, "plain progress lines even on a terminal")
 	return cmd
@@ -82,21 +82,21 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 	}
 	switch {
 	case cmd.Context().Err() != nil:
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted; what was measured is kept in %s", o.Dir)}
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted; the runs so far are kept in %s", o.Dir)}
 	case climbErr != nil:
 		return &exitError{exitUndecided, climbErr}
 	}
 	return err
 }
 
-// tellStep prints what a step reached and what was found to stop it then.
+// tellStep prints a step's figures and the bottleneck found in it.
 func tellStep(w io.Writer, s demo.Step) {
 	inert.Fprintf(w, "\n== %s: %s\n", s.Step.Step, s.Title)
 	report.Head(w, s.Summary, report.TextOptions{Color: colour(w), Width: width(w)})
 }
 
 // ladderPage writes the page of every step and returns the path of the first:
-// what stopped the service as it was found.
+// the bottleneck of the service as it was found.
 func ladderPage(steps []demo.Step) (string, error) {
 	for _, s := range steps {
 		rec, err := record.Open(s.Dir)

@@ -15,7 +15,9 @@ func diagnoseCommand() *cobra.Command {
 		Short: "Judge a recorded run again, from its bundle alone",
 		Long: `diagnose takes the requests of a recorded run apart and judges it again, without
 the target and on any machine. It rewrites anatomy.json, findings.json,
-summary.json and report.html in the bundle; what was measured is not touched.`,
+summary.json and report.html in the bundle and leaves the measurements as they are.
+Use it after an upgrade of redline, or on a bundle copied from elsewhere. The exit
+code is that of redline run for the same results.`,
 		Example: "  redline diagnose runs/20260102-150405-gateway --all",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -31,6 +33,6 @@ summary.json and report.html in the bundle; what was measured is not touched.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print summary.json alone on stdout")
-	cmd.Flags().BoolVar(&all, "all", false, "print every finding in full, what was rejected and not judged, and the slowest requests")
+	cmd.Flags().BoolVar(&all, "all", false, "print every finding in full, rejected and unjudged causes, and the slowest requests")
 	return cmd
 }

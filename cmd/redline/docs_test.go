@@ -97,7 +97,7 @@ func TestLoadFiguresAreDocumented(t *testing.T) {
 	}
 	for _, name := range names {
 		if !strings.Contains(string(content), "`"+name+"`") {
-			t.Errorf("%s does not tell of %s", loadDoc, name)
+			t.Errorf("%s does not report %s", loadDoc, name)
 		}
 	}
 }

@@ -17,14 +17,16 @@ func doctorCommand() *cobra.Command {
 	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use:   "doctor [URL]",
-		Short: "What can be seen here, and what would enable the rest",
-		Long: `doctor opens every source for a moment, on this machine alone or on a target, and
-tells what each sees here, what it does not, and what would enable it. It also
-looks at what load and figures depend on: open files, CPUs, clock, timers, local
-ports, the limits of redline's own container, the Go toolchain, PostgreSQL.
+		Short: "List the sources that work here, and how to enable the rest",
+		Long: `doctor checks, before a run, which data redline can collect here. It opens every
+source for a moment and lists what it delivers, what is missing, and how to enable
+that. It also checks the limits that load and figures depend on: open files, CPUs,
+clock, timers, local ports, redline's own container, the Go toolchain, PostgreSQL.
 
-It puts no load on anything. Without a target, redline's own process stands for
-it. It exits 0, or 3 when no source sees anything.`,
+doctor puts no load on anything. Without a URL or --pid it observes its own process
+in place of a target.
+
+Exit code 0: at least one source delivers. 3: none does.`,
 		Example: "  redline doctor\n  redline doctor http://127.0.0.1:8080 --postgres postgres://127.0.0.1/shop",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,13 +41,13 @@ it. It exits 0, or 3 when no source sees anything.`,
 				return err
 			}
 			if !checkup.Works() {
-				return &exitError{code: exitUndecided, err: fmt.Errorf("no source sees anything here")}
+				return &exitError{code: exitUndecided, err: fmt.Errorf("no source delivers anything here")}
 			}
 			return nil
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&p.PID, "pid", 0, "the target's process")
+	flags.IntVar(&p.PID, "pid", 0, "process ID of the target")
 	flags.StringVar(&p.Pprof, "pprof", "", "base `URL` of the target's net/http/pprof")
 	flags.StringVar(&p.Postgres, "postgres", "", "`DSN` of the target's PostgreSQL")
 	flags.BoolVar(&asJSON, "json", false, "print the checkup as JSON")
@@ -74,7 +76,7 @@ func printCheckup(w io.Writer, c *run.Checkup, asJSON, all bool) error {
 			}
 		}
 		if s.State == run.Blind {
-			fmt.Fprintf(out, "  \t\tnot seen: %s\n", s.Doc)
+			fmt.Fprintf(out, "  \t\tmissing: %s\n", s.Doc)
 		}
 		if s.Enable != "" {
 			inert.Fprintf(out, "  \t\tto enable: %s\n", s.Enable)

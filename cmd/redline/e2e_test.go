@@ -244,7 +244,7 @@ func TestRunNamesALock(t *testing.T) {
 	t.Errorf("want lock-contention in main.main, got %s", brief(s))
 }
 
-// quiet is an error when a healthy service is told to have something worth
+// quiet is an error when a healthy service is reported to have something worth
 // acting on.
 func quiet(s record.Summary) error {
 	for _, f := range s.Findings {
@@ -440,7 +440,7 @@ func TestBadInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		"nothing to load":   {[]string{"run"}, "what to load"},
+		"nothing to load":   {[]string{"run"}, "no target: give one URL"},
 		"typo in a key":     {[]string{"run", write("load: {conections: 4}\nrequests: [{get: \"http://127.0.0.1:1/\"}]\n")}, "connections"},
 		"wrong unit":        {[]string{"run", write("load: {duration: 5}\nrequests: [{get: \"http://127.0.0.1:1/\"}]\n")}, "^"},
 		"no such file":      {[]string{"run", "nowhere.yaml"}, "nowhere.yaml"},

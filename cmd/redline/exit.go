@@ -30,8 +30,8 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// exitOf returns the exit code that an error calls for, and what is to be said of
-// it: all of it, also where more went wrong than what has the code.
+// exitOf returns an error's exit code and its message: the whole of it, also where more
+// went wrong than the part that has the code.
 func exitOf(err error) (code int, text string) {
 	code = exitUsage
 	var coded *exitError

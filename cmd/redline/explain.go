@@ -17,10 +17,10 @@ func explainCommand() *cobra.Command {
 	var markdown bool
 	cmd := &cobra.Command{
 		Use:   "explain [CAUSE]",
-		Short: "Tell how a cause looks, how redline knows, and what to do about it",
-		Long: `explain tells of one cause how it looks, how redline knows it, what to do about
-it with code before and after, and how to see that it helped. Without a cause it
-lists all that redline can name.`,
+		Short: "Explain a cause: symptoms, evidence, remedy",
+		Long: `explain prints a cause's symptoms, the evidence that redline requires for it, the
+remedy with code before and after, and how to check that it helped. Without a cause
+it lists all causes that redline can name.`,
 		Example: "  redline explain\n  redline explain lock-contention",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,7 +61,7 @@ func printText(w io.Writer, text string) error {
 	return err
 }
 
-// unknownCause names the causes whose name holds what was written, or the
+// unknownCause names the causes whose name contains the argument, or the
 // nearest.
 func unknownCause(written string, ids []string) error {
 	var near []string

@@ -49,7 +49,7 @@ func TestRunIsShownElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	lost := func(w string) bool {
-		return strings.HasPrefix(w, "OTLP receiver at "+gone.URL+"/v1/metrics did not take ")
+		return strings.HasPrefix(w, "OTLP receiver at "+gone.URL+"/v1/metrics did not accept ")
 	}
 	if !slices.ContainsFunc(run.Warnings, lost) || strings.Contains(string(text), "hunter2") {
 		t.Errorf("%s", text)
@@ -59,7 +59,7 @@ func TestRunIsShownElsewhere(t *testing.T) {
 func TestExportFlagsThatMakeNoSense(t *testing.T) {
 	for want, args := range map[string][]string{
 		"neither an address":  {"--prometheus", "9464"},
-		"reached from":        {"--prometheus", "0.0.0.0:9464"},
+		"reachable from":      {"--prometheus", "0.0.0.0:9464"},
 		"pyroscope is not":    {"--pyroscope", "127.0.0.1:4040"},
 		"otlp is not the URL": {"--otlp-metrics", "127.0.0.1:4318"},
 	} {

@@ -41,13 +41,13 @@ func TestGate(t *testing.T) {
 	for why, args := range map[string][]string{
 		"its side a is not that of this command":   {"ab", "--env-b", "MODE=", "shop.yaml", "-o", "runs/gate", "--resume"},
 		"its scenario is not that of this command": append(gate, "-c", "2", "--resume"),
-		"the session was begun by turns of ":       append(gate, "--one-at-a-time", "--resume"),
+		"the session began with turns of ":         append(gate, "--one-at-a-time", "--resume"),
 	} {
 		if r := finish(t, s.begin(t, args...)); r.code != exitUsage || !strings.Contains(r.stderr, why) {
 			t.Errorf("%s: exit %d\n%s", why, r.code, r.stderr)
 		}
 	}
-	if r := finish(t, s.begin(t, gate...)); r.code != exitUsage || !strings.Contains(r.stderr, "--resume goes on with it") {
+	if r := finish(t, s.begin(t, gate...)); r.code != exitUsage || !strings.Contains(r.stderr, "--resume continues it") {
 		t.Errorf("begun over another: exit %d\n%s", r.code, r.stderr)
 	}
 	resumed := s.begin(t, append(gate, "--resume", "--markdown", "out.md", "--junit", "out.xml", "--sarif", "out.sarif")...)
@@ -77,7 +77,7 @@ func TestGate(t *testing.T) {
 			t.Errorf("exit %d, want %d\n%s%s", r.code, exitFailed, r.stdout, r.stderr)
 		}
 		if !strings.Contains(r.stdout, "one side up at a time (requests failed while both were up)") {
-			t.Errorf("nobody is told how it was measured:\n%s", r.stdout)
+			t.Errorf("the method is not reported:\n%s", r.stdout)
 		}
 	})
 	t.Run("regression", func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestGate(t *testing.T) {
 	s.left(t, result{})
 }
 
-// regressionTold checks every form in which a regression is told.
+// regressionTold checks every form in which a regression is reported.
 func (s stall) regressionTold(t *testing.T, r result) {
 	t.Helper()
 	commit := strings.TrimSpace(s.git(t, "rev-parse", "v1"))[:12]
@@ -105,8 +105,8 @@ func (s stall) regressionTold(t *testing.T, r result) {
 			t.Errorf("no %q in\n%s", want, r.stdout)
 		}
 	}
-	if !strings.Contains(r.stderr, "the work tree has changes that are not committed") {
-		t.Errorf("nobody is told of changes:\n%s", r.stderr)
+	if !strings.Contains(r.stderr, "the work tree has uncommitted changes") {
+		t.Errorf("the changes are not reported:\n%s", r.stderr)
 	}
 	if text := readFile(t, filepath.Join(s.dir, "out.md")); !regexp.MustCompile("(?m)^\\| `cpu_per_request` \\|.*\\| regression \\|$").MatchString(text) || !strings.HasPrefix(text, "### redline: regression\n") {
 		t.Errorf("Markdown:\n%s", text)

@@ -27,7 +27,7 @@ func historyFlag(flags *pflag.FlagSet, into *string) {
 }
 
 // openHistory opens the history that flag or environment name; nil when neither
-// does. It is called before anything is measured: a wrong DSN is told then.
+// does. It is called before anything is measured, so that a wrong DSN fails early.
 func openHistory(ctx context.Context, where string) (*history.Store, error) {
 	if where = cmp.Or(where, os.Getenv(history.Variable)); where == "" {
 		return nil, nil
@@ -35,8 +35,8 @@ func openHistory(ctx context.Context, where string) (*history.Store, error) {
 	return history.Open(ctx, where)
 }
 
-// keep adds a result to an open history; a nil one keeps nothing. What goes
-// wrong is told and changes no verdict.
+// keep adds a result to an open history; a nil one keeps nothing. A failure
+// is printed and changes no verdict.
 func keep(ctx context.Context, store *history.Store, r history.Result, err error, note func(string, ...any)) {
 	if store == nil {
 		return
@@ -62,7 +62,7 @@ func ofCommit(c revision.Commit) string {
 }
 
 // keepRun adds a run that has just been judged. The commit is that of the
-// binary where it is another one than the work tree's, which may be dirty.
+// binary if it differs from the work tree's, which may be dirty.
 func keepRun(ctx context.Context, store *history.Store, rec *record.Record, note func(string, ...any)) {
 	if store == nil {
 		return
@@ -75,7 +75,7 @@ func keepRun(ctx context.Context, store *history.Store, rec *record.Record, note
 	keep(ctx, store, r, err, note)
 }
 
-// historyFlags are how a history is looked at.
+// historyFlags select and draw a history.
 type historyFlags struct {
 	where    string
 	scenario string
@@ -91,7 +91,7 @@ type historyFlags struct {
 }
 
 // regressionWithin is how many commits back a regression is looked for unless a
-// number is given: a change is told from the second commit after it on, and a
+// number is given: a change is detectable from the second commit after it on, and a
 // branch takes some to be merged.
 const regressionWithin = 10
 
@@ -99,18 +99,17 @@ func historyCommand() *cobra.Command {
 	var f historyFlags
 	cmd := &cobra.Command{
 		Use:   "history [METRIC...]",
-		Short: "Draw results by commit, and the commits that changed them for good",
-		Long: `history draws what --history of run, ab, gate and bench has kept: a series per metric,
-scenario and machine, with the commits at which the level changed for good, by
-how much, and how sure that is (E-divisive with Student's t test). A change is
-told from the second commit after it on; about one commit redline gate decides.
+		Short: "Draw results by commit, and mark the commits that changed them for good",
+		Long: `history draws the results that --history of run, ab, gate and bench has kept: one
+series per metric, scenario and machine, with the commits at which the level changed
+for good, by how much and how surely (E-divisive with Student's t test). A change is
+detectable from the second commit after it on; use redline gate to judge one commit.
 
-Results of another machine than this one are never compared with this one's;
---machine all draws them apart. Results of dirty trees are left out.
+Results of different machines are never compared: by default only this machine's are
+drawn, with --machine all each machine's apart. Results of dirty trees are left out.
 
-Exit code 0; with --fail-on-regression 1 when the newest change of a series came
-within the last 10 commits and is worse, and 3 when no series has enough commits
-to tell.`,
+Exit code 0: drawn. With --fail-on-regression also 1: the newest change of a series is
+worse and within the last 10 commits; 3: no series has enough commits.`,
 		Example: `  redline run scenario.yaml --history history.db
   redline history cpu_per_request p99 --history history.db
   REDLINE_HISTORY=postgres://ci@db/redline redline history --fail-on-regression`,
@@ -118,16 +117,16 @@ to tell.`,
 	}
 	flags := cmd.Flags()
 	cmd.PersistentFlags().StringVar(&f.where, "history", "", "SQLite `file`, or the DSN of a PostgreSQL ($"+history.Variable+")")
-	flags.StringVar(&f.scenario, "scenario", "", "only of this scenario: its `name`, or the beginning of its hash")
-	flags.StringVar(&f.branch, "branch", "", "only of this `branch`")
-	flags.StringVar(&f.machine, "machine", "this", "`this` one, or all, each apart")
-	flags.StringVar(&f.since, "since", "", "only measured since this `time` (2026-01-31, or 90d ago)")
-	flags.BoolVar(&f.dirty, "dirty", false, "take in results of dirty trees")
-	flags.Float64Var(&f.maxP, "max-p", history.DefaultMaxP, "tell changes up to this p-`value`")
+	flags.StringVar(&f.scenario, "scenario", "", "only this scenario: its `name`, or the beginning of its hash")
+	flags.StringVar(&f.branch, "branch", "", "only this `branch`")
+	flags.StringVar(&f.machine, "machine", "this", "results of `this` machine, or of all, each apart")
+	flags.StringVar(&f.since, "since", "", "only results since this `time` (2026-01-31, or an age: 90d)")
+	flags.BoolVar(&f.dirty, "dirty", false, "include results of dirty trees")
+	flags.Float64Var(&f.maxP, "max-p", history.DefaultMaxP, "report changes up to this p-`value`")
 	flags.BoolVar(&f.json, "json", false, "print the series as JSON ("+history.Schema+")")
 	flags.BoolVar(&f.csv, "csv", false, "print the points as CSV")
 	flags.BoolVar(&f.plain, "plain", false, "draw in ASCII")
-	flags.IntVar(&f.within, "fail-on-regression", 0, "exit 1 when the newest change within the last `n` commits is worse (10)")
+	flags.IntVar(&f.within, "fail-on-regression", 0, "exit 1 when the newest change within the last `n` commits is worse")
 	flags.Lookup("fail-on-regression").NoOptDefVal = strconv.Itoa(regressionWithin)
 	cmd.MarkFlagsMutuallyExclusive("json", "csv")
 	cmd.AddCommand(historyAddCommand(&f))
@@ -139,9 +138,9 @@ func historyAddCommand(f *historyFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add RUN...",
 		Short: "Keep recorded runs and comparisons in the history",
-		Long: `add keeps the results of bundles (redline run) and of sessions (redline ab and
-gate: side b; redline bench: side b, or the only one). One that is there already is left as it is. The commit is the one
-that was recorded, or --commit.`,
+		Long: `add keeps the results of bundles (redline run) and of sessions (side b of redline ab
+and gate; side b, or the only one, of redline bench). A result that the history has
+already stays as it is. The commit is the recorded one, or --commit.`,
 		Example: "  redline history add runs/* --history history.db\n  redline history add runs/20260102-150405-gateway --commit v1.2 --history history.db",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
@@ -172,17 +171,17 @@ that was recorded, or --commit.`,
 				case added:
 					inert.Fprintf(cmd.OutOrStdout(), "%s: kept%s\n", dir, ofCommit(r.Commit))
 				default:
-					inert.Fprintf(cmd.OutOrStdout(), "%s: is there already\n", dir)
+					inert.Fprintf(cmd.OutOrStdout(), "%s: already kept\n", dir)
 				}
 			}
 			return errors.Join(failed...)
 		},
 	}
-	cmd.Flags().StringVar(&measured, "commit", "", "git `revision` that was measured, where the record does not tell")
+	cmd.Flags().StringVar(&measured, "commit", "", "git `revision` that was measured, if the record has none")
 	return cmd
 }
 
-var errNoHistory = errors.New("which history? (hint: --history history.db, or " + history.Variable + ")")
+var errNoHistory = errors.New("no history given (hint: --history history.db, or " + history.Variable + ")")
 
 func (f *historyFlags) draw(cmd *cobra.Command, metrics []string) error {
 	where := cmp.Or(f.where, os.Getenv(history.Variable))
@@ -193,7 +192,7 @@ func (f *historyFlags) draw(cmd *cobra.Command, metrics []string) error {
 		return fmt.Errorf("--machine %q is neither this nor all", f.machine)
 	}
 	if !(f.maxP > 0 && f.maxP < 1) {
-		return fmt.Errorf("--max-p %v is no probability", f.maxP)
+		return fmt.Errorf("--max-p %v is not a probability", f.maxP)
 	}
 	since, err := sinceTime(f.since, time.Now())
 	if err != nil {
@@ -214,7 +213,7 @@ func (f *historyFlags) draw(cmd *cobra.Command, metrics []string) error {
 	}
 	all := history.Arrange(results, history.Options{Dirty: f.dirty, MaxP: f.maxP})
 	if len(all) == 0 {
-		inert.Fprintf(cmd.ErrOrStderr(), "no result in %s fits%s\n", store.Name(), onlyDirty(results, f.dirty))
+		inert.Fprintf(cmd.ErrOrStderr(), "no result in %s matches%s\n", store.Name(), onlyDirty(results, f.dirty))
 	}
 	here, others := history.Here(all, record.HostInfo())
 	if f.machine == "all" {
@@ -227,10 +226,10 @@ func onlyDirty(results []history.Result, asked bool) string {
 	if len(results) == 0 || asked {
 		return ""
 	}
-	return fmt.Sprintf(": the %d that do are of dirty trees (hint: --dirty)", len(results))
+	return fmt.Sprintf(": the %d that do come from dirty trees (hint: --dirty)", len(results))
 }
 
-// show prints series in the form asked for, and says by the exit code whether
+// show prints series in the form asked for, and returns the exit code for whether
 // one has regressed. Others are those of other machines, which are only named.
 func (f *historyFlags) show(cmd *cobra.Command, series, others []history.Series) error {
 	w, this := cmd.OutOrStdout(), record.HostInfo()
@@ -274,7 +273,7 @@ func regression(series []history.Series, within int) error {
 	case len(worse) > 0:
 		return &exitError{code: exitFailed, err: errors.New("worse: " + strings.Join(worse, "; "))}
 	case judged == 0:
-		return &exitError{code: exitUndecided, err: fmt.Errorf("no series has the %d commits that it takes to tell a change", history.LeastPoints)}
+		return &exitError{code: exitUndecided, err: fmt.Errorf("no series has the %d commits that a change takes to detect", history.LeastPoints)}
 	}
 	return nil
 }
@@ -297,7 +296,7 @@ func sinceTime(text string, now time.Time) (time.Time, error) {
 	if age, err := time.ParseDuration(text); err == nil && age >= 0 {
 		return now.Add(-age), nil
 	}
-	return time.Time{}, fmt.Errorf("--since %q is no time (hint: 2026-01-31, 90d or 12h)", text)
+	return time.Time{}, fmt.Errorf("--since %q is not a time (hint: 2026-01-31, 90d or 12h)", text)
 }
 
 // utf8Terminal reports whether the locale says that text is UTF-8, as POSIX has

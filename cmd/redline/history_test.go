@@ -66,7 +66,7 @@ func TestHistoryIsDrawn(t *testing.T) {
 		"too few":               {args: []string{"--history", short, "--fail-on-regression"}, code: exitUndecided, stdout: "too few commits", stderr: "4 commits"},
 		"none":                  {args: []string{"--history", filepath.Join(dir, "none.db")}, stderr: "no history yet in"},
 		"none to fail by":       {args: []string{"--history", filepath.Join(dir, "none.db"), "--fail-on-regression"}, code: exitUndecided, stderr: "no series"},
-		"not named":             {code: exitUsage, stderr: "which history?"},
+		"not named":             {code: exitUsage, stderr: "no history given"},
 		"another metric":        {args: []string{"p99", "--history", up}, stderr: "no result in"},
 		"another machine":       {args: []string{"--history", elsewhere}, stderr: `kernel: "` + this.Kernel + `" and "2.6.0-other"`, not: "beef0005"},
 		"another machine asked": {args: []string{"--history", elsewhere, "--machine", "all"}, stdout: "another machine than this one"},
@@ -161,7 +161,7 @@ func TestResultsAreKept(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(r.stdout), "\n"); len(lines) != 2 || !strings.Contains(lines[1], "svc: begun") {
 		t.Errorf("kept\n%s", r.stdout)
 	}
-	if r = invokeIn(t, dir, "history", "add", "one", "two/ab.json", "--history", "h.db"); r.code != exitOK || strings.Count(r.stdout, "is there already") != 2 {
+	if r = invokeIn(t, dir, "history", "add", "one", "two/ab.json", "--history", "h.db"); r.code != exitOK || strings.Count(r.stdout, "already kept") != 2 {
 		t.Errorf("added again: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	if r = invokeIn(t, dir, "history", "add", "one", "nothing", "--history", "new.db"); r.code != exitUsage || !strings.Contains(r.stdout, "one: kept, commit") || !strings.Contains(r.stderr, "nothing: ") {
@@ -173,7 +173,7 @@ func TestResultsAreKept(t *testing.T) {
 }
 
 // TestRunIsKept: a run is kept where it is asked for, and a history that cannot
-// be is told before anything is measured.
+// be fails before anything is measured.
 func TestRunIsKept(t *testing.T) {
 	dir := service(t, healthy)
 	repository(t, dir)

@@ -16,19 +16,19 @@ func lintCommand() *cobra.Command {
 	var top int
 	cmd := &cobra.Command{
 		Use:   "lint --profile RUN [packages]",
-		Short: "Tell what the compiler did at the lines that a run found hot",
-		Long: `lint joins the CPU and allocation profiles of a recorded run with what the Go
-compiler says of the same lines: which values escape to the heap and how, which
-functions are not inlined and why, which indexes are checked at run time. Only
-lines that take at least 2 % of CPU or of allocations are told, costliest first.
+		Short: "Show the compiler's remarks on the lines that a run found hot",
+		Long: `lint joins the CPU and allocation profiles of a recorded run with the Go compiler's
+remarks on the same lines: values that escape to the heap and how, functions that are
+not inlined and why, bounds checks that remain. It prints only lines that take at
+least 2 % of CPU or of allocations, costliest first.
 
-Run it where the service's sources are, at the revision that was measured; the
-packages (by default ./...) are compiled anew, nothing is written.`,
+Run it in the service's source tree, at the measured revision. The packages (default
+./...) are compiled again; nothing is written.`,
 		Example: `  redline lint --profile runs/20260102-150405-gateway ./...
   redline lint --profile runs/20260102-150405-gateway --top 5 ./internal/...`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if profile == "" {
-				return errors.New("which run's profiles? (hint: redline lint --profile runs/... ./...)")
+				return errors.New("no run given (hint: redline lint --profile runs/... ./...)")
 			}
 			rec, err := record.Open(profile)
 			if err != nil {
@@ -47,8 +47,8 @@ packages (by default ./...) are compiled anew, nothing is written.`,
 			return lint.Text(cmd.OutOrStdout(), said, top)
 		},
 	}
-	cmd.Flags().StringVar(&profile, "profile", "", "`bundle` of the run whose profiles say what is hot")
+	cmd.Flags().StringVar(&profile, "profile", "", "`bundle` of the run whose profiles name the hot lines")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print every hot line with its remarks as JSON")
-	cmd.Flags().IntVar(&top, "top", 10, "print at most this many lines (0: all)")
+	cmd.Flags().IntVar(&top, "top", 10, "print at most this many hot lines (0: all)")
 	return cmd
 }

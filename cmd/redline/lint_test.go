@@ -38,7 +38,7 @@ func TestLint(t *testing.T) {
 		t.Errorf("exit %d with JSON %s", code, out)
 	}
 	for hint, args := range map[string][]string{
-		"which run":  {},
+		"no run":     {},
 		"no-such":    {"--profile", "no-such"},
 		"./nowhere/": {"--profile", rec.Dir, "./nowhere/"},
 	} {

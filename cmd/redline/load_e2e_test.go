@@ -151,7 +151,7 @@ requests:
 		}
 	}
 	if !strings.Contains(r.stdout, "50 of 50 failed") || strings.Contains(r.stdout, "Errors:") {
-		t.Errorf("failed checks are not told, or told as errors:\n%s", r.stdout)
+		t.Errorf("failed checks are not reported, or reported as errors:\n%s", r.stdout)
 	}
 }
 

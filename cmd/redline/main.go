@@ -1,4 +1,4 @@
-// Command redline tells what stops a Go service from going faster, where and
+// Command redline names what stops a Go service from going faster, where and
 // by how much, and proves whether a change helped.
 package main
 
@@ -17,7 +17,7 @@ import (
 func main() {
 	guard.Main()
 	ctx := interruptible(context.Background(), func() {
-		// At once, and yet with nothing left: what was started has a guardian, and
+		// At once, yet leaving nothing behind: child processes have a guardian, and
 		// the scratch folders get one now. An error leaves them to the next start.
 		_ = guard.Leave()
 		os.Exit(exitInterrupted)
@@ -25,8 +25,8 @@ func main() {
 	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// execute runs the command line and returns the process's exit code. What is
-// printed passes inert writers, since names come from bundles and targets.
+// execute runs the command line and returns the process's exit code. Output
+// passes inert writers, because names come from bundles and targets.
 func execute(ctx context.Context, args []string, out, errs io.Writer) (code int) {
 	stdout, stderr := inert.NewWriter(out, terminal(out)), inert.NewWriter(errs, terminal(errs))
 	defer func() {
@@ -47,7 +47,7 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) (code int)
 		// It came too late to cut anything short, and is no success all the same.
 		code = exitInterrupted
 		if text == "" {
-			text = "interrupted; what was written is kept"
+			text = "interrupted; the output so far is kept"
 		}
 	}
 	if text != "" {
@@ -56,7 +56,7 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) (code int)
 	return code
 }
 
-// secrets returns what hides those of the environment and the command line.
+// secrets returns a redactor for those of the environment and the command line.
 func secrets(args []string) *redact.Redactor {
 	hide := redact.New()
 	for _, variable := range os.Environ() {

@@ -117,7 +117,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 						doc = d.Doc
 					}
 				}
-				if !strings.Contains(said, why) || !strings.Contains(said, "not seen: "+doc) || doc == "" {
+				if !strings.Contains(said, why) || !strings.Contains(said, "missing: "+doc) || doc == "" {
 					t.Errorf("doctor does not say %q and what %s would see:\n%s", why, source, r.stdout)
 				}
 			}

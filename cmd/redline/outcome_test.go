@@ -37,7 +37,7 @@ func TestOutcome(t *testing.T) {
 		"invalid":                {invalid, nil, exitUndecided, "the measurement is invalid: late; full"},
 		"invalid, and a failure": {func(s *record.Summary) { failed(s); invalid(s) }, nil, exitUndecided, "the measurement is invalid"},
 		"not judged": {func(s *record.Summary) { failed(s); s.Generator = record.Generator{Validity: record.ValidityUnknown} }, nil,
-			exitUndecided, "whether its figures are valid is unknown"},
+			exitUndecided, "its validity is unknown"},
 		"nothing ended":   {func(s *record.Summary) { failed(s); invalid(s); s.Load.Requests = 0 }, nil, exitUndecided, "no request ended"},
 		"all failed":      {func(s *record.Summary) { failed(s); invalid(s); s.Load.Errors = 10 }, nil, exitUndecided, "every request failed"},
 		"an error":        {failed, errors.New("the target ended"), exitUndecided, "the target ended"},

@@ -24,7 +24,7 @@ func reserve(out, name string) (*record.Place, error) {
 		return place, err
 	}
 	if _, statErr := os.Stat(filepath.Join(out, session.File)); statErr == nil {
-		return nil, fmt.Errorf("%s holds a session already (hint: --resume goes on with it, -o another directory begins a new one)", out)
+		return nil, fmt.Errorf("%s holds a session already (hint: --resume continues it, -o with another directory begins a new one)", out)
 	}
 	return nil, err
 }

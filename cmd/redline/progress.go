@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/notation/inert"
 )
 
-// progress tells how a session goes: on a terminal in one line that is written
+// progress shows how a session goes: on a terminal in one line that is written
 // over, elsewhere in a line each.
 type progress struct {
 	w       io.Writer
@@ -22,7 +22,7 @@ func newProgress(w io.Writer) *progress {
 	return &progress{w: w, redraws: terminal(w) && os.Getenv("TERM") != "dumb"}
 }
 
-// step tells what the next step replaces.
+// step prints a line that the next step replaces.
 func (p *progress) step(text string) {
 	text = inert.Text(text)
 	if !p.redraws {
@@ -33,7 +33,7 @@ func (p *progress) step(text string) {
 	p.open = true
 }
 
-// note tells what stays.
+// note prints a line that stays.
 func (p *progress) note(format string, args ...any) {
 	p.close()
 	inert.Fprintf(p.w, format+"\n", args...)

@@ -20,6 +20,11 @@ func reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report RUN",
 		Short: "Write the report of a recorded run",
+		Long: `report writes the report of a recorded run from its bundle alone, without the target
+and on any machine: as text (default), Markdown, JSON, or one self-contained HTML
+page. A bundle without a stored judgement, as of a run that was killed, is judged
+first, as by redline diagnose. Thresholds do not change the exit code: redline run and
+redline diagnose report those.`,
 		Example: `  redline report runs/20260102-150405-gateway                  # text
   redline report runs/20260102-150405-gateway --all            # and the slowest requests
   redline report runs/20260102-150405-gateway --format html -o report.html
@@ -46,13 +51,13 @@ func reportCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text, md, json or html")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "write to this `file` (default stdout)")
-	cmd.Flags().BoolVar(&all, "all", false, "print every finding in full, what was rejected and not judged, and the slowest requests (text)")
+	cmd.Flags().BoolVar(&all, "all", false, "text: print every finding in full, rejected and unjudged causes, and the slowest requests")
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "md", "json", "html"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // judged opens a bundle with its stored judgement, and judges it first when it
-// has none yet. What cannot be stored of that is said on stderr.
+// has none yet. A failure to store it is printed on stderr.
 func judged(stderr io.Writer, dir string) (*record.Record, *record.Summary, error) {
 	rec, err := record.Open(dir)
 	if err != nil {

@@ -13,13 +13,19 @@ import (
 func rootCommand(stdout, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "redline",
-		Short: "What stops a Go service from going faster: where, and by how much",
-		Long: `redline puts load on a service, watches load, Go runtime, kernel and database on
-one clock in 100 ms windows, takes requests apart from the execution trace, and
-names what stops it, where and by how much, with evidence and a remedy.
+		Short: "Find what stops a Go service from going faster: where, and by how much",
+		Long: `redline finds what stops a Go service from going faster. It puts load on the service,
+observes load, Go runtime, kernel and database on one clock in 100 ms windows, takes
+slow requests apart by the execution trace, and names the bottleneck: where it is, how
+much it costs, the evidence and the remedy.
 
-Exit codes: 0 fine; 1 a threshold failed; 2 usage or input error; 3 could not
-decide (the measurement is invalid); 130 interrupted (the bundle is kept).`,
+  redline doctor                      which data can be collected here
+  redline run URL --build ./cmd/svc   find the bottleneck
+  redline ab ... scenario.yaml        prove that a change helped
+  redline gate --base origin/main ... keep it that way in CI
+
+Exit codes: 0 fine; 1 threshold failed or regression; 2 usage or input error;
+3 undecided, or the measurement is invalid; 130 interrupted (the bundle is kept).`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -39,13 +45,13 @@ func terminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// colour reports whether to colour what goes to w: see https://no-color.org.
+// colour reports whether to colour output to w: see https://no-color.org.
 func colour(w io.Writer) bool {
 	_, no := os.LookupEnv("NO_COLOR")
 	return terminal(w) && !no && os.Getenv("TERM") != "dumb"
 }
 
-// pipeWidth is for what is read in a log or a pager: wide enough for whole
+// pipeWidth is for output read in a log or a pager: wide enough for whole
 // sentences of most findings.
 const pipeWidth = 100
 

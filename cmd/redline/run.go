@@ -39,19 +39,23 @@ func runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "run URL | scenario.yaml [-- target arguments]",
-		Short: "Load a service, watch it, and say what stops it",
-		Long: `run puts load on a service, watches it, takes slow requests apart and says what
-stops it. What it measured stays in a bundle (runs/<time>-<scenario>/) that
-redline diagnose and redline report read again.
+		Short: "Put load on a service and find its bottleneck",
+		Long: `run puts load on a service, observes it, takes slow requests apart and names the
+bottleneck with evidence and a remedy. The measurements stay in a bundle
+(runs/<time>-<scenario>/), from which redline report and redline diagnose work again.
 
-The more redline may see, the more it can say:
+The more redline can observe, the more it can prove:
   --build PKG    builds your main package with a probe injected: everything
   --exec CMD     starts a command; runtime and traces if it imports the probe
-  --pid N        watches a running process; add --pprof for profiles and traces
+  --pid N        observes a running process; add --pprof for profiles and traces
   URL alone      load, and the listening process if it is on this host
 
-The URL's scheme says what goes over the connections: http and https (--http2
-for HTTP/2), grpc and grpcs, ws and wss, tcp.`,
+Without further flags: 64 connections in a closed loop, 5s of warm-up, 30s measured.
+The URL's scheme names the protocol: http and https (--http2 for HTTP/2), grpc and
+grpcs, ws and wss, tcp. Other hosts are loaded only after you confirm, or with --yes.
+
+Exit code 0: measured, thresholds met. 1: a threshold failed. 2: usage or input
+error. 3: the measurement is invalid or incomplete. 130: interrupted; the bundle is kept.`,
 		Example: `  redline run http://127.0.0.1:8080/ -c 64 -d 30s --build ./cmd/svc
   redline run http://127.0.0.1:8080/api --rate 2000/s --poisson --pprof http://127.0.0.1:6060/debug/pprof
   redline run http://127.0.0.1:8080/ -c 100 --think mean=500ms -n 10000
@@ -140,7 +144,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string) (*scenario.Plan, erro
 		args, f.Args = args[:at], args[at:]
 	}
 	if len(args) != 1 {
-		return nil, errors.New("what to load? give one URL or one scenario file (hint: redline run http://127.0.0.1:8080/)")
+		return nil, errors.New("no target: give one URL or one scenario file (hint: redline run http://127.0.0.1:8080/)")
 	}
 	if cmd.Flags().Changed("warmup") {
 		f.Warmup = &f.warmup
@@ -168,17 +172,17 @@ func (f *runFlags) read(name string) (*scenario.Plan, error) {
 func outcome(s *record.Summary, runErr error) error {
 	switch {
 	case errors.Is(runErr, context.Canceled):
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted; what was measured is kept in %s", s.Run)}
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted; the measurements so far are kept in %s", s.Run)}
 	case unwritten(runErr, s.Run) != nil:
 		return &exitError{exitUndecided, unwritten(runErr, s.Run)}
 	case runErr != nil:
 		return &exitError{exitUndecided, runErr}
 	case s.Load.Requests == 0:
-		return &exitError{exitUndecided, errors.New("no request ended in the measured span: nothing was measured (see the warnings above)")}
+		return &exitError{exitUndecided, errors.New("no request ended in the measured span: there are no figures (see the warnings above)")}
 	case s.Load.Errors == s.Load.Requests:
-		return &exitError{exitUndecided, errors.New("every request failed: nothing was measured of a working service (see the error kinds above)")}
+		return &exitError{exitUndecided, errors.New("every request failed: there are no figures of a working service (see the error kinds above)")}
 	case s.Generator.Verdict() == record.ValidityUnknown:
-		return &exitError{exitUndecided, errors.New("the run was killed before the generator judged itself: whether its figures are valid is unknown")}
+		return &exitError{exitUndecided, errors.New("the run was killed before the generator judged itself: its validity is unknown")}
 	case s.Generator.Verdict() == record.ValidityInvalid:
 		return &exitError{exitUndecided, errors.New("the measurement is invalid: " + strings.Join(s.Generator.WhyInvalid, "; "))}
 	}

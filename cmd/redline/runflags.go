@@ -9,87 +9,87 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// The flags of `redline run`, by what they are about.
+// The flags of `redline run`, by subject.
 
-// loadFlags are how the requests are timed.
+// loadFlags set how many requests are sent, and when.
 func (f *runFlags) loadFlags(flags *pflag.FlagSet) {
-	flags.IntVarP(&f.Connections, "connections", "c", 0, "closed loop over this many connections (default 64); with --rate or --replay, the most to open")
+	flags.IntVarP(&f.Connections, "connections", "c", 0, "closed loop over this many connections (default 64); with --rate or --replay the upper limit")
 	flags.StringVar(&f.Rate, "rate", "", "open loop: `requests` due per second (2000/s)")
 	flags.StringVar(&f.PerConnection, "rate-per-connection", "", "open loop: `requests` due per second on each of the -c connections (10/s)")
-	flags.BoolVar(&f.Poisson, "poisson", false, "requests of --rate are due at random, as from many independent users, not evenly")
-	flags.StringVar(&f.Replay, "replay", "", "send the requests of this access log `file` (nginx combined, or JSON lines) to the URL, at the log's times")
-	flags.StringSliceVar(&f.ReplayMethods, "replay-methods", nil, "of --replay: send requests of these `methods` (default GET,HEAD,OPTIONS: what may change data is sent only when it is named)")
-	flags.Float64Var(&f.Speed, "speed", 0, "of --replay: 2 is twice as fast as the log was written (default 1)")
+	flags.BoolVar(&f.Poisson, "poisson", false, "with --rate: random arrivals, as from many independent users, instead of even ones")
+	flags.StringVar(&f.Replay, "replay", "", "replay this access log `file` (nginx combined, or JSON lines) against the URL, at the log's times")
+	flags.StringSliceVar(&f.ReplayMethods, "replay-methods", nil, "with --replay: send only these `methods` (default GET,HEAD,OPTIONS; others may change data)")
+	flags.Float64Var(&f.Speed, "speed", 0, "with --replay: 2 is twice the log's speed (default 1)")
 	flags.StringVar(&f.Think, "think", "", "closed loop: wait this `time` after each answer (200ms, \"min=100ms,max=300ms\", or \"mean=200ms\" for exponential)")
-	flags.Int64VarP(&f.Requests, "requests", "n", 0, "end after this many measured requests; with -d, whichever is first")
-	flags.DurationVarP(&f.Duration, "duration", "d", 0, "measured time, after the warm-up (default 30s, or until -n or --replay end)")
-	flags.DurationVar(&f.warmup, "warmup", scenario.DefaultWarmup, "load that is not measured, first (with --replay: none)")
-	flags.DurationVar(&f.Timeout, "timeout", 0, "for each request (default 10s)")
-	flags.DurationVar(&f.Grace, "grace", 0, "wait for requests in flight at the end (default 2s)")
-	flags.IntVar(&f.Streams, "streams", 0, "requests under way at once on each connection, for --http2 and grpc (default 1)")
-	flags.StringVar(&f.ConnectRate, "connect-rate", "", "most `connections` to open per second (500/s; default as fast as they open)")
-	flags.StringArrayVar(&f.Sources, "source", nil, "local `address` that connections start from; may be repeated, they are used in turn")
-	flags.BoolVarP(&f.yes, "yes", "y", false, "put load on hosts that are not this one and that the scenario does not name, without asking")
-	flags.IntVar(&f.Threads, "threads", 0, "event loops of the generator (default: it decides)")
+	flags.Int64VarP(&f.Requests, "requests", "n", 0, "end after this many measured requests; with -d, whichever comes first")
+	flags.DurationVarP(&f.Duration, "duration", "d", 0, "measured time, after the warm-up (default 30s, or until -n or --replay ends)")
+	flags.DurationVar(&f.warmup, "warmup", scenario.DefaultWarmup, "load before the measured time (with --replay: none)")
+	flags.DurationVar(&f.Timeout, "timeout", 0, "limit for each request (default 10s)")
+	flags.DurationVar(&f.Grace, "grace", 0, "time for requests in flight to end after the load (default 2s)")
+	flags.IntVar(&f.Streams, "streams", 0, "concurrent requests per connection, with --http2 and grpc (default 1)")
+	flags.StringVar(&f.ConnectRate, "connect-rate", "", "open at most this many `connections` per second (500/s; default no limit)")
+	flags.StringArrayVar(&f.Sources, "source", nil, "local `address` to connect from; may be repeated, used in turn")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "load hosts other than this one and those of the scenario without asking")
+	flags.IntVar(&f.Threads, "threads", 0, "event loops of the generator (default: chosen by redline)")
 }
 
-// protocolFlags are what is sent, and over what.
+// protocolFlags set the request and its transport.
 func (f *runFlags) protocolFlags(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.Method, "method", "X", "", "of the request, for a URL (default GET, or POST with --body)")
-	flags.StringVar(&f.Body, "body", "", "of the request, for a URL")
-	flags.StringVar(&f.Body, "data", "", "the same as --body: the message of a grpc (JSON), ws or tcp URL")
+	flags.StringVarP(&f.Method, "method", "X", "", "method of the request (default GET, or POST with --body)")
+	flags.StringVar(&f.Body, "body", "", "body of the request")
+	flags.StringVar(&f.Body, "data", "", "same as --body: the message of a grpc (JSON), ws or tcp URL")
 	flags.StringArrayVarP(&f.Headers, "header", "H", nil, "`\"Name: value\"` to add to every request; may be repeated")
 	flags.BoolVar(&f.Follow, "follow", false, "follow redirects to hosts that the scenario names")
-	flags.BoolVar(&f.HTTP2, "http2", false, "HTTP/2: by ALPN over https, with prior knowledge over http")
-	flags.StringVar(&f.CACert, "cacert", "", "PEM `file` of the authorities that the server is checked against (default the system's)")
+	flags.BoolVar(&f.HTTP2, "http2", false, "use HTTP/2: by ALPN over https, with prior knowledge over http")
+	flags.StringVar(&f.CACert, "cacert", "", "PEM `file` of the trusted certificate authorities (default the system's)")
 	flags.StringVar(&f.Cert, "cert", "", "PEM `file` of the client certificate")
 	flags.StringVar(&f.Key, "key", "", "PEM `file` of the client certificate's key")
-	flags.StringVar(&f.ServerName, "server-name", "", "`name` that the server's certificate must hold (default the URL's host)")
-	flags.BoolVar(&f.Insecure, "insecure", false, "do not check the server's certificate")
-	flags.StringVar(&f.DescriptorSet, "descriptor-set", "", "schema of a grpc URL: a `file` of protoc --include_imports --descriptor_set_out (default: ask the server by reflection)")
+	flags.StringVar(&f.ServerName, "server-name", "", "`name` that the server's certificate must carry (default the URL's host)")
+	flags.BoolVar(&f.Insecure, "insecure", false, "do not verify the server's certificate")
+	flags.StringVar(&f.DescriptorSet, "descriptor-set", "", "schema of a grpc URL: `file` written by protoc --include_imports --descriptor_set_out (default: server reflection)")
 }
 
-// targetFlags are the service under test and what is watched of it.
+// targetFlags set the service under test and its sources.
 func (f *runFlags) targetFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Exec, "exec", "", "start the target with this `command`")
 	flags.StringVar(&f.Build, "build", "", "build this main `package` with the probe injected, and start it")
 	flags.StringVar(&f.BuildFlags, "build-flags", "", "with --build: `flags` of go build (-tags=sqlite -ldflags='-s -w')")
-	flags.StringVar(&f.Dir, "dir", "", "start the target in this `directory` (default the present one)")
-	flags.BoolVar(&f.Plain, "no-instrument", false, "with --build: leave out the hooks in database/sql, net/http, pgx, gRPC and go-redis that count statements and calls (operations.json); findings then infer who asks for a statement")
-	flags.IntVar(&f.PID, "pid", 0, "the target's process, when it runs already")
-	flags.StringVar(&f.Ready, "ready", "", "`URL` that answers below 500 once the target is ready")
+	flags.StringVar(&f.Dir, "dir", "", "start the target in this `directory` (default the current one)")
+	flags.BoolVar(&f.Plain, "no-instrument", false, "with --build: leave out the hooks that count statements and calls; callers are then inferred")
+	flags.IntVar(&f.PID, "pid", 0, "process ID of a target that already runs")
+	flags.StringVar(&f.Ready, "ready", "", "`URL` that answers with a status below 500 once the target is ready")
 	flags.StringVar(&f.Pprof, "pprof", "", "base `URL` of the target's net/http/pprof (http://host:port/debug/pprof)")
-	flags.StringVar(&f.Postgres, "postgres", "", "`DSN` of the target's PostgreSQL, to watch statements and sessions")
+	flags.StringVar(&f.Postgres, "postgres", "", "`DSN` of the target's PostgreSQL, to observe statements and sessions")
 	f.OTLPToken = os.Getenv("REDLINE_OTLP_TOKEN") // a flag would show it to whoever lists processes
 	flags.StringVar(&f.OTLP, "otlp", "", "receive OpenTelemetry spans (OTLP over HTTP and gRPC) at this `address`; \"on\" for ports 4317 and 4318 of this host")
 	flags.StringArrayVar(&f.Thresholds, "threshold", nil, "pass/fail `expression` (\"p99 < 42ms\"); may be repeated")
-	flags.BoolVar(&f.blind, "no-observe", false, "put load on the target and watch nothing: figures of the load alone, at the least cost")
-	flags.StringArrayVar(&f.Redact, "redact", nil, "`header` whose value must not be recorded; may be repeated")
+	flags.BoolVar(&f.blind, "no-observe", false, "observe nothing: figures of the load alone, at the least cost")
+	flags.StringArrayVar(&f.Redact, "redact", nil, "`header` whose value is never recorded; may be repeated")
 }
 
-// exportFlags are the tools that the run is shown to while it goes on.
+// exportFlags name the tools that the run is exported to as it goes.
 func (f *runFlags) exportFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Export.Prometheus, "prometheus", "", "show figures to Prometheus: an `address` to be scraped at (127.0.0.1:9464), or the URL of remote write (http://host:9090/api/v1/write)")
-	flags.StringVar(&f.Export.OTLP, "otlp-metrics", "", "send figures to this `URL` as OTLP metrics over HTTP (http://host:4318)")
-	flags.StringVar(&f.Export.Pyroscope, "pyroscope", "", "push profiles to the Pyroscope at this `URL` (http://host:4040)")
+	flags.StringVar(&f.Export.Prometheus, "prometheus", "", "export figures to Prometheus: an `address` to scrape (127.0.0.1:9464), or the URL of remote write (http://host:9090/api/v1/write)")
+	flags.StringVar(&f.Export.OTLP, "otlp-metrics", "", "export figures to this `URL` as OTLP metrics over HTTP (http://host:4318)")
+	flags.StringVar(&f.Export.Pyroscope, "pyroscope", "", "export profiles to the Pyroscope at this `URL` (http://host:4040)")
 	f.Export.PrometheusToken = os.Getenv(scenario.PrometheusTokenVariable)
 	f.Export.OTLPToken = os.Getenv(scenario.OTLPMetricsTokenVariable)
 	f.Export.PyroscopeToken = os.Getenv(scenario.PyroscopeTokenVariable)
 }
 
-// outputFlags are what becomes of the results.
+// outputFlags set the form and place of the results.
 func (f *runFlags) outputFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.out, "out", "o", "", "bundle `directory` (default runs/<time>-<scenario>)")
 	flags.BoolVar(&f.json, "json", false, "print summary.json alone on stdout")
 	historyFlag(flags, &f.history)
-	flags.BoolVar(&f.plain, "plain", false, "plain progress lines even on a terminal")
-	flags.BoolVar(&f.all, "all", false, "print every finding in full, what was rejected and not judged, and the slowest requests")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show the target's output on stderr")
-	flags.BoolVar(&f.overhead, "measure-overhead", false, "also measure what observation costs the target, by runs with and without it in turn")
-	flags.IntVar(&f.pairs, "overhead-pairs", 10, "pairs of runs for --measure-overhead")
+	flags.BoolVar(&f.plain, "plain", false, "print plain progress lines even on a terminal")
+	flags.BoolVar(&f.all, "all", false, "print every finding in full, rejected and unjudged causes, and the slowest requests")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "copy the target's output to stderr")
+	flags.BoolVar(&f.overhead, "measure-overhead", false, "also measure the cost of observation, by runs with and without it in turn")
+	flags.IntVar(&f.pairs, "overhead-pairs", 10, "pairs of runs that --measure-overhead makes")
 }
 
-// completions tell a shell what fits where: files by their kind, and words.
+// completions tells a shell which files and words fit where.
 func completions(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt

@@ -37,7 +37,7 @@ func TestFlagsThatMakeNoSense(t *testing.T) {
 		"no request uses it":                    {url, "--insecure"},
 		"--cacert":                              {"https://127.0.0.1:1/", "--cacert", "no-such.pem"},
 		"without its key":                       {"https://127.0.0.1:1/", "--cert", certificate(t)},
-		"insecure does not check the server":    {"https://127.0.0.1:1/", "--cacert", certificate(t), "--insecure"},
+		"insecure does not verify the server":   {"https://127.0.0.1:1/", "--cacert", certificate(t), "--insecure"},
 		"does not name a method":                {"grpc://127.0.0.1:1/"},
 		"the requests speak grpc, not h2":       {"grpc://127.0.0.1:1/a.B/C", "--http2"},
 		"there are no redirects in grpc":        {"grpc://127.0.0.1:1/a.B/C", "--follow"},

@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/notation/inert"
 )
 
-// storage are the errors of a disk that takes no more, and what to do about each.
+// storage are the errors of a disk that takes no more, and their remedies.
 var storage = []struct {
 	errno      syscall.Errno
 	what, hint string
@@ -27,18 +27,18 @@ var storage = []struct {
 func unwritten(err error, dir string) error {
 	for _, s := range storage {
 		if errors.Is(err, s.errno) {
-			return fmt.Errorf("%s (%w): what was written before is kept in %s (hint: %s)", s.what, s.errno, dir, s.hint)
+			return fmt.Errorf("%s (%w): everything written before is kept in %s (hint: %s)", s.what, s.errno, dir, s.hint)
 		}
 	}
 	return nil
 }
 
-// unstored says once, on stderr, that a judgement could not be written beside its
-// measurements. It changes nothing of what was judged.
+// unstored prints once, on stderr, that a judgement could not be written alongside its
+// measurements. The judgement itself stands.
 func unstored(stderr io.Writer, dir string, err error) {
 	if err == nil {
 		return
 	}
 	first, _, _ := strings.Cut(err.Error(), "\n")
-	inert.Fprintf(stderr, "redline: the judgement is printed and not stored in %s: %s\n", dir, first)
+	inert.Fprintf(stderr, "redline: the judgement is printed but not stored in %s: %s\n", dir, first)
 }

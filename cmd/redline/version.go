@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/notation/inert"
 )
 
-// build says which redline this is, as `redline version --json` prints it. What the
+// build identifies this redline, as `redline version --json` prints it. What the
 // linker did not note is left out.
 type build struct {
 	Version  string `json:"version"`            // of the module, else devel-REVISION or devel
@@ -29,7 +29,7 @@ func thisBuild() build {
 	return b
 }
 
-// of reads what the go command noted: the version if it is that of a module or tag,
+// of reads the go command's build information: the version if it is that of a module or tag,
 // and the commit of a checkout.
 func (b *build) of(info *debug.BuildInfo) {
 	for _, s := range info.Settings {
@@ -71,6 +71,6 @@ func versionCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print version, commit, its time and the Go version as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print version, commit, commit time and Go version as JSON")
 	return cmd
 }

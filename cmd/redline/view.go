@@ -31,7 +31,7 @@ func (v *view) open() live.View {
 	if v.plain {
 		return live.Plain(v.w)
 	}
-	// It draws with more than the edge lets through, and cleans what it shows.
+	// It draws with more than the edge lets through, and cleans its output.
 	return live.New(inert.Under(v.w), live.Options{Title: v.title, Color: colour(v.w)})
 }
 

@@ -24,7 +24,7 @@ type allocation struct {
 	Requests float64 `json:"requests_per_op"`
 }
 
-// perRequest is what one request allocates. The start of a run is in it where
+// perRequest is the allocations of one request. The start of a run is in it where
 // an operation is a whole run.
 func (a allocation) perRequest() float64 { return float64(a.Count) / max(a.Requests, 1) }
 
@@ -32,7 +32,7 @@ func (a allocation) perRequest() float64 { return float64(a.Count) / max(a.Reque
 // the answer's body.
 func (a allocation) extra() bool { return strings.Contains(a.Benchmark, "checked") }
 
-// noAllocation is what is left of a run's start, spread over its requests.
+// noAllocation is the share of a run's start, spread over its requests.
 const noAllocation = 0.05
 
 // allocationPackages hold the loop of HTTP/1.1: the engine and the protocol.
@@ -77,7 +77,7 @@ var requestMetric = regexp.MustCompile(`\s([\d.]+) requests/s\s`)
 
 var benchmarkLine = regexp.MustCompile(`^Benchmark(\S+?)(?:-\d+)?\s+\d+\s+([\d.]+) ns/op\s+(?:.*\s)?(\d+) B/op\s+(\d+) allocs/op`)
 
-// readAllocations parses what go test -bench -benchmem prints
+// readAllocations parses the output of go test -bench -benchmem
 // (https://go.dev/design/14313-benchmark-format).
 func readAllocations(text string) []allocation {
 	var all []allocation

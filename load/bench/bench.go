@@ -17,7 +17,7 @@ import (
 	"github.com/redline-go/redline/benchmark"
 )
 
-// bench is what the sections share.
+// bench is the shared state of the sections.
 type bench struct {
 	options
 	cores    cores
@@ -95,7 +95,7 @@ func (b *bench) scratch(name string) (string, error) {
 	return os.MkdirTemp(b.dir, strings.ReplaceAll(name, " ", "-")+"-")
 }
 
-// run runs a tool once and returns what it says and what it used. watch, if not
+// run runs a tool once and returns its figures and its usage. watch, if not
 // nil, gets its pid.
 func (b *bench) run(ctx context.Context, t *tool, s shape, watch func(pid int)) (tally, spent, error) {
 	dir, err := b.scratch(t.name)
@@ -118,7 +118,7 @@ func (b *bench) run(ctx context.Context, t *tool, s shape, watch func(pid int)) 
 }
 
 // serveSelf starts this program as one of its servers and returns the first
-// line that it prints, its address, and what it prints after.
+// line that it prints, its address, and its later output.
 func (b *bench) serveSelf(args ...string) (*server, string, *bufio.Scanner, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -6,7 +6,7 @@
 // It starts every server itself (nginx with one worker, a gRPC echo, a server
 // that stalls on schedule), pins it to one core and each generator to another,
 // runs the generators in random order round after round, and compares medians.
-// CPU time is what the kernel charges to the whole process of a generator from
+// CPU time is the time that the kernel charges to the whole process of a generator from
 // its start to its end: start-up, accounting, observation and the writing of
 // results are in it, for all alike.
 //

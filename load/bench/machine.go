@@ -53,16 +53,16 @@ func cpuModel(cpuinfo string) string {
 var version = regexp.MustCompile(`\d+\.\d+[.\w-]*`)
 
 // toolVersion asks a program from PATH for its version; empty when it does
-// not tell.
+// not say.
 func toolVersion(path, flag string) string {
-	// wrk exits 1 after it told its version.
+	// wrk exits 1 after it printed its version.
 	out, _ := exec.Command(path, flag).CombinedOutput()
 	line, _, _ := strings.Cut(string(out), "\n")
 	return version.FindString(line)
 }
 
 // busyShare is how much of all cores is in use over a moment in which the
-// harness does nothing itself: what others take from the measurement.
+// harness does nothing itself: the share that others take from the measurement.
 func busyShare(moment time.Duration) (float64, error) {
 	before, err := cpuTicks()
 	if err != nil {

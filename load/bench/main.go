@@ -98,7 +98,7 @@ func choose(list string, known []string) ([]string, error) {
 	return names, nil
 }
 
-// sections are what can be measured, in the order of the table.
+// sections are the measurements, in the order of the table.
 var sections = []struct {
 	name    string
 	measure func(*bench, context.Context) (*section, error)

@@ -37,8 +37,8 @@ type occupied struct {
 	Readings    []reading `json:"readings"`
 }
 
-// memory measures what an idle keep-alive connection costs the generator, and
-// what time costs it.
+// memory measures the cost of an idle keep-alive connection in the generator, and
+// of time.
 func (b *bench) memory(ctx context.Context) (*section, error) {
 	n, err := b.startNginx()
 	if err != nil {

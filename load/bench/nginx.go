@@ -129,7 +129,7 @@ func (s *server) awaitListening(address string) error {
 	}
 }
 
-// freeAddresses returns loopback addresses that nobody listens on now.
+// freeAddresses returns loopback addresses without a listener now.
 func freeAddresses(n int) ([]string, error) {
 	var addresses []string
 	for range n {

@@ -44,7 +44,7 @@ end
 	}
 }
 
-// h2load speaks HTTP/2, and HTTP/1.1 when told to.
+// h2load speaks HTTP/2, and HTTP/1.1 on request.
 func h2load() *tool {
 	return &tool{
 		name: "h2load",
@@ -63,7 +63,7 @@ func h2load() *tool {
 }
 
 // ab is HTTP/1.0 with keep-alive. It takes room for every request beforehand,
-// so the bound on them is kept near what it can do.
+// so the bound on them is kept near its capacity.
 func ab() *tool {
 	return &tool{
 		name: "ab",

@@ -20,7 +20,7 @@ import (
 )
 
 // cores are the two halves of the machine: servers have one core, generators
-// another, so that neither is measured by what the other took from it.
+// another, so that neither takes CPU from the other.
 type cores struct{ server, generator int }
 
 // chooseCores takes the first and the last core that this process may use.
@@ -62,13 +62,13 @@ func startOn(core int, cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-// spent is what a process and the children it waited for have used.
+// spent is the usage of a process and the children it waited for.
 type spent struct {
 	CPU  time.Duration `json:"cpu_ns"`
 	Wall time.Duration `json:"wall_ns"`
 }
 
-// output is what a finished command left.
+// output is the result of a finished command.
 type output struct {
 	stdout, stderr []byte
 	spent          spent
@@ -110,7 +110,7 @@ func run(ctx context.Context, core int, dir string, args []string, onStart func(
 	return o, err
 }
 
-// lastLine is the end of what a failed tool said, for an error.
+// lastLine is the end of a failed tool's output, for an error.
 func lastLine(text []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	last := strings.TrimSpace(lines[len(lines)-1])

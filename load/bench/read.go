@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Reading what tools print. What is not there is zero; a tally without
+// Readers of tools' output. A missing figure is zero; a tally without
 // requests is an error, so a change of a tool's format does not go unseen.
 
 // checked refuses a tally of nothing.
@@ -56,7 +56,7 @@ func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(tim
 
 func repeat(pattern string, n int) string { return strings.Repeat(pattern, n) }
 
-// afterText returns what follows a heading; nothing when it is not there.
+// afterText returns the text after a heading; nothing when it is not there.
 func afterText(text []byte, heading string) []byte {
 	_, after, _ := bytes.Cut(text, []byte(heading))
 	return after

@@ -15,8 +15,8 @@ import (
 
 // redline is the real binary driving load with all of its accounting: windows,
 // histograms, the latency log, slow requests, its judgement of itself, the
-// bundle and its report. It watches nothing: what watching a target costs is
-// not the generator's, and stands beside it; see observing.
+// bundle and its report. It watches nothing: the cost of watching a target is
+// not the generator's, and stands next to it; see observing.
 func redline(path string) *tool {
 	t := observing(path)
 	t.name = "redline"

@@ -73,7 +73,7 @@ func (l *stallLog) next(ctx context.Context, s *server) error {
 	}
 }
 
-// testimony is what one tool says of the stalling server, beside what was.
+// testimony is one tool's report on the stalling server, next to the truth.
 type testimony struct {
 	Tool  string  `json:"tool"`
 	Model string  `json:"model"`
@@ -82,7 +82,7 @@ type testimony struct {
 	Stall []stall `json:"stalls"`
 }
 
-// stalls shows what each tool reports of a server that stands still for a
+// stalls shows each tool's report on a server that stalls for a
 // moment every few seconds. Each starts right after a stall, so all see as many.
 func (b *bench) stalls(ctx context.Context) (*section, error) {
 	p := b.stallPlan()

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sys/unix" // epoll and raw sockets: what stalls is the whole server, not a goroutine of it
+	"golang.org/x/sys/unix" // epoll and raw sockets: the whole server stalls, not a goroutine of it
 )
 
 // stallServer answers HTTP/1.1 from one thread, and stops altogether on
 // schedule: while it sleeps it neither reads nor accepts, and afterwards it
-// serves what has piled up. It prints every stall as it was, in monotonic ns.
+// serves the backlog. It prints every stall as it was, in monotonic ns.
 type stallServer struct {
 	epoll, listener int
 	seen            map[int]int // by descriptor: bytes of the blank line seen at the end of the last read
@@ -90,7 +90,7 @@ func (s *stallServer) watch(fd int) error {
 	return unix.EpollCtl(s.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
 }
 
-// serveUntil answers what comes until the clock shows end.
+// serveUntil answers requests until the clock shows end.
 func (s *stallServer) serveUntil(end time.Duration) error {
 	events := make([]unix.EpollEvent, 128)
 	for {
@@ -139,7 +139,7 @@ func (s *stallServer) answer(fd int) {
 	heads, seen := countHeads(s.buffer[:n], s.seen[fd])
 	s.seen[fd] = seen
 	if heads > 0 {
-		unix.Write(fd, bytes.Repeat(stallAnswer, heads)) // far below what a socket takes
+		unix.Write(fd, bytes.Repeat(stallAnswer, heads)) // far below a socket's capacity
 	}
 }
 

@@ -40,7 +40,7 @@ type section struct {
 	Raw     json.RawMessage `json:"raw"`
 }
 
-// mark is one figure that the project wants, and what was measured.
+// mark is one figure that the project wants, and its measurement.
 type mark struct {
 	What    string `json:"what"`
 	Want    string `json:"want"`
@@ -61,7 +61,7 @@ func verdict(ok bool) string {
 	return missed
 }
 
-// mostBusy is what an idle machine may use all the same.
+// mostBusy is the usage that an idle machine may have all the same.
 const mostBusy = 0.05
 
 // addRaw adds to the section's raw figures under a name.

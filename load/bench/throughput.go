@@ -144,7 +144,7 @@ func (b *bench) contest(ctx context.Context, s *section, name string, tools []*t
 	return entrants, nil
 }
 
-// halfOfMax is the rate of the lag section: half of what redline reached
+// halfOfMax is the rate of the lag section: half of the rate that redline reached
 // against nginx, in this run or an earlier one, or now.
 func (b *bench) halfOfMax(ctx context.Context, n *nginx) (float64, error) {
 	if s := b.kept.section("http1"); s != nil && s.Short == b.short {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// protocol is what a tool is asked to speak.
+// protocol is the one that a tool is asked to speak.
 type protocol string
 
 const (
@@ -41,7 +41,7 @@ func (s shape) url() string {
 
 func (s shape) seconds() string { return fmt.Sprintf("%gs", s.duration.Seconds()) }
 
-// tally is what a tool says of its own run. Latencies are zero where the tool
+// tally is a tool's report on its own run. Latencies are zero where the tool
 // does not state them.
 type tally struct {
 	Requests  int64         `json:"requests"` // answered, without errors
@@ -68,7 +68,7 @@ type tool struct {
 	// arguments returns the command line without the program, with files below
 	// dir; ok is false when the tool cannot do the shape.
 	arguments func(s shape, dir string) (args []string, ok bool)
-	// read returns the tally from what the run printed and left in dir.
+	// read returns the tally from the run's output and its files in dir.
 	read func(o output, s shape, dir string) (tally, error)
 	// excuses are exit codes that come with results all the same.
 	excuses []int

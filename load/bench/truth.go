@@ -13,12 +13,12 @@ import (
 	"golang.org/x/sys/unix" // a blocking socket, and affinity
 )
 
-// stall is when the server stood still, in monotonic time.
+// stall is when the server stalled, in monotonic time.
 type stall struct{ Begin, End time.Duration }
 
 // truth is the latency of every request of an open loop, from the schedule and
 // the server's own record of its stalls: a request that is due in a stall waits
-// for its end, and each takes what it takes without one, of which base holds
+// for its end, and each takes as long as it takes without one, of which base holds
 // samples. Ascending.
 func truth(start, length time.Duration, rate float64, stalls []stall, base []time.Duration) []time.Duration {
 	var latencies []time.Duration
@@ -55,7 +55,7 @@ func tallyOf(ascending []time.Duration) tally {
 	}
 }
 
-// undisturbed measures what a request takes when the server does not stall:
+// undisturbed measures the time of a request when the server does not stall:
 // round trips of a blocking socket on the generator's core, one at a time, at
 // the rate of the test. No event loop and no histogram is in it.
 func undisturbed(core int, address string, rate float64, n int) ([]time.Duration, error) {

@@ -2,7 +2,7 @@ package check
 
 import "bytes"
 
-// Bounds of what an Answer holds, in bytes.
+// Bounds on an Answer, in bytes.
 const (
 	maxBody  = 1 << 20  // longer bodies fail the checks that look at them
 	keepBody = 64 << 10 // of a buffer, for the next answer
@@ -27,7 +27,7 @@ func (a *Answer) Begin(s *Set) {
 }
 
 // Header is given a header line. Both slices are only looked at. Of a header
-// that comes several times one line must hold what the check wants.
+// that comes several times one line must satisfy the check.
 func (a *Answer) Header(name, value []byte) {
 	for i := range a.set.checks {
 		c := &a.set.checks[i]
@@ -54,7 +54,7 @@ func (a *Answer) Body(piece []byte) {
 func (a *Answer) Long() { a.long, a.body = true, a.body[:0] }
 
 // End judges the answer once it is complete. Bit i of failed is set when check
-// i did not hold; long tells that the body was over 1 MiB and its checks failed
+// i did not hold; long means that the body was over 1 MiB and its checks failed
 // by that.
 func (a *Answer) End(status int) (failed uint64, long bool) {
 	document := document{body: a.body}

@@ -82,7 +82,7 @@ func compile(from scenario.Check) (compiled, error) {
 	return c, nil
 }
 
-// holds reports whether a value is what the check wants.
+// holds reports whether a value satisfies the check.
 func (c *compiled) holds(value []byte) bool {
 	if c.equals != nil {
 		return string(value) == *c.equals

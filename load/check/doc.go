@@ -1,11 +1,11 @@
-// Package check compares answers with what a plan expects of them. It knows no
+// Package check compares answers with a plan's expectations. It knows no
 // protocol: whoever reads an answer hands over its header lines and the pieces
 // of its body as they come, and gets one bit for each check that failed.
 //
 // Bodies are compared as they arrive. A body with a Content-Encoding is not
-// decoded, since the generator would spend on it what belongs to the load: ask
+// decoded, because the generator would spend on it CPU that belongs to the load: ask
 // for identity in the plan's Accept-Encoding where bodies are checked.
 //
-// What a check keeps of an answer is bounded: 1 MiB of the body. The checks of
+// The part of an answer that a check keeps is bounded: 1 MiB of the body. The checks of
 // a longer body fail.
 package check

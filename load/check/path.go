@@ -25,7 +25,7 @@ func newPath(text string) (*path, error) {
 	return p, nil
 }
 
-// holds reports whether some value that the path selects is what c wants.
+// holds reports whether some value that the path selects satisfies c.
 func (p *path) holds(d *document, c *compiled) bool {
 	if !d.valid() {
 		return false

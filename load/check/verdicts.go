@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/load"
 )
 
-// Verdicts are what the statuses of HTTP mean to requests that expect the same.
+// Verdicts are the meanings of HTTP statuses to requests that expect the same.
 // They are made once: a target that fails every request costs the generator no
 // memory per failure.
 type Verdicts struct {

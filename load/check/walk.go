@@ -39,7 +39,7 @@ func singular(q *spec.PathQuery) (steps []step, ok bool) {
 }
 
 // walk returns the value that the steps lead to. doc must be valid JSON; so is
-// what it returns, without blanks around it.
+// its result, without blanks around it.
 func walk(doc []byte, steps []step) (value []byte, ok bool) {
 	value = bytes.Trim(doc, " \t\r\n")
 	for _, s := range steps {
@@ -148,7 +148,7 @@ func named(quoted []byte, want string) bool {
 	return decoded(quoted) == want
 }
 
-// unquoted returns the text between the quotes; plain tells that it is the
+// unquoted returns the text between the quotes; plain means that it is the
 // string's value as it stands.
 func unquoted(quoted []byte) (b []byte, plain bool) {
 	b = quoted[1 : len(quoted)-1]

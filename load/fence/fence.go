@@ -124,7 +124,7 @@ func elsewhere(ctx context.Context, p *scenario.Plan, look lookup) (all []Away, 
 	bounds := BoundsOf(p.Hosts)
 	seen := map[string]bool{}
 	for _, q := range p.Requests {
-		// Hazard: the host is taken from the URL by what the load itself takes it by;
+		// Hazard: the host is taken from the URL by the load's own parser;
 		// two readings of one URL would differ on some.
 		at, err := place.Parse(string(q.URL), p)
 		if err != nil {

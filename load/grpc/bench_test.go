@@ -47,7 +47,7 @@ func newBusy(t testing.TB, p load.Protocol, plan *scenario.Plan, answer func(id 
 }
 
 // open begins a connection with a call whose head says that the target uses no
-// table, as servers do that were told so.
+// table, as servers do on request.
 func (b *busy) open() {
 	b.out = b.wire.Open(b.out[:0])
 	b.send(1)

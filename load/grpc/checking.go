@@ -36,7 +36,7 @@ func (c *checking) begin(q *request, m *messages) {
 	m.keep, m.kept = q.decode != nil, c.kept[:0]
 }
 
-// end takes back what begin gave to m.
+// end takes back begin's additions to m.
 func (c *checking) end(m *messages) {
 	if c.kept = m.kept; cap(c.kept) > keptRoom {
 		c.kept = nil
@@ -55,7 +55,7 @@ func (c *checking) fields(h *http2.Head) {
 	}
 }
 
-// decoder says what the messages of a request's answers are.
+// decoder describes the messages of a request's answers.
 type decoder struct {
 	as   protoreflect.MessageDescriptor
 	s    *schema
@@ -109,7 +109,7 @@ func (c *checking) decode(d *decoder, m *messages) error {
 	if err != nil || len(c.json) == 0 {
 		return err
 	}
-	// The library puts blanks in at random, so that nobody relies on them.
+	// The library puts blanks in at random, so that no code relies on them.
 	return json.Compact(&c.compact, c.json)
 }
 

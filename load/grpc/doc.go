@@ -1,10 +1,10 @@
 // Package grpc speaks gRPC (grpc/doc/PROTOCOL-HTTP2.md) for the load package:
 // calls of all four kinds over the sessions of package http2. Messages are
 // written as JSON in the plan and are encoded by the schema of the service,
-// which is a descriptor set of the plan or what the server says by reflection.
+// which is a descriptor set of the plan or the server's by reflection.
 //
-// What no data goes into is encoded once, head and messages, so that a call
-// costs what an HTTP/2 request does. Data goes into messages field by field,
+// Parts that no data goes into are encoded once, head and messages, so that a call
+// costs as much as an HTTP/2 request. Data goes into messages field by field,
 // without an allocation. Two kinds of messages are made by way of JSON for each
 // request instead, which costs some twenty times as much: those where data stands
 // within a google.protobuf message (a Timestamp) or an extension, and those

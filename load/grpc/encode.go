@@ -19,13 +19,13 @@ type encoder interface {
 	encode(dst []byte, e *encoding) ([]byte, error)
 }
 
-// encoding is what encoders work with: the rows of a request, and room.
+// encoding is the state of encoders: the rows of a request, and room.
 type encoding struct {
 	rows *scenario.Cursor
 	text []byte
 }
 
-// fixed is what no data goes into.
+// fixed holds bytes that no data goes into.
 type fixed []byte
 
 func (f fixed) encode(dst []byte, _ *encoding) ([]byte, error) { return append(dst, f...), nil }
@@ -110,7 +110,7 @@ func (e *valueError) Error() string {
 
 var errValue = errors.New("not a value of the field's type")
 
-// appendScalar appends a value without its tag. The text is what stands for it
+// appendScalar appends a value without its tag. The text is the form that stands for it
 // in protobuf's JSON, without quotes.
 // https://protobuf.dev/programming-guides/json/
 func appendScalar(dst []byte, field protoreflect.FieldDescriptor, text []byte) ([]byte, error) {
@@ -183,7 +183,7 @@ func appendInteger(dst []byte, kind protoreflect.Kind, text []byte) ([]byte, err
 }
 
 // parseFloat takes JSON's numbers and the three names that protobuf has for
-// what JSON lacks; Go's hexadecimal and underscored forms are neither.
+// forms that JSON lacks; Go's hexadecimal and underscored forms are neither.
 func parseFloat(text []byte, bits int) (float64, error) {
 	switch string(text) {
 	case "NaN":
@@ -201,7 +201,7 @@ func parseFloat(text []byte, bits int) (float64, error) {
 	return strconv.ParseFloat(string(text), bits)
 }
 
-// appendBase64 appends what text holds in either alphabet, padded or not.
+// appendBase64 appends the bytes that text encodes in either alphabet, padded or not.
 func appendBase64(dst, text []byte) ([]byte, error) {
 	for len(text) > 0 && text[len(text)-1] == '=' {
 		text = text[:len(text)-1]

@@ -18,12 +18,12 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// prefix is what stands before each message: a flag and its length.
+// prefix is the part before each message: a flag and its length.
 // https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
 const prefix = 5
 
 // compileBody makes the messages of a request, prefixes included. It returns
-// them in full when no data goes into them, else what encodes them.
+// them in full when no data goes into them, else their encoders.
 func compileBody(t scenario.Template, p *scenario.Plan, m protoreflect.MethodDescriptor, s *schema) ([]byte, encoder, error) {
 	if strings.TrimSpace(string(t)) == "" {
 		t = "{}"
@@ -74,8 +74,8 @@ func (f *framed) encode(dst []byte, e *encoding) ([]byte, error) {
 }
 
 // compileMessage makes a message of its JSON. Where data goes into it, fields
-// are encoded one by one; what has a JSON of its own, such as
-// google.protobuf.Timestamp, makes the whole message take the longer way.
+// are encoded one by one; types with a JSON of their own, such as
+// google.protobuf.Timestamp, make the whole message take the longer way.
 func compileMessage(n *node, as protoreflect.MessageDescriptor, s *schema) (encoder, error) {
 	if n.kind == bareNode {
 		return &rendered{jsonPieces{n.text, []bool{false}}, as, s}, nil
@@ -133,7 +133,7 @@ func encodeJSON(text []byte, as protoreflect.MessageDescriptor, s *schema) (fixe
 	return proto.MarshalOptions{AllowPartial: true, Deterministic: true}.Marshal(m)
 }
 
-// errOwnJSON is returned for what cannot be encoded field by field.
+// errOwnJSON is returned for messages that cannot be encoded field by field.
 var errOwnJSON = errors.New("grpc: the message has a JSON of its own")
 
 // ownJSON reports whether a message's JSON is not an object of its fields.
@@ -307,7 +307,7 @@ func compileValue(f protoreflect.FieldDescriptor, v *node, s *schema) (encoder, 
 	return &scalar{tagOf(f), f, pieces}, nil
 }
 
-// tagOf is what stands before a value of a field.
+// tagOf is the tag before a value of a field.
 func tagOf(f protoreflect.FieldDescriptor) []byte {
 	return protowire.AppendTag(nil, f.Number(), wireTypes[f.Kind()])
 }

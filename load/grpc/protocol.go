@@ -30,7 +30,7 @@ type Protocol struct {
 	hosts    []load.Host
 	requests []request
 	streams  int
-	timeout  time.Duration // that servers are told
+	timeout  time.Duration // sent to servers
 	keep     []string      // fields of answers that are looked at
 
 	// Room that calls take while they need it.
@@ -40,7 +40,7 @@ type Protocol struct {
 
 // New compiles the plan's requests. Without a descriptor set in the plan it
 // asks each of its servers for the schema, for ten seconds at most; ctx ends
-// that. What cannot be sent is an error that names the request.
+// that. A request that cannot be sent is an error that names the request.
 func New(ctx context.Context, p *scenario.Plan) (*Protocol, error) {
 	if len(p.Requests) == 0 {
 		return nil, errors.New("grpc: the plan has no request")

@@ -49,7 +49,7 @@ func askSchema(ctx context.Context, at place.Place, services []protoreflect.Full
 	}
 	schema, err := newSchema(a.files)
 	if err != nil {
-		return nil, fmt.Errorf("%s: what its reflection says is no use; %s: %w", at.Address, givenHint, err)
+		return nil, fmt.Errorf("%s: its reflection gives an unusable schema; %s: %w", at.Address, givenHint, err)
 	}
 	return schema, nil
 }
@@ -137,7 +137,7 @@ func (a *asker) missing(service protoreflect.FullName) error {
 	return unknown("the server has no service", string(service), names)
 }
 
-// explain says what to do about an error of the reflection service.
+// explain gives the remedy for an error of the reflection service.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -28,7 +28,7 @@ type request struct {
 	block []byte // the whole header block when no data goes into it, else nil
 	body  []byte // all messages when no data goes into them, else nil
 
-	fields []field // what the block is made of when it is not fixed
+	fields []field // the parts of the block when it is not fixed
 	encode encoder // of the body; nil when it is fixed
 
 	checks *check.Set // nil for none
@@ -38,10 +38,10 @@ type request struct {
 // field is a field of a header block, or several that are fixed.
 type field struct {
 	fixed []byte
-	value *scenario.Renderer // follows what is fixed, which ends with its name; nil for none
+	value *scenario.Renderer // follows the fixed part, which ends with its name; nil for none
 }
 
-// compile builds what is the same for each call of a request.
+// compile builds the parts common to all calls of a request.
 func compile(q scenario.Request, p *scenario.Plan, at place.Place, m protoreflect.MethodDescriptor, s *schema, timeout time.Duration) (r request, err error) {
 	r = request{expect: q.Expect, single: !m.IsStreamingServer(), traced: load.Traceable(q)}
 	if q.Expect < 0 || q.Expect >= len(codeNames) {
@@ -71,7 +71,7 @@ func compile(q scenario.Request, p *scenario.Plan, at place.Place, m protoreflec
 	return r, nil
 }
 
-// httpScheme is what stands for the place's scheme in HTTP/2.
+// httpScheme is the place's scheme in HTTP/2.
 func httpScheme(at place.Place) string {
 	if at.TLS != nil {
 		return "https"
@@ -166,7 +166,7 @@ func (r *request) appendBlock(block, value []byte, at *scenario.Cursor) (extende
 }
 
 // openMetadata is the metadata of a request that no data goes into, for asking
-// the server for its schema: it may let nobody in without.
+// the server for its schema: it may refuse callers without.
 func openMetadata(q scenario.Request, p *scenario.Plan) http.Header {
 	h := http.Header{}
 	for name, template := range q.Headers {

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
-	_ "google.golang.org/protobuf/types/known/emptypb" // of what schemas import, this and the next are not linked otherwise
+	_ "google.golang.org/protobuf/types/known/emptypb" // of the imports of schemas, this and the next are not linked otherwise
 	_ "google.golang.org/protobuf/types/known/fieldmaskpb"
 
 	"github.com/redline-go/redline/scenario"
@@ -26,7 +26,7 @@ const (
 	maxNested = 100 // messages within messages of a descriptor
 )
 
-// schema is what is known of a target's services.
+// schema holds the known descriptors of a target's services.
 type schema struct {
 	files *protoregistry.Files
 	types *dynamicpb.Types
@@ -37,7 +37,7 @@ const setHint = "make it with protoc --include_imports --descriptor_set_out=FILE
 // parseSet reads a FileDescriptorSet.
 func parseSet(data []byte) (*schema, error) {
 	if len(data) > maxSchema {
-		return nil, fmt.Errorf("a descriptor set of %d bytes, %d are allowed", len(data), maxSchema)
+		return nil, fmt.Errorf("a descriptor set of %d bytes, at most %d are allowed", len(data), maxSchema)
 	}
 	set := &descriptorpb.FileDescriptorSet{}
 	if err := (proto.UnmarshalOptions{RecursionLimit: maxNested}).Unmarshal(data, set); err != nil {
@@ -49,11 +49,11 @@ func parseSet(data []byte) (*schema, error) {
 	return newSchema(set.File)
 }
 
-// newSchema links files, to which it adds what Google's own are imported and
+// newSchema links files, to which it adds those of Google's own that are imported and
 // missing. Any other import that is missing is an error.
 func newSchema(files []*descriptorpb.FileDescriptorProto) (*schema, error) {
 	if len(files) > maxFiles {
-		return nil, fmt.Errorf("a schema of %d files, %d are allowed", len(files), maxFiles)
+		return nil, fmt.Errorf("a schema of %d files, at most %d are allowed", len(files), maxFiles)
 	}
 	have := map[string]bool{}
 	for _, f := range files {

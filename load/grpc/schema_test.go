@@ -135,7 +135,7 @@ func TestSetsThatAreNoUse(t *testing.T) {
 		"the schema cannot be used": marshal(broken),
 		"not a descriptor set":      []byte(`syntax = "proto3";`),
 		"holds no file":             {},
-		"bytes, 16777216":           make([]byte, maxSchema+1),
+		"bytes, at most 16777216":   make([]byte, maxSchema+1),
 	} {
 		if _, err := parseSet(set); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -56,7 +56,7 @@ func codeOf(status int) int {
 	return codeUnknown
 }
 
-// parseStatus reads a grpc-status. A code that nobody knows is UNKNOWN, as
+// parseStatus reads a grpc-status. An undefined code is UNKNOWN, as
 // statuscodes.md asks for.
 func parseStatus(text string) (code int, ok bool) {
 	n, err := strconv.ParseUint(text, 10, 31)
@@ -69,7 +69,7 @@ func parseStatus(text string) (code int, ok bool) {
 	return int(n), true
 }
 
-// maxQuoted bounds what of a server's message an error quotes.
+// maxQuoted bounds the part of a server's message that an error quotes.
 const maxQuoted = 200
 
 // quote makes a grpc-message fit for an error: its escapes undone, without

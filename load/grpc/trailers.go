@@ -5,7 +5,7 @@ import (
 	"github.com/redline-go/redline/load/http2"
 )
 
-// trailers is what an answer's last head says. It is kept as the head's note,
+// trailers is the content of an answer's last head. It is kept as the head's note,
 // so that an answer like one before costs nothing.
 type trailers struct {
 	given, valid bool // there is a grpc-status; it is one

@@ -20,7 +20,7 @@ type wire struct {
 	ended []*load.Exchange
 }
 
-// call is what is under way in a slot.
+// call is the call under way in a slot.
 type call struct {
 	x        *load.Exchange // nil for none
 	http     int            // status of the head; 0 before it
@@ -70,7 +70,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	return out, nil
 }
 
-// render sends a request that data or a trace goes into. Room for that is shared, since
+// render sends a request that data or a trace goes into. Room for that is shared, because
 // idle connections are to hold none.
 func (w *wire) render(x *load.Exchange, q *request, out []byte) (_ []byte, err error) {
 	r := w.p.renderings.Get().(*rendering)
@@ -96,7 +96,7 @@ func (w *wire) render(x *load.Exchange, q *request, out []byte) (_ []byte, err e
 	return w.session.Begin(x.Slot, m, out), nil
 }
 
-// Receive takes what arrived.
+// Receive implements load.Wire.
 func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
 	w.now, w.ended = now, ended
 	out, err := w.session.Receive(in, now, out)
@@ -104,7 +104,7 @@ func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.E
 	return out, ended, err
 }
 
-// Shut fails what is under way.
+// Shut fails the calls under way.
 func (w *wire) Shut(now time.Duration, ended []*load.Exchange) ([]*load.Exchange, error) {
 	w.now, w.ended = now, ended
 	err := w.session.Shut()
@@ -219,7 +219,7 @@ var (
 	errCount    = fault(load.KindBadResponse, "status OK without exactly one message, which the method answers with")
 )
 
-// finish judges a complete answer. Without trailers the code is what HTTP's
+// finish judges a complete answer. Without trailers the code is the one that HTTP's
 // status stands for.
 func (w *wire) finish(c *call, q *request, code int, t *trailers) error {
 	c.x.Status = code
@@ -253,7 +253,7 @@ func (w *wire) finish(c *call, q *request, code int, t *trailers) error {
 	return t.failure(kind, q.expect)
 }
 
-// late reports whether the plan's timeout has passed. The server is told of it,
+// late reports whether the plan's timeout has passed. The server learns of it,
 // its clock begins at about the same time as ours, and either may be first to
 // say that it is over.
 func (w *wire) late(c *call) bool {

@@ -197,7 +197,7 @@ func TestChecks(t *testing.T) {
 				once(t, s)
 				return
 			}
-			// The last one fails, since decoding allocates.
+			// The last one fails, because decoding allocates.
 			s.Exchanges[3] = loadtest.Want{Request: 1, Kind: load.KindStatus, Status: test.want.Status}
 			loadtest.Wire(t, s)
 		})

@@ -2,7 +2,7 @@
 // without a socket, requests built beforehand where no data goes into them, and
 // no allocation per request.
 //
-// It sends what the plan says and measures the answer; it never decompresses,
+// It sends the plan's requests and measures the answer; it never decompresses,
 // keeps cookies or pipelines. It follows redirects only
 // where the plan says so, and only to hosts that the plan names. Bodies are
 // counted and dropped, whatever their size, unless a check looks at them. An
@@ -13,6 +13,6 @@
 // counted. More would hide a target that drops requests.
 //
 // Rejected: net/http's Transport (three goroutine switches and some 40
-// allocations per request; the generator would be what is measured), and
+// allocations per request; the measurement would be of the generator), and
 // reading buffers per connection (4 KiB for each of ten thousand idle ones).
 package http1

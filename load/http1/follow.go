@@ -34,7 +34,7 @@ func (q *request) origin(x *load.Exchange) []byte {
 	return x.Hop.Origin
 }
 
-// targetOf returns what a request asks for.
+// targetOf returns a request's target.
 func targetOf(request []byte) []byte {
 	_, rest, _ := bytes.Cut(request, []byte{' '})
 	target, _, _ := bytes.Cut(rest, []byte{' '})
@@ -60,7 +60,7 @@ func (q *request) appendHop(dst []byte, x *load.Exchange, at *place.Place) []byt
 			dst = append(append(dst, line...), "\r\n"...)
 		}
 	}
-	if x.Trace != nil && q.static != nil { // else what was sent has it
+	if x.Trace != nil && q.static != nil { // else the sent request has it
 		dst = appendTrace(dst, x.Trace)
 	}
 	if dst = append(dst, "\r\n"...); hop.NoBody {

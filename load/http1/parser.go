@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/load"
 )
 
-// Bounds of what an answer may hold besides its body, in bytes.
+// Bounds on an answer without its body, in bytes.
 const (
 	maxHead      = 64 << 10 // status lines and headers, interim answers included; and trailers
 	maxChunkLine = 4 << 10  // a chunk's size with its extensions
@@ -18,7 +18,7 @@ const (
 
 type state uint8
 
-// States of the parser: what comes next.
+// States of the parser: the part that comes next.
 const (
 	statusLine state = iota
 	headerLine
@@ -32,14 +32,14 @@ const (
 )
 
 // parser reads one answer (RFC 9112) in whatever pieces it arrives; the pieces
-// make no difference to what it finds. The zero parser is not usable; reset
+// make no difference to its result. The zero parser is not usable; reset
 // readies one for an answer.
 //
 // There is one for each connection, so it holds no memory but a line that
 // arrived in part, and that only until it is whole.
 type parser struct {
 	left   int64 // bytes of the body or chunk that are still to come
-	length int64 // what Content-Length says
+	length int64 // from Content-Length
 	line   *[]byte
 	watch  *watcher // sees the answer go by; nil for none
 	room   int32    // bytes that lines may still take
@@ -106,7 +106,7 @@ func (p *parser) feed(b []byte) (used int, err error) {
 	return used, nil
 }
 
-// takeLine takes one line, or what there is of it.
+// takeLine takes one line, or its beginning.
 func (p *parser) takeLine(b []byte) (used int, err error) {
 	end := bytes.IndexByte(b, '\n')
 	if p.line != nil || end < 0 || end >= int(p.room) {
@@ -120,7 +120,7 @@ func (p *parser) takeLine(b []byte) (used int, err error) {
 	return end + 1, p.take(line)
 }
 
-// takePart takes what there is of a line that came in pieces, up to its end if
+// takePart takes the bytes so far of a line that came in pieces, up to its end if
 // that is not negative.
 func (p *parser) takePart(b []byte, end int) (used int, err error) {
 	if used = end + 1; end < 0 {
@@ -201,7 +201,7 @@ func (p *parser) takeHeader(line []byte) error {
 	}
 	colon := bytes.IndexByte(line, ':')
 	// White space in or before the name is how answers are smuggled: no two
-	// readers agree on what it means (RFC 9112, section 5.1).
+	// readers agree on its meaning (RFC 9112, section 5.1).
 	if colon <= 0 || blank(line[0]) || blank(line[colon-1]) {
 		return bad("%.60q is no header line", line)
 	}
@@ -299,7 +299,7 @@ func (p *parser) takeLength(value []byte) error {
 	}
 }
 
-// endHead decides what follows a head (RFC 9112, section 6.3).
+// endHead decides the framing of the body (RFC 9112, section 6.3).
 func (p *parser) endHead() {
 	switch {
 	case p.status == 101:
@@ -359,7 +359,7 @@ func parseUint(b []byte, base int64) (n int64, ok bool) {
 	return n, len(b) > 0
 }
 
-// end tells what the end of the connection means to the answer: nil when it
+// end returns the meaning of the connection's end for the answer: nil when it
 // completes it.
 func (p *parser) end() error {
 	switch p.state {

@@ -136,10 +136,10 @@ func (r *request) fix() {
 	r.static = r.append(nil, nil, nil)
 }
 
-// append renders the request, with what tells of its trace if it has one.
+// append renders the request, with its trace headers if it has any.
 func (r *request) append(dst []byte, at *scenario.Cursor, trace *load.Trace) []byte {
 	begin := len(dst)
-	// The head tells the body's length. So the body is rendered first, copied
+	// The head holds the body's length. So the body is rendered first, copied
 	// behind the head, and both moved over it: no memory of its own needed.
 	if r.body != nil {
 		dst = r.body.Append(dst, at)

@@ -73,7 +73,7 @@ func TestWhatCannotBeSent(t *testing.T) {
 			t.Errorf("error %v, want it to say %q", err, want)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
-			t.Errorf("error %v tells a secret", err)
+			t.Errorf("error %v shows a secret", err)
 		}
 	}
 }

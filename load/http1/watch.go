@@ -18,7 +18,7 @@ type watcher struct {
 	located  bool
 }
 
-// take readies w for the answer to q. The request that was sent is kept, since
+// take readies w for the answer to q. The request that was sent is kept, because
 // by the time of a redirect the data has moved on.
 func (w *watcher) take(q *request, sent []byte) {
 	w.set, w.follow, w.sent = q.checks, q.follow, w.sent[:0]
@@ -28,7 +28,7 @@ func (w *watcher) take(q *request, sent []byte) {
 	w.begin()
 }
 
-// begin is told that a head begins: an interim answer is followed by another.
+// begin is called as a head begins: an interim answer is followed by another.
 func (w *watcher) begin() {
 	w.location, w.located = w.location[:0], false
 	if w.set != nil {
@@ -51,8 +51,8 @@ func (w *watcher) body(piece []byte) {
 	}
 }
 
-// judge says what the complete answer means to x besides its status. A redirect
-// that is followed is not what the checks are about.
+// judge applies the complete answer to x, except for its status. A redirect
+// that is followed is not subject to the checks.
 func (w *watcher) judge(x *load.Exchange) {
 	if w.follow && redirect.Is(x.Status) && len(w.location) > 0 {
 		x.Redirect = append(x.Redirect[:0], w.location...)

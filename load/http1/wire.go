@@ -14,7 +14,7 @@ type wire struct {
 	t      *Protocol
 	host   int
 	x      *load.Exchange // under way; nil for none
-	q      *request       // and what it asks
+	q      *request       // and its request
 	parser parser
 	over   bool
 }
@@ -99,7 +99,7 @@ func (w *wire) Shut(now time.Duration, ended []*load.Exchange) ([]*load.Exchange
 	return append(ended, w.finish(now)), nil
 }
 
-// Cancel gives up; see load.Wire. HTTP/1.1 has no way to tell the target, whose
+// Cancel gives up; see load.Wire. HTTP/1.1 has no way to notify the target, whose
 // answer would come all the same.
 func (w *wire) Cancel(x *load.Exchange, out []byte) ([]byte, bool) {
 	if x != w.x {
@@ -131,7 +131,7 @@ func (w *wire) fail() {
 	w.end()
 }
 
-// end forgets the exchange and gives back what was taken for it.
+// end forgets the exchange and releases its resources.
 func (w *wire) end() {
 	w.parser.dropLine()
 	if w.parser.watch != nil {

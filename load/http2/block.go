@@ -68,7 +68,7 @@ func AppendValue[T string | []byte](block []byte, value T) []byte {
 	return append(block, value...)
 }
 
-// appendNumber appends an integer with a prefix of so many bits, below the bits
+// appendNumber appends an integer with a prefix of the given number of bits, below the bits
 // of form; RFC 7541, section 5.1.
 func appendNumber(block []byte, form byte, prefix, n int) []byte {
 	most := 1<<prefix - 1

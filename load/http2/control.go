@@ -8,7 +8,7 @@ import (
 	"github.com/redline-go/redline/load"
 )
 
-// maxQuoted bounds what of a GOAWAY's debug data an error quotes.
+// maxQuoted bounds the part of a GOAWAY's debug data that an error quotes.
 const maxQuoted = 100
 
 // settings takes the peer's settings and acknowledges them.
@@ -152,7 +152,7 @@ func (s *Session) goAway(f frame, payload []byte) error {
 	for slot := range s.streams {
 		if s.streams[slot].id > last {
 			s.fail(slot, &load.Failure{Kind: load.KindStreamReset, Unseen: code == NoError,
-				Err: fmt.Errorf("the target turned the request away unseen%s", s.leaving)})
+				Err: fmt.Errorf("the target refused the request unprocessed%s", s.leaving)})
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@
 // block then means the same wherever it stands, and a block seen before is known
 // without being decoded. Peers that use a table all the same are decoded.
 //
-// It sends what the plan says and measures the answer. A target that closes a
+// It sends the plan's requests and measures the answer. A target that closes a
 // connection in order (GOAWAY without an error) and has not looked at a request
 // has it sent again on the next one, as a client would, and its time goes on. A
 // target that turns the request itself away (REFUSED_STREAM) has it fail as

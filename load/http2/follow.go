@@ -10,7 +10,7 @@ import (
 
 // Follow readies x for being sent where its answer's Location says; see
 // load.Follower. The request keeps its row of data, its headers and with them
-// its authorization, since it only ever goes to hosts of the plan.
+// its authorization, because it only ever goes to hosts of the plan.
 func (p *Protocol) Follow(x *load.Exchange) (host int, err error) {
 	q := &p.requests[x.Request]
 	own := redirect.Request{Host: q.host, Method: q.method}
@@ -31,7 +31,7 @@ func (p *Protocol) Repeatable(x *load.Exchange) bool {
 	return p.requests[x.Request].repeat || x.Hop.Count > 0 && load.Idempotent(x.Hop.Method, nil)
 }
 
-// appendOrigin appends what a redirected request is made of: the head and body
+// appendOrigin appends the parts of a redirected request: the head and body
 // that were sent. By the time of the redirect the data has moved on.
 func appendOrigin(b, block, body []byte) []byte {
 	return append(AppendValue(b, block), body...)
@@ -73,7 +73,7 @@ func (r *rendering) hop(q *request, x *load.Exchange, at *place.Place) Message {
 			block = append(block, raw...)
 		}
 	})
-	if x.Trace != nil && q.block != nil { // else what was sent has it
+	if x.Trace != nil && q.block != nil { // else the sent request has it
 		block = AppendTrace(block, x.Trace)
 	}
 	if r.block = block; x.Hop.NoBody {

@@ -8,7 +8,7 @@ const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 // Sizes of RFC 9113, sections 4.1, 4.2 and 6.9.
 const (
 	frameHead     = 9
-	firstMaxFrame = 16 << 10 // before SETTINGS, and what we take ourselves
+	firstMaxFrame = 16 << 10 // before SETTINGS, and our own limit
 	firstWindow   = 65535
 	maxWindow     = 1<<31 - 1
 	maxStreamID   = 1<<31 - 1
@@ -76,7 +76,7 @@ func (c Code) String() string {
 	return "an unknown error"
 }
 
-// frame is what a frame's first nine bytes say.
+// frame is a frame's first nine bytes, decoded.
 type frame struct {
 	length int
 	kind   byte

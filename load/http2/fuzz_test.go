@@ -68,7 +68,7 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-// slots checks that a handler is told about streams under way only.
+// slots checks that a handler hears of streams under way only.
 type slots struct {
 	t    *testing.T
 	live [4]bool

@@ -26,7 +26,7 @@ type Head struct {
 	Status int                 // 0 for trailers
 	Length int64               // of Content-Length; -1 when there is none
 	Fields []hpack.HeaderField // those of Config.Keep, in their order on the wire
-	// Note is the handler's: what it found out about the head. It is nil at
+	// Note is the handler's: its result for the head. It is nil at
 	// first, and comes back whenever the same head does.
 	Note any
 }
@@ -50,7 +50,7 @@ type heads struct {
 	oldest int // in known, the next to be forgotten
 
 	// stateless says that the peer's table is empty and stays so. That begins
-	// with its telling so.
+	// by its saying so.
 	stateless bool
 	decoder   *hpack.Decoder // of peers that use a table; nil until one does
 	reader    headReader
@@ -62,7 +62,7 @@ type knownHead struct {
 	head  *Head
 }
 
-// anew is what remains for the next connection: room.
+// anew keeps room for the next connection.
 func (h *heads) anew() heads {
 	next := heads{known: h.known, reader: h.reader, long: h.long}
 	next.forget()
@@ -83,7 +83,7 @@ func (h *heads) find(block []byte) *Head {
 	return nil
 }
 
-// decode returns what a block says, until the next call. A malformed head is an
+// decode returns a block's content, valid until the next call. A malformed head is an
 // error of its stream (*load.Failure), one that cannot be decoded a *violation.
 func (h *heads) decode(block []byte, keep []string) (*Head, error) {
 	if head := h.find(block); head != nil {
@@ -111,7 +111,7 @@ func (h *heads) decode(block []byte, keep []string) (*Head, error) {
 
 var errHeadTooLarge = fault(load.KindHeaderTooLarge, "a head of more than %d bytes", maxHead)
 
-// decodeWithTable decodes a block of a peer that uses a table, or tells its size.
+// decodeWithTable decodes a block of a peer that uses a table, or sends its size.
 func (h *heads) decodeWithTable(block []byte) error {
 	if h.decoder == nil {
 		h.decoder = hpack.NewDecoder(ownTable, nil)
@@ -133,7 +133,7 @@ func (h *heads) decodeWithTable(block []byte) error {
 	}
 	if len(block) > 0 && block[0]&0xe0 == 0x20 {
 		// Of several sizes the last one holds. It is not looked for: peers that
-		// were told zero say zero, once.
+		// received zero send zero, once.
 		h.stateless = block[0] == 0x20 && (len(block) == 1 || block[1]&0xe0 != 0x20)
 		if h.forget(); h.stateless {
 			h.decoder = nil // most likely it has done its work
@@ -166,7 +166,7 @@ type headReader struct {
 	keep        []string
 	size        int
 	regular     bool   // a field that is no pseudo field came
-	bad         string // what is malformed; RFC 9113, sections 8.2 and 8.3
+	bad         string // the malformed part; RFC 9113, sections 8.2 and 8.3
 	name, value scratch
 }
 
@@ -214,7 +214,7 @@ func (r *headReader) field(name, value []byte) {
 	}
 	for _, c := range name {
 		if c <= ' ' || c >= 'A' && c <= 'Z' || c >= 0x7f {
-			r.bad = "the name of a field holds what it cannot"
+			r.bad = "a field name holds an invalid character"
 		}
 	}
 	r.regular = true
@@ -223,7 +223,7 @@ func (r *headReader) field(name, value []byte) {
 	}
 }
 
-// decimal reads what is digits only.
+// decimal reads a number of digits only.
 func decimal(text []byte) (int64, bool) {
 	if len(text) == 0 || len(text) > 18 {
 		return 0, false

@@ -29,12 +29,12 @@ type Protocol struct {
 	streams  int
 	keep     []string // fields of answers that are looked at
 
-	// What exchanges take for a while, so that idle connections hold none of it.
+	// Buffers that exchanges take for a while, so that idle connections hold none of it.
 	watchers   sync.Pool // of *watcher
 	renderings sync.Pool // of *rendering
 }
 
-// New compiles the plan's requests. What HTTP/2 cannot carry is an error that
+// New compiles the plan's requests. One that HTTP/2 cannot carry is an error that
 // names the request.
 func New(p *scenario.Plan) (*Protocol, error) {
 	if len(p.Requests) == 0 {

@@ -28,8 +28,8 @@ type headerBlock struct {
 	size   int    // of its frames so far
 }
 
-// Receive takes what arrived at now, in whatever pieces, tells the handler, and
-// appends what goes back. After an error the session is of no further use.
+// Receive takes the bytes that arrived at now, in whatever pieces, calls the handler, and
+// appends the reply. After an error the session is of no further use.
 func (s *Session) Receive(in []byte, now time.Duration, out []byte) ([]byte, error) {
 	if s.dead != nil {
 		return out, s.dead
@@ -109,7 +109,7 @@ func (s *Session) collect(in []byte) (rest []byte, err error) {
 	return in[n:], err
 }
 
-// admit checks what every frame must keep to. head begins with its first nine
+// admit checks the rules for every frame. head begins with its first nine
 // bytes.
 func (s *Session) admit(f frame, head []byte) error {
 	switch {
@@ -128,7 +128,7 @@ func (s *Session) admit(f frame, head []byte) error {
 	return nil
 }
 
-// foreign returns an error for what is an answer of HTTP/1.
+// foreign returns an error for an answer of HTTP/1.
 func (s *Session) foreign(head []byte) error {
 	if !bytes.HasPrefix(head, []byte("HTTP/1")) {
 		return nil
@@ -173,7 +173,7 @@ func (s *Session) handle(f frame, payload []byte) error {
 // or not it is still under way.
 func (s *Session) known(f frame) error {
 	if f.stream == 0 || f.stream&1 == 0 || f.stream >= s.next {
-		return violates(ProtocolError, "a frame of type %d for stream %d, which nobody began", f.kind, f.stream)
+		return violates(ProtocolError, "a frame of type %d for stream %d, which was never opened", f.kind, f.stream)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ type request struct {
 	block []byte // the whole header block when no data goes into it, else nil
 	body  []byte // the body when no data goes into it
 
-	// What the block is made of when it is not fixed.
+	// Parts of the block when it is not fixed.
 	fields []field
 	render *scenario.Renderer // of the body; nil for none
 	length bool               // the length of the body is a field
@@ -35,7 +35,7 @@ type request struct {
 // field is a field of a header block, or several that are fixed.
 type field struct {
 	fixed []byte
-	value *scenario.Renderer // follows what is fixed, which ends with its name; nil for none
+	value *scenario.Renderer // follows the fixed part, which ends with its name; nil for none
 }
 
 // compile builds a request's fixed parts. Everything that would be malformed is
@@ -152,7 +152,7 @@ func headerValue(name string, text scenario.Secret, p *scenario.Plan) (*scenario
 	return value, nil
 }
 
-// fix renders once for all what no data goes into.
+// fix renders once for all the parts that no data goes into.
 func (r *request) fix() {
 	if r.render != nil && r.render.Static() {
 		r.body, r.render = r.render.Append(nil, nil), nil
@@ -194,7 +194,7 @@ func (r *rendering) message(q *request, at *scenario.Cursor, trace *load.Trace) 
 	return m
 }
 
-// AppendTrace appends the fields that tell of a trace to a header block.
+// AppendTrace appends a trace's fields to a header block.
 func AppendTrace(block []byte, trace *load.Trace) []byte {
 	var room [64]byte // a traceparent takes 55
 	block = AppendValue(append(block, parentName...), trace.AppendParent(room[:0]))
@@ -208,7 +208,7 @@ var (
 
 var contentLength = AppendName(nil, "content-length", false)
 
-// head renders the header block of a request with a body of so many bytes.
+// head renders the header block of a request with a body of the given size.
 func (r *rendering) head(q *request, body int, at *scenario.Cursor) {
 	r.block = r.block[:0]
 	for i := range q.fields {

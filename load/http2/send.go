@@ -3,7 +3,7 @@ package http2
 // keptUpload is how much room a slot keeps for the next body that waits.
 const keptUpload = 64 << 10
 
-// upload is what is left of a body that the peer's windows hold back.
+// upload is the rest of a body that the peer's windows hold back.
 type upload struct {
 	rest []byte // may be the caller's
 	own  []byte // room for rest
@@ -20,7 +20,7 @@ func (u *upload) clear() {
 }
 
 // appendBody appends as much of a body as the windows let through and keeps the
-// rest, after what waits already.
+// rest, after data that waits already.
 func (s *Session) appendBody(st *stream, body []byte, lasts bool, out []byte) []byte {
 	if st.waits && len(st.upload.rest) > 0 {
 		st.upload.own = append(append(st.upload.own[:0], st.upload.rest...), body...)
@@ -43,7 +43,7 @@ func (s *Session) appendBody(st *stream, body []byte, lasts bool, out []byte) []
 }
 
 // appendData appends DATA frames, the last of them with END_STREAM unless more
-// is to come, and returns what the windows held back.
+// is to come, and returns the part that the windows held back.
 func (s *Session) appendData(st *stream, body, out []byte) (rest, extended []byte) {
 	for len(body) > 0 {
 		n := min(len(body), s.peerFrame, int(st.window), int(min(s.window, maxWindow)))
@@ -67,7 +67,7 @@ func (s *Session) appendData(st *stream, body, out []byte) (rest, extended []byt
 	return body, out
 }
 
-// resume sends what a stream's body waits with, as far as the windows let it.
+// resume sends the waiting part of a stream's body, as far as the windows let it.
 func (s *Session) resume(st *stream) {
 	if !st.waits {
 		return

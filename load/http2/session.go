@@ -9,22 +9,22 @@ import (
 	"github.com/redline-go/redline/load"
 )
 
-// Windows that a session announces for what it receives. Bodies are dropped at
+// Windows that a session announces for its input. Bodies are dropped at
 // once, so the peer is never to wait for a window.
 const (
 	streamWindow  = 1 << 30
 	sessionWindow = 1 << 30
 )
 
-// cautious is how many streams a session begins before the peer has said how
+// cautious is how many streams a session begins before the peer has announced how
 // many it takes. RFC 9113, section 6.5.2, asks peers not to take fewer.
 const cautious = 100
 
-// Config is what a session needs to know. Handler must be set.
+// Config configures a session. Handler must be set.
 type Config struct {
 	// Streams is how many streams are under way at once at most; zero means 1.
 	Streams int
-	// Handler is told what the peer says.
+	// Handler handles the events of streams.
 	Handler Handler
 	// Keep are the names, in lower case, of the fields that Head.Fields holds.
 	Keep []string
@@ -32,28 +32,28 @@ type Config struct {
 	Secure bool
 }
 
-// Handler is told what happens on streams, by the slots that they were begun
+// Handler receives the events of streams, by the slots that they were begun
 // in. Arguments are valid during the call only; none of the session's methods
 // that append may be called in it. A stream is gone, and its slot free, once it
-// was told with end or by Failed. A returned error gives the stream up: the peer
-// is sent a CANCEL, and Failed is told the error.
+// came with end or by Failed. A returned error gives the stream up: the peer
+// is sent a CANCEL, and Failed gets the error.
 type Handler interface {
-	// Head is told an answer's head: any number of interim ones (Status below
+	// Head receives an answer's head: any number of interim ones (Status below
 	// 200), the final one, and trailers (Status is 0), which always end.
 	Head(slot int, h *Head, end bool) error
-	// Data is told a piece of the body, which is empty when only its end came.
+	// Data receives a piece of the body, which is empty when only its end came.
 	Data(slot int, data []byte, end bool) error
-	// Failed is told that the stream came to nothing, while the connection may
-	// be of use yet. The error is a *load.Failure, or what Head or Data returned.
+	// Failed is called when the stream came to nothing, while the connection may
+	// be of use yet. The error is a *load.Failure, or the error that Head or Data returned.
 	Failed(slot int, err error)
 }
 
-// Message is what Begin sends.
+// Message is a request for Begin.
 type Message struct {
 	Block []byte // the header block, see AppendField; copied
 	Body  []byte
 	// Lasts says that Body stays as it is until the stream has ended. Otherwise
-	// what the peer's windows hold back is copied.
+	// the part that the peer's windows hold back is copied.
 	Lasts bool
 	// More leaves the stream open for Write.
 	More bool
@@ -69,23 +69,23 @@ type Session struct {
 	active  int      // streams under way
 	next    uint32   // id of the next stream
 	over    bool     // takes no more streams
-	dead    error    // what ended the session
+	dead    error    // the reason of its end
 
-	// What the peer's settings say.
+	// The peer's settings.
 	greeted     bool // they came
 	peerStreams int
 	peerWindow  int32 // of a new stream
 	peerFrame   int
 
-	window  int64 // what the peer takes, over all streams
+	window  int64 // the peer's window, over all streams
 	waiting int   // streams whose body waits for a window
 	owed    int64 // received and not yet given back
 
-	leaving string // what the peer's GOAWAY said; empty before
+	leaving string // the peer's GOAWAY; empty before
 
-	// What is being received.
+	// State of receiving.
 	now, began time.Duration // of the call; of the frame's first byte
-	out        []byte        // what goes back
+	out        []byte        // the reply
 	partial    []byte        // the beginning of a frame that is not DATA
 	data       dataFrame
 	block      headerBlock
@@ -95,14 +95,14 @@ type Session struct {
 // stream is a stream under way. Its id is 0 when there is none.
 type stream struct {
 	id      uint32
-	window  int32 // what the peer takes; negative after it shrank its windows
+	window  int32 // the peer's window; negative after it shrank its windows
 	owed    int32 // received and not yet given back
 	head    bool  // the final head came
 	more    bool  // Write may follow
 	sent    bool  // our END_STREAM is out
 	waits   bool  // its body waits for a window
 	in, out int64
-	upload  *upload // what is left to be sent; nil until a window held a body back
+	upload  *upload // the rest to be sent; nil until a window held a body back
 }
 
 // NewSession returns a session that Open is to be called on.
@@ -111,7 +111,7 @@ func NewSession(c Config) *Session {
 	return &Session{config: c, recent: make([]int32, 1<<bits.Len(uint(c.Streams-1)))}
 }
 
-// greeting is what every session begins with.
+// greeting begins every session.
 var greeting = func() []byte {
 	settings := appendSetting(nil, settingTableSize, 0)
 	settings = appendSetting(settings, settingPush, 0)
@@ -122,7 +122,7 @@ var greeting = func() []byte {
 	return appendWindow(b, 0, sessionWindow-firstWindow)
 }()
 
-// Open forgets what was and appends what begins a connection. Streams that were
+// Open resets the session and appends the beginning of a connection. Streams that were
 // under way are gone without a word.
 func (s *Session) Open(out []byte) []byte {
 	for i := range s.streams {
@@ -193,7 +193,7 @@ func (s *Session) appendHead(st *stream, block []byte, last bool, out []byte) []
 }
 
 // Write adds to the body of a stream that was begun with More, and ends it with
-// last. What the peer's windows hold back is copied.
+// last. The part that the peer's windows hold back is copied.
 func (s *Session) Write(slot int, body []byte, last bool, out []byte) []byte {
 	st := &s.streams[slot]
 	if st.id == 0 || !st.more {
@@ -223,12 +223,12 @@ func (s *Session) Bytes(slot int) (in, out int64) {
 	return s.streams[slot].in, s.streams[slot].out
 }
 
-// Began returns when the first byte of the frame that the handler is told about
+// Began returns when the first byte of the frame that the handler hears of
 // arrived.
 func (s *Session) Began() time.Duration { return s.began }
 
-// Shut is told that the peer sends no more. Streams whose body is incomplete
-// fail; the error is what befell the others, nil when there are none.
+// Shut is called when the peer sends no more. Streams whose body is incomplete
+// fail; the error is that of the others, nil when there are none.
 func (s *Session) Shut() error {
 	s.over = true
 	for slot := range s.streams {
@@ -243,7 +243,7 @@ func (s *Session) Shut() error {
 		if err := s.foreign(s.partial); err != nil {
 			return err
 		}
-		return fault(load.KindEOF, "the target closed the connection before it said anything; does it speak HTTP/2%s?", s.medium())
+		return fault(load.KindEOF, "the target closed the connection before it sent anything; does it speak HTTP/2%s?", s.medium())
 	}
 	return fault(load.KindEOF, "the target closed the connection before it answered%s", s.leaving)
 }
@@ -263,7 +263,7 @@ func (s *Session) slot(id uint32) int {
 	return -1
 }
 
-// end frees a slot whose answer is complete, before the handler is told.
+// end frees a slot whose answer is complete, before the handler is called.
 func (s *Session) end(st *stream) {
 	if !st.sent {
 		// The answer did not wait for all of the request (RFC 9113, section 8.1).
@@ -280,19 +280,19 @@ func (s *Session) free(st *stream) {
 	st.clear()
 }
 
-// clear leaves what Bytes returns, and room for a body that waits.
+// clear leaves the slice of Bytes, and room for a body that waits.
 func (st *stream) clear() {
 	*st = stream{in: st.in, out: st.out, upload: st.upload}
 	st.upload.clear()
 }
 
-// fail frees a slot and tells the handler.
+// fail frees a slot and calls the handler.
 func (s *Session) fail(slot int, err error) {
 	s.free(&s.streams[slot])
 	s.config.Handler.Failed(slot, err)
 }
 
-// giveUp resets a stream and tells the handler.
+// giveUp resets a stream and calls the handler.
 func (s *Session) giveUp(slot int, code Code, err error) {
 	s.out = appendReset(s.out, s.streams[slot].id, code)
 	s.fail(slot, err)
@@ -316,7 +316,7 @@ func violates(code Code, format string, args ...any) error {
 	return &violation{code, fault(load.KindBadResponse, format, args...)}
 }
 
-// die ends the session: the peer is told why, and so is the caller.
+// die ends the session: the peer and the caller get the reason.
 func (s *Session) die(err error) error {
 	var v *violation
 	if errors.As(err, &v) {

@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/load"
 )
 
-// notes is a handler that writes down what it is told.
+// notes is a handler that records its calls.
 type notes struct {
 	said  []string
 	bytes int
@@ -230,7 +230,7 @@ func TestGoAway(t *testing.T) {
 	}
 	receive(t, s, framed(frameGoAway, 0, 0, joined(number(3), number(uint32(EnhanceYourCalm)), []byte("slower"))...))
 	why := ` after GOAWAY with ENHANCE_YOUR_CALM (11): "slower"`
-	expect(t, "told", told.took(), "2: stream-reset: the target turned the request away unseen"+why)
+	expect(t, "told", told.took(), "2: stream-reset: the target refused the request unprocessed"+why)
 	if room, over := s.Room(); room != 0 || !over {
 		t.Errorf("room %d, over %v", room, over)
 	}
@@ -261,9 +261,9 @@ func TestWhatEndsASession(t *testing.T) {
 		"a window too large":       {framed(frameWindow, 0, 0, number(maxWindow)...), FlowControlError, "WINDOW_UPDATE by"},
 		"a short WINDOW_UPDATE":    {framed(frameWindow, 0, 0, 1), FrameSizeError, "WINDOW_UPDATE of 1 bytes"},
 		"a short RST_STREAM":       {framed(frameReset, 0, 1, 1), FrameSizeError, "RST_STREAM of 1 bytes"},
-		"a stream nobody began":    {framed(frameReset, 0, 3, number(0)...), ProtocolError, "stream 3, which nobody began"},
-		"a stream of the target's": {framed(frameData, 0, 2), ProtocolError, "stream 2, which nobody began"},
-		"DATA for the session":     {framed(frameData, 0, 0), ProtocolError, "stream 0, which nobody began"},
+		"a stream nobody began":    {framed(frameReset, 0, 3, number(0)...), ProtocolError, "stream 3, which was never opened"},
+		"a stream of the target's": {framed(frameData, 0, 2), ProtocolError, "stream 2, which was never opened"},
+		"DATA for the session":     {framed(frameData, 0, 0), ProtocolError, "stream 0, which was never opened"},
 		"HEADERS all padding":      {framed(frameHeaders, flagPadded, 1, 1), ProtocolError, "shorter than its padding"},
 		"DATA without its padding": {framed(frameData, flagPadded, 1), ProtocolError, "shorter than its padding"},
 		"CONTINUATION of nothing":  {framed(frameContinuation, 0, 1), ProtocolError, "CONTINUATION without HEADERS"},
@@ -307,7 +307,7 @@ func TestWhoDoesNotSpeakHTTP2(t *testing.T) {
 		"HTTP/1":           {"HTTP/1.1 400 Bad Request\r\n", false, "bad-response: the target does not speak HTTP/2 over plaintext: it answers in HTTP/1"},
 		"half of a head":   {"HTTP/1.1", true, "the target does not speak HTTP/2 over plaintext: it answers in HTTP/1"},
 		"TLS":              {"\x15\x03\x01\x00\x02\x02\x50 ...", false, `bad-response: the target does not speak HTTP/2 over plaintext: it begins with "\x15\x03\x01`},
-		"silence":          {"", true, "eof: the target closed the connection before it said anything; does it speak HTTP/2 over plaintext?"},
+		"silence":          {"", true, "eof: the target closed the connection before it sent anything; does it speak HTTP/2 over plaintext?"},
 		"another frame":    {string(framed(framePing, 0, 0, make([]byte, 8)...)), false, "bad-response: the target does not speak"},
 		"an ACK of ours":   {string(framed(frameSettings, flagAck, 0)), false, "bad-response: the target does not speak"},
 		"endless settings": {string(appendFrame(nil, 1<<20, frameSettings, 0, 0)), false, "bad-response: the target does not speak"},

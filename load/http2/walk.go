@@ -88,7 +88,7 @@ var staticNames, staticValues = func() (names, values [len(static)][]byte) {
 // longestNumber bounds the bytes of an integer; more would not fit into a block.
 const longestNumber = 4
 
-// readNumber reads an integer with a prefix of so many bits; RFC 7541, section 5.1.
+// readNumber reads an integer with a prefix of the given number of bits; RFC 7541, section 5.1.
 func readNumber(b []byte, prefix int) (n int, rest []byte, ok bool) {
 	if len(b) == 0 {
 		return 0, nil, false

@@ -55,8 +55,8 @@ func (w *watcher) body(q *request, piece []byte) {
 	}
 }
 
-// judge says what the complete answer means to x besides its status. A redirect
-// that is followed is not what the checks are about.
+// judge applies the complete answer to x, except for its status. A redirect
+// that is followed is not subject to the checks.
 func (w *watcher) judge(q *request, x *load.Exchange) {
 	if q.follow && redirect.Is(x.Status) && len(w.location) > 0 {
 		x.Redirect = append(x.Redirect[:0], w.location...)

@@ -18,7 +18,7 @@ type wire struct {
 	ended []*load.Exchange
 }
 
-// answer is what is under way in a slot.
+// answer is the exchange under way in a slot.
 type answer struct {
 	x       *load.Exchange // nil for none
 	in, out int64          // x's bytes before
@@ -71,7 +71,7 @@ func (w *wire) render(a *answer, q *request, out []byte) []byte {
 	return w.session.Begin(a.x.Slot, m, out)
 }
 
-// Receive takes what arrived.
+// Receive implements load.Wire.
 func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
 	w.now, w.ended = now, ended
 	out, err := w.session.Receive(in, now, out)
@@ -79,7 +79,7 @@ func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.E
 	return out, ended, err
 }
 
-// Shut fails what is under way.
+// Shut fails the exchanges under way.
 func (w *wire) Shut(now time.Duration, ended []*load.Exchange) ([]*load.Exchange, error) {
 	w.now, w.ended = now, ended
 	err := w.session.Shut()
@@ -179,7 +179,7 @@ func (w *wire) finish(a *answer) {
 	w.free(a)
 }
 
-// free gives back what was taken for an exchange.
+// free releases an exchange's resources.
 func (w *wire) free(a *answer) {
 	if a.watch != nil {
 		w.p.watchers.Put(a.watch)

@@ -13,7 +13,7 @@ import (
 const steady = 100
 
 // allocations fails when wires allocate per exchange. Only calls of the wire
-// are counted: the target may allocate what it likes.
+// are counted: the target may allocate freely.
 func allocations(t *testing.T, s Subject, opened int) {
 	if Race {
 		t.Skip("the race detector is on")
@@ -31,7 +31,7 @@ func allocations(t *testing.T, s Subject, opened int) {
 		a.counting = round >= steady
 		a.exchange(s.Exchanges[round%len(s.Exchanges)].Request)
 	}
-	// What the runtime allocates meanwhile is far below one per exchange.
+	// The runtime's own allocations meanwhile are far below one per exchange.
 	if a.objects >= steady/2 {
 		t.Errorf("%d allocations in %d exchanges", a.objects, steady)
 	}
@@ -94,7 +94,7 @@ func (a *allocator) flush(out []byte) {
 	}
 }
 
-// count adds what call allocates, in objects.
+// count adds the objects that call allocates.
 func (a *allocator) count(call func()) {
 	if !a.counting {
 		call()

@@ -15,7 +15,7 @@ import (
 type dialogue struct {
 	t      *testing.T
 	s      Subject
-	cut    func(pending int) int // how much of what is pending to deliver next
+	cut    func(pending int) int // how many of the pending bytes to deliver next
 	cursor *scenario.Cursor
 
 	wires  map[int]load.Wire // of each host
@@ -53,7 +53,7 @@ func newDialogue(t *testing.T, s Subject, cut func(int) int) *dialogue {
 
 func (d *dialogue) run() { d.runTo(-1) }
 
-// runTo drives the dialogue to its end, or until so many bytes were delivered.
+// runTo drives the dialogue to its end, or until the given number of bytes was delivered.
 func (d *dialogue) runTo(limit int) {
 	d.t.Helper()
 	for steps := 0; ; steps++ {
@@ -134,10 +134,10 @@ func (d *dialogue) open(host int) {
 	}
 }
 
-// before is what out holds already when a wire is called.
+// before is the content of out before a wire is called.
 func (d *dialogue) before() []byte { return append(make([]byte, 0, 256), marker...) }
 
-// flush hands what a wire appended to the target.
+// flush hands a wire's output to the target.
 func (d *dialogue) flush(out []byte) {
 	sent, ok := bytes.CutPrefix(out, marker)
 	if !ok {
@@ -217,7 +217,7 @@ func (d *dialogue) receive(n int) {
 
 func (d *dialogue) over() bool { _, over := d.state(); return over }
 
-// end tells the wire that the target sends no more.
+// end notifies the wire that the target sends no more.
 func (d *dialogue) end() {
 	d.now += time.Millisecond
 	ended, err := d.wire.Shut(d.now, nil)
@@ -228,13 +228,13 @@ func (d *dialogue) end() {
 	d.fail(err)
 }
 
-// fail ends what is under way by err, and the connection.
+// fail ends the exchanges under way with err, and the connection.
 func (d *dialogue) fail(err error) {
 	for _, p := range d.underWay {
 		d.became[p.index] = outcome{kind: load.KindOf(err), status: p.Status, bytesIn: p.BytesIn, ended: true}
 	}
 	if len(d.underWay) == 0 && err != nil && d.next < len(d.s.Exchanges) {
-		// The wire's own handshake failed: so did what waits for it.
+		// The wire's own handshake failed: so did the exchanges that wait for it.
 		d.became[d.next] = outcome{kind: load.KindOf(err), ended: true}
 		d.next++
 	}

@@ -1,7 +1,7 @@
-// Package loadtest holds what protocols and the generator are tested against:
+// Package loadtest holds the counterparts of tests of protocols and the generator:
 // the conformance of a protocol's wires (Wire, Survive), and servers on
 // loopback that misbehave in the ways of real ones (Serve with a Behaviour, and
-// the targets that are not about what a server says: Refused, Backlog, TLS).
+// the targets that are not about a server's answers: Refused, Backlog, TLS).
 //
 // A protocol calls Wire from its tests with one subject per kind of dialogue,
 // and Survive from its fuzz test. A generator is run against each of the

@@ -3,5 +3,5 @@
 package loadtest
 
 // Race says that the race detector is on, under which a sync.Pool forgets at
-// random, so that allocations tell nothing.
+// random, so that counts of allocations mean nothing.
 const Race = true

@@ -10,16 +10,16 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// patience is how long a run waits for what is under way; it ends as soon as all
+// patience is how long a run waits for requests under way; it ends as soon as all
 // has ended.
 const patience = time.Minute
 
-// Run drives a plan and checks what holds of every run: each request that was
-// due is a success, a failure of one kind, or unfinished; what the windows, the
-// latency log and the summary of an open loop say adds up to the same. (In a
+// Run drives a plan and checks the invariants of every run: each request that was
+// due is a success, a failure of one kind, or unfinished; and the windows, the
+// latency log and the summary of an open loop add up to the same. (In a
 // closed loop the last requests may begin after the measured span.)
 //
-// A plan without a grace time waits for what is under way as long as a host may
+// A plan without a grace time waits for requests under way as long as a host may
 // take: a late answer is not a lost one.
 func Run(t testing.TB, p *scenario.Plan, protocol load.Protocol) (*load.Result, *Sink) {
 	t.Helper()
@@ -57,7 +57,7 @@ func Run(t testing.TB, p *scenario.Plan, protocol load.Protocol) (*load.Result, 
 	return r, sink
 }
 
-// Sink is a load.Sink that keeps what adds up.
+// Sink is a load.Sink that keeps the sums.
 type Sink struct {
 	mu      sync.Mutex
 	Points  []record.Point

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix" // ioctl: whether the peer has everything; TCP_CORK
 )
 
-// cork holds back what is written to c until it is closed, or 200 ms.
+// cork holds back bytes written to c until it is closed, or 200 ms.
 func cork(c *net.TCPConn) {
 	if raw, err := c.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// awaitSent gives the peer's kernel the time to take what was written to c,
+// awaitSent gives the peer's kernel the time to take the bytes written to c,
 // where it cannot be asked.
 func awaitSent(*net.TCPConn) { time.Sleep(20 * time.Millisecond) }
 

@@ -126,15 +126,15 @@ func (c *Conn) Say(text string) bool {
 	return err == nil
 }
 
-// Reset ends the connection with a RST, once the peer has what was written: a
-// reset overtakes what has not left.
+// Reset ends the connection with a RST, once the peer has the written bytes: a
+// reset overtakes bytes that have not left.
 func (c *Conn) Reset() {
 	awaitSent(c.tcp)
 	_ = c.tcp.SetLinger(0) // a connection that is gone already needs no reset
 	c.tcp.Close()
 }
 
-// Wait returns when the peer ends the connection. What it sends is dropped.
+// Wait returns when the peer ends the connection. Its bytes are dropped.
 func (c *Conn) Wait() { _, _ = io.Copy(io.Discard, c.Reader) }
 
 // Answer answers every request with the same bytes.
@@ -199,7 +199,7 @@ var (
 		for c.Say("HTTP/1.1 200 OK\r\n"); c.Say(line); {
 		}
 	}
-	// TwoAnswers answers twice what was asked once.
+	// TwoAnswers answers one request twice.
 	TwoAnswers = Answer(OK + OK)
 	// Slow sends its answers one byte at a time.
 	Slow Behaviour = func(c *Conn) {
@@ -243,7 +243,7 @@ func ClosesIdle(after time.Duration) Behaviour {
 	}
 }
 
-// Stalls answers, but stands still for so long after every so long, on all of
+// Stalls answers, but stalls for one duration after each of another, on all of
 // its connections at once.
 func Stalls(every, standstill time.Duration) Behaviour {
 	begin := time.Now()

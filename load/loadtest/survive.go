@@ -12,7 +12,7 @@ import (
 // Survive gives a wire, which has sent its first exchange if it took one, the
 // bytes of an outsider, for fuzz tests: it must not panic, end an exchange
 // twice, or come back from being over. The first byte of in says how large the
-// pieces are. Bytes that the subject's target answers to what Open appended are
+// pieces are. Bytes that the subject's target answers to Open's output are
 // given first, so that the outsider's come after a handshake.
 func Survive(t *testing.T, s Subject, in []byte) {
 	t.Helper()

@@ -17,8 +17,8 @@ import (
 // name server or without.
 const NoSuchName = "redline.invalid:80"
 
-// Refused returns a host:port where nobody listens. The port is held until the
-// test ends, so that nobody else takes it.
+// Refused returns a host:port without a listener. The port is held until the
+// test ends, so that no other process takes it.
 func Refused(t testing.TB) string {
 	t.Helper()
 	_, address := bound(t)
@@ -26,7 +26,7 @@ func Refused(t testing.TB) string {
 }
 
 // Backlog returns a host:port whose accept queue is full and stays so: the
-// kernel drops what asks for a connection.
+// kernel drops requests for a connection.
 func Backlog(t testing.TB) string {
 	t.Helper()
 	fd, address := bound(t)
@@ -67,8 +67,8 @@ func bound(t testing.TB) (fd int, address string) {
 const alone = "REDLINE_LOADTEST_ALONE"
 
 // Alone runs the calling test in a process of its own, changed by change, which
-// may be nil, and reports there what it says. It returns true in that process,
-// where the test may spend what belongs to the process as a whole, and false
+// may be nil, and reports its outcome there. It returns true in that process,
+// where the test may spend resources of the process as a whole, and false
 // in the one that started it. A change that the host refuses skips the test.
 func Alone(t *testing.T, change func(*syscall.SysProcAttr)) bool {
 	t.Helper()
@@ -91,13 +91,13 @@ func Alone(t *testing.T, change func(*syscall.SysProcAttr)) bool {
 	return false
 }
 
-// LimitDescriptors leaves the process so many descriptors to open. It is for
+// LimitDescriptors leaves the process this many more descriptors to open. It is for
 // processes of Alone.
 func LimitDescriptors(t *testing.T, more int) {
 	t.Helper()
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
-		t.Skip("this host does not tell how many descriptors are open:", err)
+		t.Skip("this host does not report how many descriptors are open:", err)
 	}
 	limit := syscall.Rlimit{Cur: uint64(len(open) + more), Max: uint64(len(open) + more)}
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Certificate says what is wrong with a server's certificate.
+// Certificate names the defect of a server's certificate.
 type Certificate int
 
 // Certificates of ServeTLS.
@@ -26,7 +26,7 @@ const (
 )
 
 // ServeTLS is Serve over TLS. It returns the certificate of the authority to
-// trust, in PEM. The protocols are what the server offers by ALPN, none if
+// trust, in PEM. The protocols are those that the server offers by ALPN, none if
 // there are none.
 func ServeTLS(t testing.TB, kind Certificate, b Behaviour, protocols ...string) (address string, authority []byte) {
 	t.Helper()

@@ -92,7 +92,7 @@ func traced(t *testing.T, p *scenario.Plan, protocol load.Protocol) map[string]r
 }
 
 // TestTracesReachTheTarget: what a sampled request says of itself arrives, over
-// each protocol that can carry it, and slow.jsonl tells of the same requests.
+// each protocol that can carry it, and slow.jsonl holds the same requests.
 func TestTracesReachTheTarget(t *testing.T) {
 	plan := func(url string, change func(*scenario.Plan)) *scenario.Plan {
 		p := &scenario.Plan{

@@ -14,8 +14,8 @@ type Subject struct {
 	Protocol load.Protocol
 	// Plan is where the exchanges' data comes from; nil when they take none.
 	Plan *scenario.Plan
-	// Target makes the other end of a connection. It takes what a wire sent, in
-	// whatever pieces, and returns what comes back, and whether it shuts the
+	// Target makes the other end of a connection. It takes a wire's output, in
+	// whatever pieces, and returns the reply, and whether it shuts the
 	// connection after that. It must answer alike each time.
 	Target func() func(sent []byte) (answer []byte, shut bool)
 	// Exchanges are sent in this order, one after the other or Streams at once.
@@ -26,7 +26,7 @@ type Subject struct {
 	Allocates bool
 }
 
-// Want is an exchange and what must become of it.
+// Want is an exchange and its expected outcome.
 type Want struct {
 	Request int
 	Kind    load.ErrorKind // "" for a success
@@ -41,7 +41,7 @@ const (
 	mostBytes  = 1 << 20
 )
 
-// Wire checks what the event loop relies on, for a protocol to call from its
+// Wire checks the properties that the event loop relies on, for a protocol to call from its
 // tests with one subject per kind of dialogue:
 //
 //   - However the target's bytes are cut into pieces, the same becomes of the
@@ -51,7 +51,7 @@ const (
 //     connection when it says so.
 //   - A wire that is over has no room and stays over until Open; a wire that
 //     waits says so before it is overrun.
-//   - What Receive is given is not used after it returned, and an exchange that
+//   - The bytes given to Receive are not used after it returned, and an exchange that
 //     ended is not touched again. It ends once, at the time of the call that ended
 //     it, with its first byte no later.
 //   - Nothing is allocated per exchange in the steady state, when all of the
@@ -124,7 +124,7 @@ func upTo(at, delivered, pending int) int {
 	return pending
 }
 
-// outcome is what became of an exchange, in what does not depend on pieces.
+// outcome is the part of an exchange's result that does not depend on pieces.
 type outcome struct {
 	kind     load.ErrorKind
 	status   int

@@ -1,5 +1,5 @@
-// Package place tells where a URL of a plan leads: the address to connect to,
-// the TLS that the connection speaks, and what is asked for there. All
+// Package place resolves where a URL of a plan leads: the address to connect to,
+// the TLS that the connection speaks, and the request's target there. All
 // protocols use it, so that a URL means the same to each of them.
 //
 // It opens no connection and looks no name up.

@@ -22,7 +22,7 @@ type Place struct {
 	TLS       *tls.Config // nil for plaintext. NextProtos is the caller's to set
 }
 
-// scheme is what a URL's scheme says about the connection.
+// scheme is a URL scheme's meaning for the connection.
 type scheme struct {
 	port   string // when the URL has none; empty means that it must
 	secure bool
@@ -99,7 +99,7 @@ func (at *Place) host(kind scheme) (string, error) {
 	return u.Hostname(), nil
 }
 
-// checkPath refuses what would end a request's target. Blanks inside of {{ }}
+// checkPath refuses characters that would end a request's target. Blanks inside of {{ }}
 // are the template's.
 func checkPath(path string) error {
 	for {

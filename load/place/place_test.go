@@ -58,7 +58,7 @@ func TestWhatLeadsNowhere(t *testing.T) {
 			t.Errorf("%s: error %v, want it to say %q", url, err, want)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
-			t.Errorf("error %v tells a secret", err)
+			t.Errorf("error %v shows a secret", err)
 		}
 	}
 }

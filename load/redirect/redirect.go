@@ -61,7 +61,7 @@ func Follow(x *load.Exchange, own Request, hosts []place.Place) (host int, err e
 	}
 	hop.Count, hop.Host = hop.Count+1, host
 	hop.Target = appendTarget(hop.Target[:0], to.RequestURI())
-	// What befalls the next request must not look as if it had been answered.
+	// A failure of the next request must not look as if it had been answered.
 	x.Redirect, x.Status, x.FirstByte, x.Done = x.Redirect[:0], 0, 0, 0
 	return host, nil
 }
@@ -85,7 +85,7 @@ func resolve(from place.Place, target, location string) (*url.URL, error) {
 	return to, nil
 }
 
-// appendTarget escapes what would end a request's target: targets put blanks and
+// appendTarget escapes characters that would end a request's target: targets put blanks and
 // other characters into a query as they are.
 func appendTarget(b []byte, text string) []byte {
 	for i := range len(text) {

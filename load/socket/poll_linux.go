@@ -74,7 +74,7 @@ func (p *Poller) add(fd int, t Token, events uint32) error {
 }
 
 // interest is everything, once for all: a descriptor is registered when it is
-// opened and never changed. Edge-triggered, since the kernel otherwise looks at
+// opened and never changed. Edge-triggered, because the kernel otherwise looks at
 // each descriptor once more in the call after it was ready.
 const interest = unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff
 
@@ -96,7 +96,7 @@ func (p *Poller) Wait(d time.Duration) (int, error) {
 	return n, nil
 }
 
-// wait blocks, and so tells Go's scheduler. Looking first without telling it
+// wait blocks, and announces that to Go's scheduler. Looking first without doing so
 // (RawSyscall with no time to wait) was tried: a loop that sleeps pays for two
 // calls, and one that does not has many events per call to share one.
 func (p *Poller) wait(limit *unix.Timespec) (int, unix.Errno) {

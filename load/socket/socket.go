@@ -13,7 +13,7 @@ const ErrAgain = unix.EAGAIN
 
 // Connect begins to connect to a place, from a local address if source is
 // valid, and returns the socket at once. It is ready for writing when the
-// attempt is over; Connected tells how it ended.
+// attempt is over; Connected returns how it ended.
 func Connect(to netip.AddrPort, source netip.Addr) (fd int, err error) {
 	family := unix.AF_INET
 	if to.Addr().Unmap().Is6() {

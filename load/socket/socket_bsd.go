@@ -23,7 +23,7 @@ func open(family int) (int, error) {
 
 func shareLocalPorts(int) {}
 
-// Read reads what has arrived; 0 is the end of the stream. b must not be empty.
+// Read reads bytes that have arrived; 0 is the end of the stream. b must not be empty.
 // The error is ErrAgain when nothing has.
 func Read(fd int, b []byte) (int, error) {
 	for {

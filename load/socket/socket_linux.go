@@ -17,7 +17,7 @@ func shareLocalPorts(fd int) {
 	_ = unix.SetsockoptInt(fd, unix.SOL_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1) // an optimisation
 }
 
-// Read reads what has arrived; 0 is the end of the stream. b must not be empty.
+// Read reads bytes that have arrived; 0 is the end of the stream. b must not be empty.
 // The error is ErrAgain when nothing has.
 func Read(fd int, b []byte) (int, error) {
 	for {

@@ -78,17 +78,17 @@ func (t *TLS) Close() {
 // Kept reports whether Flush has something to write.
 func (t *TLS) Kept() bool { return len(t.raw.kept) > 0 }
 
-// Ready begins a round of reads: the socket may have more than what the last
+// Ready begins a round of reads: the socket may have more than the last
 // round found. Ciphertext is read into ahead, which must not be used otherwise
 // until the round is over: crypto/tls asks for half a kilobyte at a time, and a
 // peer that writes many small records would cost a system call for each few.
 func (t *TLS) Ready(ahead []byte) { t.raw.drained, t.raw.buffer = false, ahead }
 
-// Read reads what has arrived, up to one record. A round is over when More says
+// Read reads bytes that have arrived, up to one record. A round is over when More says
 // so or the error is ErrAgain. io.EOF is the orderly end.
 func (t *TLS) Read(b []byte) (int, error) { return t.conn.Read(b) }
 
-// More reports whether another Read may find something: what it would find is
+// More reports whether another Read may find something: the bytes are
 // never hidden inside of crypto/tls, which is given one record at a time.
 func (t *TLS) More() bool { return len(t.raw.ahead) > 0 || !t.raw.drained }
 
@@ -99,7 +99,7 @@ func (t *TLS) Write(b []byte) error {
 	return err
 }
 
-// Flush writes what is kept, and reports whether nothing is any more.
+// Flush writes the kept bytes, and reports whether none are left.
 func (t *TLS) Flush() (done bool, err error) {
 	r := &t.raw
 	for len(r.kept) > 0 {
@@ -125,7 +125,7 @@ type raw struct {
 	// empty, and asking it again would cost a system call to hear so.
 	drained bool
 	buffer  []byte // to read into
-	ahead   []byte // what was read and not asked for yet; of buffer
+	ahead   []byte // bytes read and not asked for yet; of buffer
 	record  record // that is being handed out
 	kept    []byte // ciphertext that the kernel had no room for
 }

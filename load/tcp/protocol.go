@@ -1,11 +1,11 @@
 // Package tcp speaks to echo servers over raw TCP for the load package. A
 // request's body is the message; its answer is complete when as many bytes as
 // were sent came back, and they must be the same bytes. A message of a request
-// with NoReply ends when it was sent, and what comes back is dropped.
+// with NoReply ends when it was sent, and replies are dropped.
 //
 // A connection carries one message at a time: a second one on its way would
-// hide how long the first one's echo took. What arrives when nothing is under
-// way ends the connection, unless the plan has messages without a reply, whose
+// hide how long the first one's echo took. Bytes that arrive when nothing is under
+// way end the connection, unless the plan has messages without a reply, whose
 // answers would be such bytes.
 package tcp
 
@@ -41,8 +41,8 @@ type request struct {
 	noReply bool
 }
 
-// New compiles the plan's messages. What raw TCP has no place for (headers, a
-// status, a path) is an error that names the request.
+// New compiles the plan's messages. Settings that raw TCP has no place for (headers, a
+// status, a path) are an error that names the request.
 func New(p *scenario.Plan) (*Protocol, error) {
 	if len(p.Requests) == 0 {
 		return nil, errors.New("tcp: the plan has no request")

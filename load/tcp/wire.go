@@ -15,7 +15,7 @@ import (
 type wire struct {
 	p        *Protocol
 	x        *load.Exchange // under way; nil for none
-	want     []byte         // of the echo, what has not come back yet
+	want     []byte         // the missing rest of the echo
 	rendered []byte         // the message, when data went into it
 	over     bool
 }
@@ -55,7 +55,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	return append(out, message...), nil
 }
 
-// Receive compares the echo with what was sent.
+// Receive compares the echo with the sent message.
 func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
 	x := w.x
 	if len(in) == 0 {
@@ -74,7 +74,7 @@ func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.E
 		x.BytesIn += int64(len(in))
 		w.over = true
 		return out, ended, &load.Failure{Kind: load.KindBadResponse,
-			Err: fmt.Errorf("byte %d of the echo differs from what was sent; is this an echo server?", at)}
+			Err: fmt.Errorf("byte %d of the echo differs from the sent message; is this an echo server?", at)}
 	}
 	x.BytesIn += int64(n)
 	if w.want = w.want[n:]; len(w.want) > 0 {
@@ -120,7 +120,7 @@ func (w *wire) Shut(_ time.Duration, ended []*load.Exchange) ([]*load.Exchange, 
 }
 
 // Cancel ends the connection: the rest of the echo, or of a message that is
-// half sent, could not be told from the next one.
+// half sent, could not be distinguished from the next one.
 func (w *wire) Cancel(_ *load.Exchange, out []byte) ([]byte, bool) {
 	w.x, w.want, w.over = nil, nil, true
 	return out, false

@@ -20,7 +20,7 @@ var codeNames = map[uint16]string{
 	1011: "internal error", 1012: "service restart", 1013: "try again later", 1014: "bad gateway",
 }
 
-// closed is what the target said when it closed the connection.
+// closed is the target's reason for closing the connection.
 type closed struct {
 	code   uint16 // 0 when it gave none
 	reason string

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// opcode says what a frame is (RFC 6455, section 5.2).
+// opcode is a frame's kind (RFC 6455, section 5.2).
 type opcode byte
 
 const (
@@ -46,7 +46,7 @@ type head struct {
 }
 
 // feed takes bytes until the head is complete and returns how many it took.
-// What no frame of a server may be is an error.
+// A frame that no server may send is an error.
 func (h *head) feed(in []byte) (n int, complete bool, err error) {
 	for n < len(in) {
 		h.bytes[h.have] = in[n]
@@ -62,7 +62,7 @@ func (h *head) feed(in []byte) (n int, complete bool, err error) {
 	return n, false, nil
 }
 
-// length is how long the head is, as far as the bytes that are there tell.
+// length is the head's length, as far as the bytes so far determine it.
 func (h *head) length() int {
 	switch {
 	case h.have < 2:

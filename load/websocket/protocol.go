@@ -11,14 +11,14 @@
 // row, for as long as the connection lasts; the time that the upgrade takes is
 // then part of the first message's.
 //
-// What the target says when nothing is under way is dropped. A message that it
-// pushes between a message and its answer cannot be told from the answer.
+// Messages of the target when nothing is under way are dropped. A message that it
+// pushes between a message and its answer looks like the answer.
 //
 // Mask keys come from a generator that is not secret. Masking protects proxies
-// from what a page makes a browser send (RFC 6455, section 10.3); here the
+// from attacks by a page through a browser (RFC 6455, section 10.3); here the
 // sender wrote the messages.
 //
-// Refused: more than one message under way per connection, since nothing says
+// Refused: more than one message under way per connection, because nothing says
 // which answer belongs to which; redirects of the upgrade, which a client may
 // follow and most do not.
 package websocket
@@ -64,7 +64,7 @@ type request struct {
 	noReply bool
 }
 
-// New compiles the plan's messages and upgrades. What cannot be sent over
+// New compiles the plan's messages and upgrades. A request that cannot be sent over
 // WebSocket is an error that names the request. Requests with the same URL and
 // headers share connections.
 func New(p *scenario.Plan) (*Protocol, error) {
@@ -136,7 +136,7 @@ func (p *Protocol) compile(q *scenario.Request, plan *scenario.Plan, secure map[
 	return nil
 }
 
-// fits refuses what a message has no place for.
+// fits refuses settings that a message has no place for.
 func fits(q *scenario.Request) error {
 	switch {
 	case q.Expect != 0 && q.Expect != 101:
@@ -154,7 +154,7 @@ func fits(q *scenario.Request) error {
 	return nil
 }
 
-// kindOf returns what a message is sent as.
+// kindOf returns a message's opcode.
 func kindOf(message []byte) opcode {
 	if utf8.Valid(message) {
 		return text

@@ -22,7 +22,7 @@ import (
 const mostUpgrade = 64 << 10
 
 // endpoint is where a connection is upgraded, and how. Its fields up to headers
-// are what makes two requests share connections.
+// decide whether two requests share connections.
 type endpoint struct {
 	scheme, authority, path string
 	headers                 map[string]scenario.Secret
@@ -123,7 +123,7 @@ func appendKey(out []byte, nonce [2]uint64) []byte {
 	return base64.StdEncoding.AppendEncode(out, raw[:])
 }
 
-// accepted returns what a server makes of a key (RFC 6455, section 4.2.2).
+// accepted returns a server's answer to a key (RFC 6455, section 4.2.2).
 func accepted(key []byte) string {
 	sum := sha1.Sum(append(key[:len(key):len(key)], "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"...))
 	return base64.StdEncoding.EncodeToString(sum[:])
@@ -152,7 +152,7 @@ func headEnd(b []byte, from int) int {
 func (e *endpoint) judge(head []byte, nonce [2]uint64) (status int, interim bool, err error) {
 	answer, err := http.ReadResponse(bufio.NewReaderSize(bytes.NewReader(head), len(head)), nil)
 	if err != nil {
-		// The text holds what the target said, however long.
+		// The text holds the target's words, however long.
 		return 0, false, bad(fmt.Errorf("the answer to the upgrade: %.200s", err.Error()))
 	}
 	status = answer.StatusCode

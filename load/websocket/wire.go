@@ -23,8 +23,8 @@ const (
 )
 
 // wire is one connection. It is kept small: there may be tens of thousands,
-// most of them idle. Its buffers are made when they are needed, and what only
-// the upgrade needs is let go after it.
+// most of them idle. Its buffers are made when they are needed, and parts that only
+// the upgrade needs are let go after it.
 type wire struct {
 	p     *Protocol
 	at    *endpoint
@@ -32,7 +32,7 @@ type wire struct {
 	phase phase
 
 	nonce [2]uint64 // of the upgrade's key
-	// answer is what has come of the upgrade's answer, message what goes out
+	// answer is the part so far of the upgrade's answer, message the bytes that go out
 	// after it.
 	answer, message []byte
 
@@ -96,7 +96,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	return out, nil
 }
 
-// appendMessage appends the frame of a message. What is rendered is rendered
+// appendMessage appends the frame of a message. A rendered message is rendered
 // in place, behind room for the head of a short message.
 func (w *wire) appendMessage(out []byte, q *request, x *load.Exchange) []byte {
 	key := w.key()
@@ -223,7 +223,7 @@ func (w *wire) answering() bool {
 	return w.answers && w.x != nil && !w.head.opcode().control()
 }
 
-// begin is told that a frame's first byte is there: it must follow on what was
+// begin is called with a frame's first byte: it must follow on the frame that was
 // before, and may begin the answer.
 func (w *wire) begin(now time.Duration) error {
 	o := w.head.opcode()
@@ -248,7 +248,7 @@ func (w *wire) begin(now time.Duration) error {
 	return nil
 }
 
-// forget gives back what was taken to look at an answer.
+// forget releases the resources for examining an answer.
 func (w *wire) forget() {
 	if w.look != nil {
 		w.p.answers.Put(w.look)
@@ -256,7 +256,7 @@ func (w *wire) forget() {
 	}
 }
 
-// finish is told that a frame is complete.
+// finish is called when a frame is complete.
 func (w *wire) finish(now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
 	o, fin := w.head.opcode(), w.head.fin()
 	control := w.control
@@ -290,7 +290,7 @@ func (w *wire) finish(now time.Duration, out []byte, ended []*load.Exchange) ([]
 	return out, ended, nil
 }
 
-// broken is what the connection's end does to x.
+// broken is the effect of the connection's end on x.
 func (w *wire) broken(why error) error {
 	kind := load.KindEOF
 	if w.answers {
@@ -323,7 +323,7 @@ func (w *wire) Shut(_ time.Duration, ended []*load.Exchange) ([]*load.Exchange, 
 }
 
 // Cancel gives x up, and the connection with it: a late answer could not be
-// told from the next one.
+// distinguished from the next one.
 func (w *wire) Cancel(_ *load.Exchange, out []byte) ([]byte, bool) {
 	if w.phase == open {
 		out = appendClose(out, goingAway, w.key())

@@ -1,6 +1,6 @@
 // Package inert keeps text of unknown origin from doing anything where it is
 // printed: names in a bundle (of functions, requests, statements, files) come from
-// other people's programs, and a terminal or a CI system obeys what it reads.
+// other people's programs, and a terminal or a CI system obeys control sequences in its input.
 //
 // There are two nets. Text and Fprintf make one line of a name, so that it cannot
 // begin a line of its own; Writer stands at the process's edge, where all output

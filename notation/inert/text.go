@@ -34,8 +34,8 @@ func Text(s string) string {
 	return b.String()
 }
 
-// Lines does the same for text that is of several lines by nature, as what a
-// compiler said: line ends and indentation stay.
+// Lines does the same for text that is of several lines by nature, such as the output of a
+// compiler: line ends and indentation stay.
 func Lines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
@@ -52,12 +52,12 @@ func acts(r rune, n int) bool {
 }
 
 // Sprintf formats as fmt.Sprintf does, with every argument that is text made one
-// inert line: what the format has of lines and tabs stays.
+// inert line: lines and tabs of the format stay.
 func Sprintf(format string, args ...any) string {
 	return fmt.Sprintf(format, clean(args)...)
 }
 
-// Fprintf writes what Sprintf returns.
+// Fprintf writes the result of Sprintf.
 func Fprintf(w io.Writer, format string, args ...any) (int, error) {
 	return io.WriteString(w, Sprintf(format, args...))
 }

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Writer passes text on without what acts: of control characters only line ends
-// and tabs stay. Where Terminal is set, colours and what draws a line anew stay
-// too, since redline writes them itself.
+// Writer passes text on without its effects: of control characters only line ends
+// and tabs stay. Where Terminal is set, colours and redrawing sequences stay
+// too, because redline writes them itself.
 //
 // It also keeps a line from being a command to a CI system: "::error ::" of GitHub
 // and those that copied it, "##vso[" and "##teamcity[".
@@ -31,7 +31,7 @@ func NewWriter(w io.Writer, terminal bool) *Writer {
 	return &Writer{to: w, terminal: terminal}
 }
 
-// Under returns the writer below the edge: for what must arrive as it is (a page of
+// Under returns the writer below the edge: for output that must arrive unchanged (a page of
 // HTML, a live view, a workflow command), and for asking whether it is a terminal.
 func Under(w io.Writer) io.Writer {
 	if edge, ok := w.(*Writer); ok {
@@ -43,7 +43,7 @@ func Under(w io.Writer) io.Writer {
 // longestSequence is more than any that redline writes.
 const longestSequence = 32
 
-// Write implements io.Writer. What it returns counts p, not what was passed on.
+// Write implements io.Writer. The count returned is that of p, not of the bytes passed on.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +89,7 @@ func (w *Writer) character(out []byte, r rune, n int) []byte {
 	return utf8.AppendRune(out, r)
 }
 
-// leading is how many characters of a line tell whether a command may follow.
+// leading is how many characters of a line decide whether a command may follow.
 const leading = 2
 
 // commands reports whether a character would make the line a workflow command.

@@ -1,12 +1,12 @@
-// Package container watches what the target is confined to and what it shares:
+// Package container observes the target's limits and shared resources:
 // its control group, and the stalls of its host.
 //
 // Where each figure comes from, in versions 2 and 1 of control groups:
 //
 //	cgroup.cpu.quota        cpu.max; cpu.cfs_quota_us over cpu.cfs_period_us: the
 //	                        tightest from the target's group up to the root
-//	cgroup.cpu.throttled,   cpu.stat of the group with that quota, since only its
-//	nr_throttled, nr_periods  own file counts what its quota does
+//	cgroup.cpu.throttled,   cpu.stat of the group with that quota, because only its
+//	nr_throttled, nr_periods  own file counts the effects of its quota
 //	cgroup.memory           memory.current; memory.usage_in_bytes
 //	cgroup.memory.limit     memory.max; memory.limit_in_bytes: the tightest
 //	cgroup.memory.high      memory.high: the tightest; version 1 has none
@@ -23,7 +23,7 @@
 // accounting/psi.rst of the kernel.
 //
 // A group is looked up through the mounts that redline itself sees. One that it
-// cannot see, as of another container, is absent and said to be so. When the
+// cannot see, as of another container, is absent and reported so. When the
 // target moves to another group, its counters begin anew there.
 package container
 
@@ -52,7 +52,7 @@ type Source struct {
 	bracket observe.Bracket
 	missed  int64
 	gaps    []record.Gap
-	notes   []string // what could not be read, with the reason
+	notes   []string // figures that could not be read, with the reason
 }
 
 var (

@@ -240,7 +240,7 @@ func TestOOMKill(t *testing.T) {
 	}
 }
 
-// tellingSink is a sink that tells after each delivery.
+// tellingSink is a sink that signals each delivery.
 type tellingSink struct {
 	observetest.Sink
 	told func()

@@ -40,11 +40,11 @@ func parseCPUMax(text []byte) (cpus float64, ok bool) {
 	return float64(quota) / float64(period), true
 }
 
-// throttling is what cpu.stat counts of a quota.
+// throttling holds cpu.stat's counts for a quota.
 type throttling struct {
 	periods   uint64 // in which the group wanted to run
 	throttled uint64 // of these, periods in which it was stopped
-	ns        uint64 // that its CPUs stood still
+	ns        uint64 // that its CPUs were throttled
 }
 
 // parseThrottling parses cpu.stat. ok is false for the root of version 2, which

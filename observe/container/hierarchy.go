@@ -21,7 +21,7 @@ type readFile func(path string) ([]byte, error)
 
 // newHierarchy places a group (as in /proc/<pid>/cgroup) under a mount, whose
 // root is the group that the mount point shows. It returns nil when the group
-// lies outside what is mounted, as seen from inside a container.
+// lies outside the mounted part, as seen from inside a container.
 func newHierarchy(v2 bool, mountPoint, mountRoot, group string) *hierarchy {
 	if strings.HasPrefix(group, "/..") {
 		return nil // above the root of redline's cgroup namespace: no path leads there

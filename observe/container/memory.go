@@ -23,7 +23,7 @@ func (h *hierarchy) memoryFiles() memoryFiles {
 }
 
 // used returns the bytes that the target's own group holds; ok is false outside
-// any group, since the root's figures are the whole host's.
+// any group, because the root's figures are the whole host's.
 func (h *hierarchy) used(read readFile) (n uint64, ok bool) {
 	if h.root() {
 		return 0, false
@@ -49,7 +49,7 @@ func (h *hierarchy) inactive(read readFile) (n uint64, ok bool) {
 	return pseudofile.Keyed(text, h.memoryFiles().inactive)
 }
 
-// unlimitedV1 is what cgroup v1 calls no limit: the largest page-aligned int64.
+// unlimitedV1 is cgroup v1's value for no limit: the largest page-aligned int64.
 // Anything near it is no limit of a real machine.
 const unlimitedV1 = 1 << 62
 
@@ -68,13 +68,13 @@ func (h *hierarchy) bound(file string, read readFile) (n float64, level string, 
 	})
 }
 
-// memoryEvents are the series of memory.events, which counts what happened at
+// memoryEvents are the series of memory.events, which counts events at
 // the limits of a group and of those in it.
 var memoryEvents = [...]struct{ key, series string }{
 	{"high", record.CgroupMemoryHighs}, {"max", record.CgroupMemoryMaxes}, {"oom", record.CgroupOOMs},
 }
 
-// events calls count with what happened at the limits of a level, so far.
+// events calls count with the counts of events at a level's limits, so far.
 func (h *hierarchy) events(level string, read readFile, count func(series string, total uint64)) {
 	if !h.v2 {
 		if text, err := read(level + "/memory.failcnt"); err == nil {

@@ -15,7 +15,7 @@ type place struct {
 }
 
 // find looks up the groups of a process under the mounts that redline
-// itself sees, since those are the paths it can open.
+// itself sees, because those are the paths it can open.
 func find(fs procfs.FS, root string, pid int) (place, error) {
 	var c place
 	self, err := fs.Self()
@@ -64,7 +64,7 @@ func find(fs procfs.FS, root string, pid int) (place, error) {
 }
 
 // isTop reports whether a directory is the root of the host's tree of groups. The
-// root of a mount does not tell: in a namespace of control groups it is "/" for
+// root of a mount does not say: in a namespace of control groups it is "/" for
 // any container. The kernel has a file for groups only (version 2), and one for
 // the root only (version 1).
 func isTop(v2 bool, dir string) bool {

@@ -17,7 +17,7 @@ import (
 // seldom is how often limits, memory and the target's group are looked at.
 const seldom = time.Second
 
-// state is what Open takes and Run uses.
+// state is acquired by Open and used by Run.
 type state struct {
 	*Source
 	subject observe.Subject
@@ -36,7 +36,7 @@ type state struct {
 	seldomAt           time.Duration
 }
 
-// pressureFile is one file of PSI that is there, and what it tells of: the
+// pressureFile is one file of PSI that is there, and its scope: the
 // host's stand in for the group's where that has none.
 type pressureFile struct {
 	path   string
@@ -79,7 +79,7 @@ func (s *state) look() {
 			s.say("no control groups: %v", err)
 			s.findPressure()
 		}
-		return // the process has ended; what it leaves behind may still be read
+		return // the process has ended; its files may still be read
 	}
 	groups := string(text)
 	if groups == s.groups || s.groups != "" && s.ended() {
@@ -105,7 +105,7 @@ func (s *state) ended() bool {
 	return err != nil || bytes.HasPrefix(text[end+1:], []byte(" Z")) || bytes.HasPrefix(text[end+1:], []byte(" X"))
 }
 
-// tellAbsent says what this place does not tell of.
+// tellAbsent reports the figures that this place lacks.
 func (s *state) tellAbsent() {
 	const outside = "mount its control groups where redline runs, or run redline on the host"
 	switch p := s.place; {

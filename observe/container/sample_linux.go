@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// sample reads what is due at an edge. What moves fastest comes first, nearest
+// sample reads the figures due at an edge. The fastest-moving come first, nearest
 // the edge.
 func (s *state) sample(edge time.Duration) {
 	due := edge >= s.seldomAt
@@ -23,7 +23,7 @@ func (s *state) sample(edge time.Duration) {
 	}
 }
 
-// limits reads what changes seldom: quota and limits.
+// limits reads quota and limits, which change seldom.
 func (s *state) limits(edge time.Duration) {
 	if c := s.place.cpu; c != nil {
 		cpus, level, ok := c.quota(s.files.Read)
@@ -71,7 +71,7 @@ func (s *state) read(path string, f func(text []byte) bool) (at time.Duration, o
 	return at, err == nil && ok
 }
 
-// throttle reads what the quota did.
+// throttle reads the quota's effects.
 func (s *state) throttle() {
 	c := s.place.cpu
 	if c == nil || s.throttling == "" {
@@ -87,7 +87,7 @@ func (s *state) throttle() {
 	s.meter.Count(record.CgroupThrottled, "", at, float64(t.ns))
 }
 
-// memory reads what the group holds and what happened at its limits.
+// memory reads the group's usage and the events at its limits.
 func (s *state) memory(edge time.Duration) {
 	m := s.place.memory
 	if m == nil {

@@ -14,12 +14,12 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Bounds of what is taken from a target.
+// Bounds on input from a target.
 const (
 	maxProfile = 32 << 20  // compressed
 	maxText    = 300       // of an error's text
 	maxInflate = 128 << 20 // a profile, decompressed
-	// overhang is what a request may take beyond the length asked for, and what
+	// overhang is the time that a request may take beyond the length asked for, and what
 	// the end of a profile may take once it was asked for early.
 	overhang = 8 * time.Second
 )
@@ -32,15 +32,15 @@ type client interface {
 	// cpu takes a CPU profile of about a length.
 	cpu(ctx context.Context, length time.Duration) (capture, error)
 	// trace takes an execution trace of about a length. A capture with data
-	// beside an error is a trace whose end is missing.
+	// next to an error is a trace whose end is missing.
 	trace(ctx context.Context, length time.Duration, limit int64) (capture, error)
-	// identity returns what tells the target's process from one that takes its
-	// place, "" where nothing tells.
+	// identity returns a mark that distinguishes the target's process from one that takes its
+	// place, "" where there is none.
 	identity(ctx context.Context) (string, error)
 }
 
 // tuner is a client that can set sampling rates. It returns the rate before, -1
-// if the target cannot tell.
+// if the target does not report it.
 type tuner interface {
 	rate(ctx context.Context, kind string, rate int) (int, error)
 }
@@ -49,12 +49,12 @@ type tuner interface {
 type flier interface {
 	// fly starts it: about the last length is kept, in bytes of memory.
 	fly(ctx context.Context, length time.Duration, bytes int64) error
-	// dump fetches what it keeps.
+	// dump fetches its contents.
 	dump(ctx context.Context) (capture, error)
 	land(ctx context.Context) error
 }
 
-// capture is what came back.
+// capture is the answer.
 type capture struct {
 	data []byte
 	// span is when the subject began and ended; for a snapshot it brackets its
@@ -63,7 +63,7 @@ type capture struct {
 	// err bounds the error of the span's instants.
 	err time.Duration
 	cut bool // ended early
-	// ends tells that the span's end is the target's own reading, not reckoned
+	// ends means that the span's end is the target's own reading, not reckoned
 	// from its begin.
 	ends bool
 }
@@ -100,7 +100,7 @@ func sleepUntil(ctx context.Context, clock record.Clock, t time.Duration) bool {
 	}
 }
 
-// problems gathers what went wrong, each once, for the report.
+// problems gathers errors, each once, for the report.
 type problems struct{ texts []string }
 
 func (p *problems) add(format string, args ...any) {
@@ -129,7 +129,7 @@ func absent(err error) bool {
 // quiet reports whether an error only says that the run was ended.
 func quiet(err error) bool { return errors.Is(err, context.Canceled) }
 
-// unreachable reports whether an error says that nobody is there to ask.
+// unreachable reports whether an error means that there is no listener.
 func unreachable(err error) bool {
 	var e *net.OpError
 	return errors.As(err, &e) && e.Op == "dial"

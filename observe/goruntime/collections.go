@@ -13,10 +13,10 @@ import (
 // Collections delivers the garbage collections of a target without a probe, from
 // the lines that its runtime prints (GODEBUG=gctrace=1).
 //
-// A line tells when its cycle began on the target's own clock, cut to
+// A line holds when its cycle began on the target's own clock, cut to
 // milliseconds, and its phases. How far that clock is from ours is learnt from
 // the lines themselves: each comes a little after its cycle's end, and the one
-// that came soonest tells best. So a line that the target or redline was late
+// that came soonest is the most exact. So a line that the target or redline was late
 // with is dated right all the same.
 type Collections struct {
 	subject observe.Subject
@@ -44,8 +44,8 @@ func NewCollections() *Collections { return &Collections{} }
 func (c *Collections) Describe() observe.Description {
 	return observe.Description{
 		Name:  "collections",
-		Doc:   "Garbage collections of a target without the probe, from what its runtime prints.",
-		Needs: "a Go program that redline starts itself (--exec); with the probe, its figures tell more.",
+		Doc:   "Garbage collections of a target without the probe, from its runtime's gctrace output.",
+		Needs: "a Go program that redline starts itself (--exec); the probe's figures are more precise.",
 		Cost:  "a line on the target's standard error per collection.",
 	}
 }
@@ -53,7 +53,7 @@ func (c *Collections) Describe() observe.Description {
 // Open implements observe.Source.
 func (c *Collections) Open(_ context.Context, subject observe.Subject) error {
 	if subject.Ring != "" {
-		return &observe.Unsupported{What: "not needed: the probe tells of collections", Enable: "nothing to do"}
+		return &observe.Unsupported{What: "not needed: the probe reports collections", Enable: "nothing to do"}
 	}
 	if subject.GCTrace == nil {
 		return &observe.Unsupported{
@@ -72,7 +72,7 @@ func (c *Collections) Run(ctx context.Context, sink observe.Sink) error {
 	c.window = record.Window(begun, c.subject.Window) // the first is seen in part only
 	err := observe.Every(ctx, c.subject.Clock, c.subject.Window, func(edge time.Duration) error {
 		c.drain(begun)
-		// A line comes after its cycle's end: windows are told one later.
+		// A line comes after its cycle's end: windows are delivered one later.
 		c.tell(record.Window(edge, c.subject.Window) - 2)
 		if err := c.meter.Flush(sink); err != nil {
 			c.trouble.add("store: %v", err)
@@ -80,7 +80,7 @@ func (c *Collections) Run(ctx context.Context, sink observe.Sink) error {
 		return nil
 	})
 	if c.bracket.Samples() == 0 {
-		c.trouble.add("no collection was printed: the target is no Go program, made none, or its standard error is not what redline reads")
+		c.trouble.add("no collection was printed: the target is not a Go program, made none, or writes its standard error elsewhere")
 	}
 	return err
 }
@@ -101,7 +101,7 @@ func (c *Collections) drain(begun time.Duration) {
 	}
 }
 
-// tick is to what the runtime cuts a cycle's start.
+// tick is the resolution to which the runtime cuts a cycle's start.
 const tick = time.Millisecond
 
 // add counts a cycle in the window in which it ended.
@@ -116,11 +116,11 @@ func (c *Collections) add(g cycle, came, begun time.Duration) {
 	}
 	earliest := c.offset + g.end()
 	if earliest < begun {
-		return // it tells of the time before anybody asked
+		return // it covers the time before the source was opened
 	}
 	at := c.bracket.Add(earliest, min(came, earliest+tick))
 	w := record.Window(at, c.subject.Window)
-	if w <= c.window { // told already: rather a window late than lost
+	if w <= c.window { // delivered already: rather a window late than lost
 		w = c.window + 1
 	}
 	c.tell(w - 1)
@@ -138,7 +138,7 @@ func (c *Collections) add(g cycle, came, begun time.Duration) {
 var gcCounters = [...]string{record.GCCycles, record.GCForced, record.GCPause, record.GCMark, record.GCAssist, record.GCCPU}
 
 // tell delivers all windows up to one, and begins the next. A
-// window without a cycle is told as such once the runtime has printed one: then
+// window without a cycle is delivered as such once the runtime has printed one: then
 // it is known to print.
 func (c *Collections) tell(upTo int64) {
 	for ; c.window < upTo; c.window++ {
@@ -162,7 +162,7 @@ func (c *Collections) tell(upTo int64) {
 func (c *Collections) Health() record.SourceHealth {
 	texts := c.trouble.texts
 	if c.strange > 0 {
-		texts = append(texts, fmt.Sprintf("%d lines that begin like gctrace's are none of a known form", c.strange))
+		texts = append(texts, fmt.Sprintf("%d lines begin like gctrace's but have an unknown form", c.strange))
 	}
 	n := c.bracket.Samples()
 	return record.SourceHealth{

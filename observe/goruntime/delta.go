@@ -79,7 +79,7 @@ func take(c capture, clock record.Clock) (shot, error) {
 // at is the instant of a snapshot.
 func (s shot) at() time.Duration { return s.span.From + s.span.Len()/2 }
 
-// date dates a CPU profile by what it says of itself, where that agrees with
+// date dates a CPU profile by its own times, where that agrees with
 // the bracket around it.
 func date(c capture, p *profile.Profile, bracket record.Span, clock record.Clock) capture {
 	from := clock.FromWall(time.Unix(0, p.TimeNanos))
@@ -90,7 +90,7 @@ func date(c capture, p *profile.Profile, bracket record.Span, clock record.Clock
 	return c
 }
 
-// difference returns what was added between two snapshots of a cumulative
+// difference returns the amounts added between two snapshots of a cumulative
 // profile. It is an error when a counter fell: then the target was another
 // process.
 func difference(first, last shot, typ string) (*profile.Profile, error) {
@@ -106,7 +106,7 @@ func difference(first, last shot, typ string) (*profile.Profile, error) {
 		d.DefaultSampleType = "alloc_space"
 	}
 	for i, t := range d.SampleType {
-		// A heap profile also tells what is in use, which may well fall.
+		// A heap profile also holds the memory in use, which may well fall.
 		if strings.HasPrefix(t.Type, "inuse_") {
 			continue
 		}

@@ -2,29 +2,29 @@
 // sources: figures per window (Metrics), profiles over the steady span
 // (Profiles) and short execution traces within it (Traces). A fourth,
 // Collections, stands in for the first where the target has no probe and is a
-// program that redline started: it reads what the runtime prints of its
+// program that redline started: it reads the runtime's output on its
 // collections.
 //
 // There are two ways in. A target that carries redline's probe writes its
 // figures into shared memory, and serves profiles and traces on a Unix socket.
 // A target that only imports net/http/pprof serves the latter over HTTP; it has
-// no figures per window, and its mutex and block profiles are what it chose to
+// no figures per window, and its mutex and block profiles hold the share that it chose to
 // sample itself. The probe wins where both exist: its answers are dated by the
 // target's own reading of the run's clock, and may be ended early.
 //
-// It refuses to interpret what it fetches beyond what makes a difference of two
+// It refuses to interpret its input beyond the difference of two
 // profiles, and it never asks for a goroutine profile as text (debug=2), which
 // stops the world for milliseconds, nor for a heap profile after a forced
 // collection.
 //
 // The target may be replaced while it is watched, under another process id or the
 // same: a new ring begins new counters, nothing is subtracted across two
-// processes, and the windows between stay empty and are told as a gap.
+// processes, and the windows between stay empty and are reported as a gap.
 //
-// What the target sends is not trusted: sizes are bounded before and after
+// Input from the target is not trusted: sizes are bounded before and after
 // decompression, profiles are parsed and checked before they are stored.
 //
 // Rejected: scraping figures from /debug/pprof or expvar each window (each
 // costs the target a request and allocations), and a profile per window (the
-// runtime delivers 100 samples a second: ten per window tell nothing).
+// runtime delivers 100 samples a second: ten per window mean nothing).
 package goruntime

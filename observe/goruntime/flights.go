@@ -47,7 +47,7 @@ func (f *flights) run(ctx context.Context) {
 		return
 	}
 	if rate := float64(len(slice.data)) / slice.span.Len().Seconds(); rate > flightRate {
-		f.say("flight recorder: left off because %s/s of events would cost the target more than they are worth", notation.Size(rate))
+		f.say("flight recorder: off, because %s/s of events would slow the target too much", notation.Size(rate))
 		return
 	}
 	if err := f.client.fly(ctx, f.options.FlightLength, f.options.FlightBytes); err != nil {
@@ -84,7 +84,7 @@ func (f *flights) watch(ctx context.Context) {
 		}
 		next = slow.To + flightPause
 		taken++
-		// Also when the steady span ends meanwhile: what is kept is told.
+		// Also when the steady span ends meanwhile: the kept trace is delivered.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), overhang)
 		sent := clock.Now()
 		c, err := f.client.dump(ctx)
@@ -101,7 +101,7 @@ func (f *flights) watch(ctx context.Context) {
 // generation of a trace, of about a second, in which the kept stretch begins.
 const flightStretch = 10 * time.Second
 
-// dateFlight dates what the recorder kept by the trace's own first reading of
+// dateFlight dates the recorder's trace by the trace's own first reading of
 // the clock, as dateTrace does; its end is when it was asked for.
 func dateFlight(c capture, bracket record.Span, clock record.Clock) capture {
 	from, ok := traceBegin(c.data, clock)

@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// TestSlowWindowsOfARealTarget tells of slow windows and awaits what the
+// TestSlowWindowsOfARealTarget announces slow windows and awaits what the
 // target's flight recorder kept of them.
 func TestSlowWindowsOfARealTarget(t *testing.T) {
 	target := startService(t, "-quiet")
@@ -28,13 +28,13 @@ func TestSlowWindowsOfARealTarget(t *testing.T) {
 	sink := &observetest.Sink{}
 	ended := make(chan error)
 	go func() { ended <- s.Run(ctx, sink) }()
-	for len(sink.Traces()) == 0 && ctx.Err() == nil { // one told before it flies is nobody's
+	for len(sink.Traces()) == 0 && ctx.Err() == nil { // one announced before it flies is lost
 		now := subject.Clock.Now()
 		select {
 		case slow <- record.Span{From: now - 100*time.Millisecond, To: now}:
 		case <-ctx.Done():
 		}
-		time.Sleep(20 * time.Millisecond) // nothing tells that a trace was stored
+		time.Sleep(20 * time.Millisecond) // nothing signals that a trace was stored
 	}
 	last := subject.Clock.Now()
 	for _, span := range []record.Span{
@@ -128,7 +128,7 @@ func TestFlightsAreFewAndCheap(t *testing.T) {
 			}
 			if test.dumps == 0 {
 				for len(s.Health().Why) == 0 && ctx.Err() == nil {
-					time.Sleep(time.Millisecond) // nothing tells of health
+					time.Sleep(time.Millisecond) // nothing signals health
 				}
 			}
 			cancel()

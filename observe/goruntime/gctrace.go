@@ -29,7 +29,7 @@ type cycle struct {
 // end is when the cycle ended, since the program began.
 func (c cycle) end() time.Duration { return c.start + c.pauses[0] + c.mark + c.pauses[1] }
 
-// maxCycle bounds what a line may claim of times and sizes: beyond, it is not
+// maxCycle bounds a line's times and sizes: beyond, it is not
 // one of the runtime's.
 const (
 	maxCycle   = 1 << 40 // MB, ms, or a number of cycles

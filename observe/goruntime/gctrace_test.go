@@ -236,7 +236,7 @@ func TestCollectionsOfARealTarget(t *testing.T) {
 		for c.bracket.Samples() < 200 && ctx.Err() == nil {
 			time.Sleep(10 * time.Millisecond)
 		}
-		time.Sleep(100 * time.Millisecond) // windows are told some later
+		time.Sleep(100 * time.Millisecond) // windows are delivered some later
 		cancel()
 	}()
 	if err := c.Run(ctx, sink); err != nil {

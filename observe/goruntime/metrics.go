@@ -24,8 +24,8 @@ import (
 // becomes a counter of its events (label q=count) and gauges over the events
 // since the sample before (q=p50, p99, max), absent when there were none.
 //
-// Where no sample came for longer than maxStride, what accrued meanwhile is not
-// spread over the windows between: they stay absent, and health tells of it.
+// Where no sample came for longer than maxStride, the amount meanwhile is not
+// spread over the windows between: they stay absent, and health reports it.
 type Metrics struct {
 	subject observe.Subject
 	reader  *ring.Reader
@@ -51,7 +51,7 @@ var (
 	_ observe.Reporter = (*Metrics)(nil)
 )
 
-// line is what becomes of one column.
+// line is the series of one column.
 type line struct {
 	column  int
 	named   int // the ring's name for its label, from 1; 0 for none
@@ -81,7 +81,7 @@ func (m *Metrics) Describe() observe.Description {
 func (m *Metrics) Open(ctx context.Context, subject observe.Subject) error {
 	if subject.Ring == "" {
 		return &observe.Unsupported{
-			What:   "no probe in the target, so its runtime's figures per window are not seen",
+			What:   "no probe in the target, so there are no runtime figures per window",
 			Enable: "let redline build the target (--build), or import github.com/redline-go/redline/probe/auto in it",
 		}
 	}
@@ -100,7 +100,7 @@ func (m *Metrics) Open(ctx context.Context, subject observe.Subject) error {
 	}
 }
 
-// attach opens the ring and prepares what its columns become.
+// attach opens the ring and prepares the series of its columns.
 func (m *Metrics) attach() error {
 	r, err := ring.Open(m.subject.Ring)
 	if err != nil {
@@ -127,14 +127,14 @@ func (m *Metrics) attach() error {
 		m.series = append(m.series, l)
 	}
 	if note := r.Header.Note; note != "" {
-		m.trouble.add("the probe says: %s", note)
+		m.trouble.add("the probe reports: %s", note)
 	}
 	return nil
 }
 
 // seriesOf returns the series of a column: one of runtime/metrics, or of a pool,
 // whose label is still to come. Whatever else the catalogue has is not the
-// target's to tell.
+// target's to report.
 func seriesOf(c ring.Column) (record.Series, bool) {
 	info, known := record.Known(c.Name)
 	unit, ok := map[ring.Unit]string{ring.One: "1", ring.Nanoseconds: "ns", ring.Bytes: "bytes"}[c.Unit]
@@ -228,10 +228,10 @@ func (m *Metrics) drain(sink observe.Sink) {
 	}
 }
 
-// mostGaps bounds the gaps that are told one by one.
+// mostGaps bounds the gaps that are listed one by one.
 const mostGaps = 100
 
-// blind tells of a gap.
+// blind reports a gap.
 func (m *Metrics) blind(s record.Span, why string) {
 	m.unseen += s.Len()
 	if len(m.gaps) < mostGaps {
@@ -262,7 +262,7 @@ func (m *Metrics) deliver(sink observe.Sink) {
 	before := clock.FromMonotonic(m.sample.Before)
 	after := clock.FromMonotonic(m.sample.After)
 	if before < m.begun {
-		return // it tells of the time before anybody asked
+		return // it covers the time before the source was opened
 	}
 	if after > clock.Now()+time.Second || slack < 0 || slack > time.Minute {
 		m.foreign++
@@ -273,7 +273,7 @@ func (m *Metrics) deliver(sink observe.Sink) {
 	m.points, m.pools = m.points[:0], totals{}
 	// A sample comes a little after the edge that it is meant for (the probe
 	// leaves out one that would come later than three quarters of a window), and
-	// tells the gauges of the window that ended there; but not of one that had
+	// delivers the gauges of the window that ended there; but not of one that had
 	// ended before the source ran.
 	window := record.Window(at-m.subject.Window*3/4, m.subject.Window)
 	for i := range m.series {

@@ -14,7 +14,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Operations delivers what the target asked of databases and other services in the
+// Operations delivers the target's requests to databases and other services in the
 // steady span, from the hooks of redline's build: the difference of two snapshots.
 type Operations struct {
 	subject observe.Subject
@@ -26,7 +26,7 @@ type Operations struct {
 	explain Explainer
 }
 
-// Explainer adds to the operations of a process what the database within it says of
+// Explainer adds to the operations of a process the plans of the database within it for
 // its statements.
 type Explainer func(ctx context.Context, pid int, ops *record.Operations)
 
@@ -128,7 +128,7 @@ func (o *Operations) Health() record.SourceHealth {
 // maxCallers is how many callers of an operation are kept.
 const maxCallers = 16
 
-// since returns what was counted between an earlier tally and this one.
+// since returns the counts between an earlier tally and this one.
 func (t *tally) since(before *tally, span record.Span) *record.Operations {
 	result := &record.Operations{Span: span}
 	callers := map[int][]record.OperationCaller{}

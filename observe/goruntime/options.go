@@ -2,13 +2,13 @@ package goruntime
 
 import "time"
 
-// Options says how much to take. The zero value is what a run does by default.
+// Options sets the amount of data. The zero value is a run's default.
 type Options struct {
 	// CPULength is the longest single CPU profile; a longer steady span is
 	// covered by several in turn, so that an aborted run keeps the finished
 	// ones. Zero means 10 s; below zero takes none.
 	CPULength time.Duration
-	// MutexFraction samples one in so many mutex contentions. Zero means 20;
+	// MutexFraction samples one in this many mutex contentions. Zero means 20;
 	// below zero leaves the target's own setting. It needs the probe.
 	MutexFraction int
 	// BlockRate samples one blocking event per so much time blocked: events

@@ -70,9 +70,9 @@ func traceSpans(steady record.Span, o Options) []record.Span {
 	return spans
 }
 
-// snapshots returns when the profiles that are told by differences are taken:
-// as the steady span begins, and a little before it ends, since a goroutine
-// profile of a service that has nothing left to do tells nothing.
+// snapshots returns when the profiles that become differences are taken:
+// as the steady span begins, and a little before it ends, because a goroutine
+// profile of a service that has nothing left to do means nothing.
 func snapshots(steady record.Span) (first, last time.Duration) {
 	return steady.From, steady.To - min(endMargin, steady.Len()/20)
 }
@@ -89,7 +89,7 @@ func fit(length, slice time.Duration, size, target int64) time.Duration {
 
 // extend returns how long a trace of a quiet target may last instead of length,
 // judged by the size of a slice; share is its share of the steady span, and room
-// what is left of it. The quieter the target the longer: its traces cost by their
+// the rest of it. The quieter the target the longer: its traces cost by their
 // events, and one request per second takes many seconds for a few.
 func extend(length, slice time.Duration, size int64, share, room time.Duration) time.Duration {
 	perSecond := float64(size) / slice.Seconds()

@@ -29,7 +29,7 @@ type pprof struct {
 var _ client = (*pprof)(nil)
 
 // newPprof checks that the URL serves profiles. It fetches a heap profile,
-// which is what is wanted later: the index page, or a login page, is HTML
+// which is wanted later: the index page, or a login page, is HTML
 // behind the same URL.
 func newPprof(ctx context.Context, base string, pid int, clock record.Clock) (*pprof, error) {
 	const enable = "import net/http/pprof in the target and give the URL of its index, as in http://127.0.0.1:6060/debug/pprof"
@@ -38,7 +38,7 @@ func newPprof(ctx context.Context, base string, pid int, clock record.Clock) (*p
 		return nil, &observe.Unsupported{What: "the pprof URL is not usable", Enable: enable, Err: err}
 	}
 	p := &pprof{base: u, pid: pid, clock: clock, http: &http.Client{
-		// No proxy: the target is near, and profiles are nobody else's business.
+		// No proxy: the target is near, and profiles are private.
 		Transport: &http.Transport{
 			DisableCompression: true,
 			DisableKeepAlives:  true,
@@ -82,7 +82,7 @@ func (p *pprof) snapshot(ctx context.Context, kind string) (capture, error) {
 	return c, err
 }
 
-// cpu takes whole seconds, since net/http/pprof knows no others; the bit that
+// cpu takes whole seconds, because net/http/pprof knows no others; the bit that
 // the asking itself takes off a full second is forgiven.
 func (p *pprof) cpu(ctx context.Context, length time.Duration) (capture, error) {
 	seconds := int((length + 100*time.Millisecond) / time.Second)
@@ -96,7 +96,7 @@ func (p *pprof) trace(ctx context.Context, length time.Duration, limit int64) (c
 	return p.timed(ctx, "trace", strconv.FormatFloat(length.Seconds(), 'f', 3, 64), length, limit)
 }
 
-// timed fetches what takes a while. It began somewhere between the sending of
+// timed fetches a page that takes a while. It began somewhere between the sending of
 // the request and its length before the end: the middle of that is taken, and
 // half of it is the error.
 func (p *pprof) timed(ctx context.Context, kind, seconds string, length time.Duration, limit int64) (capture, error) {
@@ -112,7 +112,7 @@ func (p *pprof) timed(ctx context.Context, kind, seconds string, length time.Dur
 
 func (p *pprof) identity(context.Context) (string, error) { return processIdentity(p.pid), nil }
 
-// get fetches one of net/http/pprof's pages. What came before an error is in
+// get fetches one of net/http/pprof's pages. Bytes before an error are in
 // the capture.
 func (p *pprof) get(ctx context.Context, page string, query url.Values, length time.Duration, limit int64) (capture, error) {
 	ctx, cancel := context.WithTimeout(ctx, length+overhang)

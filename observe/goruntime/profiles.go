@@ -10,8 +10,8 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Profiles delivers, over the steady span: CPU profiles; what was allocated,
-// and what was waited for at mutexes and elsewhere, as differences between two
+// Profiles delivers, over the steady span: CPU profiles; allocations,
+// and waits at mutexes and elsewhere, as differences between two
 // snapshots; the heap and the goroutines as they stand at its begin and a little
 // before its end; and, after it, the goroutines that can never go on, where the
 // runtime finds them (Go 1.26 with GOEXPERIMENT=goroutineleakprofile).
@@ -75,7 +75,7 @@ func (p *Profiles) Run(ctx context.Context, sink observe.Sink) error {
 }
 
 // setRates turns mutex and block profiles on where the way in allows it, and
-// returns what gives them back.
+// returns a function that gives them back.
 func (p *Profiles) setRates(ctx context.Context) (restore func()) {
 	t, ok := p.client.(tuner)
 	if !ok {
@@ -99,7 +99,7 @@ func (p *Profiles) setRates(ctx context.Context) (restore func()) {
 			continue
 		}
 		p.sampled[s.kind] = s.rate > 0
-		// The runtime does not tell what the block rate was; off is the default.
+		// The runtime does not report the former block rate; off is the default.
 		back = append(back, setting{s.kind, max(0, before)})
 	}
 	return func() {
@@ -142,7 +142,7 @@ func (p *Profiles) takeCPU(ctx context.Context, sink observe.Sink) {
 // kinds are the profiles fetched at both ends, with the type under which their
 // difference is stored.
 var kinds = [...]struct{ kind, difference string }{
-	{"heap", "allocs"}, // one fetch tells both
+	{"heap", "allocs"}, // one fetch gives both
 	{"mutex", "mutex"},
 	{"block", "block"},
 	{"goroutine", ""},
@@ -157,7 +157,7 @@ func (p *Profiles) takeSnapshots(ctx context.Context, sink observe.Sink) {
 	first := p.shots(ctx, sink)
 	sleepUntil(ctx, p.subject.Clock, to)
 	ended := ctx
-	// Also, and at once, when the run is over: what there is by then is told.
+	// Also, and at once, when the run is over: the profiles so far are delivered.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), overhang)
 	defer cancel()
 	last := p.shots(ctx, sink)
@@ -165,7 +165,7 @@ func (p *Profiles) takeSnapshots(ctx context.Context, sink observe.Sink) {
 		if a, b := first["heap"], last["heap"]; a.profile != nil && b.profile != nil {
 			p.gaps = append(p.gaps, record.Gap{Span: record.Span{From: a.at(), To: b.at()}, Of: "allocs, mutex and block profiles", Why: "another process took the target's place"})
 		}
-		p.add("another process took the target's place (%s, before %s): the profiles of allocations, mutexes and blocking, which are differences, are left out", now, id)
+		p.add("another process took the target's place (%s, before %s): profiles of allocations, mutexes and blocking are left out because they are differences", now, id)
 		return
 	}
 	for _, k := range kinds {
@@ -180,17 +180,17 @@ func (p *Profiles) takeSnapshots(ctx context.Context, sink observe.Sink) {
 	}
 }
 
-// identity tells the target's process from others, "" where nothing tells.
+// identity identifies the target's process, "" where nothing does.
 func (p *Profiles) identity(ctx context.Context) string {
 	id, err := p.client.identity(ctx)
 	if err != nil {
-		return "" // the snapshots meet the same error, and tell it
+		return "" // the snapshots meet the same error, and report it
 	}
 	return id
 }
 
 // leaks stores the goroutines that are blocked for ever. A runtime that cannot
-// tell is nothing to complain of: hardly any can yet.
+// report it is nothing to complain of: hardly any can yet.
 func (p *Profiles) leaks(ctx context.Context, sink observe.Sink) {
 	c, err := p.client.snapshot(ctx, "goroutineleak")
 	if absent(err) {
@@ -242,7 +242,7 @@ func empty(typ string) string {
 	return "the " + typ + " profile is empty, and the target may not sample it (" + enable + ")"
 }
 
-// shots fetches all snapshots and stores those that are told as they stand.
+// shots fetches all snapshots and stores those that are kept as they stand.
 func (p *Profiles) shots(ctx context.Context, sink observe.Sink) map[string]shot {
 	got := map[string]shot{}
 	for _, k := range kinds {
@@ -270,7 +270,7 @@ func (p *Profiles) shots(ctx context.Context, sink observe.Sink) map[string]shot
 func (p *Profiles) shot(ctx context.Context, kind string) (best shot, err error) {
 	spent := time.Duration(0)
 	for try := range shotTries {
-		// Not at once: what interrupted one try interrupts the next.
+		// Not at once: the cause that interrupted one try interrupts the next.
 		if try > 0 && (spent > p.subject.Steady.Len()/shotShare || !sleepUntil(ctx, p.subject.Clock, p.subject.Clock.Now()+time.Duration(try)*shotPause)) {
 			break
 		}

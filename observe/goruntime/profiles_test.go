@@ -29,7 +29,7 @@ func steadyFor(s observe.Subject, length time.Duration) observe.Subject {
 	return s
 }
 
-// run runs an open source until ended tells that it did what is wanted of it,
+// run runs an open source until ended reports that it did what is wanted of it,
 // or a generous time is over. The steady span begins with it, however long
 // opening took.
 func run(t *testing.T, s observe.Source, steady *record.Span, clock record.Clock, length time.Duration, ended func(*observetest.Sink) bool) *observetest.Sink {
@@ -47,7 +47,7 @@ func run(t *testing.T, s observe.Source, steady *record.Span, clock record.Clock
 				t.Error(err)
 			}
 			return sink
-		case <-time.After(5 * time.Millisecond): // nothing tells that something was delivered
+		case <-time.After(5 * time.Millisecond): // nothing signals a delivery
 			if ended(sink) {
 				cancel()
 			}
@@ -132,7 +132,7 @@ func wantFrame(t *testing.T, typ string, p *profile.Profile, function string) {
 	t.Errorf("the %s profile has no sample of %s", typ, function)
 }
 
-// wantLength checks that a difference tells the time between its snapshots.
+// wantLength checks that a difference holds the time between its snapshots.
 func wantLength(t *testing.T, p record.Profile, parsed *profile.Profile) {
 	t.Helper()
 	if l := p.Span.Len(); l <= 0 || l != time.Duration(parsed.DurationNanos) {

@@ -61,7 +61,7 @@ func TestNothingIsSubtractedAcrossTwoProcesses(t *testing.T) {
 		c := &changing{scripted: scripted{clock: clock}, heap: heapOf(t, 1000, 10), after: after}
 		p := NewProfiles(Options{CPULength: -1})
 		p.client, p.subject = c, observe.Subject{Clock: clock, Steady: span(-time.Second, clock.Now())}
-		p.sampled = map[string]bool{"allocs": true, "mutex": true, "block": true} // an empty difference tells something
+		p.sampled = map[string]bool{"allocs": true, "mutex": true, "block": true} // an empty difference means something
 		sink := &observetest.Sink{}
 		p.takeSnapshots(t.Context(), sink)
 		differences := 0

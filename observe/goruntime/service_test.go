@@ -97,7 +97,7 @@ type service struct {
 	end     func()
 }
 
-// startService starts the service with the probe told where to write, and a
+// startService starts the service with the probe's place to write, and a
 // subject that knows of both ways in.
 func startService(t *testing.T, args ...string) *service {
 	t.Helper()
@@ -175,7 +175,7 @@ func (s *service) wait(t time.Duration) {
 	sleepUntil(context.Background(), s.subject.Clock, t)
 }
 
-// await returns once ok is true, for what tells nobody that it happened.
+// await returns once ok is true, for what signals nothing when it happens.
 func await(t *testing.T, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(60 * time.Second); !ok(); {

@@ -25,7 +25,7 @@ var (
 	_ flier  = (*socket)(nil)
 )
 
-// appear is how long the socket may take to appear: the probe makes it beside
+// appear is how long the socket may take to appear: the probe makes it next to
 // the program's own start.
 const appear = 2 * time.Second
 
@@ -112,8 +112,8 @@ func (s *socket) ask(ctx context.Context, r control.Request, limit int64) (captu
 }
 
 // exchange sends one request and receives its answer. When ctx ends before
-// that, the sending side is shut down, on which the probe ends what it is at
-// and answers with what there is.
+// that, the sending side is shut down, on which the probe ends its work
+// and answers with its data so far.
 func (s *socket) exchange(ctx context.Context, r control.Request, limit int64) ([]byte, control.Outcome, error) {
 	var dialer net.Dialer
 	c, err := dialer.DialContext(ctx, "unix", s.path)

@@ -19,7 +19,7 @@ var operationKinds = map[int]record.OperationKind{
 	operations.Dial: record.OperationDial, operations.RPC: record.OperationRPC, operations.Redis: record.OperationRedis,
 }
 
-// tally is what the probe counted up to one instant.
+// tally holds the probe's counts up to one instant.
 type tally struct {
 	ops     map[int]tallied
 	callers map[callerKey]counted
@@ -37,19 +37,19 @@ type callerKey struct{ op, stack int }
 // counted are figures in the order in which the probe writes them.
 type counted struct{ calls, errors, nanos, longest, rows, opened, undated, held int64 }
 
-// minus returns what came since an earlier reading. The longest is of the whole time.
+// minus returns the difference to an earlier reading. The longest is of the whole time.
 func (c counted) minus(b counted) counted {
 	return counted{c.calls - b.calls, c.errors - b.errors, c.nanos - b.nanos, c.longest, c.rows - b.rows, c.opened - b.opened, c.undated - b.undated, c.held - b.held}
 }
 
-// Bounds of what a target may say.
+// Bounds on a target's input.
 const (
 	maxTallied = 1 << 16
 	maxFrames  = 64
 	maxLine    = 64 << 10
 )
 
-// parseTally reads what operations.Write wrote.
+// parseTally reads the output of operations.Write.
 func parseTally(r io.Reader) (*tally, error) {
 	t := &tally{ops: map[int]tallied{}, callers: map[callerKey]counted{}, stacks: map[int][]record.Frame{}}
 	lines := bufio.NewScanner(r)

@@ -18,16 +18,16 @@ import (
 //
 // Tracing costs a busy target a few percent while it lasts and megabytes per
 // second, so there are few, short and bounded ones: before a long one a slice
-// of 200 ms tells how fast events come, and the trace is made as long as its
+// of 200 ms shows how fast events come, and the trace is made as long as its
 // size allows. The slice is not stored unless the trace fails: short traces
 // hold whole requests of the short kind only.
 //
 // With the probe each trace holds CPU samples, with their goroutine: where no
-// CPU profile runs at the moment, the probe runs one that nobody reads. Over HTTP
+// CPU profile runs at the moment, the probe runs an unread one. Over HTTP
 // they are in a trace when Profiles takes its CPU profile at the time, as it is
 // planned to.
 //
-// When a window was slow, what the target's flight recorder kept of it is
+// When a window was slow, the flight recorder's trace of it is
 // delivered besides (flights).
 type Traces struct {
 	options Options
@@ -131,7 +131,7 @@ func (t *Traces) fetch(ctx context.Context, length time.Duration) (capture, bool
 		}
 		return capture{}, false
 	}
-	// What came of a trace that was cut off is kept: its whole generations, of
+	// The part of a trace before a cut is kept: its whole generations, of
 	// about a second each, can be read.
 	return dateTrace(c, record.Span{From: sent, To: t.subject.Clock.Now()}, t.subject.Clock), c.span.Len() > 0
 }
@@ -142,7 +142,7 @@ func (t *Traces) fetch(ctx context.Context, length time.Duration) (capture, bool
 func dateTrace(c capture, bracket record.Span, clock record.Clock) capture {
 	from, ok := traceBegin(c.data, clock)
 	// A trace begins anywhere within the call that starts it, on a busy host some
-	// milliseconds late; it ends when it was told to, whenever it began.
+	// milliseconds late; it ends when it was due to, whenever it began.
 	own := record.Span{From: from, To: min(from+c.span.Len(), bracket.To)}
 	if c.ends {
 		own.To = c.span.To
@@ -164,7 +164,7 @@ func traceBegin(data []byte, clock record.Clock) (at time.Duration, ok bool) {
 	}()
 	r, err := trace.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return 0, false // whoever reads the trace meets the error and tells it
+		return 0, false // whoever reads the trace meets the error and reports it
 	}
 	event, err := r.ReadEvent()
 	if err != nil || event.Kind() != trace.EventSync || event.Sync().ClockSnapshot == nil {

@@ -7,9 +7,9 @@
 //	events   connections, retransmissions, run-queue, block and fsync latency by
 //	         eBPF; root or CAP_BPF and CAP_PERFMON
 //
-// They overlap on purpose: what eBPF counts is held against the kernel's own
-// counters of the same namespace, and where it cannot be used the others tell
-// of the same causes less closely.
+// They overlap on purpose: eBPF's counts are held against the kernel's own
+// counters of the same namespace, and where it cannot be used the others report
+// the same causes less closely.
 package kernel
 
 import (

@@ -1,8 +1,8 @@
 // Package observetest is the conformance suite of observe.Source. Each package
 // of sources calls Run from a test with a subject that its source can watch;
-// what the suite asserts is what the conductor of a run and the record rely on.
+// the suite asserts the properties that the conductor of a run and the record rely on.
 //
-// It refuses to judge figures: whether a source tells the truth is for its own
+// It refuses to judge figures: whether a source's figures are true is for its own
 // tests. It counts the process's goroutines and descriptors, so the calling
 // test must not run in parallel with others.
 package observetest
@@ -27,7 +27,7 @@ const (
 	// some windows before they deliver.
 	length = 25 * width
 	// hang is how long Run may take to return once its context is done before
-	// it counts as hung. It is far above what sources take, which end their
+	// it counts as hung. It is far above the time of sources, which end their
 	// trace or profile first, so that a busy host does not fail a good source.
 	hang = 20 * time.Second
 )
@@ -105,7 +105,7 @@ func watch(t *testing.T, newSource func() observe.Source, subject observe.Subjec
 }
 
 // cancelled checks that a source whose context ends before it begins still
-// releases what Open took.
+// releases Open's resources.
 func cancelled(t *testing.T, newSource func() observe.Source, subject observe.Subject) {
 	before := took(t)
 	subject = fill(t, subject)
@@ -170,7 +170,7 @@ func health(t *testing.T, source observe.Source) {
 	}
 }
 
-// holdings are what a source may leak.
+// holdings are the resources that a source may leak.
 type holdings struct{ goroutines, descriptors int }
 
 func took(t *testing.T) holdings {

@@ -54,7 +54,7 @@ func (s *Sink) Len() int {
 	return len(s.points) + len(s.profiles) + len(s.traces)
 }
 
-// Points returns what was added, in order.
+// Points returns the added points, in order.
 func (s *Sink) Points() []record.Point {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *Sink) Last(name, labels string) float64 {
 	return last
 }
 
-// check asserts what the record relies on; span is when the source ran.
+// check asserts the properties that the record relies on; span is when the source ran.
 func (s *Sink) check(t *testing.T, width time.Duration, span record.Span) {
 	t.Helper()
 	first, last := record.Window(span.From, width), record.Window(span.To, width)

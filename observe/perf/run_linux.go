@@ -23,7 +23,7 @@ const seldom = time.Second
 // maxThreads bounds the threads counted, each with a descriptor per event.
 const maxThreads = 128
 
-// mostThreads is the bound where descriptors are few: an eighth of them, since
+// mostThreads is the bound where descriptors are few: an eighth of them, because
 // the rest are for connections.
 func (s *Source) mostThreads() int {
 	var limit unix.Rlimit
@@ -42,11 +42,11 @@ var events = []event{
 	{record.PerfBranchMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_MISSES},
 }
 
-// state is what Open takes and Run uses.
+// state is acquired by Open and used by Run.
 type state struct {
 	*Source
 	subject  observe.Subject
-	tree     *tree.Tree // tells when the target is gone
+	tree     *tree.Tree // closed when the target is gone
 	lookAt   time.Duration
 	meter    observe.Meter
 	counters []*counter
@@ -60,13 +60,13 @@ type counter struct {
 	refused error // of the first thread that could not be counted
 }
 
-// thread is the counter of one thread and of what it started.
+// thread is the counter of one thread and its children.
 type thread struct {
 	fd   int
 	last reading
 }
 
-// reading is what the kernel returns with PERF_FORMAT_TOTAL_TIME_ENABLED and
+// reading is the kernel's result with PERF_FORMAT_TOTAL_TIME_ENABLED and
 // _RUNNING: how much, and the ns that the counter was wanted and was on.
 type reading struct{ value, enabled, running uint64 }
 
@@ -86,7 +86,7 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 		ids, _ := pseudofile.Numbered("/proc/" + strconv.Itoa(p.PID) + "/task") // none if it has ended
 		for _, tid := range ids {
 			if counted++; counted > most {
-				s.vitals.Say("only %d threads are counted, and what they start (to enable: raise the limit of open files)", most)
+				s.vitals.Say("only %d threads and their children are counted (to enable: raise the limit of open files)", most)
 				break
 			}
 			for _, c := range st.counters {
@@ -113,7 +113,7 @@ func (s *state) attach(c *counter, tid int) {
 	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
 		attr.Bits |= unix.PerfBitExcludeKernel
 		if fd, err = unix.PerfEventOpen(&attr, tid, -1, -1, unix.PERF_FLAG_FD_CLOEXEC); err == nil {
-			s.vitals.Say("the counters tell of user space alone (to enable the rest: root, CAP_PERFMON, or kernel.perf_event_paranoid=1)")
+			s.vitals.Say("the counters cover user space alone (to enable the rest: root, CAP_PERFMON, or kernel.perf_event_paranoid=1)")
 		}
 	}
 	switch {
@@ -124,7 +124,7 @@ func (s *state) attach(c *counter, tid int) {
 	}
 }
 
-// opened keeps what could be opened and says what could not.
+// opened keeps the counters that could be opened and names the others.
 func (s *state) opened() error {
 	var open []*counter
 	var refusal *observe.Unsupported
@@ -147,7 +147,7 @@ func (s *state) opened() error {
 	return nil
 }
 
-// refused says what would let a counter be.
+// refused names the remedy that would allow a counter.
 func refused(c *counter) *observe.Unsupported {
 	u := &observe.Unsupported{What: "the CPU's counters are not read", Err: c.refused}
 	switch {
@@ -203,7 +203,7 @@ func (s *state) sample() {
 			s.meter.Count(c.series, "", at, c.total)
 			continue
 		}
-		s.meter.Forget(c.series, "") // what was missed stays absent
+		s.meter.Forget(c.series, "") // missed amounts stay absent
 		s.vitals.Say("%s: others had the CPU's counters in some windows (to enable: end other profilers, or switch the NMI watchdog off with kernel.nmi_watchdog=0)", c.series)
 	}
 }
@@ -217,7 +217,7 @@ func (s *state) release() {
 	}
 }
 
-// read adds what all threads did since the last call. It reports false when a
+// read adds the amounts of all threads since the last call. It reports false when a
 // counter was wanted and never on: how much it missed is not known.
 func (c *counter) read() (known bool) {
 	known = true

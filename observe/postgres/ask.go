@@ -79,8 +79,8 @@ func (s *session) preamble(own ...[2]string) query {
 // keeps anything of it: the settings are local and the statements unnamed.
 //
 // Hazard: between redline and the server may stand a pooler, whose server
-// connections the target's own transactions share. What is set for a session
-// there, or prepared, breaks the target. So a name is given to statements only
+// connections the target's own transactions share. A setting or a prepared
+// statement of a session there breaks the target. So a name is given to statements only
 // by prepare, where the session is known to be ours.
 func (s *session) ask(ctx context.Context, queries ...query) error {
 	return s.askAfter(ctx, s.preamble(local[:]...), queries...)

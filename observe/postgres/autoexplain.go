@@ -15,7 +15,7 @@ import (
 
 // The plans that auto_explain logs are of the executions themselves, with their
 // own values and, with log_analyze, the rows they met. They are taken from the
-// server's log, from where it stood when the run began, and need nothing of what
+// server's log, from where it stood when the run began, and need none of the rights that
 // rights.go is wary of: nothing is planned for them.
 
 // planLog is auto_explain's log.
@@ -42,7 +42,7 @@ func (s *Source) findPlanLog(ctx context.Context) error {
 	if err != nil && s.session.conn.IsClosed() {
 		return fmt.Errorf("look for auto_explain: %w", err)
 	} else if err != nil {
-		s.say("whether auto_explain is on is not known: " + inWords(err))
+		s.say("auto_explain: state unknown: " + inWords(err))
 		return nil
 	}
 	if views {
@@ -74,7 +74,7 @@ func (s *Source) openPlanLog(ctx context.Context, collected bool) error {
 	if s.session.cpu != nil && s.session.owned {
 		ways = append(ways, localFiles{int(s.session.pid), s.planLog.format, collected})
 	}
-	why := errors.New("it goes to the server's standard error, which is not seen from here: set logging_collector = on")
+	why := errors.New("the log goes to the server's standard error, which redline cannot read: set logging_collector = on")
 	for i, way := range ways {
 		name, size, err := way.current(ctx)
 		if err == nil {

@@ -43,7 +43,7 @@ func involvedSQL(version int) string {
 
 // blockers asks who holds up the given sessions, and in turn those, until the
 // heads of the chains are found or maxRounds is reached. It returns who waits
-// for whom, each waiting for one, and what is known of all involved.
+// for whom, each waiting for one, and the details of all involved.
 func (s *session) blockers(ctx context.Context, blocked []int32) (by map[int32]int32, involved map[int32]record.BlockingLink, err error) {
 	by = map[int32]int32{}
 	met, waits := map[int32]bool{}, map[int32]bool{}
@@ -122,7 +122,7 @@ func readInvolved(rows pgx.Rows) (map[int32]record.BlockingLink, error) {
 	return found, rows.Err()
 }
 
-// blockingText is what may be kept of a session's text, which holds constants:
+// blockingText is the part of a session's text that may be kept, which holds constants:
 // utility statements are cut as in statements, and of the others the form
 // without constants is kept.
 func blockingText(text string) string {
@@ -165,7 +165,7 @@ func links(pid int32, by map[int32]int32, involved map[int32]record.BlockingLink
 		link, known := involved[pid]
 		if !known {
 			link = record.BlockingLink{State: "gone"}
-			if pid == 0 { // so pg_blocking_pids tells of two-phase commit
+			if pid == 0 { // so pg_blocking_pids reports two-phase commit
 				link.State = "prepared transaction"
 			}
 		}

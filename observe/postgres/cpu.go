@@ -10,7 +10,7 @@ import "time"
 // of 10 ms: when a backend ends, its figure moves from the one to the other and
 // is rounded down. The sum is held where it would fall by that.
 //
-// Which backends live is what pg_stat_activity says, since a look through /proc
+// The live backends come from pg_stat_activity, because a look through /proc
 // costs more; the log collector is not listed there and counts when it ends.
 type serverCPU struct {
 	postmaster int
@@ -57,7 +57,7 @@ func (c *serverCPU) read(pids []int) (time.Duration, error) {
 func findServer(s *session, backend int, started time.Time) *serverCPU {
 	cpu, why := sameHost(backend, started)
 	if cpu == nil {
-		s.blind = append(s.blind, "the CPU of the server's processes is not seen: "+why)
+		s.blind = append(s.blind, "the CPU of the server's processes is unknown: "+why)
 	}
 	return cpu
 }

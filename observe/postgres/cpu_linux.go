@@ -9,12 +9,12 @@ import (
 	"github.com/redline-go/redline/observe"
 )
 
-// tick is USER_HZ, in which the kernel tells of reaped children.
+// tick is USER_HZ, in which the kernel reports reaped children.
 const tick = 10 * time.Millisecond
 
 // sameHost finds the postmaster through our backend's pid. A process of that
 // pid need not be our backend (the server may be in a container or elsewhere),
-// so its name and its start must agree with what the server says.
+// so its name and its start must agree with the server's view.
 func sameHost(backend int, started time.Time) (*serverCPU, string) {
 	const elsewhere = "they are not on this host, or in a container"
 	fs, err := procfs.NewDefaultFS()

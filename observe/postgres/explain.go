@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// portal and preparedName are what a plan is asked for by; a portal ends with
+// portal and preparedName name the requests for a plan; a portal ends with
 // its transaction.
 const portal, preparedName = "redline_plan", "redline_plan"
 
@@ -28,7 +28,7 @@ var (
 //
 // Hazard: a role could make a function after the question and before the
 // planning. So the statement's names are resolved first, then the question is
-// asked, and then what was resolved is planned. A function that was dropped in
+// asked, and then the resolved statement is planned. A function that was dropped in
 // between is known by the invalidation that the next lock of a table takes in.
 func (s *session) explain(ctx context.Context, a author) ([]byte, error) {
 	s.transactions++
@@ -76,10 +76,10 @@ func (s *session) explainPortal(ctx context.Context, a author, explain string, p
 	return checkPlan(rows)
 }
 
-// refusing is what is no number, so that a failed assertion ends the transaction.
+// refusing is text that is no number, so that a failed assertion ends the transaction.
 const refusing = "redline_refuses"
 
-// assertions fail unless the basis holds, and take in what changed until then.
+// assertions fail unless the basis holds, and include changes until then.
 func (s *session) assertions(a author) []query {
 	return []query{
 		{sql: "SELECT " + marker + " (CASE WHEN " + s.condition(a.basis) + " THEN '1' ELSE '" + refusing + "' END)::pg_catalog.int4", args: []any{a.user}},
@@ -101,7 +101,7 @@ func (s *session) explainPrepared(ctx context.Context, a author, parameters int)
 	}
 	defer func() {
 		if s.ask(ctx, query{sql: "DEALLOCATE " + preparedName + " " + marker}) != nil {
-			s.close() // what must not be left ends with the session
+			s.close() // anything that must not stay ends with the session
 		}
 	}()
 	call := "EXPLAIN (FORMAT JSON) " + marker + " EXECUTE " + preparedName + "(" + strings.TrimSuffix(strings.Repeat("NULL,", parameters), ",") + ")"
@@ -128,7 +128,7 @@ func checkPlan(rows [][]byte) ([]byte, error) {
 	return nil, fmt.Errorf("the plan has %d bytes and is not kept", len(rows[0]))
 }
 
-// unsafe tells the failure of an assertion from others.
+// unsafe distinguishes the failure of an assertion from others.
 func unsafe(err error) error {
 	var refusal *pgconn.PgError
 	if errors.As(err, &refusal) && strings.Contains(refusal.Message, refusing) {
@@ -137,7 +137,7 @@ func unsafe(err error) error {
 	return err
 }
 
-// exchange is a round trip below what pgx offers, which names no portals.
+// exchange is a round trip below the API of pgx, which names no portals.
 type exchange struct {
 	messages   []pgproto3.FrontendMessage
 	err        error
@@ -178,7 +178,7 @@ func (e *exchange) finish(ctx context.Context, s *session) (rows [][]byte, err e
 	for {
 		message, received := conn.ReceiveMessage(ctx)
 		if received != nil {
-			s.close() // what else would come is not known
+			s.close() // further messages are unknown
 			return nil, received
 		}
 		switch m := message.(type) {

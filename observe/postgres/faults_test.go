@@ -77,7 +77,7 @@ func TestServerRestarted(t *testing.T) {
 	h := r.Health()
 	i := slices.IndexFunc(h.Gaps, func(g record.Gap) bool { return g.Why == "PostgreSQL was restarted" })
 	if i < 0 || !h.OK || !strings.Contains(h.Why, "it was restarted") {
-		t.Fatalf("health does not tell of the restart: %+v", h)
+		t.Fatalf("health does not report the restart: %+v", h)
 	}
 	for _, name := range []string{record.DBCommits, record.DBBackends, record.StatementCalls, record.DBCPU} {
 		r.absent(t, h.Gaps[i], name)
@@ -114,7 +114,7 @@ func TestStatisticsReset(t *testing.T) {
 	h := r.Health()
 	i := slices.IndexFunc(h.Gaps, func(g record.Gap) bool { return g.Of == "statements" && g.Why == resetWhy })
 	if i < 0 || !strings.Contains(h.Why, "reset") {
-		t.Fatalf("health does not tell of the reset: %+v", h)
+		t.Fatalf("health does not report the reset: %+v", h)
 	}
 	r.absent(t, h.Gaps[i], record.StatementCalls)
 	if len(r.windows(record.DBCommits)) == 0 {
@@ -149,7 +149,7 @@ func TestStatisticsOverflow(t *testing.T) {
 	r.stop()
 	h := r.Health()
 	if !h.OK || !strings.Contains(h.Why, "pg_stat_statements.max") {
-		t.Errorf("health does not tell of the eviction: %+v", h)
+		t.Errorf("health does not report the eviction: %+v", h)
 	}
 	if !slices.ContainsFunc(h.Gaps, func(g record.Gap) bool { return g.Of == "statements" && strings.Contains(g.Why, "full") }) {
 		t.Errorf("no gap: %+v", h.Gaps)

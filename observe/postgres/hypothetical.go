@@ -46,7 +46,7 @@ func (w *watch) check(ctx context.Context, top []*statement, asked map[int64]aut
 			continue
 		}
 		if !w.session.owned {
-			w.say("hypopg was not used: its indexes would be seen by others through the pooler")
+			w.say("hypopg was not used: through the pooler, other sessions would see its indexes")
 			return nil
 		}
 		checks++
@@ -94,7 +94,7 @@ func (s *session) try(ctx context.Context, schema string, a author, create strin
 		return err
 	}
 	if reset := s.ask(ctx, query{"SELECT " + marker + " " + function("hypopg_reset") + "()", nil, nil}); reset != nil {
-		s.close() // what must not be left ends with the session
+		s.close() // anything that must not stay ends with the session
 		return fmt.Errorf("forget the hypothetical index: %w", reset)
 	}
 	return unsafe(err)

@@ -19,7 +19,7 @@ const (
 	maxIdleTexts = 64
 )
 
-// idleSQL reads what idle sessions of a database ran last.
+// idleSQL reads the last statements of a database's idle sessions.
 func idleSQL(version int) string {
 	id := "query_id"
 	if version < 140000 {
@@ -59,7 +59,7 @@ func readIdle(rows pgx.Rows) (all []record.Idle, err error) {
 	return all, rows.Err()
 }
 
-// idles keeps what idle sessions ran last.
+// idles keeps the last statements of idle sessions.
 type idles struct {
 	kept     map[idleKey]*record.Idle
 	readings int64

@@ -12,7 +12,7 @@ import (
 )
 
 // maxFollowed bounds the statements that get series; pg_stat_statements itself
-// keeps 5000 unless told otherwise.
+// keeps 5000 by default.
 const maxFollowed = 500
 
 // Beyond maxCrowd statements only those get a place that take crowdShare of the
@@ -22,7 +22,7 @@ const (
 	crowdShare = 0.01
 )
 
-// figures are what pg_stat_statements counts of one statement.
+// figures are pg_stat_statements' counts of one statement.
 type figures struct {
 	calls, rows, read, hit, dirtied, temp float64
 	wal                                   float64 // bytes
@@ -47,7 +47,7 @@ type entry struct {
 }
 
 // ledger turns readings of pg_stat_statements into series per statement and
-// totals of the steady span. It is pure: what the server said comes in, points
+// totals of the steady span. It is pure: the server's readings come in, points
 // go out.
 type ledger struct {
 	meter    observe.Meter
@@ -80,7 +80,7 @@ type statement struct {
 }
 
 // read takes all rows of one reading at the run time at, and returns how many
-// entries were lost since the last: dropped or reset. What their statements did
+// entries were lost since the last: dropped or reset. The work of their statements
 // in between is not known, so it stays absent. An entry that comes back later
 // began anew and counts in full.
 func (l *ledger) read(at time.Duration, rows map[entry]figures) (lost int) {
@@ -126,14 +126,14 @@ func (l *ledger) read(at time.Duration, rows map[entry]figures) (lost int) {
 	return lost
 }
 
-// blank tells of a gap: what happened in it stays absent.
+// blank marks a gap: its amounts stay absent.
 func (l *ledger) blank() {
 	l.last = nil
 	l.meter.Break()
 	l.lose()
 }
 
-// lose tells that the statistics of all statements were reset: what they did
+// lose notes that the statistics of all statements were reset: their work
 // since the last reading stays absent, and the next one is a new base.
 func (l *ledger) lose() {
 	l.last = nil
@@ -169,7 +169,7 @@ func (l *ledger) follow(id int64, matters bool) *statement {
 	for i := range s.counts {
 		s.counts[i].Width = l.meter.Width
 		// At the reading before it had not been called in this run. That is
-		// told of the whole window of that reading, if we watched it from its
+		// counted in the whole window of that reading, if we watched it from its
 		// beginning: else the window would count as seen in part and be lost.
 		if from := time.Duration(record.Window(l.lastAt, l.width())) * l.width(); from >= l.since {
 			s.counts[i].Read(from, 0, nil)

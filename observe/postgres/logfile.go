@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// maxLog bounds what is read of a server's log, in bytes, and logChunk what is
+	// maxLog bounds the bytes read of a server's log, and logChunk those
 	// asked for at once.
 	maxLog   = 16 << 20
 	logChunk = 1 << 20
@@ -142,8 +142,8 @@ type mark struct {
 	offset int64
 }
 
-// since reads what was logged after a mark, in the files that the log was rotated
-// to as well: those whose names, which hold the time, lie between. more tells that
+// since reads the log after a mark, in the files that the log was rotated
+// to as well: those whose names, which hold the time, lie between. more means that
 // the bound was reached.
 func since(ctx context.Context, files logFiles, from mark) (pieces [][]byte, more bool, err error) {
 	name, size, err := files.current(ctx)

@@ -20,7 +20,7 @@ type pace struct {
 	quick   int     // that would be quick enough at half the distance
 }
 
-// due tells whether the reading at the edge after this many windows is to be
+// due reports whether the reading at the edge after this many windows is to be
 // taken.
 func (p *pace) due(edge int64) bool { return p.every <= 1 || edge%p.every == 0 }
 

@@ -19,12 +19,12 @@ const (
 	maxPlans  = 20
 	// maxPlan bounds a plan's size in bytes.
 	maxPlan = 1 << 20
-	// finishTimeout bounds what is asked for after the load.
+	// finishTimeout bounds the requests after the load.
 	finishTimeout = 5 * time.Second
 )
 
-// finish fetches what was not fetched during the load, above all the plans, and
-// fills what Store returns. It outlives ctx, which is done.
+// finish fetches the data left over from the load, above all the plans, and
+// fills the result of Store. It outlives ctx, which is done.
 func (w *watch) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
@@ -48,7 +48,7 @@ func (w *watch) finish(ctx context.Context) {
 		statement := s.record()
 		statement.Text = kept(s.text)
 		if s.text == "" {
-			statement.Text = "(text not seen: the server dropped it or was lost)"
+			statement.Text = "(text unknown: the server dropped it, or the connection was lost)"
 		}
 		w.store.Statements = append(w.store.Statements, statement)
 	}
@@ -62,7 +62,7 @@ func (w *watch) finish(ctx context.Context) {
 // lost is why there is no plan of a server that is gone.
 const lost = "the server was lost before plans were asked for"
 
-// adviseOn reads what it takes to advise indexes, and tries them.
+// adviseOn reads the catalogue for advice on indexes, and tries them.
 func (w *watch) adviseOn(ctx context.Context, top []*statement, asked map[int64]author) {
 	if w.session.conn.IsClosed() {
 		return
@@ -149,7 +149,7 @@ func inWords(err error) string {
 	return err.Error()
 }
 
-// explainable tells whether EXPLAIN takes the statement.
+// explainable reports whether EXPLAIN accepts the statement.
 func explainable(text string) bool {
 	switch command(text) {
 	case "select", "insert", "update", "delete", "merge", "with", "values":

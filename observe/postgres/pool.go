@@ -15,7 +15,7 @@ const (
 	other, unnamed = "other", "(unnamed)"
 )
 
-// pool tells of the target's connections as the server sees them. Connections
+// pool describes the target's connections as the server sees them. Connections
 // that come and go between two readings are not met: their number is in
 // postgres.sessions, which the server counts.
 type pool struct {
@@ -23,7 +23,7 @@ type pool struct {
 	states map[string]map[string]bool // met, by application
 }
 
-// ofApplication is what is told of one application name.
+// ofApplication holds the figures of one application name.
 type ofApplication struct {
 	states map[string]int
 	ages   []time.Duration

@@ -237,7 +237,7 @@ func pooled(t *testing.T, r *running) {
 	}
 	for _, s := range r.store.Statements {
 		if strings.Contains(s.Text, marker) {
-			t.Errorf("our own statement is told: %s", s.Text)
+			t.Errorf("our own statement is reported: %s", s.Text)
 		}
 	}
 }

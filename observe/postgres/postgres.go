@@ -21,7 +21,7 @@
 //	                        window's end. Blocked are those that wait for a
 //	                        heavyweight lock.
 //	postgres.blockers       pg_blocking_pids of the blocked, once a second and for
-//	                        eight at most, since each call stops the lock manager;
+//	                        eight at most, because each call stops the lock manager;
 //	                        the chains are in statements.json
 //	postgres.wal,
 //	checkpoints, buffers.*,
@@ -43,8 +43,8 @@
 // where somebody's code could gain rights by it (see rights.go), to run EXPLAIN
 // ANALYZE, and to keep the text of statements that may hold secrets. It
 // never reads faster than a quarter of the time allows, nor than costs the server
-// 1 % of a CPU, as the CPU clock of its own backend tells on this host. The
-// server's own figures of connections, checkpoints and I/O include what redline
+// 1 % of a CPU, as the CPU clock of its own backend shows on this host. The
+// server's own figures of connections, checkpoints and I/O include the share that redline
 // causes, which is next to nothing: it writes nothing.
 //
 // Rejected: pg_stat_statements(true) at each reading (it reads the file of all
@@ -171,7 +171,7 @@ type outages struct {
 	err   string // of the first loss
 }
 
-// outage is one of them; restarted tells that another server came back.
+// outage is one of them; restarted means that another server came back.
 type outage struct {
 	record.Span
 	restarted bool

@@ -314,7 +314,7 @@ func TestServerLostAndFound(t *testing.T) {
 	r.stop()
 	h := r.Health()
 	if !strings.Contains(h.Why, "the server was lost from") || !strings.Contains(h.Why, "administrator command") {
-		t.Errorf("health does not tell of the loss: %+v", h)
+		t.Errorf("health does not report the loss: %+v", h)
 	}
 }
 

@@ -45,7 +45,7 @@ func databaseSQL(version int) string {
 		", (pg_stat_get_db_blocks_fetched($1) - pg_stat_get_db_blocks_hit($1))::float8, pg_stat_get_db_blocks_hit($1)::float8"
 }
 
-// findExtension looks up where pg_stat_statements is and what it counts. That
+// findExtension looks up pg_stat_statements and its settings. That
 // it is missing is no error: sessions and waits are seen without it.
 func (s *session) findExtension(ctx context.Context) error {
 	var schema, setting string
@@ -54,7 +54,7 @@ func (s *session) findExtension(ctx context.Context) error {
 		FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
 		JOIN pg_proc p ON p.pronamespace = n.oid AND p.proname = 'pg_stat_statements'
 		WHERE e.extname = 'pg_stat_statements'`, nil, one(&schema, &setting, &columns)})
-	const create, preload = "run CREATE EXTENSION pg_stat_statements in database %s", "ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements' (append it to what is there), restart the server"
+	const create, preload = "run CREATE EXTENSION pg_stat_statements in database %s", "ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements' (append it to the present value), restart the server"
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		enable := fmt.Sprintf(create, pgx.Identifier{s.name}.Sanitize())
@@ -62,7 +62,7 @@ func (s *session) findExtension(ctx context.Context) error {
 		if s.ask(ctx, query{"SELECT /* redline */ current_setting('pg_stat_statements.max', true) IS NOT NULL", nil, one(&loaded)}) == nil && !loaded {
 			enable = "run " + preload + ", then " + enable
 		}
-		s.blind = append(s.blind, "no statement figures, since pg_stat_statements is not installed: "+enable)
+		s.blind = append(s.blind, "no statement figures, because pg_stat_statements is not installed: "+enable)
 		return nil
 	case err != nil:
 		return fmt.Errorf("look for pg_stat_statements: %w", err)
@@ -83,7 +83,7 @@ func (s *session) findExtension(ctx context.Context) error {
 		if refusal.Code == "42501" {
 			enable = "run GRANT EXECUTE ON FUNCTION " + function + "(boolean) TO " + pgx.Identifier{s.conn.Config().User}.Sanitize()
 		}
-		s.blind = append(s.blind, fmt.Sprintf("no statement figures, since pg_stat_statements refuses (%s): %s", refusal.Message, enable))
+		s.blind = append(s.blind, fmt.Sprintf("no statement figures, because pg_stat_statements fails (%s): %s", refusal.Message, enable))
 		return nil
 	}
 	s.nested = !slices.Contains(columns, "toplevel") && setting == "all"
@@ -104,7 +104,7 @@ func (s *session) findOwn(ctx context.Context) error {
 	if _, err := s.readIdle(ctx); err != nil {
 		return fmt.Errorf("try the query for idle sessions: %w", err)
 	}
-	// A server that refuses these (some hosted ones do) is told of in the run.
+	// A server that refuses these (some hosted ones do) is reported in the run.
 	_, _ = s.readWhole(ctx)
 	if err := s.ask(ctx, query{sql: s.queries.texts, args: []any{s.db, []int64{}, 1}}); err != nil {
 		return fmt.Errorf("try the query for texts: %w", err)

@@ -13,7 +13,7 @@ import (
 // maxRows bounds the rows of one reading that are kept.
 const maxRows = 50000
 
-// reading is what one round trip brought.
+// reading is the result of one round trip.
 type reading struct {
 	statements map[entry]figures // nil when they were not asked for
 	statedAt   bracketed
@@ -45,7 +45,7 @@ type client struct {
 	age         time.Duration
 }
 
-// keeping is what pg_stat_statements says of itself.
+// keeping is pg_stat_statements' information on itself.
 type keeping struct {
 	known   bool
 	dropped int64 // times that it was full and dropped the least used entries
@@ -125,7 +125,7 @@ func (r *reading) readSessions(rows pgx.Rows) error {
 				continue
 			}
 			// A pooler gives this backend to others between our readings: it
-			// counts with them, and without what it does for us.
+			// counts with them, and without its work for us.
 			state, waitType, open = "idle", "", 0
 		}
 		r.processes = append(r.processes, int(pid))

@@ -14,7 +14,7 @@ import (
 // and stable ones for its estimates, with the rights of the session: those that
 // a statement names, and those behind its operators, casts, domains, views,
 // policies and indexes. A read-only transaction stops neither COPY TO PROGRAM nor
-// what a function does with the rights that it finds. SET LOCAL ROLE is no
+// a function's actions with the rights that it finds. SET LOCAL ROLE is no
 // cage: code in it calls set_config('role', 'none') and has the session's rights
 // back, and SET SESSION AUTHORIZATION falls to RESET likewise.
 //
@@ -29,7 +29,7 @@ import (
 //	        or no schema of the path lets PUBLIC create.
 //	above   U holds S's rights, so that its text can do nothing that U cannot.
 //	        Every function belongs to a role that holds S's rights, so that
-//	        nobody else's code is there to run.
+//	        there is no foreign code to run.
 //	become  S may become U: the statement is planned with U's rights. U chose the
 //	        text, so there must be no code that could leave U again: no function
 //	        but the server's own, those in C (an administrator's), and those of
@@ -53,7 +53,7 @@ const (
 	become
 )
 
-// author is a statement's text and what is known of the role that ran it.
+// author is a statement's text and the role that ran it.
 type author struct {
 	id    int64 // of the statement
 	user  uint32
@@ -63,7 +63,7 @@ type author struct {
 	why   string // there is no basis
 }
 
-// as is what to set role to: none is the session's own.
+// as is the role to set: none is the session's own.
 func (a author) as() string {
 	if a.basis == become {
 		return a.role
@@ -105,7 +105,7 @@ func (s *session) foreign() string {
 	return " FROM pg_catalog.pg_proc p WHERE NOT " + s.holds("p.proowner") + " AND " + notTrigger
 }
 
-// condition is the SQL of what must hold for a basis, with the role's id as $1.
+// condition is the SQL condition that must hold for a basis, with the role's id as $1.
 func (s *session) condition(b basis) string {
 	none := func(of string) string { return "NOT EXISTS (SELECT" + of + ")" }
 	switch b {
@@ -208,10 +208,10 @@ func (s *session) refusal(a author) string {
 	if a.basis == refused {
 		return a.why
 	}
-	// Before version 1.9 the extension did not tell statements of clients from
+	// Before version 1.9 the extension did not separate statements of clients from
 	// those that functions run.
 	if s.nested {
-		return "pg_stat_statements before 1.9 does not tell it from what functions run: run ALTER EXTENSION pg_stat_statements UPDATE"
+		return "pg_stat_statements before 1.9 does not separate it from statements inside functions: run ALTER EXTENSION pg_stat_statements UPDATE"
 	}
 	return ""
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// seldom is how often what is costly is asked for: who blocks, texts.
+// seldom is the interval of costly requests: who blocks, texts.
 const seldom = time.Second
 
 // maxBackoff bounds the time between two attempts to connect anew.
@@ -90,7 +90,7 @@ type watch struct {
 	commits    ownCount
 }
 
-// edge does what is due at a window's edge.
+// edge makes the readings due at a window's edge.
 func (w *watch) edge(ctx, calls context.Context, edge time.Duration) {
 	if w.session == nil {
 		w.reconnect(ctx, edge) // which takes a while: the next edge is read
@@ -132,7 +132,7 @@ func (w *watch) edge(ctx, calls context.Context, edge time.Duration) {
 	}
 }
 
-// failed tells an error of a query from the loss of the server. An error of a
+// failed distinguishes an error of a query from the loss of the server. An error of a
 // query (a timeout on a busy server) costs the reading and makes the next ones
 // rarer.
 func (w *watch) failed(err error, at time.Duration) {
@@ -178,7 +178,7 @@ func (w *watch) deliver(r *reading, edge, before, after time.Duration) {
 	clock, meter := &w.session.clock, &w.ledger.meter
 	if r.database {
 		if clock.sandwich(before, after, r.countedAt.after) {
-			w.say(fmt.Sprintf("the server's clock was set %v into the run: since then it is estimated from round trips", round(after)))
+			w.say(fmt.Sprintf("the server's clock was set %v into the run: from then on it is estimated from round trips", round(after)))
 		}
 		at := w.bracket.Add(clock.bracket(r.countedAt.before, r.countedAt.after))
 		meter.Count(record.DBCommits, "", at, w.commits.without(r.commits, w.session.transactions))
@@ -237,7 +237,7 @@ func (w *watch) gauges(name, label string, edge time.Duration, values map[string
 	}
 }
 
-// askSeldom asks for what is too costly for every window.
+// askSeldom makes the requests that are too costly for every window.
 func (w *watch) askSeldom(ctx context.Context, r *reading, edge time.Duration) error {
 	holding := map[string]int{}
 	if len(r.blocked) > 0 {

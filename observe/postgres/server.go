@@ -11,7 +11,7 @@ import (
 )
 
 // whole are the figures of the whole server. They are read once a second:
-// backends report no oftener than that, so more readings would tell nothing.
+// backends report no oftener than that, so more readings would add nothing.
 type whole struct {
 	at bracketed
 	// wal is nil on a standby, which writes none.

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// application is our name in pg_stat_activity, by which others can tell us.
+	// application is our name in pg_stat_activity, by which others recognise us.
 	application = "redline"
 	// minVersion is the oldest server_version_num understood.
 	minVersion = 130000
@@ -27,7 +27,7 @@ const (
 	callTimeout = 2 * time.Second
 )
 
-// session is one connection and what was learnt over it.
+// session is one connection and the server's properties learnt over it.
 type session struct {
 	conn    *pgx.Conn
 	version int    // server_version_num
@@ -38,7 +38,7 @@ type session struct {
 	// owned: the backend that was connected to answers every time, so that no
 	// pooler gives it to others.
 	owned   bool
-	nested  bool // statements that functions run are not told from others
+	nested  bool // statements that functions run are not separated from others
 	hidden  bool // our statements stay out of pg_stat_statements
 	max     float64
 	started time.Time // of the postmaster
@@ -56,7 +56,7 @@ type session struct {
 }
 
 // open connects and looks around. Its errors never hold the password: pgconn
-// leaves it out, and what it says of a DSN that it cannot parse is not used.
+// leaves it out, and its error for a DSN that it cannot parse is not used.
 func open(ctx context.Context, dsn string, clock record.Clock) (*session, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -65,8 +65,8 @@ func open(ctx context.Context, dsn string, clock record.Clock) (*session, error)
 			Enable: "write it as postgres://user:password@host:5432/database or as host=... user=... dbname=...",
 		}
 	}
-	// Hazard: a pooler sets what comes with the connection on its server
-	// connections, and refuses what it does not know.
+	// Hazard: a pooler applies a connection's settings to its server
+	// connections, and refuses unknown ones.
 	delete(config.RuntimeParams, "application_name")
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // no named statements
 	config.ConnectTimeout = dialTimeout
@@ -132,7 +132,7 @@ func (s *session) lookAround(ctx context.Context, config *pgx.ConnConfig) error 
 		FROM pg_database d WHERE d.datname = current_database()`, nil,
 		one(&s.version, &s.server, &s.db, &s.name, &pid, &born, &s.max, &s.started, &s.timing, &reads, &superuser)})
 	if err != nil {
-		return fmt.Errorf("ask the server what it is: %w", err)
+		return fmt.Errorf("ask the server for its version: %w", err)
 	}
 	if s.version < minVersion {
 		return &observe.Unsupported{What: "PostgreSQL " + s.server + " is too old", Enable: "use PostgreSQL 13 or later"}
@@ -183,7 +183,7 @@ func (s *session) hide(ctx context.Context) error {
 	return nil
 }
 
-// introduce gives the session our name and prepares what is asked often, if it
+// introduce gives the session our name and prepares the frequent queries, if it
 // is ours: a name given when connecting would stay on the server connection of a
 // pooler.
 func (s *session) introduce(ctx context.Context) error {
@@ -210,7 +210,7 @@ func (s *session) introduce(ctx context.Context) error {
 
 // poolerNote says which figures mean something else behind a pooler.
 const poolerNote = "a connection pooler stands between redline and PostgreSQL: sessions and their names are the pooler's, " +
-	"one of those shown idle carries the readings, and what these cost the server is not known"
+	"one of those shown idle carries the readings, and their cost to the server is unknown"
 
 // checkOwner takes note of the backend that took a reading. It reports whether
 // that shows for the first time that the session is not ours alone.

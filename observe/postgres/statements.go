@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// databaseMore names what databaseSQL reads beyond transactions and sessions.
+// databaseMore names the figures that databaseSQL reads beyond transactions and sessions.
 var databaseMore = [5]string{record.DBDeadlocks, record.DBTempFiles, record.DBTempBytes, record.DBReads, record.DBHits}
 
 // costShare is the part of one CPU of the server that reading may take: each
@@ -17,7 +17,7 @@ const costShare = 0.01
 // costNote says that the entries are read more seldom than the windows are.
 const costNote = "pg_stat_statements was at times read only in one window in %d, to cost the server no more than 1 %% of a CPU"
 
-// pay takes note of what a reading cost: took is ours, the round trip; cost is
+// pay notes a reading's cost: took is ours, the round trip; cost is
 // the server's, of CPU time when that is seen, else of the statements alone.
 func (w *watch) pay(r *reading, took, cost time.Duration, cpu bool) {
 	w.statementPace.share = costShare
@@ -39,7 +39,7 @@ func (w *watch) statements(r *reading, at time.Duration) {
 	w.keeping = r.keeping
 	from := w.ledger.lastAt
 	if was.known && !r.keeping.resetAt.Equal(was.resetAt) {
-		// What was read may be from before the reset or after: the next
+		// The reading may be from before the reset or after: the next
 		// reading is the new base.
 		w.ledger.lose()
 		w.resetAt = from

@@ -13,7 +13,7 @@ import (
 	"github.com/redline-go/redline/redact"
 )
 
-// What is kept of the catalogue at most.
+// Bounds on the kept part of the catalogue.
 const (
 	maxTables  = 40
 	maxColumns = 100 // of a table
@@ -21,7 +21,7 @@ const (
 	maxTable   = 1 << 20
 )
 
-// plannerSQL reads what the planner reckons with.
+// plannerSQL reads the planner's cost settings.
 const plannerSQL = `SELECT /* redline */ current_setting('seq_page_cost')::float8, current_setting('random_page_cost')::float8,
 	current_setting('cpu_tuple_cost')::float8, current_setting('cpu_index_tuple_cost')::float8, current_setting('cpu_operator_cost')::float8`
 
@@ -64,7 +64,7 @@ const tablesSQL = `SELECT /* redline */ json_build_object('schema', n.nspname, '
 	WHERE d.datname = current_database() AND c.relname = ANY ($1) AND c.relkind IN ('r', 'm', 'p') AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
 	ORDER BY array_position($2, n.nspname) NULLS LAST, n.nspname LIMIT $3`
 
-// describeTables reads what the catalogue has on the tables of the plans.
+// describeTables reads the catalogue's entries on the tables of the plans.
 func (w *watch) describeTables(ctx context.Context, top []*statement) error {
 	var names []string
 	for _, s := range top {

@@ -59,10 +59,10 @@ func (l *ledger) named(id int64, text string) {
 	}
 }
 
-// notKept ends what is kept of a text that may hold secrets.
+// notKept ends the kept part of a text that may hold secrets.
 const notKept = " (text not kept: it may hold secrets)"
 
-// kept returns what may be kept of a statement's text. The server has put
+// kept returns the part of a statement's text that may be kept. The server has put
 // parameters in place of the constants of queries, but not in those of utility
 // statements, whose texts may hold passwords (ALTER ROLE, CREATE SUBSCRIPTION):
 // of these only the command is kept. A query whose entry was evicted while it

@@ -94,7 +94,7 @@ func seesEverything(t *testing.T, server *target.Server, major int) {
 		}
 		for _, s := range r.store.Statements {
 			if strings.Contains(s.Text, marker) {
-				t.Errorf("%s: our own statement is told: %s", role, s.Text)
+				t.Errorf("%s: our own statement is reported: %s", role, s.Text)
 			}
 		}
 		if n := r.Last(record.DBConnections, "application=svc,state=idle"); n != 1 {

@@ -12,7 +12,7 @@ import (
 // privilege ends a sentence about a file that only its owner may read.
 const privilege = "run redline as the target's user or as root"
 
-// io reads /proc/<pid>/io (proc_pid_io(5)): read_bytes and write_bytes are what
+// io reads /proc/<pid>/io (proc_pid_io(5)): read_bytes and write_bytes are the bytes that
 // reached storage; rchar and wchar, which count sockets too, are not used.
 func (s *state) io() {
 	t := &s.tree
@@ -47,7 +47,7 @@ func (s *state) io() {
 	s.meter.Count(record.ProcessWriteBytes, "", at, float64(t.write.total))
 }
 
-// descriptors tells of the process that is nearest its limit of open files.
+// descriptors describes the process that is nearest its limit of open files.
 func (s *state) descriptors(edge time.Duration) {
 	var open, limit uint64
 	known := false

@@ -10,15 +10,15 @@ import (
 // every architecture that Go runs on.
 const tick = 10_000_000 // ns
 
-// hostStat is what is used of /proc/stat (proc_stat(5)), in ticks.
+// hostStat is the used part of /proc/stat (proc_stat(5)), in ticks.
 type hostStat struct {
 	busy, steal uint64
 	cpus        int
 }
 
-// parseHostStat sums what the CPUs did besides idling: user, nice, system, irq
+// parseHostStat sums the CPUs' time besides idling: user, nice, system, irq
 // and softirq. Guest time is part of user already; time stolen by the
-// hypervisor is apart, since nothing of this host ran then.
+// hypervisor is apart, because nothing of this host ran then.
 func parseHostStat(text []byte) (h hostStat, ok bool) {
 	for line := range bytes.Lines(text) {
 		rest, found := bytes.CutPrefix(line, []byte("cpu"))

@@ -5,7 +5,7 @@
 //
 //	process.cpu.*      the process's CPU clock (clock_gettime of its clock id,
 //	                   ns, ended threads included), split into user and system by
-//	                   the ratio of utime to stime over the last second, since
+//	                   the ratio of utime to stime over the last second, because
 //	                   those two count ticks of 10 ms. Without the clock: the
 //	                   threads' schedstat, then utime + stime.
 //	process.run_delay  task/*/schedstat, second field, ns
@@ -17,20 +17,20 @@
 //
 // The target is the process and its descendants, so that a service started
 // through a shell that did not exec is seen. The tree is looked up once a
-// second; what a child burnt before it was found is left out, and so is what a
+// second; the CPU of a child before it was found is left out, and so is that which a
 // thread or child burnt between its last reading and its end.
 //
 // Cost is bounded: with more than 64 threads the per-thread files are read every
 // fifth window, and descriptors, which are counted one by one, once a second.
 //
-// A process that took the pid of one that ended is another (its start time tells)
-// and not watched: what it does is absent, and the health says when it came.
+// A process that took the pid of one that ended is another (its start time shows it)
+// and not watched: its figures are absent, and the health says when it came.
 //
 // It refuses to watch other processes of the host (package kernel and the
-// generator's own figures tell of those), and what confines the target (package
+// generator's own figures cover those), and the target's limits (package
 // container). procfs (github.com/prometheus/procfs)
-// reads what is read once a second or once; what is read each window is parsed
-// here without allocating, since procfs takes 20 us for a stat file.
+// reads files read once a second or once; those read each window are parsed
+// here without allocating, because procfs takes 20 us for a stat file.
 package process
 
 import (
@@ -60,7 +60,7 @@ type Source struct {
 	missed  int64
 	ended   time.Duration // run time at which the process was found gone; 0 if it lived
 	gaps    []record.Gap
-	blind   []string // what could not be read, with the reason
+	blind   []string // figures that could not be read, with the reason
 }
 
 var (

@@ -16,7 +16,7 @@ import (
 )
 
 // TestMain lets the test binary be the target: it burns CPU until its standard
-// input ends, telling once that it has begun.
+// input ends, reporting once that it has begun.
 func TestMain(m *testing.M) {
 	if os.Getenv("REDLINE_TEST_BURN") != "" {
 		go func() {
@@ -191,7 +191,7 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if h := s.Health(); h.OK || !strings.Contains(h.Why, "the process ended") {
-		t.Errorf("health %+v does not tell of the end", h)
+		t.Errorf("health %+v does not report the end", h)
 	}
 	if _, n := sink.Sum(record.HostBusy, ""); n == 0 {
 		t.Error("the host's figures ended with the process")
@@ -253,7 +253,7 @@ func TestMissingFilesAreAbsent(t *testing.T) {
 	}
 }
 
-// onAdd is a sink that tells of each delivery.
+// onAdd is a sink that signals each delivery.
 type onAdd struct {
 	observetest.Sink
 	f func(delivery int)

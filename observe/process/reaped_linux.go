@@ -11,7 +11,7 @@ type reaped struct {
 	most   uint64
 }
 
-// add takes what a member's stat says.
+// add takes a member's stat.
 func (r *reaped) add(m *member, st stat) {
 	r.waited.add(m.pid, st.reaped, false)
 	m.parent, m.last = st.parent, st.user+st.system+st.reaped
@@ -20,7 +20,7 @@ func (r *reaped) add(m *member, st stat) {
 	}
 }
 
-// end leaves out what was counted of a member: its parent is about to count it again.
+// end leaves out the counts of a member: its parent is about to count it again.
 func (r *reaped) end(m *member, members []*member) {
 	for _, parent := range members {
 		if parent.pid == m.parent && parent != m {

@@ -14,11 +14,11 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// seldom is how often what is costly or slow to change is read: the tree of
+// seldom is the interval of costly or slowly changing readings: the tree of
 // processes, descriptors, limits.
 const seldom = time.Second
 
-// state is what Open takes and Run uses.
+// state is acquired by Open and used by Run.
 type state struct {
 	*Source
 	clock record.Clock
@@ -90,7 +90,7 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 	return err
 }
 
-// sample reads what is due at an edge. What moves fastest comes first, nearest
+// sample reads the figures due at an edge. The fastest-moving come first, nearest
 // the edge.
 func (s *state) sample(edge time.Duration) {
 	due := edge >= s.seldomAt

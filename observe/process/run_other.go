@@ -10,7 +10,7 @@ import (
 
 type state struct{}
 
-// Open implements observe.Source: it is refused, since only Linux has these
+// Open implements observe.Source: it is refused, because only Linux has these
 // files.
 func (*Source) Open(context.Context, observe.Subject) error {
 	return &observe.Unsupported{What: "process figures come from /proc, which only Linux has", Enable: "run the target and redline on Linux"}

@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/observe/pseudofile"
 )
 
-// stat is what is used of /proc/<pid>/stat (proc_pid_stat(5)).
+// stat is the used part of /proc/<pid>/stat (proc_pid_stat(5)).
 type stat struct {
 	state        byte
 	parent       int
@@ -15,7 +15,7 @@ type stat struct {
 	user, system uint64 // ticks of 10 ms, ended threads included
 	reaped       uint64 // ticks of the children that it has waited for, theirs included
 	threads      uint64
-	start        uint64 // ticks since boot: tells a pid's next owner apart
+	start        uint64 // ticks since boot: distinguishes a pid's next owner
 	rss          uint64 // pages
 }
 

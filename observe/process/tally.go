@@ -10,9 +10,9 @@ type tally struct {
 
 type entry struct{ value, round uint64 }
 
-// add takes a member's figure. born tells that the member cannot have existed
+// add takes a member's figure. born means that the member cannot have existed
 // at the last round, so that its figure counts from zero; of another new member
-// only what it adds from now on counts. A figure that falls is a new member's
+// only its growth from now on counts. A figure that falls is a new member's
 // under a used id.
 func (t *tally) add(id int, value uint64, born bool) {
 	old, known := t.last[id]

@@ -21,7 +21,7 @@ const (
 	switchesEvery = 500 * time.Millisecond
 )
 
-// threads reads what the kernel keeps per thread only, when due.
+// threads reads the figures that the kernel keeps per thread only, when due.
 func (s *state) threads(edge time.Duration) {
 	t := &s.tree
 	many := t.threads > manyThreads
@@ -143,7 +143,7 @@ func (s *state) hold(m *member) {
 	}
 }
 
-// release closes what is held.
+// release closes the open files.
 func (m *member) release() {
 	for _, fd := range m.tasks {
 		_ = unix.Close(fd) // opened for reading only

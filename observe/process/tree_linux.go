@@ -27,7 +27,7 @@ const (
 // member is one process of the target.
 type member struct {
 	pid     int
-	start   uint64 // tells a later process with the same pid apart
+	start   uint64 // distinguishes a later process with the same pid
 	ended   bool
 	threads int
 	// parent, first and last are of its looks: ticks of all that its parent counts
@@ -35,7 +35,7 @@ type member struct {
 	parent      int
 	looked      bool
 	first, last uint64
-	// scheduled and switched tell that its threads' schedstat and status were
+	// scheduled and switched mean that its threads' schedstat and status were
 	// read before, so that a thread new there is newborn.
 	scheduled, switched bool
 	tasks               map[int]int // descriptors of its threads' schedstat, by thread
@@ -77,7 +77,7 @@ func (s *state) path(pid int, file string) string {
 	return s.proc + "/" + strconv.Itoa(pid) + file
 }
 
-// processes reads what each process tells of itself, then of its threads.
+// processes reads each process's own files, then those of its threads.
 func (s *state) processes(edge time.Duration) {
 	t := &s.tree
 	at, _ := s.bracket.Read(s.clock, func() error { s.readStats(); return nil })
@@ -116,7 +116,7 @@ func (s *state) readStats() {
 		st, onCPU, err := s.readStat(m)
 		if err == nil && st.start != m.start {
 			s.replaced = true
-			s.say("process %d is another process since %s into the run: its figures are absent", m.pid, notation.Time(s.clock.Now()))
+			s.say("pid %d is another process from %s into the run on: its figures are absent", m.pid, notation.Time(s.clock.Now()))
 		}
 		if pseudofile.Gone(err) || (err == nil && (st.start != m.start || st.ended())) {
 			m.ended = true
@@ -173,7 +173,7 @@ func (s *state) countCPU(at time.Duration) {
 func (s *state) findChildren() {
 	pids, err := pseudofile.Numbered(s.proc)
 	if err != nil {
-		s.say("children of the target are not seen: %v", err)
+		s.say("children of the target are not observed: %v", err)
 		return
 	}
 	t := &s.tree
@@ -209,6 +209,6 @@ func (s *state) findChildren() {
 	}
 	t.strangers = strangers
 	if len(t.members) == maxMembers {
-		s.say("only the first %d processes of the target are seen", maxMembers)
+		s.say("only the first %d processes of the target are observed", maxMembers)
 	}
 }

@@ -2,6 +2,6 @@
 // are read, those of /proc and of control groups, and parses the numbers in
 // them, without allocating once its buffer has grown.
 //
-// It refuses to know what a file means: parsers lie with the source that uses
+// It refuses to interpret files: parsers lie with the source that uses
 // the figure.
 package pseudofile

@@ -3,7 +3,7 @@ package pseudofile
 import "bytes"
 
 // Number parses the decimal digits that text starts with, after blanks, and
-// returns what follows them. ok is false when there are none or they overflow.
+// returns the rest. ok is false when there are none or they overflow.
 func Number(text []byte) (n uint64, rest []byte, ok bool) {
 	text = bytes.TrimLeft(text, " \t")
 	i := 0

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix" // plain open, read, close: os.Open also asks the poller, which files of /proc refuse
 )
 
-// maxFile bounds what is read of one file. /proc/stat is the largest: some
+// maxFile bounds the bytes read of one file. /proc/stat is the largest: some
 // 10 KB with a hundred CPUs and as many interrupts.
 const maxFile = 256 << 10
 

@@ -90,7 +90,7 @@ func (a *attributes) add(key []byte, value anyValue, t texts) {
 	a.kept = append(a.kept, attribute{name, text})
 }
 
-// into gives the span what was gathered. A statement is kept in its normal form;
+// into gives the span the gathered attributes. A statement is kept in its normal form;
 // of databases without SQL, whose statements may hold anything, its first word.
 func (a *attributes) into(s *span, known shapes) {
 	s.attributes = a.kept

@@ -101,7 +101,7 @@ func (v jsonValue) value() anyValue {
 	return anyValue{}
 }
 
-// jsonID is an id in hexadecimal; empty for none and for what is no id.
+// jsonID is an id in hexadecimal; empty for none and for an invalid one.
 type jsonID []byte
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -86,7 +86,7 @@ func (k *keeper) addOther(s *span) {
 	}
 }
 
-// recorded returns what was kept, trace by trace, in order of time.
+// recorded returns the kept spans, trace by trace, in order of time.
 func (k *keeper) recorded(at func(wall uint64) time.Duration) []record.TraceSpan {
 	all := slices.Clone([]span(k.others))
 	for _, t := range k.traces {
@@ -121,7 +121,7 @@ func (s *span) record(at func(uint64) time.Duration, clean redactor) record.Trac
 	return r
 }
 
-// redactor hides secrets and remembers what it made of a text.
+// redactor hides secrets and remembers its result for a text.
 type redactor map[string]string
 
 func (r redactor) text(text string) string {

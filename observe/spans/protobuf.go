@@ -36,7 +36,7 @@ const (
 	anyInt    protowire.Number = 3
 )
 
-// field is one field of a message: bytes of what has a length, number of the
+// field is one field of a message: bytes if it has a length, number of the
 // rest.
 type field struct {
 	bytes  []byte

@@ -19,7 +19,7 @@ import (
 	"github.com/redline-go/redline/access"
 )
 
-// Bounds of what is taken from the network.
+// Bounds on input from the network.
 const (
 	maxBody        = 8 << 20 // bytes of an export, packed and unpacked
 	maxConnections = 256
@@ -48,7 +48,7 @@ func serve(listeners []*access.Listener, s *store) *server {
 			Handler: r.handler(), ConnContext: access.ConnContext, Protocols: &protocols,
 			ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: readTimeout, IdleTimeout: 2 * time.Minute,
 			MaxHeaderBytes: 64 << 10, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 16},
-			ErrorLog: log.New(io.Discard, "", 0), // the source's health reports what peers do wrong
+			ErrorLog: log.New(io.Discard, "", 0), // the source's health reports peers' errors
 		}
 		srv.http = append(srv.http, each)
 		srv.done.Go(func() { _ = each.Serve(l) })
@@ -59,7 +59,7 @@ func serve(listeners []*access.Listener, s *store) *server {
 // close ends every connection.
 func (s *server) close() {
 	s.once.Do(func() {
-		// What is being answered gets a moment: an exporter that was cut off
+		// Requests under way get a moment: an exporter that was cut off
 		// would complain in the target's log.
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()

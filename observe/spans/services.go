@@ -26,12 +26,12 @@ type services struct {
 	spare   []*hdrhistogram.Histogram
 }
 
-// service is what is known of one. At most late's worth of windows are open.
+// service holds one service's counts. At most late's worth of windows are open.
 type service struct {
 	label   string        // its name, redacted
 	from    int64         // the first window with a span
 	sent    time.Duration // when its last span arrived
-	failing bool          // it had an error: zeros are told from then on
+	failing bool          // it had an error: zeros are delivered from then on
 	windows map[int64]*figures
 }
 

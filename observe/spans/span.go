@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/redact"
 )
 
-// Bounds of a span. What is longer is cut, what are more are left out.
+// Bounds of a span. Longer texts are cut, further entries are left out.
 const (
 	maxSpan       = 256 << 10 // bytes of its encoding; one over it is dropped
 	maxName       = 200       // bytes
@@ -105,7 +105,7 @@ func (s *span) ids(trace, id, parent []byte) bool {
 // texts keeps one copy of each text: spans of a service have few different ones.
 type texts map[string]string
 
-// shape is what is made of a statement's text.
+// shape is the kept form of a statement's text.
 type shape struct{ form, key string }
 
 // shapes keeps the shapes of the texts that come again and again.

@@ -1,22 +1,22 @@
-// Package spans receives what the services of a run tell of themselves by
+// Package spans receives what the services of a run export by
 // OpenTelemetry: it is the far end of their OTLP exporters, over HTTP (protobuf
 // and JSON) and gRPC at one address, and keeps the spans of the requests that
 // the load gave a trace, whole, and the slowest others.
 //
-//	receive.go, rpc.go         what arrives over the network: bounds, users, tokens, refusals
-//	protobuf.go, json.go       what it says, span by span
+//	receive.go, rpc.go         input from the network: bounds, users, tokens, refusals
+//	protobuf.go, json.go       its content, span by span
 //	attributes.go              the few attributes that are kept
-//	store.go                   what becomes of a span: counted, kept, or dropped
+//	store.go                   the fate of a span: counted, kept, or dropped
 //	services.go                series per service
 //	keep.go                    the spans of spans.jsonl
 //
 // A span lands in the window in which it ended, by its service's wall clock,
-// which on this host is the run's to within what is measured at every window.
-// Exporters send in batches, five seconds late unless told otherwise, so figures
-// of a window are told six seconds after it, and when the load is over the
+// which on this host is the run's to within the error measured at every window.
+// Exporters send in batches, five seconds late by default, so figures
+// of a window are delivered six seconds after it, and when the load is over the
 // source waits that long for the last ones.
 //
-// Everything has a bound: connections, bodies, what they unpack to, spans that
+// Everything has a bound: connections, bodies, their unpacked size, spans that
 // are looked at per second, spans that are kept, the length of each text. What
 // is over it is counted and dropped, spans of the load's own requests last.
 //
@@ -74,7 +74,7 @@ func (*Source) Describe() observe.Description {
 		Name:  "spans",
 		Doc:   "Spans that the target and the services behind it export by OTLP.",
 		Needs: "services instrumented with OpenTelemetry whose exporters send to the address of --otlp.",
-		Cost:  "what exporting costs the target; 50 requests a second carry a trace context.",
+		Cost:  "the cost of exporting in the target; 50 requests per second carry a trace context.",
 	}
 }
 
@@ -194,12 +194,12 @@ func (s *Source) Health() record.SourceHealth {
 	if t.received == 0 {
 		why = append(why, fmt.Sprintf("no span arrived: set OTEL_EXPORTER_OTLP_ENDPOINT=http://%s in the target's environment", strings.Join(s.subject.OTLP, " or http://")))
 	}
-	say(t.dropped, "%d of %d spans came faster than they are looked at and were dropped; figures per service are of the others", t.dropped, t.received)
+	say(t.dropped, "%d of %d spans arrived faster than redline reads them and were dropped; figures per service cover the others", t.dropped, t.received)
 	say(t.invalid, "%d spans had no valid id, or were over %d bytes", t.invalid, maxSpan)
 	say(t.refused, "%d exports were refused: %s", t.refused, t.refusal)
-	say(t.limited, "%d exports were refused: rate, at most %g a second are taken", t.limited, s.rate)
+	say(t.limited, "%d exports were refused: rate above %g per second", t.limited, s.rate)
 	say(s.closed(), "%d connections were closed at once: too many were open", s.closed())
-	say(t.outside, "%d spans ended outside of the run: the clock of their service is another", t.outside)
+	say(t.outside, "%d spans ended outside of the run: their service's clock differs", t.outside)
 	say(t.tooLate, "%d spans came over %v after they ended and are not in the figures per service", t.tooLate, late)
 	say(t.evicted, "%d spans of faster requests were left out of spans.jsonl, which holds %d", t.evicted, maxKept)
 	say(t.crowded, "more than %d services sent spans; those beyond are counted as one", maxServices)

@@ -11,15 +11,15 @@ import (
 
 const (
 	// late is how long after its end a span is waited for: exporters of the SDKs
-	// send every five seconds unless told otherwise.
+	// send every five seconds by default.
 	late = 6 * time.Second
 	// mostPerSecond bounds the spans that are looked at, once for those of the
-	// load's own traces and once for all others. Decoding so many takes some 5 %
+	// load's own traces and once for all others. Decoding them takes some 5 %
 	// of a CPU.
 	mostPerSecond = 20_000
 )
 
-// store takes spans and counts what becomes of them. Its methods may be called
+// store takes spans and counts their fates. Its methods may be called
 // concurrently.
 type store struct {
 	clock record.Clock
@@ -42,7 +42,7 @@ type store struct {
 	kept     keeper
 }
 
-// tally is what became of what arrived.
+// tally counts the fates of spans.
 type tally struct {
 	received, dropped, invalid int64
 	outside, tooLate           int64
@@ -133,8 +133,8 @@ func (s *store) align(b *observe.Bracket) {
 	skew := before + half - s.clock.FromWall(wall)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Spans that arrive now ended up to a few seconds ago: what the clock was
-	// slewed since the last time is in doubt.
+	// Spans that arrive now ended up to a few seconds ago: the clock's
+	// slew since the last time is in doubt.
 	moved := s.clock.EpochError
 	if s.aligned {
 		moved = (skew - s.skew).Abs()
@@ -143,7 +143,7 @@ func (s *store) align(b *observe.Bracket) {
 	b.Add(0, 2*(half+moved))
 }
 
-// edge delivers what arrived in the window that ends, and the windows that no
+// edge delivers the spans of the window that ends, and the windows that no
 // span is waited for any more.
 func (s *store) edge(at time.Duration, meter *observe.Meter) {
 	s.mu.Lock()
@@ -152,7 +152,7 @@ func (s *store) edge(at time.Duration, meter *observe.Meter) {
 	s.services.settle(record.Window(at-late, s.width), meter)
 }
 
-// last delivers what is left.
+// last delivers the rest.
 func (s *store) last(now time.Duration, meter *observe.Meter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,6 +12,6 @@
 // Files of others than the target's user (or who runs redline) are not read.
 //
 // Rejected: a copy of the file, which puts the target's data on disk once more;
-// immutable=1 on the file alone, which does not see what the log holds, so for a
+// immutable=1 on the file alone, which does not see the log's contents, so for a
 // young database not even its tables.
 package sqlite

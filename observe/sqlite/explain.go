@@ -26,9 +26,9 @@ const (
 	patience = 3 * time.Second
 )
 
-// Explain fills in the databases that a process has open, and what SQLite says of the
+// Explain fills in the databases that a process has open, and SQLite's plans of the
 // operations that are statements. It does nothing for a process without one, and
-// never fails: what could not be had is said in the databases' Why.
+// never fails: failures are named in the databases' Why.
 func Explain(ctx context.Context, pid int, ops *record.Operations) {
 	files, err := find(pid)
 	if err != nil || len(files) == 0 {

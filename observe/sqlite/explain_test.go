@@ -37,7 +37,7 @@ func shop(t *testing.T, journal string) (dir string, db *sql.DB) {
 	return dir, db
 }
 
-// state tells of every file in a folder by name and content.
+// state describes every file in a folder by name and content.
 func state(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// Bounds of what is looked at.
+// Bounds on files.
 const (
 	maxDescriptors = 4096
 	maxDatabases   = 8
@@ -109,8 +109,8 @@ const (
 	headerSize    = 100
 	walHeaderSize = 32
 	walFrameSize  = 24
-	// maxFrames of a log are looked at: 1 GiB of pages of 4 KiB. What is committed
-	// later is not seen.
+	// maxFrames of a log are looked at: 1 GiB of pages of 4 KiB. Pages committed
+	// later are not seen.
 	maxFrames = 1 << 18
 )
 
@@ -193,7 +193,7 @@ func (p *pages) readLog() error {
 }
 
 // ReadAt reads as if the log were in the file already, and journals were not of the
-// write-ahead kind: what looks for a log finds none beside it.
+// write-ahead kind, so that a search for a log finds none next to it.
 func (p *pages) ReadAt(b []byte, off int64) (n int, err error) {
 	for n < len(b) && off < p.size {
 		page, within := off/p.page, off%p.page

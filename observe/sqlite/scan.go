@@ -59,7 +59,7 @@ var (
 	compared = regexp.MustCompile("(?i)([\\w.\"`\\[\\]]+)\\s*(=|==|<=|>=|<|>|\\bLIKE\\b|\\bGLOB\\b|\\bIN\\b|\\bIS\\b|\\bBETWEEN\\b)\\s*")
 	// joined finds the column on the right of a comparison.
 	joined = regexp.MustCompile("\\s*(?:=)\\s*([\\w.\"`\\[\\]]+\\.[\\w\"`\\[\\]]+)()")
-	// ordered finds what a statement that wants only some rows sorts by.
+	// ordered finds the sort key of a statement that wants only some rows.
 	ordered = regexp.MustCompile(`(?is)\bORDER BY (.+?)\s+LIMIT\b`)
 	// from finds the tables and their aliases.
 	from = regexp.MustCompile("(?i)\\b(?:FROM|JOIN|UPDATE|INTO|,)\\s+([\\w\"`\\[\\]]+)(?:\\s+AS)?\\s+([\\w\"`]+)")

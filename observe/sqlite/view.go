@@ -20,7 +20,7 @@ func (v view) Open(path string) (fs.File, error) {
 	return &viewed{SectionReader: io.NewSectionReader(v.pages, 0, v.pages.size), size: v.pages.size}, nil
 }
 
-// viewed is the open file; what it reads from is closed by its owner.
+// viewed is the open file; its owner closes the underlying file.
 type viewed struct {
 	*io.SectionReader
 	size int64

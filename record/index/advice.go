@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Advice is what a scan needs.
+// Advice is the remedy for a scan.
 type Advice struct {
 	// Create is the statement that makes the index; empty where none helps.
 	Create string
 	// Qualified is the same with the table's schema, as far as it is known.
 	Qualified string
-	// Why are sentences: why what exists does not serve, what else is to be changed.
+	// Why are sentences: why the existing indexes do not serve, and further changes.
 	Why []string
 	// ByValue: whether the index is used depends on a parameter's value, so that
 	// no generic plan shows it.
@@ -112,7 +112,7 @@ func (d *design) addKey(to *[]key, k key) {
 }
 
 // steady are functions of the server that are immutable, so that an index can
-// hold what they return. Others depend on settings such as the time zone.
+// hold their results. Others depend on settings such as the time zone.
 const steady = " lower upper md5 length abs btrim ltrim rtrim reverse mod coalesce "
 
 // dates are functions and casts that cut a time: a range of the column itself
@@ -252,8 +252,8 @@ func (s Scan) order(equal []key) (keys []key) {
 	return keys
 }
 
-// addPartial makes the index partial by what halves the table at least, and a key
-// of what is left.
+// addPartial makes the index partial by a condition that at least halves the table, and a key
+// of the rest.
 func (s Scan) addPartial(d *design, nulls []condition) {
 	for _, c := range nulls {
 		if c.column == "" {

@@ -36,7 +36,7 @@ type condition struct {
 var (
 	named  = regexp.MustCompile(`^(?:("(?:[^"]|"")+"|[a-z_][\w$]*)\.)?("(?:[^"]|"")+"|[a-z_][\w$]*)$`)
 	called = regexp.MustCompile(`^(?:pg_catalog\.)?([a-z_]\w*)\((.*)\)$`)
-	// inside finds the names within an expression, and what is none of them:
+	// inside finds the names within an expression, and the parts that are none of them:
 	// types, parameters and functions.
 	inside = regexp.MustCompile(`::[a-z][\w ]*|\$\d+|'(?:[^']|'')*'|[a-z_]\w*\(|(?:("[^"]+"|[a-z_]\w*)\.)?("[^"]+"|[a-z_]\w*)`)
 )
@@ -106,7 +106,7 @@ func parse(part, alias string) condition {
 	return c
 }
 
-// patternOf tells how a pattern of LIKE begins; a parameter is not known.
+// patternOf classifies the beginning of a LIKE pattern; a parameter is not known.
 func patternOf(value string) operator {
 	value = strings.TrimLeft(bare(value), "(")
 	switch {
@@ -151,7 +151,7 @@ func (c *condition) plain(text, alias string) bool {
 	return true
 }
 
-// constantWord tells a keyword of a value from a column.
+// constantWord reports whether a word is a keyword of a value and not a column.
 func constantWord(text string) bool {
 	switch strings.ToUpper(text) {
 	case "NULL", "TRUE", "FALSE", "CURRENT_DATE", "CURRENT_USER", "LOCALTIMESTAMP", "CURRENT_TIMESTAMP":

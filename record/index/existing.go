@@ -54,7 +54,7 @@ func (s Scan) finish(d design) Advice {
 	return a
 }
 
-// serves reports whether an index gives what a design is for: it begins with the
+// serves reports whether an index serves a design: it begins with the
 // columns of equality, in any order, and goes on with the rest, in one direction
 // or the other. A wider one serves as well.
 func serves(index record.Index, d design) bool {
@@ -118,17 +118,17 @@ func (s Scan) unused(index record.Index) (why []string) {
 		return []string{fmt.Sprintf("%s is invalid, as its CREATE INDEX CONCURRENTLY failed: REINDEX INDEX CONCURRENTLY %s.", index.Name, quote(index.Name))}
 	}
 	if s.Node.Index == index.Name || s.Node.Uses(index.Name) {
-		return []string{fmt.Sprintf("The plan reads %s already: what it reads beyond its rows are conditions or versions of rows that no key holds.", index.Name)}
+		return []string{fmt.Sprintf("The plan already reads %s: its extra rows come from conditions or row versions that no key holds.", index.Name)}
 	}
 	why = []string{fmt.Sprintf("The index exists: %s, yet this plan does not read it.", index.Definition)}
 	if s.stale() {
-		return append(why, fmt.Sprintf("The planner's figures are old: ANALYZE %s.", quote(s.Node.Relation)))
+		return append(why, fmt.Sprintf("The planner's statistics are stale: ANALYZE %s.", quote(s.Node.Relation)))
 	}
 	return append(why, "Compare the plan of the application's own values (auto_explain, or EXPLAIN (ANALYZE, BUFFERS) with them): a parameter of another type, or random_page_cost far above that of the storage, keeps the planner from it.")
 }
 
-// stale reports whether the planner's figures of a table are no longer near what
-// is counted: rows off by half, or never analysed.
+// stale reports whether the planner's figures of a table are no longer near the
+// counts: rows off by half, or never analysed.
 func (s Scan) stale() bool {
 	t := s.Table
 	if t == nil {
@@ -144,7 +144,7 @@ func (s Scan) stale() bool {
 	return false
 }
 
-// besides says what indexes there are that hold the columns but do not serve.
+// besides names the indexes that hold the columns but do not serve.
 func (s Scan) besides(d design) (why []string) {
 	keys := d.keys()
 	for _, index := range s.Table.Indexes {

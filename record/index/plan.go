@@ -1,4 +1,4 @@
-// Package index reads a plan together with the catalogue's tables beside it in
+// Package index reads a plan together with the catalogue's tables next to it in
 // statements.json, and names the index that a scan lacks, or why one that
 // exists does not serve it.
 //

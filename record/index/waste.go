@@ -14,14 +14,14 @@ const (
 	// unknownDepth of an index: that of one of up to 27 million rows.
 	unknownDepth = 3
 	// Halves is by how much an index must cut the work of a statement to be
-	// named: what leaves more than half of it is not what the statement waits for.
+	// named: an index that leaves more than half of it is not the remedy.
 	Halves = 2
 )
 
 // defaults are PostgreSQL's, for records that hold no others.
 var defaults = record.Planner{SeqPage: 1, RandomPage: 4, Tuple: 0.01, IndexTuple: 0.005, Operator: 0.0025}
 
-// Catalogue is what is known of the tables of plans.
+// Catalogue holds the known facts on the tables of plans.
 type Catalogue struct {
 	Tables  []record.Table
 	Planner *record.Planner // nil for PostgreSQL's defaults
@@ -63,9 +63,9 @@ func (s Scan) Removed() float64 { return s.Node.Removed * max(1, s.Node.Loops) }
 type place struct {
 	pure    bool // the rows go to the client one by one
 	sort    []string
-	sorting float64 // cost of the sort and what is below
+	sorting float64 // cost of the sort and the nodes below
 	limited bool
-	limit   float64 // on rows of what is below, infinite for none
+	limit   float64 // on rows of the nodes below, infinite for none
 	ceiling float64 // cost that a limit above leaves
 	loops   float64
 	depth   int
@@ -197,14 +197,14 @@ type Waste struct {
 	Scan
 	// Needed is the part of the statement's work that the index leaves, from 0 to 1.
 	Needed float64
-	// Blocks is what an execution would visit with the index.
+	// Blocks is how many an execution would visit with the index.
 	Blocks float64
 }
 
 // Worst finds the scan that wastes the most, where an index would cut the work of
 // the whole statement to a half or less: both by the planner's costs and, where
 // blocks (per execution, negative for not known) were counted, by these. rows is
-// what an execution returned, negative for not known.
+// rows that an execution returned, negative for unknown.
 func Worst(root *Node, rows, blocks float64, c Catalogue) (worst Waste, ok bool) {
 	planner := c.planner()
 	needed, most, total := 0.0, 0.0, root.Cost

@@ -3,7 +3,7 @@ package stacks
 import "github.com/redline-go/redline/record"
 
 // Functions returns the shares of the service's CPU by function over the
-// steady span, each function's own and that of what it calls (once per stack,
+// steady span, each function's own and that of its callees (once per stack,
 // however often it recurs), 0 to 1. Both are empty when no CPU profile was taken.
 func Functions(rec *record.Record) (self, total map[string]float64, samples int64) {
 	self, total = map[string]float64{}, map[string]float64{}

@@ -47,7 +47,7 @@ type Sample struct {
 // Read returns the merged profile of a type ("cpu", "allocs", "mutex", "block") over
 // the span that is judged, with the values of one sample type ("cpu", "alloc_space",
 // "delay"). Profiles that lie outside are left out. note gets a sentence where there
-// are more than are read; nil drops it. The error names what does not parse, or says
+// are more than are read; nil drops it. The error names the file that does not parse, or says
 // that there is none.
 func Read(rec *record.Record, typ, value string, note func(format string, args ...any)) (*Profile, error) {
 	merged, err := merge(rec, typ, note)
@@ -115,7 +115,7 @@ func Flatten(from *profile.Profile, value string) (*Profile, error) {
 	held := 0
 	out := &Profile{Samples: make([]Sample, 0, len(from.Sample))}
 	for _, s := range from.Sample {
-		// A delta profile holds what went down as negative; that is noise here.
+		// A delta profile holds decreases as negative; that is noise here.
 		if at >= len(s.Value) || s.Value[at] <= 0 {
 			continue
 		}
@@ -146,7 +146,7 @@ func frames(s *profile.Sample) (stack []record.Frame, inlined []bool) {
 				continue
 			}
 			name, wrapped := record.Unhooked(line.Function.Name)
-			if name == body { // what redline's build put around the frame before
+			if name == body { // wrapper by redline's build of the frame before
 				body = ""
 				continue
 			}

@@ -59,7 +59,7 @@ func (s *scanner) take(n int, token string) {
 	s.add(token)
 }
 
-// operand reports whether what came last is a value, so that a sign after it is
+// operand reports whether the last token is a value, so that a sign after it is
 // an operator.
 func (s *scanner) operand() bool {
 	if len(s.tokens) == 0 {

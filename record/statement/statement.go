@@ -1,9 +1,9 @@
 // Package statement brings SQL texts to one form, so that the statement which a
-// span tells of is found among those that the database counted.
+// span names is found among those that the database counted.
 //
 // A client's text holds constants, blanks and comments as it was written;
 // pg_stat_statements shows the text of the first call with $1, $2 in the place of
-// constants, and tells statements apart by their parse tree, which knows neither
+// constants, and distinguishes statements by their parse tree, which knows neither
 // case nor layout. The form here is close to that tree without a parser: words
 // in lower case, constants and parameters as "?", comments gone.
 //
@@ -27,7 +27,7 @@ const maxText = 64 << 10
 // IN (...) or how many rows follow VALUES have one form.
 //
 // Hazard: whether a backslash escapes in a plain constant is a setting that the
-// text does not tell. Where the end of a constant is in doubt the form ends
+// text does not say. Where the end of a constant is in doubt the form ends
 // with it, so that no part of a constant is ever taken for SQL.
 func Normal(text string) string { return normal(text, true) }
 
@@ -35,7 +35,7 @@ func Normal(text string) string { return normal(text, true) }
 // of which quote constants as PostgreSQL quotes names: both are hidden.
 func Foreign(text string) string { return normal(text, false) }
 
-// Key returns what identifies a text's normal form: 16 hexadecimal digits. Texts
+// Key returns the key of a text's normal form: 16 hexadecimal digits. Texts
 // that are one statement to PostgreSQL have one key; the reverse holds but for
 // the shortened lists. It is empty when the text holds nothing.
 func Key(text string) string {
@@ -112,7 +112,7 @@ func spaced(before, token string) bool {
 		return false
 	case "(":
 		// A call's parenthesis stands at its name: but for the words of SQL,
-		// which cannot be told, so that only operators are set apart.
+		// which is ambiguous, so that only operators are set apart.
 		return !word(before) || keyword[before]
 	}
 	return true

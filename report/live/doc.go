@@ -7,7 +7,7 @@
 // the signal it always is, and reaches the caller's context even if the view
 // hangs.
 //
-// Designs tried and rejected: the alternate screen (what the run printed is gone
+// Designs tried and rejected: the alternate screen (the run's output is gone
 // when it ends), and reading keys (raw mode turns Ctrl-C into a key, and a
 // killed process leaves the terminal raw).
 package live
@@ -18,7 +18,7 @@ import (
 
 // Event is the state of a run at one instant. Zero values are shown as absent.
 type Event struct {
-	// Phase is what the run does: building, starting, warm-up, measuring,
+	// Phase is the run's present step: building, starting, warm-up, measuring,
 	// analysing. A change of phase is printed even where nothing else is.
 	Phase string
 	// Done and Total are the load's time so far and in all, warm-up included.
@@ -42,7 +42,7 @@ type Event struct {
 }
 
 // View shows events. Event may be called concurrently and does not block;
-// Close draws what is pending, restores the terminal and may be called twice.
+// Close draws pending lines, restores the terminal and may be called twice.
 type View interface {
 	Event(Event)
 	Close()

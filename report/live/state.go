@@ -10,7 +10,7 @@ import (
 // historyLength bounds the remembered rates: more than the widest terminal.
 const historyLength = 512
 
-// state is what has been heard so far. Senders write it, the view reads it in
+// state is the progress so far. Senders write it, the view reads it in
 // its own time.
 type state struct {
 	mu       sync.Mutex
@@ -23,7 +23,7 @@ type state struct {
 	count  int
 }
 
-// maxMessages bounds what waits to be printed when the terminal is stopped.
+// maxMessages bounds the lines that wait when the terminal is stopped.
 const maxMessages = 100
 
 func (s *state) add(e Event) {

@@ -64,7 +64,7 @@ func start(w io.Writer, o Options, more ...tea.ProgramOption) *terminal {
 	return t
 }
 
-// quiet is the environment that Bubble Tea is told of. On a local terminal it
+// quiet is the environment that Bubble Tea receives. On a local terminal it
 // asks for synchronised output and reads the answer; without input nobody would
 // read it, and it would show up in the user's shell after the run. An SSH
 // session is not asked.
@@ -151,7 +151,7 @@ func (m model) redraw() model {
 	return m
 }
 
-// erase returns what clears the last frame, whose last row the cursor is in
+// erase returns the sequence that clears the last frame, whose last row the cursor is in
 // after the program has ended: the summary that follows says it all again.
 func (m model) erase() string {
 	rows := m.lines

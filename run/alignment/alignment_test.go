@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestAlign makes a few events. How exactly they are dated is the bench's to
-// tell, on a host that is quiet: a reading that comes late has counted what
+// show, on a host that is quiet: a reading that comes late has counted what
 // followed its edge already. Here every view has to see every event, and most of
 // them where they belong, unless the source itself says that it read less often.
 func TestAlign(t *testing.T) {

@@ -16,19 +16,19 @@ import (
 type view struct {
 	// Seen is false when the source shows nothing of it.
 	Seen bool `json:"seen"`
-	// Same tells that it is in the event's own window.
+	// Same means that it is in the event's own window.
 	Same bool `json:"same"`
 	// Off is how far the event lies outside of where the source put it. For a
-	// view that tells instants (load, traces) that is the distance between its
-	// instants and the service's own; for a counter, which tells windows, that
+	// view that has instants (load, traces) that is the distance between its
+	// instants and the service's own; for a counter, which has windows, that
 	// of the event from the window that got the most of it.
 	Off time.Duration `json:"off_ns"`
 	// Stated is the error of date that the source itself states, p99.
 	Stated time.Duration `json:"stated_ns"`
-	// Partly is what the source says that it lacks, such as readings that a
+	// Partly lists the data that the source reports missing, such as readings that a
 	// database too busy to answer in time made rarer.
 	Partly string `json:"partly,omitempty"`
-	// Parts are what of a counted event is in its own window, the one before and
+	// Parts are the shares of a counted event in its own window, the one before and
 	// the one after; 1 is all of it.
 	Parts [3]float64 `json:"parts"`
 }
@@ -47,7 +47,7 @@ type trial struct {
 // The views, in the order of the table.
 var views = []string{"load", "runtime", "traces", "events", "postgres"}
 
-// counted are the views that count: the series, what of it one event adds, and
+// counted are the views that count: the series, the amount that one event adds, and
 // when by the service's own clock.
 var counted = []struct {
 	view, series, labels string
@@ -86,7 +86,7 @@ func compare(rec *record.Record, clock record.Clock, marks []mark, health []reco
 		}
 		if served, ok := traced[name(m.Number)]; ok {
 			// It begins when the request's bytes came and ends with the answer,
-			// so it holds the event and lies within what the load saw.
+			// so it holds the event and lies within the load's measurement.
 			middle := served.From + served.Len()/2
 			t.Views["traces"] = view{Seen: true, Same: record.Window(middle, width) == record.Window(event.To, width), Off: max(outside(event, served), outside(served, sent)), Stated: sources["traces"].Align.P99}
 		}
@@ -98,7 +98,7 @@ func compare(rec *record.Record, clock record.Clock, marks []mark, health []reco
 		all = append(all, t)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("the service told of no event")
+		return nil, fmt.Errorf("the service reported no event")
 	}
 	return all, nil
 }
@@ -131,7 +131,7 @@ func sentOf(slow []record.SlowRequest, event record.Span) (sent record.Span, fou
 	return sent, found
 }
 
-// requests returns the marked requests of the traces, and what these cover.
+// requests returns the marked requests of the traces, and the time that these cover.
 func requests(rec *record.Record, clock record.Clock) (by map[string]record.Span, covered []record.Span, err error) {
 	by = map[string]record.Span{}
 	for _, t := range rec.Traces() {
@@ -167,7 +167,7 @@ func land(amount func(w int64) float64, event record.Span) view {
 	return view{Seen: true, Same: best == own, Parts: parts, Off: max(0, in.From-event.To, event.From-in.To)}
 }
 
-// amount is what a series has in a window, over all labels for "*".
+// amount is a series' value in a window, over all labels for "*".
 func amount(rec *record.Record, series, labels string, w int64) (sum float64) {
 	texts := []string{labels}
 	if labels == "*" {

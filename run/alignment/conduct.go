@@ -57,7 +57,7 @@ observe: {postgres: %[3]q}
 	return scenario.Parse(os.DirFS(scratch), "alignment.yaml", []byte(text))
 }
 
-// stage is one run: its parts, and what the service told.
+// stage is one run: its parts, and the service's own record.
 type stage struct {
 	clock  record.Clock
 	plan   *scenario.Plan
@@ -66,7 +66,7 @@ type stage struct {
 	told   lines
 }
 
-// lines takes what the service writes.
+// lines collects the service's output.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -86,7 +86,7 @@ func (l *lines) marks() (all []mark, err error) {
 		if err := d.Decode(&m); errors.Is(err, io.EOF) {
 			return all, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("what the service told: %w", err)
+			return nil, fmt.Errorf("the service's record: %w", err)
 		}
 		all = append(all, m)
 	}

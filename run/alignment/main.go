@@ -8,16 +8,16 @@
 //
 // A service of its own marks each trial: within one request it allocates blocks
 // that the runtime counts by size, opens a connection that eBPF counts, and runs
-// a statement that pg_stat_statements counts, and tells by its own reading of
+// a statement that pg_stat_statements counts, and reports by its own reading of
 // CLOCK_MONOTONIC when it did. The request comes from redline's load, at a phase
 // of its window drawn at random, and the execution trace holds it under its
 // number. All of redline's own parts run as in a run: the generator, the probe,
-// the sources, the bundle; what is judged is what the bundle holds.
+// the sources, the bundle; the bundle alone is judged.
 //
 // An event that lies across an edge between two windows belongs to both, and is
 // set apart. One that lies within a millisecond of an edge may be put on the
 // other side of it by an error of date that is allowed; it counts, and the share
-// of those that lie farther from it is told besides.
+// of those that lie farther from it is reported besides.
 package main
 
 import (
@@ -48,10 +48,10 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	}
 	flags := flag.NewFlagSet("alignment", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	trials := flags.Int("trials", 1000, "marked events that every source can see; 0 tells of those in the file")
+	trials := flags.Int("trials", 1000, "marked events that every source can see; 0 reports those in the file")
 	at := flags.Int("at-once", 500, "events in one run; more are made in several")
 	seed := flags.Uint64("seed", 1, "of the phases")
-	file := flags.String("o", "", "add the trials to this `file`, and tell of all that are in it")
+	file := flags.String("o", "", "add the trials to this `file`, and report all that it holds")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ type instants struct {
 	To   int64 `json:"to"`
 }
 
-// mark is what the service tells of one event.
+// mark is the service's record of one event.
 type mark struct {
 	Number   int      `json:"number"`
 	Whole    instants `json:"whole"`
@@ -95,7 +95,7 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// mark is one event: it is visible to every source, and tells when it was.
+// mark is one event: it is visible to every source, and reports when it was.
 func (s *marker) mark(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// What is asked.
+// Bounds.
 const (
 	askedShare = 0.999
 	askedError = time.Millisecond
 )
 
-// verdict is what the trials come to.
+// verdict is the outcome of the trials.
 type verdict struct {
 	events, across, untraced int
 	trials                   int // judged: whole within a window, and within a trace
@@ -63,7 +63,7 @@ type row struct {
 	unseen int
 	off    []time.Duration // sorted
 	stated time.Duration   // the largest that a run stated
-	partly string          // what a run said that the source lacks
+	partly string          // the data that a run reported missing
 }
 
 func (r *row) quantile(q float64) time.Duration {
@@ -109,7 +109,7 @@ func judge(all []trial) verdict {
 	return v
 }
 
-// missed lists what does not come up to what is asked.
+// missed lists the figures beyond their bounds.
 func (v *verdict) missed() (all []string) {
 	if float64(v.all.sameClear) < askedShare*float64(v.all.clear) {
 		all = append(all, "the same window")
@@ -122,7 +122,7 @@ func (v *verdict) missed() (all []string) {
 	return all
 }
 
-// tell prints the table, and fails when it misses.
+// tell prints the table, and fails when a figure misses its bound.
 func (v verdict) tell(out io.Writer) error {
 	if v.trials == 0 {
 		return errors.New("no trial lies within one window and within a trace")

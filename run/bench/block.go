@@ -25,7 +25,7 @@ const (
 	gap     = 200 * time.Millisecond
 	longGap = 800 * time.Millisecond
 	// longer is how many times a block's length a long one is: about as long as a
-	// run, since what is taken once a run would else be taken too often.
+	// run, because sources that sample once per run would otherwise sample too often.
 	longer = 15
 )
 

@@ -66,7 +66,7 @@ func (s *stage) compare(ctx context.Context, round int, conditions []string, len
 
 // drift is the most that the two blind blocks of a trial may differ by. When they
 // differ by more, something else took the machine meanwhile, and the block between
-// tells of that. It is judged by the blind blocks alone, so that no cost is
+// shows that. It is judged by the blind blocks alone, so that no cost is
 // hidden or made up by it.
 const drift = 0.10
 
@@ -84,14 +84,14 @@ func (t trial) rate() float64   { return -t.against(func(b block) float64 { retu
 func (t trial) target() float64 { return t.against(func(b block) float64 { return b.Target }) }
 func (t trial) host() float64   { return t.against(func(b block) float64 { return b.Host }) }
 
-// own is what watching took of redline's process, in shares of a core: what the
+// own is the cost of watching in redline's process, in shares of a core: what the
 // load took of it goes with the answers.
 func (t trial) own() float64 {
 	perAnswer := (t.Blind[0].Agent/t.Blind[0].Rate + t.Blind[1].Agent/t.Blind[1].Rate) / 2
 	return (t.Observed.Agent - perAnswer*t.Observed.Rate) / 1e9
 }
 
-// accounted is what the sources' own threads took, in shares of a core.
+// accounted is the CPU of the sources' own threads, in shares of a core.
 func (t trial) accounted() (total float64) {
 	for _, ns := range t.Observed.Sources {
 		total += ns / 1e9

@@ -17,7 +17,7 @@ const (
 	all        = "all"
 )
 
-// conditions maps what is measured to the sources that it opens; nil is all. What
+// conditions maps each condition to the sources that it opens; nil is all. What
 // takes its samples at certain points of a run has long blocks, or these points
 // would come too close.
 // Spans are not among them: the gateway exports none. Nor are collections, which

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command bench measures what watching costs: each of redline's sources alone,
+// Command bench measures the cost of watching: each of redline's sources alone,
 // and all of them together, on the lab's order gateway under a closed loop.
 //
 // One gateway and one PostgreSQL run all the time, and sources are attached to
@@ -14,7 +14,7 @@
 // second, the gateway's CPU per request, and the CPU of the whole host per
 // request. The second is the least noisy, and does not see what redline itself
 // takes; the third sees everything. The estimate over the rounds is that of
-// Hodges and Lehmann with the signed-rank interval at 95 %. Beside them stands
+// Hodges and Lehmann with the signed-rank interval at 95 %. Next to them stands
 // the CPU that each source took of redline's own process.
 //
 //	make bench-observe                                 # everything: some 12 minutes
@@ -22,17 +22,17 @@
 //	make bench-observe BENCH="-only instrument"        # the hooks of an instrumented build
 //	make bench-observe BENCH="-add -rounds 1 -o docs/observe-bench.json"
 //
-// A trial whose two blind blocks differ by more than 10 % is left out, since
+// A trial whose two blind blocks differ by more than 10 % is left out, because
 // something else took the machine then.
 //
 // With -add the rounds join those that the file holds of the same machine and
 // settings, so that many short calls make one measurement; each has a gateway of
-// its own, and what differs from one process to the next is in the interval.
+// its own, and differences between processes are in the interval.
 //
 // Rejected: redline's own --measure-overhead for each source. It starts the
 // target anew for each block, and two processes of one binary differ by more
 // than most sources cost.
 //
-// It stands below run and not below observe, since it needs the load as well. It
+// It stands below run and not below observe, because it needs the load as well. It
 // runs on Linux only, as most sources do.
 package main

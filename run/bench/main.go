@@ -33,7 +33,7 @@ type options struct {
 	length  time.Duration // of a block's measured span
 	seed    uint64        // of the order
 	out     string        // results, JSON
-	add     bool          // to what out holds
+	add     bool          // to the rounds in out
 	dsn     string        // empty starts a PostgreSQL
 	gateway string        // folder to build, or a binary built with the probe
 	without []string      // remedies that are not taken

@@ -41,7 +41,7 @@ type machine struct {
 	Go     string `json:"go"`
 }
 
-// openResults returns what the file holds, if it is to be added to.
+// openResults returns the file's results, if new ones are to be added.
 func openResults(o options) (*results, error) {
 	now := &results{
 		Schema: schema, Date: time.Now().UTC().Truncate(time.Second), Machine: describeMachine(), Redline: benchmark.Revision("."),

@@ -25,7 +25,7 @@ import (
 	"github.com/redline-go/redline/service/postgres"
 )
 
-// stage is what runs all the time.
+// stage holds the processes that run all the time.
 type stage struct {
 	clock    record.Clock
 	database *postgres.Server

@@ -15,7 +15,7 @@ const (
 	mostProbe = 0.005 // of throughput, the probe alone
 	mostAgent = 0.05  // of a core, all sources
 	mostHooks = 0.01  // of throughput, the hooks of an instrumented build
-	mostMarks = 0.02  // of throughput, the same beside traces, which they log into
+	mostMarks = 0.02  // of throughput, the same next to traces, which they log into
 )
 
 // again is how to make the committed table.
@@ -81,7 +81,7 @@ func (r *results) writeCosts(b *strings.Builder) {
 	}
 	b.WriteString("\n`probe` is the source `runtime`: the probe samples in the gateway and redline reads. ")
 	b.WriteString("Redline's process is what it used above the load's own share, which goes with the answers. ")
-	b.WriteString("Spans are not measured, since the gateway exports none, nor `collections`, which stands in for the probe. `instrument` is the source `operations`: the hooks of an instrumented build count; the gateway has them in all blocks, and in blind ones they return at once. `traced` is `traces` while they count.\n\n")
+	b.WriteString("Spans are not measured, because the gateway exports none, nor `collections`, which stands in for the probe. `instrument` is the source `operations`: the hooks of an instrumented build count; the gateway has them in all blocks, and in blind ones they return at once. `traced` is `traces` while they count.\n\n")
 }
 
 func (r *results) writeSources(b *strings.Builder) {
@@ -102,7 +102,7 @@ func (r *results) writeSources(b *strings.Builder) {
 	b.WriteString("\nThe first sample and the last delivery are in it, which a longer run spreads further.\n\n")
 }
 
-// milliseconds is what the thread of a source took.
+// milliseconds is the CPU of a source's thread.
 func milliseconds(trials []trial, source string) string {
 	return milliseconds3(estimated(trials, func(t trial) float64 { return t.Observed.Sources[source] / 1e9 }, same))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// usage is what CPU was used over a span.
+// usage is the CPU used over a span.
 type usage struct {
 	seconds             float64
 	target, host, agent float64 // ns
@@ -48,7 +48,7 @@ func busy() (float64, error) {
 		return 0, fmt.Errorf("/proc/stat begins with %q", line)
 	}
 	total := 0.0
-	for i, field := range fields[1:8] { // what the hypervisor stole ran elsewhere
+	for i, field := range fields[1:8] { // stolen time ran elsewhere
 		n, err := strconv.ParseFloat(field, 64)
 		if err != nil {
 			return 0, fmt.Errorf("/proc/stat: %w", err)

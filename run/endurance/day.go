@@ -15,14 +15,14 @@ import (
 	"github.com/redline-go/redline/run/endurance/synthetic"
 )
 
-// What is asked of a day's bundle when it is judged.
+// Bounds on judging a day's bundle.
 const (
 	mostJudging  = 10 * time.Second
 	mostPageTime = 30 * time.Second
 )
 
 // day writes a synthetic record and has redline judge it and make its report, each
-// in a process of its own whose memory the kernel tells.
+// in a process of its own whose memory the kernel reports.
 func (o options) day(ctx context.Context, stdout, stderr io.Writer) error {
 	begin := time.Now()
 	err := synthetic.Write(o.out, synthetic.Options{
@@ -72,7 +72,7 @@ func (o options) day(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	if missed > 0 {
-		return fmt.Errorf("%d figures are above what is asked", missed)
+		return fmt.Errorf("%d figures are above their bounds", missed)
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 //go:build linux
 
 // Command endurance runs redline for a long time with every source on, against
-// the lab's instrumented service and a PostgreSQL of its own, and tells how much
+// the lab's instrumented service and a PostgreSQL of its own, and reports how much
 // memory redline came to take and how large its bundle became.
 //
 //	make bench-endurance ENDURANCE="-length 10m -rate 500"
@@ -9,13 +9,13 @@
 //	make bench-endurance ENDURANCE="-synthetic 24h"
 //
 // The last writes the record of a day through the same writer, as fast as that
-// takes it, and tells how large it became and what judging it costs.
+// takes it, and reports its size and the cost of judging it.
 //
 // It needs no quiet machine: memory and bytes do not depend on who else runs.
-// The memory told is that of redline's process alone, which holds the load
+// The memory reported is that of redline's process alone, which holds the load
 // generator too; it is read each second until the process is gone, so that the
-// judging of the bundle at its end is in it. What others ask of a bundle's size
-// is asked of the directory as redline leaves it, and of its largest moment.
+// judging of the bundle at its end is in it. The bounds on a bundle's size
+// apply to the directory as redline leaves it, and of its largest moment.
 package main
 
 import (
@@ -37,7 +37,7 @@ import (
 	"github.com/redline-go/redline/service/postgres"
 )
 
-// What is asked of a run of ten minutes, and of one of a day.
+// Bounds for a run of ten minutes, and for one of a day.
 const (
 	mostMemory    = 200 << 20
 	mostBundle    = 50 << 20
@@ -45,7 +45,7 @@ const (
 	mostBundleDay = 2 << 30
 )
 
-// asked returns what is asked of a run's memory and bundle: what is asked of ten
+// asked returns the bounds on a run's memory and bundle: those of ten
 // minutes, and of longer runs so much more by length that it is a day's for a day.
 func asked(length time.Duration) (memory, bundle int64) {
 	const short, day = 10 * time.Minute, 24 * time.Hour
@@ -121,7 +121,7 @@ func flagged(flags *flag.FlagSet, name string) (given bool) {
 	return given
 }
 
-// scenario is what redline is told to do: all that it can watch is on, and
+// scenario is redline's task: every source is on, and
 // nothing is sent on.
 const scenario = `
 target: {build: %[1]q, args: ["-listen", %[2]q, "-dsn", %[3]q], ready: "http://%[2]s/healthz"}
@@ -158,7 +158,7 @@ func (o options) run(ctx context.Context, scratch, dsn string, stderr io.Writer)
 	}
 	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(os.Interrupt) })()
 	s := watch(cmd, o.out)
-	// A threshold or a busy host may fail the run's verdict; the bundle is what
+	// A threshold or a busy host may fail the run's verdict; the bundle is the part that
 	// counts here.
 	var exit *exec.ExitError
 	if s.ended != nil && !errors.As(s.ended, &exit) {

@@ -21,7 +21,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// seen is what was seen of redline while it ran.
+// seen holds the readings of redline while it ran.
 type seen struct {
 	run     record.Run
 	ended   error
@@ -109,7 +109,7 @@ func total(sizes map[string]int64) (sum int64) {
 	return sum
 }
 
-// tell prints what was seen beside what is asked, and fails when it exceeds.
+// tell prints the measurements next to their bounds, and fails when one exceeds its bound.
 func (o options) tell(s *seen, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%v at %d requests/s, state %s\n\n", o.length, o.rate, s.run.State)
@@ -150,7 +150,7 @@ func (o options) tell(s *seen, out io.Writer) error {
 		return err
 	}
 	if missed != nil {
-		return fmt.Errorf("above what is asked: %s", strings.Join(missed, ", "))
+		return fmt.Errorf("above the bounds: %s", strings.Join(missed, ", "))
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Ask compiles packages, given as import paths or directories ("./..." is not
-// taken), in the module of dir, and returns what the compiler said of their
+// taken), in the module of dir, and returns the compiler's remarks on their
 // files. An error holds the compiler's own last lines.
 func Ask(ctx context.Context, dir string, packages ...string) ([]File, error) {
 	if len(packages) == 0 {

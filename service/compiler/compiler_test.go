@@ -78,7 +78,7 @@ func TestAsk(t *testing.T) {
 			return record.Remark{}
 		}
 		if r := at(6, record.Escapes); r.Text != "o escapes to heap" || len(r.Flow) == 0 || !strings.HasSuffix(r.Flow[len(r.Flow)-1], "store.go:8") {
-			t.Errorf("the escape is told as %+v", r)
+			t.Errorf("the escape is reported as %+v", r)
 		}
 		at(13, record.BoundsCheck)
 		if r := at(18, record.NotInlined); !strings.Contains(r.Text, "DEFER") {

@@ -1,4 +1,4 @@
-// Package compiler asks the Go compiler what it did with a service's code: which
+// Package compiler asks the Go compiler for its remarks on a service's code: which
 // values it put on the heap and why, which functions it could not inline, which
 // indexes it left to be checked at run time. It compiles packages anew with
 // -gcflags=-json, which writes one file of remarks per source file, and reads

@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Bounds on what a compiler may say of one file; generated files reach some
+// Bounds on a compiler's remarks on one file; generated files reach some
 // megabytes.
 const (
 	maxLine    = 1 << 20
@@ -20,7 +20,7 @@ const (
 	maxFlow    = 8
 )
 
-// File is what the compiler said of one source file.
+// File holds the compiler's remarks on one source file.
 type File struct {
 	Package string // as the compiler names it: "main" for any main package
 	Path    string // absolute
@@ -114,8 +114,8 @@ func (d diagnostic) remark() (r record.Remark, ok bool) {
 	return record.Remark{}, false
 }
 
-// flow words the steps by which a value escapes. The compiler tells each as
-// "from X (why)" between headings that name what it flows to; the headings speak
+// flow words the steps by which a value escapes. The compiler writes each as
+// "from X (why)" between headings that name its destination; the headings speak
 // of its own temporaries and are left out.
 func (d diagnostic) flow() []string {
 	var steps []string

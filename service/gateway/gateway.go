@@ -29,7 +29,7 @@ type Remedy struct {
 	// these; empty takes any place.
 	Match []string `json:"match"`
 	// Last marks a remedy that is taken only when no finding calls for another:
-	// it would hide what the others cure.
+	// it would hide the defects that the others cure.
 	Last bool `json:"last"`
 }
 
@@ -53,7 +53,7 @@ func Seed(ctx context.Context, binary, dsn string) error {
 	return err
 }
 
-// Remedies asks a built gateway what may be switched on.
+// Remedies asks a built gateway for its switches.
 func Remedies(ctx context.Context, binary string) (list []Remedy, err error) {
 	out, err := Command(ctx, binary, nil, "remedies", "--json")
 	if err != nil {

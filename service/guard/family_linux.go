@@ -108,7 +108,7 @@ func others(leader int) bool {
 }
 
 // killChildren kills and reaps the children, and reports whether none is left. A
-// child's number is nobody else's until it is reaped.
+// child's number stays its own until it is reaped.
 func killChildren() (none bool) {
 	if reapEnded() {
 		return true

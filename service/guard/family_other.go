@@ -5,7 +5,7 @@ package guard
 import "syscall"
 
 // There is no subreaper here, so a guardian knows the command and its group, and
-// what leaves the group gets away.
+// a process that leaves the group gets away.
 
 func adopt() {}
 

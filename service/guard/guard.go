@@ -2,20 +2,20 @@
 // this process ends.
 //
 // Between this process and a command stands a guardian: this binary again, blocked
-// in reads and so without cost to what is measured. It holds a socket whose other
+// in reads and so without cost to the measurement. It holds a socket whose other
 // end dies with this process, is the command's parent, and (Linux) a child
 // subreaper: a daemon that forked twice and made a session of its own becomes its
-// child when it loses its parents. When the command ends it kills what the command
+// child when it loses its parents. When the command ends it kills the processes that the command
 // left; when this process dies it ends the command, and sweeps the scratch folders
 // of the dead. A guardian that is killed itself takes the command along (Linux:
-// parent-death signal), but not what the command started.
+// parent-death signal), but not the command's own children.
 //
 // A program opts in by calling Main first of all. In one that did not, or where a
 // guardian cannot be started, a command gets a process group of its own and the
-// parent-death signal: what leaves the group then outlives a kill.
+// parent-death signal: a process that leaves the group then outlives a kill.
 //
 // Rejected: a control group per command (the kernel schedules it with a weight of
-// its own, which changes what is measured; version 1 has no kill), a PID namespace
+// its own, which changes the measurement; version 1 has no kill), a PID namespace
 // (the command would see other process ids than perf and eBPF do), one guardian
 // for all commands (an orphan's command could not be known), and signals to a
 // group whose leader was waited for (its number may be another's by then).
@@ -35,7 +35,7 @@ import (
 // can be with everything gone within three seconds.
 const Grace = 2500 * time.Millisecond
 
-// killWithin bounds what follows: the kernel takes this long only where it cannot
+// killWithin bounds the wait afterwards: the kernel takes this long only where it cannot
 // end a process at all.
 const killWithin = 2 * time.Second
 
@@ -99,7 +99,7 @@ func Run(ctx context.Context, cmd *exec.Cmd, ask syscall.Signal) error {
 	return ctx.Err()
 }
 
-// Output is Run, and returns what the command wrote to standard output.
+// Output is Run, and returns the command's standard output.
 func Output(ctx context.Context, cmd *exec.Cmd, ask syscall.Signal) ([]byte, error) {
 	var out bytes.Buffer
 	cmd.Stdout = &out
@@ -107,7 +107,7 @@ func Output(ctx context.Context, cmd *exec.Cmd, ask syscall.Signal) ([]byte, err
 	return out.Bytes(), err
 }
 
-// CombinedOutput is Run, and returns what the command wrote to standard output
+// CombinedOutput is Run, and returns the command's standard output
 // and standard error.
 func CombinedOutput(ctx context.Context, cmd *exec.Cmd, ask syscall.Signal) ([]byte, error) {
 	var out bytes.Buffer

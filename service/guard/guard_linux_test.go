@@ -44,7 +44,7 @@ func beParent(script string) {
 	fmt.Println(p.PID(), folder.Path)
 	if ready := os.Getenv(endEnv); ready != "" {
 		for _, err := os.Stat(ready); err != nil; _, err = os.Stat(ready) {
-			time.Sleep(5 * time.Millisecond) // no event tells of another process's trap
+			time.Sleep(5 * time.Millisecond) // no event signals another process's trap
 		}
 		p.End(time.Hour)
 	}
@@ -100,7 +100,7 @@ func awaitIDs(t *testing.T, dir string, n int) (ids []int) {
 	return ids
 }
 
-// await polls: no event tells of another process's children.
+// await polls: no event signals another process's children.
 func await(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {

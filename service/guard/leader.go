@@ -36,7 +36,7 @@ func (l *leader) await() {
 func (l *leader) signal(s syscall.Signal) { l.send(func() error { return syscall.Kill(l.pid, s) }) }
 
 // signalGroup signals the leader's group, and the leader where it has left it. An
-// error means that nobody is there.
+// error means that it is gone.
 func (l *leader) signalGroup(s syscall.Signal) {
 	l.send(func() error {
 		err := syscall.Kill(-l.pid, s)
@@ -56,7 +56,7 @@ func (l *leader) send(kill func() error) {
 	}
 }
 
-// reap kills what is left of the group, and lets the number go by wait.
+// reap kills the rest of the group, and lets the number go by wait.
 func (l *leader) reap(wait func()) {
 	l.signalGroup(syscall.SIGKILL)
 	l.mu.Lock()

@@ -53,7 +53,7 @@ func serve() int {
 		_ = enc.Encode(message{PID: w.leader.pid}) // who does not read it is dead, which is seen below
 	}
 	silence()
-	orders := make(chan order, 16) // more than come while nobody listens
+	orders := make(chan order, 16) // more than come while none is read
 	go func() {
 		defer close(orders)
 		for {
@@ -128,7 +128,7 @@ func errnoOf(err error) syscall.Errno {
 }
 
 // shield keeps signals to a whole terminal or session from ending the guardian.
-// Caught, not ignored: what is ignored would be so for the command, too.
+// Caught, not ignored: an ignored signal would be ignored in the command, too.
 func shield() {
 	caught := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
@@ -143,7 +143,7 @@ func shield() {
 }
 
 // silence lets go of the command's standard files: who reads them waits for the
-// command and what it started, not for the guardian.
+// command and its children, not for the guardian.
 func silence() {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {

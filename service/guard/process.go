@@ -22,7 +22,7 @@ type Process struct {
 	state State
 }
 
-// orders are what can be asked of whoever waits for the command.
+// orders are the requests to whoever waits for the command.
 type orders interface {
 	// signal passes a signal to the command, unless it has ended.
 	signal(s syscall.Signal)
@@ -57,11 +57,11 @@ func Start(cmd *exec.Cmd, ask syscall.Signal) (*Process, error) {
 // PID is the command's process, not its guardian's.
 func (p *Process) PID() int { return p.pid }
 
-// Unguarded says why the command has no guardian, so that what it starts may
+// Unguarded says why the command has no guardian, so that its children may
 // outlive a killed parent; empty when it has one.
 func (p *Process) Unguarded() string { return p.why }
 
-// Done is closed when the command has ended, what it left was killed and its
+// Done is closed when the command has ended, its leftovers were killed and its
 // output has been read.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
@@ -81,7 +81,7 @@ func (p *Process) Signal(s syscall.Signal) {
 	}
 }
 
-// End asks the command and all that it started to end, kills what is left after
+// End asks the command and all its children to end, kills the rest after
 // grace, and returns when nothing is. Zero kills at once.
 func (p *Process) End(grace time.Duration) {
 	select {

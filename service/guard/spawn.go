@@ -19,7 +19,7 @@ const argv0 = "redline-guardian"
 // socketFD is where a guardian finds its socket.
 const socketFD = 3
 
-// spec is the first message to a guardian: what to start. One without a path asks
+// spec is the first message to a guardian: the command to start. One without a path asks
 // it to wait for the end of its parent and to sweep.
 type spec struct {
 	Path string
@@ -31,13 +31,13 @@ type spec struct {
 	Hold []string // markers of scratch folders, see scratch.Hold
 }
 
-// order is what is said to a guardian later on.
+// order is a later message to a guardian.
 type order struct {
 	Signal syscall.Signal // pass it to the command; 0 means end
 	Grace  time.Duration
 }
 
-// message is what a guardian reports: that the command runs, or why not; then, how
+// message is a guardian's report: that the command runs, or why not; then, how
 // it ended.
 type message struct {
 	PID    int

@@ -59,7 +59,7 @@ func (w *ward) end(grace time.Duration, orders <-chan order) {
 	select {
 	case <-w.ended:
 		w.leader.reap(func() { w.status = wait(w.leader.pid) })
-	case <-time.After(killWithin): // the kernel cannot end it, and nobody can
+	case <-time.After(killWithin): // not even the kernel can end it
 		return
 	}
 	// Level by level: whose parent is killed becomes ours.
@@ -68,7 +68,7 @@ func (w *ward) end(grace time.Duration, orders <-chan order) {
 	}
 }
 
-// wait returns when nobody is left to wait for, or after grace.
+// wait returns when no process is left, or after grace.
 func (w *ward) wait(grace time.Duration, orders <-chan order) {
 	until := time.Now().Add(grace)
 	timer := time.NewTimer(grace)

@@ -16,7 +16,7 @@
 //
 // Rejected: a toolchain wrapper (-toolexec) recompiles everything whenever it changes
 // and fights with other wrappers; uprobes cost 23 us per hit and cannot read Go maps;
-// an OpenTelemetry SDK changes what is measured and must be configured by the user.
+// an OpenTelemetry SDK changes the measurement and must be configured by the user.
 package instrument
 
 import (
@@ -37,7 +37,7 @@ type Package struct {
 	Module     *Module // nil for the standard library
 }
 
-// Result is what to add to the overlay of a build.
+// Result holds the additions to the overlay of a build.
 type Result struct {
 	// Files holds the content of each virtual file by its absolute path.
 	Files map[string][]byte

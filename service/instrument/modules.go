@@ -29,7 +29,7 @@ type Place struct {
 	ModCache string // GOMODCACHE
 	GoMod    string // of the main module; the file of -modfile where GOFLAGS names one
 	GoWork   string // "" outside of a workspace
-	Scratch  string // a folder for what this build alone needs
+	Scratch  string // a folder for files of this build alone
 	Copies   string // a folder for copies of modules; empty means that of the user's cache
 }
 
@@ -96,7 +96,7 @@ func moduleOf(byDir map[string]*Module, path string) *Module {
 	}
 }
 
-// replace writes a go.mod or go.work beside the user's that puts copies in the place
+// replace writes a go.mod or go.work next to the user's that puts copies in the place
 // of modules.
 func (s *Setup) replace(p Place, copies map[string]string) error {
 	if p.GoWork != "" {
@@ -187,7 +187,7 @@ func copySums(from, to string) error {
 }
 
 // copyModule returns the folder of a module's copy with some files exchanged, and
-// makes it where it is not there. The name tells the content, so that a copy that is
+// makes it where it is not there. The name follows from the content, so that a copy that is
 // there is the right one; it appears under that name when it is whole.
 func copyModule(ctx context.Context, parent string, m *Module, files map[string][]byte) (string, error) {
 	if parent == "" {
@@ -306,8 +306,8 @@ func copyFile(from, to string) error {
 // keep is how long a copy stays that no build uses.
 const keep = 30 * 24 * time.Hour
 
-// forget removes copies that no build used for long, and what builds that were killed
-// left.
+// forget removes copies that no build used for long, and leftovers of builds that were
+// killed.
 func forget(parent string) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {

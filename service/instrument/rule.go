@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// rule is what to do with one package.
+// rule describes the changes to one package.
 type rule struct {
 	name  string // of the package clause
 	edits []edit
-	// extra is Go source for the added file, beside the hooks: what the wrappers
+	// extra is Go source for the added file, next to the hooks: code that the wrappers
 	// call. Its imports stand in imports.
 	imports []string
 	extra   string
 }
 
 // edit is one function to wrap or one struct to extend. All edits of a rule must be
-// possible, except for optional ones: half of a pair would count what never ends.
+// possible, except for optional ones: half of a pair would count operations that never end.
 type edit struct {
 	receiver, function string
 	// types are the types of parameters and results that body relies on, by its
@@ -91,7 +91,7 @@ func (e edit) fits(in, out []value) (why string) {
 	return ""
 }
 
-// hooks returns the added file: the variables that the probe sets, and what calls them.
+// hooks returns the added file: the variables that the probe sets, and their callers.
 func (r rule) hooks() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "// Added by redline to this build; see its package service/instrument.\n\npackage %s\n\nimport (\n\t_ \"unsafe\" // for go:linkname\n", r.name)

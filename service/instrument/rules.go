@@ -293,7 +293,7 @@ var redisRule = rule{
 }
 
 // BelowSQL returns those of the known packages that also serve as drivers below
-// database/sql in a program: what is called there is the outer operation's.
+// database/sql in a program: calls there belong to the outer operation.
 func BelowSQL(deps []Package) []string {
 	var below []string
 	for _, dep := range deps {

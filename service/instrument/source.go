@@ -106,7 +106,7 @@ func (s *source) structure(name string) *ast.FieldList {
 	return nil
 }
 
-// prefix is what a wrapped function's own name begins with. Readers of stacks take it
+// prefix begins a wrapped function's own name. Readers of stacks take it
 // off again.
 const prefix = "redline_"
 
@@ -117,7 +117,7 @@ const prefix = "redline_"
 //	$1 ... $9  the parameters by position
 //	$r1 ... $r9 the results by position
 //
-// What the template names and the function does not have is why it stays unwrapped.
+// A name of the template that the function lacks is the reason why it stays unwrapped.
 func (s *source) wrap(f *ast.FuncDecl, body string) (why string) {
 	sig := signature{receiver: "redlineRecv"}
 	if why := sig.read(s, f); why != "" {

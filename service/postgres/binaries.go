@@ -75,7 +75,7 @@ func holdsServer(dir string) bool {
 }
 
 // Installed returns the folder of the server binaries that this machine has,
-// without a download; the error says what to do when there are none.
+// without a download; the error names the remedy when there are none.
 func Installed() (dir string, err error) {
 	b, err := find(context.Background(), Options{NoDownload: true})
 	return b.dir, err

@@ -21,7 +21,7 @@ const cacheMode fs.FileMode = 0o700
 const manifestLimit = 4 << 20
 
 // private makes the cache's folder and reports why it is not one that this user
-// and root alone can change. What is executed from it runs with this user's
+// and root alone can change. Programs executed from it run with this user's
 // rights, and who can write to a folder above it can put another in its place.
 //
 // Hazard: under sudo the cache lies in the home of who called it, unless HOME is
@@ -51,7 +51,7 @@ func private(dir string) error {
 	}
 }
 
-// shared says why another user can change what info is of; "" when none can.
+// shared says why another user can change the file of info; "" when none can.
 func shared(info fs.FileInfo) string {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	switch {
@@ -67,7 +67,7 @@ func shared(info fs.FileInfo) string {
 	return ""
 }
 
-// manifest is what an unpacked archive holds: by path the SHA-256 of a file, the
+// manifest lists the contents of an unpacked archive: by path the SHA-256 of a file, the
 // target of a link after "->", or "folder".
 type manifest struct {
 	Archive string            `json:"archive"` // its SHA-256

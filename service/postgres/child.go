@@ -9,7 +9,7 @@ import (
 
 // deathSignal makes postgres shut down immediately, and initdb remove what it
 // began. SIGINT would ask postgres for a checkpoint first, into data that
-// nobody will read; SIGKILL would leave its shared memory behind.
+// no one will read; SIGKILL would leave its shared memory behind.
 const deathSignal = syscall.SIGQUIT
 
 // child is a process that must not outlive this one.
@@ -28,5 +28,5 @@ func startChild(cmd *exec.Cmd) (*child, error) {
 
 func (c *child) pid() int { return c.PID() }
 
-// signal tells the child; a child that is gone already is not an error.
+// signal signals the child; a child that is gone already is not an error.
 func (c *child) signal(s syscall.Signal) { c.Signal(s) }

@@ -34,7 +34,7 @@ var artifacts = map[string]string{
 // versions are the archives' by major version.
 var versions = map[int]string{13: "13.23.0", 14: "14.24.0", 16: "16.15.0", 17: "17.11.0", 18: "18.6.0"}
 
-// pinned are the archives' SHA-256, as Maven Central publishes them beside, by
+// pinned are the archives' SHA-256, as Maven Central publishes them next to, by
 // platform and major version. Versions other than the default are for tests of
 // what differs between them.
 var pinned = map[string]map[int]string{
@@ -140,7 +140,7 @@ func verify(path, sum string) error {
 }
 
 // install unpacks jar to dir, in place of what lies there, and leaves the manifest
-// beside it. Two processes may do it at once: the one that loses uses the winner's.
+// next to it. Two processes may do it at once: the one that loses uses the winner's.
 func install(jar, dir, sum string) error {
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".unpack-*")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 type identity struct {
 	name     string
 	attr     *syscall.SysProcAttr
-	uid, gid int // what the data directory must belong to; -1: as created
+	uid, gid int // owner of the data directory; -1: as created
 }
 
 // own hands a path to the identity when that differs from this process.

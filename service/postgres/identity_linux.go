@@ -8,7 +8,7 @@ import (
 // nobodyID is Linux's overflow user, which owns nothing.
 const nobodyID = 65534
 
-// unprivilegedID is what root appears as inside the user namespace; any number
+// unprivilegedID is root's id inside the user namespace; any number
 // but 0 will do.
 const unprivilegedID = 1000
 

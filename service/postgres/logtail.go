@@ -22,7 +22,7 @@ type logTail struct {
 	tee     io.Writer // nil: none
 	partial []byte    // an unfinished line, at most lineLimit bytes
 	last    []string
-	ready   chan struct{} // closed at the next readyLine or movedLine; nil when nobody waits
+	ready   chan struct{} // closed at the next readyLine or movedLine; nil without a waiter
 }
 
 func newLogTail(tee io.Writer) *logTail { return &logTail{tee: tee} }
@@ -67,7 +67,7 @@ func (t *logTail) add(line string) {
 	}
 }
 
-// lines returns what is kept, an unfinished line included.
+// lines returns the kept lines, an unfinished line included.
 func (t *logTail) lines() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

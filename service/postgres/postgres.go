@@ -17,7 +17,7 @@
 // as root and leaves the postmaster running when its parent is killed); pg_ctl
 // (it daemonises, and with that loses the death signal); a Unix socket (its path
 // is limited to 107 bytes and a run directory can be deeper); the parent-death
-// signal alone (initdb's own children do not get it, and nobody clears the folder).
+// signal alone (initdb's own children do not get it, and the folder stays).
 package postgres
 
 import (
@@ -49,14 +49,14 @@ type Options struct {
 	// NoDownload makes it an error when the machine has no server binaries.
 	NoDownload bool
 	// Durable switches on fsync, synchronous_commit and full_page_writes, for
-	// measurements of what a commit costs.
+	// measurements of a commit's cost.
 	Durable bool
 	// Settings overrides or adds configuration parameters, by name.
 	Settings map[string]string
 	// ReadyTimeout bounds the time from launch to the first connection; zero
 	// means 2 min.
 	ReadyTimeout time.Duration
-	// Log gets what initdb and the server write; nil keeps only the last
+	// Log gets the output of initdb and the server; nil keeps only the last
 	// lines, for errors.
 	Log io.Writer
 }
@@ -65,9 +65,9 @@ type Options struct {
 type Server struct {
 	// DSN is a URL with the password in it: a secret, see Redacted.
 	DSN string
-	// Origin tells where the server came from, for people.
+	// Origin describes where the server came from, for people.
 	Origin string
-	// Version is what `postgres --version` says, empty for a given DSN.
+	// Version is the output of `postgres --version`, empty for a given DSN.
 	Version string
 
 	cluster *cluster // nil for a given DSN
@@ -132,8 +132,8 @@ func (s *Server) Done() <-chan struct{} {
 }
 
 // Restart ends the server as an administrator would, which cuts its sessions
-// off, and starts it again on the same data and port. It must not run beside
-// other methods; a channel that Done returned before tells of the old process.
+// off, and starts it again on the same data and port. It must not run concurrently with
+// other methods; a channel that Done returned before belongs to the old process.
 // For a given DSN it is an error.
 func (s *Server) Restart(ctx context.Context) error {
 	if s.cluster == nil {
@@ -153,7 +153,7 @@ func (s *Server) LastLog() []string {
 	return s.cluster.log.lines()
 }
 
-// Stop ends the server at once, without a checkpoint since its data goes with
+// Stop ends the server at once, without a checkpoint because its data goes with
 // it, and removes its directory. It may be called more than once. When ctx ends
 // first the server is killed. For a given DSN it does nothing.
 func (s *Server) Stop(ctx context.Context) error {
@@ -166,7 +166,7 @@ func (s *Server) Stop(ctx context.Context) error {
 }
 
 // Redacted returns the DSN without its password, fit for output. A DSN that is
-// not a URL becomes "postgres://...", since its keywords may hold secrets.
+// not a URL becomes "postgres://...", because its keywords may hold secrets.
 func (s *Server) Redacted() string {
 	u, err := url.Parse(s.DSN)
 	if err != nil || u.Host == "" {

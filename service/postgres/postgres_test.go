@@ -285,7 +285,7 @@ func gone(pid int) bool {
 	return strings.HasPrefix(after, "Z")
 }
 
-// await polls: no event tells of another process's child.
+// await polls: no event signals another process's child.
 func await(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(10 * time.Millisecond) {

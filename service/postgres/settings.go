@@ -39,7 +39,7 @@ var baseSettings = []setting{
 // fsync off is a choice with an effect: a commit then costs no wait for the
 // disk. On a shared disk that wait swings by an order of magnitude from minute
 // to minute and would be the largest noise in every comparison that writes, yet
-// tell nothing about the service. Options.Durable restores it for measurements
+// say nothing about the service. Options.Durable restores it for measurements
 // where the commit itself is the subject.
 var volatileSettings = []setting{
 	{"fsync", "off", "the data dies with the run"},

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Commit is what git knows of a version of the service.
+// Commit is git's description of a version of the service.
 type Commit struct {
 	Hash    string    `json:"commit,omitempty"` // empty outside of git
 	Subject string    `json:"subject,omitempty"`
-	Branch  string    `json:"branch,omitempty"` // checked out, or what the CI system says; empty if detached
+	Branch  string    `json:"branch,omitempty"` // checked out, or as the CI system names it; empty if detached
 	Time    time.Time `json:"committed,omitzero"`
 	// Dirty says that the work tree had changes that no commit holds.
 	Dirty bool `json:"dirty,omitempty"`
@@ -21,7 +21,7 @@ type Commit struct {
 
 // Describe asks git, here, for a revision; an empty one is the work tree. What
 // git does not know is left empty, save the revision itself: outside of git
-// there is nothing to tell.
+// there is nothing to describe.
 func Describe(ctx context.Context, revision string) Commit {
 	c := Commit{Hash: revision}
 	name := revision
@@ -46,7 +46,7 @@ func Describe(ctx context.Context, revision string) Commit {
 
 // DescribeBinary asks the binary of a command for the commit that it was built
 // from (vcs.revision of its build information), and git, here, for that. It is
-// empty where the binary does not tell.
+// empty where the binary has none.
 func DescribeBinary(ctx context.Context, command []string) Commit {
 	if len(command) == 0 {
 		return Commit{}

@@ -38,7 +38,7 @@ func (s Sources) String() string {
 	return s.Package + "@" + s.Revision
 }
 
-// Built is what came of sources: a binary, the commit that it is of and whether
+// Built is the result of building sources: a binary, the commit that it is of and whether
 // the work tree had changes that no commit holds.
 type Built struct {
 	Binary string
@@ -75,11 +75,11 @@ func Build(ctx context.Context, s Sources, folder, binary string, flags ...strin
 
 // Tree is the files of a revision, or the work tree as it is.
 type Tree struct {
-	Dir    string // what the caller's folder is in it
+	Dir    string // the counterpart of the caller's folder
 	Commit string // empty outside of git
 	Dirty  bool   // whether a work tree has changes that no commit holds
 
-	from, root, prefix string // the caller's folder, the worktree, and what lies between
+	from, root, prefix string // the caller's folder, the worktree, and the path between
 }
 
 // Checkout puts a revision into a worktree below folder, which lies in
@@ -124,19 +124,19 @@ func (t Tree) Remove() error {
 	if t.root == "" {
 		return nil
 	}
-	// What git cannot take away is taken away without it. Forced twice: a checkout
+	// Leftovers of git are removed without it. Forced twice: a checkout
 	// that was cut short is locked.
 	_, _ = git(context.Background(), t.from, "worktree", "remove", "--force", "--force", t.root)
 	return scratch.ForgetWorktree(t.root)
 }
 
-// git runs git in dir and returns its trimmed output; an error has what it said.
+// git runs git in dir and returns its trimmed output; an error holds its stderr.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	// Asked to end, it takes back what it began.
+	// Asked to end, it undoes its unfinished work.
 	out, err := guard.Output(ctx, cmd, syscall.SIGINT)
 	if err != nil {
 		if errors.Is(err, exec.ErrNotFound) {

@@ -7,7 +7,7 @@
 // they end, so no age is guessed and no pid can be mistaken for another. The first
 // folder that a process makes sweeps those of the dead.
 //
-// It refuses to touch what is not certainly ours: a folder of another user, a
+// It refuses to touch anything that is not certainly ours: a folder of another user, a
 // link, a folder without the marker. Rejected: a list of folders in one file (a
 // kill between the folder and its line loses it), and sweeping by age (a run may
 // last a day, and one that was killed a second ago is in the way as well).
@@ -194,7 +194,7 @@ func empty(dir string) error {
 }
 
 // Held returns the markers of the folders that this process has now, for Hold in
-// a guardian of what works in them.
+// a guardian of the processes in them.
 func Held() []string {
 	live.Lock()
 	defer live.Unlock()

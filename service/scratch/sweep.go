@@ -12,7 +12,7 @@ import (
 
 // Sweep removes the folders of this user, in the temporary directory and in shared
 // memory, whose owners are gone, and takes the git worktrees that lay in them off
-// their repositories' lists. It is best effort: what it cannot judge or remove
+// their repositories' lists. It is best effort: anything it cannot judge or remove
 // stays for the next one.
 func Sweep() {
 	sweep(os.TempDir())
@@ -69,7 +69,7 @@ func sweepFolder(root *os.Root, parent, name string) {
 	}
 }
 
-// clear removes what is in a folder, its marker last.
+// clear empties a folder, its marker last.
 func clear(folder *os.Root) error {
 	dir, err := folder.Open(".")
 	if err != nil {
@@ -97,7 +97,7 @@ func own(info fs.FileInfo) bool {
 var errOwned = errors.New("it has an owner, or is not ours")
 
 // ownerless returns the marker of a folder, locked against everybody, when it is
-// ours and nobody holds it. The error is fs.ErrNotExist when there is none.
+// ours and has no holder. The error is fs.ErrNotExist when there is none.
 func ownerless(folder *os.Root) (*os.File, error) {
 	f, err := folder.OpenFile(markerName, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {

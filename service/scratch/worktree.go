@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// repositorySuffix ends the name of the file beside a worktree that says which
+// repositorySuffix ends the name of the file next to a worktree that says which
 // repository lists it: the worktree itself may be cut short before it does.
 const repositorySuffix = ".repository"
 

@@ -32,16 +32,16 @@ type Baseline struct {
 	Schema  string          `json:"schema"`
 	Saved   time.Time       `json:"saved"`
 	Redline string          `json:"redline"` // version
-	Side    string          `json:"side"`    // what was measured, in words, without secrets
+	Side    string          `json:"side"`    // the measured version, in words, without secrets
 	Commit  revision.Commit `json:"commit"`
 	Circumstances
 	Blocks []verify.Block `json:"blocks"`
 }
 
-// Circumstances are what must be alike for two sessions' blocks to be compared.
+// Circumstances must be alike for two sessions' blocks to be compared.
 type Circumstances struct {
 	Host record.Host `json:"host"`
-	// GOMAXPROCS is what the target is given or, by default, finds.
+	// GOMAXPROCS is the target's setting or default.
 	GOMAXPROCS int    `json:"gomaxprocs"`
 	Go         string `json:"go_version"` // that the target was built with; empty unless it is a Go binary
 	Scenario   string `json:"scenario"`
@@ -82,7 +82,7 @@ func (b Baseline) Save(path string) error {
 }
 
 // Read reads a stored baseline. Memory is bounded whatever the file
-// holds; what is no sound baseline is an error.
+// holds; an unsound baseline is an error.
 func Read(path string) (Baseline, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -90,7 +90,7 @@ func Read(path string) (Baseline, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return Baseline{}, fmt.Errorf("baseline %s is no file", path)
+		return Baseline{}, fmt.Errorf("baseline %s is not a file", path)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxBaseline+1))
 	if err != nil {
@@ -110,7 +110,7 @@ func parse(data []byte) (b Baseline, err error) {
 	// Of another schema nothing else is looked at.
 	var kind struct{ Schema string }
 	if err := json.Unmarshal(data, &kind); err != nil {
-		return b, fmt.Errorf("it is no JSON of a baseline: %w", err)
+		return b, fmt.Errorf("it is not the JSON of a baseline: %w", err)
 	}
 	if kind.Schema != Schema {
 		return b, fmt.Errorf("its schema is %.40q, and this redline reads %q (hint: save it anew)", kind.Schema, Schema)
@@ -125,10 +125,10 @@ func parse(data []byte) (b Baseline, err error) {
 	return b, nil
 }
 
-// validate refuses what would be compared with and means nothing.
+// validate refuses figures that would be compared and mean nothing.
 func (b Baseline) validate() error {
 	if len(b.Blocks) < verify.LeastBlocks {
-		return fmt.Errorf("%d blocks are too few to compare with: it takes %d (hint: --pairs)", len(b.Blocks), verify.LeastBlocks)
+		return fmt.Errorf("%d blocks are too few to compare with: at least %d are needed (hint: --pairs)", len(b.Blocks), verify.LeastBlocks)
 	}
 	if len(b.Blocks) > mostStored {
 		return fmt.Errorf("more than %d blocks", mostStored)
@@ -144,11 +144,11 @@ func (b Baseline) validate() error {
 	return nil
 }
 
-// Usable says why a baseline must not be compared with what is measured now: an
+// Usable says why a baseline must not be compared with the present session: an
 // error that names every field that differs, with both values.
 func (b Baseline) Usable(now Circumstances) error {
 	if different := b.Differences(now); len(different) > 0 {
-		return errors.New("the baseline was measured in other circumstances than these: " + Differing(different) + " (hint: save it anew here, or --base REF, which measures both sides together)")
+		return errors.New("the baseline was measured in other circumstances: " + Differing(different) + " (hint: save it anew here, or --base REF, which measures both sides together)")
 	}
 	return nil
 }

@@ -190,7 +190,7 @@ func TestHostileBaseline(t *testing.T) {
 	if err := os.Truncate(huge, 1<<40); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{huge: "larger than", dir: "no file", filepath.Join(dir, "none"): "--save-baseline"} {
+	for path, want := range map[string]string{huge: "larger than", dir: "not a file", filepath.Join(dir, "none"): "--save-baseline"} {
 		if _, err := Read(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}

@@ -7,6 +7,6 @@
 // values; Usable makes an error of that.
 //
 // A file may come from elsewhere: its size, its blocks and every value in them are
-// bounded, and what is no sound baseline is an error that says why. Writing one is whole
+// bounded, and an unsound baseline is an error that says why. Writing one is whole
 // or not at all.
 package baseline

@@ -52,7 +52,7 @@ func Differing(list []Difference) string {
 	return strings.Join(texts, "; ")
 }
 
-// notMeasured are the parts of a plan that do not change what is measured.
+// notMeasured are the parts of a plan that do not change the measurement.
 var notMeasured = []string{"name", "thresholds", "verify", "export", "redact", "warnings"}
 
 // ScenarioName returns the name of a redacted plan; empty if it has none.
@@ -64,10 +64,10 @@ func ScenarioName(redacted json.RawMessage) string {
 	return plan.Name
 }
 
-// ScenarioHash returns a fingerprint of what a redacted plan does to a service:
+// ScenarioHash returns a fingerprint of a redacted plan's actions on a service:
 // its load, requests and target, and the length of a launch where that is not
 // the plan's own (0 otherwise). Names, thresholds and margins are not in it, nor
-// is what no record holds: secrets, feeders' rows and the target's environment.
+// are the parts that no record holds: secrets, feeders' rows and the target's environment.
 func ScenarioHash(redacted json.RawMessage, block time.Duration) (string, error) {
 	var plan map[string]any
 	if err := json.Unmarshal(redacted, &plan); err != nil {

@@ -28,7 +28,7 @@ type built struct {
 }
 
 // build checks the sides out and builds the test binaries of all packages that
-// have benchmarks. Sides of one revision share theirs. What it made is in built
+// have benchmarks. Sides of one revision share theirs. Its results are in built
 // even when it fails, for close.
 func build(ctx context.Context, o Options, scratch string) (sides []*built, err error) {
 	for i, s := range o.Sides {
@@ -70,7 +70,7 @@ func remove(sides []*built) (err error) {
 	return err
 }
 
-// testPackage is what `go list` tells of a package.
+// testPackage is `go list`'s description of a package.
 type testPackage struct {
 	Dir, ImportPath           string
 	TestGoFiles, XTestGoFiles []string
@@ -129,8 +129,8 @@ func list(ctx context.Context, dir, scratch string, o Options) ([]testPackage, e
 		if err := dec.Decode(&p); err != nil {
 			return nil, fmt.Errorf("read go list: %w", err)
 		}
-		// A package that is not there has no folder; one that is broken is told
-		// of by its build.
+		// A package that is not there has no folder; one that is broken fails
+		// in its build.
 		if p.Dir != "" {
 			all = append(all, p)
 		} else if len(o.Sides) == 1 && p.Error != nil {
@@ -154,7 +154,7 @@ func (p testPackage) benchmarks() (bool, error) {
 	return false, nil
 }
 
-// command runs the go command and returns what it said.
+// command runs the go command and returns its output.
 func command(ctx context.Context, dir, scratch string, args ...string) ([]byte, error) {
 	cmd := compiler.Command(dir, scratch, args...)
 	return guard.CombinedOutput(ctx, cmd, syscall.SIGINT)

@@ -8,7 +8,7 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// conclude makes the session's verdict: any regression is one; what fails on a
+// conclude makes the session's verdict: any regression is one; a benchmark that fails on a
 // side, was not measured, or could not have been seen is never passed.
 func (s *session) conclude(r *Report) {
 	failed := 0
@@ -25,7 +25,7 @@ func (s *session) conclude(r *Report) {
 	}
 	for _, side := range r.Sides {
 		if side.Dirty {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("side %s has changes that are not committed", side.Name))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("side %s has uncommitted changes", side.Name))
 		}
 	}
 	if len(s.sides) == 1 {
@@ -36,17 +36,17 @@ func (s *session) conclude(r *Report) {
 		return
 	}
 	if n := len(r.AA.Different); n > 1+len(r.Benchmarks)/10 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("side a differed from itself in %d metrics: this machine is too restless for what follows to be sure", n))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("side a differed from itself in %d metrics: this machine is too noisy for reliable verdicts", n))
 	}
 	if n := r.enough(); n > s.rounds {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("about %d rounds like these would show changes of the margin's size everywhere (hint: --rounds %d, or a longer --benchtime)", n, n))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("about %d rounds like these would detect changes of the margin's size everywhere (hint: --rounds %d, or a longer --benchtime)", n, n))
 	}
 	by := map[verify.Verdict][]string{}
 	for i := range r.Benchmarks {
 		b := &r.Benchmarks[i]
 		if b.Verdict == verify.Pass && b.void() {
 			b.Verdict, b.Metrics[0].Verdict = verify.Inconclusive, verify.Inconclusive
-			b.Metrics[0].Why = "whatever the code does, this figure cannot move (see the traps)"
+			b.Metrics[0].Why = "this figure does not depend on the code (see the traps)"
 		}
 		by[b.Verdict] = append(by[b.Verdict], b.Name)
 	}
@@ -72,7 +72,7 @@ func (s *session) conclude(r *Report) {
 // mostRounds is where more of them are no advice any more.
 const mostRounds = 500
 
-// enough returns about how many rounds would bring what could be seen down to the
+// enough returns about how many rounds would bring the detectable change down to the
 // margin, as the smallest change falls with their square root; 0 where nothing is
 // open for that reason, or no number within reason would do.
 func (r *Report) enough() (n int) {

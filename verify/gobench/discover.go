@@ -22,7 +22,7 @@ import (
 // that b.Run makes, at one GOMAXPROCS.
 type benchmark struct {
 	pkg, name string // "Encode/big", as benchfmt has it
-	cpu       int    // of -cpu; 0 is what the side has
+	cpu       int    // of -cpu; 0 is the side's default
 	once      time.Duration
 	series    [2][]launch // by side, of the rounds
 	same      [2][]launch // side a against itself
@@ -70,14 +70,14 @@ type Missing struct {
 	Failed bool `json:"failed"`
 }
 
-// found is what a side's package has.
+// found lists the benchmarks of a side's package.
 type found struct {
-	once    map[string]time.Duration // what one iteration took, set-up included, by name
+	once    map[string]time.Duration // the time of one iteration, set-up included, by name
 	failed  map[string]string        // why, by name
 	aborted string                   // why not all could be found
 }
 
-// discover runs every benchmark once, on every side: that tells their names and
+// discover runs every benchmark once, on every side: that gives their names and
 // which fail, before anything is measured.
 func discover(ctx context.Context, o Options, sides []*built) (list []*benchmark, missing []Missing, err error) {
 	packages := map[string]bool{}
@@ -127,7 +127,7 @@ func join(pkg string, o Options, sides []*built, by []found) (list []*benchmark,
 		for i, f := range by {
 			_, ok := f.once[name]
 			if _, failed := f.failed[name]; !ok && !failed {
-				missing = append(missing, Missing{Package: pkg, Name: name, Side: sides[i].name, Why: "is not there"})
+				missing = append(missing, Missing{Package: pkg, Name: name, Side: sides[i].name, Why: "does not exist"})
 			}
 			everywhere = everywhere && ok
 		}
@@ -194,7 +194,7 @@ func (f found) add(out launched) {
 		}
 	}
 	for _, name := range out.failed {
-		// Of a failing sub-benchmark the function fails too: the leaf is told.
+		// Of a failing sub-benchmark the function fails too: the leaf is reported.
 		if !f.fails(name) {
 			f.failed[name] = out.reason
 		}

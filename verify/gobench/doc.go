@@ -1,10 +1,10 @@
 // Package gobench settles by how much Go benchmarks differ between two revisions
-// or two environments, and tells which of them do not measure what they seem to.
+// or two environments, and names those that do not measure the work they claim to.
 //
 // Test binaries are built once per side and package. Each benchmark is then
 // launched by itself, a side right after the other in random order, round after
-// round: what the machine does in the meantime meets both. A side is first
-// measured against itself, which tells the noise. What is decided, and how sure,
+// round: noise of the machine meets both. A side is first
+// measured against itself, which shows the noise. What is decided, and how surely,
 // is verify's: the logarithms of the rounds' ratios, Hodges-Lehmann with the
 // signed-rank interval, Holm over all benchmarks and metrics.
 //

@@ -28,7 +28,7 @@ type files struct {
 }
 
 // vacant says whether a folder holds the results of another session: they are
-// not written over, and that is told before minutes have passed.
+// not written over, which is an error before minutes have passed.
 func vacant(dir string) error {
 	for _, name := range []string{OldFile, NewFile, ReportFile} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -57,7 +57,7 @@ func create(dir string, sides []*built) (*files, error) {
 	return f, nil
 }
 
-// config gives a result the lines that benchstat tells results apart by; others,
+// config gives a result the lines by which benchstat distinguishes results; others,
 // that the benchmark may have printed itself, are left out.
 func (f *files) config(r *benchfmt.Result, side *built) *benchfmt.Result {
 	out := &benchfmt.Result{Name: r.Name, Iters: r.Iters, Values: r.Values}
@@ -75,7 +75,7 @@ func (f *files) config(r *benchfmt.Result, side *built) *benchfmt.Result {
 	return out
 }
 
-// learn notes what benchmarks say of their own units.
+// learn notes the properties that benchmarks declare for their own units.
 func (f *files) learn(units benchfmt.UnitMetadataMap) error {
 	const most = 100
 	for key, u := range units {

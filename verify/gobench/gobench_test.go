@@ -130,7 +130,7 @@ func BenchmarkRate(b *testing.B) {
 `
 
 // TestRevisions: a slow-down of one benchmark is found, and whatever cannot be
-// compared is told.
+// compared is reported.
 func TestRevisions(t *testing.T) {
 	dir := module(t, map[string]string{
 		"codec/codec.go": codec, "codec/codec_test.go": strings.NewReplacer("RATE", "1000", "COST", "4000").Replace(codecTest), "codec/testdata/orders.txt": "1",
@@ -212,7 +212,7 @@ func BenchmarkFails(b *testing.B) { b.Run("late", func(b *testing.B) { b.Error("
 func checkMissing(t *testing.T, r *Report) {
 	t.Helper()
 	for _, want := range []Missing{
-		{"shop/codec", "Gone", "b", "not there", false}, {"shop/codec", "New", "a", "not there", false},
+		{"shop/codec", "Gone", "b", "does not exist", false}, {"shop/codec", "New", "a", "does not exist", false},
 		{"shop/codec", "APanic", "b", "no such order", true}, {"shop/codec", "Fails/late", "b", "FAIL", true},
 		{"shop/fresh", "", "a", "no benchmarks", false},
 	} {
@@ -300,7 +300,7 @@ func BenchmarkHangs(b *testing.B) {
 }
 `
 
-// TestEnvironments: one binary, two environments, whose values are not told.
+// TestEnvironments: one binary, two environments, whose values are not printed.
 func TestEnvironments(t *testing.T) {
 	o := quick(t, module(t, map[string]string{"work_test.go": waits}))
 	o.Bench, o.Rounds, o.BenchTime, o.Sides = "Work", 12, "5ms", []Side{{Env: []string{"WORK=70", "SECRET=hidden"}}, {Env: []string{"WORK=0"}}}

@@ -38,7 +38,7 @@ type compared struct {
 	same   [2][]float64
 }
 
-// report judges what was measured.
+// report judges the measurements.
 func (s *session) report(ctx context.Context) *Report {
 	r := &Report{
 		Schema: Schema, Rounds: s.rounds, Planned: s.planned, BenchTime: s.o.BenchTime, Alpha: alpha, Margin: s.o.Margin,
@@ -120,10 +120,10 @@ func values(series []launch, unit string) (out []float64) {
 	return out
 }
 
-// metrics are the metrics of a benchmark with their directions: what testing
-// prints is known, a rate per second is better when higher, a cost per operation
-// when lower, and what a benchmark reports itself may be said by a Unit line.
-// Of a unit without a direction changes are told and decide nothing. Throughput
+// metrics are the metrics of a benchmark with their directions: those that testing
+// prints are known, a rate per second is better when higher, a cost per operation
+// when lower, and a Unit line may give the direction of a benchmark's own metrics.
+// Of a unit without a direction changes are reported and decide nothing. Throughput
 // in bytes is the time in another unit, and bytes of operations that allocate no
 // object each are what set-up and runtime allocated, spread over them.
 func (s *session) metrics(b *benchmark) (all []compared) {
@@ -267,8 +267,8 @@ func together(open []compared, rounds, sameRounds int) (metrics []verify.Metric,
 	return metrics, pairs, same
 }
 
-// decidable reports whether the signed-rank test of so many rounds, all of one
-// sign, is significant as the first of so many tests by Holm.
+// decidable reports whether the signed-rank test of rounds that all have
+// one sign is significant as the first of so many tests by Holm.
 func decidable(rounds, tests int) bool {
 	return math.Pow(2, 1-float64(rounds))*float64(max(1, tests)) <= alpha
 }
@@ -287,8 +287,8 @@ func (b *Benchmark) conclude() {
 	}
 }
 
-// describe tells of one side's rounds what they are typically, and how much a
-// comparison of as many rounds could see.
+// describe adds the typical values of one side's rounds, and the change that a
+// comparison of as many rounds detects.
 func (s *session) describe(r *Report, list []*benchmark) {
 	for i, b := range list {
 		for _, c := range s.metrics(b) {

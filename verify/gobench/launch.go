@@ -18,7 +18,7 @@ type binary struct {
 	env            []string
 }
 
-// launched is what a launch of a test binary came to.
+// launched is the outcome of a launch of a test binary.
 type launched struct {
 	printed
 	err  error // how it ended, nil for exit code 0
@@ -58,7 +58,7 @@ func (b binary) launch(ctx context.Context, pattern string, args ...string) (lau
 	return out, nil
 }
 
-// reason words why a launch failed, by what it said last.
+// reason words why a launch failed, by its last output.
 func reason(err error, stdout, stderr string) string {
 	for _, text := range []string{stderr, stdout} {
 		for _, mark := range []string{"panic: ", "fatal error: ", "--- FAIL"} {

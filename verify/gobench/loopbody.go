@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// unused returns the results that a loop computes and nobody uses: calls as
+// unused returns the results that a loop computes and never uses: calls as
 // statements, assignments to blanks, and to variables that are only assigned.
 func (r *reader) unused(body *ast.BlockStmt) (all []place) {
 	ast.Inspect(body, func(s ast.Node) bool {
@@ -40,7 +40,7 @@ func (r *reader) hasResult(call *ast.CallExpr) bool {
 	return ok && !tv.IsVoid() && !r.info.Types[call.Fun].IsBuiltin()
 }
 
-// forgotten reports whether what is assigned to an expression is never read.
+// forgotten reports whether an assigned expression is never read.
 func (r *reader) forgotten(left ast.Expr) bool {
 	id, ok := ast.Unparen(left).(*ast.Ident)
 	if !ok {
@@ -94,10 +94,10 @@ func (r *reader) reads(object types.Object) (read bool) {
 	return read
 }
 
-// constructor is how functions are called that make what a benchmark works on.
+// constructor matches the names of functions that make a benchmark's input.
 var constructor = regexp.MustCompile(`(?i)^(new|make|set_?up|prepare|generate|gen|build|create|random|rand|load|readfile|fixture|mock|sample)`)
 
-// prepares returns what a loop makes anew in every iteration though it does not
+// prepares returns the value that a loop makes anew in every iteration though it does not
 // depend on it, and then works on: x := newThing(size); x.Do(). Benchmarks of the
 // constructor itself are left alone.
 func (r *reader) prepares(n ast.Node, body *ast.BlockStmt) (all []place) {
@@ -148,7 +148,7 @@ func (r *reader) dependsOn(e ast.Expr, n ast.Node) (depends bool) {
 	return depends
 }
 
-// worksOn reports whether a statement calls something with what was made, other
+// worksOn reports whether a statement calls something with the made value, other
 // than to close it.
 func (r *reader) worksOn(s ast.Stmt, made []ast.Expr) (works bool) {
 	ast.Inspect(s, func(n ast.Node) bool {

@@ -25,7 +25,7 @@ const (
 // in verify.Rules: a regression is called without one in at most 1 % of sessions.
 const alpha = 0.02
 
-// Side is what one side of a comparison is built from and run with.
+// Side names the sources and environment of one side of a comparison.
 type Side struct {
 	Revision string   // empty is the work tree as it is
 	Env      []string // K=V, besides redline's own environment
@@ -48,7 +48,7 @@ func (s Side) variables() []string {
 	return names
 }
 
-// Options says what to measure.
+// Options describes a session.
 type Options struct {
 	Dir      string   // folder that patterns are relative to; empty is the working directory
 	Patterns []string // packages as the go command names them; none is "."
@@ -57,7 +57,7 @@ type Options struct {
 	// BenchTime of a launch, as go test -benchtime: "100ms" or "50x". Empty is
 	// DefaultBenchTime.
 	BenchTime string
-	CPU       []int // as go test -cpu; none is what each side has
+	CPU       []int // as go test -cpu; none is each side's default
 	Tags      string
 	Rounds    int           // zero is DefaultRounds; fewer where the time does not suffice
 	MaxTime   time.Duration // of the session, with its builds; zero is DefaultMaxTime
@@ -66,11 +66,11 @@ type Options struct {
 	Seed      uint64        // of the order
 	// Out is the folder for old.txt, new.txt, bench.json and profiles; it is made.
 	Out string
-	// Progress is told what goes on, a line at a time; may be nil.
+	// Progress receives progress, a line at a time; may be nil.
 	Progress func(line string)
 }
 
-// filled returns the options with their defaults, or says what is wrong.
+// filled returns the options with their defaults, or an error.
 func (o Options) filled() (Options, error) {
 	if len(o.Patterns) == 0 {
 		o.Patterns = []string{"."}
@@ -140,7 +140,7 @@ func validBenchTime(text string) bool {
 	return err == nil && d > 0
 }
 
-// rules are what verify decides by.
+// rules are verify's rules for these options.
 func (o Options) rules(metrics []verify.Metric) verify.Rules {
 	return verify.Rules{Metrics: metrics, Alpha: alpha, Looks: 1, Seed: o.Seed}
 }

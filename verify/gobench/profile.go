@@ -25,9 +25,9 @@ const (
 	// long, up to mostProfiled.
 	profiled     = 500 * time.Millisecond
 	mostProfiled = 5 * time.Second
-	// mostProfile bounds what is read of a profile, bytes.
+	// mostProfile bounds the bytes read of a profile.
 	mostProfile = 64 << 20
-	// leastSamples is below what shares of a profile say nothing.
+	// shares of a profile with fewer samples than leastSamples mean nothing.
 	leastSamples  = 30
 	mostFunctions = 5
 )
@@ -47,7 +47,7 @@ type ProfileSide struct {
 	Samples int        `json:"samples"`
 	Top     []Function `json:"top"`
 	// Collecting and Allocating are the shares of CPU in garbage collection
-	// and in allocation apart from that; what idle processors collect is left out.
+	// and in allocation apart from that; collection on idle processors is left out.
 	Collecting float64 `json:"collecting"`
 	Allocating float64 `json:"allocating"`
 
@@ -67,7 +67,7 @@ func (s *session) profileTime() time.Duration {
 	return time.Duration(min(s.o.Profiles, len(s.list))*len(s.sides)) * each
 }
 
-// benchTime is that of a launch, as far as it is told as a time.
+// benchTime is that of a launch, if it is given as a time.
 func (s *session) benchTime() time.Duration {
 	d, _ := time.ParseDuration(s.o.BenchTime)
 	return d
@@ -192,7 +192,7 @@ var (
 	allocators = []string{"runtime.mallocgc", "runtime.newobject", "runtime.growslice", "runtime.makeslice"}
 )
 
-// readProfile tells where the samples of a CPU profile lie.
+// readProfile returns where the samples of a CPU profile lie.
 func readProfile(data []byte) (*ProfileSide, error) {
 	prof, err := profile.Parse(bytes.NewReader(data))
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/perf/benchfmt" // the format that go test -bench prints and benchstat reads
 )
 
-// Bounds of what is kept of a launch's output. A benchmark may print anything.
+// Bounds on the kept part of a launch's output. A benchmark may print anything.
 const (
 	mostLine  = 16 << 10
 	mostLines = 4096
 	mostTail  = 64 << 10
 )
 
-// printed is what a launch's output says.
+// printed holds the contents of a launch's output.
 type printed struct {
 	results []*benchfmt.Result
 	units   benchfmt.UnitMetadataMap
@@ -25,7 +25,7 @@ type printed struct {
 	reason  string   // why the launch failed; empty when it did not
 }
 
-// filter keeps the lines of an output that tell of benchmarks, in bounded memory.
+// filter keeps the lines of an output about benchmarks, in bounded memory.
 type filter struct {
 	kept    bytes.Buffer
 	lines   int
@@ -74,7 +74,7 @@ func (f *filter) told() string { return f.tail.text() }
 
 var failure = regexp.MustCompile(`^--- FAIL: Benchmark(\S+)`)
 
-// read takes the output apart. Lines that are not what they begin like, because
+// read takes the output apart. Lines that do not go on as they begin, because
 // the benchmark itself printed in their middle, are left out.
 func (f *filter) read() printed {
 	if len(f.partial) > 0 {
@@ -130,7 +130,7 @@ func procs(printed, name string) (n int, ok bool) {
 	return n, n > 0
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of its input.
 type tail struct{ kept []byte }
 
 func (t *tail) Write(p []byte) (int, error) {

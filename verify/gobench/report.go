@@ -34,7 +34,7 @@ type Report struct {
 	Interrupted bool        `json:"interrupted"`
 	Benchmarks  []Benchmark `json:"benchmarks"`
 	Missing     []Missing   `json:"missing"`
-	// AA is what measuring side a against itself gave; Different names benchmarks
+	// AA is the result of measuring side a against itself; Different names benchmarks
 	// with their unit.
 	AA       verify.AA `json:"aa"`
 	Alpha    float64   `json:"alpha"` // two-sided, of all decisions together
@@ -43,7 +43,7 @@ type Report struct {
 	Warnings []string  `json:"warnings"`
 }
 
-// Undecided reports whether the session could not do what it was for: decide
+// Undecided reports whether the session failed at its purpose: to decide
 // between two sides, or measure every benchmark of one.
 func (r *Report) Undecided() bool {
 	if len(r.Sides) == 2 {
@@ -57,7 +57,7 @@ func (r *Report) Undecided() bool {
 	return r.Rounds == 0
 }
 
-// Commit is what git knows, here, of the only side or side b.
+// Commit is git's description of the only side or side b.
 func (r *Report) Commit(ctx context.Context) revision.Commit {
 	if len(r.Sides) == 0 {
 		return revision.Commit{}
@@ -71,7 +71,7 @@ func (r *Report) Commit(ctx context.Context) revision.Commit {
 	return c
 }
 
-// SideReport is what a side was.
+// SideReport describes a side.
 type SideReport struct {
 	Name   string `json:"name"`   // "a" or "b"
 	Source string `json:"source"` // revision or "work tree", and names of variables
@@ -96,7 +96,7 @@ type Benchmark struct {
 }
 
 // Metric is one unit of a benchmark. Its Name is the unit: "sec/op", "B/op",
-// "allocs/op", or what the benchmark reports itself. A and B are the median
+// "allocs/op", or a metric of the benchmark's own. A and B are the median
 // rounds, in the unit.
 type Metric struct {
 	verify.MetricResult
@@ -110,7 +110,7 @@ type Metric struct {
 	Spread [2]float64 `json:"spread"`
 }
 
-// Trap is a reason why a figure does not mean what it seems to.
+// Trap is a reason why a figure does not measure the work it claims to.
 type Trap struct {
 	Kind     Kind   `json:"kind"`
 	Side     string `json:"side,omitempty"`  // "a", "b" or "a, b"; empty when it is of no side
@@ -119,7 +119,7 @@ type Trap struct {
 	Remedy   string `json:"remedy"`
 }
 
-// Kind says what sort of trap it is.
+// Kind is the sort of trap.
 type Kind string
 
 // Kinds of traps.

@@ -18,7 +18,7 @@ const sameRounds = 6
 // ErrTime says that the time of Options.MaxTime was up.
 var ErrTime = errors.New("the time is up")
 
-// session is what is under way.
+// session is the state of a session.
 type session struct {
 	o       Options
 	begun   time.Time
@@ -32,9 +32,9 @@ type session struct {
 	planned int
 }
 
-// Run measures and judges. Its error is of what kept it from measuring at all:
+// Run measures and judges. Its error is the cause that kept it from measuring at all:
 // wrong options, an unknown revision, tests that do not build. When ctx ends in
-// the middle of measuring, the report is of what was measured until then and
+// the middle of measuring, the report covers the measurements until then and
 // Interrupted is set.
 //
 // The worktrees it made are gone when it returns, and no launch is left.
@@ -192,7 +192,7 @@ func (s *session) drop(b *benchmark, side, why string) {
 	s.missing = append(s.missing, Missing{Package: b.pkg, Name: b.title(), Side: side, Why: why, Failed: true})
 }
 
-// launch measures a benchmark once; why tells that it failed.
+// launch measures a benchmark once; why is set if it failed.
 func (s *session) launch(ctx context.Context, side *built, b *benchmark) (l launch, why string, err error) {
 	args := []string{"-test.benchtime=" + s.o.BenchTime}
 	if b.cpu > 0 {

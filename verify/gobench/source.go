@@ -17,13 +17,13 @@ import (
 // loop is a benchmark's measuring loop as its source has it.
 type loop struct {
 	function string         // of the declaration it is reached from: "BenchmarkEncode"
-	name     *regexp.Regexp // of the benchmarks that it may be, by what b.Run is called with
+	name     *regexp.Regexp // of the benchmarks that it may be, by the argument of b.Run
 	kind     loopKind
 	file     string
 	line     int
-	// dropped are results that the loop computes and nobody uses.
+	// dropped are results that the loop computes and never uses.
 	dropped []place
-	// before is what is timed before the loop; inside what prepares each iteration.
+	// before is timed work before the loop; inside prepares each iteration.
 	before, inside []place
 }
 
@@ -45,7 +45,7 @@ const (
 )
 
 // readSources finds the measuring loops of packages' tests. Packages that cannot
-// be read are left out, and their errors told.
+// be read are left out, and their errors reported.
 func readSources(ctx context.Context, dir, tags string, patterns []string) (loops map[string][]loop, err error) {
 	config := &packages.Config{
 		Context: ctx, Dir: dir, Tests: true,
@@ -230,7 +230,7 @@ func (r *reader) helper(call *ast.CallExpr) *ast.FuncDecl {
 	return nil
 }
 
-// is reports whether an expression is a *testing.B, or what name says of testing.
+// is reports whether an expression is a *testing.B, or name's type of testing.
 func (r *reader) is(e ast.Expr, name string) bool {
 	p, ok := r.info.TypeOf(e).(*types.Pointer)
 	if !ok {

@@ -88,9 +88,9 @@ func (m Missing) words() string {
 // columns are the titles of the table.
 func (r *Report) columns() []string {
 	if len(r.Sides) == 1 {
-		return []string{"benchmark", "unit", "median", "typical round, 95 %", "noise", "a comparison could see"}
+		return []string{"benchmark", "unit", "median", "typical round, 95 %", "noise", "detectable (MDE)"}
 	}
-	return []string{"benchmark", "unit", "a", "b", "change (+ is worse)", "could see", "verdict"}
+	return []string{"benchmark", "unit", "a", "b", "change (+ is worse)", "detectable (MDE)", "verdict"}
 }
 
 // row is a metric's line of the table.
@@ -128,7 +128,7 @@ func percent(v float64) string {
 }
 
 func (r *Report) traps(b *strings.Builder) {
-	title := "\nTraps: these figures do not mean what they seem to\n"
+	title := "\nTraps: these figures do not measure the work they claim to\n"
 	for _, bench := range r.Benchmarks {
 		for _, t := range bench.Traps {
 			b.WriteString(title)
@@ -152,7 +152,7 @@ func (t Trap) evidence() string {
 	return text
 }
 
-// hot tells where the CPU of profiled benchmarks goes.
+// hot prints where the CPU of profiled benchmarks goes.
 func (r *Report) hot(b *strings.Builder) {
 	title := "\nWhere the CPU goes\n"
 	for _, bench := range r.Benchmarks {
@@ -177,13 +177,13 @@ func (r *Report) hot(b *strings.Builder) {
 	}
 }
 
-// footing says what the figures rest on and where they lie.
+// footing describes the basis of the figures and their place.
 func (r *Report) footing(dir string) []string {
 	lines := []string{}
 	if r.Verdict != "" {
-		lines = append(lines, fmt.Sprintf("%d rounds of %s a side; designed to call a regression without one in at most %.1f %% of sessions", r.Rounds, r.BenchTime, 100*r.Alpha/2))
+		lines = append(lines, fmt.Sprintf("%d rounds of %s per side; false-regression rate by design: at most %.1f %% per session", r.Rounds, r.BenchTime, 100*r.Alpha/2))
 		if r.AA.Pairs > 0 {
-			lines = append(lines, fmt.Sprintf("a against itself: %s; with this noise %.1f %% of simulated sessions call identical sides a regression", plural(r.AA.Pairs, "round"), 100*r.AA.FalsePositive))
+			lines = append(lines, fmt.Sprintf("a against itself: %s; with this noise %.1f %% of simulated sessions report a regression of identical sides", plural(r.AA.Pairs, "round"), 100*r.AA.FalsePositive))
 		}
 	}
 	for _, warning := range r.Warnings {
@@ -246,7 +246,7 @@ func amount(v float64, unit string) string {
 	return strings.TrimSuffix(benchunit.Scale(v, benchunit.ClassOf(unit)), ".000")
 }
 
-// line words how far the rounds are, with what is known of the first benchmark.
+// line words the progress of the rounds, with the first benchmark's figures so far.
 func (s *session) line() string {
 	text := fmt.Sprintf("round %d of %d; at most %s left", s.rounds, s.planned, notation.Time(s.left()))
 	if len(s.list) == 0 || len(s.sides) == 1 || s.rounds < sameRounds {
@@ -256,7 +256,7 @@ func (s *session) line() string {
 	c := compared{of: b, unit: perOp, metric: verify.Metric{Name: perOp, Margin: s.o.Margin}, sides: [2][]float64{values(b.series[0], perOp), values(b.series[1], perOp)}}
 	metrics, pairs, _ := together([]compared{c}, s.rounds, 0)
 	for _, m := range verify.Decide(pairs, nil, 1, s.o.rules(metrics)).Metrics {
-		text += fmt.Sprintf("; %s %s, could see %s", b.title(), Metric{MetricResult: m}.change(), percent(m.MDE))
+		text += fmt.Sprintf("; %s %s, detectable %s", b.title(), Metric{MetricResult: m}.change(), percent(m.MDE))
 	}
 	return text
 }

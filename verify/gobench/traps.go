@@ -27,13 +27,13 @@ const (
 	// elsewhere hardly shows.
 	collecting, allocating = 0.25, 0.60
 	fewestRuns             = 10
-	// driftLevel is strict, since the place of the change is searched for.
+	// driftLevel is strict, because the place of the change is searched for.
 	driftLevel = 1e-5
 	mostPlaces = 3
 )
 
-// explain profiles, reads the sources and looks for traps. What it cannot find
-// out is told as a warning: the figures stand without it.
+// explain profiles, reads the sources and looks for traps. Anything it cannot find
+// out becomes a warning: the figures stand without it.
 func (s *session) explain(ctx context.Context, r *Report, list []*benchmark) {
 	if s.rounds == 0 || len(list) == 0 {
 		return
@@ -73,7 +73,7 @@ func (s *session) explain(ctx context.Context, r *Report, list []*benchmark) {
 }
 
 // once measures a single iteration, set-up included, some times, and returns the
-// shortest: by then what is made at first use is made.
+// shortest: by then lazy initialisation is over.
 func (s *session) once(ctx context.Context, side *built, b *benchmark) (time.Duration, error) {
 	args := []string{"-test.benchtime=1x", "-test.count=3"}
 	if b.cpu > 0 {
@@ -158,12 +158,12 @@ func (j *judged) dropped() {
 	case unused:
 		at := j.loops[0].dropped[0]
 		j.add(Trap{Kind: Dropped, Where: at.String(),
-			Evidence: fmt.Sprintf("an iteration takes %s, as an empty loop does, and nobody uses the result of %s", amount(least, perOp), named(at)),
+			Evidence: fmt.Sprintf("an iteration takes %s, as an empty loop does, and the result of %s is unused", amount(least, perOp), named(at)),
 			Remedy:   "Write the loop as for b.Loop() { ... }, which keeps results alive, or assign the result to a package variable after the loop."})
 	default:
 		j.add(Trap{Kind: Dropped, Where: j.loops[0].where(),
 			Evidence: fmt.Sprintf("an iteration takes %s, as an empty loop does", amount(least, perOp)),
-			Remedy:   "Write the loop as for b.Loop() { ... }, which keeps the work, and let its input differ from what the compiler can compute beforehand."})
+			Remedy:   "Write the loop as for b.Loop() { ... }, which keeps the work, with input that the compiler cannot compute beforehand."})
 	}
 }
 
@@ -198,7 +198,7 @@ func (j *judged) setUp(side string) {
 	}
 	at := j.loops[0].before[0]
 	j.add(Trap{Kind: SetUpBefore, Side: side, Where: at.String(),
-		Evidence: fmt.Sprintf("%s before the loop is timed: one iteration with it takes %s, one of many %s; it is %.0f %% of what was measured, and less with a longer --benchtime",
+		Evidence: fmt.Sprintf("%s before the loop is timed: one iteration with it takes %s, one of many %s; it is %.0f %% of the measured time, and less with a longer --benchtime",
 			named(at), amount(j.once.Seconds(), perOp), amount(op, perOp), 100*min(1, before/total)),
 		Remedy: "Call b.ResetTimer() after the set-up, or write the loop as for b.Loop() { ... }, which times the loop alone."})
 }
@@ -219,7 +219,7 @@ func (j *judged) prepared(side string) {
 		if share := p.lines(at); share >= insideSetUp {
 			j.add(Trap{Kind: SetUpInside, Side: side, Where: at.String(),
 				Evidence: fmt.Sprintf("%s is called in every iteration with the same arguments and takes %.0f %% of the CPU", named(at), 100*share),
-				Remedy:   "Make it once before the loop if the work leaves it as it was; otherwise measure it by itself as well, and tell the two apart."})
+				Remedy:   "Make it once before the loop if the work leaves it as it was; otherwise also measure it alone, and subtract."})
 		}
 	}
 }
@@ -249,7 +249,7 @@ func (j *judged) collects() {
 		return
 	}
 	j.add(Trap{Kind: Collecting, Side: strings.Join(on, ", "), Evidence: evidence[len(evidence)-1],
-		Remedy: "Judge allocs/op and B/op first, since time follows them and the collector's pace; for the rest of the work compare with GOGC=off on both sides (--env-a, --env-b)."})
+		Remedy: "Judge allocs/op and B/op first, because time follows them and the collector's pace; for the rest of the work compare with GOGC=off on both sides (--env-a, --env-b)."})
 }
 
 func (j *judged) few() {
@@ -297,7 +297,7 @@ func (j *judged) drifts() {
 		}
 		j.add(Trap{Kind: Drift,
 			Evidence: fmt.Sprintf("from round %d on it is %.1f %% %s than before, whichever side", c.At+1, 100*math.Abs(by), word),
-			Remedy:   "Let the machine come to rest (other programs, a cold start, the CPU's frequency and temperature) and measure again; rounds in pairs keep most of it out of a comparison, not out of the figures themselves."})
+			Remedy:   "Let the machine settle (other programs, a cold start, the CPU's frequency and temperature) and measure again; paired rounds keep most of it out of a comparison, not out of the figures themselves."})
 		return
 	}
 }
@@ -313,5 +313,5 @@ func (j *judged) overcommitted() {
 	}
 	j.add(Trap{Kind: Overcommit, Where: where,
 		Evidence: fmt.Sprintf("GOMAXPROCS is %d and the machine has %s", j.out.Procs, plural(j.cores, "core")),
-		Remedy:   fmt.Sprintf("Use --cpu %d at most: beyond the cores it is the scheduler of the system that is measured.", j.cores)})
+		Remedy:   fmt.Sprintf("Use --cpu %d at most: beyond the cores it measures the operating system's scheduler.", j.cores)})
 }

@@ -30,7 +30,7 @@ func Markdown(w io.Writer, r verify.Result) error {
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	b.WriteString("\n| metric | a | b | change (+ is worse) | margin | could see | verdict |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n| metric | a | b | change (+ is worse) | margin | detectable (MDE) | verdict |\n|---|---|---|---|---|---|---|\n")
 	for _, m := range r.Metrics {
 		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %.0f %% | %s | %s |\n", m.Name, Amount(m.A, m.Unit), Amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), strings.ReplaceAll(Verdict(m), "|", "\\|"))
 	}
@@ -51,7 +51,7 @@ func fenced(text string) string {
 }
 
 // JUnit writes a result as JUnit XML: a test case per deciding metric, failed by
-// a regression and in error where it was not decided, since a CI system shows
+// a regression and in error where it was not decided, because a CI system shows
 // either as not passed.
 func JUnit(w io.Writer, r verify.Result) error {
 	type message struct {
@@ -106,8 +106,8 @@ func JUnit(w io.Writer, r verify.Result) error {
 	return err
 }
 
-// SARIF writes what did not pass as SARIF 2.1.0 (OASIS), one result per metric,
-// at what the gate is about, since a slow-down has no line of its own: the
+// SARIF writes the failures as SARIF 2.1.0 (OASIS), one result per metric,
+// at the gate's subject, because a slow-down has no line of its own: the
 // scenario's file, or the URL that is loaded.
 func SARIF(w io.Writer, r verify.Result, about string) error {
 	type text struct {
@@ -152,7 +152,7 @@ func SARIF(w io.Writer, r verify.Result, about string) error {
 		failed = failed || level == "error"
 		results = append(results, result{m.Name, level, text{fmt.Sprintf("%s: %s; margin %.0f %%; %s", m.Verdict, change(m), 100*m.Margin, m.Why)}, []location{at}})
 	}
-	// A regression that no metric tells: side b fails requests.
+	// A regression that no metric shows: side b fails requests.
 	if r.Verdict == verify.Invalid || r.Verdict == verify.Regression && !failed || r.Verdict == verify.Inconclusive && len(results) == 0 {
 		rules = append(rules, rule{"session", text{"whether the comparison could be made"}})
 		results = append(results, result{"session", "error", text{string(r.Verdict) + ": " + r.Why}, []location{at}})
@@ -167,7 +167,7 @@ func SARIF(w io.Writer, r verify.Result, about string) error {
 }
 
 // reference writes a scenario's path, or the URL that stands for one, as a URI
-// reference (RFC 3986), without what is secret in it.
+// reference (RFC 3986), without its secrets.
 func reference(about string) string {
 	if strings.Contains(about, "://") {
 		return strings.ReplaceAll(redact.Text(about), redact.Mark, "redacted") // brackets are for no URI
@@ -182,8 +182,8 @@ var (
 	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// Annotations writes what did not pass in the workflow commands that common CI
-// systems show beside a change (::error title=...::message).
+// Annotations writes the failures as workflow commands that common CI
+// systems show next to a change (::error title=...::message).
 func Annotations(w io.Writer, r verify.Result) error {
 	var b strings.Builder
 	command := func(level, title, text string) {

@@ -40,8 +40,8 @@ func TestText(t *testing.T) {
 	text := written(t, func(w io.Writer) error { return Text(w, mixed()) })
 	for _, want := range []string{
 		"REGRESSION: worse: cpu_per_request\n", "+6.1 % (+4.0 to +8.0)", "120 µs", "9,000/s", "5.08 KiB", "not known",
-		"regression (advisory)", "24 pairs of launches, one side up at a time; look 2 of 4; designed to call a regression without one in at most 1.0 %",
-		"24 pairs find changes of 2.1 %, and 0.4 % of simulated sessions", "warning: restless",
+		"regression (advisory)", "24 pairs of launches, one side up at a time; look 2 of 4; false-regression rate by design: at most 1.0 % per session",
+		"24 pairs detect changes of 2.1 %, and 0.4 % of simulated sessions", "warning: restless",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -91,7 +91,7 @@ func TestTargetsLastWords(t *testing.T) {
 	if strings.Count(text, "````") != 2 || strings.Contains(text, "|---|") || !strings.Contains(text, "- a: `./svc@'main'`") {
 		t.Errorf("got\n%s", text)
 	}
-	if text := written(t, func(w io.Writer) error { return Text(w, r) }); !strings.Contains(text, "a  ./svc@`main`\nb  ./svc\n") || strings.Contains(text, "could see") {
+	if text := written(t, func(w io.Writer) error { return Text(w, r) }); !strings.Contains(text, "a  ./svc@`main`\nb  ./svc\n") || strings.Contains(text, "detectable") {
 		t.Errorf("got\n%s", text)
 	}
 	var suite struct{}
@@ -193,6 +193,6 @@ func TestAnnotations(t *testing.T) {
 		t.Errorf("not escaped:\n%s", text)
 	}
 	if text := written(t, func(w io.Writer) error { return Annotations(w, verify.Result{Verdict: verify.Pass}) }); text != "" {
-		t.Errorf("a pass is told as %q", text)
+		t.Errorf("a pass is reported as %q", text)
 	}
 }

@@ -26,7 +26,7 @@ func Text(w io.Writer, r verify.Result) error {
 		return err
 	}
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	inert.Fprintf(t, "metric\ta\tb\tchange (+ is worse)\tmargin\tcould see\tverdict\n")
+	inert.Fprintf(t, "metric\ta\tb\tchange (+ is worse)\tmargin\tdetectable (MDE)\tverdict\n")
 	for _, m := range r.Metrics {
 		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f %%\t%s\t%s\n", m.Name, Amount(m.A, m.Unit), Amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), Verdict(m))
 	}
@@ -44,9 +44,9 @@ func measuredNothing(r verify.Result) bool {
 	return r.Verdict == verify.Invalid && !slices.ContainsFunc(r.Metrics, func(m verify.MetricResult) bool { return m.A > 0 || m.B > 0 })
 }
 
-// footing says what the verdict rests on.
+// footing describes the basis of the verdict.
 func footing(r verify.Result) []string {
-	lines := []string{fmt.Sprintf("%d pairs of launches, %s; look %d of %d; designed to call a regression without one in at most %.1f %% of sessions",
+	lines := []string{fmt.Sprintf("%d pairs of launches, %s; look %d of %d; false-regression rate by design: at most %.1f %% per session",
 		r.Pairs, method(r), r.Looks, r.Planned, 100*r.Alpha/2)}
 	if r.Stored != nil {
 		lines[0] = storedLine(*r.Stored)
@@ -54,7 +54,7 @@ func footing(r verify.Result) []string {
 	if r.AA.Pairs > 0 {
 		line := fmt.Sprintf("a against itself: %d pairs", r.AA.Pairs)
 		if r.AA.MDE > 0 {
-			line += fmt.Sprintf("; with this noise %d pairs find changes of %.1f %%, and %.1f %% of simulated sessions call identical sides a regression", r.Pairs, 100*r.AA.MDE, 100*r.AA.FalsePositive)
+			line += fmt.Sprintf("; with this noise %d pairs detect changes of %.1f %%, and %.1f %% of simulated sessions report a regression of identical sides", r.Pairs, 100*r.AA.MDE, 100*r.AA.FalsePositive)
 		}
 		lines = append(lines, line)
 	}
@@ -80,7 +80,7 @@ func method(r verify.Result) string {
 func Standing(r verify.Result) string {
 	for _, m := range r.Metrics {
 		if !m.Advisory && m.A > 0 {
-			return fmt.Sprintf("; %s %s, could see %s", m.Name, change(m), seen(m))
+			return fmt.Sprintf("; %s %s, detectable %s", m.Name, change(m), seen(m))
 		}
 	}
 	return ""
@@ -117,7 +117,7 @@ func Verdict(m verify.MetricResult) string {
 	return text
 }
 
-// Amount writes a value with its unit, three figures; what was not measured is "-".
+// Amount writes a value with its unit, three figures; "-" without a measurement.
 func Amount(v float64, unit string) string {
 	if v == 0 {
 		return "-"
@@ -125,7 +125,7 @@ func Amount(v float64, unit string) string {
 	return notation.Quantity(v, unit)
 }
 
-// storedLine says in one line what was compared.
+// storedLine describes the comparison in one line.
 func storedLine(s verify.Stored) string {
 	if s.Blocks == 0 {
 		return fmt.Sprintf("%d launches", s.Launches)
@@ -134,6 +134,6 @@ func storedLine(s verify.Stored) string {
 	if s.Commit != "" {
 		of += ", commit " + s.Commit[:min(12, len(s.Commit))]
 	}
-	return fmt.Sprintf("%d launches against %d of the baseline (%s, saved %s): unpaired, one session after the other; how often that calls a regression without one is not known",
+	return fmt.Sprintf("%d launches against %d of the baseline (%s, saved %s): unpaired, one session after the other; false-regression rate unknown",
 		s.Launches, s.Blocks, of, s.Saved.UTC().Format("2006-01-02 15:04 UTC"))
 }

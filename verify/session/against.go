@@ -20,22 +20,22 @@ const blocksAlone = 20
 // The two were measured one after the other, which pairs exist to avoid. What
 // can be done about it is done: blocks are independent samples (Mann-Whitney,
 // Hodges-Lehmann with Moses' interval); by as much as the machine itself may have
-// drifted between the sessions, as a yardstick beside every block shows, the
+// drifted between the sessions, as a yardstick next to every block shows, the
 // intervals of times and rates are wider; and nothing passes that could not have
-// been seen to fail. What has drifted otherwise (a database that has grown, a
-// neighbour on the disk) cannot be told from a change of the service, and the
-// rate of false regressions is not known: both are said with every result.
+// been seen to fail. Other drift (a database that has grown, a
+// neighbour on the disk) cannot be distinguished from a change of the service, and the
+// rate of false regressions is not known: every result says both.
 type Against struct {
 	Baseline *baseline.Baseline // nil measures alone and decides nothing
 	B        Side
-	Measurer Measurer // with the yardstick beside each block: a Yardstick
+	Measurer Measurer // with the yardstick next to each block: a Yardstick
 	Rules    verify.Rules
 	// MaxTime bounds the measuring; zero means DefaultMaxTime. Blocks is how many
 	// are measured; zero means 20.
 	MaxTime time.Duration
 	Blocks  int
 	Log     *Log           // keeps the blocks as they come; nil keeps them nowhere
-	OnBlock func(Progress) // told after every block; may be nil
+	OnBlock func(Progress) // called after every block; may be nil
 }
 
 // Run measures and decides. The result of measuring alone is inconclusive and
@@ -60,7 +60,7 @@ func (s *Against) Run(ctx context.Context) (verify.Result, error) {
 		}
 	}
 	if len(blocks) < verify.LeastBlocks {
-		return s.refused(blocks, fmt.Sprintf("the time was enough for %d launches, and fewer than %d decide nothing (hint: --max-time, --pairs)", len(blocks), verify.LeastBlocks)), nil
+		return s.refused(blocks, fmt.Sprintf("there was time for %d launches; at least %d are needed for a verdict (hint: --max-time, --pairs)", len(blocks), verify.LeastBlocks)), nil
 	}
 	if s.Baseline == nil {
 		out := verify.Single(blocks, s.Rules)

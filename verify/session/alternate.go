@@ -16,7 +16,7 @@ import (
 // turns under the load. lead is started first, at the plan's own address, and has
 // the first turn.
 //
-// What the machine does from one fraction of a second to the next then happens to
+// Noise of the machine from one fraction of a second to the next then hits
 // both alike. On a machine whose speed changed so, the difference of two blocks
 // that followed each other deviated by 10 to 19 %, and by 8 % by turns.
 type Alternator interface {
@@ -33,7 +33,7 @@ const (
 )
 
 // rest follows every turn: no side gets new requests in it, and those under way
-// end. Only one side is at work at a time then, but for what a service does after
+// end. Only one side is at work at a time then, except for a service's work after
 // it has answered.
 func rest(turn time.Duration) time.Duration { return turn / 3 }
 
@@ -87,7 +87,7 @@ func (l *Launcher) alternate(ctx context.Context, lead, other Side, turn time.Du
 		running.Go(func() {
 			b, why, err := l.block(together, s, plan, dir, meeting{clock, ready})
 			if err != nil {
-				cancel(err) // the other has nobody to take turns with
+				cancel(err) // the other has no partner for turns
 			}
 			if rate, ok := b.Values["throughput"]; ok {
 				b.Values["throughput"] = rate / share

@@ -170,7 +170,7 @@ func TestTurnsThatBreakLater(t *testing.T) {
 }
 
 // TestTurnsThatBecomeCrowded: requests that were fast at first and are slow later
-// are told.
+// are reported.
 func TestTurnsThatBecomeCrowded(t *testing.T) {
 	for _, from := range []int{2, 1000} {
 		m := &alternating{bench: bench{rng: rand.New(rand.NewPCG(1, 2)), sd: 0.02}}

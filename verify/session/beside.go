@@ -19,21 +19,21 @@ import (
 // listens matches the names of variables and flags whose bare number is a port.
 var listens = regexp.MustCompile(`(?i)port|addr|listen|bind|^-[lp]$`)
 
-// numbers finds what may be a port, with the host before it where there is one.
+// numbers finds possible ports, with the host before it where there is one.
 var numbers = regexp.MustCompile(`(?:(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9._-]*):)?([0-9]+)`)
 
 // beside returns the plan with its service at another port of the same host, so
-// that it can run beside the first: in the requests' URLs, readiness, arguments
-// and environment. What cannot be moved is an error that says why.
+// that it can run alongside the first: in the requests' URLs, readiness, arguments
+// and environment. An address that cannot be moved is an error that says why.
 //
-// Only what certainly is the address is moved, or two sides would differ in more
+// Only a certain match of the address is moved, or two sides would differ in more
 // than their ports: the port after a host of this machine or after none, and the
-// bare number where the name of its variable or flag says what it is.
+// bare number where the name of its variable or flag identifies it.
 func beside(plan *scenario.Plan, port string) (*scenario.Plan, error) {
 	if plan.Load.Open() {
-		// Warming up, both would have it at once: what one could bear became a
+		// Warming up, both would have it at once: a load that one could bear became a
 		// queue that the turns then inherited, with a p90 of 300 ms for 1 ms.
-		return nil, errors.New("the load comes at a rate, which both at once may not bear")
+		return nil, errors.New("the load has a fixed rate, which both at once may not sustain")
 	}
 	if plan.Target.PID != 0 {
 		return nil, errors.New("the target runs already")

@@ -74,8 +74,8 @@ func TestBeside(t *testing.T) {
 		"names no port":             at(func(p *scenario.Plan) { p.Requests[0].URL = "http://localhost/" }),
 		"several addresses":         at(func(p *scenario.Plan) { p.Requests = append(p.Requests, scenario.Request{URL: "http://127.0.0.1:81/"}) }),
 		"runs already":              at(func(p *scenario.Plan) { p.Target.PID = 1 }),
-		"comes at a rate":           at(func(p *scenario.Plan) { p.Load.Rate = 100 }),
-		"both at once may not bear": at(func(p *scenario.Plan) { p.Load.Replay = &scenario.Replay{} }),
+		"has a fixed rate":          at(func(p *scenario.Plan) { p.Load.Rate = 100 }),
+		"may not sustain":           at(func(p *scenario.Plan) { p.Load.Replay = &scenario.Replay{} }),
 		"neither the target's argu": at(func(p *scenario.Plan) { p.Target.Build = "./svc" }),
 	} {
 		if _, err := beside(plan, "9"); err == nil || !strings.Contains(err.Error(), want) {

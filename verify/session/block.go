@@ -49,7 +49,7 @@ func readBlock(dir string) (b verify.Block, void, err error) {
 	return b, nil, nil
 }
 
-// put keeps a value that is a number above zero; what is not was not seen.
+// put keeps a value that is a number above zero; others count as missing.
 func put(b verify.Block, name string, v float64) {
 	if v > 0 && v <= 1e300 {
 		b.Values[name] = v
@@ -73,7 +73,7 @@ func (e *spoiltError) Error() string { return "the generator could not keep up: 
 func unusable(s record.Summary) error {
 	late := !s.Generator.Valid && len(s.Generator.WhyInvalid) > 0 && s.Generator.WhyInvalid[0] != s.Generator.Unanswered
 	switch {
-	case s.Load.Requests == 0 && late: // on a host that stood still
+	case s.Load.Requests == 0 && late: // on a host that stalled
 		return &spoiltError{s.Generator.WhyInvalid[0]}
 	case s.Load.Requests == 0:
 		return errors.New("the scenario loaded nothing: no request ended within the block (hint: a longer --block, or more load)")
@@ -110,12 +110,12 @@ func (f figures) mean(name string) float64 {
 	return amount / float64(present)
 }
 
-// failures tells how requests failed, the kinds and statuses that the load
+// failures lists how requests failed, the kinds and statuses that the load
 // counted: " (connect: 12, status 404: 512)".
 func failures(l record.LoadSummary) string {
 	counts := map[string]int64{}
 	for kind, n := range l.ErrorKinds {
-		if kind != "status" { // they are told by number
+		if kind != "status" { // they are named by number
 			counts[kind] = n
 		}
 	}

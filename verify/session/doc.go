@@ -1,4 +1,4 @@
-// Package session measures what verify decides on: the blocks of two sides, launch by
+// Package session measures the input of verify: the blocks of two sides, launch by
 // launch, until a look decides or the time is up.
 //
 // A Session takes two Sides (a plan each, and the binary that was built for it), the
@@ -12,6 +12,6 @@
 // session that was interrupted loses the pair under way and nothing else.
 //
 // A side that does not start, serve or last, and a generator that cannot keep up, make
-// the result invalid and are no error. Errors are the context's end, and what keeps the
-// log from being written or resumed.
+// the result invalid and are no error. Errors are the context's end, and failures to write or resume the
+// log.
 package session

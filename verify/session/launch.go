@@ -45,7 +45,7 @@ type Launcher struct {
 	// Duration and Warmup of a block; zero means 2 s and 1 s. Two sides that take
 	// turns share twice the duration, with their rests.
 	Duration, Warmup time.Duration
-	// Repeated counts the blocks that were measured again, since the generator
+	// Repeated counts the blocks that were measured again, because the generator
 	// could not keep up: on a shared machine it now and then misses its turn.
 	Repeated int
 
@@ -58,7 +58,7 @@ const attempts = 3
 
 // Measure runs one block, again if the generator spoilt it. An error means that
 // the side could not be measured at all: it did not start, or ended meanwhile; a
-// *run.Ended tells the latter.
+// *run.Ended marks the latter.
 func (l *Launcher) Measure(ctx context.Context, s Side) (b verify.Block, err error) {
 	err = l.repeat(func() (void, err error) {
 		b, void, err = l.block(ctx, s, l.plan(s), l.dir(s), meeting{})
@@ -67,7 +67,7 @@ func (l *Launcher) Measure(ctx context.Context, s Side) (b verify.Block, err err
 	return b, err
 }
 
-// repeat measures, again where the generator spoilt it: void is why what was measured
+// repeat measures, again where the generator spoilt it: void is why the measurement
 // does not count, nil if it does.
 func (l *Launcher) repeat(measure func() (void, err error)) error {
 	for attempt := 1; ; attempt++ {
@@ -102,7 +102,7 @@ func (l *Launcher) dir(s Side) string {
 
 // block launches a side's target for a plan and makes a block of the run; void is why it
 // does not count. The
-// clock and what the load waits for once the target is ready are the run's own
+// clock and the load's waits once the target is ready are the run's own
 // unless they are given.
 func (l *Launcher) block(ctx context.Context, s Side, plan *scenario.Plan, dir string, m meeting) (b verify.Block, void, err error) {
 	defer os.RemoveAll(dir)

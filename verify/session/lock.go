@@ -12,11 +12,11 @@ import (
 )
 
 // lockFile says which process is at a session. The kernel drops its lock with
-// that process, however it ends; the file stays, since a name that is removed and
+// that process, however it ends; the file stays, because a name that is removed and
 // made again would be two locks.
 const lockFile = "session.lock"
 
-// holder is what the lock's file says, for whoever comes second.
+// holder is the content of the lock's file, for whoever comes second.
 type holder struct {
 	PID   int       `json:"pid"`
 	Host  string    `json:"host,omitempty"` // a directory may be shared

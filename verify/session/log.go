@@ -40,17 +40,17 @@ const maxBlocks = 10_000
 // maxBlock bounds a line of the log, which a resumed session reads back.
 const maxBlock = 4 << 20
 
-// Header says what a session compares; a session resumes only its own like.
+// Header describes a session's comparison; a session resumes only under an equal one.
 type Header struct {
 	Schema string `json:"schema"`
-	// A and B are what the sides are, in words, without secrets.
+	// A and B describe the sides in words, without secrets.
 	A    string          `json:"a"`
 	B    string          `json:"b"`
 	Plan json.RawMessage `json:"scenario"`
 	Seed uint64          `json:"seed"`
 	Host record.Host     `json:"host"`
 
-	// What side b was, and how it was measured, for those who compare it later.
+	// Side b's version and circumstances, for later comparisons.
 	Begun   time.Time       `json:"begun,omitzero"`
 	Commit  revision.Commit `json:"b_commit,omitzero"`
 	Go      string          `json:"b_go_version,omitempty"` // empty unless it is a Go binary
@@ -80,7 +80,7 @@ func Create(dir string, h Header) (*Log, error) {
 	}
 	return locked(dir, func() (*Log, error) {
 		if _, err := os.Stat(filepath.Join(dir, File)); err == nil {
-			return nil, fmt.Errorf("session: %s holds one already (hint: --resume goes on with it)", dir)
+			return nil, fmt.Errorf("session: %s holds one already (hint: --resume continues it)", dir)
 		}
 		h.Schema = sessionSchema
 		if err := record.WriteJSON(dir, File, h); err != nil {
@@ -125,7 +125,7 @@ func Resume(dir string, h Header) (*Log, uint64, error) {
 		return nil, 0, fmt.Errorf("resume %s: %w", path, err)
 	}
 	if old.Schema != sessionSchema {
-		return nil, 0, fmt.Errorf("resume %s: schema %q is not %q, which this version goes on with (hint: begin anew with another -o)", path, old.Schema, sessionSchema)
+		return nil, 0, fmt.Errorf("resume %s: schema %q is not %q, which this version continues (hint: begin anew with another -o)", path, old.Schema, sessionSchema)
 	}
 	if field := differs(old, h); field != "" {
 		return nil, 0, fmt.Errorf("resume %s: its %s is not that of this command", dir, field)
@@ -192,7 +192,7 @@ func (l *Log) read(path string) (whole int64, err error) {
 	for n := 1; ; n++ {
 		line, err := lines.ReadSlice('\n')
 		if errors.Is(err, io.EOF) {
-			return whole, nil // what has no end was cut short
+			return whole, nil // a line without an end was cut short
 		}
 		var b logged
 		switch {
@@ -238,7 +238,7 @@ func (l *Log) pair(kind string, n int) (verify.Pair, bool) {
 	return l.pairs[kind][n], true
 }
 
-// Pairs returns what the log holds: pairs of side A with itself, and of both.
+// Pairs returns the log's pairs: of side A with itself, and of both.
 func (l *Log) Pairs() (same, both []verify.Pair) {
 	if l == nil {
 		return nil, nil
@@ -253,7 +253,7 @@ func (l *Log) count(kind string) int {
 	return len(l.pairs[kind])
 }
 
-// Finish writes the result beside the blocks and closes the log.
+// Finish writes the result next to the blocks and closes the log.
 func (l *Log) Finish(r verify.Result) error {
 	if l == nil {
 		return nil

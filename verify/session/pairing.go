@@ -13,7 +13,7 @@ import (
 
 // first measures the first pair of both sides, and settles by it how pairs are
 // measured: by turns where the Measurer can and both sides serve well so, or else
-// with one side up at a time. Of an interrupted session the log tells.
+// with one side up at a time. For an interrupted session the log says.
 func (s *Session) first(ctx context.Context) (verify.Pair, error) {
 	s.turn, s.apart = 0, ""
 	if err := s.Resumable(); err != nil {
@@ -42,14 +42,14 @@ func (s *Session) alternates() bool {
 // one cannot go on with.
 func (s *Session) Resumable() error {
 	if p, ok := s.Log.pair(compared, 0); ok && p.Turn > 0 && !s.alternates() {
-		return fmt.Errorf("the session was begun by turns of %v, and would go on with one side up at a time (hint: without --one-at-a-time and --save-baseline, or begin anew with another -o)", p.Turn)
+		return fmt.Errorf("the session began with turns of %v and would continue with one side up at a time (hint: without --one-at-a-time and --save-baseline, or begin anew with another -o)", p.Turn)
 	}
 	return nil
 }
 
 // tryTurns finds the shortest turn that holds several requests. Whatever goes
-// wrong is tried again with one side up at a time, and told by that if it is the
-// side's fault; why says what did.
+// wrong is tried again with one side up at a time, and reported by that if it is the
+// side's fault; why names the cause.
 func (s *Session) tryTurns(ctx context.Context) (p verify.Pair, why string) {
 	for s.turn = leastTurn; s.turn <= mostTurn; s.turn *= 2 {
 		p, err := s.measure(ctx, s.A, s.B, compared, 0)

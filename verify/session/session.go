@@ -21,7 +21,7 @@ const (
 	// their root, and the machine drifts.
 	mostPairs = 60
 	// samePairs of side A with itself: the least that a test can call different
-	// at 5 %. The noise is told by the pairs compared as well.
+	// at 5 %. The compared pairs show the noise as well.
 	samePairs = 6
 )
 
@@ -38,7 +38,7 @@ type Session struct {
 	Pairs   int
 	// Log keeps the blocks as they come; nil keeps them nowhere.
 	Log *Log
-	// OnProgress, if set, is told after every block. It must not block.
+	// OnProgress, if set, is called after every block. It must not block.
 	OnProgress func(Progress)
 
 	turn  time.Duration // of each side, while both are up; zero for one at a time
@@ -47,14 +47,14 @@ type Session struct {
 }
 
 // Run measures until a look decides or the session's time or pairs are used up.
-// When ctx ends, what was measured stays in the Log, and the error is ctx's.
+// When ctx ends, the measurements stay in the Log, and the error is ctx's.
 //
 // A side that could not be measured (it did not start, or ended) and blocks that
 // do not count (the generator was saturated, nothing was served) end the session
 // as invalid; other errors are of keeping the log.
 func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	begun := time.Now()
-	// One pair comes first: a side that does not start or serve is told before
+	// One pair comes first: a side that does not start or serve is reported before
 	// minutes go into comparing the other with itself.
 	first, err := s.first(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 		return s.refused(nil, pairs, fmt.Sprintf("the target does not deliver %s, which the scenario asks for (hint: build it, so that the probe is in it, or verify: {%s: off})", name, name)), nil
 	}
 	if least := s.least(s.took); least > s.maxTime() {
-		return s.refused(nil, pairs, fmt.Sprintf("the time is not enough: %d pairs of side a with itself and %d of both, the fewest that decide, take %s (hint: --max-time)", samePairs, s.Rules.Least(), notation.Time(least))), nil
+		return s.refused(nil, pairs, fmt.Sprintf("too little time: at least %d pairs of side a with itself and %d of both are needed, which take %s (hint: --max-time)", samePairs, s.Rules.Least(), notation.Time(least))), nil
 	}
 	s.tell(Progress{Phase: "both sides serve", Left: s.maxTime() - time.Since(begun)})
 	aa, spent, err := s.same(ctx, begun)
@@ -81,7 +81,7 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	dropped := s.drop(aa)
 	most := s.affordable(begun, spent)
 	if least := s.Rules.Least(); most < least {
-		return s.refused(aa, pairs, fmt.Sprintf("the time is enough for %d pairs, and fewer than %d decide nothing (hint: --max-time)", most, least)), nil
+		return s.refused(aa, pairs, fmt.Sprintf("there is time for %d pairs; at least %d are needed for a verdict (hint: --max-time)", most, least)), nil
 	}
 	s.Rules = s.Rules.Plan(most)
 	pairs, out, err := s.grow(ctx, pairs, aa, begun, spent)
@@ -90,10 +90,10 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	}
 	out.AA, out.Warnings = verify.Errors(aa, pairs, most, s.Rules), append(out.Warnings, dropped...)
 	if n := s.crowded(pairs); 2*n > len(pairs) {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("in %d of %d pairs one request in ten took longer than the %v between two turns, so that both sides were at work at once: what they wait for in common slows both alike (hint: --one-at-a-time)", n, len(pairs), rest(s.turn)))
+		out.Warnings = append(out.Warnings, fmt.Sprintf("in %d of %d pairs one request in ten took longer than the %v between two turns, so both sides worked at once: a shared bottleneck slows both alike (hint: --one-at-a-time)", n, len(pairs), rest(s.turn)))
 	}
 	if len(out.AA.Different) > 0 {
-		out.Warnings = append(out.Warnings, "side a differed from itself by "+strings.Join(out.AA.Different, ", ")+": this machine is too restless for what follows to be sure")
+		out.Warnings = append(out.Warnings, "side a differed from itself by "+strings.Join(out.AA.Different, ", ")+": this machine is too noisy for reliable verdicts")
 	}
 	return out, nil
 }
@@ -180,7 +180,7 @@ func (s *Session) unmeasured(ctx context.Context, aa, pairs []verify.Pair, err e
 	return s.refused(aa, pairs, err.Error()), nil
 }
 
-// least returns what the shortest session takes when a pair takes each; pairs
+// least returns the time of the shortest session when a pair takes each; pairs
 // that the log has take nothing.
 func (s *Session) least(each time.Duration) time.Duration {
 	missing := max(0, samePairs-s.Log.count(identical)) + max(0, s.Rules.Least()-s.Log.count(compared))
@@ -206,7 +206,7 @@ func (s *Session) affordable(begun time.Time, each time.Duration) int {
 	return max(most, s.Log.count(compared))
 }
 
-// decide judges the pairs and what no metric of speed covers: failed requests.
+// decide judges the pairs, and failed requests, which no metric of speed covers.
 func (s *Session) decide(pairs, aa []verify.Pair, look int) verify.Result {
 	out := verify.Decide(pairs, aa, look, s.Rules)
 	var a, b float64
@@ -253,7 +253,7 @@ func invalid(pairs []verify.Pair) string {
 	return ""
 }
 
-// voided tells which side's block does not count, and why; "" when both do.
+// voided returns which side's block does not count, and why; "" when both do.
 func voided(p verify.Pair) string {
 	switch {
 	case p.A.Void != "":

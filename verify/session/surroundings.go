@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/verify/baseline"
 )
 
-// Surroundings tells the circumstances in which a side is measured by a
+// Surroundings returns the circumstances in which a side is measured by a
 // launcher. It is to be called before any load runs, which takes threads of its
 // own.
 func Surroundings(plan *scenario.Plan, s Side, l *Launcher) (baseline.Circumstances, error) {

@@ -9,10 +9,10 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// Yardstick measures blocks as its Measurer does, and beside each of them the
+// Yardstick measures blocks as its Measurer does, and next to each of them the
 // machine, by a fixed piece of work: computing (SHA-256) and waiting for a cache.
-// Blocks of two sessions tell by it whether the machine itself has become slower
-// or faster between them. What it does not tell of is the state of memory,
+// Blocks of two sessions show by it whether the machine itself has become slower
+// or faster between them. It does not show the state of memory,
 // disks, databases and the network.
 type Yardstick struct{ Measurer }
 
@@ -27,8 +27,8 @@ func (y Yardstick) Measure(ctx context.Context, s Side) (verify.Block, error) {
 }
 
 // Sizes of the work: half a ms of it, often, in a core's own cache. With memory
-// beyond that, or few long tries, it varied more from block to block than what
-// services take (a deviation of 7 %, against 2 % so), and told nothing.
+// beyond that, or few long tries, it varied more from block to block than
+// services do (a deviation of 7 %, against 2 % so), and showed nothing.
 const (
 	spells      = 60
 	spellBlocks = 8
@@ -36,7 +36,7 @@ const (
 	spellMemory = 256 << 10
 )
 
-// spell returns how long the fixed work takes: the shortest of some tries, since
+// spell returns how long the fixed work takes: the shortest of some tries, because
 // whoever interrupts one only makes it longer.
 func spell() time.Duration {
 	memory := make([]byte, spellMemory)

@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// series are what a histogram is delivered as; time and label may be empty.
+// series are those that a histogram is delivered as; time and label may be empty.
 type series struct{ latency, count, time, label string }
 
 var (
@@ -72,7 +72,7 @@ func (d *distribution) sample(s *state, edge time.Duration) {
 }
 
 // deliver delivers a histogram: its totals so far and, if it is of one window,
-// the quantiles of what was added.
+// the quantiles of the added values.
 func deliver(m *observe.Meter, s series, edge, at time.Duration, total, added *histogram, window bool) {
 	if s.count != "" {
 		m.Count(s.count, s.label, at, float64(total.Count))

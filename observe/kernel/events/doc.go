@@ -1,4 +1,4 @@
-// Package events counts what happens in the kernel by eBPF programs on its
+// Package events counts events in the kernel by eBPF programs on its
 // tracepoints:
 //
 //	tcp.*        connections opened, established and closed, segments retransmitted
@@ -14,14 +14,14 @@
 // are kept in buckets of a quarter of a power of two, so that a quantile is
 // known to about an eighth of itself, and q=max is the top of its bucket.
 //
-// Each set of tracepoints is tried by itself; what cannot be attached is named
-// in Health with what would enable it. All are raw tracepoints with BTF, so that
+// Each set of tracepoints is tried by itself; one that cannot be attached is named
+// in Health with its remedy. All are raw tracepoints with BTF, so that
 // neither tracefs nor a BPF file system has to be mounted, and no kprobes are
 // needed. The timestamps are CLOCK_MONOTONIC, which is the run's clock.
 //
 // The programs also count all of the target's network namespace, as the kernel
 // does in its own counters; the difference is the series kernel.calibration, and
-// Health tells when it exceeds 1 %.
+// Health reports when it exceeds 1 %.
 //
 // It refuses to be on the path of requests: uprobes (some 20 us a hit) and
 // tracepoints of system calls (0.1 to 0.4 us on each call of the machine) were

@@ -220,7 +220,7 @@ func TestConnectFails(t *testing.T) {
 	}, func(sink *observetest.Sink) bool { return sum(sink, record.TCPConnectFails, "") > 19.9 })
 }
 
-// The threads of this process wait for CPUs, and their waits are told.
+// The threads of this process wait for CPUs, and their waits are reported.
 func TestRunQueue(t *testing.T) {
 	_, sink := watch(t, os.Getpid(), func() {
 		r, w := io.Pipe()
@@ -238,7 +238,7 @@ func TestRunQueue(t *testing.T) {
 	}
 }
 
-// Files that are synced are told, on file systems that tell, and the device
+// Files that are synced are reported, on file systems that report, and the device
 // below with them.
 func TestFsync(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "synced"))
@@ -318,7 +318,7 @@ func namespaceOpens(t *testing.T) float64 {
 	return values[record.NetPassiveOpens]
 }
 
-// A target that ends mid-run is told, and its programs do not stay.
+// A target that ends mid-run is reported, and its programs do not stay.
 func TestEndOfTheProcessIsTold(t *testing.T) {
 	cmd := exec.Command("cat")
 	stdin, err := cmd.StdinPipe()
@@ -334,7 +334,7 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 		_ = cmd.Wait()
 	}, func(*observetest.Sink) bool { return s.vitals.Gone() })
 	if h := s.Health(); h.OK || !strings.Contains(h.Why, "the process ended") {
-		t.Errorf("health %+v does not tell of the end", h)
+		t.Errorf("health %+v does not report the end", h)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // Types of file systems, as in mountinfo, by whether the kernel's tracepoints
-// tell of their syncs. Others have no disk below them, or lie upon one that is
+// report their syncs. Others have no disk below them, or lie upon one that is
 // listed.
 var (
 	telling = []string{"ext2", "ext3", "ext4", "f2fs", "overlay"}
@@ -14,7 +14,7 @@ var (
 )
 
 // mounted parses /proc/<pid>/mountinfo (proc_pid_mountinfo(5)): whether there is
-// a file system whose syncs are told, and the types of those that do not tell.
+// a file system whose syncs are reported, and the types of those that report none.
 func mounted(mountinfo []byte) (tells bool, blind []string) {
 	for line := range bytes.Lines(mountinfo) {
 		_, rest, ok := bytes.Cut(line, []byte(" - "))

@@ -43,7 +43,7 @@ func (h *histogram) add(o *histogram) {
 	}
 }
 
-// since returns what was added since an earlier reading of the same histogram.
+// since returns the counts added since an earlier reading of the same histogram.
 // While it is read the kernel goes on counting, so Count is made to fit.
 func (h *histogram) since(earlier *histogram) histogram {
 	d := histogram{Sum: h.Sum - earlier.Sum}

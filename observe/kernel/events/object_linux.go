@@ -25,7 +25,7 @@ var errAbsent = errors.New("this kernel lacks it (it takes Linux 5.11 with CONFI
 
 // set is a set of programs that are of use only together.
 type set struct {
-	tells    string // what is missing without it
+	tells    string // the data that is missing without it
 	programs []string
 	optional bool // is not missed
 }
@@ -103,7 +103,7 @@ func (o *object) attach(spec *ebpf.CollectionSpec, s set, cache *btf.Cache) erro
 	return nil
 }
 
-// setTargets tells the programs which processes are the target.
+// setTargets gives the programs the target's processes.
 func (o *object) setTargets(pids [maxTargets]uint32) error {
 	return o.maps.Variables["targets"].Set(pids)
 }
@@ -120,7 +120,7 @@ func (o *object) close() {
 	}
 }
 
-// explain says what would enable what failed. The library suspects the memory
+// explain names the remedy for a failure. The library suspects the memory
 // lock of every refusal; since Linux 5.11 it is rarely that.
 func explain(err error) error {
 	switch {

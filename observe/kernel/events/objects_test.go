@@ -23,7 +23,7 @@ const sums = "objects.sum"
 
 // TestObjectsAreOfTheirSource: the committed objects and the C beside them belong
 // together. Where the compiler is the one that made them, they are made again;
-// where it is another or there is none, the hashes tell that neither was changed
+// where it is another or there is none, the hashes show that neither was changed
 // without the other.
 func TestObjectsAreOfTheirSource(t *testing.T) {
 	committed, err := os.ReadFile(sums)

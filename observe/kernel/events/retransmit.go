@@ -40,7 +40,7 @@ func parseRetransmit(b []byte) (retransmit, error) {
 	}, nil
 }
 
-// place tells where it was, as a label: the port that the target listens on, or
+// place returns where it was, as a label: the port that the target listens on, or
 // whom it connected to.
 func (r *retransmit) place() string {
 	if r.inwards {

@@ -27,7 +27,7 @@ const (
 	f2fsMagic = 0xF2F52010
 )
 
-// toldBy reports whether the file is on a file system whose syncs are told.
+// toldBy reports whether the file is on a file system whose syncs are reported.
 func toldBy(t *testing.T, f *os.File) bool {
 	t.Helper()
 	var stat unix.Statfs_t
@@ -58,7 +58,7 @@ func TestRetransmissionsAgainstTheKernel(t *testing.T) {
 	s, sink := watch(t, os.Getpid(), func() { t.Cleanup(drop(uint16(port))) },
 		func(sink *observetest.Sink) bool { return sum(sink, record.TCPRetransmits, "") >= want })
 	told := sum(sink, record.TCPRetransmits, "")
-	if by := sum(sink, record.TCPRetransmitBy, fmt.Sprintf("local=%d", port)); by < 0.99*told && !strings.Contains(s.Health().Why, "too many to tell") {
+	if by := sum(sink, record.TCPRetransmitBy, fmt.Sprintf("local=%d", port)); by < 0.99*told && !strings.Contains(s.Health().Why, "too many retransmissions") {
 		t.Errorf("%v of %v retransmissions are told by their port", by, told)
 	}
 	d := sink.Last(record.KernelCalibration, "of=retransmits")
@@ -81,7 +81,7 @@ func smallSegments(t *testing.T, n int, f func(server, client net.Conn)) (port i
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The listener stays: its port tells whose the connection is.
+	// The listener stays: its port identifies the connection's owner.
 	t.Cleanup(func() { _ = l.Close() })
 	for range n {
 		client, err := net.Dial("tcp", l.Addr().String())
@@ -101,7 +101,7 @@ func smallSegments(t *testing.T, n int, f func(server, client net.Conn)) (port i
 
 // dropper returns a function that drops one in 32 of the packets that come
 // to this process from a TCP port, until the function that it returns is called.
-// They are dropped where they arrive: the sender is told of what is dropped where
+// They are dropped where they arrive: the sender learns of what is dropped where
 // it leaves, and does not count sending it again. It makes a control group of its own for that, and skips the test where it
 // cannot.
 func dropper(t *testing.T) (drop func(port uint16) (stop func())) {

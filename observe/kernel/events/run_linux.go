@@ -27,7 +27,7 @@ const seldom = time.Second
 // kernel).
 const initialPIDs = 0xEFFFFFFC
 
-// state is what Open takes and Run uses.
+// state is acquired by Open and used by Run.
 type state struct {
 	*Source
 	subject observe.Subject
@@ -67,7 +67,7 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	return nil
 }
 
-// refused says what is not seen when nothing could be attached.
+// refused names the missing data when nothing could be attached.
 func refused(missing []error) error {
 	privilege, absent := true, true
 	var reasons []string
@@ -75,7 +75,7 @@ func refused(missing []error) error {
 		privilege, absent = privilege && errors.Is(err, errPermitted), absent && errors.Is(err, errAbsent)
 		reasons = append(reasons, err.Error())
 	}
-	// What is the same for all is said once.
+	// A cause common to all is named once.
 	const lost = "connections, retransmissions by socket, and run-queue, block-device and fsync latency are not counted"
 	switch {
 	case privilege:
@@ -85,7 +85,7 @@ func refused(missing []error) error {
 		}
 	case absent:
 		return &observe.Unsupported{
-			What:   "this kernel lacks what the eBPF programs take, so " + lost,
+			What:   "this kernel lacks a feature that the eBPF programs need, so " + lost,
 			Enable: "run Linux 5.11 or later with CONFIG_DEBUG_INFO_BTF; in a sandbox, allow the system call bpf",
 		}
 	}
@@ -96,12 +96,12 @@ func refused(missing []error) error {
 	}
 }
 
-// permitted refuses early what cannot work, in plain words.
+// permitted refuses impossible cases early, in plain words.
 func permitted() error {
 	var stat unix.Stat_t
 	if err := unix.Stat("/proc/self/ns/pid", &stat); err == nil && stat.Ino != initialPIDs {
 		return &observe.Unsupported{
-			What:   "redline is in a PID namespace of its own, so that the kernel's events cannot be told by process",
+			What:   "redline is in a PID namespace of its own, so it cannot attribute the kernel's events to processes",
 			Enable: "run redline on the host, or its container with --pid=host",
 		}
 	}
@@ -115,7 +115,7 @@ func permitted() error {
 	return nil
 }
 
-// attach attaches what it can and returns what it could not.
+// attach attaches all possible programs and returns the others.
 func (s *state) attach() (missing []error) {
 	// Before Linux 5.11 maps count as locked memory; without the right to raise
 	// the limit, creating them says so.
@@ -154,7 +154,7 @@ func (s *state) attach() (missing []error) {
 }
 
 // attachFsync attaches the programs on syncs where there are file systems that
-// tell: no syncs and syncs that are not seen must not look alike.
+// report: no syncs and unobserved syncs must not look alike.
 func (s *state) attachFsync(add func(func() (*ebpf.CollectionSpec, error), ...set) *object) (*object, error) {
 	mountinfo, _, err := s.tree.Members[0].Read("mountinfo", nil)
 	if err != nil {
@@ -162,10 +162,10 @@ func (s *state) attachFsync(add func(func() (*ebpf.CollectionSpec, error), ...se
 	}
 	tells, blind := mounted(mountinfo)
 	if !tells {
-		return nil, fmt.Errorf("no fsync latency: ext4 and f2fs tell of syncs, %s does not", cmp.Or(strings.Join(blind, ", "), "what is mounted here"))
+		return nil, fmt.Errorf("no fsync latency: ext4 and f2fs report syncs, %s does not", cmp.Or(strings.Join(blind, ", "), "this file system"))
 	}
 	if len(blind) > 0 {
-		s.vitals.Say("syncs on %s are not seen: ext4 and f2fs tell of theirs", strings.Join(blind, ", "))
+		s.vitals.Say("syncs on %s are not counted: only ext4 and f2fs report theirs", strings.Join(blind, ", "))
 	}
 	return add(loadFsync,
 		set{tells: "fsync latency", programs: []string{fsyncProgExt4SyncFileEnter, fsyncProgExt4SyncFileExit}},
@@ -195,12 +195,12 @@ func (s *state) release() {
 	s.tree.Close()
 }
 
-// setTargets tells all programs which processes are the target.
+// setTargets gives all programs the target's processes.
 func (s *state) setTargets() {
 	var pids [maxTargets]uint32
 	for i, p := range s.tree.Members {
 		if i == maxTargets {
-			s.vitals.Say("events of the first %d of the target's %d processes are told", maxTargets, len(s.tree.Members))
+			s.vitals.Say("only the first %d of the target's %d processes are followed", maxTargets, len(s.tree.Members))
 			break
 		}
 		pids[i] = uint32(p.PID)

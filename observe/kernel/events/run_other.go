@@ -10,7 +10,7 @@ import (
 
 type state struct{}
 
-// Open implements observe.Source: it is refused, since the programs are for
+// Open implements observe.Source: it is refused, because the programs are for
 // Linux on these architectures.
 func (*Source) Open(context.Context, observe.Subject) error {
 	return &observe.Unsupported{What: "kernel events are counted by eBPF, which is built for Linux on amd64 and arm64", Enable: "run the target and redline there"}

@@ -23,7 +23,7 @@ import (
 const (
 	listens   = uint32(1) // LISTENS of tcp.bpf.c
 	connected = uint32(2) // CONNECTED
-	// maxPlaces bounds the sockets that retransmissions are told by.
+	// maxPlaces bounds the sockets that retransmissions are counted by.
 	maxPlaces = 32
 	// calibrationWindows is how many windows pass between two readings of the
 	// kernel's counters.
@@ -86,7 +86,7 @@ func newTCPEvents(o *object) (*tcpEvents, error) {
 	}, nil
 }
 
-// seed tells the programs of the namespace and of sockets that are older than
+// seed gives the programs the namespace and the sockets that are older than
 // they are.
 func (t *tcpEvents) seed(s *state) {
 	t.enter(s)
@@ -100,7 +100,7 @@ func (t *tcpEvents) seed(s *state) {
 		}
 	}
 	if err != nil {
-		s.vitals.Say("sockets older than the run are not known as the target's: %v", err)
+		s.vitals.Say("sockets older than the run cannot be attributed to the target: %v", err)
 	}
 }
 
@@ -123,7 +123,7 @@ func (t *tcpEvents) enter(s *state) (changed bool) {
 	return true
 }
 
-// look follows what changes seldom.
+// look follows processes and namespaces, which change seldom.
 func (t *tcpEvents) look(s *state) {
 	if t.enter(s) {
 		s.meter.Break()
@@ -162,7 +162,7 @@ func (t *tcpEvents) listen(s *state, ports []uint16) {
 
 func (t *tcpEvents) set(s *state, port uint16, kind uint32) {
 	if err := t.ports.Put(uint32(port), kind); err != nil {
-		s.vitals.Say("port %d is not known as the target's: %v", port, err)
+		s.vitals.Say("port %d cannot be attributed to the target: %v", port, err)
 	}
 }
 
@@ -189,10 +189,10 @@ func (t *tcpEvents) sample(s *state, edge time.Duration) {
 		t.calibrate(s, edge, &now)
 	}
 	if now.Untracked > t.last.Untracked {
-		s.vitals.Say("connections were too many to follow all of them")
+		s.vitals.Say("too many connections to follow all of them")
 	}
 	if now.Untold > t.last.Untold {
-		s.vitals.Say("retransmissions were too many to tell all of their sockets")
+		s.vitals.Say("too many retransmissions to record all of their sockets")
 	}
 	t.last, t.edge = now, edge
 }
@@ -201,7 +201,7 @@ func (t *tcpEvents) sample(s *state, edge time.Duration) {
 func (t *tcpEvents) connections() bool     { return t.object.attached[tcpProgInetSockSetState] }
 func (t *tcpEvents) retransmissions() bool { return t.object.attached[tcpProgTcpRetransmitSkb] }
 
-// deliver delivers what happened to connections.
+// deliver delivers the events of connections.
 func (t *tcpEvents) deliver(s *state, edge, at time.Duration, now *counts) {
 	m := &s.meter
 	for dir, label := range []string{"dir=in", "dir=out"} {
@@ -226,7 +226,7 @@ func (t *tcpEvents) deliver(s *state, edge, at time.Duration, now *counts) {
 // drain takes the retransmissions since the last reading.
 func (t *tcpEvents) drain(s *state, at time.Duration) {
 	var entry ringbuf.Record
-	t.ring.SetDeadline(time.Unix(1, 0)) // what is there, without waiting
+	t.ring.SetDeadline(time.Unix(1, 0)) // records so far, without waiting
 	for {
 		err := t.ring.ReadInto(&entry)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -257,8 +257,8 @@ func (t *tcpEvents) drain(s *state, at time.Duration) {
 	}
 }
 
-// calibration holds what the programs count of the namespace against what the
-// kernel counts.
+// calibration holds the programs' counts of the namespace against those of the
+// kernel.
 type calibration struct {
 	based      bool
 	programs   [3]uint64
@@ -278,7 +278,7 @@ func (t *tcpEvents) calibrate(s *state, edge time.Duration, now *counts) {
 	t.text = text
 	values := map[string]float64{}
 	if err != nil || netstat.Parse(bytes.NewReader(text), values) != nil {
-		return // the target has ended, or package netstat tells
+		return // the target has ended, or package netstat reports it
 	}
 	programs := [3]uint64{now.Retransmits, now.Active, now.Passive}
 	c := &t.kernel

@@ -3,7 +3,7 @@
 // softnet_stat every fifth.
 //
 // The counters are of all sockets in the namespace. Where the generator and
-// other services share it, theirs are counted too; package sockets tells of the
+// other services share it, theirs are counted too; package sockets reports the
 // target's own. softnet_stat, the memory of TCP, orphans and allocated sockets
 // are the host's.
 //

@@ -15,8 +15,8 @@ import (
 // about 2.5 KB.
 const maxLine = 32 << 10
 
-// fields are what is read of /proc/net/snmp and /proc/net/netstat, by table and
-// the kernel's name of the field (net/ipv4/proc.c; for what they count, see
+// fields are those read from /proc/net/snmp and /proc/net/netstat, by table and
+// the kernel's name of the field (net/ipv4/proc.c; for their meaning, see
 // Documentation/networking/snmp_counter.rst). Two fields of one series add up.
 var fields = map[string]map[string]string{
 	"Tcp": {
@@ -104,7 +104,7 @@ func parsePair(names, line []byte, values map[string]float64) error {
 	}
 }
 
-// word returns the first word of text and what follows it.
+// word returns the first word of text and the rest.
 func word(text []byte) (word, rest []byte) {
 	for len(text) > 0 && (text[0] == ' ' || text[0] == '\t') {
 		text = text[1:]
@@ -118,7 +118,7 @@ func word(text []byte) (word, rest []byte) {
 }
 
 // parseSockstat parses sockstat or sockstat6, lines such as "TCP: inuse 5
-// orphan 0 tw 1 alloc 7 mem 3", and adds what it finds to values.
+// orphan 0 tw 1 alloc 7 mem 3", and adds its figures to values.
 func parseSockstat(r io.Reader, page float64, values map[string]float64) error {
 	wanted := map[string]string{
 		"sockets used": record.NetSockets,
@@ -158,7 +158,7 @@ func parseSockstat(r io.Reader, page float64, values map[string]float64) error {
 	return nil
 }
 
-// softnet is what one CPU says in softnet_stat: packets processed, dropped, and
+// softnet holds one CPU's counts in softnet_stat: packets processed, dropped, and
 // how often its budget ran out (net/core/net-procfs.c). They are 32 bits wide.
 type softnet [3]uint32
 

@@ -18,11 +18,11 @@ import (
 // seldom is how often the tree of processes is looked up.
 const seldom = time.Second
 
-// hostWindows is how many windows pass between two readings of what is the
+// hostWindows is how many windows pass between two readings of the figures that are the
 // host's more than the target's: sockstat and softnet_stat.
 const hostWindows = 5
 
-// state is what Open takes and Run uses.
+// state is acquired by Open and used by Run.
 type state struct {
 	*Source
 	subject observe.Subject
@@ -104,7 +104,7 @@ type counters struct {
 	last   map[string]float64
 }
 
-// read reads the file anew; the former reading becomes last. again tells that
+// read reads the file anew; the former reading becomes last. again means that
 // the two are of one namespace and that no counter fell.
 func (c *counters) read(s *state) (again bool, err error) {
 	text, inode, err := s.text(c.file)
@@ -130,7 +130,7 @@ func (c *counters) read(s *state) (again bool, err error) {
 }
 
 // count delivers one file. A reading that does not continue the last one is a
-// new base for all series: what one of them tells of the interval would be as
+// new base for all series: one's figure for the interval would be as
 // wrong as the one that fell.
 func (s *state) count(c *counters, edge time.Duration) {
 	again := false
@@ -209,7 +209,7 @@ func (s *state) text(file string) (text []byte, inode uint64, err error) {
 	return s.buf, inode, err
 }
 
-// failed tells an ended process from a file that cannot be read.
+// failed distinguishes an ended process from a file that cannot be read.
 func (s *state) failed(err error) {
 	if !s.tree.Alive() {
 		s.vitals.End(s.subject.Clock.Now())

@@ -143,7 +143,7 @@ func TestAnotherNamespaceIsAGap(t *testing.T) {
 				t.Errorf("%v timeouts, a gap: %v", sum, gap)
 			}
 			if why := s.Health().Why; !strings.Contains(why, "began anew") {
-				t.Errorf("health does not tell of it: %q", why)
+				t.Errorf("health does not report it: %q", why)
 			}
 		})
 	}
@@ -185,7 +185,7 @@ func TestGarbageIsAGap(t *testing.T) {
 	}
 }
 
-// A process that ends is told, and its pid's next owner is not taken for it.
+// A process that ends is reported, and its pid's next owner is not taken for it.
 func TestEndOfTheProcessIsTold(t *testing.T) {
 	cmd := exec.Command("cat")
 	stdin, err := cmd.StdinPipe()
@@ -202,7 +202,7 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 		}
 	})
 	if h := s.Health(); h.OK || !strings.Contains(h.Why, "the process ended") {
-		t.Errorf("health %+v does not tell of the end", h)
+		t.Errorf("health %+v does not report the end", h)
 	}
 	if _, n := sink.Sum(record.NetPassiveOpens, ""); n == 0 {
 		t.Error("nothing was seen before the end")

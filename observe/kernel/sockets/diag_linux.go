@@ -65,7 +65,7 @@ type query struct {
 // thousands of sockets, so that each is dated for itself. It returns the CPU time
 // that took, most of it the kernel's; the wall clock would count a busy host's
 // own work too. whole is false when there were more sockets than are read; the
-// diag must then be closed, since the kernel goes on with a dump as long as the
+// diag must then be closed, because the kernel goes on with a dump as long as the
 // socket lives.
 func (d *diag) dump(q query, f func(*socket, record.Span)) (cost time.Duration, whole bool, err error) {
 	runtime.LockOSThread() // the clock is the thread's
@@ -78,8 +78,8 @@ func (d *diag) dump(q query, f func(*socket, record.Span)) (cost time.Duration, 
 // exchange asks, and reads the answer part by part.
 //
 // Subtle: the kernel prepares the first part while it is asked, and each further
-// one while the one before it is read (netlink_dump in netlink_recvmsg). So what
-// a read returns tells of the call before.
+// one while the one before it is read (netlink_dump in netlink_recvmsg). So the result
+// of a read belongs to the call before.
 func (d *diag) exchange(q query, f func(*socket, record.Span)) (whole bool, err error) {
 	d.seq++
 	d.writeDump(q)
@@ -106,7 +106,7 @@ func (d *diag) exchange(q query, f func(*socket, record.Span)) (whole bool, err 
 	}
 }
 
-// one asks for one socket, by its addresses and cookie, and leaves what it finds
+// one asks for one socket, by its addresses and cookie, and leaves its findings
 // in s. It walks no table.
 func (d *diag) one(s *socket) error {
 	d.seq++

@@ -1,5 +1,5 @@
 // Package sockets samples the target's own TCP sockets by sock_diag
-// (sock_diag(7)): what the kernel keeps in TCP_INFO of each connection, and how
+// (sock_diag(7)): the kernel's TCP_INFO of each connection, and how
 // full the accept queues of its listening sockets are.
 //
 // A socket is the target's if a descriptor of one of its processes refers to
@@ -7,24 +7,24 @@
 // before it is accepted. With SO_REUSEPORT another process may share that port;
 // its connections are then counted as well. Descriptors are listed once a
 // second, so a connection outwards is found up to a second late, and one that
-// lived shorter may never be. What package events counts has no such gap.
+// lived shorter may never be. The counts of package events have no such gap.
 //
-// Accept queues are read four times a window and told by their fullest; all
+// Accept queues are read four times a window and reported by their fullest; all
 // else is read once a window. The kernel walks its whole table of connections
 // for that (0.2 ms when it is in a cache, 0.7 ms on a busy host) and writes down
-// what it is asked for, 0.3 us each; a filter that it runs itself keeps it to the
+// the requested ones, 0.3 us each; a filter that it runs itself keeps it to the
 // ports that are the target's, so that the generator's ends of the same
 // connections cost nothing. All of it is kept below 1 % of a CPU by reading less
 // often, and Health says so.
 //
-// The kernel tells of thousands of connections in parts of about a hundred. Each
-// part is dated by the call in which it was made, and what a connection did is
+// The kernel lists thousands of connections in parts of about a hundred. Each
+// part is dated by the call in which it was made, and a connection's amounts are
 // split over windows by its own two readings. So the error of a date is that of a
 // part, some 50 us, or of the walk where all is one part; a walk that was
 // interrupted is taken again.
 //
-// Amounts are sums over sockets that come and go. What a connection did between
-// its last sample and its end is left out.
+// Amounts are sums over sockets that come and go. Amounts of a connection between
+// its last sample and its end are left out.
 //
 // sock_diag is spoken here on a bare netlink socket: the libraries make a dozen
 // values per socket, at thousands of them ten times a second. Asking for known

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// maxFilter bounds the ports that one filter tells; of more, the kernel tells of
-// all sockets and they are told apart here.
+// maxFilter bounds the ports of one filter; beyond, the kernel lists
+// all sockets and they are separated here.
 const maxFilter = 64
 
 // Operations of inet_diag's filters (include/uapi/linux/inet_diag.h). Equality
@@ -25,7 +25,7 @@ const (
 // there are none or too many.
 //
 // A program is a row of struct inet_diag_bc_op {code, yes u8; no u16}: offsets of
-// what to do next, in bytes. A socket is picked where that is the end exactly, and
+// the next step, in bytes. A socket is picked where that is the end exactly, and
 // refused 4 beyond it.
 func portFilter(local, remote []uint16) []byte {
 	const (
@@ -43,7 +43,7 @@ func portFilter(local, remote []uint16) []byte {
 		program = binary.NativeEndian.AppendUint16(program, uint16(no))
 	}
 	add := func(from, upTo byte, port uint16) {
-		refuse := 0 // what the last clause refuses, all of them did
+		refuse := 0 // sockets refused by the last clause are refused by all
 		if left == clause {
 			refuse = 4
 		}
@@ -63,7 +63,7 @@ func portFilter(local, remote []uint16) []byte {
 	return program
 }
 
-// filter returns what picks the sockets that are known to be the target's: on the
+// filter returns the filter that picks the sockets that are known to be the target's: on the
 // ports that it listens on, and towards the ports that it connected to. It picks
 // some of others too.
 func (o *owned) filter() []byte {

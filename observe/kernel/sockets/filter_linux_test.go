@@ -74,7 +74,7 @@ func TestPortFilter(t *testing.T) {
 }
 
 // A dump of many sockets comes in parts, each dated by the call in which the
-// kernel made it, and none later than what it tells.
+// kernel made it, and none later than its answer.
 func TestPartsAreDated(t *testing.T) {
 	port := pool(t, 300)
 	clock, err := record.StartClock()

@@ -18,7 +18,7 @@ const (
 	listen      = 10
 )
 
-// socket is what is used of one message of sock_diag.
+// socket is the used part of one message of sock_diag.
 type socket struct {
 	state         uint8
 	local, remote netip.AddrPort
@@ -31,7 +31,7 @@ type socket struct {
 	informed      bool // info is filled
 }
 
-// info is what is used of TCP_INFO. What an older kernel lacks is zero.
+// info is the used part of TCP_INFO. Fields that an older kernel lacks are zero.
 type info struct {
 	rtt           uint32 // us, smoothed
 	unacked, cwnd uint32 // segments
@@ -50,8 +50,8 @@ const (
 
 var errCut = errors.New("a message of sock_diag is cut short")
 
-// parseMessages parses what one read of the netlink socket gave and calls f
-// with each socket; done tells that the dump ended. Messages of another dump
+// parseMessages parses the bytes of one read of the netlink socket and calls f
+// with each socket; done means that the dump ended. Messages of another dump
 // than seq are skipped.
 func parseMessages(data []byte, seq uint32, f func(*socket)) (done bool, err error) {
 	var s socket

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// maxDescriptors bounds what is listed of one process.
+	// maxDescriptors bounds the listing of one process.
 	maxDescriptors = 1 << 17
 	// maxPeers bounds the destinations that are remembered.
 	maxPeers = 1024
 )
 
-// owned tells the target's sockets from others.
+// owned identifies the target's sockets.
 type owned struct {
-	inodes map[uint32]bool         // of its sockets, as its descriptors tell
+	inodes map[uint32]bool         // of its sockets, as its descriptors show
 	ports  map[uint16]bool         // it listens on
 	peers  map[netip.AddrPort]bool // it connected to, so far
 }
@@ -65,7 +65,7 @@ func (o *owned) toSelf(s *socket) bool {
 }
 
 // has reports whether a socket is the target's. Those in TIME_WAIT belong to
-// nobody any more; theirs are told by port and destination.
+// no process any more; theirs are recognised by port and destination.
 func (o *owned) has(s *socket) bool {
 	if o.inwards(s) {
 		return true

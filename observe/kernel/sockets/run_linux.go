@@ -17,25 +17,25 @@ const (
 	perWindow = 4
 	// seldom is how often processes and descriptors are looked up.
 	seldom = time.Second
-	// share is the inverse of what reading connections may take of a CPU, and
-	// seldomShare of what the looks at descriptors may: below 1 % in all, with
+	// share is the inverse of the share of a CPU for reading connections, and
+	// seldomShare of that for listing descriptors: below 1 % in all, with
 	// the accept queues.
 	share       = 125
 	seldomShare = 1000
 )
 
-// state is what Open takes and Run uses.
+// state is acquired by Open and used by Run.
 type state struct {
 	*Source
 	subject observe.Subject
 	tree    *tree.Tree
 	diag    *diag
 	meter   observe.Meter
-	network uint64 // inode that tells the network namespace
+	network uint64 // inode that identifies the network namespace
 	ports   int    // local ports for connections outwards there; 0 if not known
 	owned   owned
 	queues  map[string]queue // of the open window, by address listened on
-	filter  []byte           // what picks connections in the kernel; nil for all
+	filter  []byte           // filter of connections in the kernel; nil for all
 	sum     sum
 	totals  totals
 
@@ -73,7 +73,7 @@ func (s *state) attach() error {
 	}
 	if err := s.owned.look(s.tree); err != nil {
 		return &observe.Unsupported{
-			What:   "the target's descriptors cannot be listed, so its sockets are not known from others",
+			What:   "the target's descriptors cannot be listed, so its sockets cannot be identified",
 			Enable: "run redline as the target's user, or as root",
 			Err:    err,
 		}
@@ -186,13 +186,13 @@ func (s *state) ready() bool {
 	return s.diag != nil
 }
 
-// lose closes sock_diag: the kernel may still be busy with what it was asked.
+// lose closes sock_diag: the kernel may still be busy with the last request.
 func (s *state) lose() {
 	s.diag.close()
 	s.diag = nil
 }
 
-// look looks up what changes seldom: processes, descriptors, the namespace.
+// look looks up seldom changes: processes, descriptors, the namespace.
 func (s *state) look(edge time.Duration) {
 	if edge < s.lookAt {
 		return
@@ -222,7 +222,7 @@ func (s *state) look(edge time.Duration) {
 	s.lookAt = edge + wait
 }
 
-// blind begins a gap: what accrued since the last reading stays absent.
+// blind begins a gap: the amount since the last reading stays absent.
 func (s *state) blind(format string, args ...any) {
 	s.totals.forget()
 	s.owned, s.filter, s.lookAt = owned{}, nil, 0
@@ -245,7 +245,7 @@ func (s *state) sight(at time.Duration) {
 // cost so much CPU, so that the kind takes 1/share of one.
 func pace(cost, least, share time.Duration) time.Duration { return max(least, share*cost) }
 
-// tell notes what was read less often than planned.
+// tell reports readings less frequent than planned.
 func (s *state) tell() {
 	if every := s.descriptorsEvery; every > 2*seldom {
 		s.vitals.Say("descriptors were listed only every %s because there are many", notation.Time(every))

@@ -8,7 +8,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// maxListeners bounds the accept queues that are told one by one.
+// maxListeners bounds the accept queues that are recorded one by one.
 const maxListeners = 16
 
 // A dump of at most shortDump parts, one of which took longer than widePart, was
@@ -37,7 +37,7 @@ func (s *state) findListeners() error {
 		if len(s.listeners) < maxListeners {
 			s.listeners = append(s.listeners, *l)
 		} else {
-			s.vitals.Say("only the first %d accept queues are told", maxListeners)
+			s.vitals.Say("only the first %d accept queues are recorded", maxListeners)
 		}
 	})
 	if err == nil && !whole {
@@ -81,7 +81,7 @@ type sum struct {
 	figures                                    []reading
 }
 
-// reading is what TCP_INFO told of one connection, kept until the dump is known
+// reading is the TCP_INFO of one connection, kept until the dump is known
 // to count.
 type reading struct {
 	figures
@@ -105,7 +105,7 @@ func (c *sum) wide() bool {
 	return len(c.parts) <= shortDump && slices.ContainsFunc(c.parts, func(part record.Span) bool { return part.Len() > widePart })
 }
 
-// connections dumps the connections and delivers what they sum up to.
+// connections dumps the connections and delivers their sums.
 func (s *state) connections(edge time.Duration) {
 	if edge < s.connectionsAt {
 		return
@@ -139,7 +139,7 @@ func (s *state) connections(edge time.Duration) {
 	s.deliver(edge)
 }
 
-// gather dumps the connections once. Those that the kernel can tell from others
+// gather dumps the connections once. Those that the kernel can filter
 // by their ports are asked for, and all of them after descriptors were listed:
 // some may be towards a port that was not met yet.
 func (s *state) gather() (cost time.Duration, whole bool, err error) {
@@ -223,7 +223,7 @@ func (s *state) take(c *socket, looked record.Span) {
 // us is the kernel's unit of time here.
 const us = float64(time.Microsecond)
 
-// deliver tells the state of the connections at an edge, and the amounts of the
+// deliver delivers the state of the connections at an edge, and the amounts of the
 // windows that are over.
 func (s *state) deliver(edge time.Duration) {
 	m, sum := &s.meter, &s.sum

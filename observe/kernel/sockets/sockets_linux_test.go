@@ -145,7 +145,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// TestOutwards tells connections to the target's own port from others.
+// TestOutwards separates connections to the target's own port from others.
 func TestOutwards(t *testing.T) {
 	connect(t) // this process listens on the port that it connects to
 	_, sink := watch(t, os.Getpid(), func(sink *observetest.Sink) bool {
@@ -214,7 +214,7 @@ func TestAcceptQueue(t *testing.T) {
 }
 
 // A service in another network namespace is seen as root, and an ordinary user
-// is told what is missing.
+// gets an error that names what is missing.
 func TestAnotherNamespace(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root: a network namespace is made")
@@ -278,7 +278,7 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 		return ended && s.vitals.Gone()
 	})
 	if h := s.Health(); h.OK || !strings.Contains(h.Why, "the process ended") {
-		t.Errorf("health %+v does not tell of the end", h)
+		t.Errorf("health %+v does not report the end", h)
 	} else if len(h.Gaps) != 1 || h.Gaps[0].Len() <= 0 || h.Gaps[0].Why != "the process ended" {
 		t.Errorf("gaps %+v, want one from the end on", h.Gaps)
 	}
@@ -318,7 +318,7 @@ func TestOne(t *testing.T) {
 }
 
 // A loss of sock_diag in the middle of a run is a gap: what connections did in it
-// is told by no window, and those after it are seen again.
+// is in no window, and those after it are seen again.
 func TestLossIsAGap(t *testing.T) {
 	server, client := connect(t)
 	go func() { _, _ = io.Copy(io.Discard, server) }()

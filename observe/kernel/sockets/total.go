@@ -34,7 +34,7 @@ type totals struct {
 	span record.Span
 	sum  [kinds]uint64
 
-	next int64 // the window to be told next; windows before it are not told any more
+	next int64 // the window to deliver next; windows before it are closed
 	open []amounts
 }
 
@@ -61,9 +61,9 @@ func (t *totals) begin(at time.Duration) {
 	t.round++
 }
 
-// add takes a socket's figures, read at their instant. born tells that it cannot
+// add takes a socket's figures, read at their instant. born means that it cannot
 // have existed at the last round, so that they count from zero; of another new
-// socket only what it adds from now on counts. Unsigned differences see through a
+// socket only its growth from now on counts. Unsigned differences see through a
 // wrap at 32 bits.
 func (t *totals) add(cookie uint64, now figures, born bool) {
 	old, known := t.last[cookie]
@@ -90,7 +90,7 @@ func (t *totals) add(cookie uint64, now figures, born bool) {
 	t.sum[path] += rise(waited+filled, had)
 }
 
-// split divides what was added up among the windows.
+// split divides the sums among the windows.
 func (t *totals) split() {
 	for kind, sum := range t.sum {
 		if sum == 0 {
@@ -135,7 +135,7 @@ func (t *totals) end(tell func(w int64, of *amounts)) {
 	t.open, t.next = append(t.open[:0], t.open[n:]...), over
 }
 
-// forget makes the next round a new base: what accrued since the last one stays
+// forget makes the next round a new base: the amount since the last one stays
 // absent.
 func (t *totals) forget() { *t = totals{width: t.width, round: t.round} }
 

@@ -32,8 +32,8 @@ func (p *Process) InNamespace(f func() error) error {
 }
 
 // shares reports whether p is in redline's own network namespace. The inodes of
-// ns/net tell, but may be read only of one's own processes; those of files below
-// net/ tell as well and anyone may read them.
+// ns/net identify it, but may be read only of one's own processes; those of files below
+// net/ do as well, and anyone may read them.
 func (p *Process) shares() bool {
 	for _, file := range []string{"ns/net", "net/netstat"} {
 		var own unix.Stat_t

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix" // openat relative to a process's directory
 )
 
-// maxFile bounds what is read of one file of /proc.
+// maxFile bounds the bytes read of one file of /proc.
 const maxFile = 256 << 10
 
 // Process is one process of the target.
@@ -52,7 +52,7 @@ func (p *Process) Close() {
 }
 
 // ended reports whether the process has ended, reaped or not; known is false
-// where only its stat file tells.
+// where only its stat file shows it.
 func (p *Process) ended() (ended, known bool) {
 	if p.pidfd < 0 {
 		return false, false

@@ -16,7 +16,7 @@ const maxMembers = 64
 type Tree struct {
 	// Members are the living processes, parents before children.
 	Members []*Process
-	// Full tells that there are more than are followed.
+	// Full means that there are more than are followed.
 	Full bool
 
 	proc      string

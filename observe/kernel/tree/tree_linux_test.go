@@ -33,7 +33,7 @@ func start(t *testing.T, cmd *exec.Cmd) (end func()) {
 }
 
 func TestDescendantsAreMembers(t *testing.T) {
-	// The inner shell tells that it runs; cat is its child.
+	// The inner shell reports that it runs; cat is its child.
 	cmd := exec.Command("sh", "-c", `sh -c 'echo up; cat; true'; true`)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {

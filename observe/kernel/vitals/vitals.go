@@ -1,5 +1,5 @@
-// Package vitals keeps what the sources of package kernel tell of themselves
-// after a run: how many samples they took, how well these are dated, and what
+// Package vitals keeps the health of the sources of package kernel
+// after a run: how many samples they took, how well these are dated, and which data
 // they could not see.
 package vitals
 
@@ -15,7 +15,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// maxNotes and maxGaps bound what is said of one run.
+// maxNotes and maxGaps bound the notes on one run.
 const (
 	maxNotes = 16
 	maxGaps  = 100
@@ -71,7 +71,7 @@ func (v *Vitals) Finish(now time.Duration) {
 	}
 }
 
-// Health returns what observe.Reporter asks for.
+// Health implements observe.Reporter.
 func (v *Vitals) Health(name string) record.SourceHealth {
 	samples := v.Bracket.Samples()
 	var why []string

@@ -29,7 +29,7 @@ func fields(names ...string) map[string]bool {
 	return set
 }
 
-// clean copies a node without constants and without what is not known.
+// clean copies a node without constants and unknown fields.
 func clean(node map[string]any, depth int) map[string]any {
 	kept := map[string]any{}
 	for name, value := range node {

@@ -2,10 +2,10 @@
 // server's log, see https://www.postgresql.org/docs/current/auto-explain.html: in
 // text or JSON, in a log of lines (stderr), csvlog or jsonlog.
 //
-// A log holds constants. What leaves this package does not: of a plan only fields
+// A log holds constants. The output of this package does not: of a plan only fields
 // with known names are kept, their expressions through package redact, and of a
 // statement's text only its key. A log is torn at both ends and anybody's words
-// may stand in it, so what is not understood is left out.
+// may stand in it, so unknown parts are left out.
 package planlog
 
 import (
@@ -121,7 +121,7 @@ const (
 	csvQueryID = 25
 )
 
-// maxTorn bounds how often a reader of CSV starts anew after what is none: each
+// maxTorn bounds how often a reader of CSV starts anew after invalid text: each
 // time it may look to the end for a closing quote.
 const maxTorn = 16
 

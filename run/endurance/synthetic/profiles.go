@@ -46,8 +46,8 @@ func (p *profiles) write(w *record.Writer, span record.Span) error {
 	return p.store(w, "cpu", span, []string{"samples", "cpu"}, 1e7)
 }
 
-// snapshots stores what is told by differences over the whole span, and by what
-// stood at its ends.
+// snapshots stores the differences over the whole span, and the states
+// at its ends.
 func (p *profiles) snapshots(w *record.Writer, steady record.Span) error {
 	for typ, values := range map[string][]string{
 		"allocs": {"alloc_objects", "alloc_space"}, "mutex": {"contentions", "delay"}, "block": {"contentions", "delay"},

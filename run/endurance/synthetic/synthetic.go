@@ -1,5 +1,5 @@
 // Package synthetic writes the record of a long run that was never made: what a run
-// of so many hours with every source on delivers, through the real Writer, as fast
+// of many hours with every source on delivers, through the real Writer, as fast
 // as that takes it. Nothing waits; the windows are the clock.
 //
 // The service in it is steady, with a slow spell every ten minutes. It is for
@@ -213,7 +213,7 @@ func (s *service) usual(l *line) {
 	}
 }
 
-// end writes what a run writes at its end.
+// end writes the files of a run's end.
 func (s *service) end() error {
 	err := s.w.Update(func(r *record.Run) {
 		r.Steady = s.steady

@@ -28,7 +28,7 @@ func work() {
 	}
 }
 
-// leaking waits for what nobody will send.
+// leaking waits for a value that is never sent.
 func leaking(c chan int) { <-c }
 
 func main() {
@@ -52,7 +52,7 @@ func main() {
 	if leak := make(chan int); len(os.Args) > 1 && os.Args[1] == "-leak" {
 		go leaking(leak)
 	}
-	go func() { // collections publish what was allocated
+	go func() { // collections publish allocations
 		for {
 			time.Sleep(50 * time.Millisecond)
 			if !quiet {
