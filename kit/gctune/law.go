@@ -1,0 +1,309 @@
+package gctune
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// The constants of the control law. Each follows from the law's own arithmetic or from the runtime's, not from a service.
+const (
+	// center and low end of the band around the target in which nothing is changed, as shares of it. The upper end is the target.
+	center, low = 0.85, 0.7
+	// gain is the share of the logarithmic error that one step mends. See the package's comment: no overshoot for responses up
+	// to the fourth power.
+	gain = 0.25
+	// leastGain is how far reversals damp the gain.
+	leastGain = gain / 8
+	// largest is the largest step, as a factor.
+	largest = 1.25
+	// leastCycles is how many collections a decision rests on: CPU figures of the runtime move once per cycle.
+	leastCycles = 4
+	// smooth is how many signals the median is taken of.
+	smooth = 3
+	// mostReversals of direction within a minute.
+	mostReversals = 2
+	minute        = time.Minute
+	// rise is by how much CPU per allocated byte may exceed what the step explains, before the step is taken back.
+	rise = 1.15
+	// doubts is how many standard deviations of its own noise it must exceed it by as well, and fresh the weight of the latest span in those.
+	doubts, fresh = 2, 0.2
+	// answer is the share to which a latency must have fallen when GOGC has doubled, or GOGC has nothing to do with it.
+	answer = 0.9
+	// rest is for how long a direction that was taken back is not tried again.
+	rest = 5 * time.Minute
+	// headroom is what the runtime keeps free below its memory limit for errors of pacing (runtime/mgcpacer.go).
+	headroom = 0.97
+	// near is by how much a limit may move before the runtime is given the new one.
+	near = 0.01
+)
+
+// sample is one reading of a process. Counters are cumulative.
+type sample struct {
+	at      time.Duration // on a monotonic clock
+	percent int           // GOGC in force; negative is off
+	soft    int64         // the memory limit in force
+	gc      float64       // CPU seconds of collection, without idle marking
+	user    float64       // CPU seconds of everything else
+	cycles  uint64
+	allocs  uint64 // bytes
+	live    int64  // bytes marked by the last cycle
+	roots   int64  // bytes of stacks and globals that it scanned
+	beside  int64  // bytes of Go's memory that are not heap objects or free heap
+	budget  int64  // bytes that Go may hold so that no limit is passed; none if nothing limits
+	latency time.Duration
+	heard   bool // latency is a reading
+}
+
+// decision is what a law makes of a sample.
+type decision struct {
+	percent int
+	memory  int64 // the runtime's memory limit
+	state   State
+	signal  float64 // what is steered, as a share of its target; 0 while unknown
+	share   float64 // of CPU in use that collects
+}
+
+// law is the controller, free of clock and process: the same samples give the same decisions.
+type law struct {
+	target       float64       // share of CPU; used if aim is 0
+	aim          time.Duration // of latency
+	least, most  int
+	originalSoft int64 // the memory limit from before, never exceeded
+
+	percent float64
+	memory  int64
+	since   sample // the last decision's, from where differences are taken
+	anchor  sample // where the settings in force began to be measured
+	begun   bool
+
+	signals   []float64
+	direction int // of the last step
+	reversals []time.Duration
+	gain      float64
+
+	// How CPU per byte varies between spans without a step: the last one's logarithm, 0 after a step, and the mean square of differences.
+	last, variance float64
+	// On probation after a step: what CPU per byte should be, and what to go back to.
+	probation bool
+	before    float64
+	expected  float64
+	suspicion bool
+	// Where a climb began, to see whether latency answers.
+	climb struct {
+		percent, signal float64
+	}
+	forbidden [2]time.Duration // until when: down, up
+}
+
+// decide takes the samples in order of time.
+func (l *law) decide(s sample) decision {
+	if !l.begun {
+		l.begin(s)
+	}
+	d := decision{state: Waiting}
+	l.limit(s)
+	if room := l.room(s); l.percent > room*1.05 && l.percent > float64(l.least) {
+		// Safety is not damped: memory is returned at once.
+		l.move(s, max(room*0.95, float64(l.least)))
+		l.settle(s)
+		d.state = NoRoom
+	} else if s.cycles-l.since.cycles >= leastCycles && s.allocs > l.since.allocs {
+		d.state = l.judge(s, &d)
+	}
+	d.percent, d.memory = int(math.Round(l.percent)), l.memory
+	return d
+}
+
+func (l *law) begin(s sample) {
+	l.begun, l.since, l.anchor, l.gain = true, s, s, gain
+	l.variance = math.Pow(math.Log(rise), 2) // until it is measured
+	l.percent = float64(s.percent)
+	if s.percent < 0 {
+		l.percent = float64(l.most) // off: the heap was to use the room it has
+	}
+	l.percent = min(max(l.percent, float64(l.least)), float64(l.most))
+	l.memory = l.originalSoft
+}
+
+// limit follows the memory that Go may use. It never asks for less than what is alive: no collection can get there, and each
+// would cost CPU in vain.
+func (l *law) limit(s sample) {
+	want := min(max(s.budget, s.live+s.beside), l.originalSoft)
+	if change := float64(want-l.memory) / float64(l.memory); math.Abs(change) > near || want == l.originalSoft {
+		l.memory = want
+	}
+}
+
+// room returns the GOGC at which the heap fills what the memory limit leaves, by the guide's formula for the heap's goal:
+// live + (live + roots) GOGC / 100.
+func (l *law) room(s sample) float64 {
+	if l.memory >= none || s.live+s.roots <= 0 {
+		return math.Inf(1)
+	}
+	return (float64(l.memory)*headroom - float64(s.beside) - float64(s.live)) / float64(s.live+s.roots) * 100
+}
+
+// judge decides on a span with enough collections.
+func (l *law) judge(s sample, d *decision) State {
+	gc, user, bytes := s.gc-l.since.gc, s.user-l.since.user, float64(s.allocs-l.since.allocs)
+	defer func() { l.since = s }()
+	if gc+user <= 0 {
+		return Waiting
+	}
+	d.share = gc / (gc + user)
+	cost := (gc + user) / bytes
+	if l.last != 0 {
+		difference := math.Log(cost) - l.last
+		l.variance += fresh * (difference*difference - l.variance)
+	}
+	l.last = math.Log(cost)
+	if l.probation {
+		if math.Log(cost/l.expected) > max(math.Log(rise), doubts*math.Sqrt(l.variance)) {
+			if !l.suspicion {
+				l.suspicion = true // one span may be bad luck
+				return Doubting
+			}
+			return l.back(s, l.before)
+		}
+		l.probation, l.suspicion = false, false
+	}
+	signal := d.share / l.target
+	if l.aim > 0 {
+		if !s.heard {
+			return Waiting
+		}
+		signal = float64(s.latency) / float64(l.aim)
+	}
+	l.signals = append(l.signals, signal)
+	if len(l.signals) > smooth {
+		l.signals = l.signals[1:]
+	}
+	d.signal = median(l.signals)
+	// Right after a step one reading must do if it is far off; in doubt three decide.
+	if len(l.signals) < smooth && d.signal > low && d.signal < 1.5 {
+		return Waiting
+	}
+	return l.steer(s, *d)
+}
+
+// steer takes one step towards the band's center, unless something forbids it.
+func (l *law) steer(s sample, d decision) State {
+	if d.signal >= low && d.signal <= 1 || d.signal <= 0 {
+		l.climb.percent = 0
+		return Holding
+	}
+	direction := 1
+	if d.signal < low {
+		direction = -1
+		l.climb.percent = 0
+	}
+	if l.aim > 0 && direction > 0 {
+		if l.climb.percent == 0 {
+			l.climb.percent, l.climb.signal = l.percent, d.signal
+		} else if l.percent >= 2*l.climb.percent && d.signal > answer*l.climb.signal {
+			to := l.climb.percent
+			l.climb.percent = 0
+			return named(l.back(s, to), Deaf)
+		}
+	}
+	factor := math.Pow(d.signal/center, l.gain)
+	to := l.percent * min(max(factor, 1/largest), largest)
+	if room := l.room(s) * 0.95; direction > 0 && to > room {
+		to = max(l.percent, room)
+		if to < l.percent*1.02 {
+			return NoRoom
+		}
+	}
+	to = min(max(to, float64(l.least)), float64(l.most))
+	if math.Round(to) == math.Round(l.percent) {
+		if direction > 0 && to >= float64(l.most) || direction < 0 && to <= float64(l.least) {
+			return AtBound
+		}
+		// Below a whole percent a step is the smallest there is.
+		to = math.Round(l.percent) + float64(direction)
+	}
+	if s.at < l.forbidden[(direction+1)/2] {
+		return Resting
+	}
+	if l.reverses(direction) && l.recent(s.at) >= mostReversals {
+		return Damped
+	}
+	from := l.percent
+	bytes := float64(s.allocs - l.anchor.allocs) // all that was measured under these settings
+	gc, user := (s.gc-l.anchor.gc)/bytes, (s.user-l.anchor.user)/bytes
+	l.move(s, to)
+	l.settle(s)
+	l.probation, l.suspicion, l.before = true, false, from
+	l.expected = user + gc*max(from/to, 1) // the cost of collecting goes by 1/GOGC; what it saves is a gift
+	return Stepped
+}
+
+// back undoes a step, and lets its direction rest.
+func (l *law) back(s sample, to float64) State {
+	l.probation, l.suspicion = false, false
+	undone := sign(l.percent - to)
+	if l.reverses(-undone) && l.recent(s.at) >= mostReversals {
+		return Damped
+	}
+	l.move(s, to)
+	l.settle(s)
+	l.forbidden[(undone+1)/2] = s.at + rest
+	return SteppedBack
+}
+
+// named names a step back by its reason, if it was taken.
+func named(taken, reason State) State {
+	if taken == SteppedBack {
+		return reason
+	}
+	return taken
+}
+
+func (l *law) reverses(direction int) bool { return l.direction != 0 && direction != l.direction }
+
+// recent counts the reversals of the last minute.
+func (l *law) recent(now time.Duration) int {
+	l.reversals = slices.DeleteFunc(l.reversals, func(at time.Duration) bool { return now-at >= minute })
+	return len(l.reversals)
+}
+
+// move sets GOGC and keeps account of directions. A reversal halves the gain, a step that goes on restores half of what is lost.
+func (l *law) move(s sample, to float64) {
+	direction := sign(to - l.percent)
+	if direction == 0 {
+		return
+	}
+	if l.reverses(direction) {
+		l.recent(s.at)
+		l.reversals = append(l.reversals, s.at)
+		l.gain = max(l.gain/2, leastGain)
+	} else {
+		l.gain += (gain - l.gain) / 2
+	}
+	l.direction, l.percent = direction, to
+}
+
+// settle forgets what was measured under the settings before.
+func (l *law) settle(s sample) {
+	l.since, l.anchor, l.signals = s, s, l.signals[:0]
+	l.probation, l.last = false, 0
+}
+
+func sign(x float64) int {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return 0
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	if n := len(sorted); n%2 == 0 {
+		return (sorted[n/2-1] + sorted[n/2]) / 2
+	}
+	return sorted[len(sorted)/2]
+}
