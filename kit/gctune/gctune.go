@@ -19,15 +19,15 @@
 // The Go guide to the collector (https://go.dev/doc/gc-guide, "GOGC") derives that the CPU share of collection goes by 1/GOGC for
 // a given program and load. So the law works on logarithms, where that is a straight line of slope -1, and is an integral controller:
 //
-//	GOGC(n+1) = GOGC(n) (signal / center)^0.25
+//	GOGC(n+1) = GOGC(n) (signal / center)^g, with g = 1/2 for CPU and 1/4 for latency
 //
-// With slope -k each step leaves 1 - k/4 of the error: it shrinks without overshoot up to k = 4, and is stable up to k = 8.
+// With slope -k each step leaves 1 - gk of the error: it shrinks without overshoot up to k = 1/g, and is stable up to k = 2/g.
 // CPU has k = 1. For the latency of mark assist, field reports imply k = 2 to 3 (0.8, 3.2 and 11.7 ms at GOGC 150, 75 and 50).
 // A controller with fixed steps, as in "10 % down above 5 ms, 5 % up below", has no point of rest: it crosses its target for ever,
 // and down is the wrong direction wherever collection is the cause of the latency.
 //
-// What keeps it calm: between 0.7 and 1.0 of the target nothing changes. A decision rests on at least four collections, as the runtime's CPU figures
-// move once per cycle, and on the median of three such spans unless the first is far off. A step is at most a factor of 1.25.
+// What keeps it calm: between 0.7 and 1.0 of the target nothing changes. A decision rests on at least two collections, as the runtime's CPU figures
+// move once per cycle, and on the median of three such spans unless the first is far off. A step is at most a factor of 1.5 for CPU and 1.25 for latency.
 // Each reversal of direction halves the gain, and a third within a minute is not made.
 //
 // What keeps it safe: after each step, CPU per allocated byte (which does not depend on the load) is compared with what the step explains.

@@ -10,15 +10,15 @@ import (
 const (
 	// center and low end of the band around the target in which nothing is changed, as shares of it. The upper end is the target.
 	center, low = 0.85, 0.7
-	// gain is the share of the logarithmic error that one step mends. See the package's comment: no overshoot for responses up
-	// to the fourth power.
-	gain = 0.25
-	// leastGain is how far reversals damp the gain.
-	leastGain = gain / 8
-	// largest is the largest step, as a factor.
-	largest = 1.25
+	// The share of the logarithmic error that one step mends. See the package's comment: without overshoot for responses up to
+	// the second power for CPU, which responds by the first, and up to the fourth for latency.
+	gainCPU, gainLatency = 0.5, 0.25
+	// damping is how far reversals may lower the gain.
+	damping = 8
+	// The largest step, as a factor.
+	largestCPU, largestLatency = 1.5, 1.25
 	// leastCycles is how many collections a decision rests on: CPU figures of the runtime move once per cycle.
-	leastCycles = 4
+	leastCycles = 2
 	// smooth is how many signals the median is taken of.
 	smooth = 3
 	// mostReversals of direction within a minute.
@@ -80,7 +80,9 @@ type law struct {
 	signals   []float64
 	direction int // of the last step
 	reversals []time.Duration
-	gain      float64
+	gain      float64 // in force, at most full
+	full      float64
+	largest   float64
 
 	// How CPU per byte varies between spans without a step: the last one's logarithm, 0 after a step, and the mean square of differences.
 	last, variance float64
@@ -116,7 +118,11 @@ func (l *law) decide(s sample) decision {
 }
 
 func (l *law) begin(s sample) {
-	l.begun, l.since, l.anchor, l.gain = true, s, s, gain
+	l.begun, l.since, l.anchor = true, s, s
+	if l.full, l.largest = gainCPU, largestCPU; l.aim > 0 {
+		l.full, l.largest = gainLatency, largestLatency
+	}
+	l.gain = l.full
 	l.variance = math.Pow(math.Log(rise), 2) // until it is measured
 	l.percent = float64(s.percent)
 	if s.percent < 0 {
@@ -170,8 +176,8 @@ func (l *law) judge(s sample, d *decision) State {
 	}
 	signal := d.share / l.target
 	if l.aim > 0 {
-		if !s.heard {
-			return Waiting
+		if !s.heard || l.since.at == l.anchor.at {
+			return Waiting // right after a step, what is heard may still be of the settings before
 		}
 		signal = float64(s.latency) / float64(l.aim)
 	}
@@ -208,7 +214,7 @@ func (l *law) steer(s sample, d decision) State {
 		}
 	}
 	factor := math.Pow(d.signal/center, l.gain)
-	to := l.percent * min(max(factor, 1/largest), largest)
+	to := l.percent * min(max(factor, 1/l.largest), l.largest)
 	if room := l.room(s) * 0.95; direction > 0 && to > room {
 		to = max(l.percent, room)
 		if to < l.percent*1.02 {
@@ -277,9 +283,9 @@ func (l *law) move(s sample, to float64) {
 	if l.reverses(direction) {
 		l.recent(s.at)
 		l.reversals = append(l.reversals, s.at)
-		l.gain = max(l.gain/2, leastGain)
+		l.gain = max(l.gain/2, l.full/damping)
 	} else {
-		l.gain += (gain - l.gain) / 2
+		l.gain += (l.full - l.gain) / 2
 	}
 	l.direction, l.percent = direction, to
 }
