@@ -51,12 +51,12 @@ func TestSweep(t *testing.T) {
 					var percents []int
 					var sum float64
 					late := 0
-					tuner := drive(o, p, 600, func(second int, _ *Tuner) {
+					tuner := drive(o, p, 900, func(second int, _ *Tuner) {
 						percents = append(percents, p.set.percent)
 						if second == 0 {
 							p.highest = 0 // what was reached under the settings from before
 						}
-						if second < 240 {
+						if second < 600 { // time enough for a step that noise took back to be tried again
 							return
 						}
 						late++
