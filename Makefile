@@ -94,7 +94,7 @@ dist-check:
 
 # go.mod and go.sum of every module, as it is without go.work.
 tidy:
-	for module in . lab corpus scripts/tools; do (cd $$module && GOWORK=off $(GO) mod tidy) || exit 1; done
+	for module in . lab corpus kit scripts/tools; do (cd $$module && GOWORK=off $(GO) mod tidy) || exit 1; done
 
 # What building and running leaves in the checkout.
 clean:

@@ -11,7 +11,7 @@ if [ -n "$unformatted" ]; then
 fi
 
 if [ "${1:-}" = vet ]; then
-  for module in . lab corpus; do
+  for module in . lab corpus kit; do
     (cd "$module" && go vet ./...)
   done
   exit 0
@@ -19,7 +19,7 @@ fi
 
 # Without go.work, as whoever fetches a module sees it. Tidying asks the registry for modules that only tests of
 # dependencies need: where it cannot be reached, the reason is printed instead.
-for module in . lab corpus scripts/tools; do
+for module in . lab corpus kit scripts/tools; do
   errors=$(mktemp)
   difference=$(cd "$module" && GOWORK=off go mod tidy -diff 2>"$errors") || true
   if [ -n "$difference" ]; then
@@ -29,7 +29,7 @@ for module in . lab corpus scripts/tools; do
   grep -v '^go: \(downloading\|finding\)' "$errors" | sed "s|^|lint: $module is not checked for tidiness: |" >&2 || true
   rm "$errors"
 done
-for module in . lab corpus; do
+for module in . lab corpus kit; do
   (cd "$module" && go vet ./...)
 done
 (cd scripts/tools && GOWORK=off go vet ./...)
@@ -41,7 +41,7 @@ if ! (cd scripts/tools && GOWORK=off go mod download 2>&1); then
   exit 0
 fi
 (cd scripts/tools && GOWORK=off GOBIN=$bin go install tool)
-for module in . lab corpus; do
+for module in . lab corpus kit; do
   (cd "$module" && "$bin/staticcheck" ./...)
 done
 "$bin/actionlint" .github/workflows/*.yml

@@ -1,6 +1,8 @@
 package clock_test
 
 import (
+	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -69,5 +71,45 @@ func BenchmarkNow(b *testing.B) {
 		},
 	} {
 		b.Run("from=all/clock="+name, func(b *testing.B) { b.RunParallel(func(pb *testing.PB) { now(pb) }) })
+	}
+}
+
+// BenchmarkAge lets a clock of 1 ms tick beside as many spinning goroutines as the name says, and reports how old its readings
+// are. One operation is one reading.
+func BenchmarkAge(b *testing.B) {
+	for _, spinning := range []int{0, 4} {
+		b.Run(fmt.Sprintf("spinning=%d", spinning), func(b *testing.B) {
+			c := clock.Start(0)
+			defer c.Stop()
+			done := make(chan struct{})
+			var spin sync.WaitGroup
+			defer spin.Wait()
+			defer close(done)
+			for range spinning {
+				spin.Go(func() {
+					for n := 0; ; n++ {
+						if n&0xfffff == 0 {
+							select {
+							case <-done:
+								return
+							default:
+							}
+						}
+					}
+				})
+			}
+			var ages []time.Duration
+			for b.Loop() {
+				time.Sleep(300 * time.Microsecond)
+				reading := c.Now() // first: the real clock is read after it
+				ages = append(ages, time.Since(reading))
+			}
+			slices.Sort(ages)
+			for name, age := range map[string]time.Duration{
+				"p50-us": ages[len(ages)/2], "p99-us": ages[len(ages)*99/100], "max-us": ages[len(ages)-1], "widest-us": c.Stats().Widest,
+			} {
+				b.ReportMetric(float64(age.Microseconds()), name)
+			}
+		})
 	}
 }
