@@ -30,8 +30,8 @@
 // move once per cycle, and on the median of three such spans unless the first is far off. A step is at most a factor of 1.5 for CPU and 1.25 for latency.
 // Each reversal of direction halves the gain, and a third within a minute is not made.
 //
-// What keeps it safe: after each step, CPU per allocated byte (which does not depend on the load) is compared with what the step explains.
-// If two spans exceed that by 15 %, the step is taken back and its direction rests for 5 minutes. If latency has not
+// What keeps it safe: after each step, CPU per allocated byte (which does not depend on the load; the kernel's figure) is compared with what the step explains.
+// If two spans in a row exceed that by 15 % and by twice the noise between spans, the step is taken back and its direction rests for 5 minutes. If latency has not
 // fallen by a tenth when GOGC has doubled, GOGC is not its cause: all is taken back. GOGC stays within bounds, and within what the memory limit leaves,
 // by the guide's formula for the heap's goal, so that the limit is a net and not a brake: a heap that runs into its limit collects without pause.
 //

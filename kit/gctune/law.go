@@ -45,6 +45,7 @@ type sample struct {
 	soft    int64         // the memory limit in force
 	gc      float64       // CPU seconds of collection, without idle marking
 	user    float64       // CPU seconds of everything else
+	cpu     float64       // CPU seconds that the process used, of the kernel where it counts them
 	cycles  uint64
 	allocs  uint64 // bytes
 	live    int64  // bytes marked by the last cycle
@@ -154,11 +155,11 @@ func (l *law) room(s sample) float64 {
 func (l *law) judge(s sample, d *decision) State {
 	gc, user, bytes := s.gc-l.since.gc, s.user-l.since.user, float64(s.allocs-l.since.allocs)
 	defer func() { l.since = s }()
-	if gc+user <= 0 {
+	if gc+user <= 0 || s.cpu <= l.since.cpu {
 		return Waiting
 	}
 	d.share = gc / (gc + user)
-	cost := (gc + user) / bytes
+	cost := (s.cpu - l.since.cpu) / bytes
 	if l.last != 0 {
 		difference := math.Log(cost) - l.last
 		l.variance += fresh * (difference*difference - l.variance)
@@ -236,12 +237,13 @@ func (l *law) steer(s sample, d decision) State {
 		return Damped
 	}
 	from := l.percent
-	bytes := float64(s.allocs - l.anchor.allocs) // all that was measured under these settings
-	gc, user := (s.gc-l.anchor.gc)/bytes, (s.user-l.anchor.user)/bytes
+	// From all that was measured under these settings: what the step explains of CPU per byte. The cost of collecting
+	// goes by 1/GOGC; what a larger heap saves is a gift, and not expected.
+	gc, user := s.gc-l.anchor.gc, s.user-l.anchor.user
+	l.expected = (s.cpu - l.anchor.cpu) / float64(s.allocs-l.anchor.allocs) * (user + gc*max(from/to, 1)) / (user + gc)
 	l.move(s, to)
 	l.settle(s)
 	l.probation, l.suspicion, l.before = true, false, from
-	l.expected = user + gc*max(from/to, 1) // the cost of collecting goes by 1/GOGC; what it saves is a gift
 	return Stepped
 }
 

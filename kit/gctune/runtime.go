@@ -84,6 +84,11 @@ func (r *goRuntime) read() (sample, error) {
 		live:    whole(live),
 		roots:   whole(stackRoots) + whole(globalRoots),
 	}
+	if cpu, ok := cpuSeconds(); ok {
+		s.cpu = cpu
+	} else {
+		s.cpu = s.gc + s.user
+	}
 	held := whole(mapped) - whole(released)
 	s.beside = max(0, held-whole(objects)-whole(free))
 	var err error

@@ -65,6 +65,7 @@ func (p *simulated) read() (sample, error) {
 	p.s.percent, p.s.soft = p.set.percent, p.set.memory
 	p.s.gc += gc * factor * p.jitter()
 	p.s.user += p.working * factor * p.jitter()
+	p.s.cpu = p.s.gc + p.s.user
 	p.s.cycles = uint64(p.cycles)
 	p.s.allocs += uint64(p.allocating)
 	p.s.live, p.s.roots, p.s.beside = int64(float64(p.live)*p.jitter()), p.roots, p.beside
