@@ -74,8 +74,8 @@ func BenchmarkNow(b *testing.B) {
 	}
 }
 
-// BenchmarkAge lets a clock of 1 ms tick beside as many spinning goroutines as the name says, and reports how old its readings
-// are. One operation is one reading.
+// BenchmarkAge lets a clock of 1 ms tick beside as many spinning goroutines as the name says, and reports how old its
+// readings are. One operation is one reading.
 func BenchmarkAge(b *testing.B) {
 	for _, spinning := range []int{0, 4} {
 		b.Run(fmt.Sprintf("spinning=%d", spinning), func(b *testing.B) {

@@ -3,17 +3,18 @@
 //
 // # When not to use it
 //
-// Not for measuring latency, spans or benchmarks: a reading is as old as the last tick, and on a starved machine older.
-// Not for a handful of readings per request: time.Now costs tens of nanoseconds, and a hundred of them per
-// millisecond-long request are below 1 % of it. Not for ordering events: all readings between two ticks are equal. It pays where one core reads
-// the clock millions of times per second and a millisecond does not matter: expiry in a cache, token buckets, timestamps of
-// log lines, idle limits of connections.
+// Not for measuring latency, spans or benchmarks: a reading is as old as the last tick, and on a starved machine
+// older. Not for a handful of readings per request: time.Now costs tens of nanoseconds, and a hundred of them per
+// millisecond-long request are below 1 % of it. Not for ordering events: all readings between two ticks are equal. It
+// pays where one core reads the clock millions of times per second and a millisecond does not matter: expiry in a
+// cache, token buckets, timestamps of log lines, idle limits of connections.
 //
 // # How old a reading may be
 //
-// The resolution, plus how late the runtime wakes the goroutine. An idle machine adds some 0.1 ms; with all Ps busy the
-// goroutine waits its turn behind goroutines that may each run for 10 ms before they are preempted, and a throttled control group stops it altogether.
-// [Clock.Stats] has the longest gap that occurred. No reading is ever ahead of the real clock.
+// The resolution, plus how late the runtime wakes the goroutine. With all Ps busy
+// the goroutine waits its turn behind goroutines that may each run for 10 ms before they are preempted, and a
+// throttled control group stops it altogether. [Clock.Stats] has the longest gap that occurred. No reading is ever
+// ahead of the real clock.
 //
 // # Designs tried and rejected
 //
@@ -40,7 +41,8 @@ const (
 )
 
 // Clock is a coarse clock. The zero value works and never goes stale: it reads the real clock each time, at the real
-// clock's price, as a stopped Clock does. All methods may be called by any number of goroutines. A Clock must not be copied after first use.
+// clock's price, as a stopped Clock does. All methods may be called by any number of goroutines. A Clock must not be
+// copied after first use.
 type Clock struct {
 	latest     atomic.Pointer[time.Time] // nil: the real clock is read
 	resolution time.Duration
@@ -106,9 +108,9 @@ func (c *Clock) tick(now time.Time) {
 	c.latest.Store(&now)
 }
 
-// Now returns the latest reading, with wall clock and monotonic part as time.Now has them. Readings never go back, within one goroutine or
-// from one that hands over to another. Mixed with time.Now they are still never ahead of it: the difference between
-// this reading and one that time.Now gave earlier may be negative, by up to the reading's age.
+// Now returns the latest reading, with wall clock and monotonic part as time.Now has them. Readings never go back,
+// within one goroutine or from one that hands over to another. Mixed with time.Now they are still never ahead of it:
+// the difference between this reading and one that time.Now gave earlier may be negative, by up to the reading's age.
 func (c *Clock) Now() time.Time {
 	if latest := c.latest.Load(); latest != nil {
 		return *latest
@@ -121,8 +123,8 @@ func (c *Clock) Stats() Stats {
 	return Stats{c.resolution, c.ticks.Load(), time.Duration(c.widest.Load())}
 }
 
-// Stop ends the goroutine and returns once it has ended. From then on the Clock reads the real clock. A second Stop does nothing, nor does
-// that of the zero value.
+// Stop ends the goroutine and returns once it has ended. From then on the Clock reads the real clock. A second Stop
+// does nothing, nor does that of the zero value.
 func (c *Clock) Stop() {
 	if c.stop == nil {
 		return

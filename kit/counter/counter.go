@@ -2,16 +2,18 @@
 //
 // # When not to use it
 //
-// Not where one atomic.Int64 is not contended: that is 8 bytes and reads in one load, where a Counter has 128 bytes per shard and Value
-// reads them all. Not where Value is asked as often as Add, as in a limiter: there the sum costs more than the contention. Not where each
-// goroutine has its own place already, as a worker with an index: a [Padded] per worker is cheaper and simpler. And not before a profile shows an
-// atomic instruction among the hottest: two cores that add to one counter some 10,000 times per second never meet.
+// Not where one atomic.Int64 is not contended: that is 8 bytes and reads in one load, where a Counter has 128 bytes
+// per shard and Value reads them all. Not where Value is asked as often as Add, as in a limiter: there the sum costs
+// more than the contention. Not where each goroutine has its own place already, as a worker with an index: a [Padded]
+// per worker is cheaper and simpler. And not before a profile shows an atomic instruction among the hottest: two cores
+// that add to one counter some 10,000 times per second never meet.
 //
 // # How a shard is chosen
 //
-// By the address of the calling goroutine's stack, which differs between goroutines that run at once, hashed. So goroutines that
-// add at the same time mostly add to different shards; two that share one cost time and nothing else, as each shard is
-// atomic. No P is looked up: a goroutine that moves between cores takes its shard along, and pays for one cache line's move.
+// By the address of the calling goroutine's stack, which differs between goroutines that run at once, hashed. So
+// goroutines that add at the same time mostly add to different shards; two that share one cost time and nothing else,
+// as each shard is atomic. No P is looked up: a goroutine that moves between cores takes its shard along, and pays for
+// one cache line's move.
 //
 // Tried and rejected:
 //
@@ -32,17 +34,18 @@ import (
 	"unsafe"
 )
 
-// line is the span that two cores may contend for: cache lines of 64 bytes, which x86 fetches in pairs, and of 128 bytes on
-// Apple's and some server ARM cores.
+// line is the span that two cores may contend for: cache lines of 64 bytes, which x86 fetches in pairs, and of 128
+// bytes on Apple's and some server ARM cores.
 const line = 128
 
 // MaxShards bounds a Counter's memory, to 128 KiB. More shards than goroutines that run at once gain nothing.
 const MaxShards = 1024
 
-// Padded is an atomic integer with cache lines of its own, for counters that lie side by side in an array or a struct and that
-// different cores write: without the padding each addition takes the line from the neighbour's core. The zero value is 0 and ready for use; it must not be copied after first use.
-// In an array, an element's padding keeps its neighbours off; a Padded at the beginning of a struct or of an array shares
-// no line with what lies before it if that is at least 64 bytes away, which the padding on both sides ensures.
+// Padded is an atomic integer with cache lines of its own, for counters that lie side by side in an array or a struct
+// and that different cores write: without the padding each addition takes the line from the neighbour's core. The zero
+// value is 0 and ready for use; it must not be copied after first use. In an array, an element's padding keeps its
+// neighbours off; a Padded at the beginning of a struct or of an array shares no line with what lies before it if that
+// is at least 64 bytes away, which the padding on both sides ensures.
 type Padded struct {
 	_ [line - 8]byte
 	atomic.Int64
@@ -55,14 +58,15 @@ type shard struct {
 	_ [line - 8]byte
 }
 
-// Counter is an integer that many goroutines add to and few read. The zero value is 0 and ready for use: its first Add makes four
-// shards for each P. All methods may be called by any number of goroutines. A Counter must not be copied after first use.
+// Counter is an integer that many goroutines add to and few read. The zero value is 0 and ready for use: its first Add
+// makes four shards for each P. All methods may be called by any number of goroutines. A Counter must not be copied
+// after first use.
 type Counter struct {
 	shards atomic.Pointer[[]shard] // its length a power of two; nil before the first Add
 }
 
-// New returns a Counter with at least so many shards: a power of two, at most MaxShards. Zero and below mean four for each P, as in the zero
-// value: with hashing, two of two goroutines then meet in one of eight cases.
+// New returns a Counter with at least so many shards: a power of two, at most MaxShards. Zero and below mean four for
+// each P, as in the zero value: with hashing, two of two goroutines then meet in one of eight cases.
 func New(shards int) *Counter {
 	c := &Counter{}
 	c.shards.Store(lay(shards))
@@ -84,8 +88,8 @@ func (c *Counter) Add(delta int64) {
 	if shards == nil {
 		shards = c.first()
 	}
-	// The address is only hashed, never followed. Goroutines' stacks are at least 2 KiB apart, and frames of one goroutine mostly
-	// within one such block: below that, bits say how deep the call is.
+	// The address is only hashed, never followed. Goroutines' stacks are at least 2 KiB apart, and frames of one
+	// goroutine mostly within one such block: below that, bits say how deep the call is.
 	var here byte
 	hash := uint64(uintptr(unsafe.Pointer(&here))) >> 11 * 0x9E3779B97F4A7C15 // Knuth, TAOCP 6.4: multiplication by 2^64/phi
 	(*shards)[hash>>32&uint64(len(*shards)-1)].n.Add(delta)
@@ -100,8 +104,9 @@ func (c *Counter) first() *[]shard {
 // Inc adds 1.
 func (c *Counter) Inc() { c.Add(1) }
 
-// Value returns the sum. Each addition that returned before Value began is in it; one that runs beside it may be, or not. So a sum taken while others add and
-// subtract may be one that the counter never had, as between a subtraction that it saw and an addition before it that it did not.
+// Value returns the sum. Each addition that returned before Value began is in it; one that runs beside it may be, or
+// not. So a sum taken while others add and subtract may be one that the counter never had, as between a subtraction
+// that it saw and an addition before it that it did not.
 func (c *Counter) Value() int64 {
 	shards := c.shards.Load()
 	if shards == nil {
@@ -114,8 +119,8 @@ func (c *Counter) Value() int64 {
 	return sum
 }
 
-// Take returns the sum and sets it to zero, for counts per window. No addition is lost or counted twice: one that runs beside it
-// is in this Take or in the next.
+// Take returns the sum and sets it to zero, for counts per window. No addition is lost or counted twice: one that runs
+// beside it is in this Take or in the next.
 func (c *Counter) Take() int64 {
 	shards := c.shards.Load()
 	if shards == nil {

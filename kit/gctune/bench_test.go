@@ -29,9 +29,9 @@ func exchange(live []*order, random *rand.Rand) {
 	}
 }
 
-// BenchmarkAssistSweep runs the same work on both CPUs under fixed settings and under a Tuner that holds 10 % of the CPU, and reports the share of
-// collection, the p99 of a request, the highest RSS so far and what the Tuner did. The Tuner has up to 20 s to settle first. With
-// KIT_LIMIT=bytes the Tuner keeps that limit too.
+// BenchmarkAssistSweep runs the same work on both CPUs under fixed settings and under a Tuner that holds 10 % of the
+// CPU, and reports the share of collection, the p99 of a request, the highest RSS so far and what the Tuner did. The
+// Tuner has up to 20 s to settle first. With KIT_LIMIT=bytes the Tuner keeps that limit too.
 func BenchmarkAssistSweep(b *testing.B) {
 	for _, setting := range []string{"50", "75", "150", "tuned"} {
 		b.Run("GOGC="+setting, func(b *testing.B) { sweep(b, setting) })

@@ -6,12 +6,14 @@ import (
 	"time"
 )
 
-// The constants of the control law. Each follows from the law's own arithmetic or from the runtime's, not from a service.
+// The constants of the control law. Each follows from the law's own arithmetic or from the runtime's, not from a
+// service.
 const (
-	// center and low end of the band around the target in which nothing is changed, as shares of it. The upper end is the target.
+	// center and low end of the band around the target in which nothing is changed, as shares of it. The upper end is
+	// the target.
 	center, low = 0.85, 0.7
-	// The share of the logarithmic error that one step mends. See the package's comment: without overshoot for responses up to
-	// the second power for CPU, which responds by the first, and up to the fourth for latency.
+	// The share of the logarithmic error that one step mends. See the package's comment: without overshoot for
+	// responses up to the second power for CPU, which responds by the first, and up to the fourth for latency.
 	gainCPU, gainLatency = 0.5, 0.25
 	// damping is how far reversals may lower the gain.
 	damping = 8
@@ -26,7 +28,8 @@ const (
 	minute        = time.Minute
 	// rise is by how much CPU per allocated byte may exceed what the step explains, before the step is taken back.
 	rise = 1.15
-	// doubts is how many standard deviations of its own noise it must exceed it by as well, and fresh the weight of the latest span in those.
+	// doubts is how many standard deviations of its own noise it must exceed it by as well, and fresh the weight of
+	// the latest span in those.
 	doubts, fresh = 2, 0.2
 	// answer is the share to which a latency must have fallen when GOGC has doubled, or GOGC has nothing to do with it.
 	answer = 0.9
@@ -85,7 +88,8 @@ type law struct {
 	full      float64
 	largest   float64
 
-	// How CPU per byte varies between spans without a step: the last one's logarithm, 0 after a step, and the mean square of differences.
+	// How CPU per byte varies between spans without a step: the last one's logarithm, 0 after a step, and the mean
+	// square of differences.
 	last, variance float64
 	// On probation after a step: what CPU per byte should be, and what to go back to.
 	probation bool
@@ -133,8 +137,8 @@ func (l *law) begin(s sample) {
 	l.memory = l.originalSoft
 }
 
-// limit follows the memory that Go may use. It never asks for less than what is alive: no collection can get there, and each
-// would cost CPU in vain.
+// limit follows the memory that Go may use. It never asks for less than what is alive: no collection can get there,
+// and each would cost CPU in vain.
 func (l *law) limit(s sample) {
 	want := min(max(s.budget, s.live+s.beside), l.originalSoft)
 	if change := float64(want-l.memory) / float64(l.memory); math.Abs(change) > near || want == l.originalSoft {
@@ -142,8 +146,8 @@ func (l *law) limit(s sample) {
 	}
 }
 
-// room returns the GOGC at which the heap fills what the memory limit leaves, by the guide's formula for the heap's goal:
-// live + (live + roots) GOGC / 100.
+// room returns the GOGC at which the heap fills what the memory limit leaves, by the guide's formula for the heap's
+// goal: live + (live + roots) GOGC / 100.
 func (l *law) room(s sample) float64 {
 	if l.memory >= none || s.live+s.roots <= 0 {
 		return math.Inf(1)
@@ -276,7 +280,8 @@ func (l *law) recent(now time.Duration) int {
 	return len(l.reversals)
 }
 
-// move sets GOGC and keeps account of directions. A reversal halves the gain, a step that goes on restores half of what is lost.
+// move sets GOGC and keeps account of directions. A reversal halves the gain, a step that goes on restores half of
+// what is lost.
 func (l *law) move(s sample, to float64) {
 	direction := sign(to - l.percent)
 	if direction == 0 {

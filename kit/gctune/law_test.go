@@ -32,8 +32,8 @@ func turns(percents []int) int {
 	return most
 }
 
-// The mark of this package: from any start, at any load and with noise, the share of CPU or the latency of the assist sweep
-// comes to its target and stays, with at most two reversals per minute, and memory never passes the limit.
+// The mark of this package: from any start, at any load and with noise, the share of CPU or the latency of the assist
+// sweep comes to its target and stays, with at most two reversals per minute, and memory never passes the limit.
 func TestSweep(t *testing.T) {
 	for _, start := range []int{-1, 25, 50, 75, 100, 150, 400, 1000} {
 		for _, noise := range []float64{0, 0.05, 0.15} {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// simulated is a process by the formulas of the Go guide to the collector: the heap's goal from GOGC and the memory limit, the cost of
-// a cycle from what is live. Each read is one second later, so that tests take no time.
+// simulated is a process by the formulas of the Go guide to the collector: the heap's goal from GOGC and the memory
+// limit, the cost of a cycle from what is live. Each read is one second later, so that tests take no time.
 type simulated struct {
 	mu sync.Mutex
 

@@ -1,10 +1,12 @@
-// Package cgroup reads the memory limits that hold for this process: those of its control group and of every group above
-// it that it can see, in versions 1 and 2, also within a namespace of control groups or a container whose mount begins at its own group.
+// Package cgroup reads the memory limits that hold for this process: those of its control group and of every group
+// above it that it can see, in versions 1 and 2, also within a namespace of control groups or a container whose mount
+// begins at its own group.
 //
-// It reads memory.max and memory.high (version 2) or memory.limit_in_bytes and hierarchical_memory_limit of memory.stat (version 1), and
-// how much of each is used by memory that the kernel cannot drop: memory.current or memory.usage_in_bytes, less inactive_file.
-// Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst of the kernel define them. Where there are no control groups, as on
-// other systems than Linux, there is no limit and no error.
+// It reads memory.max and memory.high (version 2) or memory.limit_in_bytes and hierarchical_memory_limit of
+// memory.stat (version 1), and how much of each is used by memory that the kernel cannot drop: memory.current or
+// memory.usage_in_bytes, less inactive_file. Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst of the
+// kernel define them. Where there are no control groups, as on other systems than Linux, there is no limit and no
+// error.
 package cgroup
 
 import (
@@ -24,7 +26,8 @@ import (
 type Level struct {
 	// Limit in bytes: beyond it the kernel reclaims hard (memory.high) or kills.
 	Limit int64
-	// Used is what all processes of the group and of those below it hold, in bytes, without page cache that can be dropped.
+	// Used is what all processes of the group and of those below it hold, in bytes, without page cache that can be
+	// dropped.
 	Used int64
 }
 
@@ -37,7 +40,8 @@ type Group struct {
 	v2   bool
 }
 
-// Find finds this process's group. Root is put before /proc and the mount points, for trees in tests; empty means this host.
+// Find finds this process's group. Root is put before /proc and the mount points, for trees in tests; empty means this
+// host.
 func Find(root string) (Group, error) {
 	own, err := os.ReadFile(filepath.Join(root, "/proc/self/cgroup"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,8 +94,8 @@ func memberOf(text string) (group string, v2 bool) {
 	return unified, true
 }
 
-// mounted returns where the hierarchy is mounted, and the group at which the mount begins. Of several the first counts, as in the
-// order of mounting the container's own comes first.
+// mounted returns where the hierarchy is mounted, and the group at which the mount begins. Of several the first
+// counts, as in the order of mounting the container's own comes first.
 func mounted(text string, v2 bool) (at, begins string, ok bool) {
 	for line := range strings.Lines(text) {
 		before, after, found := strings.Cut(line, " - ")
@@ -112,8 +116,8 @@ func unescaped(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }
 
-// below returns a group's path from where the mount begins. A group that lies elsewhere, as seen from another namespace, is
-// taken for the mount's root: the closest that can be seen.
+// below returns a group's path from where the mount begins. A group that lies elsewhere, as seen from another
+// namespace, is taken for the mount's root: the closest that can be seen.
 func below(group, begins string) string {
 	if strings.Contains(group+"/", "/../") {
 		return "/"
@@ -127,8 +131,8 @@ func below(group, begins string) string {
 	return "/"
 }
 
-// Memory returns the levels that have a limit, the process's own group first; none if nothing limits it. An error means that a limit exists
-// or may exist and cannot be read.
+// Memory returns the levels that have a limit, the process's own group first; none if nothing limits it. An error
+// means that a limit exists or may exist and cannot be read.
 func (g Group) Memory() ([]Level, error) {
 	var levels []Level
 	for i, dir := range g.dirs {
@@ -148,7 +152,8 @@ func (g Group) Memory() ([]Level, error) {
 	return levels, nil
 }
 
-// limit reads a group's own limit. The highest group in sight also answers for those above it, of which version 1 gives the tightest.
+// limit reads a group's own limit. The highest group in sight also answers for those above it, of which version 1
+// gives the tightest.
 func (g Group) limit(dir string, highest bool) (int64, error) {
 	limit := int64(none)
 	for _, name := range map[bool][]string{true: {"memory.max", "memory.high"}, false: {"memory.limit_in_bytes"}}[g.v2] {
