@@ -316,3 +316,38 @@ func TestTakenElementsAreLetGo(t *testing.T) {
 		}
 	}
 }
+
+// TestABatchWakes: takers that sleep are woken for every element of a batch, and
+// putters for every slot that a batch frees.
+func TestABatchWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		r := ring.New[int](4)
+		var taken, put atomic.Int32
+		for range 3 {
+			go func() {
+				if _, err := r.Take(ctx); err == nil {
+					taken.Add(1)
+				}
+			}()
+		}
+		synctest.Wait()
+		_, _ = r.PutAll(ctx, []int{1, 2, 3})
+		synctest.Wait()
+		_, _ = r.PutAll(ctx, []int{1, 2, 3, 4})
+		for range 3 {
+			go func() {
+				if r.Put(ctx, 5) == nil {
+					put.Add(1)
+				}
+			}()
+		}
+		synctest.Wait()
+		_, _ = r.TakeSome(ctx, make([]int, 3))
+		synctest.Wait()
+		if taken.Load() != 3 || put.Load() != 3 {
+			t.Errorf("woken: %d of 3 takers, %d of 3 putters", taken.Load(), put.Load())
+		}
+	})
+}
