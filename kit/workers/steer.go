@@ -82,10 +82,10 @@ func (p *Pool) wanted(finishing bool) int {
 	return 0
 }
 
-// retire sends n workers away, none below Min. The message goes through the queue:
-// only an idle worker finds it soon, and if the queue is full none is sent.
+// retire offers n workers to leave; mayLeave keeps Min. The offer goes through the
+// queue: only an idle worker finds it soon, and if the queue is full none is made.
 func (p *Pool) retire(n int64) {
-	for n = min(n, p.workers.Load()-int64(p.options.Min)); n > 0; n-- {
+	for ; n > 0; n-- {
 		if p.queue.TryPut(nil) != nil {
 			return
 		}

@@ -314,7 +314,12 @@ func TestOptions(t *testing.T) {
 			t.Errorf("New(%+v) has no objection", o)
 		}
 	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
 	p := pool(t, workers.Options{Max: 1})
+	if err := p.Submit(ended, sleep(0)); !errors.Is(err, context.Canceled) {
+		t.Errorf("room, but the context is done: %v", err)
+	}
 	if s := p.Stats(); s.Workers != 1 {
 		t.Errorf("Max 1: %+v", s)
 	}
