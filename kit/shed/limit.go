@@ -42,8 +42,9 @@ func (l *Limiter) decide(w window, cpu float64, now time.Time) {
 	l.rate += weight(w.n, enough) * (rate - l.rate)
 	before := l.limit
 	l.move(latency, cpu)
+	stubborn := l.stubborn(before, latency)
 	// What turns nobody away needs no check.
-	if w.rejected && (l.stubborn(before, latency) || !now.Before(l.nextProbe)) {
+	if w.rejected && (stubborn || !now.Before(l.nextProbe)) {
 		l.beginProbe(w, now)
 	}
 }
@@ -93,8 +94,12 @@ func (l *Limiter) stubborn(before, latency float64) bool {
 	if l.limit > l.turn.limit/2 {
 		return false
 	}
-	was := l.turn
+	if latency > 0.75*l.turn.latency {
+		return true
+	}
 	l.turn = turn{l.limit, latency}
+	return false
+}
 	return latency > 0.75*was.latency
 }
 
@@ -131,7 +136,7 @@ func (l *Limiter) giveUp(now time.Time) {
 	if w := l.window; l.probe.measuring && w.n >= 20 {
 		l.accept(w.mean(), now)
 	} else {
-		l.probe = nil
+		l.probe, l.turn = nil, turn{}
 		l.nextProbe = now.Add(l.options.Probe)
 	}
 	l.open(now)

@@ -42,9 +42,9 @@ func TestOverloadLeavesGoodputAndLatency(t *testing.T) {
 		{"one server", 1, 10 * ms, 0, 2},
 		{"two cores", 2, 10 * ms, 0, 2},
 		{"ten servers", 10, 20 * ms, 0, 2},
-		{"ten servers, far over", 10, 20 * ms, 0, 10},
+		{"far over", 4, 20 * ms, 0, 10},
 		{"mostly waiting", 10, 20 * ms, 100 * ms, 2},
-		{"many servers", 100, 100 * ms, 0, 2},
+		{"many servers", 100, 200 * ms, 0, 2},
 		{"slow", 20, 300 * ms, 0, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -116,19 +116,20 @@ func TestRecoversAfterAStep(t *testing.T) {
 		work, wait time.Duration // after the step; 20 ms and none before
 		cpu        float64       // refused meanwhile
 		load       float64       // requests per second
-		during     float64       // capacity after the step, of 500 per second
+		during     float64       // capacity after the step, of 300 per second
 	}{
-		{"what lies below becomes slower", 20 * ms, 100 * ms, 0, 1000, 1},
-		{"the same at half load", 20 * ms, 100 * ms, 0, 250, 0.5},
-		{"a third of the capacity", 60 * ms, 0, 0, 1000, 1. / 3},
-		{"a third, for want of CPU", 60 * ms, 0, 1, 1000, 1. / 3},
-		{"three times the capacity", 20 * ms / 3, 0, 0, 2000, 3},
+		{"what lies below becomes slower", 20 * ms, 100 * ms, 0, 600, 1},
+		{"the same at half load", 20 * ms, 100 * ms, 0, 150, 0.5},
+		{"a third of the capacity", 60 * ms, 0, 0, 600, 1. / 3},
+		{"a third, for want of CPU", 60 * ms, 0, 1, 600, 1. / 3},
+		{"three times the capacity", 20 * ms / 3, 0, 0, 1200, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				cpu := 0.0
 				l := limiter(t, shed.Options{CPU: func() float64 { return cpu }})
-				s := newService(10, 20*ms)
+				const capacity = 300
+				s := newService(6, 20*ms)
 				all := drive(l, s, 130, c.load, func(n int) {
 					switch n {
 					case 20:
@@ -139,12 +140,12 @@ func TestRecoversAfterAStep(t *testing.T) {
 						cpu = 0
 					}
 				})
-				before := min(1, c.load/500)
+				before := min(1, c.load/capacity)
 				for _, span := range []struct {
 					from, to int
 					capacity float64
 				}{{5, 20, before}, {25, 80, c.during}, {85, 130, before}} {
-					if got := goodput(all, span.from, span.to, 500*span.capacity); got < 0.9 {
+					if got := goodput(all, span.from, span.to, capacity*span.capacity); got < 0.9 {
 						t.Errorf("seconds %d to %d: goodput is %.2f of what the service can, want 0.9", span.from, span.to, got)
 					}
 				}
@@ -216,6 +217,20 @@ func TestHangIsBounded(t *testing.T) {
 		}
 		if got := goodput(all, 45, 60, 500); got < 0.9 {
 			t.Errorf("after it came back, goodput is %.2f", got)
+		}
+	})
+}
+
+// TestSlowOverloadUnderAHighLimit: the queue grows so slowly, and so far below the
+// limit, that each window looks like light load and a little slower than the last.
+func TestSlowOverloadUnderAHighLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := limiter(t, shed.Options{Initial: 300})
+		s := newService(10, 20*ms)
+		drive(l, s, 10, 250, nil)
+		all := drive(l, s, 25, 550, nil)
+		if got := sum(all, 20, 25).latency; got > 80*ms {
+			t.Errorf("latency %v, 20ms alone, baseline %v", got, l.Stats().Baseline)
 		}
 	})
 }

@@ -93,6 +93,26 @@ func TestIgnoredRequestsSayNothing(t *testing.T) {
 	})
 }
 
+// TestProbeIsGivenUp: the load ends in the middle of a probe, whose low limit must
+// not stay.
+func TestProbeIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := limiter(t, shed.Options{})
+		for round := 0; !l.Stats().Probing; round++ {
+			if round > 1000 {
+				t.Fatal("no probe")
+			}
+			rounds(t, l, 1, 30, func(p *shed.Permit) { time.Sleep(10 * ms); p.Done() })
+		}
+		during := l.Stats().Limit
+		time.Sleep(time.Minute)
+		acquire(t, l)
+		if s := l.Stats(); s.Probing || s.Limit <= during {
+			t.Errorf("a minute after the load ended: limit %d, in the probe %d: %+v", s.Limit, during, s)
+		}
+	})
+}
+
 func TestManyGoroutines(t *testing.T) {
 	l := limiter(t, shed.Options{Initial: 8, Max: 16, Window: time.Microsecond, Probe: time.Millisecond})
 	var inflight, most int
