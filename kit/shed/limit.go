@@ -100,8 +100,6 @@ func (l *Limiter) stubborn(before, latency float64) bool {
 	l.turn = turn{l.limit, latency}
 	return false
 }
-	return latency > 0.75*was.latency
-}
 
 // beginProbe lowers the limit to half of what was in flight.
 func (l *Limiter) beginProbe(w window, now time.Time) {

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/redline-go/redline/kit/internal/overload"
 	"github.com/redline-go/redline/kit/shed"
 )
 
@@ -24,9 +25,17 @@ func limiter(t *testing.T, o shed.Options) *shed.Limiter {
 	return l
 }
 
-// goodput is the share of the capacity that was served per second.
-func goodput(all []second, from, to int, capacity float64) float64 {
-	return float64(sum(all, from, to).served) / float64(to-from) / capacity
+// admission is a Limiter as the simulation wants it.
+type admission struct{ *shed.Limiter }
+
+func (a admission) Limit() int { return a.Stats().Limit }
+
+func (a admission) Admit() func() {
+	p, err := a.Acquire()
+	if err != nil {
+		return nil
+	}
+	return p.Done
 }
 
 const ms = time.Millisecond
@@ -50,24 +59,24 @@ func TestOverloadLeavesGoodputAndLatency(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := limiter(t, shed.Options{})
-				s := newService(c.servers, c.work)
-				s.set(c.work, c.wait)
+				s := overload.NewService(c.servers, c.work)
+				s.Set(c.work, c.wait)
 				capacity := float64(c.servers) / c.work.Seconds()
 				// The first ten seconds are to find the limit, from 20. A span has a probe, which
 				// costs most where requests are few.
 				const settled, span, end = 10, 30, 100
-				all := drive(l, s, end, c.load*capacity, nil)
+				all := overload.Drive(admission{l}, s, end, c.load*capacity, nil)
 				for from := settled; from < end; from += span {
-					if got := goodput(all, from, from+span, capacity); got < 0.85 {
+					if got := overload.Goodput(all, from, from+span, capacity); got < 0.85 {
 						t.Errorf("from second %d: goodput is %.2f of capacity, want 0.85", from, got)
 					}
 				}
-				if got := goodput(all, settled, end, capacity); got < 0.9 {
+				if got := overload.Goodput(all, settled, end, capacity); got < 0.9 {
 					t.Errorf("goodput is %.2f of capacity, want 0.9", got)
 				}
 				// Min is 4, so that one server has a queue.
 				most := max(3, 6/float64(c.servers)) * float64(c.work+c.wait)
-				if got := sum(all, settled, end).latency; float64(got) > most {
+				if got := overload.Sum(all, settled, end).Latency; float64(got) > most {
 					t.Errorf("latency is %v with %v alone", got, c.work+c.wait)
 				}
 			})
@@ -80,8 +89,8 @@ func TestOverloadLeavesGoodputAndLatency(t *testing.T) {
 func TestWithoutALimitLatencyGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter(t, shed.Options{Initial: 1 << 20, Min: 1 << 20, Max: 1 << 20})
-		all := drive(l, newService(10, 20*ms), 20, 1000, nil)
-		if got := sum(all, 10, 20).latency; got < 100*20*ms {
+		all := overload.Drive(admission{l}, overload.NewService(10, 20*ms), 20, 1000, nil)
+		if got := overload.Sum(all, 10, 20).Latency; got < 100*20*ms {
 			t.Errorf("latency %v: this simulation shows no overload", got)
 		}
 	})
@@ -92,14 +101,14 @@ func TestLightLoadIsLeftAlone(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := limiter(t, shed.Options{})
 			const capacity = 500
-			all := drive(l, newService(10, 20*ms), 60, load*capacity, nil)
-			total := sum(all, 0, 60)
-			if total.shed != 0 {
-				t.Errorf("load %v: %d of %d requests were turned away", load, total.shed, total.offered)
+			all := overload.Drive(admission{l}, overload.NewService(10, 20*ms), 60, load*capacity, nil)
+			total := overload.Sum(all, 0, 60)
+			if total.Shed != 0 {
+				t.Errorf("load %v: %d of %d requests were turned away", load, total.Shed, total.Offered)
 			}
 			for i, s := range all {
-				if s.limit < 15 {
-					t.Errorf("load %v: limit %d in second %d, from 20", load, s.limit, i)
+				if s.Limit < 15 {
+					t.Errorf("load %v: limit %d in second %d, from 20", load, s.Limit, i)
 				}
 			}
 			if s := l.Stats(); s.Probes != 0 || s.Baseline < 15*ms || s.Baseline > 27*ms {
@@ -129,14 +138,14 @@ func TestRecoversAfterAStep(t *testing.T) {
 				cpu := 0.0
 				l := limiter(t, shed.Options{CPU: func() float64 { return cpu }})
 				const capacity = 300
-				s := newService(6, 20*ms)
-				all := drive(l, s, 130, c.load, func(n int) {
+				s := overload.NewService(6, 20*ms)
+				all := overload.Drive(admission{l}, s, 130, c.load, func(n int) {
 					switch n {
 					case 20:
-						s.set(c.work, c.wait)
+						s.Set(c.work, c.wait)
 						cpu = c.cpu
 					case 80:
-						s.set(20*ms, 0)
+						s.Set(20*ms, 0)
 						cpu = 0
 					}
 				})
@@ -145,12 +154,12 @@ func TestRecoversAfterAStep(t *testing.T) {
 					from, to int
 					capacity float64
 				}{{5, 20, before}, {25, 80, c.during}, {85, 130, before}} {
-					if got := goodput(all, span.from, span.to, capacity*span.capacity); got < 0.9 {
+					if got := overload.Goodput(all, span.from, span.to, capacity*span.capacity); got < 0.9 {
 						t.Errorf("seconds %d to %d: goodput is %.2f of what the service can, want 0.9", span.from, span.to, got)
 					}
 				}
 				// A baseline that has become too high shows at the next probe, 30 s on.
-				if got := sum(all, 120, 130).latency; got > 60*ms {
+				if got := overload.Sum(all, 120, 130).Latency; got > 60*ms {
 					t.Errorf("after the step latency stays at %v, 20ms alone", got)
 				}
 			})
@@ -163,10 +172,10 @@ func TestRecoversAfterAStep(t *testing.T) {
 func TestBurstAfterAGenerousTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter(t, shed.Options{Initial: 400})
-		all := drive(l, newService(10, 20*ms), 10, 250, nil)
-		high := all[9].limit
-		all = drive(l, newService(10, 20*ms), 20, 1000, nil)
-		if got := sum(all, 6, 20).latency; high < 200 || got > 60*ms {
+		all := overload.Drive(admission{l}, overload.NewService(10, 20*ms), 10, 250, nil)
+		high := all[9].Limit
+		all = overload.Drive(admission{l}, overload.NewService(10, 20*ms), 20, 1000, nil)
+		if got := overload.Sum(all, 6, 20).Latency; high < 200 || got > 60*ms {
 			t.Errorf("from limit %d: latency %v after six seconds", high, got)
 		}
 	})
@@ -179,9 +188,9 @@ func TestRefusedCPUTightens(t *testing.T) {
 		var latency [2]time.Duration
 		for i, cpu := range []float64{0, 1} {
 			l := limiter(t, shed.Options{CPU: func() float64 { return cpu }})
-			all := drive(l, newService(40, 20*ms), 30, 4000, nil)
-			latency[i] = sum(all, 5, 30).latency
-			if got := goodput(all, 5, 30, 2000); got < 0.9 {
+			all := overload.Drive(admission{l}, overload.NewService(40, 20*ms), 30, 4000, nil)
+			latency[i] = overload.Sum(all, 5, 30).Latency
+			if got := overload.Goodput(all, 5, 30, 2000); got < 0.9 {
 				t.Errorf("CPU refused %v of the time: goodput %.2f", cpu, got)
 			}
 		}
@@ -196,13 +205,13 @@ func TestRefusedCPUTightens(t *testing.T) {
 func TestHangIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter(t, shed.Options{})
-		s := newService(10, 20*ms)
+		s := overload.NewService(10, 20*ms)
 		release := make(chan struct{})
 		most := 0
-		all := drive(l, s, 60, 1000, func(n int) {
+		all := overload.Drive(admission{l}, s, 60, 1000, func(n int) {
 			if n == 10 {
 				for range 10 {
-					go func() { s.servers <- struct{}{}; <-release; <-s.servers }()
+					go func() { s.Servers <- struct{}{}; <-release; <-s.Servers }()
 				}
 			}
 			if n > 10 && n < 40 {
@@ -215,7 +224,7 @@ func TestHangIsBounded(t *testing.T) {
 		if most > 100 {
 			t.Errorf("%d requests in a service that hangs", most)
 		}
-		if got := goodput(all, 45, 60, 500); got < 0.9 {
+		if got := overload.Goodput(all, 45, 60, 500); got < 0.9 {
 			t.Errorf("after it came back, goodput is %.2f", got)
 		}
 	})
@@ -226,10 +235,10 @@ func TestHangIsBounded(t *testing.T) {
 func TestSlowOverloadUnderAHighLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter(t, shed.Options{Initial: 300})
-		s := newService(10, 20*ms)
-		drive(l, s, 10, 250, nil)
-		all := drive(l, s, 25, 550, nil)
-		if got := sum(all, 20, 25).latency; got > 80*ms {
+		s := overload.NewService(10, 20*ms)
+		overload.Drive(admission{l}, s, 10, 250, nil)
+		all := overload.Drive(admission{l}, s, 25, 550, nil)
+		if got := overload.Sum(all, 20, 25).Latency; got > 80*ms {
 			t.Errorf("latency %v, 20ms alone, baseline %v", got, l.Stats().Baseline)
 		}
 	})

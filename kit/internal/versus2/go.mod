@@ -1,4 +1,4 @@
-module github.com/redline-go/redline/kit/internal/versus
+module github.com/redline-go/redline/kit/internal/versus2
 
 go 1.26.0
 
