@@ -97,9 +97,12 @@ func (l *line) leave(s *sleeper) {
 	<-s.woken
 }
 
+// some reports whether somebody is in the line.
+func (l *line) some() bool { return l.len.Load() != 0 }
+
 // wake wakes the first n in the line.
 func (l *line) wake(n int) {
-	if l.len.Load() == 0 {
+	if !l.some() {
 		return
 	}
 	l.mu.Lock()

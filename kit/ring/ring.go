@@ -118,7 +118,7 @@ func New[T any](capacity int) *Ring[T] {
 // in the queue.
 func (r *Ring[T]) TryPut(v T) error {
 	err := r.put(v)
-	if err == nil {
+	if r.putters.some() && err == nil {
 		r.passRoom()
 	}
 	return err
@@ -128,7 +128,7 @@ func (r *Ring[T]) TryPut(v T) error {
 // ErrClosed once the Ring is closed and nothing is left.
 func (r *Ring[T]) TryTake() (T, error) {
 	v, err := r.take()
-	if err != ErrEmpty {
+	if r.takers.some() && err != ErrEmpty {
 		r.passElements()
 	}
 	return v, err
@@ -141,6 +141,13 @@ func (r *Ring[T]) Put(ctx context.Context, v T) error {
 		return err
 	}
 	err := r.TryPut(v)
+	if err == nil {
+		return nil
+	}
+	return r.putPatiently(ctx, v, err)
+}
+
+func (r *Ring[T]) putPatiently(ctx context.Context, v T, err error) error {
 	for i := 0; err == ErrFull && i < yields; i++ {
 		runtime.Gosched()
 		err = r.TryPut(v)
@@ -164,6 +171,13 @@ func (r *Ring[T]) Take(ctx context.Context) (v T, err error) {
 		return v, err
 	}
 	v, err = r.TryTake()
+	if err == nil {
+		return v, nil
+	}
+	return r.takePatiently(ctx, v, err)
+}
+
+func (r *Ring[T]) takePatiently(ctx context.Context, v T, err error) (T, error) {
 	for i := 0; err == ErrEmpty && i < yields; i++ {
 		runtime.Gosched()
 		v, err = r.TryTake()
@@ -171,10 +185,6 @@ func (r *Ring[T]) Take(ctx context.Context) (v T, err error) {
 	if err != ErrEmpty {
 		return v, err
 	}
-	return r.takeAsleep(ctx)
-}
-
-func (r *Ring[T]) takeAsleep(ctx context.Context) (v T, err error) {
 	stopped := r.takers.sleep(ctx, func() bool { v, err = r.take(); return err != ErrEmpty })
 	r.passElements()
 	if stopped != nil {
@@ -228,7 +238,9 @@ func (r *Ring[T]) put(v T) error {
 			if r.tail.CompareAndSwap(t, t+1) {
 				s.value = v
 				s.state.Store(2*t + 1)
-				r.takers.wake(1)
+				if r.takers.some() {
+					r.takers.wake(1)
+				}
 				return nil
 			}
 		case state < 2*t:
@@ -247,7 +259,9 @@ func (r *Ring[T]) take() (v T, err error) {
 			if r.head.CompareAndSwap(t, t+1) {
 				v, s.value = s.value, v
 				s.state.Store(2 * (t + r.mask + 1))
-				r.putters.wake(1)
+				if r.putters.some() {
+					r.putters.wake(1)
+				}
 				return v, nil
 			}
 		case state < 2*t+1:
@@ -263,7 +277,7 @@ func (r *Ring[T]) take() (v T, err error) {
 // passRoom wakes a putter if the next slot is free: the wake-up for it may have gone
 // to one who found the slot before it still taken.
 func (r *Ring[T]) passRoom() {
-	if r.putters.len.Load() == 0 {
+	if !r.putters.some() {
 		return
 	}
 	t := r.tail.Load()
@@ -276,7 +290,7 @@ func (r *Ring[T]) passRoom() {
 
 // passElements wakes a taker if the next slot is filled, and all if none ever will be.
 func (r *Ring[T]) passElements() {
-	if r.takers.len.Load() == 0 {
+	if !r.takers.some() {
 		return
 	}
 	t := r.head.Load()
