@@ -1,6 +1,7 @@
 package shed_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,30 +124,35 @@ func TestRecoversAfterAStep(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		work, wait time.Duration // after the step; 20 ms and none before
-		cpu        float64       // refused meanwhile
+		refused    bool          // CPU meanwhile
 		load       float64       // requests per second
 		during     float64       // capacity after the step, of 300 per second
 	}{
-		{"what lies below becomes slower", 20 * ms, 100 * ms, 0, 600, 1},
-		{"the same at half load", 20 * ms, 100 * ms, 0, 150, 0.5},
-		{"a third of the capacity", 60 * ms, 0, 0, 600, 1. / 3},
-		{"a third, for want of CPU", 60 * ms, 0, 1, 600, 1. / 3},
-		{"three times the capacity", 20 * ms / 3, 0, 0, 1200, 3},
+		{"what lies below becomes slower", 20 * ms, 100 * ms, false, 600, 1},
+		{"the same at half load", 20 * ms, 100 * ms, false, 150, 0.5},
+		{"a third of the capacity", 60 * ms, 0, false, 600, 1. / 3},
+		{"a third, for want of CPU", 60 * ms, 0, true, 600, 1. / 3},
+		{"three times the capacity", 20 * ms / 3, 0, false, 1200, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				cpu := 0.0
-				l := limiter(t, shed.Options{CPU: func() float64 { return cpu }})
+				var refused atomic.Bool
+				l := limiter(t, shed.Options{CPU: func() float64 {
+					if refused.Load() {
+						return 1
+					}
+					return 0
+				}})
 				const capacity = 300
 				s := overload.NewService(6, 20*ms)
 				all := overload.Drive(admission{l}, s, 130, c.load, func(n int) {
 					switch n {
 					case 20:
 						s.Set(c.work, c.wait)
-						cpu = c.cpu
+						refused.Store(c.refused)
 					case 80:
 						s.Set(20*ms, 0)
-						cpu = 0
+						refused.Store(false)
 					}
 				})
 				before := min(1, c.load/capacity)

@@ -67,7 +67,7 @@ type Options struct {
 	// CPU reports how much of its CPU the process uses or is refused, between 0 and 1,
 	// since it was last called. It is called from one goroutine, at each Tick that
 	// finds tasks waiting and no worker idle. Nil reads the process's own use,
-	// the throttling of its control group and the kernel's pressure information.
+	// and the throttling and the pressure information of its control group.
 	CPU func() float64
 	// Ceiling is the CPU from which the pool no longer doubles. 0 means 0.9.
 	Ceiling float64

@@ -20,11 +20,13 @@ import (
 // Reading says how short of CPU the process was between two reads. All are shares
 // between 0 and 1.
 type Reading struct {
-	// Waiting is the share of the time in which some thread of the control group, or
-	// of the machine, waited for a CPU: "some" of
-	// https://docs.kernel.org/accounting/psi.html. Goroutines that wait inside the Go
-	// scheduler do not show here: Busy does.
+	// Waiting is the share of the time in which some thread of the control group waited
+	// for a CPU: "some" of https://docs.kernel.org/accounting/psi.html. Goroutines
+	// that wait inside the Go scheduler do not show here: Busy does.
 	Waiting float64
+	// Machine is the same of the whole machine, where the group has none of its own: the
+	// thread that waits may be a stranger's.
+	Machine float64
 	// Throttled is the share of the periods of the CPU quota in which the control group
 	// used it up: nr_throttled over nr_periods in cpu.stat.
 	Throttled float64
@@ -32,12 +34,13 @@ type Reading struct {
 	Busy float64
 }
 
-// Short is the largest of the three.
+// Short is how much of the CPU the process uses or is itself refused: the largest of
+// Waiting, Throttled and Busy.
 func (r Reading) Short() float64 { return max(r.Waiting, r.Throttled, r.Busy) }
 
-// Denied is the CPU that the process asked the kernel for and did not get: the larger of
-// Waiting and Throttled.
-func (r Reading) Denied() float64 { return max(r.Waiting, r.Throttled) }
+// Denied is how often somebody was refused CPU here: the largest of Waiting, Machine
+// and Throttled.
+func (r Reading) Denied() float64 { return max(r.Waiting, r.Machine, r.Throttled) }
 
 // Reader reads the difference since its last read. Its methods may be called from
 // any goroutine. Use New.
@@ -45,6 +48,7 @@ type Reader struct {
 	root     fs.FS
 	used     func() time.Duration
 	pressure string   // path of the PSI file; empty if there is none
+	own      bool     // it is of the control group
 	stats    []string // paths at which cpu.stat may lie
 
 	mu     sync.Mutex
@@ -65,13 +69,15 @@ func New() *Reader { return newReader(os.DirFS("/"), processTime) }
 func newReader(root fs.FS, used func() time.Duration) *Reader {
 	r := &Reader{root: root, used: used}
 	second, first := groups(root)
-	for _, file := range []string{path.Join("sys/fs/cgroup", second, "cpu.pressure"), "proc/pressure/cpu"} {
-		if _, ok := waited(root, file); ok {
-			r.pressure = file
-			break
-		}
+	group := path.Join("sys/fs/cgroup", second)
+	// The root group is the machine, and has no quota. A container sees its own group as "/".
+	_, err := fs.Stat(root, path.Join(group, "cpu.max"))
+	if _, ok := waited(root, path.Join(group, "cpu.pressure")); ok && err == nil {
+		r.pressure, r.own = path.Join(group, "cpu.pressure"), true
+	} else if _, ok := waited(root, "proc/pressure/cpu"); ok {
+		r.pressure = "proc/pressure/cpu"
 	}
-	r.stats = []string{path.Join("sys/fs/cgroup", second, "cpu.stat"), path.Join("sys/fs/cgroup/cpu", first, "cpu.stat")}
+	r.stats = []string{path.Join(group, "cpu.stat"), path.Join("sys/fs/cgroup/cpu", first, "cpu.stat")}
 	r.before = r.sample()
 	return r
 }
@@ -87,11 +93,17 @@ func (r *Reader) Read() Reading {
 		return Reading{}
 	}
 	r.before = now
-	return Reading{
-		Waiting:   share(float64(now.waited-before.waited), float64(elapsed)),
+	reading := Reading{
 		Throttled: share(now.throttled-before.throttled, now.periods-before.periods),
 		Busy:      share(float64(now.used-before.used), float64(elapsed)*float64(runtime.GOMAXPROCS(0))),
 	}
+	waiting := share(float64(now.waited-before.waited), float64(elapsed))
+	if r.own {
+		reading.Waiting = waiting
+	} else {
+		reading.Machine = waiting
+	}
+	return reading
 }
 
 func share(part, whole float64) float64 {

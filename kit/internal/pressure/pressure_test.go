@@ -21,6 +21,7 @@ func TestSharesBetweenReads(t *testing.T) {
 			before: fstest.MapFS{
 				"proc/self/cgroup":               file("0::/svc\n"),
 				"proc/pressure/cpu":              file("some avg10=0 avg60=0 avg300=0 total=0\n"),
+				"sys/fs/cgroup/svc/cpu.max":      file("max 100000\n"),
 				"sys/fs/cgroup/svc/cpu.pressure": file("some avg10=0.00 avg60=0.00 avg300=0.00 total=1000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"),
 				"sys/fs/cgroup/svc/cpu.stat":     file("usage_usec 1\nnr_periods 10\nnr_throttled 2\nthrottled_usec 9\n"),
 			},
@@ -45,7 +46,17 @@ func TestSharesBetweenReads(t *testing.T) {
 				"proc/pressure/cpu":              file("some avg10=0 avg60=0 avg300=0 total=500005\n"),
 				"sys/fs/cgroup/cpu/svc/cpu.stat": file("nr_periods 5\nnr_throttled 1\nthrottled_time 9\n"),
 			},
-			want: Reading{Waiting: 0.5, Throttled: 0.25},
+			want: Reading{Machine: 0.5, Throttled: 0.25},
+		},
+		{
+			name: "version 2, of the root group, which is the machine",
+			before: fstest.MapFS{
+				"proc/self/cgroup":           file("0::/\n"),
+				"proc/pressure/cpu":          file("some avg10=0 avg60=0 avg300=0 total=5\n"),
+				"sys/fs/cgroup/cpu.pressure": file("some avg10=0 avg60=0 avg300=0 total=5\n"),
+			},
+			after: fstest.MapFS{"proc/pressure/cpu": file("some avg10=0 avg60=0 avg300=0 total=750005\n")},
+			want:  Reading{Machine: 0.75},
 		},
 		{
 			name:   "nothing there",
@@ -92,7 +103,16 @@ func TestReadHere(t *testing.T) {
 	if got.Busy <= 0 || got.Busy > 1 {
 		t.Errorf("busy %v after 20 ms of CPU", got.Busy)
 	}
-	if s := got.Short(); s < got.Busy || s < got.Denied() || s > 1 {
-		t.Errorf("%+v: short %v, denied %v", got, s, got.Denied())
+	if s := got.Short(); s < got.Busy || s > 1 {
+		t.Errorf("%+v: short %v", got, s)
+	}
+}
+
+// TestAStrangersWaitIsNotOurs: on a busy machine a process that itself waits for
+// nothing is not short of CPU.
+func TestAStrangersWaitIsNotOurs(t *testing.T) {
+	r := Reading{Machine: 0.95, Busy: 0.1}
+	if r.Short() != 0.1 || r.Denied() != 0.95 {
+		t.Errorf("short %v, denied %v", r.Short(), r.Denied())
 	}
 }

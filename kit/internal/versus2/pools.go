@@ -32,7 +32,7 @@ func pools() []contest {
 	}
 	return []contest{
 		{"workers, empty tasks", "task", 100_000, ways(nothing)},
-		{"workers, tasks that wait 2 ms", "task", 2000, ways(wait)},
+		{"workers, tasks that wait 2 ms", "task", 1000, ways(wait)},
 	}
 }
 

@@ -34,12 +34,15 @@ func pass(n, each int, produce func(first, step, n int), consume func(), end fun
 func rings() []contest {
 	var all []contest
 	for _, each := range []int{1, 2, 4} {
+		channel := way{"channel", func(n int) { byChannel(n, each) }}
 		all = append(all, contest{fmt.Sprintf("ring %dx%d", each, each), "value", 400_000, []way{
 			{"kit/ring Put, Take", func(n int) { byOne(n, each) }},
-			{"kit/ring PutAll, TakeSome of 32", func(n int) { byBatch(n, each) }},
-			{"channel", func(n int) { byChannel(n, each) }},
-			{"channel of slices of 32", func(n int) { bySlices(n, each) }},
+			channel,
 			{"xsync.MPMCQueue, Gosched", func(n int) { byXsync(n, each) }},
+		}}, contest{fmt.Sprintf("ring %dx%d by 32", each, each), "value", 400_000, []way{
+			{"kit/ring PutAll, TakeSome", func(n int) { byBatch(n, each) }},
+			channel,
+			{"channel of slices", func(n int) { bySlices(n, each) }},
 		}})
 	}
 	return append(all, contest{"ring, nobody else", "put and take", 1_000_000, []way{
