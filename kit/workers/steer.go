@@ -22,7 +22,7 @@ func (p *Pool) steer() {
 	for {
 		select {
 		case <-p.called:
-		case <-p.closing:
+		case <-p.last:
 			return
 		}
 		if !p.tick() {
@@ -31,8 +31,8 @@ func (p *Pool) steer() {
 	}
 }
 
-// tick decides every Tick until the pool is back at Min and idle, or closing: then
-// it returns false.
+// tick decides every Tick until the pool is back at Min and idle, or without workers:
+// then it returns false.
 func (p *Pool) tick() bool {
 	ticker := time.NewTicker(p.options.Tick)
 	defer ticker.Stop()
@@ -41,7 +41,7 @@ func (p *Pool) tick() bool {
 	for {
 		select {
 		case <-ticker.C:
-		case <-p.closing:
+		case <-p.last:
 			return false
 		}
 		before := finished
@@ -92,11 +92,11 @@ func (p *Pool) retire(n int64) {
 	}
 }
 
-// grow adds n workers, unless the pool is closed: then those that are there drain it.
+// grow adds n workers, also to drain the queue, but none after the last has gone.
 func (p *Pool) grow(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
+	if p.closed && p.staying == 0 {
 		return
 	}
 	p.alive += n

@@ -27,6 +27,7 @@ func (p *Pool) work() {
 		switch {
 		case err != nil:
 			left = true
+			p.leave()
 			return
 		case task == nil:
 			if left = p.mayLeave(); left {
@@ -52,6 +53,16 @@ func (p *Pool) next() (Task, error) {
 	// A submitter may have counted on this worker for a second task.
 	p.call()
 	return task, err
+}
+
+// leave notes that a worker found the queue closed and empty.
+func (p *Pool) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.staying--
+	if p.staying == 0 {
+		close(p.last)
+	}
 }
 
 // mayLeave reports whether Min workers remain without this one.

@@ -99,7 +99,7 @@ type Pool struct {
 
 	resting atomic.Bool   // steer sleeps until it is called
 	called  chan struct{} // calls it
-	closing chan struct{} // closed by Close
+	last    chan struct{} // closed when a closed pool has no workers any more
 	gone    chan struct{} // closed with the last goroutine
 
 	mu      sync.Mutex // guards these, and that nothing starts once all are gone
@@ -123,7 +123,7 @@ func New(options Options) (*Pool, error) {
 		options: options,
 		queue:   ring.New[Task](options.Queue),
 		called:  make(chan struct{}, 1),
-		closing: make(chan struct{}),
+		last:    make(chan struct{}),
 		gone:    make(chan struct{}),
 	}
 	p.ctx, p.abandon = context.WithCancel(context.Background())
@@ -225,7 +225,6 @@ func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	if !p.closed {
 		p.closed = true
-		close(p.closing)
 		p.queue.Close()
 	}
 	p.mu.Unlock()

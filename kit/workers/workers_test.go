@@ -238,6 +238,19 @@ func TestExitWhileDraining(t *testing.T) {
 	})
 }
 
+// TestGrowsWhileItDrains: what waits when Close comes is worth as many workers as before.
+func TestGrowsWhileItDrains(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pool(t, workers.Options{Min: 1, Max: 100, Queue: 128, CPU: cpu(0)})
+		submit(t, p, 100, sleep(time.Second))
+		start := time.Now()
+		drain(t, p)
+		if took := time.Since(start); took > 3*time.Second {
+			t.Errorf("100 tasks of 1 s took %v with up to 100 workers: %+v", took, p.Stats())
+		}
+	})
+}
+
 func TestCloseAbandons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pool(t, workers.Options{Min: 2, Max: 2, Queue: 16})
