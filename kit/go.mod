@@ -1,0 +1,3 @@
+module github.com/redline-go/redline/kit
+
+go 1.26.0
