@@ -62,7 +62,10 @@ func listen(t testing.TB) *echo {
 			e.served.Go(func() { serve(c) })
 		}
 	})
-	t.Cleanup(func() { l.Close() })
+	t.Cleanup(func() {
+		l.Close()
+		e.served.Wait() // so that the next test counts its own sockets alone
+	})
 	return e
 }
 
@@ -151,9 +154,9 @@ func TestNoSocketLeaks(t *testing.T) {
 	var done, failed atomic.Int64
 	var gets, reused, dialed, refused, breaks, gaveUp, unsound, expired int64
 	const generations = 10 // the pool is closed in the middle of the work, and made anew
-	for range generations {
+	for generation := range generations {
 		p, err := pool.New(pool.Config[net.Conn]{
-			Dial: server.faulty, Check: pool.SocketAlive[net.Conn], CheckAfter: time.Millisecond,
+			Dial: server.faulty, Check: pool.SocketAlive[net.Conn], CheckAfter: []time.Duration{-1, time.Millisecond}[generation%2],
 			MaxOpen: 8, MaxIdle: 6, MaxIdleTime: 20 * time.Millisecond, MaxLifetime: 200 * time.Millisecond,
 			MaxWait: 50 * time.Millisecond, Cooldown: time.Millisecond, BreakAfter: 2,
 		})
@@ -272,6 +275,12 @@ func TestSyncPoolLeaksSockets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, err := c.Write([]byte(".")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, make([]byte, 1)); err != nil { // so that the server's end is open
+			t.Fatal(err)
+		}
 		go func() { _, _ = io.Copy(io.Discard, c) }()
 		conns = append(conns, c)
 		pooled.Put(c)
@@ -288,6 +297,4 @@ func TestSyncPoolLeaksSockets(t *testing.T) {
 	for _, c := range conns {
 		c.Close()
 	}
-	server.Close()
-	server.served.Wait()
 }
