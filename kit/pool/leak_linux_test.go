@@ -62,11 +62,23 @@ func listen(t testing.TB) *echo {
 			e.served.Go(func() { serve(c) })
 		}
 	})
-	t.Cleanup(func() {
-		l.Close()
-		e.served.Wait() // so that the next test counts its own sockets alone
-	})
+	t.Cleanup(func() { e.end(t) }) // so that the next test counts its own sockets alone
 	return e
+}
+
+// end closes the server, and waits until each client has closed its side.
+func (e *echo) end(t testing.TB) {
+	e.Close()
+	ended := make(chan struct{})
+	go func() {
+		e.served.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Error("a client's socket is still open")
+	}
 }
 
 func serve(c net.Conn) {
@@ -193,8 +205,7 @@ func TestNoSocketLeaks(t *testing.T) {
 		gets, reused, dialed, refused = gets+s.Gets, reused+s.Reused, dialed+s.Dialed, refused+s.DialErrors
 		breaks, gaveUp, unsound, expired = breaks+s.Breaks, gaveUp+s.GaveUp, unsound+s.ClosedUnsound, expired+s.ClosedIdle+s.ClosedLifetime
 	}
-	server.Close()
-	server.served.Wait() // ends only when every client's socket is closed
+	server.end(t)
 	if after := sockets(t); after != before {
 		t.Errorf("%d sockets before, %d after %d cycles", before, after, done.Load())
 	}
