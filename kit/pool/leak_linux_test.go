@@ -44,6 +44,11 @@ func sockets(t *testing.T) int {
 type echo struct {
 	net.Listener
 	served sync.WaitGroup
+
+	mu sync.Mutex
+	// dialed holds every connection: a forgotten one would be finalized, and its socket
+	// closed, before anybody counts.
+	dialed []net.Conn
 }
 
 func listen(t testing.TB) *echo {
@@ -113,7 +118,11 @@ func (e *echo) faulty(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, c.(*net.TCPConn).SetLinger(0)
+	e.mu.Lock()
+	e.dialed = append(e.dialed, c)
+	e.mu.Unlock()
+	_ = c.(*net.TCPConn).SetLinger(0) // fails where the server has reset it already
+	return c, nil
 }
 
 // cycle is one borrower. One in 200 goes wrong in each of several ways.
@@ -147,6 +156,9 @@ func cycle(p *pool.Pool[net.Conn]) error {
 		lease.Release()
 		return nil
 	}
+	for range fault % 3 { // others run meanwhile, and more connections are needed
+		runtime.Gosched()
+	}
 	if fault > 20 { // most only borrow: the kernel need not carry a million bytes
 		return nil
 	}
@@ -164,12 +176,12 @@ func TestNoSocketLeaks(t *testing.T) {
 	before := sockets(t)
 	server := listen(t)
 	var done, failed atomic.Int64
-	var gets, reused, dialed, refused, breaks, gaveUp, unsound, expired int64
+	var gets, reused, dialed, refused, breaks, gaveUp, unsound, expired, surplus int64
 	const generations = 10 // the pool is closed in the middle of the work, and made anew
 	for generation := range generations {
 		p, err := pool.New(pool.Config[net.Conn]{
 			Dial: server.faulty, Check: pool.SocketAlive[net.Conn], CheckAfter: []time.Duration{-1, time.Millisecond}[generation%2],
-			MaxOpen: 8, MaxIdle: 6, MaxIdleTime: 20 * time.Millisecond, MaxLifetime: 200 * time.Millisecond,
+			MaxOpen: 8, MaxIdle: 1 + generation%5, MaxIdleTime: 20 * time.Millisecond, MaxLifetime: 200 * time.Millisecond,
 			MaxWait: 50 * time.Millisecond, Cooldown: time.Millisecond, BreakAfter: 2,
 		})
 		if err != nil {
@@ -178,7 +190,7 @@ func TestNoSocketLeaks(t *testing.T) {
 		share := int64(*cycles / generations)
 		var begun atomic.Int64
 		var wg sync.WaitGroup
-		for range 16 {
+		for range 4 + generation%3*6 { // fewer than connections, and more
 			wg.Go(func() {
 				for n := begun.Add(1); n <= share; n = begun.Add(1) {
 					if n == share-share/20 {
@@ -192,9 +204,11 @@ func TestNoSocketLeaks(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if err := p.Shutdown(t.Context()); err != nil {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		if err := p.Shutdown(ctx); err != nil {
 			t.Fatal(err)
 		}
+		cancel()
 		s := p.Stats()
 		if s.Open != 0 || s.Idle != 0 || s.Waiting != 0 {
 			t.Fatalf("after Shutdown: %+v", s)
@@ -204,13 +218,15 @@ func TestNoSocketLeaks(t *testing.T) {
 		}
 		gets, reused, dialed, refused = gets+s.Gets, reused+s.Reused, dialed+s.Dialed, refused+s.DialErrors
 		breaks, gaveUp, unsound, expired = breaks+s.Breaks, gaveUp+s.GaveUp, unsound+s.ClosedUnsound, expired+s.ClosedIdle+s.ClosedLifetime
+		surplus += s.ClosedSurplus
 	}
 	server.end(t)
+	runtime.KeepAlive(server)
 	if after := sockets(t); after != before {
 		t.Errorf("%d sockets before, %d after %d cycles", before, after, done.Load())
 	}
-	t.Logf("%d cycles, %d without a connection (%d gave up, the rest met a closed pool or a failed dial); %d dialled, %d dials failed, the breaker opened %d times; %d failed the check, %d expired; reuse %.4f",
-		done.Load(), failed.Load(), gaveUp, dialed, refused, breaks, unsound, expired, float64(reused)/float64(gets))
+	t.Logf("%d cycles, %d without a connection (%d gave up, the rest met a closed pool or a failed dial); %d dialled, %d dials failed, the breaker opened %d times; %d failed the check, %d expired, %d were surplus; reuse %.4f",
+		done.Load(), failed.Load(), gaveUp, dialed, refused, breaks, unsound, expired, surplus, float64(reused)/float64(gets))
 }
 
 // TestSocketAlive: the kernel's answers, over real sockets.

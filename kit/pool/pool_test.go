@@ -95,6 +95,20 @@ func TestLastReleasedIsFirstLent(t *testing.T) {
 	}
 }
 
+func TestSurplusIsClosed(t *testing.T) {
+	for maxIdle, keeps := range map[int]int{1: 1, -1: 0} {
+		var s server
+		p := made(t, pool.Config[*conn]{Dial: s.dial, MaxOpen: 4, MaxIdle: maxIdle})
+		leases := []pool.Lease[*conn]{get(t, p), get(t, p), get(t, p)}
+		for _, l := range leases {
+			l.Release()
+		}
+		if got := p.Stats(); got.Open != keeps || int(s.open.Load()) != keeps || int(got.ClosedSurplus) != 3-keeps {
+			t.Errorf("MaxIdle %d: %d are open; %+v", maxIdle, s.open.Load(), got)
+		}
+	}
+}
+
 // TestStaleLeaseReleasesNobodyElses: the second Release of a lease comes when its
 // connection is on loan to another.
 func TestStaleLeaseReleasesNobodyElses(t *testing.T) {
@@ -234,6 +248,36 @@ func TestUncontendedLoanAllocatesNothing(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("Get and Release allocate %v times", n)
 	}
+}
+
+// TestPlaceIsFreeOnlyAfterClose: until Close returns, the socket is open.
+func TestPlaceIsFreeOnlyAfterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := pool.New(pool.Config[slow]{Dial: func(context.Context) (slow, error) { return slow{}, nil }, MaxOpen: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		first, err := p.Get(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		go first.Discard()
+		begun := time.Now()
+		second, err := p.Get(context.Background())
+		if waited := time.Since(begun); err != nil || waited != time.Second {
+			t.Errorf("%v after %v, want the second dial when the first connection is closed", err, waited)
+		}
+		second.Release()
+	})
+}
+
+// slow takes a second to close.
+type slow struct{}
+
+func (slow) Close() error {
+	time.Sleep(time.Second)
+	return nil
 }
 
 func TestNeverMoreThanMaxOpen(t *testing.T) {

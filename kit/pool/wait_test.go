@@ -59,6 +59,31 @@ func TestWaitEnds(t *testing.T) {
 	})
 }
 
+// TestGrantToOneWhoLeaves: the connection comes at the moment when its waiter gives up,
+// and must go back.
+func TestGrantToOneWhoLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s server
+		p := made(t, pool.Config[*conn]{Dial: s.dial, MaxOpen: 1})
+		for range 500 {
+			held := get(t, p)
+			ctx, cancel := context.WithCancel(context.Background())
+			go func() {
+				if lease, err := p.Get(ctx); err == nil {
+					lease.Release()
+				}
+			}()
+			synctest.Wait()
+			cancel() // the waiter is awake, and has yet to leave the queue
+			held.Release()
+			synctest.Wait()
+			if got := p.Stats(); got.Idle != 1 {
+				t.Fatalf("the connection is lost: %+v", got)
+			}
+		}
+	})
+}
+
 // TestDialOutlivesItsCaller: a dial that takes longer than each caller waits must end in
 // a connection all the same, or nobody ever gets one.
 func TestDialOutlivesItsCaller(t *testing.T) {
