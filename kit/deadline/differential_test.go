@@ -67,7 +67,7 @@ func (c twin) compare(t *testing.T) {
 // TestSameAsStandard grows random trees of contexts twice, and lets time pass and parts
 // end: both must agree on every one after every step.
 func TestSameAsStandard(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(120) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 15))
 			all := []twin{{std: context.Background(), ours: context.Background(), cancelStd: nothing, cancelOurs: nothing}}

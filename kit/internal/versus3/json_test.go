@@ -107,6 +107,7 @@ func BenchmarkReply(b *testing.B) {
 		for _, r := range replies {
 			b.Run(fmt.Sprintf("size=%d/kind=%s", size, r.kind), func(b *testing.B) {
 				b.ReportAllocs()
+				defer cpu(b)()
 				for b.Loop() {
 					if err := r.write(nowhere{http.Header{}}, value); err != nil {
 						b.Fatal(err)
@@ -131,6 +132,7 @@ func BenchmarkServe(b *testing.B) {
 				defer server.Close()
 				client := server.Client()
 				b.ReportAllocs()
+				defer cpu(b)()
 				for b.Loop() {
 					response, err := client.Get(server.URL)
 					if err != nil {

@@ -89,6 +89,7 @@ func BenchmarkPool(b *testing.B) {
 	for _, kind := range poolKinds {
 		b.Run("kind="+kind, func(b *testing.B) {
 			b.ReportAllocs()
+			defer cpu(b)()
 			for b.Loop() {
 				if err := all[kind](ctx, func() {}); err != nil {
 					b.Fatal(err)
@@ -110,6 +111,7 @@ func share(b *testing.B, size, borrowers int, kinds []string) {
 	for _, kind := range kinds {
 		b.Run("kind="+kind, func(b *testing.B) {
 			b.ReportAllocs()
+			defer cpu(b)()
 			b.SetParallelism(borrowers)
 			b.RunParallel(func(pb *testing.PB) {
 				work := 0

@@ -1,8 +1,11 @@
+//go:build unix
+
 package deadline_test
 
 import (
 	"context"
 	"fmt"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,6 +48,7 @@ func BenchmarkRequest(b *testing.B) {
 			}{{"std", context.WithTimeout}, {"flat", deadline.WithTimeout}} {
 				b.Run(fmt.Sprintf("depth=%d/leaf=%s/kind=%s", depth, leaf.name, kind.name), func(b *testing.B) {
 					b.ReportAllocs()
+					defer cpu(b)()
 					for b.Loop() {
 						ctx, cancel := context.WithCancel(server) // the request's
 						descend(ctx, depth, kind.limit, leaf.values, leaf.call)
@@ -64,6 +68,7 @@ func BenchmarkExpiry(b *testing.B) {
 			limit within
 		}{{"std", context.WithTimeout}, {"flat", deadline.WithTimeout}} {
 			b.Run(fmt.Sprintf("depth=%d/kind=%s", depth, kind.name), func(b *testing.B) {
+				defer cpu(b)()
 				for b.Loop() {
 					top, cancel := kind.limit(context.Background(), time.Hour)
 					descend(top, depth, kind.limit, false, func(ctx context.Context) {
@@ -75,4 +80,19 @@ func BenchmarkExpiry(b *testing.B) {
 			})
 		}
 	}
+}
+
+// cpu reports the processor time of the process per operation as cpu-ns/op, between its
+// call and that of what it returns: elapsed time also counts what else the machine does.
+func cpu(b *testing.B) (report func()) {
+	begun := spent(b)
+	return func() { b.ReportMetric(float64(spent(b)-begun)/float64(b.N), "cpu-ns/op") }
+}
+
+func spent(b *testing.B) int64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
 }
