@@ -122,7 +122,7 @@ func TestSizeAndDelay(t *testing.T) {
 		time.Sleep(5*time.Millisecond - 1)
 		synctest.Wait()
 		got.want(t, 10, 10)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		got.want(t, 10, 10, 5)
 		w.Close()

@@ -11,23 +11,28 @@ import (
 	"github.com/redline-go/redline/kit/pool"
 )
 
-func Example() {
-	ctx := context.Background()
+// repeats is a server that sends back what it gets.
+func repeats() net.Listener {
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
-	defer server.Close()
 	go func() {
 		for {
 			conn, err := server.Accept()
 			if err != nil {
 				return
 			}
-			go io.Copy(conn, conn) // an echo
+			go io.Copy(conn, conn)
 		}
 	}()
+	return server
+}
+
+func Example() {
+	ctx := context.Background()
+	server := repeats()
+	defer server.Close()
 
 	conns, err := pool.New(pool.Config[net.Conn]{
 		Dial: func(ctx context.Context) (net.Conn, error) {

@@ -17,7 +17,6 @@ import (
 type conn struct {
 	number int64
 	open   *atomic.Int64
-	once   sync.Once
 	closed atomic.Bool
 }
 
