@@ -1,0 +1,5 @@
+//go:build !race
+
+package jsonreply_test
+
+const raceEnabled = false
