@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/weigh"
 	"github.com/redline-go/redline/record"
 )
@@ -63,7 +64,7 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		// Removing the competing work frees its CPU, which idle CPUs do not bound.
 		// But a limit of the service's own makes it queue where CPUs are free, and to
 		// lift that is the lesser change.
-		gain := p.Ran(diagnose.Work{Share: background})
+		gain := p.Ran(evidence.Work{Share: background})
 		gain.Factor = min(gain.Factor, p.Lifted())
 		diagnose.Promise(&f, p.Waited(share), gain)
 	case tail >= weigh.LeastTail && !saturated && w.GapNS() >= weigh.LeastGapNS && 2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS):
