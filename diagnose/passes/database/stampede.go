@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -47,11 +47,11 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !ok {
 		return nil, nil
 	}
-	nature := weigh.Outside
+	nature := waitgain.Outside
 	if database(site.Wait) {
-		nature = weigh.Queueing
+		nature = waitgain.Queueing
 	}
-	v, ok := weigh.Judge(p, site, nature)
+	v, ok := waitgain.Judge(p, site, nature)
 	if !ok {
 		return nil, nil
 	}

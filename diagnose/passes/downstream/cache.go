@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -49,7 +49,7 @@ var Cache = diagnose.Analyzer{
 func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, m := range missesOf(p) {
-		v, ok := weigh.Judge(p, m.site, weigh.Outside)
+		v, ok := waitgain.Judge(p, m.site, waitgain.Outside)
 		if !ok || v.Of != diagnose.OfRequest {
 			continue
 		}

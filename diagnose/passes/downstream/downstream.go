@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -75,7 +75,7 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if resolving(s.Part) > s.Part.NS/2 {
 			continue // told as a look-up, or too short for that
 		}
-		v, ok := weigh.Judge(p, s, weigh.Outside)
+		v, ok := waitgain.Judge(p, s, waitgain.Outside)
 		if !ok {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -46,11 +46,11 @@ var Disk = diagnose.Analyzer{
 func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, s := range evidence.ByOwner(diskSites(p)) {
-		if _, ok := weigh.Judge(p, s, weigh.Serial); !ok {
+		if _, ok := waitgain.Judge(p, s, waitgain.Serial); !ok {
 			continue
 		}
 		queued := queuedBehind(p, &s)
-		v, _ := weigh.Judge(p, s, weigh.Serial)
+		v, _ := waitgain.Judge(p, s, waitgain.Serial)
 		if tail := s.TailNS / float64(p.Anatomy.TailNS); tail > 0 && !p.CPU().Saturated() {
 			v.Gain = max(v.Gain, diagnose.Ceiling(tail))
 		}

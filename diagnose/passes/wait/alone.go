@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -54,7 +54,7 @@ const leastWork = 0.3
 
 // servesAlone makes the finding of one goroutine that serves all requests: the
 // function below it that does the work is what to change.
-func servesAlone(p *diagnose.Pass, s evidence.Site, one record.Serial, v weigh.Verdict) diagnose.Finding {
+func servesAlone(p *diagnose.Pass, s evidence.Site, one record.Serial, v waitgain.Verdict) diagnose.Finding {
 	who := callstack.Short(one.Goroutine)
 	behind, _ := p.Path().Behind(one.Goroutine)
 	work, part, ok := evidence.Worker(behind)

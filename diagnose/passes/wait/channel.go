@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -39,7 +39,7 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			case limit:
 				limits = append(limits, s)
 			case ownWork:
-				if s.Share >= weigh.LeastShare {
+				if s.Share >= waitgain.LeastShare {
 					p.Reject("channel-bottleneck", "requests wait %s of their time at %s, for goroutines that work for them alone", diagnose.Percent(s.Share), diagnose.At(s.Place))
 				}
 			}
@@ -47,7 +47,7 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	var found []diagnose.Finding
 	for _, s := range byServer(p, queues) {
-		v, ok := weigh.Judge(p, s, weigh.Serial)
+		v, ok := waitgain.Judge(p, s, waitgain.Serial)
 		if !ok {
 			continue
 		}
@@ -58,11 +58,11 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	for _, s := range evidence.ByOwner(limits) {
-		kind := weigh.Queueing
+		kind := waitgain.Queueing
 		if slots(p, s) <= p.CPU().CPUs {
-			kind = weigh.Serial // no more of them than CPUs: it can not be the CPUs' queue
+			kind = waitgain.Serial // no more of them than CPUs: it can not be the CPUs' queue
 		}
-		if v, ok := weigh.Judge(p, s, kind); ok {
+		if v, ok := waitgain.Judge(p, s, kind); ok {
 			found = append(found, limited(p, s, v))
 		}
 	}
@@ -167,7 +167,7 @@ func receives(stack []record.Frame) bool {
 	return false
 }
 
-func bottleneck(p *diagnose.Pass, s evidence.Site, v weigh.Verdict) diagnose.Finding {
+func bottleneck(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.Finding {
 	e := p.Ender(s.Part)
 	if s.Part.Waker == nil && v.Confidence == record.High {
 		v.Confidence = record.Medium // who serves the channel was not seen
@@ -243,7 +243,7 @@ func slots(p *diagnose.Pass, s evidence.Site) float64 {
 	return p.Load().Rate * max(0, p.Waits().MeanNS()-s.NS) / 1e9
 }
 
-func limited(p *diagnose.Pass, s evidence.Site, v weigh.Verdict) diagnose.Finding {
+func limited(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.Finding {
 	f := v.Finding(p, "concurrency-limit", s)
 	f.Title = fmt.Sprintf("%s for a slot of a concurrency limit at %s", v.Requests(), diagnose.At(s.Place))
 	inside, rate := slots(p, s), p.Load().Rate

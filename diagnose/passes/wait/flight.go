@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/waitgain"
 )
 
 // Flight finds requests that wait for another's computation.
@@ -22,7 +22,7 @@ var Flight = diagnose.Analyzer{
 	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		var found []diagnose.Finding
 		for _, s := range evidence.ByOwner(followers(p)) {
-			v, ok := weigh.Judge(p, s, weigh.Serial)
+			v, ok := waitgain.Judge(p, s, waitgain.Serial)
 			if !ok {
 				continue
 			}

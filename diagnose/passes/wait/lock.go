@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -33,9 +33,9 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	both := append(append([]evidence.Site{}, w.Sites(callstack.LockWait)...), w.Sites(callstack.ReadLockWait)...)
 	for _, s := range evidence.ByOwner(both) {
 		ready := p.ReadyPart(s)
-		v, ok := weigh.Judge(p, s.Scaled(1-ready), weigh.Serial)
+		v, ok := waitgain.Judge(p, s.Scaled(1-ready), waitgain.Serial)
 		if !ok {
-			if _, all := weigh.Judge(p, s, weigh.Serial); all {
+			if _, all := waitgain.Judge(p, s, waitgain.Serial); all {
 				p.Reject("lock-contention", "requests wait %s of their time for the lock at %s, but for %s of that its holder is ready to run and waits for a CPU",
 					diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Percent(ready))
 			}

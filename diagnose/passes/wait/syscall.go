@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -31,7 +31,7 @@ func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	var found []diagnose.Finding
 	for _, s := range evidence.ByOwner(other) {
-		if v, ok := weigh.Judge(p, s, weigh.Queueing); ok {
+		if v, ok := waitgain.Judge(p, s, waitgain.Queueing); ok {
 			f := v.Finding(p, "blocking-syscall", s)
 			f.Title = fmt.Sprintf("%s in system calls at %s", v.Requests(), diagnose.At(s.Place))
 			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, bound how many run at once, or move it off the request path.", diagnose.At(s.Place))

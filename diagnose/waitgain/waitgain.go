@@ -1,7 +1,7 @@
-// Package weigh judges what a wait explains: whether it is long enough, in the
+// Package waitgain judges what a wait explains: whether it is long enough, in the
 // mean or in the tail, to be told, and what removing it could give. Every
 // analyzer of waits weighs with it, so that they agree on what matters.
-package weigh
+package waitgain
 
 import (
 	"fmt"
