@@ -97,12 +97,12 @@ func (p *Set) readCPU() CPU {
 const leastOutside = 0.01
 
 // alone reports whether requests are known to ask no database, upstream or other server.
-func (p *Pass) alone() bool {
+func (p *Set) alone() bool {
 	outside := []callstack.Wait{callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait}
 	if !p.UsesOnly(callstack.SQLite) { // which is no server: its waits are for files and locks
 		outside = append(outside, callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait)
 	}
-	return p.Has(NeedAnatomy) && p.Waits().Share(outside...) < leastOutside
+	return p.Traced() && p.Waits().Share(outside...) < leastOutside
 }
 
 // mostStopped of the periods in which a quota runs out, so that it is used up.

@@ -77,7 +77,7 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 }
 
 // called names who calls a function, where most of its CPU comes by one way.
-func called(use *diagnose.Use, function string) []record.Evidence {
+func called(use *evidence.Use, function string) []record.Evidence {
 	callers := use.Through(function)
 	if len(callers) == 0 {
 		return nil
