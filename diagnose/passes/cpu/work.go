@@ -82,7 +82,7 @@ func called(use *evidence.Use, function string) []record.Evidence {
 	if len(callers) == 0 {
 		return nil
 	}
-	return []record.Evidence{diagnose.Fact(diagnose.FromProfile, float64(len(callers)), "functions", "called by %s", diagnose.ThroughWords(callers))}
+	return []record.Evidence{diagnose.Fact(diagnose.FromProfile, float64(len(callers)), "functions", "called by %s", evidence.ThroughWords(callers))}
 }
 
 // Map finds functions that spend their time in maps.

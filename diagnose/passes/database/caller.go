@@ -202,7 +202,7 @@ func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) 
 			f.Evidence, f.Confidence = append(f.Evidence, who), record.High
 			// The loop may be in a caller of the one who asks.
 			if callers := p.Stacks.Callers(by.Stack, by.Place); len(callers) > 0 {
-				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)), "functions", "called by %s", diagnose.ThroughWords(callers)))
+				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)), "functions", "called by %s", evidence.ThroughWords(callers)))
 			}
 			return " at " + diagnose.At(by.Place)
 		}

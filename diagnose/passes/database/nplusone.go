@@ -150,8 +150,8 @@ func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 
 // repeatedAt returns the user's places that repeat statements, each with the part of its
 // calls that are repeats; nil where no hooks counted callers.
-func repeatedAt(p *diagnose.Pass) diagnose.Calls {
-	made, repeats := map[record.Frame]float64{}, diagnose.Calls{}
+func repeatedAt(p *diagnose.Pass) evidence.Calls {
+	made, repeats := map[record.Frame]float64{}, evidence.Calls{}
 	for _, a := range p.Asked() {
 		times := perRequest(p, a.Calls)
 		for _, by := range a.Callers {
