@@ -66,6 +66,8 @@ var bans = []struct{ room, imports, reason string }{
 	{"diagnose/", module + "load", "diagnosis replays from a record"},
 	{"diagnose/", module + "observe/", "diagnosis replays from a record"},
 	{"diagnose/", module + "service/", "diagnosis replays from a record"},
+	{"diagnose/evidence/", module + "diagnose/.", "evidence knows no analyzer and makes no finding"},
+	{"diagnose/evidence/", module + "diagnose/passes", "evidence knows no analyzer and makes no finding"},
 	{"judge/", module + "load", "judging needs the bundle alone"},
 	{"judge/", module + "observe/", "judging needs the bundle alone"},
 	{"judge/", module + "service/", "judging needs the bundle alone"},

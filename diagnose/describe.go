@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"path"
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/notation"
@@ -11,12 +10,7 @@ import (
 
 // At words a place for a title: "orders.go:41"; the function where the file is
 // not known.
-func At(f record.Frame) string {
-	if f.File == "" {
-		return callstack.Short(f.Function)
-	}
-	return fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
-}
+func At(f record.Frame) string { return callstack.At(f) }
 
 // WhereOf turns a frame into a finding's place.
 func WhereOf(f record.Frame) record.Where {

@@ -10,7 +10,7 @@
 // queue proves nothing by itself: while all CPUs are busy a queue at the pool, at
 // a lock or for a CPU is a symptom, and removing it would move the queue. A wait
 // is therefore worth at most the CPUs that are idle, and what uses CPU is worth
-// its part of all the CPU that is used; see Pass.Waited, Pass.Ran and package laws.
+// its part of all the CPU that is used; see evidence.Set.Waited, evidence.Set.Ran and package laws.
 // Ranking by share alone was tried and rejected: it names the queue.
 package diagnose
 

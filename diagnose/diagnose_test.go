@@ -12,6 +12,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record"
 )
@@ -230,7 +231,7 @@ func FuzzProfile(f *testing.F) {
 			z.Close()
 			data = b.Bytes()
 		}
-		diagnose.ParseProfile(data)
+		evidence.ParseProfile(data)
 	})
 }
 

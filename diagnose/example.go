@@ -8,21 +8,6 @@ import (
 	"github.com/redline-go/redline/record/statement"
 )
 
-// mostStories bounds the requests whose spans are looked at.
-const mostStories = 200
-
-type storiesResult struct{ value []story.Story }
-
-// Stories returns the slowest requests that carried a trace id and have spans,
-// slowest first; nil when the run received none, or none can be read.
-func (p *Pass) Stories() []story.Story {
-	if p.stories == nil {
-		p.stories = &storiesResult{}
-		p.stories.value, _ = story.Tell(p.Record, mostStories)
-	}
-	return p.stories.value
-}
-
 // exemplify adds an example to the findings that are about slow requests: the
 // trace id of one, to be looked up wherever traces are kept, and what its spans
 // say took longest. It is the last of the evidence, since one request proves

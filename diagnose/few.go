@@ -3,22 +3,17 @@ package diagnose
 import (
 	"slices"
 
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
-const (
-	// fewRequests: below it the mean request is the doing of a few, and a share has
-	// a standard error of above 0.1 (0.5/sqrt(20)). What rests on them is at most of
-	// medium confidence.
-	fewRequests = 20
-	// hardlyAny: with fewer whole requests one of them decides, and what rests on
-	// them is a hint.
-	hardlyAny = 3
-)
+// hardlyAny: with fewer whole requests one of them decides, and what rests on
+// them is a hint.
+const hardlyAny = 3
 
 // few takes confidence from findings that rest on few requests.
 func (p *Pass) few(a Analyzer, findings []Finding) {
-	if !slices.Contains(a.Needs, NeedAnatomy) || p.Anatomy == nil || p.Anatomy.Requests >= fewRequests {
+	if !slices.Contains(a.Needs, NeedAnatomy) || p.Anatomy == nil || p.Anatomy.Requests >= evidence.FewRequests {
 		return
 	}
 	most := record.Medium

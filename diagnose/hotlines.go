@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -20,7 +21,7 @@ const (
 // or allocate most, by the CPU and allocs profiles of a record; costliest first.
 // It is empty when neither profile was taken.
 func HotLines(rec *record.Record) []record.HotLine {
-	p := newPass(rec, nil)
+	p := evidence.New(rec, nil)
 	lines := map[record.Frame]*record.HotLine{}
 	book := func(typ, value string, add func(h *record.HotLine, share float64, self bool)) {
 		prof, err := p.Profile(typ, value)
@@ -55,7 +56,7 @@ func HotLines(rec *record.Record) []record.HotLine {
 		}
 	}
 	slices.SortFunc(hot, func(a, b record.HotLine) int {
-		return cmp.Or(cmp.Compare(b.Cost(), a.Cost()), compareFrames(a.Frame, b.Frame))
+		return cmp.Or(cmp.Compare(b.Cost(), a.Cost()), evidence.CompareFrames(a.Frame, b.Frame))
 	})
 	return hot[:min(len(hot), mostHot)]
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -99,20 +100,20 @@ func (p *Pass) cpuLedger() []record.LedgerEntry {
 		return nil
 	}
 	a := newAccount()
-	for _, s := range use.list {
+	for s := range use.All {
 		who, group := p.responsible(s)
 		a.book(who, group, float64(s.Value))
 	}
 	return a.entries()
 }
 
-func (p *Pass) responsible(s usage) (who, group string) {
+func (p *Pass) responsible(s evidence.Booked) (who, group string) {
 	switch {
 	case len(s.Stack) == 0:
 		return record.Unattributed, ""
-	case s.domain.Has(callstack.GCAssist | callstack.GCWork):
+	case s.Domain.Has(callstack.GCAssist | callstack.GCWork):
 		return "runtime: garbage collector", ""
-	case s.domain.Has(callstack.Schedule):
+	case s.Domain.Has(callstack.Schedule):
 		return "runtime: scheduler", ""
 	}
 	if leaf, _ := callstack.Split(s.Stack[0].Function); leaf == "syscall" || strings.HasSuffix(leaf, "runtime/syscall") || strings.HasSuffix(leaf, "runtime/syscall/linux") {
@@ -127,7 +128,7 @@ func (p *Pass) responsible(s usage) (who, group string) {
 			return module(pkg), moduleRest
 		}
 	}
-	if s.roles.Has(callstack.Server) {
+	if s.Roles.Has(callstack.Server) {
 		return "standard library: server", ""
 	}
 	for _, f := range s.Stack {

@@ -67,14 +67,6 @@ func (p *Pass) Explain(n Need) string {
 	return why
 }
 
-// leastCoverage of the requests must have been told apart where they are few, so
-// that those few stand for the others.
-const leastCoverage = 0.5
-
-func (p *Pass) mostlyLost() bool {
-	return p.Anatomy.Requests < fewRequests && p.Anatomy.Coverage < leastCoverage
-}
-
 // noRequests returns why no request was taken apart where traces were taken or
 // could not be; "" when none was asked for.
 func (p *Pass) noRequests(said string) string {
@@ -86,7 +78,7 @@ func (p *Pass) noRequests(said string) string {
 		return "no requests were taken apart: the execution traces could not be read (see the warnings)"
 	case a == nil:
 		return ""
-	case a.Requests+a.Partial > 0 && p.mostlyLost():
+	case a.Requests+a.Partial > 0 && p.MostlyLost():
 		return fmt.Sprintf("only %d requests were taken apart, %s of those in the traces: the others were lost or could not be told apart", a.Requests, Percent(a.Coverage))
 	case a.Hijacked > 0:
 		return fmt.Sprintf("%s of execution trace hold no request but %d connections that a handler took over", Span(float64(a.Traced)), a.Hijacked)
@@ -112,7 +104,7 @@ func (p *Pass) Has(n Need) bool {
 	case NeedLoad:
 		return p.Load().Requests > 0
 	case NeedAnatomy:
-		return p.Anatomy != nil && p.Anatomy.Requests+p.Anatomy.Partial > 0 && p.Anatomy.MeanNS > 0 && !p.mostlyLost()
+		return p.Traced()
 	case NeedCPUProfile:
 		return len(p.Record.Profiles("cpu")) > 0
 	case NeedAllocs:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -33,11 +34,11 @@ func (p *Pass) pathTold() []record.LedgerPath {
 		}
 		line := record.LedgerPath{Share: n.Share, NS: n.NS}
 		line.Text = p.lineOf(n)
-		at := PlaceOf(n)
-		if work, _, ok := Worker(n); ok {
-			at = PlaceOf(work)
-		} else if work, _, ok := Worker(record.PathNode{Share: n.Share, Nodes: []record.PathNode{n}}); ok {
-			at = PlaceOf(work)
+		at := evidence.PlaceOf(n)
+		if work, _, ok := evidence.Worker(n); ok {
+			at = evidence.PlaceOf(work)
+		} else if work, _, ok := evidence.Worker(record.PathNode{Share: n.Share, Nodes: []record.PathNode{n}}); ok {
+			at = evidence.PlaceOf(work)
 		}
 		if p.Stacks.User(at) {
 			line.Function, line.File, line.Line = at.Function, at.File, at.Line
@@ -51,6 +52,17 @@ func (p *Pass) pathTold() []record.LedgerPath {
 		}
 	}
 	return list
+}
+
+// pathWhy says why there is no path.
+func (p *Pass) pathWhy() string {
+	switch {
+	case !p.Has(NeedAnatomy):
+		return p.Explain(NeedAnatomy)
+	case p.Anatomy.Path == nil:
+		return "the bundle was judged before paths were followed, and holds no traces any more"
+	}
+	return p.Anatomy.Path.Why
 }
 
 // lineOf words one node of the first level.
@@ -93,7 +105,7 @@ func (p *Pass) behindWords(n record.PathNode, depth int) string {
 func (p *Pass) waitWords(n record.PathNode) string {
 	if n.Kind == record.PathRequest {
 		at := ""
-		if f := PlaceOf(n); f.Function != "" {
+		if f := evidence.PlaceOf(n); f.Function != "" {
 			at = fmt.Sprintf(" in %s (%s)", callstack.Short(f.Function), At(f))
 		}
 		if n.State == record.StateLock {
@@ -111,7 +123,7 @@ func (p *Pass) waitWords(n record.PathNode) string {
 		}
 		return fmt.Sprintf("behind %d goroutines of %s, each busy %s of the time", s.Goroutines, who, Percent(s.Utilization))
 	}
-	if f := siteFrame(n.Site); f.Function != "" && p.Stacks.User(f) {
+	if f := evidence.SiteFrame(n.Site); f.Function != "" && p.Stacks.User(f) {
 		return fmt.Sprintf("in %s (%s) for goroutines that it started (%s)", callstack.Short(f.Function), At(f), who)
 	}
 	return "for goroutines of " + who
@@ -129,14 +141,14 @@ func (p *Pass) stateWords(n record.PathNode) string {
 	case record.StateSTW:
 		return "standing while the collector stops the world"
 	}
-	kind := p.kindOf(n)
+	kind := p.Stacks.Wait(record.Part{State: n.State, Stack: n.Stack})
 	words := cmp.Or(waitVerbs[kind], "waiting ("+string(kind)+")")
-	at := PlaceOf(n)
+	at := evidence.PlaceOf(n)
 	if at.Function == "" {
 		if n.Site == "" {
 			return words
 		}
-		at = siteFrame(n.Site)
+		at = evidence.SiteFrame(n.Site)
 	}
 	return fmt.Sprintf("%s in %s (%s)", words, callstack.Short(at.Function), At(at))
 }
@@ -192,7 +204,7 @@ func ranWords(n record.PathNode) string {
 		}
 		return ": " + strings.Join(parts, ", ")
 	}
-	text := fmt.Sprintf(" %s (%s", callstack.Short(at.Function), At(PlaceOf(at)))
+	text := fmt.Sprintf(" %s (%s", callstack.Short(at.Function), At(evidence.PlaceOf(at)))
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}
@@ -203,7 +215,7 @@ func ranWords(n record.PathNode) string {
 func callee(c record.PathNode) string {
 	text := callstack.Short(c.Function)
 	if c.Own {
-		text += " " + At(PlaceOf(c))
+		text += " " + At(evidence.PlaceOf(c))
 	}
 	return text + " " + Percent(c.Share)
 }

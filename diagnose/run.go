@@ -50,10 +50,10 @@ func Run(rec *record.Record, a *record.Anatomy, suite []Analyzer) (record.Findin
 	ranked, notes := apartNotes(p.rank(sorted, found), sorted)
 	out.Findings, out.Notes = append(out.Findings, ranked...), notes
 	p.spoil(out.Findings, notes)
-	out.Unread = p.unread
+	out.Unread = p.Unread()
 	p.reason(out.Findings, stagesOf(sorted))
 	p.exemplify(out.Findings)
-	out.Rejected, out.CPU = p.rejected, p.CPU().told()
+	out.Rejected, out.CPU = p.rejected, cpuUse(p.CPU())
 	out.Ledger = p.ledger()
 	return out, nil
 }

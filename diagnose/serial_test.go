@@ -6,6 +6,7 @@ import (
 	"time"
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/diagnose/evidence"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/laws"
@@ -37,11 +38,11 @@ func TestWorkBehindOneGoroutineIsWorthItsChain(t *testing.T) {
 		t.Errorf("the queue is worth %.2fx of %s", f.GainCeiling, f.GainOf)
 	}
 	runWith(t, oneForAll(), func(p *diagnose.Pass) {
-		g := p.Ran(diagnose.Work{Share: 0.95, Function: "shop/store.(*Store).check"})
+		g := p.Ran(evidence.Work{Share: 0.95, Function: "shop/store.(*Store).check"})
 		if g.Factor < 15 || g.Factor > 21 || !strings.Contains(g.Then, "loop") {
 			t.Errorf("95 %% of a serial goroutine: %+v, want about 20x, then the rest of it", g)
 		}
-		if other := p.Ran(diagnose.Work{Share: 0.95}); other.Factor > 2 {
+		if other := p.Ran(evidence.Work{Share: 0.95}); other.Factor > 2 {
 			t.Errorf("the same CPU, not known to run inside it: %+v", other)
 		}
 	})

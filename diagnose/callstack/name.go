@@ -1,6 +1,12 @@
 package callstack
 
-import "strings"
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/redline-go/redline/record"
+)
 
 // Split divides a function's full name as the runtime prints it into its
 // package's import path and the rest: "net/http" and "(*conn).serve". Type
@@ -109,4 +115,12 @@ func digits(s string) bool {
 		}
 	}
 	return s != ""
+}
+
+// At words a place: "orders.go:41"; the function where the file is not known.
+func At(f record.Frame) string {
+	if f.File == "" {
+		return Short(f.Function)
+	}
+	return fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -114,7 +114,7 @@ func copyProfiles(rec *record.Record, w *record.Writer) error {
 		if err != nil {
 			return err
 		}
-		p, err := diagnose.ParseProfile(data)
+		p, err := evidence.ParseProfile(data)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -63,7 +64,7 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				diagnose.Fact(diagnose.FromTrace, 0, diagnose.Ratio, "no request waits for them"),
 			},
 		}
-		diagnose.Promise(&f, p.Ran(diagnose.Work{Share: b.Share}))
+		diagnose.Promise(&f, p.Ran(evidence.Work{Share: b.Share}))
 		f.Confidence = confidence(p, f.GainCeiling, leastWorth)
 		if queued := p.Waits().Share(callstack.Queued); queued >= leastQueued && b.Share >= leastQueued {
 			// They compete for the CPUs, and requests lose: what other programs take

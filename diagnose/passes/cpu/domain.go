@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -17,11 +18,11 @@ type domain struct {
 	least float64
 	// worth is the gain, were all of it gone, from which it is a sickness and not
 	// what the service is for.
-	worth func(hot diagnose.Hot) float64
+	worth func(hot evidence.Hot) float64
 	// title gets the place, as in "Encoding JSON takes 31 % ... at x.go:4".
-	title func(hot diagnose.Hot) string
+	title func(hot evidence.Hot) string
 	// remedy gets the place that uses most.
-	remedy func(hot diagnose.Hot) string
+	remedy func(hot evidence.Hot) string
 	// waits of the same origin count with the CPU.
 	waits callstack.Wait
 	// handed marks work whose amount is that of what it is handed, so that a helper
@@ -80,11 +81,11 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	direct, garbage := share, p.Garbage(d.roles)
 	share += garbage
 	places := use.Places(d.roles)
-	var hot diagnose.Hot
+	var hot evidence.Hot
 	if len(places) > 0 {
 		hot = places[0]
 	} else if sites := p.Waits().Sites(d.waits); len(sites) > 0 {
-		hot = diagnose.Hot{Place: sites[0].Place, User: sites[0].User}
+		hot = evidence.Hot{Place: sites[0].Place, User: sites[0].User}
 	}
 	through := ""
 	if d.handed && hot.User {
@@ -100,7 +101,7 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if f.Where.Detail = through; through != "" {
 		f.Title += ", " + through
 	}
-	diagnose.Promise(&f, p.Ran(diagnose.Work{Share: min(1, share), Roles: d.roles}), p.Waited(waited))
+	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), p.Waited(waited))
 	f.Confidence = confidence(p, max(f.GainCeiling, alone(p, share)), d.worth(hot))
 	if waited > share {
 		f.Share, f.ShareOf = waited, diagnose.OfRequest
@@ -163,13 +164,13 @@ func saturation(p *diagnose.Pass) []record.Evidence {
 	return nil
 }
 
-func fixed(text string) func(diagnose.Hot) string { return func(diagnose.Hot) string { return text } }
+func fixed(text string) func(evidence.Hot) string { return func(evidence.Hot) string { return text } }
 
-func from(gain float64) func(diagnose.Hot) float64 {
-	return func(diagnose.Hot) float64 { return gain }
+func from(gain float64) func(evidence.Hot) float64 {
+	return func(evidence.Hot) float64 { return gain }
 }
 
-func callee(h diagnose.Hot, otherwise string) string {
+func callee(h evidence.Hot, otherwise string) string {
 	if h.Callee == "" {
 		return otherwise
 	}

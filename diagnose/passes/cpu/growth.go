@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -91,7 +92,7 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		},
 		Remedy: fmt.Sprintf("Find what %s goes through that grows with each request, and index it, keep a running result, or bound it.", name),
 	}
-	diagnose.Promise(&f, p.Ran(diagnose.Work{Share: 1 - 1/factor}))
+	diagnose.Promise(&f, p.Ran(evidence.Work{Share: 1 - 1/factor}))
 	if filled >= leastFilled {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, filled, diagnose.Ratio, "%s grew %.1f times meanwhile", kept, filled))
 	}

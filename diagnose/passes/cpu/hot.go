@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -63,7 +64,7 @@ var Hot = diagnose.Analyzer{
 		}
 		f.Evidence = append(f.Evidence, called(use, h.Place.Function)...)
 		f.Evidence = append(f.Evidence, saturation(p)...)
-		diagnose.Promise(&f, p.Ran(diagnose.Work{Share: f.Share, Function: h.Place.Function}))
+		diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: h.Place.Function}))
 		if f.Confidence = confidence(p, f.GainCeiling, worth); !h.Sure {
 			f.Confidence = record.Low
 		}

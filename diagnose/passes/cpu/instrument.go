@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 )
 
 // leastInstrument of the service's CPU. No answer needs it, so what a comparison
@@ -16,7 +17,7 @@ const leastInstrument = 0.10
 var Instrument = domain{
 	name: "instrumentation", roles: callstack.Instrument, least: leastInstrument, worth: from(wasteWorth),
 	doc: "Counts CPU samples inside metrics and tracing libraries and the middleware that they come with, from 10 % of the service's CPU.",
-	title: func(h diagnose.Hot) string {
+	title: func(h evidence.Hot) string {
 		if h.Callee != "" {
 			return "Metrics and tracing (" + h.Callee + ")"
 		}
@@ -35,7 +36,7 @@ var Instrument = domain{
 			After:  "ok := requests.WithLabelValues(\"GET\", \"/orders\", \"200\") // when the route is registered\n...\nok.Inc()"},
 		Verify: verify, Cases: []string{"fare-meters"},
 	},
-	remedy: func(h diagnose.Hot) string {
+	remedy: func(h evidence.Hot) string {
 		if strings.Contains(h.Callee, "With") {
 			return fmt.Sprintf("Look the series up once, when the route is registered, and keep what With returns, instead of hashing its labels for each request at %s.", diagnose.At(h.Place))
 		}

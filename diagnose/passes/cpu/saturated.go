@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -64,7 +65,7 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 }
 
 // costs is the table of what a request's CPU goes into, largest domains only.
-func costs(use *diagnose.Use, each float64) []record.Evidence {
+func costs(use *evidence.Use, each float64) []record.Evidence {
 	table := []struct {
 		name  string
 		roles callstack.Role

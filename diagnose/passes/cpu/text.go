@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 )
 
 // Least shares of the service's CPU. A share
@@ -24,7 +25,7 @@ const (
 )
 
 // standardJSON reports whether the encoder is the standard library's.
-func standardJSON(h diagnose.Hot) bool { return h.Callee == "" || strings.HasPrefix(h.Callee, "json.") }
+func standardJSON(h evidence.Hot) bool { return h.Callee == "" || strings.HasPrefix(h.Callee, "json.") }
 
 // JSON finds services that spend their CPU on JSON.
 var JSON = domain{
@@ -32,7 +33,7 @@ var JSON = domain{
 	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a defect when removing it " +
 		"would gain 1.85x.",
 	title: fixed("JSON encoding and decoding"),
-	worth: func(h diagnose.Hot) float64 {
+	worth: func(h evidence.Hot) float64 {
 		if standardJSON(h) {
 			return essential
 		}
@@ -51,7 +52,7 @@ var JSON = domain{
 			After:  "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n\tw.Write(s.encoded.Load().([]byte)) // encoded when the catalogue changes\n}"},
 		Verify: verify, Cases: []string{"menu-listing", "probe-uploads", "product-api", "letter-press"},
 	},
-	remedy: func(h diagnose.Hot) string {
+	remedy: func(h evidence.Hot) string {
 		if standardJSON(h) {
 			return fmt.Sprintf("At %s use generated code or a faster encoder for these types (the standard one reflects on every value), send fewer fields, or keep the encoded bytes.", diagnose.At(h.Place))
 		}
@@ -78,7 +79,7 @@ var Logging = domain{
 			After:  "slog.Debug(\"order\", \"id\", order.ID, \"items\", len(order.Items)) // one record, below the level in production"},
 		Verify: verify, Cases: []string{"booking-trail", "coupon-redeem", "waybill-labels"},
 	},
-	remedy: func(h diagnose.Hot) string {
+	remedy: func(h evidence.Hot) string {
 		return fmt.Sprintf("At %s log less (level, sampling), and write through a buffer that another goroutine flushes instead of one system call per line.", diagnose.At(h.Place))
 	},
 }.analyzer()
@@ -100,7 +101,7 @@ var RegexpCompile = domain{
 			After:  "var shape = regexp.MustCompile(`^[A-Z]{2}[0-9]+$`)\n\nfunc valid(code string) bool { return shape.MatchString(code) }"},
 		Verify: verify, Cases: []string{"address-rules", "claims-archive"},
 	},
-	remedy: func(h diagnose.Hot) string {
+	remedy: func(h evidence.Hot) string {
 		return fmt.Sprintf("Compile the expression once (var re = regexp.MustCompile(...) outside the function) instead of at %s.", diagnose.At(h.Place))
 	},
 }.analyzer()
@@ -121,7 +122,7 @@ var RegexpMatch = domain{
 			After:  "key, value, ok := strings.Cut(line, \"=\")"},
 		Verify: verify, Cases: []string{"agent-classifier"},
 	},
-	remedy: func(h diagnose.Hot) string {
+	remedy: func(h evidence.Hot) string {
 		return fmt.Sprintf("Replace the expression at %s with string functions or a small parser; test a cheap condition first.", diagnose.At(h.Place))
 	},
 }.analyzer()
@@ -143,7 +144,7 @@ var TemplateParse = domain{
 			After:  "var pageTemplate = template.Must(template.ParseFiles(\"page.html\"))\n\nfunc page(w http.ResponseWriter, r *http.Request) { pageTemplate.Execute(w, data(r)) }"},
 		Verify: verify, Cases: []string{"permit-notices", "permit-board"},
 	},
-	remedy: func(h diagnose.Hot) string {
+	remedy: func(h evidence.Hot) string {
 		return fmt.Sprintf("Parse the template once, at start or when its text changes, and only execute it in requests, instead of calling %s at %s; "+
 			"functions that need the request's values become fields of the data.", callee(h, "its parser"), diagnose.At(h.Place))
 	},
@@ -167,7 +168,7 @@ var Format = domain{
 			After:  "key := strconv.AppendInt(append(buf[:0], \"order:\"...), id, 10)\nkey = append(append(key, ':'), state...)"},
 		Verify: verify, Cases: []string{"payslip-lines", "crew-roster"},
 	},
-	remedy: func(h diagnose.Hot) string {
+	remedy: func(h evidence.Hot) string {
 		return fmt.Sprintf("At %s append with strconv into a reused buffer instead of %s.", diagnose.At(h.Place), callee(h, "fmt"))
 	},
 }.analyzer()

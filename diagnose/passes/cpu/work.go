@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -26,9 +27,9 @@ type work struct {
 	role      callstack.Role
 	worth     float64 // see domain
 	title     string
-	remedy    func(hot diagnose.Hot) string
+	remedy    func(hot evidence.Hot) string
 	// more adds evidence, or takes the finding back.
-	more func(p *diagnose.Pass, f *diagnose.Finding, hot diagnose.Hot) bool
+	more func(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool
 }
 
 func (w work) analyzer() diagnose.Analyzer {
@@ -44,7 +45,7 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, err
 	}
 	share := 0.0
-	var hot diagnose.Hot
+	var hot evidence.Hot
 	for _, h := range use.Own() {
 		if h.Work != w.role {
 			continue
@@ -65,7 +66,7 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				diagnose.Percent(hot.Share), use.Samples, callstack.Short(hot.Place.Function), diagnose.At(hot.Place)),
 		},
 	}
-	diagnose.Promise(&f, p.Ran(diagnose.Work{Share: f.Share, Function: hot.Place.Function}))
+	diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: hot.Place.Function}))
 	f.Confidence = confidence(p, f.GainCeiling, w.worth)
 	if w.more != nil && !w.more(p, &f, hot) {
 		return nil, nil
@@ -76,12 +77,12 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 }
 
 // called names who calls a function, where most of its CPU comes by one way.
-func called(use *diagnose.Use, function string) []record.Evidence {
+func called(use *evidence.Use, function string) []record.Evidence {
 	callers := use.Through(function)
 	if len(callers) == 0 {
 		return nil
 	}
-	return []record.Evidence{diagnose.Fact(diagnose.FromProfile, float64(len(callers)), "functions", "called by %s", diagnose.ThroughWords(callers))}
+	return []record.Evidence{diagnose.Fact(diagnose.FromProfile, float64(len(callers)), "functions", "called by %s", evidence.ThroughWords(callers))}
 }
 
 // Map finds functions that spend their time in maps.
@@ -101,13 +102,13 @@ var Map = work{
 			After:  "seen := make(map[uint64]int, len(visits)) // sized, and by a number\nfor _, v := range visits { seen[v.id()]++ }"},
 		Verify: verify, Cases: []string{"visit-counts", "short-links"},
 	},
-	remedy: func(h diagnose.Hot) string {
+	remedy: func(h evidence.Hot) string {
 		return fmt.Sprintf("At %s give the map its size when it is made, use a smaller key (a number rather than a struct or text), or keep the map between requests.", diagnose.At(h.Place))
 	},
 }.analyzer()
 
 // mapUse says what the maps are for: one that is searched needs no size.
-func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot diagnose.Hot) bool {
+func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 	use, err := p.Use()
 	if err != nil {
 		return true
@@ -144,7 +145,7 @@ var Copy = work{
 			After:  "w.values[w.next] = v // a ring\nw.next = (w.next + 1) % len(w.values)"},
 		Verify: verify, Cases: []string{"ticker-window"},
 	},
-	remedy: func(h diagnose.Hot) string {
+	remedy: func(h evidence.Hot) string {
 		return fmt.Sprintf("At %s move less: a ring buffer instead of shifting, a view (sub-slice) instead of a copy, capacity given when the slice is made.", diagnose.At(h.Place))
 	},
 }.analyzer()
@@ -166,14 +167,14 @@ var Syscalls = work{
 			After:  "r := bufio.NewReader(f)\nio.ReadFull(r, field[:16])"},
 		Verify: verify, Cases: []string{"zone-transfer", "score-stream", "short-links"},
 	},
-	remedy: func(h diagnose.Hot) string {
+	remedy: func(h evidence.Hot) string {
 		return fmt.Sprintf("Put a bufio.Reader or bufio.Writer (4 KB or more) before the file or connection at %s, and flush it once rather than after each piece.", diagnose.At(h.Place))
 	},
 	more: calls,
 }.analyzer()
 
 // calls counts the system calls per request at the finding's function.
-func calls(p *diagnose.Pass, f *diagnose.Finding, hot diagnose.Hot) bool {
+func calls(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 	if !p.Has(diagnose.NeedAnatomy) {
 		f.Confidence = record.Low
 		return true
@@ -222,7 +223,7 @@ var Atomics = work{
 			After:  "g.total.Add(int64(len(entries)))\n\n// neighbours that different CPUs update lie a cache line apart\ntype lane struct {\n\tn atomic.Int64\n\t_ [56]byte\n}"},
 		Verify: "redline ab with both, at GOMAXPROCS of the host: cpu_per_request falls.", Cases: []string{"turnstile-totals", "lane-meters"},
 	},
-	remedy: func(h diagnose.Hot) string {
+	remedy: func(h evidence.Hot) string {
 		return fmt.Sprintf("At %s count in a local variable and add it once; where many goroutines must update, give each its own word, padded to a cache line (64 bytes), and sum them when read.", diagnose.At(h.Place))
 	},
 }.analyzer()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -201,7 +202,7 @@ func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) 
 			f.Evidence, f.Confidence = append(f.Evidence, who), record.High
 			// The loop may be in a caller of the one who asks.
 			if callers := p.Stacks.Callers(by.Stack, by.Place); len(callers) > 0 {
-				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)), "functions", "called by %s", diagnose.ThroughWords(callers)))
+				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)), "functions", "called by %s", evidence.ThroughWords(callers)))
 			}
 			return " at " + diagnose.At(by.Place)
 		}
@@ -228,7 +229,7 @@ func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) 
 // holders words what requests do while they hold connections, by the hooks' count.
 func holders(p *diagnose.Pass) (record.Evidence, bool) {
 	asked := slices.Clone(p.Asked())
-	slices.SortStableFunc(asked, func(a, b diagnose.Asked) int { return cmp.Compare(b.Took(), a.Took()) })
+	slices.SortStableFunc(asked, func(a, b evidence.Asked) int { return cmp.Compare(b.Took(), a.Took()) })
 	var parts []string
 	for _, a := range asked[:min(3, len(asked))] {
 		part, ok := held(p, a.Text)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record"
 )
@@ -64,7 +65,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		},
 		Remedy: "SetMaxIdleConns to the same value as SetMaxOpenConns (database/sql keeps only 2 idle by default), and no ConnMaxLifetime or ConnMaxIdleTime below minutes.",
 	}
-	diagnose.Promise(&f, opens(p, share, both), p.Ran(diagnose.Work{Share: cpu, Roles: callstack.DBConnect}))
+	diagnose.Promise(&f, opens(p, share, both), p.Ran(evidence.Work{Share: cpu, Roles: callstack.DBConnect}))
 	if counted {
 		f.Confidence = record.High
 	} else {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -135,7 +136,7 @@ func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 		}
 		r.excess += times - 1
 		repeatedCalls += times - 1
-		repeatedTime += diagnose.StatementShare(all, s) * (1 - 1/times)
+		repeatedTime += evidence.StatementShare(all, s) * (1 - 1/times)
 	}
 	if calls > 0 {
 		ran := executed(p)
@@ -149,8 +150,8 @@ func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 
 // repeatedAt returns the user's places that repeat statements, each with the part of its
 // calls that are repeats; nil where no hooks counted callers.
-func repeatedAt(p *diagnose.Pass) diagnose.Calls {
-	made, repeats := map[record.Frame]float64{}, diagnose.Calls{}
+func repeatedAt(p *diagnose.Pass) evidence.Calls {
+	made, repeats := map[record.Frame]float64{}, evidence.Calls{}
 	for _, a := range p.Asked() {
 		times := perRequest(p, a.Calls)
 		for _, by := range a.Callers {
@@ -227,7 +228,7 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 }
 
 // busiest returns the user's place that waits for the database most often.
-func busiest(p *diagnose.Pass) (best diagnose.Site, ok bool) {
+func busiest(p *diagnose.Pass) (best evidence.Site, ok bool) {
 	for _, s := range p.Waits().Sites(callstack.DatabaseWait) {
 		if s.Times > best.Times {
 			best, ok = s, true

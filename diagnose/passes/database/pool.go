@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -68,7 +69,7 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // through returns the functions on the way to the sites: whoever uses a pool
 // queues at it now and then (dispatch-desk has two pools).
-func through(sites []diagnose.Site) (functions []string) {
+func through(sites []evidence.Site) (functions []string) {
 	for _, s := range sites {
 		for _, f := range s.Part.Stack {
 			functions = append(functions, f.Function)

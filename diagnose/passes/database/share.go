@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record"
 )
@@ -127,7 +128,7 @@ func waitPart(p *diagnose.Pass, all *record.Statements, s record.Statement) floa
 	for _, one := range all.Statements {
 		calls += float64(one.Calls)
 	}
-	ran, part := executed(p), diagnose.StatementShare(all, s)
+	ran, part := executed(p), evidence.StatementShare(all, s)
 	if !(calls > 0) {
 		return part
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/index"
 )
@@ -70,7 +71,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	all := p.Statements()
 	lead, c, ok := heaviest(p, all)
-	part := diagnose.StatementShare(all, lead)
+	part := evidence.StatementShare(all, lead)
 	executes := part
 	at, known := callerOf(p, lead)
 	queue := 0.0 // of the statement's own making
@@ -124,7 +125,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // time where that is slow by itself or wasteful, else another that is wasteful.
 func heaviest(p *diagnose.Pass, all *record.Statements) (lead record.Statement, c cost, ok bool) {
 	for i, s := range all.Statements { // longest first
-		part := diagnose.StatementShare(all, s)
+		part := evidence.StatementShare(all, s)
 		if s.Calls <= 0 || part < secondShare {
 			break
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record"
 )
@@ -82,9 +83,9 @@ func slowGain(p *diagnose.Pass, share, part float64) laws.Gain {
 
 // heaviestAsked returns the statement to blame, its part of the time within
 // statements, and why: it reads what it discards, or is slow by itself.
-func heaviestAsked(p *diagnose.Pass) (lead diagnose.Asked, part float64, why string) {
+func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why string) {
 	all := slices.Clone(p.Asked())
-	took := func(a diagnose.Asked) float64 {
+	took := func(a evidence.Asked) float64 {
 		if n := a.Took(); n > 0 || p.Has(diagnose.NeedAnatomy) {
 			return n
 		}
@@ -94,7 +95,7 @@ func heaviestAsked(p *diagnose.Pass) (lead diagnose.Asked, part float64, why str
 	for _, a := range all {
 		total += took(a)
 	}
-	slices.SortStableFunc(all, func(a, b diagnose.Asked) int { return cmp.Compare(took(b), took(a)) })
+	slices.SortStableFunc(all, func(a, b evidence.Asked) int { return cmp.Compare(took(b), took(a)) })
 	for i, a := range all {
 		part = took(a) / max(1, total)
 		each := perRequest(p, a.Calls)
@@ -122,7 +123,7 @@ func heaviestAsked(p *diagnose.Pass) (lead diagnose.Asked, part float64, why str
 
 // wastefulScan returns the largest table that a statement reads whole to return little
 // of it.
-func wastefulScan(a diagnose.Asked) (worst record.SQLiteScan, ok bool) {
+func wastefulScan(a evidence.Asked) (worst record.SQLiteScan, ok bool) {
 	if a.Plan == nil || !(a.Calls > 0) {
 		return worst, false
 	}
@@ -181,7 +182,7 @@ func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 		return nil
 	}
 	top := places[0]
-	gain := p.Ran(diagnose.Work{Share: top.Share, Function: top.Place.Function})
+	gain := p.Ran(evidence.Work{Share: top.Share, Function: top.Place.Function})
 	if w := p.Waits(); p.Has(diagnose.NeedAnatomy) {
 		// Who queues for the connection waits for the same work.
 		gain = inProcessGain(p, min(1, w.Share(callstack.PoolWait)+w.OnCPU()*top.Share), top.Share)

@@ -6,7 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -46,11 +47,11 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !ok {
 		return nil, nil
 	}
-	nature := weigh.Outside
+	nature := waitgain.Outside
 	if database(site.Wait) {
-		nature = weigh.Queueing
+		nature = waitgain.Queueing
 	}
-	v, ok := weigh.Judge(p, site, nature)
+	v, ok := waitgain.Judge(p, site, nature)
 	if !ok {
 		return nil, nil
 	}
@@ -82,9 +83,9 @@ func database(kind callstack.Wait) bool {
 
 // missSite returns the place outside the process that some requests wait at, with
 // all waits of its owner, and the part of requests that do.
-func missSite(p *diagnose.Pass) (site diagnose.Site, missed float64, ok bool) {
+func missSite(p *diagnose.Pass) (site evidence.Site, missed float64, ok bool) {
 	w := p.Waits()
-	var sites []diagnose.Site
+	var sites []evidence.Site
 	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PoolWait, callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait} {
 		for _, s := range w.Sites(kind) {
 			// Who waits for another request's call makes none: that is what a
@@ -94,7 +95,7 @@ func missSite(p *diagnose.Pass) (site diagnose.Site, missed float64, ok bool) {
 			}
 		}
 	}
-	groups := diagnose.ByOwner(sites)
+	groups := evidence.ByOwner(sites)
 	if len(groups) == 0 || w.NS(callstack.PoolWait, callstack.DatabaseWait) > 0 && len(sites) == 0 {
 		return site, 0, false
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -83,7 +84,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // unnamed statement, was parsed and planned for this one use.
 func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 	var share, times float64
-	var lead diagnose.Site
+	var lead evidence.Site
 	for _, s := range p.Waits().Sites(callstack.DatabaseWait) {
 		stack := s.Part.Stack
 		i := p.Stacks.Find(stack, callstack.DBUnprepared)

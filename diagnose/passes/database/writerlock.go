@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -97,7 +98,7 @@ type writers struct {
 	busy          float64      // ns that it is seen to wait for the lock that another has
 	at            record.Frame // the user's place where it waits most of that; zero without
 	atOnce        float64
-	lead          diagnose.Asked
+	lead          evidence.Asked
 }
 
 func writersOf(p *diagnose.Pass) (w writers) {

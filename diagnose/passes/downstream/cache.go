@@ -6,7 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -48,7 +49,7 @@ var Cache = diagnose.Analyzer{
 func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, m := range missesOf(p) {
-		v, ok := weigh.Judge(p, m.site, weigh.Outside)
+		v, ok := waitgain.Judge(p, m.site, waitgain.Outside)
 		if !ok || v.Of != diagnose.OfRequest {
 			continue
 		}
@@ -69,7 +70,7 @@ func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // miss is what requests load through one cache.
 type miss struct {
-	site   diagnose.Site
+	site   evidence.Site
 	calls  [3]float64
 	loads  string          // what loads the entry
 	beside bool            // the cache is looked up and filled beside the call
@@ -98,7 +99,7 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 			name := callstack.Enclosing(chain[at].Function)
 			m := groups[name]
 			if m == nil {
-				m = &miss{site: diagnose.Site{Wait: kind, Place: chain[at], User: true, Part: part}, beside: beside, loads: callstack.Short(chain[0].Function), path: map[string]bool{}}
+				m = &miss{site: evidence.Site{Wait: kind, Place: chain[at], User: true, Part: part}, beside: beside, loads: callstack.Short(chain[0].Function), path: map[string]bool{}}
 				groups[name], names = m, append(names, name)
 			}
 			for _, f := range chain[:at+1] {

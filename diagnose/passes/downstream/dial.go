@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record"
 )
@@ -46,7 +47,7 @@ var Churn = diagnose.Analyzer{
 
 func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
-	sites := diagnose.ByOwner(w.Sites(callstack.HTTPOpen))
+	sites := evidence.ByOwner(w.Sites(callstack.HTTPOpen))
 	if len(sites) == 0 {
 		return nil, nil
 	}

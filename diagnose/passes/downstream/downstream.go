@@ -6,7 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -58,7 +59,7 @@ var Slow = diagnose.Analyzer{
 
 func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
-	var sites []diagnose.Site
+	var sites []evidence.Site
 	for _, kind := range []callstack.Wait{callstack.HTTPWait, callstack.RPCWait, callstack.NetworkWait} {
 		for _, s := range w.Sites(kind) {
 			// Who waits for another request's call makes none: what stops it is
@@ -70,11 +71,11 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	told, reason := elsewhere(p)
 	var found []diagnose.Finding
-	for _, s := range diagnose.ByOwner(sites) {
+	for _, s := range evidence.ByOwner(sites) {
 		if resolving(s.Part) > s.Part.NS/2 {
 			continue // told as a look-up, or too short for that
 		}
-		v, ok := weigh.Judge(p, s, weigh.Outside)
+		v, ok := waitgain.Judge(p, s, waitgain.Outside)
 		if !ok {
 			continue
 		}
@@ -140,7 +141,7 @@ func elsewhere(p *diagnose.Pass) (told func(function string) bool, reason string
 // for is then this process's own work, and no dependency's. Sure where the target
 // has no other connections; of several it is where the call is an RPC, and requests
 // over gRPC were served while the target was connected to itself.
-func ownService(p *diagnose.Pass, s diagnose.Site) bool {
+func ownService(p *diagnose.Pass, s evidence.Site) bool {
 	self, ok := p.Mean(record.SocketsOutwards, record.Labels("to", "self"))
 	if !ok || self < 1 {
 		return false
@@ -155,7 +156,7 @@ func ownService(p *diagnose.Pass, s diagnose.Site) bool {
 
 // attempts returns how many calls per request a site stands for: waits, where
 // they cannot be told apart.
-func attempts(p *diagnose.Pass, s diagnose.Site) (n float64) {
+func attempts(p *diagnose.Pass, s evidence.Site) (n float64) {
 	for _, c := range callsOf(p) {
 		if c.chain[0].Function == s.Place.Function {
 			n += c.calls[mean]

@@ -7,7 +7,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -59,7 +59,7 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		share := min(1, r.wasted/float64(p.Anatomy.MeanNS))
-		if share < weigh.LeastShare || r.wasted < weigh.LeastNS {
+		if share < waitgain.LeastShare || r.wasted < waitgain.LeastNS {
 			continue
 		}
 		f := diagnose.Finding{

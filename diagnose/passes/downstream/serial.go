@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/diagnose"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -65,7 +65,7 @@ func sequenceOf(p *diagnose.Pass) (s sequence, ok bool) {
 		s.ns, s.n, s.longest = s.ns+c.ns[mean], s.n+c.calls[mean], max(s.longest, c.each())
 	}
 	return s, s.n >= leastCalls && s.saved() >= leastSaved*s.ns && s.saved() >= leastSavedNS &&
-		s.saved() >= weigh.LeastShare*float64(p.Anatomy.MeanNS)
+		s.saved() >= waitgain.LeastShare*float64(p.Anatomy.MeanNS)
 }
 
 func (s sequence) saved() float64 { return s.ns - s.longest }

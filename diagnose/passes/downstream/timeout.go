@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -92,7 +93,7 @@ func runTimeout(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // standing counts the requests that stand in a call to another service, by the
 // user's frame that calls.
-func standing(p *diagnose.Pass, s diagnose.Snapshot) map[record.Frame]int64 {
+func standing(p *diagnose.Pass, s evidence.Snapshot) map[record.Frame]int64 {
 	counts := map[record.Frame]int64{}
 	for _, stack := range s.Stacks {
 		roles := p.Stacks.Roles(p.Stacks.Handler(stack.Stack))

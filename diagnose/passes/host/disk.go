@@ -5,7 +5,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -44,12 +45,12 @@ var Disk = diagnose.Analyzer{
 
 func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
-	for _, s := range diagnose.ByOwner(diskSites(p)) {
-		if _, ok := weigh.Judge(p, s, weigh.Serial); !ok {
+	for _, s := range evidence.ByOwner(diskSites(p)) {
+		if _, ok := waitgain.Judge(p, s, waitgain.Serial); !ok {
 			continue
 		}
 		queued := queuedBehind(p, &s)
-		v, _ := weigh.Judge(p, s, weigh.Serial)
+		v, _ := waitgain.Judge(p, s, waitgain.Serial)
 		if tail := s.TailNS / float64(p.Anatomy.TailNS); tail > 0 && !p.CPU().Saturated() {
 			v.Gain = max(v.Gain, diagnose.Ceiling(tail))
 		}
@@ -80,7 +81,7 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // onBehalf returns whose writing it is where a file's wrapper does the call: the
 // place at which requests wait for it, or else the innermost caller in another of
 // the user's packages.
-func onBehalf(p *diagnose.Pass, s diagnose.Site) (record.Frame, bool) {
+func onBehalf(p *diagnose.Pass, s evidence.Site) (record.Frame, bool) {
 	own, _ := callstack.Split(s.Place.Function)
 	for _, f := range s.Part.Stack {
 		if pkg, _ := callstack.Split(f.Function); p.Stacks.User(f) && pkg != own {
@@ -95,7 +96,7 @@ func onBehalf(p *diagnose.Pass, s diagnose.Site) (record.Frame, bool) {
 // back, 20 µs to 10 ms later (runtime/proc.go, retake), which is as long as most
 // syncs take. It returns how much of the mean request that is, in ns. While CPUs
 // are saturated the queue is theirs.
-func queuedBehind(p *diagnose.Pass, s *diagnose.Site) float64 {
+func queuedBehind(p *diagnose.Pass, s *evidence.Site) float64 {
 	w := p.Waits()
 	if p.CPU().Saturated() || s.NS <= 0 || s.Wait != callstack.SyncWait || s.Part.State != record.StateSyscall {
 		return 0
@@ -113,17 +114,17 @@ func queuedBehind(p *diagnose.Pass, s *diagnose.Site) float64 {
 
 // diskSites returns where requests are in calls that wait for the disk, and where
 // others are that requests wait for.
-func diskSites(p *diagnose.Pass) []diagnose.Site {
+func diskSites(p *diagnose.Pass) []evidence.Site {
 	w := p.Waits()
-	sites := append([]diagnose.Site{}, w.Sites(callstack.SyncWait)...)
+	sites := append([]evidence.Site{}, w.Sites(callstack.SyncWait)...)
 	for _, s := range w.Sites(callstack.FileWait) {
 		if p.Stacks.Roles(s.Part.Stack).Has(callstack.FileWrite) {
 			sites = append(sites, s)
 		}
 	}
-	behind := map[record.Frame]*diagnose.Site{}
+	behind := map[record.Frame]*evidence.Site{}
 	var order []record.Frame
-	add := func(parts []record.Part, sum func(*diagnose.Site, record.Chain, record.Part)) {
+	add := func(parts []record.Part, sum func(*evidence.Site, record.Chain, record.Part)) {
 		for _, part := range parts {
 			for _, chain := range part.Behind {
 				place, ok := diskLink(p, chain)
@@ -132,7 +133,7 @@ func diskSites(p *diagnose.Pass) []diagnose.Site {
 				}
 				s := behind[place]
 				if s == nil {
-					s = &diagnose.Site{Wait: callstack.SyncWait, Place: place, User: p.Stacks.User(place), Part: part}
+					s = &evidence.Site{Wait: callstack.SyncWait, Place: place, User: p.Stacks.User(place), Part: part}
 					behind[place] = s
 					order = append(order, place)
 				}
@@ -140,12 +141,12 @@ func diskSites(p *diagnose.Pass) []diagnose.Site {
 			}
 		}
 	}
-	add(p.Anatomy.All, func(s *diagnose.Site, c record.Chain, part record.Part) {
+	add(p.Anatomy.All, func(s *evidence.Site, c record.Chain, part record.Part) {
 		s.NS += float64(c.NS)
 		s.Times += part.Times * float64(c.NS) / float64(max(1, part.NS))
 	})
-	add(p.Anatomy.Tail, func(s *diagnose.Site, c record.Chain, _ record.Part) { s.TailNS += float64(c.NS) })
-	add(p.Anatomy.Median, func(s *diagnose.Site, c record.Chain, _ record.Part) { s.TailNS -= float64(c.NS) })
+	add(p.Anatomy.Tail, func(s *evidence.Site, c record.Chain, _ record.Part) { s.TailNS += float64(c.NS) })
+	add(p.Anatomy.Median, func(s *evidence.Site, c record.Chain, _ record.Part) { s.TailNS -= float64(c.NS) })
 	for _, place := range order {
 		s := *behind[place]
 		s.Share = min(1, s.NS/w.MeanNS())

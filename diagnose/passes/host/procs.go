@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -75,7 +76,7 @@ func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, s.InStops, diagnose.Nanosec,
 			"the quota runs out in %s of its periods; windows in which it does have a p99 of %s, the others of %s",
 			diagnose.Percent(s.Periods), diagnose.Span(s.InStops), diagnose.Span(s.Elsewhere)))
-	case procs < math.Floor(usable) && c.Room() > 1 && c.HostUse() < diagnose.Saturation && queued(p) >= leastQueuedShare:
+	case procs < math.Floor(usable) && c.Room() > 1 && c.HostUse() < evidence.Saturation && queued(p) >= leastQueuedShare:
 		f.Share, f.Confidence = 1-procs/usable, record.High
 		f.GainCeiling = math.Min(usable/procs, c.Room())
 		f.Title = fmt.Sprintf("GOMAXPROCS is %.0f and used up, while the host's %.0f CPUs are %s busy", procs, c.CPUs, diagnose.Percent(c.HostUse()))

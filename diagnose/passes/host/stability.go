@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -96,7 +97,7 @@ func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // othersCPU returns the part of the host's CPUs that nobody of the run used; NaN
 // where the host's or the target's figures are missing.
-func othersCPU(c diagnose.CPU) float64 {
+func othersCPU(c evidence.CPU) float64 {
 	return math.Max(0, c.Busy-c.Target-c.Children-zero(c.Generator)-zero(c.Database)) / c.CPUs
 }
 

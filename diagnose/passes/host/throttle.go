@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -81,7 +82,7 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			f.Share = math.Min(0.95, math.Max(f.Share, s.Stopped/c.CPUs))
 		}
 		f.GainCeiling = diagnose.Ceiling(f.Share)
-		if !(c.Busy < diagnose.Saturation*c.CPUs) {
+		if !(c.Busy < evidence.Saturation*c.CPUs) {
 			f.GainCeiling, f.Confidence = diagnose.MinGain, record.Medium // no CPU is free for a larger one
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -86,7 +87,7 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !ok || cost < leastAllocCPU {
 		return nil, nil
 	}
-	ran := p.Ran(diagnose.Work{Share: share * cost, Function: lead.place.Function, Doing: callstack.Allocate})
+	ran := p.Ran(evidence.Work{Share: share * cost, Function: lead.place.Function, Doing: callstack.Allocate})
 	collected := p.Waited(share * p.Waits().Share(callstack.Collector))
 	if gain := max(ran.Factor, collected.Factor); gain < leastAllocGain {
 		p.Reject("alloc-hot", "%s allocates %s of all bytes, but without that at most %.0f %% would be gained", diagnose.At(lead.place), diagnose.Percent(share), 100*(gain-1))
@@ -139,7 +140,7 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 // leader returns what leads by bytes, a value that a library makes before the place
 // that uses it, or else the place that leads by objects, with its share; ok is false
 // when none leads by enough.
-func leader(p *diagnose.Pass, allocs *diagnose.Profile) (lead site, what *object, share float64, ok bool) {
+func leader(p *diagnose.Pass, allocs *evidence.Profile) (lead site, what *object, share float64, ok bool) {
 	sites := sitesOf(p, allocs)
 	if len(sites) == 0 || allocs.Total == 0 || allocs.Count == 0 {
 		return site{}, nil, 0, false
@@ -161,8 +162,8 @@ func leader(p *diagnose.Pass, allocs *diagnose.Profile) (lead site, what *object
 
 // raised returns a site at the function that makes a shared helper allocate so much,
 // if there is one. What the helper allocates by itself is its own.
-func raised(p *diagnose.Pass, allocs *diagnose.Profile, s site) site {
-	var samples []diagnose.Caused
+func raised(p *diagnose.Pass, allocs *evidence.Profile, s site) site {
+	var samples []evidence.Caused
 	own := 0.0
 	for _, a := range allocs.Samples {
 		i := p.Stacks.Innermost(a.Stack)
@@ -171,7 +172,7 @@ func raised(p *diagnose.Pass, allocs *diagnose.Profile, s site) site {
 		case i == 0:
 			own += float64(a.Value)
 		default:
-			samples = append(samples, diagnose.Caused{Stack: a.Stack, User: i, Value: float64(a.Value)})
+			samples = append(samples, evidence.Caused{Stack: a.Stack, User: i, Value: float64(a.Value)})
 		}
 	}
 	if place, helper, ok := p.Above(samples); ok && own < mostOwn*s.bytes {
@@ -182,7 +183,7 @@ func raised(p *diagnose.Pass, allocs *diagnose.Profile, s site) site {
 
 // sitesOf groups allocations by the user's function, largest first, each at its
 // line with most bytes. Library code is booked on the user's call into it.
-func sitesOf(p *diagnose.Pass, allocs *diagnose.Profile) []site {
+func sitesOf(p *diagnose.Pass, allocs *evidence.Profile) []site {
 	type group struct {
 		site
 		lines map[record.Frame]float64

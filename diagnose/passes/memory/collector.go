@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -58,7 +59,7 @@ var Collector = diagnose.Analyzer{
 
 // collecting is what the collector costs, and how requests feel it.
 type collecting struct {
-	diagnose.Collection
+	evidence.Collection
 	judged bool // whether the CPU profile can tell the CPU
 	assist assisting
 }
@@ -138,7 +139,7 @@ func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	}
 	if c.CPU >= leastGC {
 		// Assists end when collection does, and its CPU is freed with them.
-		diagnose.Promise(&f, p.Ran(diagnose.Work{Share: c.CPU}))
+		diagnose.Promise(&f, p.Ran(evidence.Work{Share: c.CPU}))
 	}
 	return c.finish(p, f, advice(p, c)), true
 }
@@ -153,7 +154,7 @@ func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		Cause: gcCPU.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: record.Medium,
 		Title: fmt.Sprintf("Garbage collection takes %s of the service's CPU", diagnose.Percent(c.CPU)),
 	}
-	diagnose.Promise(&f, p.Ran(diagnose.Work{Share: c.CPU}))
+	diagnose.Promise(&f, p.Ran(evidence.Work{Share: c.CPU}))
 	if c.Percent < leastPercent {
 		f.Title += fmt.Sprintf(": GOGC is %.0f", c.Percent)
 	}
@@ -213,7 +214,7 @@ func (c collecting) facts(p *diagnose.Pass) []record.Evidence {
 
 // advice names the setting or the sites, whichever applies.
 func advice(p *diagnose.Pass, c collecting) string {
-	if c.Percent > 0 && c.Percent < diagnose.DefaultPercent {
+	if c.Percent > 0 && c.Percent < evidence.DefaultPercent {
 		return fmt.Sprintf("Raise GOGC (it is %.0f; 100 is the default) under a memory limit (GOMEMLIMIT).", c.Percent)
 	}
 	return "Allocate less per request, or raise GOGC under a memory limit (GOGC=400 with GOMEMLIMIT at what the service may use)."

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -22,7 +23,7 @@ type object struct {
 
 // objectsOf groups allocations by the type of the value they are part of, largest
 // first, each at the user's line that makes most of them.
-func objectsOf(p *diagnose.Pass, allocs *diagnose.Profile) []object {
+func objectsOf(p *diagnose.Pass, allocs *evidence.Profile) []object {
 	type group struct {
 		object
 		makers, users map[record.Frame]float64 // lines that call the constructor, and that first use the value

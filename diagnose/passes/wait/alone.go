@@ -6,22 +6,23 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
 // alone returns the goroutine that a site's waits are for, where there is one alone
 // of its kind and it serves one request after another.
-func alone(p *diagnose.Pass, s diagnose.Site) (record.Serial, bool) {
-	one, ok := p.Path().Serial(diagnose.Entry(s.Part.Waker))
+func alone(p *diagnose.Pass, s evidence.Site) (record.Serial, bool) {
+	one, ok := p.Path().Serial(evidence.Entry(s.Part.Waker))
 	return one, ok && one.Goroutines == 1 && one.Requests > 1
 }
 
 // byServer groups sites whose waits one goroutine serves by that goroutine, since
 // it is one queue wherever requests stand in it, and the others by what they
 // belong to.
-func byServer(p *diagnose.Pass, sites []diagnose.Site) []diagnose.Site {
-	var list, rest []diagnose.Site
+func byServer(p *diagnose.Pass, sites []evidence.Site) []evidence.Site {
+	var list, rest []evidence.Site
 	at := map[string]int{}
 	for _, s := range sites {
 		one, ok := alone(p, s)
@@ -44,7 +45,7 @@ func byServer(p *diagnose.Pass, sites []diagnose.Site) []diagnose.Site {
 		}
 		sum.NS, sum.Times, sum.TailNS, sum.Share, sum.Tail = ns, times, tail, share, part
 	}
-	return append(list, diagnose.ByOwner(rest)...)
+	return append(list, evidence.ByOwner(rest)...)
 }
 
 // leastWork of its busy time must one goroutine spend below one function for that
@@ -53,10 +54,10 @@ const leastWork = 0.3
 
 // servesAlone makes the finding of one goroutine that serves all requests: the
 // function below it that does the work is what to change.
-func servesAlone(p *diagnose.Pass, s diagnose.Site, one record.Serial, v weigh.Verdict) diagnose.Finding {
+func servesAlone(p *diagnose.Pass, s evidence.Site, one record.Serial, v waitgain.Verdict) diagnose.Finding {
 	who := callstack.Short(one.Goroutine)
 	behind, _ := p.Path().Behind(one.Goroutine)
-	work, part, ok := diagnose.Worker(behind)
+	work, part, ok := evidence.Worker(behind)
 	works := ok && part >= leastWork
 	f := v.Finding(p, "channel-bottleneck", s)
 	if v.Of == diagnose.OfRequest {
@@ -65,7 +66,7 @@ func servesAlone(p *diagnose.Pass, s diagnose.Site, one record.Serial, v weigh.V
 	f.Title = who + " serves every request alone"
 	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only guards state, use a mutex or shard it.", who)
 	if works {
-		at := diagnose.PlaceOf(work)
+		at := evidence.PlaceOf(work)
 		does := fmt.Sprintf("%s of its time in %s %s", diagnose.Percent(part), beside(at.Function, one.Goroutine), diagnose.At(at))
 		f.Title += "; " + does
 		f.Where = diagnose.WhereOf(at)

@@ -6,7 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -27,7 +28,7 @@ var Channel = diagnose.Analyzer{
 }
 
 func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	var queues, limits []diagnose.Site
+	var queues, limits []evidence.Site
 	w := p.Waits()
 	limits = append(limits, w.Sites(callstack.SemaphoreW)...)
 	for _, kind := range []callstack.Wait{callstack.ChannelWait, callstack.JoinWait} {
@@ -38,7 +39,7 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			case limit:
 				limits = append(limits, s)
 			case ownWork:
-				if s.Share >= weigh.LeastShare {
+				if s.Share >= waitgain.LeastShare {
 					p.Reject("channel-bottleneck", "requests wait %s of their time at %s, for goroutines that work for them alone", diagnose.Percent(s.Share), diagnose.At(s.Place))
 				}
 			}
@@ -46,7 +47,7 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	var found []diagnose.Finding
 	for _, s := range byServer(p, queues) {
-		v, ok := weigh.Judge(p, s, weigh.Serial)
+		v, ok := waitgain.Judge(p, s, waitgain.Serial)
 		if !ok {
 			continue
 		}
@@ -56,12 +57,12 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			found = append(found, bottleneck(p, s, v))
 		}
 	}
-	for _, s := range diagnose.ByOwner(limits) {
-		kind := weigh.Queueing
+	for _, s := range evidence.ByOwner(limits) {
+		kind := waitgain.Queueing
 		if slots(p, s) <= p.CPU().CPUs {
-			kind = weigh.Serial // no more of them than CPUs: it can not be the CPUs' queue
+			kind = waitgain.Serial // no more of them than CPUs: it can not be the CPUs' queue
 		}
-		if v, ok := weigh.Judge(p, s, kind); ok {
+		if v, ok := waitgain.Judge(p, s, kind); ok {
 			found = append(found, limited(p, s, v))
 		}
 	}
@@ -79,16 +80,16 @@ const (
 )
 
 // classify tells a queue from a limit.
-func classify(p *diagnose.Pass, s diagnose.Site) use {
+func classify(p *diagnose.Pass, s evidence.Site) use {
 	if s.Via != "" {
 		return ownWork
 	}
 	switch e := p.Ender(s.Part); e.By {
-	case diagnose.ByNeighbor:
+	case evidence.ByNeighbor:
 		return limit
-	case diagnose.ByOwn, diagnose.ByShared:
+	case evidence.ByOwn, evidence.ByShared:
 		return ownWork
-	case diagnose.ByWorker:
+	case evidence.ByWorker:
 		switch {
 		case p.Event(s.Part):
 			return other // an event, told to all who wait for it
@@ -104,14 +105,14 @@ func classify(p *diagnose.Pass, s diagnose.Site) use {
 
 // samePlace reports whether who ends a wait stands in the function that waits: it
 // puts back what it took there.
-func samePlace(p *diagnose.Pass, s diagnose.Site) bool {
+func samePlace(p *diagnose.Pass, s evidence.Site) bool {
 	at, ok := p.Stacks.Place(s.Part.Waker)
 	return ok && callstack.Enclosing(at.Function) == callstack.Enclosing(s.Place.Function)
 }
 
 // waitsMostly reports whether those who end a site's waits wait themselves for
 // half of the time that was followed, rather than run.
-func waitsMostly(p *diagnose.Pass, s diagnose.Site) bool {
+func waitsMostly(p *diagnose.Pass, s evidence.Site) bool {
 	var all, waits int64
 	for _, c := range s.Part.Behind {
 		all += c.NS
@@ -127,7 +128,7 @@ func waitsMostly(p *diagnose.Pass, s diagnose.Site) bool {
 // unseen classifies without a waker. The profiles decide: a goroutine outside any
 // request that receives in the user's code is a consumer; a blocked send without
 // one is a slot being taken.
-func unseen(p *diagnose.Pass, s diagnose.Site) use {
+func unseen(p *diagnose.Pass, s evidence.Site) use {
 	if s.Wait == callstack.JoinWait {
 		return other
 	}
@@ -166,7 +167,7 @@ func receives(stack []record.Frame) bool {
 	return false
 }
 
-func bottleneck(p *diagnose.Pass, s diagnose.Site, v weigh.Verdict) diagnose.Finding {
+func bottleneck(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.Finding {
 	e := p.Ender(s.Part)
 	if s.Part.Waker == nil && v.Confidence == record.High {
 		v.Confidence = record.Medium // who serves the channel was not seen
@@ -194,8 +195,8 @@ func bottleneck(p *diagnose.Pass, s diagnose.Site, v weigh.Verdict) diagnose.Fin
 
 // served names who serves a queue and the function that it spends its CPU in:
 // that is what to make faster, or to share between goroutines.
-func served(p *diagnose.Pass, f *diagnose.Finding, e diagnose.Ender) {
-	if e.By != diagnose.ByWorker || e.Entry == "" {
+func served(p *diagnose.Pass, f *diagnose.Finding, e evidence.Ender) {
+	if e.By != evidence.ByWorker || e.Entry == "" {
 		return
 	}
 	use, err := p.Use()
@@ -216,8 +217,8 @@ func served(p *diagnose.Pass, f *diagnose.Finding, e diagnose.Ender) {
 const leastServed = 0.1
 
 // crowd adds how many requests wait for how many goroutines.
-func crowd(p *diagnose.Pass, f *diagnose.Finding, s diagnose.Site, e diagnose.Ender) {
-	if e.By != diagnose.ByWorker || !(e.Workers > 0) {
+func crowd(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, e evidence.Ender) {
+	if e.By != evidence.ByWorker || !(e.Workers > 0) {
 		return
 	}
 	waiting := p.Load().Rate * s.NS / 1e9
@@ -226,7 +227,7 @@ func crowd(p *diagnose.Pass, f *diagnose.Finding, s diagnose.Site, e diagnose.En
 }
 
 // meanwhile adds what the goroutines that end a wait did while it lasted.
-func meanwhile(p *diagnose.Pass, f *diagnose.Finding, s diagnose.Site, who string) {
+func meanwhile(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who string) {
 	if text, _, part := p.Meanwhile(s); text != "" {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio, "meanwhile %s %s (%s of the wait)", who, text, diagnose.Percent(part)))
 	}
@@ -235,20 +236,20 @@ func meanwhile(p *diagnose.Pass, f *diagnose.Finding, s diagnose.Site, who strin
 // slots returns how many requests are past the limit at a time: as many as there are
 // workers, which are never without work, else by Little's law the rate times the time
 // that a request is not waiting for it.
-func slots(p *diagnose.Pass, s diagnose.Site) float64 {
-	if e := p.Ender(s.Part); e.By == diagnose.ByWorker && e.Workers > 0 {
+func slots(p *diagnose.Pass, s evidence.Site) float64 {
+	if e := p.Ender(s.Part); e.By == evidence.ByWorker && e.Workers > 0 {
 		return e.Workers
 	}
 	return p.Load().Rate * max(0, p.Waits().MeanNS()-s.NS) / 1e9
 }
 
-func limited(p *diagnose.Pass, s diagnose.Site, v weigh.Verdict) diagnose.Finding {
+func limited(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.Finding {
 	f := v.Finding(p, "concurrency-limit", s)
 	f.Title = fmt.Sprintf("%s for a slot of a concurrency limit at %s", v.Requests(), diagnose.At(s.Place))
 	inside, rate := slots(p, s), p.Load().Rate
 	e := p.Ender(s.Part)
 	who := "who holds the slot"
-	if workers := e.By == diagnose.ByWorker && e.Workers > 0; workers {
+	if workers := e.By == evidence.ByWorker && e.Workers > 0; workers {
 		who = "the goroutine that serves them"
 		f.Title = fmt.Sprintf("%s at %s for one of the %.0f goroutines of %s", v.Requests(), diagnose.At(s.Place), inside, callstack.Short(e.Entry))
 		crowd(p, &f, s, e)

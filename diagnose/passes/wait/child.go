@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -72,8 +73,8 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // starter returns the user's place that starts processes: where requests wait for them
 // longest, else where most CPU goes into starting them.
-func starter(p *diagnose.Pass, use *diagnose.Use) (record.Frame, bool) {
-	for _, s := range diagnose.ByOwner(p.Waits().Sites(callstack.ChildWait)) {
+func starter(p *diagnose.Pass, use *evidence.Use) (record.Frame, bool) {
+	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.ChildWait)) {
 		if s.User && p.Stacks.Roles(s.Part.Stack).Has(callstack.Child) {
 			return s.Place, true
 		}

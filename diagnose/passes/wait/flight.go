@@ -5,7 +5,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/waitgain"
 )
 
 // Flight finds requests that wait for another's computation.
@@ -20,8 +21,8 @@ var Flight = diagnose.Analyzer{
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		var found []diagnose.Finding
-		for _, s := range diagnose.ByOwner(followers(p)) {
-			v, ok := weigh.Judge(p, s, weigh.Serial)
+		for _, s := range evidence.ByOwner(followers(p)) {
+			v, ok := waitgain.Judge(p, s, waitgain.Serial)
 			if !ok {
 				continue
 			}
@@ -37,9 +38,9 @@ var Flight = diagnose.Analyzer{
 
 // followers returns the waits for a computation in flight, those that are told as
 // what the one in flight waits for included, all by where the followers wait.
-func followers(p *diagnose.Pass) []diagnose.Site {
+func followers(p *diagnose.Pass) []evidence.Site {
 	w := p.Waits()
-	sites := append([]diagnose.Site{}, w.Sites(callstack.FlightWait)...)
+	sites := append([]evidence.Site{}, w.Sites(callstack.FlightWait)...)
 	for _, kind := range w.Kinds() {
 		for _, s := range w.Sites(kind) {
 			if s.Via == callstack.FlightWait {

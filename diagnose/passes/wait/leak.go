@@ -10,6 +10,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -79,15 +80,15 @@ type growth struct {
 }
 
 // grown subtracts two snapshots. Goroutines of connections are the load's.
-func grown(p *diagnose.Pass, first, last diagnose.Snapshot) (growth, bool) {
+func grown(p *diagnose.Pass, first, last evidence.Snapshot) (growth, bool) {
 	kinds := map[string]*growth{}
-	count := func(s diagnose.Snapshot, sign int64) {
+	count := func(s evidence.Snapshot, sign int64) {
 		for _, one := range s.Stacks {
 			if p.Stacks.Serves(one.Stack) {
 				continue
 			}
 			at, _ := p.Stacks.Place(one.Stack)
-			entry := diagnose.Entry(one.Stack)
+			entry := evidence.Entry(one.Stack)
 			key := entry + " " + at.Function + ":" + strconv.Itoa(at.Line)
 			g := kinds[key]
 			if g == nil {
@@ -154,7 +155,7 @@ func steadily(values []float64) bool {
 	return each > 0
 }
 
-func leaked(p *diagnose.Pass, g growth, first, last diagnose.Snapshot, counted bool) diagnose.Finding {
+func leaked(p *diagnose.Pass, g growth, first, last evidence.Snapshot, counted bool) diagnose.Finding {
 	seconds := last.At.Seconds() - first.At.Seconds()
 	share := min(1, float64(g.by)/float64(last.Total))
 	f := diagnose.Finding{
@@ -189,7 +190,7 @@ func named(p *diagnose.Pass, g growth) int64 {
 	}
 	var n int64
 	for _, s := range prof.Samples {
-		if at, ok := p.Stacks.Place(s.Stack); ok && at.Function == g.at.Function && strings.HasPrefix(diagnose.Entry(s.Stack), g.entry) {
+		if at, ok := p.Stacks.Place(s.Stack); ok && at.Function == g.at.Function && strings.HasPrefix(evidence.Entry(s.Stack), g.entry) {
 			n += s.Value
 		}
 	}

@@ -6,7 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -29,12 +30,12 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	for _, s := range w.Sites(callstack.ReadLockWait) {
 		readers[callstack.Owner(s.Place.Function)] += s.NS
 	}
-	both := append(append([]diagnose.Site{}, w.Sites(callstack.LockWait)...), w.Sites(callstack.ReadLockWait)...)
-	for _, s := range diagnose.ByOwner(both) {
+	both := append(append([]evidence.Site{}, w.Sites(callstack.LockWait)...), w.Sites(callstack.ReadLockWait)...)
+	for _, s := range evidence.ByOwner(both) {
 		ready := p.ReadyPart(s)
-		v, ok := weigh.Judge(p, s.Scaled(1-ready), weigh.Serial)
+		v, ok := waitgain.Judge(p, s.Scaled(1-ready), waitgain.Serial)
 		if !ok {
-			if _, all := weigh.Judge(p, s, weigh.Serial); all {
+			if _, all := waitgain.Judge(p, s, waitgain.Serial); all {
 				p.Reject("lock-contention", "requests wait %s of their time for the lock at %s, but for %s of that its holder is ready to run and waits for a CPU",
 					diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Percent(ready))
 			}
@@ -66,7 +67,7 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // background returns the function that a goroutine began in which serves no request
 // and holds what a site waits for most of the time; "" where there is none.
-func background(s diagnose.Site) string {
+func background(s evidence.Site) string {
 	by := map[string]int64{}
 	for _, c := range s.Part.Behind {
 		if len(c.Links) > 0 && !c.Links[0].Request && c.Links[0].Goroutine != "" {
@@ -83,12 +84,12 @@ func background(s diagnose.Site) string {
 
 // byBackground makes the holder the place: requests that wait for work that none of
 // them does are helped there, wherever they wait.
-func byBackground(p *diagnose.Pass, f *diagnose.Finding, s diagnose.Site, who string, held record.Frame) {
+func byBackground(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who string, held record.Frame) {
 	f.Where = diagnose.WhereOf(held)
 	f.Where.Detail = fmt.Sprintf("requests wait in %s (%s)", callstack.Short(s.Place.Function), diagnose.At(s.Place))
 	if behind, ok := p.Path().Behind(who); ok && !strings.Contains(f.Title, "held while") {
-		if work, part, ok := diagnose.Worker(behind); ok && part >= leastWork {
-			at := diagnose.PlaceOf(work)
+		if work, part, ok := evidence.Worker(behind); ok && part >= leastWork {
+			at := evidence.PlaceOf(work)
 			f.Title += fmt.Sprintf(", which %s holds in the background, %s of that in %s %s", callstack.Short(held.Function), diagnose.Percent(part), beside(at.Function, held.Function), diagnose.At(at))
 			f.Remedy = fmt.Sprintf("Do the work of %s without the lock and take it only to publish the result, or for one item at a time.", callstack.Short(held.Function))
 			return

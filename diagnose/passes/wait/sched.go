@@ -5,7 +5,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -45,7 +46,7 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	share, ns, tail := w.Share(callstack.Queued), w.NS(callstack.Queued), w.Tail(callstack.Queued)
 	background, where := backgroundWork(p)
 	saturated := p.CPU().Saturated() || !p.Load().Open && p.CPU().Use() >= crowded
-	if blocked := w.Share(callstack.SyncWait, callstack.FileWait, callstack.SyscallWait); blocked >= weigh.LeastShare && background < leastBackground {
+	if blocked := w.Share(callstack.SyncWait, callstack.FileWait, callstack.SyscallWait); blocked >= waitgain.LeastShare && background < leastBackground {
 		// A thread keeps its place in the scheduler for a while after it went into
 		// the kernel, and others stand and wait for that place: draft-autosave.
 		p.Reject("sched-latency", "requests are runnable %s of their time because others of them are in system calls", diagnose.Percent(share))
@@ -63,10 +64,10 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		// Removing the competing work frees its CPU, which idle CPUs do not bound.
 		// But a limit of the service's own makes it queue where CPUs are free, and to
 		// lift that is the lesser change.
-		gain := p.Ran(diagnose.Work{Share: background})
+		gain := p.Ran(evidence.Work{Share: background})
 		gain.Factor = min(gain.Factor, p.Lifted())
 		diagnose.Promise(&f, p.Waited(share), gain)
-	case tail >= weigh.LeastTail && !saturated && w.GapNS() >= weigh.LeastGapNS && 2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS):
+	case tail >= waitgain.LeastTail && !saturated && w.GapNS() >= waitgain.LeastGapNS && 2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS):
 		f.Share, f.ShareOf = tail, diagnose.OfTail
 		f.GainCeiling = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))
 	default:

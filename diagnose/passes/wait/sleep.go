@@ -5,7 +5,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/waitgain"
 )
 
 // Sleep finds timers in the request path.
@@ -21,13 +22,13 @@ var Sleep = diagnose.Analyzer{
 
 func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
-	for _, s := range diagnose.ByOwner(p.Waits().Sites(callstack.EventWait)) {
-		if s.Share >= weigh.LeastShare || s.Tail >= weigh.LeastTail {
+	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.EventWait)) {
+		if s.Share >= waitgain.LeastShare || s.Tail >= waitgain.LeastTail {
 			p.Reject("sleep", "requests wait %s of their time at %s for an event, for as long as they were told to: a long poll", diagnose.Percent(s.Share), diagnose.At(s.Place))
 		}
 	}
-	for _, s := range diagnose.ByOwner(p.Waits().Sites(callstack.SleepWait)) {
-		v, ok := weigh.Judge(p, s, weigh.Outside)
+	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.SleepWait)) {
+		v, ok := waitgain.Judge(p, s, waitgain.Outside)
 		if !ok {
 			continue
 		}

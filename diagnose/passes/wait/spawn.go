@@ -5,6 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -42,7 +43,7 @@ var Spawn = diagnose.Analyzer{
 				diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio, "starting, growing and ending goroutines takes %s of the CPU", diagnose.Percent(cost)),
 			},
 		}
-		diagnose.Promise(&f, p.Ran(diagnose.Work{Share: cost}))
+		diagnose.Promise(&f, p.Ran(evidence.Work{Share: cost}))
 		if at := use.Spawners(); len(at) > 0 {
 			f.Where = diagnose.WhereOf(at[0].Place)
 			f.Title += " at " + diagnose.At(at[0].Place)

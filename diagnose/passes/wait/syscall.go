@@ -5,7 +5,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/diagnose/weigh"
+	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/waitgain"
 	"github.com/redline-go/redline/record"
 )
 
@@ -22,15 +23,15 @@ var Syscall = diagnose.Analyzer{
 
 func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
-	other := append([]diagnose.Site{}, w.Sites(callstack.SyscallWait)...)
+	other := append([]evidence.Site{}, w.Sites(callstack.SyscallWait)...)
 	for _, s := range w.Sites(callstack.FileWait) {
 		if !p.Stacks.Roles(s.Part.Stack).Has(callstack.FileWrite) {
 			other = append(other, s)
 		}
 	}
 	var found []diagnose.Finding
-	for _, s := range diagnose.ByOwner(other) {
-		if v, ok := weigh.Judge(p, s, weigh.Queueing); ok {
+	for _, s := range evidence.ByOwner(other) {
+		if v, ok := waitgain.Judge(p, s, waitgain.Queueing); ok {
 			f := v.Finding(p, "blocking-syscall", s)
 			f.Title = fmt.Sprintf("%s in system calls at %s", v.Requests(), diagnose.At(s.Place))
 			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, bound how many run at once, or move it off the request path.", diagnose.At(s.Place))

@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -23,7 +23,7 @@ func (c Calls) spared(stack []record.Frame) float64 {
 // Spared returns the part of the service's CPU, 0 to 1, that goes when calls are not made:
 // all that runs below them (a mapper that builds the statement as well as the driver that
 // sends it), and the collection of what is allocated there. It is 0 without a CPU profile.
-func (p *Pass) Spared(calls Calls) float64 {
+func (p *Set) Spared(calls Calls) float64 {
 	use, err := p.Use()
 	if err != nil || use.total == 0 || len(calls) == 0 {
 		return 0

@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"slices"
@@ -46,7 +46,7 @@ func (u *Use) Through(function string) []record.Frame {
 				lines[w.callers[depth]] += w.value
 			}
 		}
-		next := heaviest(lines, compareFrames)
+		next := heaviest(lines, CompareFrames)
 		if lines[next] < throughMost*total || total == 0 {
 			break
 		}
@@ -60,7 +60,7 @@ func (u *Use) Through(function string) []record.Frame {
 func ThroughWords(callers []record.Frame) string {
 	words := make([]string, len(callers))
 	for i, f := range callers {
-		words[i] = callstack.Short(f.Function) + " " + At(f)
+		words[i] = callstack.Short(f.Function) + " " + callstack.At(f)
 	}
 	return strings.Join(words, ", ")
 }

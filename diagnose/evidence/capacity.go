@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"math"
@@ -31,15 +31,11 @@ type CPU struct {
 
 // CPU returns the use of CPUs. Host figures count only where the target runs on
 // the same host as redline; elsewhere they would speak of the generator.
-func (p *Pass) CPU() CPU {
-	if p.cpu == nil {
-		c := p.readCPU()
-		p.cpu = &c
-	}
-	return *p.cpu
+func (p *Set) CPU() CPU {
+	return p.cpu.get(p.readCPU)
 }
 
-func (p *Pass) readCPU() CPU {
+func (p *Set) readCPU() CPU {
 	cpus := func(names ...string) float64 {
 		total := 0.0
 		for _, name := range names {
@@ -101,19 +97,19 @@ func (p *Pass) readCPU() CPU {
 const leastOutside = 0.01
 
 // alone reports whether requests are known to ask no database, upstream or other server.
-func (p *Pass) alone() bool {
+func (p *Set) alone() bool {
 	outside := []callstack.Wait{callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait}
 	if !p.UsesOnly(callstack.SQLite) { // which is no server: its waits are for files and locks
 		outside = append(outside, callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait)
 	}
-	return p.Has(NeedAnatomy) && p.Waits().Share(outside...) < leastOutside
+	return p.Traced() && p.Waits().Share(outside...) < leastOutside
 }
 
 // mostStopped of the periods in which a quota runs out, so that it is used up.
 const mostStopped = 0.5
 
 // stopped reports whether the target's quota runs out in most of its periods.
-func (p *Pass) stopped() bool {
+func (p *Set) stopped() bool {
 	times, ok := p.Rate(record.CgroupThrottles, "")
 	return ok && times*quotaPeriod >= mostStopped
 }
@@ -132,20 +128,6 @@ func (c CPU) Use() float64 {
 		return host
 	}
 	return math.Max(host, own)
-}
-
-// told is the use for readers; nil when the host's is unknown.
-func (c CPU) told() *record.CPUUse {
-	if !(c.CPUs > 0 && c.Busy > 0) {
-		return nil
-	}
-	known := func(v float64) float64 {
-		if v > 0 {
-			return v
-		}
-		return 0
-	}
-	return &record.CPUUse{CPUs: c.CPUs, Busy: c.Busy, Full: c.HostUse() >= Saturation, Target: known(c.Target), Generator: known(c.Generator), Database: known(c.Database)}
 }
 
 // Saturated reports whether CPUs are known to be fully used.
@@ -189,7 +171,7 @@ const leastAwake = 0.7
 // 1. To Go's trace a goroutine runs while its thread stands still, in a page fault
 // or since the kernel stopped it, and others queue behind it: time that no saving
 // of CPU gives back.
-func (p *Pass) awake() float64 {
+func (p *Set) awake() float64 {
 	c, load := p.CPU(), p.Load()
 	running := p.Waits().NS(callstack.Busy) * load.Rate / 1e9 // CPUs
 	if part := c.Target / running; part < leastAwake {

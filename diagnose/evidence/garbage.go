@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"math"
@@ -43,7 +43,7 @@ const (
 
 // Collection returns the collector's figures: those of the runtime, or where
 // there is no probe those that it prints (GODEBUG=gctrace=1).
-func (p *Pass) Collection() Collection {
+func (p *Set) Collection() Collection {
 	first := func(read func(name, labels string) (float64, bool), names ...string) float64 {
 		for _, name := range names {
 			if v, ok := read(name, ""); ok {
@@ -118,7 +118,7 @@ func (c Collection) Ordinary() float64 {
 // grows by its target, so its work is booked in proportion to bytes allocated;
 // what a small GOGC, a tight limit or forced cycles add to it is nobody's. It is 0
 // without an allocation profile.
-func (p *Pass) Garbage(domains callstack.Role) float64 {
+func (p *Set) Garbage(domains callstack.Role) float64 {
 	use, err := p.Use()
 	if err != nil {
 		return 0
@@ -143,7 +143,7 @@ func (p *Pass) Garbage(domains callstack.Role) float64 {
 // Growth returns by what the heap in use grew between the first heap profile of
 // the steady span and the last, by allocation site; what shrank is left out. ok
 // is false without two profiles, and the error tells what does not parse.
-func (p *Pass) Growth() (grown *Profile, ok bool, err error) {
+func (p *Set) Growth() (grown *Profile, ok bool, err error) {
 	steady := p.Steady()
 	var listed []record.Profile
 	for _, l := range p.Record.Profiles("heap") {

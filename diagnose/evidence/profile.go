@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"github.com/google/pprof/profile" // the format's own reader; it merges too
@@ -13,22 +13,15 @@ type Profile = stacks.Profile
 // Sample is one stack with its value.
 type Sample = stacks.Sample
 
-type profileResult struct {
-	profile *Profile
-	err     error
-}
-
 // Profile returns the merged profile of a type ("cpu", "allocs", "mutex",
 // "block"), with the values of one sample type ("cpu", "alloc_space", "delay"). It is
 // read once; see stacks.Read for what is an error.
-func (p *Pass) Profile(typ, value string) (*Profile, error) {
+func (p *Set) Profile(typ, value string) (*Profile, error) {
 	key := typ + " " + value
-	got, ok := p.profiles[key]
-	if !ok {
-		got.profile, got.err = stacks.Read(p.Record, typ, value, p.Note)
-		p.profiles[key] = got
+	if p.profiles[key] == nil {
+		p.profiles[key] = &memo[*Profile]{}
 	}
-	return got.profile, got.err
+	return p.profiles[key].try(func() (*Profile, error) { return stacks.Read(p.Record, typ, value, p.Note) })
 }
 
 // ParseProfile reads a pprof file within bounds; see record.ParseProfile.

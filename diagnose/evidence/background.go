@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"cmp"
@@ -29,7 +29,7 @@ const nearlyAll = 0.85
 // Beside returns what goroutines that serve no request spend of the CPU on the
 // user's code, most first. Goroutines for which requests wait work for them and
 // are left out; without an anatomy nobody knows which those are, and ok is false.
-func (p *Pass) Beside() (list []Beside, ok bool) {
+func (p *Set) Beside() (list []Beside, ok bool) {
 	use, err := p.Use()
 	if err != nil || p.Anatomy == nil {
 		return nil, false
@@ -68,7 +68,7 @@ func (p *Pass) Beside() (list []Beside, ok bool) {
 
 // servants are the entries of the goroutines that requests wait for other than
 // for a lock: who holds a lock does so for itself.
-func (p *Pass) servants() map[string]bool {
+func (p *Set) servants() map[string]bool {
 	found := map[string]bool{}
 	for _, part := range p.Anatomy.All {
 		if part.State == record.StateLock {
@@ -104,7 +104,7 @@ func enclosing(function string) string {
 // deepest follows the stacks of an entry from the outside to the innermost frame of
 // the user's code that nearly all of them share, and returns that at the line where
 // most time is spent.
-func (p *Pass) deepest(samples []usage, sum float64) (place record.Frame) {
+func (p *Set) deepest(samples []usage, sum float64) (place record.Frame) {
 	for depth := 1; ; depth++ {
 		lines := map[record.Frame]float64{}
 		functions := map[string]float64{}
@@ -124,7 +124,7 @@ func (p *Pass) deepest(samples []usage, sum float64) (place record.Frame) {
 			return place
 		}
 		maps.DeleteFunc(lines, func(f record.Frame, _ float64) bool { return f.Function != name })
-		if f := heaviest(lines, compareFrames); p.Stacks.User(f) {
+		if f := heaviest(lines, CompareFrames); p.Stacks.User(f) {
 			place = f
 		}
 	}

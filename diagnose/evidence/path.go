@@ -1,10 +1,9 @@
-package diagnose
+package evidence
 
 import (
 	"cmp"
 	"slices"
 
-	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
 )
 
@@ -15,22 +14,11 @@ type Path struct {
 }
 
 // Path returns the requests' critical path.
-func (p *Pass) Path() Path {
+func (p *Set) Path() Path {
 	if p.Anatomy == nil || p.Anatomy.Path == nil {
 		return Path{}
 	}
 	return Path{p.Anatomy.Path, p.Anatomy.Serial}
-}
-
-// pathWhy says why there is no path.
-func (p *Pass) pathWhy() string {
-	switch {
-	case !p.Has(NeedAnatomy):
-		return p.Explain(NeedAnatomy)
-	case p.Anatomy.Path == nil:
-		return "the bundle was judged before paths were followed, and holds no traces any more"
-	}
-	return p.Anatomy.Path.Why
 }
 
 // Nodes returns the first level of the tree, the longest first; nil without one.
@@ -149,9 +137,4 @@ func heaviestOwn(nodes []record.PathNode) (best record.PathNode, ok bool) {
 // PlaceOf returns the place of a node's function.
 func PlaceOf(n record.PathNode) record.Frame {
 	return record.Frame{Function: n.Function, File: n.File, Line: n.Line}
-}
-
-// kindOf tells what a node of kind PathState is spent on.
-func (p *Pass) kindOf(n record.PathNode) callstack.Wait {
-	return p.Stacks.Wait(record.Part{State: n.State, Stack: n.Stack})
 }

@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"slices"
@@ -10,11 +10,11 @@ import (
 
 // Drivers returns the database drivers on the stacks of the requests and of the
 // CPU profile, in no order that means anything but always the same.
-func (p *Pass) Drivers() []callstack.Driver {
-	if p.drivers != nil {
-		return *p.drivers
-	}
-	var found []callstack.Driver
+func (p *Set) Drivers() []callstack.Driver {
+	return p.drivers.get(p.readDrivers)
+}
+
+func (p *Set) readDrivers() (found []callstack.Driver) {
 	look := func(stack []record.Frame) {
 		for _, f := range stack {
 			if d := callstack.DriverOf(f.Function); d != "" && !slices.Contains(found, d) {
@@ -24,27 +24,17 @@ func (p *Pass) Drivers() []callstack.Driver {
 	}
 	p.stacks(look)
 	slices.Sort(found)
-	p.drivers = &found
 	return found
 }
 
 // Imports reports whether the target's binary is built of a module, whatever its
 // major version; of a binary that could not be read, whether code of it was seen to
 // run.
-func (p *Pass) Imports(module string) bool {
+func (p *Set) Imports(module string) bool {
 	if modules := p.Record.Run.Target.Modules; len(modules) > 0 {
 		return slices.ContainsFunc(modules, func(path string) bool { return path == module || strings.HasPrefix(path, module+"/") })
 	}
-	if p.imports == nil {
-		p.imports = map[string]bool{}
-		p.stacks(func(stack []record.Frame) {
-			for _, f := range stack {
-				pkg, _ := callstack.Split(f.Function)
-				p.imports[pkg] = true
-			}
-		})
-	}
-	for pkg := range p.imports {
+	for pkg := range p.packages.get(p.readPackages) {
 		if pkg == module || strings.HasPrefix(pkg, module+"/") {
 			return true
 		}
@@ -52,8 +42,20 @@ func (p *Pass) Imports(module string) bool {
 	return false
 }
 
+// readPackages returns the packages of the functions that were seen to run.
+func (p *Set) readPackages() map[string]bool {
+	packages := map[string]bool{}
+	p.stacks(func(stack []record.Frame) {
+		for _, f := range stack {
+			pkg, _ := callstack.Split(f.Function)
+			packages[pkg] = true
+		}
+	})
+	return packages
+}
+
 // stacks shows those of the requests and of the CPU profile.
-func (p *Pass) stacks(look func([]record.Frame)) {
+func (p *Set) stacks(look func([]record.Frame)) {
 	if p.Anatomy != nil {
 		for _, part := range p.Anatomy.All {
 			look(part.Stack)
@@ -67,7 +69,7 @@ func (p *Pass) stacks(look func([]record.Frame)) {
 }
 
 // Uses reports whether a driver was seen.
-func (p *Pass) Uses(d callstack.Driver) bool { return slices.Contains(p.Drivers(), d) }
+func (p *Set) Uses(d callstack.Driver) bool { return slices.Contains(p.Drivers(), d) }
 
 // UsesOnly reports whether a driver was seen, and no other.
-func (p *Pass) UsesOnly(d callstack.Driver) bool { return p.Uses(d) && len(p.Drivers()) == 1 }
+func (p *Set) UsesOnly(d callstack.Driver) bool { return p.Uses(d) && len(p.Drivers()) == 1 }

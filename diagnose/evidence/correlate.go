@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"math"
@@ -32,7 +32,7 @@ type Coincidence struct {
 // Coincide compares a series in slow windows and elsewhere, with windows
 // shuffled as the control. Chance is 1 when latency or the series was not
 // recorded, or no window was slow.
-func (p *Pass) Coincide(name, labels string) Coincidence {
+func (p *Set) Coincide(name, labels string) Coincidence {
 	latency := p.Series(record.LoadLatency, record.Labels("q", "p99")).Values
 	values := p.Series(name, labels).Values
 	out := Coincidence{Chance: 1}

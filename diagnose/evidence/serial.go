@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"slices"
@@ -22,7 +22,7 @@ type serial struct {
 }
 
 // part returns which part of a serial resource's time some work takes, 0 to 1.
-func (s serial) part(p *Pass, w Work) float64 {
+func (s serial) part(p *Set, w Work) float64 {
 	use, err := p.Use()
 	if err != nil || w.Roles == 0 && w.Function == "" {
 		return 0
@@ -38,22 +38,20 @@ func (s serial) part(p *Pass, w Work) float64 {
 }
 
 // serials returns the goroutines and locks that requests queue for.
-func (p *Pass) serials() []serial {
-	if p.serial == nil {
-		list := []serial{}
-		for _, kind := range []callstack.Wait{callstack.ChannelWait, callstack.JoinWait, callstack.LockWait, callstack.ReadLockWait} {
-			for _, site := range p.Waits().Sites(kind) {
-				if one, ok := p.serialAt(site); ok {
-					list = append(list, one)
-				}
+func (p *Set) serials() []serial { return p.serial.get(p.readSerials) }
+
+func (p *Set) readSerials() (list []serial) {
+	for _, kind := range []callstack.Wait{callstack.ChannelWait, callstack.JoinWait, callstack.LockWait, callstack.ReadLockWait} {
+		for _, site := range p.Waits().Sites(kind) {
+			if one, ok := p.serialAt(site); ok {
+				list = append(list, one)
 			}
 		}
-		p.serial = &list
 	}
-	return *p.serial
+	return list
 }
 
-func (p *Pass) serialAt(site Site) (s serial, ok bool) {
+func (p *Set) serialAt(site Site) (s serial, ok bool) {
 	if site.Share < leastBehind || site.Via != "" {
 		return s, false
 	}
@@ -61,7 +59,7 @@ func (p *Pass) serialAt(site Site) (s serial, ok bool) {
 	switch e := p.Ender(site.Part); {
 	case site.Wait == callstack.LockWait || site.Wait == callstack.ReadLockWait:
 		holders := p.holders(site)
-		s.Name = "the lock at " + At(site.Place)
+		s.Name = "the lock at " + callstack.At(site.Place)
 		s.inside = func(u usage) bool {
 			return slices.ContainsFunc(u.Stack, func(f record.Frame) bool { return slices.Contains(holders, f.Function) })
 		}
@@ -87,7 +85,7 @@ func (p *Pass) serialAt(site Site) (s serial, ok bool) {
 // goroutine or lock that is never without work: all that it does for them is
 // removed, and the CPU that it runs on meanwhile is free. ok is false where the
 // place is no such resource.
-func (p *Pass) Serialised(site Site) (g laws.Gain, ok bool) {
+func (p *Set) Serialised(site Site) (g laws.Gain, ok bool) {
 	s, ok := p.serialAt(site)
 	if !ok {
 		return g, false
@@ -103,7 +101,7 @@ func (p *Pass) Serialised(site Site) (g laws.Gain, ok bool) {
 }
 
 // holders returns the functions that were seen to run while requests waited.
-func (p *Pass) holders(site Site) (functions []string) {
+func (p *Set) holders(site Site) (functions []string) {
 	d := divider{p: p}
 	for _, c := range site.Part.Behind {
 		if at := d.place(c); onCPU(p.Stacks.Root(c)) && p.Stacks.User(at) {

@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"strings"
@@ -37,7 +37,7 @@ const ownPerWait = 0.5
 // own stack, or of what is inlined there, is the request's own goroutine. So is
 // any other while requests start goroutines and the number of those with the same
 // beginning is not the same in both goroutine profiles: a pool's is.
-func (p *Pass) Ender(part record.Part) Ender {
+func (p *Set) Ender(part record.Part) Ender {
 	waker := part.Waker
 	e := Ender{Entry: Entry(waker)}
 	switch {
@@ -81,7 +81,7 @@ func (p *Pass) Ender(part record.Part) Ender {
 
 // serves reports whether the traces show goroutines that began in a function, and
 // that no request started, to serve several requests each.
-func (p *Pass) serves(entry string) bool {
+func (p *Set) serves(entry string) bool {
 	s, ok := p.Path().Serial(entry)
 	return ok && s.Requests >= 2*s.Goroutines
 }

@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"fmt"
@@ -18,22 +18,13 @@ type Snapshot struct {
 	Stacks []Sample      // Value is how many stood there
 }
 
-type snapshotsResult struct {
-	list []Snapshot
-	err  error
-}
-
 // Snapshots returns the goroutine profiles in order of time. The error tells
 // which does not parse; none at all is no error.
-func (p *Pass) Snapshots() ([]Snapshot, error) {
-	if p.snapshots == nil {
-		list, err := p.readSnapshots()
-		p.snapshots = &snapshotsResult{list, err}
-	}
-	return p.snapshots.list, p.snapshots.err
+func (p *Set) Snapshots() ([]Snapshot, error) {
+	return p.snapshots.try(p.readSnapshots)
 }
 
-func (p *Pass) readSnapshots() ([]Snapshot, error) {
+func (p *Set) readSnapshots() ([]Snapshot, error) {
 	var list []Snapshot
 	all := p.Record.Profiles("goroutine")
 	picked := record.Spread(len(all), func(i int) int64 { return p.Record.ProfileSize(all[i]) }, stacks.MaxBytes, maxSnapshots)
@@ -67,7 +58,7 @@ func (p *Pass) readSnapshots() ([]Snapshot, error) {
 
 // Alive returns how many goroutines that began in a function stood in each
 // snapshot; nil without one.
-func (p *Pass) Alive(entry string) []int64 {
+func (p *Set) Alive(entry string) []int64 {
 	snapshots, err := p.Snapshots()
 	if err != nil {
 		return nil

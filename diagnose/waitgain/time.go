@@ -1,4 +1,4 @@
-package weigh
+package waitgain
 
 import (
 	"github.com/redline-go/redline/diagnose"

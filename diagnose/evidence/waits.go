@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"cmp"
@@ -42,14 +42,11 @@ type Site struct {
 }
 
 // Waits returns the anatomy sorted into kinds of wait; it is empty without one.
-func (p *Pass) Waits() *Waits {
-	if p.waits == nil {
-		p.waits = p.readWaits()
-	}
-	return p.waits
+func (p *Set) Waits() *Waits {
+	return p.waits.get(p.readWaits)
 }
 
-func (p *Pass) readWaits() *Waits {
+func (p *Set) readWaits() *Waits {
 	w := &Waits{all: map[callstack.Wait][]Site{}}
 	a := p.Anatomy
 	if a == nil || a.MeanNS <= 0 {
@@ -108,6 +105,27 @@ type siteKey struct {
 	via      callstack.Wait
 	function string
 	line     int
+}
+
+const (
+	// FewRequests: below it the mean request is the doing of a few, and a share has
+	// a standard error of above 0.1 (0.5/sqrt(20)). What rests on them is at most of
+	// medium confidence.
+	FewRequests = 20
+	// leastCoverage of the requests must have been told apart where they are few, so
+	// that those few stand for the others.
+	leastCoverage = 0.5
+)
+
+// MostlyLost reports whether the anatomy holds few requests, and most of those in the
+// traces were lost. There must be an anatomy.
+func (p *Set) MostlyLost() bool {
+	return p.Anatomy.Requests < FewRequests && p.Anatomy.Coverage < leastCoverage
+}
+
+// Traced reports whether requests were taken apart, enough to stand for the others.
+func (p *Set) Traced() bool {
+	return p.Anatomy != nil && p.Anatomy.Requests+p.Anatomy.Partial > 0 && p.Anatomy.MeanNS > 0 && !p.MostlyLost()
 }
 
 // Sites returns the places of one kind of wait, largest first.

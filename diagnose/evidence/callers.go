@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ const mostHelpers = 4
 // its cost, only passes on what that one hands it: then the caller's line is named,
 // and helper is the function below it; ok is false where the function itself is the
 // place.
-func (p *Pass) Above(samples []Caused) (place record.Frame, helper string, ok bool) {
+func (p *Set) Above(samples []Caused) (place record.Frame, helper string, ok bool) {
 	for range mostHelpers {
 		lines, functions, total := map[record.Frame]float64{}, map[string]float64{}, 0.0
 		next := make([]Caused, 0, len(samples))
@@ -52,7 +52,7 @@ func (p *Pass) Above(samples []Caused) (place record.Frame, helper string, ok bo
 		if helper == "" {
 			helper = own
 		}
-		place, ok = heaviest(lines, compareFrames), true
+		place, ok = heaviest(lines, CompareFrames), true
 		samples = samples[:0:0]
 		for _, s := range next {
 			if callstack.Enclosing(s.Stack[s.User].Function) == lead {
@@ -65,7 +65,7 @@ func (p *Pass) Above(samples []Caused) (place record.Frame, helper string, ok bo
 
 // caller returns the index of the user's frame that called a sample's function, -1
 // without one. Recursion and the function's own closures are the function.
-func (p *Pass) caller(s Caused) int {
+func (p *Set) caller(s Caused) int {
 	own := callstack.Enclosing(s.Stack[s.User].Function)
 	for i := s.User + 1; i < len(s.Stack); i++ {
 		if p.Stacks.User(s.Stack[i]) && callstack.Enclosing(s.Stack[i].Function) != own {
@@ -87,4 +87,21 @@ func (u *Use) Causing(domains callstack.Role, function string) (list []Caused) {
 		}
 	}
 	return list
+}
+
+// MapUse returns what a function of the user's has maps do for most of the CPU that
+// it spends in them; callstack.MapUnknown where the profile does not say.
+func (u *Use) MapUse(function string) callstack.MapUse {
+	sums := map[callstack.MapUse]float64{}
+	for _, s := range u.list {
+		user := u.index.Innermost(s.Stack)
+		if user < 0 || callstack.Enclosing(s.Stack[user].Function) != callstack.Enclosing(function) {
+			continue
+		}
+		if u.index.Work(s.Stack[:user]) == callstack.Map {
+			sums[callstack.MapUseOf(s.Stack[:user])] += float64(s.Value)
+		}
+	}
+	delete(sums, callstack.MapUnknown)
+	return heaviest(sums, cmp.Compare[callstack.MapUse])
 }

@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"cmp"
@@ -65,27 +65,26 @@ func (a Asked) Heaviest() (by AskedBy, ok bool) {
 	return by, ok
 }
 
-type operationsResult struct {
-	value *record.Operations
-	asked []Asked
+// asked is operations.json and the statements in it.
+type asked struct {
+	operations *record.Operations
+	statements []Asked
 }
 
 // Operations returns operations.json; nil where the target was not built with hooks.
-func (p *Pass) Operations() *record.Operations {
-	p.readOperations()
-	return p.operations.value
+func (p *Set) Operations() *record.Operations {
+	return p.operations.get(p.readOperations).operations
 }
 
 // Asked returns the statements that the hooks counted, by their time, longest first;
 // none where the target has no hooks or its database is asked past them.
-func (p *Pass) Asked() []Asked {
-	p.readOperations()
-	return p.operations.asked
+func (p *Set) Asked() []Asked {
+	return p.operations.get(p.readOperations).statements
 }
 
 // AskedAs returns what the hooks counted of a statement that the server shows with a
 // text. ok is false where they do not know it.
-func (p *Pass) AskedAs(text string) (a Asked, ok bool) {
+func (p *Set) AskedAs(text string) (a Asked, ok bool) {
 	form := statement.Normal(text)
 	for _, a := range p.Asked() {
 		if a.form == form || cutForm(a.Text, form) {
@@ -108,16 +107,12 @@ func cutForm(text, form string) bool {
 	return head != "" && strings.HasPrefix(form, head)
 }
 
-func (p *Pass) readOperations() {
-	if p.operations != nil {
-		return
-	}
-	p.operations = &operationsResult{}
+func (p *Set) readOperations() (all asked) {
 	var ops record.Operations
 	if p.Record.ReadJSON(record.OperationsFile, &ops) != nil {
-		return
+		return all
 	}
-	p.operations.value = &ops
+	all.operations = &ops
 	traced := map[int]record.OperationsPerRequest{}
 	if p.Anatomy != nil {
 		for _, o := range p.Anatomy.Operations {
@@ -143,11 +138,12 @@ func (p *Pass) readOperations() {
 		if a.Plan == nil {
 			a.Plan = ops.PlanOf(a.Text)
 		}
-		p.operations.asked = append(p.operations.asked, *a)
+		all.statements = append(all.statements, *a)
 	}
-	slices.SortFunc(p.operations.asked, func(x, y Asked) int {
+	slices.SortFunc(all.statements, func(x, y Asked) int {
 		return cmp.Or(cmp.Compare(y.NS, x.NS), cmp.Compare(x.Text, y.Text))
 	})
+	return all
 }
 
 func statementKind(k record.OperationKind) bool {
@@ -171,7 +167,7 @@ func (a *Asked) add(o record.Operation, t record.OperationsPerRequest) {
 
 // addCallers adds the user's places that run an operation. Their Share is in calls
 // until settle.
-func (p *Pass) addCallers(a *Asked, o record.Operation) {
+func (p *Set) addCallers(a *Asked, o record.Operation) {
 	if o.Kind == record.OperationPrepare {
 		return // who has it prepared is not who runs it
 	}
@@ -216,7 +212,7 @@ type Acquired struct {
 }
 
 // Acquired returns the sums over all pools; ok is false where no hook counted any.
-func (p *Pass) Acquired() (sum Acquired, ok bool) {
+func (p *Set) Acquired() (sum Acquired, ok bool) {
 	ops := p.Operations()
 	if ops == nil {
 		return sum, false
@@ -228,4 +224,30 @@ func (p *Pass) Acquired() (sum Acquired, ok bool) {
 		}
 	}
 	return sum, sum.Calls > 0
+}
+
+// Statements returns statements.json with the statements sorted by execution
+// time, longest first; nil when the run saw none.
+func (p *Set) Statements() *record.Statements {
+	return p.statements.get(func() *record.Statements {
+		var s record.Statements
+		if p.Record.ReadJSON(record.StatementsFile, &s) != nil {
+			return nil
+		}
+		slices.SortStableFunc(s.Statements, func(a, b record.Statement) int { return cmp.Compare(b.Time, a.Time) })
+		return &s
+	})
+}
+
+// StatementShare returns a statement's part of the execution time of all
+// statements, 0 to 1.
+func StatementShare(all *record.Statements, s record.Statement) float64 {
+	total := 0.0
+	for _, other := range all.Statements {
+		total += float64(other.Time)
+	}
+	if total <= 0 {
+		return 0
+	}
+	return float64(s.Time) / total
 }

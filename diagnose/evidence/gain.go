@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/laws"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/notation"
 )
 
 // leastRoom: from this factor a limit of the target's own is told before what
@@ -22,7 +22,7 @@ const (
 // Model returns the service under this load, for package laws. Where own is set,
 // the host's CPUs count with what the load itself is known to use: what other
 // programs had this time does not bound what could be gained.
-func (p *Pass) Model(own bool) laws.Model {
+func (p *Set) Model(own bool) laws.Model {
 	c, load := p.CPU(), p.Load()
 	m := laws.Model{Open: load.Open, Think: load.Think / 1e9, Response: p.response()}
 	busy, servers := c.Busy, c.CPUs
@@ -47,11 +47,11 @@ func (p *Pass) Model(own bool) laws.Model {
 	return m
 }
 
-func named(format string, n float64) string { return fmt.Sprintf(format, Times(n)) }
+func named(format string, n float64) string { return fmt.Sprintf(format, notation.Short(n)) }
 
 // response is the mean request's time in seconds as the load saw it, which is what a
 // client's think time adds to, or else in the trace. Times are shares of it.
-func (p *Pass) response() float64 {
+func (p *Set) response() float64 {
 	if s := p.Load().Service; s > 0 {
 		return s / 1e9
 	}
@@ -76,20 +76,20 @@ func (c CPU) known() float64 {
 // Waited bounds what removing a wait could gain that takes a share of request
 // time, 0 to 1. Throughput can grow only into the CPUs that are idle, or that
 // other programs took.
-func (p *Pass) Waited(share float64) laws.Gain { return p.delay(share, false) }
+func (p *Set) Waited(share float64) laws.Gain { return p.delay(share, false) }
 
 // Elsewhere bounds what removing a wait could gain whose end does not depend on
 // this host's CPUs: a timer, an answer from elsewhere.
-func (p *Pass) Elsewhere(share float64) laws.Gain { return p.delay(share, true) }
+func (p *Set) Elsewhere(share float64) laws.Gain { return p.delay(share, true) }
 
-func (p *Pass) delay(share float64, own bool) laws.Gain {
+func (p *Set) delay(share float64, own bool) laws.Gain {
 	m := p.Model(own)
 	return m.Gain(laws.Cut{Time: share * m.Response})
 }
 
 // Freed bounds what removing a wait could gain that takes a share of request time
 // and CPUs with it: so many of the service's, and of the host's in all.
-func (p *Pass) Freed(share, own, host float64) laws.Gain {
+func (p *Set) Freed(share, own, host float64) laws.Gain {
 	m, c := p.Model(false), p.CPU()
 	return m.Gain(laws.Cut{Time: share * m.Response, Busy: map[string]float64{named(targetCPUs, c.Limit): own, named(hostCPUs, c.CPUs): host}})
 }
@@ -110,7 +110,7 @@ type Work struct {
 // Ran bounds what removing work could gain. It frees CPUs, shortens the requests
 // that do it, and frees the goroutine or lock it runs inside of: where requests queue for
 // that one, the work is worth its part of it, however idle the CPUs are.
-func (p *Pass) Ran(w Work) laws.Gain {
+func (p *Set) Ran(w Work) laws.Gain {
 	m, c := p.Model(false), p.CPU()
 	cut := laws.Cut{Busy: map[string]float64{}}
 	for _, r := range m.Resources {
@@ -118,7 +118,7 @@ func (p *Pass) Ran(w Work) laws.Gain {
 	}
 	if !c.Saturated() {
 		cut.Time = w.Share * m.Response
-		if p.Has(NeedAnatomy) {
+		if p.Traced() {
 			cut.Time *= p.Waits().OnCPU() * p.awake()
 		}
 	}
@@ -133,7 +133,7 @@ func (p *Pass) Ran(w Work) laws.Gain {
 
 // Lifted returns what lifting a limit of the target's own would gain; +Inf where
 // none is used up. It is the lesser change: a saving of CPU does not rank above it.
-func (p *Pass) Lifted() float64 {
+func (p *Set) Lifted() float64 {
 	least := math.Inf(1)
 	for _, gain := range []float64{p.CPU().Room(), p.Stops().Gain} {
 		if gain >= leastRoom {
@@ -144,28 +144,11 @@ func (p *Pass) Lifted() float64 {
 }
 
 // WaitGain is the factor of Waited.
-func (p *Pass) WaitGain(share float64) float64 { return p.Waited(share).Factor }
+func (p *Set) WaitGain(share float64) float64 { return p.Waited(share).Factor }
 
 // OutsideGain is the factor of Elsewhere.
-func (p *Pass) OutsideGain(share float64) float64 { return p.Elsewhere(share).Factor }
+func (p *Set) OutsideGain(share float64) float64 { return p.Elsewhere(share).Factor }
 
 // CPUGain is the factor of Ran, for work of which no more than its share of the
 // service's CPU is known.
-func (p *Pass) CPUGain(share float64) float64 { return p.Ran(Work{Share: share}).Factor }
-
-// Promise writes a gain into a finding, unless it promises more already.
-func Promise(f *Finding, gains ...laws.Gain) {
-	for _, g := range gains {
-		if g.Factor > f.GainCeiling {
-			f.GainCeiling, f.GainOf, f.Then = g.Factor, g.Of, g.Then
-		}
-	}
-}
-
-// gainOf says what a finding gains whose analyzer left it open.
-func (p *Pass) gainOf(f record.Finding) string {
-	if f.ShareOf == OfTail {
-		return laws.Latency
-	}
-	return p.Model(false).Of()
-}
+func (p *Set) CPUGain(share float64) float64 { return p.Ran(Work{Share: share}).Factor }

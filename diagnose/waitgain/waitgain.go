@@ -1,13 +1,14 @@
-// Package weigh judges what a wait explains: whether it is long enough, in the
+// Package waitgain judges what a wait explains: whether it is long enough, in the
 // mean or in the tail, to be told, and what removing it could give. Every
 // analyzer of waits weighs with it, so that they agree on what matters.
-package weigh
+package waitgain
 
 import (
 	"fmt"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
 )
 
@@ -52,7 +53,7 @@ const (
 )
 
 // Judge weighs a wait.
-func Judge(p *diagnose.Pass, s diagnose.Site, kind Nature) (Verdict, bool) {
+func Judge(p *diagnose.Pass, s evidence.Site, kind Nature) (Verdict, bool) {
 	if s.Share >= LeastShare && s.NS >= LeastNS {
 		worth := p.Waited(s.Share)
 		if kind == Outside || kind == Serial && !p.CPU().Full() {
@@ -88,7 +89,7 @@ func Judge(p *diagnose.Pass, s diagnose.Site, kind Nature) (Verdict, bool) {
 
 // Finding makes the finding of a wait; the caller adds title, remedy and further
 // evidence.
-func (v Verdict) Finding(p *diagnose.Pass, cause string, s diagnose.Site) diagnose.Finding {
+func (v Verdict) Finding(p *diagnose.Pass, cause string, s evidence.Site) diagnose.Finding {
 	f := diagnose.Finding{
 		Cause: cause, Share: v.Share, ShareOf: v.Of, GainCeiling: v.Gain, GainOf: v.GainOf, Then: v.Then, Confidence: v.Confidence,
 		Where: diagnose.WhereOf(s.Place),
@@ -109,7 +110,7 @@ func (v Verdict) Finding(p *diagnose.Pass, cause string, s diagnose.Site) diagno
 
 // entered words how often a request waits at a site. An answer from the network is
 // read in as many waits as it comes in pieces, which count no calls.
-func entered(s diagnose.Site) string {
+func entered(s evidence.Site) string {
 	switch s.Wait {
 	case callstack.DatabaseWait, callstack.PrepareWait, callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait, callstack.ClientWait:
 		return ""

@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"cmp"
@@ -29,13 +29,14 @@ type usage struct {
 
 // Use returns the CPU profile by domain. Marking that the collector did on CPUs
 // that had nothing else to do costs nothing and is left out.
-func (p *Pass) Use() (*Use, error) {
+func (p *Set) Use() (*Use, error) {
+	return p.use.try(p.readUse)
+}
+
+func (p *Set) readUse() (*Use, error) {
 	prof, err := p.Profile("cpu", "cpu")
 	if err != nil {
 		return nil, err
-	}
-	if p.use != nil {
-		return p.use, nil
 	}
 	u := &Use{index: p.Stacks}
 	for _, s := range prof.Samples {
@@ -50,36 +51,7 @@ func (p *Pass) Use() (*Use, error) {
 		}
 		u.Samples += s.Count
 	}
-	p.use = u
 	return u, nil
-}
-
-const (
-	// leastSamples of a CPU profile for a share to mean something: with 100 a
-	// share of 15 % has a standard error of 3.6 %.
-	leastSamples = 100
-	// idleGain is the most that all of the service's CPU together may be worth
-	// for no single use of it to matter.
-	idleGain = 1.15
-	// leastNamed part of the CPU must have function names.
-	leastNamed = 0.5
-)
-
-// Sampled reports whether the CPU profile can tell shares. Where it cannot, the
-// cause is noted as not judged, unless few samples are the answer: a service
-// that hardly runs is not stopped by its CPU.
-func (p *Pass) Sampled(u *Use, cause string) bool {
-	if u.named < leastNamed*u.total {
-		p.Unjudged(cause, "%s of the CPU profile has no function names", Percent(1-u.named/u.total))
-		return false
-	}
-	if u.Samples >= leastSamples {
-		return true
-	}
-	if !p.Has(NeedProcess) || p.CPUGain(1) > idleGain {
-		p.Unjudged(cause, "the CPU profile holds %d samples, and a share needs %d", u.Samples, leastSamples)
-	}
-	return false
 }
 
 // Hot is one place that uses CPU.
@@ -93,6 +65,25 @@ type Hot struct {
 	// Work is what more than half of the place's own time goes into, one of
 	// callstack.Works; 0 for its own code, or a mixture.
 	Work callstack.Role
+}
+
+// Named returns the part of the CPU that has function names, 0 to 1; NaN of none.
+func (u *Use) Named() float64 { return u.named / u.total }
+
+// Booked is one sample with what it is booked on.
+type Booked struct {
+	Sample
+	Domain callstack.Role // the domain that it belongs to, 0 without one
+	Roles  callstack.Role // all that is anywhere on the stack
+}
+
+// All yields every sample, in the profile's order.
+func (u *Use) All(yield func(Booked) bool) {
+	for _, s := range u.list {
+		if !yield(Booked{s.Sample, s.domain, s.roles}) {
+			return
+		}
+	}
 }
 
 // Share returns the part of the target's CPU booked on a domain, 0 to 1.
@@ -201,7 +192,7 @@ func (u *Use) places(in func(usage) bool, group func(string) string, domains cal
 	}
 	list := make([]Hot, 0, len(groups))
 	for _, g := range groups {
-		h := Hot{Place: heaviest(g.lines, compareFrames), Share: g.total / u.total, Callee: heaviest(g.callee, cmp.Compare[string])}
+		h := Hot{Place: heaviest(g.lines, CompareFrames), Share: g.total / u.total, Callee: heaviest(g.callee, cmp.Compare[string])}
 		h.User = u.index.User(h.Place)
 		list = append(list, h)
 	}
@@ -247,6 +238,7 @@ func heaviest[K comparable](weights map[K]float64, compare func(a, b K) int) K {
 	return best
 }
 
-func compareFrames(a, b record.Frame) int {
+// CompareFrames orders places by function, file and line.
+func CompareFrames(a, b record.Frame) int {
 	return cmp.Or(cmp.Compare(a.Function, b.Function), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 }

@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"cmp"
@@ -26,7 +26,7 @@ var deeds = []struct {
 // Under words the work that is done while requests wait for a lock: "store.(*Book).Add
 // sorts (slices.SortFunc)". more are functions known to hold it, besides those
 // that the trace saw. It is empty where the profile does not show one kind of work.
-func (p *Pass) Under(site Site, more ...string) string {
+func (p *Set) Under(site Site, more ...string) string {
 	use, err := p.Use()
 	if err != nil {
 		return ""
@@ -75,15 +75,15 @@ func (p *Pass) Under(site Site, more ...string) string {
 
 // ReadyPart returns the part of a wait, 0 to 1, in which whoever would end it was
 // ready to run and had no CPU; 0 where less than half of the wait was followed.
-func (p *Pass) ReadyPart(site Site) float64 {
+func (p *Set) ReadyPart(site Site) float64 {
 	return p.partOf(site, func(kind callstack.Wait) bool { return kind == callstack.Queued })
 }
 
 // OwnPart returns the part of a wait, 0 to 1, that goroutines of the service which
 // would end it ran, or were ready to; 0 where less than half was followed.
-func (p *Pass) OwnPart(site Site) float64 { return p.partOf(site, onCPU) }
+func (p *Set) OwnPart(site Site) float64 { return p.partOf(site, onCPU) }
 
-func (p *Pass) partOf(site Site, in func(callstack.Wait) bool) float64 {
+func (p *Set) partOf(site Site, in func(callstack.Wait) bool) float64 {
 	var followed, sum int64
 	for _, c := range site.Part.Behind {
 		followed += c.NS

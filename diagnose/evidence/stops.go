@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"math"
@@ -37,15 +37,11 @@ type Stops struct {
 }
 
 // Stops compares windows in which the CPU quota ran out with the others.
-func (p *Pass) Stops() Stops {
-	if p.stops == nil {
-		s := p.readStops()
-		p.stops = &s
-	}
-	return *p.stops
+func (p *Set) Stops() Stops {
+	return p.stops.get(p.readStops)
 }
 
-func (p *Pass) readStops() Stops {
+func (p *Set) readStops() Stops {
 	s := Stops{Gain: 1, Length: math.NaN(), InStops: math.NaN(), Elsewhere: math.NaN()}
 	stopped, ok := p.Rate(record.CgroupThrottled, "")
 	times, counted := p.Rate(record.CgroupThrottles, "")

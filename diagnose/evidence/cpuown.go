@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"cmp"
@@ -207,7 +207,7 @@ func (u *Use) Own() []Hot {
 
 // hot returns the function as a place with a share of CPU.
 func (f *ownFunction) hot(share float64) Hot {
-	return Hot{Place: heaviest(f.source(), compareFrames), User: true, Share: share, Work: f.work()}
+	return Hot{Place: heaviest(f.source(), CompareFrames), User: true, Share: share, Work: f.work()}
 }
 
 // Algorithm is a function of the service with what it calls to do its work.
@@ -277,6 +277,6 @@ func (u *Use) Hottest(least float64) (a Algorithm, ok bool) {
 
 func sortHot(list []Hot) {
 	slices.SortFunc(list, func(a, b Hot) int {
-		return cmp.Or(cmp.Compare(b.Share, a.Share), compareFrames(a.Place, b.Place))
+		return cmp.Or(cmp.Compare(b.Share, a.Share), CompareFrames(a.Place, b.Place))
 	})
 }

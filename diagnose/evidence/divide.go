@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"cmp"
@@ -38,12 +38,12 @@ type piece struct {
 // for the request alone: its own goroutines, a worker without a queue. What others
 // hold is left as it is, since there the holding is the matter.
 type divider struct {
-	p      *Pass
+	p      *Set
 	queues map[string]bool // by state and place
 	events map[string]bool // likewise: long polls, of which the slowest all end by their timer
 }
 
-func newDivider(p *Pass) *divider {
+func newDivider(p *Set) *divider {
 	d := &divider{p: p, queues: map[string]bool{}, events: map[string]bool{}}
 	a := p.Anatomy
 	median, tail, all := map[string]int64{}, map[string]int64{}, map[string]record.Part{}
@@ -93,7 +93,7 @@ func (d *divider) queue(part record.Part, burst bool) bool {
 // then. One that works for most of the wait answers each request by closing a
 // channel of the request's own, and is a queue; so are several that wake all whenever
 // one of them is done, since those whose turn it was not wait again.
-func (p *Pass) Event(part record.Part) bool {
+func (p *Set) Event(part record.Part) bool {
 	if !callstack.Broadcasts(part.Waker) {
 		return false
 	}
@@ -216,19 +216,19 @@ func (d *divider) place(c record.Chain) record.Frame {
 		return last.Stack[i]
 	}
 	for i := len(c.Links) - 2; i >= 0; i-- {
-		if f := siteFrame(c.Links[i].Site); f.Function != "" && d.p.Stacks.User(f) {
+		if f := SiteFrame(c.Links[i].Site); f.Function != "" && d.p.Stacks.User(f) {
 			return f
 		}
 	}
 	if at, ok := d.p.Stacks.Place(last.Stack); ok {
 		return at
 	}
-	return siteFrame(last.Site)
+	return SiteFrame(last.Site)
 }
 
-// siteFrame reads the frame at the end of a site: "A < B file.go:12", or
+// SiteFrame reads the frame at the end of a site: "A < B file.go:12", or
 // "B file.go:12" alone. The file has no folder.
-func siteFrame(site string) record.Frame {
+func SiteFrame(site string) record.Frame {
 	if _, after, ok := strings.Cut(site, " < "); ok {
 		site = after
 	}
@@ -244,7 +244,7 @@ func siteFrame(site string) record.Frame {
 // Meanwhile words what goroutines did while a site's waits lasted, the longest
 // chain of them first: "a goroutine of main.work, an HTTP call at main.go:49". It
 // is empty where nothing was followed. part is that chain's part of the waits.
-func (p *Pass) Meanwhile(s Site) (text string, kind callstack.Wait, part float64) {
+func (p *Set) Meanwhile(s Site) (text string, kind callstack.Wait, part float64) {
 	sums := map[string]float64{}
 	kinds := map[string]callstack.Wait{}
 	d := divider{p: p}
@@ -255,7 +255,7 @@ func (p *Pass) Meanwhile(s Site) (text string, kind callstack.Wait, part float64
 		}
 		words := doing(root)
 		if at := d.place(c); at.Function != "" {
-			words += " at " + At(at)
+			words += " at " + callstack.At(at)
 		}
 		sums[words] += float64(c.NS)
 		kinds[words] = root

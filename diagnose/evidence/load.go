@@ -1,0 +1,53 @@
+package evidence
+
+import (
+	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/scenario"
+)
+
+// Load is the load over the steady span.
+type Load struct {
+	Open        bool
+	Connections int     // requests under way at once in a closed loop, or the cap of an open one
+	Think       float64 // mean pause between an answer and the next request, ns
+	Intended    float64 // 1/s, of an open loop
+	Requests    float64 // ended in the span, failures included
+	Errors      float64
+	Rate        float64 // ended per second
+	// Mean, P50 and P99 are latencies in ns; 0 when nothing was recorded.
+	Mean, P50, P99 float64
+	// Service is the mean service time in ns: from sent, not from intended.
+	Service float64
+}
+
+// Load returns the load of the steady span; its Requests are 0 when no load was
+// recorded.
+func (p *Set) Load() Load {
+	return p.load.get(p.readLoad)
+}
+
+func (p *Set) readLoad() Load {
+	var l Load
+	// A plan that does not decode leaves the model unknown, which reads as a
+	// closed loop without a connection count; nothing is judged from that.
+	if plan, err := scenario.ReadRecorded(p.Record.Run.Scenario); err == nil {
+		load := plan.Load
+		l.Open, l.Intended, l.Connections = load.Open(), load.Rate, load.Connections*max(1, load.Streams)
+		if l.Think = float64(load.Think.Mean); l.Think == 0 {
+			l.Think = float64(load.Think.Min+max(load.Think.Min, load.Think.Max)) / 2
+		}
+	}
+	l.Requests, _ = p.Sum(record.LoadRequests, "")
+	for _, labels := range p.Record.Labels(record.LoadErrors) {
+		n, _ := p.Sum(record.LoadErrors, labels)
+		l.Errors += n
+	}
+	l.Rate, _ = p.Rate(record.LoadRequests, "")
+	if h, err := p.Record.Histogram("", record.Latency, p.Steady()); err == nil && h.TotalCount() > 0 {
+		l.Mean, l.P50, l.P99 = h.Mean(), float64(h.ValueAtQuantile(50)), float64(h.ValueAtQuantile(99))
+	}
+	if h, err := p.Record.Histogram("", record.Service, p.Steady()); err == nil && h.TotalCount() > 0 {
+		l.Service = h.Mean()
+	}
+	return l
+}

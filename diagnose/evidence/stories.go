@@ -1,0 +1,15 @@
+package evidence
+
+import "github.com/redline-go/redline/anatomy/story"
+
+// mostStories bounds the requests whose spans are looked at.
+const mostStories = 200
+
+// Stories returns the slowest requests that carried a trace id and have spans,
+// slowest first; nil when the run received none, or none can be read.
+func (p *Set) Stories() []story.Story {
+	return p.stories.get(func() []story.Story {
+		list, _ := story.Tell(p.Record, mostStories)
+		return list
+	})
+}
