@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/run/endurance/synthetic"
+	"github.com/redline-go/redline/bench/endurance/synthetic"
 )
 
 // Bounds on judging a day's bundle.
