@@ -75,7 +75,7 @@ bench-faults: build
 # How often the diagnosis is right: runs every service of the corpus.
 # About 15 s each. BENCH="-only REGEXP -keep DIR"; -h lists more.
 bench-diagnose: setup build
-	cd corpus && $(GO) build -o ../bin/bench-diagnose ./bench
+	$(GO) build -o bin/bench-diagnose ./bench/diagnose
 	cd corpus && ../bin/bench-diagnose -o ../docs/diagnosis.json -md ../docs/diagnosis.md $(BENCH)
 
 # Format, go.mod, vet, staticcheck and known vulnerabilities, in every module.
