@@ -36,14 +36,14 @@ bench:
 # BENCH="-only http1 -rounds 3"; -h lists more. What is not installed is skipped; REDLINE_SETUP=bench scripts/setup.sh
 # installs what Debian has.
 bench-load: build
-	$(GO) build -o bin/bench-load ./load/bench
+	$(GO) build -o bin/bench-load ./bench/load
 	bin/bench-load $(BENCH)
 
 # What each source costs the lab's gateway, alone and all together.
 # BENCH="-only probe,events -rounds 6", -h tells more. It needs PostgreSQL, and
 # root for all of the sources.
 bench-observe:
-	$(GO) build -o bin/bench-observe ./run/bench
+	$(GO) build -o bin/bench-observe ./bench/observe
 	bin/bench-observe $(BENCH)
 
 # How often `redline ab` is right about the lab's gateway, some two hours.
@@ -57,13 +57,13 @@ bench-verify:
 # ALIGN="-trials 100", -h tells more. It
 # needs root, for the kernel's part, and PostgreSQL.
 bench-align:
-	$(GO) build -o bin/bench-align ./run/alignment
+	$(GO) build -o bin/bench-align ./bench/align
 	bin/bench-align $(ALIGN)
 
 # Memory and bundle size of ten minutes with every source on.
 # ENDURANCE="-length 1m -rate 2000", -h tells more. It needs PostgreSQL.
 bench-endurance: build
-	$(GO) build -o bin/bench-endurance ./run/endurance
+	$(GO) build -o bin/bench-endurance ./bench/endurance
 	bin/bench-endurance $(ENDURANCE)
 
 # Breaks redline's promises on purpose and counts how often they hold, some hours.
@@ -75,7 +75,7 @@ bench-faults: build
 # How often the diagnosis is right: runs every service of the corpus.
 # About 15 s each. BENCH="-only REGEXP -keep DIR"; -h lists more.
 bench-diagnose: setup build
-	cd corpus && $(GO) build -o ../bin/bench-diagnose ./bench
+	$(GO) build -o bin/bench-diagnose ./bench/diagnose
 	cd corpus && ../bin/bench-diagnose -o ../docs/diagnosis.json -md ../docs/diagnosis.md $(BENCH)
 
 # Format, go.mod, vet, staticcheck and known vulnerabilities, in every module.
@@ -98,7 +98,7 @@ tidy:
 
 # What building and running leaves in the checkout.
 clean:
-	rm -rf bin runs load/bench/results
+	rm -rf bin runs bench/load/results
 
 # What needs a system package is installed here when root, or named.
 setup:

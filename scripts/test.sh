@@ -55,4 +55,4 @@ tested -timeout 40m $race -p 2 $(go list ./... | grep -vxF "$(go list "${computi
 (cd lab && tested -timeout 40m $race -p 2 ./...)
 (cd kit && tested -timeout 40m $race -p 2 ./...)
 # lint.sh has type-checked every service of the corpus; `make bench-diagnose` builds and runs them.
-(cd corpus && tested -timeout 40m $race -p 2 ./bench/... ./backend/...)
+(cd corpus && tested -timeout 40m $race -p 2 ./backend/...)

@@ -17,7 +17,7 @@
 // A healthy case says `healthy:`, with why it looks suspicious and is well, in
 // the place of sickness and findings.
 //
-// The package reads folders and values alone; corpus/bench runs the services,
+// The package reads folders and values alone; bench/diagnose runs the services,
 // and diagnosetest replays what was recorded of them.
 package corpus
 

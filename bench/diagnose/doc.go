@@ -1,4 +1,4 @@
-// Command bench runs the corpus for real and tells how often redline is right:
+// Command diagnose runs the corpus for real and reports how often redline is right:
 // it builds each service, starts what the service needs, runs `redline run` on
 // its scenario as a user would, and scores what was found.
 //

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command alignment holds redline's views of one event against each other: do
+// Command align holds redline's views of one event against each other: do
 // load, runtime, execution trace, kernel and database put it into the same
 // window of 100 ms, and how far off are their dates?
 //

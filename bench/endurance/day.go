@@ -11,8 +11,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/redline-go/redline/bench/endurance/synthetic"
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/run/endurance/synthetic"
 )
 
 // Bounds on judging a day's bundle.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func TestCalibrationCountsClaimsThatAreNear(t *testing.T) {
 }
 
 func TestTwinIsAServiceThatReadsTheVariable(t *testing.T) {
-	b := &bench{options: options{root: ".."}}
+	b := &bench{options: options{root: filepath.Join("..", "..", "corpus")}}
 	if c := (corpus.Case{Kind: corpus.Sick, Name: "recipe-box"}); !b.twin(c) {
 		t.Error("recipe-box has one")
 	}

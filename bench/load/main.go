@@ -59,7 +59,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.IntVar(&o.rounds, "rounds", 5, "rounds of a comparison")
 	flags.DurationVar(&o.length, "seconds", 5*time.Second, "length of one run in a comparison, in whole seconds")
 	flags.Uint64Var(&o.seed, "seed", 1, "of the order of runs and of the intervals")
-	flags.StringVar(&o.out, "o", filepath.Join("load", "bench", "results", "load-bench.json"), "`file` of the results; the table goes beside it as .md")
+	flags.StringVar(&o.out, "o", filepath.Join("bench", "load", "results", "load-bench.json"), "`file` of the results; the table goes beside it as .md")
 	flags.StringVar(&o.redline, "redline", filepath.Join("bin", "redline"), "redline's binary")
 	flags.BoolVar(&o.short, "short", false, "smoke run: one round of a second, no peer is built; its figures say nothing")
 	if err := flags.Parse(args); err != nil {
