@@ -67,7 +67,8 @@ func (g *gcLines) piece(p []byte) error {
 	if whole {
 		defer func() { g.partial = g.partial[:0] }()
 	}
-	if whole && might && bytes.Contains(g.partial, []byte(" ms clock, ")) {
+	// The end of a longer line is not in partial: its beginning went on long ago.
+	if might && bytes.HasSuffix(g.partial, []byte("\n")) && bytes.Contains(g.partial, []byte(" ms clock, ")) {
 		g.keep(strings.TrimRight(string(g.partial), "\r\n"))
 		if g.ours {
 			return nil
