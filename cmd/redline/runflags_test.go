@@ -36,7 +36,7 @@ func TestFlagsThatMakeNoSense(t *testing.T) {
 		"requests are not from 1 to":            {url, "-n", "-4"},
 		"no request uses it":                    {url, "--insecure"},
 		"--cacert":                              {"https://127.0.0.1:1/", "--cacert", "no-such.pem"},
-		"without its key":                       {"https://127.0.0.1:1/", "--cert", certificate(t)},
+		"needs its key":                         {"https://127.0.0.1:1/", "--cert", certificate(t)},
 		"insecure does not verify the server":   {"https://127.0.0.1:1/", "--cacert", certificate(t), "--insecure"},
 		"does not name a method":                {"grpc://127.0.0.1:1/"},
 		"the requests speak grpc, not h2":       {"grpc://127.0.0.1:1/a.B/C", "--http2"},

@@ -109,6 +109,7 @@ func TestWait(t *testing.T) {
 		{"HTTP/2 client", record.StateSelect, stack("runtime.selectgo", "net/http.(*http2ClientConn).roundTrip", user), HTTPWait},
 		{"HTTP client's connection", record.StateSelect, stack("runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", user), HTTPOpen},
 		{"gRPC client", record.StateSelect, stack("runtime.selectgo", "google.golang.org/grpc/internal/transport.(*Stream).waitOnHeader", "google.golang.org/grpc.(*clientStream).RecvMsg", user), RPCWait},
+		{"gRPC client's connection", record.StateSelect, stack("runtime.selectgo", "google.golang.org/grpc.(*pickerWrapper).pick", "google.golang.org/grpc.(*ClientConn).Invoke", user), HTTPOpen},
 		{"a proxy's own call", record.StateSelect, stack("runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http/httputil.(*ReverseProxy).ServeHTTP"), HTTPWait},
 		{"request body", record.StateNetwork, stack("net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", user), ClientWait},
 		{"a socket of its own", record.StateNetwork, stack("net.(*conn).Read", user), NetworkWait},
@@ -203,6 +204,19 @@ func TestWrappersAreNoPlaces(t *testing.T) {
 		if got, _ := c.Place(stack); got.Function != want {
 			t.Errorf("%v: %s, want %s", stack, got.Function, want)
 		}
+	}
+}
+
+// TestStubsAreNoPlaces: nobody edits what a compiler of services wrote.
+func TestStubsAreNoPlaces(t *testing.T) {
+	c := Code{Module: "shop"}
+	stack := []record.Frame{{Function: "google.golang.org/grpc.(*ClientConn).Invoke"},
+		{Function: "shop/pb.(*client).Find", File: "/src/pb/vault_grpc.pb.go"}, {Function: "shop/web.(*Desk).Show", File: "/src/web/desk.go"}}
+	if f, ok := c.Place(stack); !ok || f.Function != "shop/web.(*Desk).Show" {
+		t.Errorf("%v, %t", f, ok)
+	}
+	if f, ok := c.Place(stack[:2]); !ok || f.Function != "shop/pb.(*client).Find" {
+		t.Errorf("without a caller: %v, %t", f, ok)
 	}
 }
 

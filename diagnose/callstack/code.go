@@ -68,7 +68,7 @@ func (c Code) Innermost(stack []record.Frame) int {
 // outside the runtime. ok is false for an empty stack.
 func (c Code) Place(stack []record.Frame) (f record.Frame, ok bool) {
 	if i := c.Innermost(stack); i >= 0 {
-		for wraps(stack, i) {
+		for wraps(stack, i) || stub(stack[i].File) {
 			caller := c.Innermost(stack[i+1:])
 			if caller < 0 {
 				break
@@ -105,6 +105,18 @@ func (c Code) Callers(stack []record.Frame, place record.Frame) (callers []recor
 		}
 	}
 	return callers
+}
+
+// stub reports whether a file was generated from a service's description: nobody edits it,
+// and who calls it is the place. The suffixes are those of protoc-gen-go, -go-grpc,
+// -connect-go, -grpc-gateway and -twirp.
+func stub(file string) bool {
+	for _, suffix := range []string{".pb.go", ".connect.go", ".pb.gw.go", ".twirp.go"} {
+		if strings.HasSuffix(file, suffix) {
+			return true
+		}
+	}
+	return false
 }
 
 // wraps reports whether a function stands for the one it calls, whose name it has: a

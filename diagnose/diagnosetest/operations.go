@@ -17,6 +17,14 @@ func (b *Builder) Asks(kind record.OperationKind, text string, calls int64, each
 	return b
 }
 
+// Undated says that no call of the operation added last had a deadline, and how long the
+// longest took.
+func (b *Builder) Undated(longest time.Duration) *Builder {
+	op := &b.operations.Operations[len(b.operations.Operations)-1]
+	op.NoDeadline, op.MaxNS = op.Calls, int64(longest)
+	return b
+}
+
 // Caller is a stack that an operation was called with, a share of its calls.
 func Caller(share float64, each time.Duration, frames ...string) record.OperationCaller {
 	return record.OperationCaller{Share: share, MeanNS: int64(each), Stack: append(Stack(frames...), Serving()...), Sampled: 256}

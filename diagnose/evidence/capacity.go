@@ -27,6 +27,8 @@ type CPU struct {
 	Limit float64
 	// Quota is its cgroup's limit; NaN when there is none.
 	Quota float64
+	// spare: the host's CPUs are busy, and no limit of this load.
+	spare bool
 }
 
 // CPU returns the use of CPUs. Host figures count only where the target runs on
@@ -89,6 +91,7 @@ func (p *Set) readCPU() CPU {
 			c.Limit = limit
 		}
 	}
+	c.spare = p.leavesSpare(c)
 	return c
 }
 
@@ -103,6 +106,19 @@ func (p *Set) alone() bool {
 		outside = append(outside, callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait)
 	}
 	return p.Traced() && p.Waits().Share(outside...) < leastOutside
+}
+
+// LeastQueue part of request time in the queue for a CPU, below which CPUs are not what
+// requests share: by the same part at most would they be faster on idle ones.
+const LeastQueue = 0.05
+
+// leavesSpare reports whether CPUs that are busy are no limit of this load: what it is known
+// to use leaves some of them, and its requests hardly wait for one. Other programs keep
+// them busy, or the services that it calls, and give way. Of a database on this host it
+// is not known: nobody sees for how long its processes wait for a CPU.
+func (p *Set) leavesSpare(c CPU) bool {
+	return !(c.Database > 0) && c.known()/c.CPUs < Saturation && !(c.Target/c.Limit >= Saturation) &&
+		p.Traced() && p.Waits().Share(callstack.Queued) < LeastQueue
 }
 
 // mostStopped of the periods in which a quota runs out, so that it is used up.
@@ -130,8 +146,8 @@ func (c CPU) Use() float64 {
 	return math.Max(host, own)
 }
 
-// Saturated reports whether CPUs are known to be fully used.
-func (c CPU) Saturated() bool { return c.Use() >= Saturation }
+// Saturated reports whether CPUs are known to be fully used, and requests to wait for them.
+func (c CPU) Saturated() bool { return c.Use() >= Saturation && !c.spare }
 
 // Full reports whether the load itself is known to use CPUs fully: the service up to
 // its limit, or it, the generator and the database all of the host. CPUs that

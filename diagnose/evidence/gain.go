@@ -27,7 +27,7 @@ func (p *Set) Model(own bool) laws.Model {
 	m := laws.Model{Open: load.Open, Think: load.Think / 1e9, Response: p.response()}
 	busy, servers := c.Busy, c.CPUs
 	switch {
-	case own:
+	case own || c.spare:
 		busy = c.known()
 	case c.Saturated() && !c.Full():
 		// Other programs keep what they took: the load has what they leave it.

@@ -51,3 +51,10 @@ func (p *Set) readLoad() Load {
 	}
 	return l
 }
+
+// leastKept part of an open loop's rate, above which it kept its schedule.
+const leastKept = 0.95
+
+// Kept reports whether the load is an open loop at a rate that the target kept: nothing
+// queued from one second to the next.
+func (l Load) Kept() bool { return l.Open && l.Intended > 0 && l.Rate >= leastKept*l.Intended }

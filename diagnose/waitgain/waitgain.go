@@ -56,7 +56,7 @@ const (
 func Judge(p *diagnose.Pass, s evidence.Site, kind Nature) (Verdict, bool) {
 	if s.Share >= LeastShare && s.NS >= LeastNS {
 		worth := p.Waited(s.Share)
-		if kind == Outside || kind == Serial && !p.CPU().Full() {
+		if kind == Outside || !p.CPU().Full() && (kind == Serial || p.Waits().Share(callstack.Queued) < evidence.LeastQueue) {
 			worth = p.Elsewhere(s.Share)
 		}
 		if chain, ok := p.Serialised(s); ok && kind == Serial && (s.Share >= Dominant || !p.CPU().Full()) && chain.Factor > worth.Factor {

@@ -75,6 +75,9 @@ type Case struct {
 // Expect is a finding that must be made.
 type Expect struct {
 	Cause string `yaml:"cause"`
+	// Or holds causes that are the same answer in other words. They are written with the
+	// service, before anything is said of it.
+	Or []string `yaml:"or"`
 	// Where holds texts of which one must be contained in the finding's place;
 	// empty where the cause has none.
 	Where []string `yaml:"where"`
@@ -82,6 +85,9 @@ type Expect struct {
 	// it is not judged, else two values.
 	Share []float64 `yaml:"share"`
 }
+
+// is reports whether a cause is the one that is expected.
+func (e Expect) is(cause string) bool { return cause == e.Cause || slices.Contains(e.Or, cause) }
 
 // Files of a case.
 const (

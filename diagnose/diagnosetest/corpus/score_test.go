@@ -19,6 +19,7 @@ func TestScore(t *testing.T) {
 	hint := finding("cpu-map", "main.count", 0.2, record.Low)
 	wantLock := Expect{Cause: "lock-contention", Where: []string{"(*book).credit"}, Share: []float64{0.6, 1}}
 	sick := Case{Kind: Sick, Findings: []Expect{wantLock}}
+	other := Case{Kind: Sick, Findings: []Expect{{Cause: "sleep", Or: []string{"lock-contention"}, Where: []string{"(*book).credit"}}}}
 	pair := Case{Kind: Pair, Findings: []Expect{wantLock, {Cause: "sleep", Where: []string{"main.go:41"}}}}
 	sql := Case{Kind: Sick, Findings: []Expect{{Cause: "lock-contention", Where: []string{"select * from t"}}}}
 	elsewhere := Case{Kind: Sick, Findings: []Expect{{Cause: "lock-contention", Where: []string{"main.go:7"}, Share: []float64{0, 0.5}}}}
@@ -32,6 +33,7 @@ func TestScore(t *testing.T) {
 		why          string
 	}{
 		{"right", sick, []record.Finding{lock}, true, true, "yes", "yes", 0, ""},
+		{"right in other words", other, []record.Finding{lock}, true, true, "yes", "", 0, ""},
 		{"right, with a hint beside", sick, []record.Finding{lock, hint}, true, true, "yes", "yes", 0, ""},
 		{"right, with another", sick, []record.Finding{lock, sleep}, true, true, "yes", "yes", 1, ""},
 		{"second", sick, []record.Finding{sleep, lock}, false, true, "yes", "yes", 1, "lock-contention is not first"},

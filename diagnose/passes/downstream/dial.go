@@ -23,22 +23,22 @@ const (
 var Churn = diagnose.Analyzer{
 	Name:  "http-client",
 	Stage: diagnose.Wait,
-	Doc: "Sums waits for an HTTP client's connection and the CPU of dialling and TLS handshakes. They count from " +
-		"10 % of request time or CPU, when at least one request in twenty waits for a connection.",
+	Doc: "Sums waits for a connection of an HTTP or gRPC client and the CPU of dialling and TLS handshakes. They count from " +
+		"10 % of request time or CPU, when at least one request in twenty waits for a connection, and the kernel counts as many opened.",
 	Causes: []diagnose.Cause{{
 		ID:    "http-client-churn",
-		Title: "An HTTP client opens connections instead of keeping them",
+		Title: "An HTTP or gRPC client opens connections instead of keeping them",
 		Doc:   "Requests wait in the transport for a connection to be opened, and CPU goes into dialling and handshakes.",
 		Knows: "Waits for the transport to hand out a connection (look-ups of names left out), and the CPU of dialling and of TLS handshakes as a client: 10 % of " +
-			"request time or of CPU, when one request in twenty waits so. A client that keeps its connections waits for one a few times in a run. On busy CPUs the far " +
+			"request time or of CPU, when one request in twenty waits so, and the kernel counts one connection opened in twenty requests. A client that keeps its connections waits for one a few times in a run. On busy CPUs the far " +
 			"end, where it stands on the same host, pays about as much again for each connection, and the wait for its answer is then reported as a consequence. Distinguished from " +
 			"downstream-slow by the connections opened per request.",
-		Remedy: "One Transport for all calls; read bodies to the end and close them; MaxIdleConnsPerHost (2 by default) at the number of calls in flight.",
+		Remedy: "One Transport, or one grpc.ClientConn, for all calls; read bodies to the end and close them; MaxIdleConnsPerHost (2 by default) at the number of calls in flight.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "client := http.Client{Transport: &http.Transport{}} // in every request",
 			After:  "var client = http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}"},
 		Verify:      "redline compare BEFORE AFTER: tcp.opens outwards falls to nearly none, CPU per request falls.",
-		Cases:       []string{"geo-lookup", "push-gateway", "partner-feed", "avatar-fetch", "orders-gateway"},
+		Cases:       []string{"geo-lookup", "push-gateway", "partner-feed", "avatar-fetch", "seed-vault", "orders-gateway"},
 		FollowsFrom: []string{"dns-per-request"},
 	}},
 	Needs: []diagnose.Need{diagnose.NeedAnatomy},
@@ -60,25 +60,66 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if times < leastDials || max(share, cpu) < leastDialShare {
 		return nil, nil
 	}
-	s := sites[0]
+	place := sites[0].Place
+	opens, counted := p.Rate(record.TCPOpens, record.Labels("dir", "out"))
+	each := times
+	if counted {
+		each = opens / p.Load().Rate
+	}
+	if each < leastDials {
+		p.Reject("http-client-churn", "requests wait for a connection %s times each at %s, but the kernel counts %s opened per request: those that are kept are waited for",
+			diagnose.Times(times), diagnose.At(place), diagnose.Times(each))
+		return nil, nil
+	}
+	rpc := p.Stacks.Roles(p.Stacks.Handler(sites[0].Part.Stack)).Has(callstack.RPCClient)
+	if at, ok := maker(p); rpc && ok {
+		place = at
+	}
 	f := diagnose.Finding{
 		Cause: "http-client-churn", Share: max(share, cpu), ShareOf: diagnose.OfRequest, Confidence: record.High,
-		Where: diagnose.WhereOf(s.Place),
+		Where: diagnose.WhereOf(place),
 	}
 	diagnose.Promise(&f, dialGain(p, share, cpu, times))
 	if cpu > share {
 		f.ShareOf = diagnose.OfCPU
 	}
-	f.Title = fmt.Sprintf("An HTTP client opens %s connections per request: %s of %s at %s", diagnose.Times(times), diagnose.Percent(f.Share), f.ShareOf, diagnose.At(s.Place))
+	client := "An HTTP client"
+	if rpc {
+		client = "A gRPC client"
+	}
+	f.Title = fmt.Sprintf("%s opens %s connections per request: %s of %s at %s", client, diagnose.Times(each), diagnose.Percent(f.Share), f.ShareOf, diagnose.At(place))
 	f.Evidence = append(f.Evidence,
 		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s waits for a connection per request, %s of request time", diagnose.Times(times), diagnose.Percent(share)),
 		diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio, "%s of the service's CPU goes into opening client connections, TLS %s", diagnose.Percent(cpu), diagnose.Percent(handshakes)))
-	if opens, ok := p.Rate(record.TCPOpens, record.Labels("dir", "out")); ok && p.Load().Rate > 0 {
-		each := opens / p.Load().Rate
+	if counted {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, each, diagnose.Ratio, "the kernel counts %s connections opened per request", diagnose.Times(each)))
 	}
-	f.Remedy = fmt.Sprintf("At %s use one shared Transport, read each body to its end before Close, and set MaxIdleConnsPerHost to the calls in flight (the default keeps 2).", diagnose.At(s.Place))
+	f.Remedy = fmt.Sprintf("At %s use one shared Transport, read each body to its end before Close, and set MaxIdleConnsPerHost to the calls in flight (the default keeps 2).", diagnose.At(place))
+	if rpc {
+		f.Remedy = fmt.Sprintf("Make the grpc.ClientConn of %s once, at start, and share it: one carries all calls at once and connects again by itself.", diagnose.At(place))
+	}
 	return []diagnose.Finding{f}, nil
+}
+
+// maker returns the user's place that makes gRPC connections, which open only at their
+// first call.
+func maker(p *diagnose.Pass) (place record.Frame, ok bool) {
+	use, err := p.Use()
+	if err != nil {
+		return place, false
+	}
+	sums := map[record.Frame]int64{}
+	for b := range use.All {
+		if !b.Roles.Has(callstack.Dial) || !b.Roles.Has(callstack.RPCClient) || p.Stacks.Innermost(b.Stack) < 0 {
+			continue
+		}
+		if at, found := p.Stacks.Place(b.Stack); found {
+			if sums[at] += b.Value; !ok || sums[at] > sums[place] {
+				place, ok = at, true
+			}
+		}
+	}
+	return place, ok
 }
 
 // opening returns the part of request time that is spent on waiting for a

@@ -22,6 +22,8 @@ const (
 	// hundred is an answer at once. orders-gateway has 25, partner-feed, whose CPUs
 	// are used up, 12, and weather-proxy 690.
 	handOvers = 100
+	// instant, in ns, of the 99th percentile: see atOnce.
+	instant = 10e6
 )
 
 // Slow finds slow calls to other services.
@@ -70,6 +72,7 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	told, reason := elsewhere(p)
+	stalled := isStall(p)
 	var found []diagnose.Finding
 	for _, s := range evidence.ByOwner(sites) {
 		if resolving(s.Part) > s.Part.NS/2 {
@@ -81,6 +84,11 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		if told(s.Place.Function) {
 			p.Reject("downstream-slow", "calls at %s take %s of request time, but %s", diagnose.At(s.Place), diagnose.Percent(s.Share), reason)
+			continue
+		}
+		if stalled(s.Place.Function) {
+			p.Reject("downstream-slow", "calls at %s take %s of request time, but half of the requests end within %s: missing-timeout names the few that do not",
+				diagnose.At(s.Place), diagnose.Percent(s.Share), diagnose.Span(p.Load().P50))
 			continue
 		}
 		if ownService(p, s) {
@@ -106,6 +114,13 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // atOnce says against what an answer within so many ns, without the queue of the
 // service's own goroutines, is a fast one; "" for a slow one.
 func atOnce(p *diagnose.Pass, ns float64) string {
+	// To a person all within 100 ms happens at once (R. B. Miller, Response time in man-computer
+	// conversational transactions, 1968), and a request that is one of ten on the way there is
+	// fast at a tenth. Only an open loop that keeps its schedule shows that nothing queues:
+	// in a closed one the same latency bounds the rate.
+	if l := p.Load(); l.Kept() && l.P99 > 0 && l.P99 < instant {
+		return fmt.Sprintf("and 99 of 100 requests end within %s", diagnose.Span(l.P99))
+	}
 	w := p.Waits()
 	own := w.NS(callstack.Busy, callstack.Queued, callstack.Collector)
 	if ns < leastOwn*own {

@@ -140,3 +140,54 @@ func TestChurn(t *testing.T) {
 	Expect(t, downstream.Churn, idle().Wait(record.StateSelect, 10*ms, 0.01, connect...)) // a few at the start
 	Expect(t, downstream.Churn, idle().Wait(record.StateSelect, 200*us, 0.9, connect...)) // cheap
 }
+
+// TestChurnOverGRPC: a call that waits for its connection is churn where the connection
+// was made for it, at the place that makes it; not where one that is kept is waited for.
+func TestChurnOverGRPC(t *testing.T) {
+	const ask, dial = "shop/gateway.(*gateway).forward@gateway.go:92", "shop/gateway.dial@gateway.go:27"
+	pick := []string{"runtime.selectgo", "google.golang.org/grpc.(*pickerWrapper).pick", "google.golang.org/grpc.(*ClientConn).Invoke",
+		"shop/pb.(*vaultClient).Find@vault_grpc.pb.go:40", ask}
+	waits := func() *Builder { return idle().Wait(record.StateSelect, 20*ms, 2.9, pick...) }
+	opens := func(b *Builder, each float64) *Builder {
+		return b.Counter(record.TCPOpens, "dir=out", each*b.Requests())
+	}
+	Expect(t, downstream.Churn, opens(waits(), 1), "http-client-churn at gateway.go:92")
+	Expect(t, downstream.Churn, opens(waits(), 1).Sample(50*ms, "google.golang.org/grpc.NewClient", dial, ask), "http-client-churn at gateway.go:27")
+	Expect(t, downstream.Churn, opens(waits(), 0.01))
+}
+
+// TestStall: a call without a deadline that makes the tail is named; one with a deadline,
+// one that takes no part in the tail, and one that is always slow, are not.
+func TestStall(t *testing.T) {
+	const calls = 1000
+	asks := func(b *Builder, kind record.OperationKind, each time.Duration) *Builder {
+		return b.Asks(kind, "GET host/lines/{}", calls, each, 0, Caller(1, each, "net/http.(*Transport).roundTrip", "net/http.(*Client).Do", get))
+	}
+	load := func() *Builder {
+		b := New(64, 4*ms).CPU(2, 0.2, 0.1, 0.1, 0)
+		return b.Rate(100).Late(1200*ms, 0.03)
+	}
+	mean := time.Duration(0.97*4e6 + 0.03*1200e6)
+	per := func(b *Builder) time.Duration { return time.Duration(float64(mean) * b.Requests() / calls) }
+	stalled := load()
+	Expect(t, downstream.Timeout, asks(stalled, record.OperationHTTP, per(stalled)).Undated(1200*ms), "missing-timeout at cache.go:41")
+	Expect(t, downstream.Slow, get1(asks(load(), record.OperationHTTP, per(stalled)).Undated(1200*ms), mean, 1, get))
+	dated := asks(load(), record.OperationHTTP, per(stalled))
+	ExpectUnjudged(t, downstream.Timeout, dated, "missing-timeout") // no goroutine profile, and nothing without a deadline
+	ExpectUnjudged(t, downstream.Timeout, asks(load(), record.OperationQuery, per(stalled)).Undated(1200*ms), "missing-timeout")
+	ExpectUnjudged(t, downstream.Timeout, asks(load(), record.OperationHTTP, 3*ms).Undated(10*ms), "missing-timeout")
+	slow := New(64, 40*ms).Rate(100)
+	ExpectUnjudged(t, downstream.Timeout, asks(slow, record.OperationHTTP, per(slow)).Undated(1200*ms), "missing-timeout")
+}
+
+// TestKeptRate: an open loop at a rate that the service keeps, and whose tail nobody
+// notices, is stopped by nothing; a closed one of the same latency is.
+func TestKeptRate(t *testing.T) {
+	service := func() *Builder {
+		return New(64, 3500*us).CPU(2, 0.2, 0.1, 0.1, 0).Wait(record.StateRunning, 300*us, 3)
+	}
+	Expect(t, downstream.Slow, get1(service(), 2900*us, 1, get), "downstream-slow at cache.go:41")
+	Expect(t, downstream.Slow, get1(service().Rate(120), 2900*us, 1, get))
+	Expect(t, downstream.Slow, get1(service().Rate(500).Achieved(400), 2900*us, 1, get), "downstream-slow at cache.go:41")
+	Expect(t, downstream.Slow, get1(New(64, 40*ms).Rate(120).CPU(2, 0.2, 0.1, 0.1, 0), 34*ms, 1, get), "downstream-slow at cache.go:41")
+}

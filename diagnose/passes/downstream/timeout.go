@@ -23,7 +23,7 @@ var Timeout = diagnose.Analyzer{
 	Name:  "timeout",
 	Stage: diagnose.Wait,
 	Doc: "Counts the requests that stand in a client's call in the last goroutine profile: 8 or more, and 2.5 times as many as " +
-		"the load has under way (rate times mean latency).",
+		"the load has under way (rate times mean latency); and the calls without a deadline that make one request in a hundred ten times slower than the median.",
 	Causes: []diagnose.Cause{{
 		ID:    "missing-timeout",
 		Title: "Calls to another service outlive their callers",
@@ -32,13 +32,15 @@ var Timeout = diagnose.Analyzer{
 		Knows: "By Little's law (L = λW) the load has rate times mean latency requests under way, those that it gave up included up to then. " +
 			"Where the last goroutine profile shows 8 or more requests in one client call, and 2.5 times as many as that, the calls outlive their " +
 			"callers' deadline, or have not ended at all. Distinguished from downstream-slow by that count: a call that is slow, and waited for, is in the latency. " +
-			"A deadline that is set but longer than the run looks the same as none.",
+			"A deadline that is set but longer than the run looks the same as none. " +
+			"With --build the hooks count calls without a deadline: where the 99th percentile is ten times the median, the longest such call takes at least half of it, " +
+			"and such calls take half or more of what the mean request takes beyond the median, the call is named too. A call with a deadline that is slow now and then stays downstream-slow.",
 		Remedy: "Give the call a deadline that reaches the socket: the request's context, http.Client.Timeout, a dial and header timeout.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "res, err := client.Get(url) // a client without Timeout, no context",
 			After:  "ctx, cancel := context.WithTimeout(r.Context(), 300*time.Millisecond)\ndefer cancel()\nreq, _ := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)\nres, err := client.Do(req)"},
 		Verify: "Run again: goroutines no longer rise, and errors come at the deadline that was set.",
-		Cases:  []string{"loyalty-points", "kyc-check", "fx-rates", "orders-gateway"},
+		Cases:  []string{"loyalty-points", "kyc-check", "fx-rates", "tram-alerts", "orders-gateway"},
 	}},
 	Needs: []diagnose.Need{diagnose.NeedLoad},
 	Run:   runTimeout,
@@ -49,14 +51,25 @@ func runTimeout(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	stall, stalls := stallOf(p)
+	if len(snapshots) > 0 || !stalls {
+		if found := outlived(p, snapshots); len(found) > 0 || !stalls {
+			return found, nil
+		}
+	}
+	return []diagnose.Finding{stall.finding(p)}, nil
+}
+
+// outlived finds calls in which requests still stand that their callers gave up.
+func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Finding {
 	if len(snapshots) == 0 {
 		p.Unjudged("missing-timeout", "no goroutine profile: it needs the probe (--build) or net/http/pprof (--pprof)")
-		return nil, nil
+		return nil
 	}
 	load := p.Load()
 	if load.Mean <= 0 || load.Rate <= 0 {
 		p.Unjudged("missing-timeout", "no latency was recorded")
-		return nil, nil
+		return nil
 	}
 	underway := load.Rate * load.Mean / 1e9
 	first, last := standing(p, snapshots[0]), standing(p, snapshots[len(snapshots)-1])
@@ -68,7 +81,7 @@ func runTimeout(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	stuck := last[at]
 	if stuck < leastStuck || float64(stuck) < leastOutlived*underway {
-		return nil, nil
+		return nil
 	}
 	// What a deadline could give is the time that callers waste until theirs.
 	share, of := 1-min(1, load.P50/load.Mean), diagnose.OfRequest
@@ -88,7 +101,7 @@ func runTimeout(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if n, ok := p.Sum(record.LoadErrors, record.Labels("kind", "timeout")); ok && n > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, n, diagnose.Ratio, "%.0f requests ran into the load's own timeout", n))
 	}
-	return []diagnose.Finding{f}, nil
+	return []diagnose.Finding{f}
 }
 
 // standing counts the requests that stand in a call to another service, by the

@@ -1,6 +1,6 @@
 package events
 
-// The objects are committed next to their source, so that clang is needed only
+// The objects are committed beside their source, so that clang is needed only
 // by who changes it.
 //
 //go:generate go tool bpf2go -tags linux -target bpfel -cflags "-O2 -g -Wall -Werror -mcpu=v3" tcp tcp.bpf.c
