@@ -48,7 +48,7 @@ func main() {
 
 type options struct {
 	redline, only, out string
-	trials             int
+	trials, first      int
 	seed               uint64
 }
 
@@ -60,6 +60,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	flags.StringVar(&o.only, "only", "", "parts to run, comma-separated: "+names())
 	flags.StringVar(&o.out, "o", filepath.Join("docs", "reliability.json"), "file of figures; its table lies beside it")
 	flags.IntVar(&o.trials, "trials", 0, "trials per part; 0 makes as many as are asked")
+	flags.IntVar(&o.first, "first", 0, "number of the first trial: with -seed and -trials 1 a failure's own (mutations)")
 	flags.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "of everything random")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -67,6 +68,11 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	chosen, err := choose(o.only)
 	if err != nil {
 		return err
+	}
+	for _, p := range chosen {
+		if o.first != 0 && !p.Numbered {
+			return fmt.Errorf("the trials of %s have no numbers (hint: -only mutations)", p.Name)
+		}
 	}
 	if o.redline, err = filepath.Abs(o.redline); err != nil {
 		return err
@@ -110,7 +116,7 @@ func (o options) run(ctx context.Context, p part.Part, log io.Writer) (part.Resu
 		trials = o.trials
 	}
 	begun := time.Now()
-	r, err := p.Run(ctx, part.Options{Redline: o.redline, Scratch: scratch, Trials: trials, Seed: o.seed, Log: log})
+	r, err := p.Run(ctx, part.Options{Redline: o.redline, Scratch: scratch, Trials: trials, First: o.first, Seed: o.seed, Log: log})
 	r.Part, r.Asked, r.Took = p.Name, p.Asked, time.Since(begun).Round(time.Second)
 	r.Revision, r.Seed = benchmark.Revision("."), o.seed
 	return r, err

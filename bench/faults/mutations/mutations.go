@@ -25,8 +25,8 @@ import (
 var Part = part.Part{
 	Name:  "mutations",
 	Doc:   "Bundles with one file damaged are reported, judged, compared and linted, each by a process of its own: a failure is a panic, a process that takes more than 30 s of CPU time (or ends only after 5 min) or 1 GB, an escape sequence or a workflow command that gets into text, a script that gets into a page, and anything read or written outside of the bundle.",
-	Asked: 5000,
-	Run:   run,
+	Asked: 5000, Numbered: true,
+	Run: run,
 }
 
 // Bounds that redline promises. Time is CPU time, which other work on the machine
@@ -60,7 +60,7 @@ func (b *bench) run(ctx context.Context, o part.Options) (part.Result, error) {
 		if ctx.Err() != nil {
 			break
 		}
-		trials <- n
+		trials <- o.First + n
 		if n%500 == 499 {
 			fmt.Fprintf(o.Log, "mutations: %d of %d\n", n+1, o.Trials)
 		}

@@ -149,7 +149,7 @@ func (b *bench) start(ctx context.Context, out *outcome, args []string) {
 	said := stdout.String() + stderr.String()
 	switch code := cmd.ProcessState.ExitCode(); {
 	case ctx.Err() != nil:
-		out.fail("%v: did not end within %v", args, mostWait)
+		out.fail("%v: did not end within %v, and used %v of CPU time", args, mostWait, p.took)
 	case p.took > mostTime:
 		out.fail("%v: %v of CPU time", args, p.took)
 	case !slices.Contains([]int{0, 1, 2, 3}, code), strings.Contains(stderr.String(), "bug of redline"), crash.MatchString(stderr.String()):

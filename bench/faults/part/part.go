@@ -17,6 +17,8 @@ type Part struct {
 	Doc  string // one sentence for -h and for docs/reliability.md
 	// Asked is how many trials the full bench makes.
 	Asked int
+	// Numbered: a seed and a number make a trial, so that one can be tried again.
+	Numbered bool
 	// Run makes o.Trials trials. An error means that the part could not be tried;
 	// a broken promise is a failure in the Result.
 	Run func(ctx context.Context, o Options) (Result, error)
@@ -27,6 +29,7 @@ type Options struct {
 	Redline string    // path of redline's binary
 	Scratch string    // an empty folder of the part's own, removed after it
 	Trials  int       // how many; at least 1
+	First   int       // number of the first trial, of a part that is Numbered
 	Seed    uint64    // of everything random: the same seed makes the same trials
 	Log     io.Writer // progress, for people
 }
