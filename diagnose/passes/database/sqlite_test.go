@@ -116,6 +116,22 @@ func TestWriterLock(t *testing.T) {
 	}
 }
 
+// TestWriterLockInC: a driver in C sleeps where no stack shows it. What waits is the
+// beginning of a transaction, which takes microseconds where the lock is free.
+func TestWriterLockInC(t *testing.T) {
+	service := func(connections int, begin time.Duration) *Builder {
+		b := New(connections, begin+6*ms).CPU(2, 0.3, 0.1, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).Wait(record.StateRunning, ms, 3)
+		b.Wait(record.StateSyscall, begin, 1, "github.com/mattn/go-sqlite3._Cfunc__sqlite3_step_row_internal", "github.com/mattn/go-sqlite3.(*SQLiteStmt).exec.func1")
+		b.Asks(record.OperationExec, book, int64(b.Requests()), ms, 1, Caller(1, ms, sqliteStack(listAt)...)).Within(ms/2, ms/2, 1)
+		return b.Asks(record.OperationTransaction, "", int64(b.Requests()), begin, 0, Caller(1, begin, sqliteStack(listAt)...)).Within(0, begin, 1).SQLite("wal")
+	}
+	found := Expect(t, database.WriterLock, service(16, 20*ms), "db-writer-lock at store.go:40")
+	if len(found) == 1 && (found[0].Where.SQL != "BEGIN" || found[0].Share < 0.7 || !has(found[0], "transaction to begin")) {
+		t.Errorf("%+v", found[0])
+	}
+	Expect(t, database.WriterLock, service(2, 50*us)) // the lock is free
+}
+
 // TestUnpreparedSQLite: SQLite's parser takes the CPU.
 func TestUnpreparedSQLite(t *testing.T) {
 	b := onePool().Sample(6*time.Second, "modernc.org/sqlite/lib.Xsqlite3_prepare_v2", "modernc.org/sqlite.(*conn).prepareV2", "database/sql.(*DB).QueryContext", listAt)

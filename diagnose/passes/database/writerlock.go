@@ -25,7 +25,8 @@ var WriterLock = diagnose.Analyzer{
 	Name:  "writer-lock",
 	Stage: diagnose.Database,
 	Doc: "Of a database within the process: the rate of requests times how long each is within statements that write is how many " +
-		"write at a time (Little's law). SQLite lets one, so that the others wait: from 1.5 at a time and 15 % of request time.",
+		"write at a time (Little's law). SQLite lets one, so that the others wait: from 1.5 at a time and 15 % of request time. " +
+		"Waits for a transaction to begin count whole.",
 	Causes: []diagnose.Cause{writerLock},
 	Needs:  []diagnose.Need{diagnose.NeedLoad},
 	Run:    runWriterLock,
@@ -67,6 +68,10 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Evidence: []record.Evidence{
 			diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Ratio, "%.1f requests are within statements that write at a time, and SQLite admits one: the mean request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin)),
 		},
+	}
+	if w.lead.Text == "BEGIN" {
+		f.Evidence[0] = diagnose.Fact(diagnose.FromTrace, w.begin, diagnose.Nanosec,
+			"the mean request waits %s for its transaction to begin: SQLite begins one at once unless another connection has the lock that it wants", diagnose.Span(w.begin))
 	}
 	if w.busy > 0 {
 		f.Evidence[0] = diagnose.Fact(diagnose.FromTrace, w.busy, diagnose.Nanosec,
@@ -124,8 +129,37 @@ func writersOf(p *diagnose.Pass) (w writers) {
 			w.begin += float64(part.NS)
 		}
 	}
+	if ns, at := beginning(p); ns > w.begin {
+		w.begin = ns
+		if w.busy == 0 && ns > w.blocked {
+			w.at, w.lead = at, evidence.Asked{Text: "BEGIN"}
+		}
+	}
 	w.atOnce = p.Load().Rate * (w.blocked + w.begin) / 1e9
 	return w
+}
+
+// beginning returns for how long the mean request waits for its transactions to begin, by
+// the hooks, and the user's place that begins the most of them. SQLite begins one at once
+// unless it must take a lock that another has. A driver in C sleeps for it where neither
+// the trace nor a stack shows why.
+func beginning(p *diagnose.Pass) (ns float64, at record.Frame) {
+	traced := map[int]record.OperationsPerRequest{}
+	for _, o := range p.Anatomy.Operations {
+		traced[o.Operation] = o
+	}
+	most := int64(0)
+	for _, o := range p.Operations().Operations {
+		if o.Kind != record.OperationTransaction {
+			continue
+		}
+		ns += float64(traced[o.ID].WaitingNS)
+		if len(o.Callers) > 0 && o.TotalNS > most {
+			at, _ = p.Stacks.Place(o.Callers[0].Stack)
+			most = o.TotalNS
+		}
+	}
+	return ns, at
 }
 
 // begins reports whether a statement takes the writer's lock for a transaction.
