@@ -248,6 +248,9 @@ func (u *Use) Hottest(least float64) (a Algorithm, ok bool) {
 	if len(list) > 0 && list[0].self >= least {
 		f, share := list[0], list[0].self
 		work := f.work()
+		if f.self >= loop*f.all {
+			share = f.all // what it calls helps it
+		}
 		for {
 			caller := all[heaviest(f.callers, cmp.Compare[string])]
 			if caller == nil || caller == f || caller.again > 0 || caller.self < loop*caller.all || caller.callees[f.name] < leads*f.all {

@@ -80,6 +80,14 @@ func TestHotSubtree(t *testing.T) {
 	loop := Healthy().Sample(8*s, find...).Sample(4*s, find[1:]...)
 	Expect(t, cpu.Hot, loop, "cpu-hot-function at geo.go:20")
 
+	// The hottest function itself counts with the helpers that it calls.
+	search := Healthy().Sample(8*s, find[1:]...).Sample(3*s, "shop/geo.less@geo.go:5", "container/heap.Pop", find[1], find[2]).
+		Sample(3*s, "shop/geo.swap@geo.go:7", "container/heap.Pop", find[1], find[2])
+	helped := Expect(t, cpu.Hot, search, "cpu-hot-function at geo.go:20")
+	if len(helped) == 1 && (helped[0].Share < 0.4 || !strings.Contains(helped[0].Evidence[1].Text, "in the function itself")) {
+		t.Errorf("%+v", helped[0])
+	}
+
 	family := Healthy()
 	for _, leaf := range []string{"a@p.go:1", "b@p.go:2", "c@p.go:3", "d@p.go:4", "e@p.go:5", "f@p.go:6"} {
 		family.Sample(4*s, "shop/parse."+leaf, "shop/parse.document@p.go:50", "shop/geo.(*API).Merge@geo.go:44")

@@ -28,7 +28,7 @@ var Hot = diagnose.Analyzer{
 		Doc: "A large part of the CPU is spent in one function of the service, not in a library: nested loops over what a map would find, text that is " +
 			"parsed again, work repeated whose result could be kept.",
 		Knows: "CPU samples that belong to no library and to no allocation, booked on the innermost function of the service that the compiler left (what was " +
-			"inlined belongs to the one it was put into); from 25 % of the service's CPU. A helper that one loop calls is reported as that loop. Where no function has " +
+			"inlined belongs to the one it was put into); from 25 % of the service's CPU. A helper that one loop calls is reported as that loop, and counts as a part of it. Where no function has " +
 			"that much, the one below which a recursion or a family of small functions uses half. What a better " +
 			"algorithm saves is not in a profile: the gain is that of all of it, and below 1.55x (1.3x where it runs beside requests, because it can run elsewhere) confidence is low. A function that is mostly " +
 			"maps, copies, system calls or atomics is reported as those. False sharing of plain variables looks like this: the hot line is then a plain store.",
