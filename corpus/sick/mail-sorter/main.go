@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 
@@ -36,6 +37,14 @@ func (r bySubject) Folder(m *Mail) (string, bool) {
 	hit, err := regexp.MatchString(r.pattern, m.Subject)
 	return r.folder, err == nil && hit
 }
+
+// byPattern is bySubject with its pattern compiled.
+type byPattern struct {
+	pattern *regexp.Regexp
+	folder  string
+}
+
+func (r byPattern) Folder(m *Mail) (string, bool) { return r.folder, r.pattern.MatchString(m.Subject) }
 
 func (r byDomain) Folder(m *Mail) (string, bool) {
 	_, host, _ := strings.Cut(m.From, "@")
@@ -78,6 +87,13 @@ func main() {
 		bySubject{`\p{Han}+|\p{Hiragana}+`, "Tokyo"},
 		bySize{8 << 20, "Large"},
 	}}
+	if os.Getenv("FIXED") != "" {
+		for i, r := range s.rules {
+			if p, ok := r.(bySubject); ok {
+				s.rules[i] = byPattern{regexp.MustCompile(p.pattern), p.folder}
+			}
+		}
+	}
 	mux := http.NewServeMux()
 	mux.Handle("POST /sort", s)
 	mux.HandleFunc("GET /ready", func(http.ResponseWriter, *http.Request) {})

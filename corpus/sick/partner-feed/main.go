@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 
@@ -19,7 +20,10 @@ func (p partner) fresh(client *http.Client) (bool, error) {
 		return false, err
 	}
 	defer res.Body.Close()
-	return res.Header.Get("Content-Type") == "application/json", nil
+	if os.Getenv("FIXED") != "" {
+		_, err = io.Copy(io.Discard, res.Body)
+	}
+	return res.Header.Get("Content-Type") == "application/json", err
 }
 
 func main() {
