@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 )
@@ -170,8 +171,14 @@ func weight(f *record.Finding) string {
 	}
 	if g := f.GainCeiling; g > 1.005 && !math.IsInf(g, 0) {
 		gain := "worth about " + notation.Factor(g)
+		if g >= laws.Most {
+			gain = fmt.Sprintf("worth %dx or more", laws.Most) // the share's own error decides beyond
+		}
 		if f.ShareOf == "tail latency" {
 			gain = "tail at most " + notation.Factor(g) + " shorter"
+			if g >= laws.Most {
+				gain = fmt.Sprintf("tail %dx shorter or more", laws.Most)
+			}
 		} else if f.GainOf == "latency" {
 			gain += " of latency"
 		}

@@ -30,4 +30,12 @@ func TestGainSaysOfWhatAndWhatIsNext(t *testing.T) {
 	if got := weight(&f); got != "27 % of request time, worth about 1.37x (then the pool of 10 connections), high confidence" {
 		t.Errorf("%q", got)
 	}
+	f = record.Finding{Share: 0.993, ShareOf: "request time", GainCeiling: 50, GainOf: "latency", Confidence: record.High}
+	if got := weight(&f); got != "99.3 % of request time, worth 50x or more of latency, high confidence" {
+		t.Errorf("%q", got)
+	}
+	f.ShareOf = "tail latency"
+	if got := weight(&f); got != "99.3 % of tail latency, tail 50x shorter or more, high confidence" {
+		t.Errorf("%q", got)
+	}
 }
