@@ -180,12 +180,14 @@ func examples(t *testing.T, text string) (all []*example) {
 	return all
 }
 
+var duration = regexp.MustCompile(`-d \w+`)
+
 // times are what makes an example take long, with what they become.
 var times = []struct {
 	long  *regexp.Regexp
 	short string
 }{
-	{regexp.MustCompile(`-d \w+`), "-d 400ms"},
+	{duration, "-d 400ms"},
 	{regexp.MustCompile(`(/stalls.*)-d 400ms`), "${1}-d 1s"}, // a whole period of the stall
 	{regexp.MustCompile(`-n \d+`), "-n 300"},
 	{regexp.MustCompile(`duration: \w+`), "duration: 500ms"},
@@ -194,6 +196,10 @@ var times = []struct {
 }
 
 func shorten(text string) string {
+	// A closed loop ends by its requests: in a time, a busy host may answer none.
+	if !strings.Contains(text, "rate") && !strings.Contains(text, "/stalls") {
+		text = duration.ReplaceAllString(text, "-n 300")
+	}
 	for _, s := range times {
 		text = s.long.ReplaceAllString(text, s.short)
 	}

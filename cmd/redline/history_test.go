@@ -116,14 +116,14 @@ func TestResultsAreKept(t *testing.T) {
 	repository(t, dir)
 	path := scenarioFile(t, ".", freePort(t), "load: {connections: 2}\n")
 	gate := func(args ...string) result {
-		return invokeIn(t, dir, append([]string{"gate", path, "--block", "200ms", "--pairs", "8", "--history", "h.db"}, args...)...)
+		return invokeIn(t, dir, append([]string{"gate", path, "--block", "600ms", "--pairs", "8", "--history", "h.db"}, args...)...)
 	}
 	r := gate("--save-baseline", "base.json", "-o", "one")
 	if r.code != exitOK || !strings.Contains(r.stdout, "cpu_per_request") || !strings.Contains(r.stderr, "baseline of 8 launches saved") || !strings.Contains(r.stderr, "kept in the history h.db, commit") {
 		t.Fatalf("exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 	b, err := baseline.Read(filepath.Join(dir, "base.json"))
-	if err != nil || b.Commit.Subject != "svc: begun" || b.Commit.Branch != "main" || b.Commit.Dirty || b.Go == "" || b.Duration != 200*time.Millisecond {
+	if err != nil || b.Commit.Subject != "svc: begun" || b.Commit.Branch != "main" || b.Commit.Dirty || b.Go == "" || b.Duration != 600*time.Millisecond {
 		t.Errorf("%v: %+v, %+v", err, b.Commit, b.Circumstances)
 	}
 
@@ -132,7 +132,7 @@ func TestResultsAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slower := strings.Replace(string(source), "5 * time.Millisecond", "50 * time.Millisecond", 1)
+	slower := strings.Replace(string(source), "5 * time.Millisecond", "20 * time.Millisecond", 1)
 	if err := os.WriteFile(main, []byte(slower), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -143,8 +143,8 @@ func TestResultsAreKept(t *testing.T) {
 	if !strings.Contains(r.stderr, "base.json is not written: the verdict is regression") || !strings.Contains(r.stderr, "as of a dirty tree at") {
 		t.Errorf("%s", r.stderr)
 	}
-	r = gate("--baseline", "base.json", "-o", "three", "--block", "300ms")
-	if r.code != exitUndecided || !strings.Contains(r.stderr, `length of a launch: "200ms" and "300ms"`) {
+	r = gate("--baseline", "base.json", "-o", "three", "--block", "700ms")
+	if r.code != exitUndecided || !strings.Contains(r.stderr, `length of a launch: "600ms" and "700ms"`) {
 		t.Errorf("another length: exit %d\n%s", r.code, r.stderr)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "bad.json"), []byte("{}"), 0o644); err != nil {

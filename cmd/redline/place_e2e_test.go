@@ -197,7 +197,7 @@ func TestBundleIsItsOwners(t *testing.T) {
 	if err := os.Mkdir(given, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"run", url, "-c", "2", "-d", "1s", "--warmup", "0s", "--pprof", url + "/debug/pprof"}, {"run", hello(t), "-n", "100", "-o", given}} {
+	for _, args := range [][]string{{"run", url, "-c", "2", "-n", "5000", "--warmup", "0s", "--pprof", url + "/debug/pprof"}, {"run", hello(t), "-n", "100", "-o", given}} {
 		if r := sh(args...); !ran(r) {
 			t.Fatalf("exit %d\n%s", r.code, r.stderr)
 		}
