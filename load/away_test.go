@@ -62,8 +62,8 @@ func TestANameThatMovesAway(t *testing.T) {
 	answer.Store("127.0.0.1")
 	names(t, func(string) []string { return []string{answer.Load().(string)} })
 	var r resolver
-	if places, err := r.lookup(t.Context(), "app.test.:80"); err != nil || len(places) != 1 {
-		t.Fatalf("%v, %v", places, err)
+	if addrs, err := r.lookup(t.Context(), "app.test.:80"); err != nil || len(addrs) != 1 {
+		t.Fatalf("%v, %v", addrs, err)
 	}
 	r.mu.Lock()
 	for name, n := range r.names {
@@ -72,14 +72,14 @@ func TestANameThatMovesAway(t *testing.T) {
 	}
 	r.mu.Unlock()
 	answer.Store("203.0.113.5")
-	places, err := r.lookup(t.Context(), "app.test.:80")
+	addrs, err := r.lookup(t.Context(), "app.test.:80")
 	var away *fence.AwayError
 	if !errors.As(err, &away) || KindOf(err) != KindDNS || !strings.Contains(err.Error(), "203.0.113.5") {
-		t.Errorf("it moved to %v, %v", places, err)
+		t.Errorf("it moved to %v, %v", addrs, err)
 	}
 	r = resolver{bounds: fence.BoundsOf([]string{"APP.test"})}
-	if places, err := r.lookup(t.Context(), "app.test.:80"); err != nil || len(places) != 1 {
-		t.Errorf("a host that is named: %v, %v", places, err)
+	if addrs, err := r.lookup(t.Context(), "app.test.:80"); err != nil || len(addrs) != 1 {
+		t.Errorf("a host that is named: %v, %v", addrs, err)
 	}
 }
 

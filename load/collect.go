@@ -26,7 +26,7 @@ type collector struct {
 	closed  int64     // windows below are closed
 	pending []*window // ascending, none closed
 	spare   []*window
-	recent  place
+	recent  bin
 	log     *intervals
 	totals  *totals
 	slow    slowest
@@ -34,8 +34,8 @@ type collector struct {
 	ended   int64   // requests, warm-up included
 }
 
-// place is where a sample goes that ended within the interval's span.
-type place struct {
+// bin is where a sample goes that ended within the interval's span.
+type bin struct {
 	*interval
 	window *window
 }
@@ -72,7 +72,7 @@ func (c *collector) take(s *sample) {
 	p := c.recent
 	if p.interval == nil || !within(p.span, s.done) {
 		w := c.window(s.done)
-		p = place{w.interval(s.done), w}
+		p = bin{w.interval(s.done), w}
 		c.recent = p
 	}
 	p.window.add(s)
@@ -158,7 +158,7 @@ func (c *collector) edge(until int64, f func(*window)) (g gauges, ended int64) {
 		g.dials += f.dials.Load()
 		g.open += f.open.Load()
 	}
-	c.recent = place{}
+	c.recent = bin{}
 	for ; c.closed < until; c.closed++ {
 		var w *window
 		if len(c.pending) > 0 && c.pending[0].index == c.closed {

@@ -21,8 +21,8 @@ func (l *loop) open(k *link) {
 // that was looked up before.
 func (l *loop) dial(k *link, now time.Duration) {
 	r := l.run
-	if places, ok := r.resolver.known(r.hosts[k.host].Address); ok {
-		l.resolved(k, places, nil, now)
+	if addrs, ok := r.resolver.known(r.hosts[k.host].Address); ok {
+		l.resolved(k, addrs, nil, now)
 		return
 	}
 	k.state = linkResolving
@@ -31,18 +31,18 @@ func (l *loop) dial(k *link, now time.Duration) {
 	l.apart.Go(func() {
 		ctx, cancel := context.WithTimeout(l.ctx, r.plan.Timeout)
 		defer cancel()
-		places, err := r.resolver.lookup(ctx, r.hosts[k.host].Address)
+		addrs, err := r.resolver.lookup(ctx, r.hosts[k.host].Address)
 		l.post(func() {
 			if k.state == linkResolving && k.generation == generation {
-				l.resolved(k, places, err, l.now())
+				l.resolved(k, addrs, err, l.now())
 			}
 		})
 	})
 }
 
 // resolved goes on with the addresses of a link's host.
-func (l *loop) resolved(k *link, places []netip.AddrPort, err error, now time.Duration) {
-	k.places, k.attempt = places, 0
+func (l *loop) resolved(k *link, addrs []netip.AddrPort, err error, now time.Duration) {
+	k.addrs, k.attempt = addrs, 0
 	if err != nil {
 		l.fail(k, err, now)
 		return
@@ -56,7 +56,7 @@ func (l *loop) resolved(k *link, places []netip.AddrPort, err error, now time.Du
 func (l *loop) connect(k *link, now time.Duration) {
 	r := l.run
 	for {
-		to := k.places[(k.id+k.attempt)%len(k.places)]
+		to := k.addrs[(k.id+k.attempt)%len(k.addrs)]
 		k.attempt++
 		var source netip.Addr
 		if n := len(r.plan.Sources); n > 0 {
@@ -70,7 +70,7 @@ func (l *loop) connect(k *link, now time.Duration) {
 				return
 			}
 		}
-		if k.attempt >= len(k.places) {
+		if k.attempt >= len(k.addrs) {
 			l.fail(k, err, now)
 			return
 		}
@@ -80,10 +80,10 @@ func (l *loop) connect(k *link, now time.Duration) {
 
 // connected is called when a connection attempt is over.
 func (l *loop) connected(k *link) {
-	to := k.places[(k.id+k.attempt-1)%len(k.places)]
+	to := k.addrs[(k.id+k.attempt-1)%len(k.addrs)]
 	now := l.now()
 	if err := socket.Connected(k.fd, to); err != nil {
-		if k.attempt < len(k.places) {
+		if k.attempt < len(k.addrs) {
 			l.release(k)
 			l.connect(k, now)
 			return

@@ -25,7 +25,7 @@ type link struct {
 	out     []byte      // bytes that the kernel had no room for
 	writing bool        // something waits for room
 
-	places  []netip.AddrPort // where to connect, while opening
+	addrs   []netip.AddrPort // where to connect, while opening
 	attempt int
 
 	under      int   // requests sent and not ended

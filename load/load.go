@@ -1,5 +1,5 @@
 // Package load drives requests at their intended times and measures them. It
-// owns pacing, histograms per window, and the generator's judgement of itself;
+// owns pacing, histograms per window, and the generator's validity;
 // protocols live in folders of their own behind the Client interface.
 //
 // In an open loop a request is due at its intended time whether or not earlier

@@ -26,8 +26,8 @@ type resolver struct {
 }
 
 type resolved struct {
-	places []netip.AddrPort // IPv4 first; one at least
-	until  time.Time        // zero is for ever
+	addrs []netip.AddrPort // IPv4 first; one at least
+	until time.Time        // zero is for ever
 }
 
 // known returns the addresses of host:port when no name server need be asked.
@@ -35,25 +35,25 @@ func (r *resolver) known(address string) ([]netip.AddrPort, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if n, ok := r.names[address]; ok && (n.until.IsZero() || time.Now().Before(n.until)) {
-		return n.places, true
+		return n.addrs, true
 	}
-	place, err := netip.ParseAddrPort(address)
+	addr, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return nil, false
 	}
-	places := []netip.AddrPort{place}
-	r.keep(address, resolved{places: places})
-	return places, true
+	addrs := []netip.AddrPort{addr}
+	r.keep(address, resolved{addrs: addrs})
+	return addrs, true
 }
 
-// reaches reports why load does not go to an address in numbers; names are judged
+// reaches reports why load does not go to an address in numbers; names are checked
 // when they are looked up.
 func (r *resolver) reaches(address string) error {
-	place, err := netip.ParseAddrPort(address)
+	addr, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return nil
 	}
-	return r.bounds.Check(place.Addr().String(), place.Addr())
+	return r.bounds.Check(addr.Addr().String(), addr.Addr())
 }
 
 // keep needs the lock.
@@ -68,8 +68,8 @@ func (r *resolver) keep(address string, n resolved) {
 func (r *resolver) lookup(ctx context.Context, address string) ([]netip.AddrPort, error) {
 	r.asking.Lock()
 	defer r.asking.Unlock()
-	if places, ok := r.known(address); ok {
-		return places, nil
+	if addrs, ok := r.known(address); ok {
+		return addrs, nil
 	}
 	host, service, err := net.SplitHostPort(address)
 	if err != nil {
@@ -88,19 +88,19 @@ func (r *resolver) lookup(ctx context.Context, address string) ([]netip.AddrPort
 	}
 	var four, six []netip.AddrPort
 	for _, a := range addresses {
-		place := netip.AddrPortFrom(a.Unmap(), uint16(port))
-		if place.Addr().Is4() {
-			four = append(four, place)
+		addr := netip.AddrPortFrom(a.Unmap(), uint16(port))
+		if addr.Addr().Is4() {
+			four = append(four, addr)
 		} else {
-			six = append(six, place)
+			six = append(six, addr)
 		}
 	}
-	places := append(four, six...)
-	if len(places) == 0 {
+	addrs := append(four, six...)
+	if len(addrs) == 0 {
 		return nil, &net.DNSError{Err: "no addresses", Name: host, IsNotFound: true}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.keep(address, resolved{places: places, until: time.Now().Add(keepNames)})
-	return places, nil
+	r.keep(address, resolved{addrs: addrs, until: time.Now().Add(keepNames)})
+	return addrs, nil
 }

@@ -325,7 +325,7 @@ func (r *run) result(now time.Duration) *Result {
 	r.mu.Lock()
 	e.failures = r.failures
 	r.mu.Unlock()
-	g, warnings := judge(&e)
+	g, warnings := validity(&e)
 	g.CPU = int64(r.spent.cpu)
 	if r.spent.cpu > 0 {
 		g.RequestsPerCPU = math.Round(float64(t.requests) / r.spent.cpu.Seconds())

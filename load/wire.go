@@ -10,7 +10,7 @@ import (
 // Protocol makes the wires of one plan. It is immutable once made and shared by
 // all event loops; its wires belong to one connection each.
 type Protocol interface {
-	// Hosts are the places that the plan's requests go to. Their indices are
+	// Hosts are the endpoints that the plan's requests go to. Their indices are
 	// arguments of Host and Wire.
 	Hosts() []Host
 	// Host returns where a request of the mix goes.
@@ -19,7 +19,7 @@ type Protocol interface {
 	Wire(host int) Wire
 }
 
-// Host is a place that connections go to.
+// Host is an endpoint that connections go to.
 type Host struct {
 	Address string      // host:port
 	TLS     *tls.Config // nil for plaintext; NextProtos names the wire's protocols

@@ -20,7 +20,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -126,7 +126,7 @@ func elsewhere(ctx context.Context, p *scenario.Plan, look lookup) (all []Away, 
 	for _, q := range p.Requests {
 		// Hazard: the host is taken from the URL by the load's own parser;
 		// two readings of one URL would differ on some.
-		at, err := place.Parse(string(q.URL), p)
+		at, err := endpoint.Parse(string(q.URL), p)
 		if err != nil {
 			return nil, err
 		}

@@ -70,8 +70,8 @@ func newDecoder(q scenario.Request, m protoreflect.MethodDescriptor, s *schema) 
 	return &decoder{m.Output(), s, m.IsStreamingServer()}
 }
 
-// judge judges a complete answer by the request's checks.
-func (c *checking) judge(q *request, of *call) (failed uint64, err error) {
+// check checks a complete answer by the request's checks.
+func (c *checking) check(q *request, of *call) (failed uint64, err error) {
 	switch {
 	case q.decode == nil || !of.messages.whole():
 	case of.messages.long:

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/load/http2"
-	"github.com/redline-go/redline/load/place"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -47,28 +47,28 @@ func New(ctx context.Context, p *scenario.Plan) (*Protocol, error) {
 	}
 	protocol := &Protocol{streams: p.Load.Streams, timeout: p.Load.Timeout,
 		keep: append([]string{"content-type", "grpc-status", "grpc-message"}, checkedFields(p)...)}
-	places := make([]place.Place, len(p.Requests))
+	endpoints := make([]endpoint.Endpoint, len(p.Requests))
 	protocol.renderings.New = func() any { return &rendering{} }
 	protocol.checkings.New = func() any { return &checking{} }
 	if protocol.timeout <= 0 {
 		protocol.timeout = scenario.DefaultTimeout
 	}
 	for i, q := range p.Requests {
-		at, err := parsePlace(q, p)
+		at, err := parseEndpoint(q, p)
 		if err != nil {
 			return nil, named(q, i, err)
 		}
-		places[i] = at
+		endpoints[i] = at
 	}
-	schemas, err := schemasOf(ctx, p, places)
+	schemas, err := schemasOf(ctx, p, endpoints)
 	if err != nil {
 		return nil, err
 	}
 	for i, q := range p.Requests {
-		m, err := schemas[i].method(places[i].Path)
+		m, err := schemas[i].method(endpoints[i].Path)
 		var r request
 		if err == nil {
-			r, err = compile(q, p, places[i], m, schemas[i], protocol.timeout)
+			r, err = compile(q, p, endpoints[i], m, schemas[i], protocol.timeout)
 		}
 		if err == nil {
 			err = tryRows(&r, p)
@@ -76,7 +76,7 @@ func New(ctx context.Context, p *scenario.Plan) (*Protocol, error) {
 		if err != nil {
 			return nil, named(q, i, err)
 		}
-		r.host = protocol.hostOf(places[i])
+		r.host = protocol.hostOf(endpoints[i])
 		protocol.requests = append(protocol.requests, r)
 	}
 	return protocol, nil
@@ -90,8 +90,8 @@ func named(q scenario.Request, i int, err error) error {
 	return fmt.Errorf("grpc: request %s: %w", name, err)
 }
 
-func parsePlace(q scenario.Request, p *scenario.Plan) (place.Place, error) {
-	at, err := place.Parse(string(q.URL), p)
+func parseEndpoint(q scenario.Request, p *scenario.Plan) (endpoint.Endpoint, error) {
+	at, err := endpoint.Parse(string(q.URL), p)
 	switch {
 	case err != nil:
 		return at, err
@@ -106,8 +106,8 @@ func parsePlace(q scenario.Request, p *scenario.Plan) (place.Place, error) {
 }
 
 // schemasOf returns the schema of each request.
-func schemasOf(ctx context.Context, p *scenario.Plan, places []place.Place) ([]*schema, error) {
-	schemas := make([]*schema, len(places))
+func schemasOf(ctx context.Context, p *scenario.Plan, endpoints []endpoint.Endpoint) ([]*schema, error) {
+	schemas := make([]*schema, len(endpoints))
 	if len(p.GRPC.Descriptor) > 0 {
 		set, err := parseSet(p.GRPC.Descriptor)
 		if err != nil {
@@ -118,14 +118,14 @@ func schemasOf(ctx context.Context, p *scenario.Plan, places []place.Place) ([]*
 		}
 		return schemas, nil
 	}
-	for i, at := range places {
+	for i, at := range endpoints {
 		if schemas[i] != nil {
 			continue
 		}
 		var services []protoreflect.FullName
-		for _, other := range places[i:] {
+		for _, other := range endpoints[i:] {
 			if sameHost(at, other) {
-				service, _, _ := splitPath(other.Path) // parsePlace has tried
+				service, _, _ := splitPath(other.Path) // parseEndpoint has tried
 				services = append(services, service)
 			}
 		}
@@ -133,7 +133,7 @@ func schemasOf(ctx context.Context, p *scenario.Plan, places []place.Place) ([]*
 		if err != nil {
 			return nil, fmt.Errorf("grpc: %w", err)
 		}
-		for j, other := range places {
+		for j, other := range endpoints {
 			if sameHost(at, other) {
 				schemas[j] = asked
 			}
@@ -142,12 +142,12 @@ func schemasOf(ctx context.Context, p *scenario.Plan, places []place.Place) ([]*
 	return schemas, nil
 }
 
-func sameHost(a, b place.Place) bool {
+func sameHost(a, b endpoint.Endpoint) bool {
 	return a.Address == b.Address && (a.TLS == nil) == (b.TLS == nil)
 }
 
-// hostOf returns the index of a place among the hosts, and adds it.
-func (p *Protocol) hostOf(at place.Place) int {
+// hostOf returns the index of an endpoint among the hosts, and adds it.
+func (p *Protocol) hostOf(at endpoint.Endpoint) int {
 	for i, h := range p.hosts {
 		if h.Address == at.Address && (h.TLS == nil) == (at.TLS == nil) {
 			return i
@@ -193,7 +193,7 @@ func trialPlan(p *scenario.Plan) (trial *scenario.Plan, rows int) {
 	return trial, rows
 }
 
-// Hosts returns the places that the plan names.
+// Hosts returns the endpoints that the plan names.
 func (p *Protocol) Hosts() []load.Host { return p.hosts }
 
 // Host returns where a request goes.

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 
-	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/redact"
 )
 
@@ -29,7 +29,7 @@ const givenHint = "give the schema as a descriptor set: protoc --include_imports
 // askSchema asks a server for the schema of services, by version 1 of the
 // reflection service or, where a server does not have that, v1alpha.
 // https://github.com/grpc/grpc/blob/master/doc/server-reflection.md
-func askSchema(ctx context.Context, at place.Place, services []protoreflect.FullName, metadata http.Header) (*schema, error) {
+func askSchema(ctx context.Context, at endpoint.Endpoint, services []protoreflect.FullName, metadata http.Header) (*schema, error) {
 	ctx, cancel := context.WithTimeout(ctx, reflectionTimeout)
 	defer cancel()
 	transport, base := transportTo(at)
@@ -55,7 +55,7 @@ func askSchema(ctx context.Context, at place.Place, services []protoreflect.Full
 }
 
 // transportTo connects as the load itself will.
-func transportTo(at place.Place) (t *http.Transport, base string) {
+func transportTo(at endpoint.Endpoint) (t *http.Transport, base string) {
 	t = &http.Transport{Protocols: new(http.Protocols), MaxResponseHeaderBytes: 64 << 10}
 	if at.TLS == nil {
 		t.Protocols.SetUnencryptedHTTP2(true)

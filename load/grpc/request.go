@@ -13,8 +13,8 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
+	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/load/http2"
-	"github.com/redline-go/redline/load/place"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -42,7 +42,7 @@ type field struct {
 }
 
 // compile builds the parts common to all calls of a request.
-func compile(q scenario.Request, p *scenario.Plan, at place.Place, m protoreflect.MethodDescriptor, s *schema, timeout time.Duration) (r request, err error) {
+func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint, m protoreflect.MethodDescriptor, s *schema, timeout time.Duration) (r request, err error) {
 	r = request{expect: q.Expect, single: !m.IsStreamingServer(), traced: load.Traceable(q)}
 	if q.Expect < 0 || q.Expect >= len(codeNames) {
 		return r, fmt.Errorf("%d is not a status of gRPC; those are 0 (OK) to %d", q.Expect, len(codeNames)-1)
@@ -71,8 +71,8 @@ func compile(q scenario.Request, p *scenario.Plan, at place.Place, m protoreflec
 	return r, nil
 }
 
-// httpScheme is the place's scheme in HTTP/2.
-func httpScheme(at place.Place) string {
+// httpScheme is the endpoint's scheme in HTTP/2.
+func httpScheme(at endpoint.Endpoint) string {
 	if at.TLS != nil {
 		return "https"
 	}

@@ -235,7 +235,7 @@ func (w *wire) finish(c *call, q *request, code int, t *trailers) error {
 	}
 	if c.checking != nil {
 		var err error
-		if c.x.Failed, err = c.checking.judge(q, c); err != nil {
+		if c.x.Failed, err = c.checking.check(q, c); err != nil {
 			return err
 		}
 	}

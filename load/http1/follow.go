@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/redline-go/redline/load"
-	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/load/redirect"
 )
 
@@ -17,7 +17,7 @@ func (t *Protocol) Follow(x *load.Exchange) (host int, err error) {
 	if x.Hop.Count == 0 {
 		own.Target = string(targetOf(q.origin(x)))
 	}
-	return redirect.Follow(x, own, t.places)
+	return redirect.Follow(x, own, t.endpoints)
 }
 
 // Repeatable reports whether a request may be sent twice; see load.Repeater. A
@@ -43,7 +43,7 @@ func targetOf(request []byte) []byte {
 
 // appendHop renders a redirected request: the plan's own one with what the
 // redirect changes.
-func (q *request) appendHop(dst []byte, x *load.Exchange, at *place.Place) []byte {
+func (q *request) appendHop(dst []byte, x *load.Exchange, at *endpoint.Endpoint) []byte {
 	hop := &x.Hop
 	dst = append(append(append(dst, hop.Method...), ' '), hop.Target...)
 	dst = append(dst, " HTTP/1.1\r\n"...)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
-	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -23,10 +23,10 @@ var (
 // Protocol makes the HTTP/1.1 connections of a plan, over plaintext and TLS.
 // It is safe for concurrent use; its wires are not.
 type Protocol struct {
-	requests []request
-	hosts    []load.Host
-	places   []place.Place // of each host, as its first request has it
-	watchers sync.Pool     // of *watcher
+	requests  []request
+	hosts     []load.Host
+	endpoints []endpoint.Endpoint // of each host, as its first request has it
+	watchers  sync.Pool           // of *watcher
 }
 
 // New compiles the plan's requests. One that cannot be sent over HTTP/1.1 is an
@@ -37,7 +37,7 @@ func New(p *scenario.Plan) (*Protocol, error) {
 	}
 	t := &Protocol{}
 	t.watchers.New = func() any { return new(watcher) }
-	judges := map[int]*check.Verdicts{}
+	verdicts := map[int]*check.Verdicts{}
 	for i, q := range p.Requests {
 		r, at, err := compile(q, p)
 		if err != nil {
@@ -47,10 +47,10 @@ func New(p *scenario.Plan) (*Protocol, error) {
 			}
 			return nil, fmt.Errorf("http1: request %s: %w", name, err)
 		}
-		if judges[q.Expect] == nil {
-			judges[q.Expect] = check.NewVerdicts(q.Expect)
+		if verdicts[q.Expect] == nil {
+			verdicts[q.Expect] = check.NewVerdicts(q.Expect)
 		}
-		r.host, r.judge = t.host(at), judges[q.Expect]
+		r.host, r.verdicts = t.host(at), verdicts[q.Expect]
 		t.requests = append(t.requests, r)
 	}
 	return t, nil
@@ -59,9 +59,9 @@ func New(p *scenario.Plan) (*Protocol, error) {
 // Traced reports whether a request has no trace context of the plan's own.
 func (t *Protocol) Traced(request int) bool { return t.requests[request].traced }
 
-// host returns the index of the host that a place is at.
-func (t *Protocol) host(at place.Place) int {
-	i := slices.IndexFunc(t.places, func(known place.Place) bool {
+// host returns the index of the host that an endpoint is at.
+func (t *Protocol) host(at endpoint.Endpoint) int {
+	i := slices.IndexFunc(t.endpoints, func(known endpoint.Endpoint) bool {
 		return known.Scheme == at.Scheme && strings.EqualFold(known.Address, at.Address)
 	})
 	if i >= 0 {
@@ -70,7 +70,7 @@ func (t *Protocol) host(at place.Place) int {
 	if at.TLS != nil {
 		at.TLS.NextProtos = []string{"http/1.1"}
 	}
-	t.places = append(t.places, at)
+	t.endpoints = append(t.endpoints, at)
 	t.hosts = append(t.hosts, load.Host{Address: at.Address, TLS: at.TLS})
 	return len(t.hosts) - 1
 }

@@ -9,22 +9,22 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
-	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/scenario"
 )
 
 // request is one request of the mix, compiled.
 type request struct {
-	host    int // index into the hosts
-	method  string
-	head    bool
-	close   bool // the plan's Connection header asks for it
-	repeat  bool // it may be sent twice
-	traced  bool // the plan has no trace context of its own
-	follow  bool
-	checks  *check.Set // nil for none
-	watched bool       // whether its answers need a watcher
-	judge   *check.Verdicts
+	host     int // index into the hosts
+	method   string
+	head     bool
+	close    bool // the plan's Connection header asks for it
+	repeat   bool // it may be sent twice
+	traced   bool // the plan has no trace context of its own
+	follow   bool
+	checks   *check.Set // nil for none
+	watched  bool       // whether its answers need a watcher
+	verdicts *check.Verdicts
 
 	static []byte // the whole request when no data goes into it, else nil
 	parts  []piece
@@ -40,7 +40,7 @@ type piece struct {
 
 // compile builds a request's fixed parts. Everything that would break the
 // framing is refused here, once, so that rendering needs no checks.
-func compile(q scenario.Request, p *scenario.Plan) (r request, at place.Place, err error) {
+func compile(q scenario.Request, p *scenario.Plan) (r request, at endpoint.Endpoint, err error) {
 	method := q.Method
 	if method == "" {
 		method = "GET"
@@ -49,7 +49,7 @@ func compile(q scenario.Request, p *scenario.Plan) (r request, at place.Place, e
 	if !token(method) || method == "CONNECT" {
 		return r, at, fmt.Errorf("method %.40q cannot be sent", method)
 	}
-	if at, err = place.Parse(string(q.URL), p); err != nil {
+	if at, err = endpoint.Parse(string(q.URL), p); err != nil {
 		return r, at, err
 	}
 	if at.Scheme != "http" && at.Scheme != "https" {

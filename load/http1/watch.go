@@ -51,9 +51,9 @@ func (w *watcher) body(piece []byte) {
 	}
 }
 
-// judge applies the complete answer to x, except for its status. A redirect
+// apply puts the complete answer to x, except for its status. A redirect
 // that is followed is not subject to the checks.
-func (w *watcher) judge(x *load.Exchange) {
+func (w *watcher) apply(x *load.Exchange) {
 	if w.follow && redirect.Is(x.Status) && len(w.location) > 0 {
 		x.Redirect = append(x.Redirect[:0], w.location...)
 		x.Err = nil

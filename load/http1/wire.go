@@ -40,7 +40,7 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	head, begin := q.head, len(out)
 	switch {
 	case x.Hop.Count > 0:
-		out = q.appendHop(out, x, &w.t.places[w.host])
+		out = q.appendHop(out, x, &w.t.endpoints[w.host])
 		head = x.Hop.Method == "HEAD"
 	case q.static != nil && x.Trace == nil:
 		out = append(out, q.static...)
@@ -113,9 +113,9 @@ func (w *wire) Cancel(x *load.Exchange, out []byte) ([]byte, bool) {
 func (w *wire) finish(now time.Duration) *load.Exchange {
 	x, status := w.x, int(w.parser.status)
 	x.Done, x.Status = now, status
-	x.Err = w.q.judge.Of(status)
+	x.Err = w.q.verdicts.Of(status)
 	if w.parser.watch != nil {
-		w.parser.watch.judge(x)
+		w.parser.watch.apply(x)
 	}
 	w.over = w.over || !w.parser.keep || w.q.close
 	w.end()

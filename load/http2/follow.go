@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/redline-go/redline/load"
-	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/load/redirect"
 )
 
@@ -22,7 +22,7 @@ func (p *Protocol) Follow(x *load.Exchange) (host int, err error) {
 			}
 		})
 	}
-	return redirect.Follow(x, own, p.places)
+	return redirect.Follow(x, own, p.endpoints)
 }
 
 // Repeatable reports whether a request may be sent twice; see load.Repeater. A
@@ -51,7 +51,7 @@ func (q *request) origin(x *load.Exchange) (block, body []byte) {
 
 // hop makes the redirected request: the plan's own one with what the redirect
 // changes.
-func (r *rendering) hop(q *request, x *load.Exchange, at *place.Place) Message {
+func (r *rendering) hop(q *request, x *load.Exchange, at *endpoint.Endpoint) Message {
 	own, body := q.origin(x)
 	block := AppendField(r.block[:0], ":method", x.Hop.Method, false)
 	block = AppendField(block, ":scheme", at.Scheme, false)

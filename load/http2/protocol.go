@@ -8,7 +8,7 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
-	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -23,11 +23,11 @@ var (
 // Protocol makes the wires of a plan over HTTP/2. It is safe for concurrent use;
 // its wires are not.
 type Protocol struct {
-	hosts    []load.Host
-	places   []place.Place // of each host, as its first request has it
-	requests []request
-	streams  int
-	keep     []string // fields of answers that are looked at
+	hosts     []load.Host
+	endpoints []endpoint.Endpoint // of each host, as its first request has it
+	requests  []request
+	streams   int
+	keep      []string // fields of answers that are looked at
 
 	// Buffers that exchanges take for a while, so that idle connections hold none of it.
 	watchers   sync.Pool // of *watcher
@@ -60,7 +60,7 @@ func New(p *scenario.Plan) (*Protocol, error) {
 }
 
 func (p *Protocol) add(q scenario.Request, plan *scenario.Plan, verdicts *check.Verdicts) error {
-	at, err := place.Parse(string(q.URL), plan)
+	at, err := endpoint.Parse(string(q.URL), plan)
 	if err != nil {
 		return err
 	}
@@ -80,9 +80,9 @@ func (p *Protocol) add(q scenario.Request, plan *scenario.Plan, verdicts *check.
 	return nil
 }
 
-// hostOf returns the index of a place among the hosts, and adds it.
-func (p *Protocol) hostOf(at place.Place) int {
-	for i, known := range p.places {
+// hostOf returns the index of an endpoint among the hosts, and adds it.
+func (p *Protocol) hostOf(at endpoint.Endpoint) int {
+	for i, known := range p.endpoints {
 		if known.Scheme == at.Scheme && strings.EqualFold(known.Address, at.Address) {
 			return i
 		}
@@ -90,12 +90,12 @@ func (p *Protocol) hostOf(at place.Place) int {
 	if at.TLS != nil {
 		at.TLS.NextProtos = []string{"h2"}
 	}
-	p.places = append(p.places, at)
+	p.endpoints = append(p.endpoints, at)
 	p.hosts = append(p.hosts, load.Host{Address: at.Address, TLS: at.TLS})
 	return len(p.hosts) - 1
 }
 
-// Hosts returns the places that the plan names.
+// Hosts returns the endpoints that the plan names.
 func (p *Protocol) Hosts() []load.Host { return p.hosts }
 
 // Host returns where a request goes.

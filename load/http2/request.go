@@ -9,7 +9,7 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
-	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -40,7 +40,7 @@ type field struct {
 
 // compile builds a request's fixed parts. Everything that would be malformed is
 // refused here, once, so that rendering needs no checks.
-func compile(q scenario.Request, p *scenario.Plan, at place.Place) (request, error) {
+func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint) (request, error) {
 	r := request{method: q.Method, follow: q.Follow, traced: load.Traceable(q), repeat: load.Idempotent(q.Method, q.Headers)}
 	if r.method == "" {
 		r.method = "GET"
@@ -89,7 +89,7 @@ func (r *request) add(name, text string, value *scenario.Renderer, secret bool) 
 }
 
 // authority adds the host that is asked, which a Host header of the plan gives.
-func (r *request) authority(q scenario.Request, p *scenario.Plan, at place.Place) error {
+func (r *request) authority(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint) error {
 	for name, text := range q.Headers {
 		if strings.EqualFold(name, "host") {
 			value, err := headerValue(name, text, p)

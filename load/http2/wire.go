@@ -64,7 +64,7 @@ func (w *wire) render(a *answer, q *request, out []byte) []byte {
 	defer w.p.renderings.Put(r)
 	var m Message
 	if a.x.Hop.Count > 0 {
-		m = r.hop(q, a.x, &w.p.places[w.host])
+		m = r.hop(q, a.x, &w.p.endpoints[w.host])
 	} else if m = r.message(q, a.x.Data, a.x.Trace); q.follow {
 		a.watch.sent = appendOrigin(a.watch.sent[:0], m.Block, m.Body)
 	}
@@ -156,7 +156,7 @@ func (w *wire) end(a *answer) error {
 	q := &w.p.requests[a.x.Request]
 	a.x.Err = q.verdicts.Of(a.x.Status)
 	if a.watch != nil {
-		a.watch.judge(q, a.x)
+		a.watch.apply(q, a.x)
 	}
 	w.finish(a)
 	return nil

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/load"
-	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/load/endpoint"
 )
 
 // mostHops is how many redirects an exchange follows, as many as curl's and Go's
@@ -35,7 +35,7 @@ type Request struct {
 // A redirect only ever leads to a host of the plan, so that the request may keep
 // its headers and with them its authorization. All else is a *load.Failure of
 // kind load.KindRedirect.
-func Follow(x *load.Exchange, own Request, hosts []place.Place) (host int, err error) {
+func Follow(x *load.Exchange, own Request, hosts []endpoint.Endpoint) (host int, err error) {
 	if x.Hop.Count >= mostHops {
 		return 0, failure(fmt.Errorf("more than %d redirects", mostHops))
 	}
@@ -69,7 +69,7 @@ func Follow(x *load.Exchange, own Request, hosts []place.Place) (host int, err e
 func failure(err error) error { return &load.Failure{Kind: load.KindRedirect, Err: err} }
 
 // resolve makes a Location absolute (RFC 3986, section 5.2).
-func resolve(from place.Place, target, location string) (*url.URL, error) {
+func resolve(from endpoint.Endpoint, target, location string) (*url.URL, error) {
 	base, err := url.Parse(from.Scheme + "://" + from.Authority + target)
 	if err != nil {
 		return nil, fmt.Errorf("the URL that was redirected: %w", err)
@@ -99,7 +99,7 @@ func appendTarget(b []byte, text string) []byte {
 }
 
 // find returns the index of a URL's host, -1 when there is none.
-func find(hosts []place.Place, u *url.URL) int {
+func find(hosts []endpoint.Endpoint, u *url.URL) int {
 	port := u.Port()
 	if port == "" {
 		port = "80"

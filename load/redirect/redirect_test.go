@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/load"
-	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/load/endpoint"
 )
 
-var hosts = []place.Place{
+var hosts = []endpoint.Endpoint{
 	{Scheme: "http", Address: "a.test:80", Authority: "a.test"},
 	{Scheme: "https", Address: "b.test:443", Authority: "B.test"},
 	{Scheme: "http", Address: "[::1]:8080", Authority: "[::1]:8080"},

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/load"
-	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -65,7 +65,7 @@ func New(p *scenario.Plan) (*Protocol, error) {
 }
 
 func (p *Protocol) compile(q *scenario.Request, plan *scenario.Plan) error {
-	at, err := place.Parse(string(q.URL), plan)
+	at, err := endpoint.Parse(string(q.URL), plan)
 	switch {
 	case err != nil:
 		return err

@@ -34,7 +34,7 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
-	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -47,11 +47,11 @@ var (
 // Protocol makes the wires of a plan over WebSocket. It is immutable but for
 // the count of its wires, which seeds their keys.
 type Protocol struct {
-	endpoints []endpoint // a host each
-	hosts     []load.Host
-	requests  []request
-	wires     atomic.Uint64
-	answers   sync.Pool // of *check.Answer, which only exchanges under way hold
+	handshakes []handshake // a host each
+	hosts      []load.Host
+	requests   []request
+	wires      atomic.Uint64
+	answers    sync.Pool // of *check.Answer, which only exchanges under way hold
 }
 
 // request is one kind of message.
@@ -93,7 +93,7 @@ func (p *Protocol) compile(q *scenario.Request, plan *scenario.Plan, secure map[
 	if err := fits(q); err != nil {
 		return err
 	}
-	at, err := place.Parse(string(q.URL), plan)
+	at, err := endpoint.Parse(string(q.URL), plan)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (p *Protocol) compile(q *scenario.Request, plan *scenario.Plan, secure map[
 		r.opcode = kindOf(r.message)
 	}
 	for r.host = 0; r.host < len(p.hosts); r.host++ {
-		e := &p.endpoints[r.host]
+		e := &p.handshakes[r.host]
 		if e.scheme == at.Scheme && e.authority == at.Authority && e.path == at.Path && maps.Equal(e.headers, q.Headers) {
 			break
 		}
@@ -129,7 +129,7 @@ func (p *Protocol) compile(q *scenario.Request, plan *scenario.Plan, secure map[
 			at.TLS.NextProtos = []string{"http/1.1"}
 			secure[at.Address] = at.TLS
 		}
-		p.endpoints = append(p.endpoints, e)
+		p.handshakes = append(p.handshakes, e)
 		p.hosts = append(p.hosts, load.Host{Address: at.Address, TLS: at.TLS})
 	}
 	p.requests = append(p.requests, r)
@@ -171,5 +171,5 @@ func (p *Protocol) Host(request int) int { return p.requests[request].host }
 
 // Wire returns the state machine of one connection to an endpoint.
 func (p *Protocol) Wire(host int) load.Wire {
-	return newWire(p, &p.endpoints[host], p.wires.Add(1))
+	return newWire(p, &p.handshakes[host], p.wires.Add(1))
 }

@@ -14,16 +14,16 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/load"
-	"github.com/redline-go/redline/load/place"
+	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/scenario"
 )
 
 // mostUpgrade is how long the head of an answer to an upgrade may be.
 const mostUpgrade = 64 << 10
 
-// endpoint is where a connection is upgraded, and how. Its fields up to headers
+// handshake is where a connection is upgraded, and how. Its fields up to headers
 // decide whether two requests share connections.
-type endpoint struct {
+type handshake struct {
 	scheme, authority, path string
 	headers                 map[string]scenario.Secret
 
@@ -41,8 +41,8 @@ type piece struct {
 
 // upgrade compiles the request that upgrades a connection (RFC 6455, section
 // 4.1).
-func upgrade(at place.Place, q *scenario.Request, p *scenario.Plan) (e endpoint, err error) {
-	e = endpoint{scheme: at.Scheme, authority: at.Authority, path: at.Path, headers: q.Headers, static: true}
+func upgrade(at endpoint.Endpoint, q *scenario.Request, p *scenario.Plan) (e handshake, err error) {
+	e = handshake{scheme: at.Scheme, authority: at.Authority, path: at.Path, headers: q.Headers, static: true}
 	path, err := scenario.CompileURL(scenario.Template(at.Path), p)
 	if err != nil {
 		return e, err
@@ -96,8 +96,8 @@ func upgrade(at place.Place, q *scenario.Request, p *scenario.Plan) (e endpoint,
 var ours = []string{"upgrade", "connection", "sec-websocket-version", "sec-websocket-key", "sec-websocket-extensions", "sec-websocket-accept", "content-length", "transfer-encoding"}
 
 // append appends the upgrade with a key made of nonce. at may be nil when the
-// endpoint is static.
-func (e *endpoint) append(out []byte, nonce [2]uint64, at *scenario.Cursor) []byte {
+// handshake is static.
+func (e *handshake) append(out []byte, nonce [2]uint64, at *scenario.Cursor) []byte {
 	for _, part := range e.before {
 		out = part.append(out, at)
 	}
@@ -147,9 +147,9 @@ func headEnd(b []byte, from int) int {
 	}
 }
 
-// judge reads the complete head of an answer to an upgrade. Interim answers
+// answer reads the complete head of an answer to an upgrade. Interim answers
 // come before the one that counts: the connection then goes on waiting.
-func (e *endpoint) judge(head []byte, nonce [2]uint64) (status int, interim bool, err error) {
+func (e *handshake) answer(head []byte, nonce [2]uint64) (status int, interim bool, err error) {
 	answer, err := http.ReadResponse(bufio.NewReaderSize(bytes.NewReader(head), len(head)), nil)
 	if err != nil {
 		// The text holds the target's words, however long.

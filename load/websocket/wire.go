@@ -27,7 +27,7 @@ const (
 // the upgrade needs are let go after it.
 type wire struct {
 	p     *Protocol
-	at    *endpoint
+	at    *handshake
 	rng   rand.PCG
 	phase phase
 
@@ -50,7 +50,7 @@ type wire struct {
 	answers bool   // that message answers x
 }
 
-func newWire(p *Protocol, at *endpoint, seed uint64) *wire {
+func newWire(p *Protocol, at *handshake, seed uint64) *wire {
 	return &wire{p: p, at: at, rng: *rand.NewPCG(seed, 0x7765627365636b74)}
 }
 
@@ -170,7 +170,7 @@ func (w *wire) upgraded(in []byte) (rest []byte, err error) {
 			return nil, nil
 		}
 		in = in[end-had:]
-		status, interim, err := w.at.judge(w.answer[:end], w.nonce)
+		status, interim, err := w.at.answer(w.answer[:end], w.nonce)
 		w.answer = nil
 		if err != nil {
 			if w.x != nil {

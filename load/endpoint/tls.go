@@ -1,4 +1,4 @@
-package place
+package endpoint
 
 import (
 	"crypto/tls"
@@ -9,8 +9,8 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// sessions is how many hosts' sessions a configuration keeps for resumption. A
-// place is one host.
+// sessions is how many hosts' sessions a configuration keeps for resumption. An
+// endpoint is one host.
 const sessions = 1
 
 // config makes the TLS of connections to host. The zero scenario.TLS checks

@@ -10,7 +10,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-func TestJudge(t *testing.T) {
+func TestValidity(t *testing.T) {
 	healthy := func(open bool) *evidence {
 		e := &evidence{open: open, span: 10 * time.Second, asked: 64, cpus: 2, loopback: true,
 			summary: record.LoadSummary{Requests: 20000, Rate: 2000, Latency: record.Quantiles{P50: 5e6, P99: 20e6},
@@ -89,7 +89,7 @@ func TestJudge(t *testing.T) {
 	for _, test := range tests {
 		e := healthy(test.open)
 		test.change(e)
-		g, warnings := judge(e)
+		g, warnings := validity(e)
 		why, said := strings.Join(g.WhyInvalid, "; "), strings.Join(warnings, "; ")
 		if g.Valid != (test.invalid == "") || !strings.Contains(why, test.invalid) {
 			t.Errorf("%s: valid %v because of %q, want %q", test.name, g.Valid, why, test.invalid)

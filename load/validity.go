@@ -13,7 +13,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// Thresholds of the generator's judgement of itself. What is over one of these
+// Thresholds of the generator's validity. What is over one of these
 // makes the run invalid: its figures describe the generator.
 const (
 	// ownLag: a request that is sent late although a connection was free adds
@@ -54,7 +54,7 @@ const (
 	localFailures = 0.001
 	// unfinishedMost: of a request that never ended, the latency is only known to
 	// be at least its age. With up to one in 100 of these the 99th percentile, by
-	// which most runs are judged, still is one of a request that ended; with more
+	// which the validity of most runs rests, still is one of a request that ended; with more
 	// it may lie anywhere above. (The estimate of record.Counts.Censored cannot
 	// say more: it takes the unfinished to be like the others, which under a
 	// target that stalls they are not.)
@@ -74,7 +74,7 @@ const (
 	figureErrors  = "the rate and the share of errors"
 )
 
-// evidence is the basis of the generator's judgement, over the measured span.
+// evidence is the basis of the generator's validity, over the measured span.
 type evidence struct {
 	open     bool
 	span     time.Duration
@@ -110,21 +110,21 @@ func (v *verdict) invalid(figure, format string, args ...any) {
 	v.why = append(v.why, fmt.Sprintf(format, args...)+"; "+figure+" cannot be trusted")
 }
 
-// judge is pure: the same evidence gives the same verdict and texts.
-func judge(e *evidence) (record.Generator, []string) {
+// validity is pure: the same evidence gives the same verdict and texts.
+func validity(e *evidence) (record.Generator, []string) {
 	v := verdict{why: []string{}}
 	if e.summary.Requests > 0 {
 		if e.open {
-			judgeLag(e, &v)
+			checkLag(e, &v)
 		} else {
-			judgeLittle(e, &v)
+			checkLittle(e, &v)
 		}
-		judgeLimits(e, &v)
+		checkLimits(e, &v)
 	}
-	judgeConnections(e, &v)
-	judgeCPU(e, &v)
-	judgeOffered(e, &v)
-	unanswered := judgeUnfinished(e, &v)
+	checkConnections(e, &v)
+	checkCPU(e, &v)
+	checkOffered(e, &v)
+	unanswered := checkUnfinished(e, &v)
 	verdict := record.ValidityValid
 	if len(v.why) > 0 {
 		verdict = record.ValidityInvalid
@@ -132,9 +132,9 @@ func judge(e *evidence) (record.Generator, []string) {
 	return record.Generator{WhyInvalid: v.why, Valid: len(v.why) == 0, Validity: verdict, Unanswered: unanswered}, warnings(e)
 }
 
-// judgeLag separates the generator's own lag from queueing: lag while all
+// checkLag separates the generator's own lag from queueing: lag while all
 // connections were busy is the target's and belongs into the latency.
-func judgeLag(e *evidence, v *verdict) {
+func checkLag(e *evidence, v *verdict) {
 	bound := e.ownLagBound()
 	switch typical, tail := time.Duration(e.own.P50), time.Duration(e.own.P99); {
 	case typical > bound:
@@ -167,7 +167,7 @@ func (e *evidence) queueShare() float64 {
 	return float64(e.spent.delay) / float64(wanted)
 }
 
-func judgeLittle(e *evidence, v *verdict) {
+func checkLittle(e *evidence, v *verdict) {
 	total := e.serviceSum + e.lagSum + e.thinkSum
 	if total <= 0 {
 		return
@@ -176,13 +176,13 @@ func judgeLittle(e *evidence, v *verdict) {
 	if share >= littleLeast {
 		return
 	}
-	inService, places, what := float64(e.serviceSum)/float64(e.span), e.asked, "connections"
+	inService, slots, what := float64(e.serviceSum)/float64(e.span), e.asked, "connections"
 	if e.summary.Streams > 1 {
-		places, what = e.asked*e.summary.Streams, "streams"
+		slots, what = e.asked*e.summary.Streams, "streams"
 	}
 	v.invalid(figureRate, "Little's law: %.0f requests/s x %s mean service time keep %.1f of %d %s in service; "+
 		"the generator itself held them for %.0f %% of the time between two requests",
-		float64(e.summary.Requests)/e.span.Seconds(), notation.Time(e.meanService()), inService, places, what, 100*(1-share))
+		float64(e.summary.Requests)/e.span.Seconds(), notation.Time(e.meanService()), inService, slots, what, 100*(1-share))
 }
 
 // localLimits are the generator's own limits, by the failures that they cause.
@@ -194,7 +194,7 @@ var localLimits = [...]struct {
 	{KindNoPorts, "local ports (fewer new connections, more local addresses, or a wider net.ipv4.ip_local_port_range)"},
 }
 
-func judgeLimits(e *evidence, v *verdict) {
+func checkLimits(e *evidence, v *verdict) {
 	for _, limit := range localLimits {
 		n := e.summary.ErrorKinds[string(limit.kind)]
 		if float64(n) > localFailures*float64(e.summary.Requests) {
@@ -203,9 +203,9 @@ func judgeLimits(e *evidence, v *verdict) {
 	}
 }
 
-// judgeConnections voids a run whose connections are missing for a reason of
+// checkConnections voids a run whose connections are missing for a reason of
 // the generator's. A target that refuses them is a finding, and only a warning.
-func judgeConnections(e *evidence, v *verdict) {
+func checkConnections(e *evidence, v *verdict) {
 	if !e.disconnected() {
 		return
 	}
@@ -222,7 +222,7 @@ func (e *evidence) disconnected() bool {
 	return (!e.open || e.held) && !e.ramped && e.spent.edges > 0 && e.spent.open < connectedLeast*float64(e.asked)
 }
 
-func judgeCPU(e *evidence, v *verdict) {
+func checkCPU(e *evidence, v *verdict) {
 	switch used := e.cpusUsed(); {
 	case used >= cpuMost*float64(e.cpus):
 		v.invalid(figureBoth, "the generator used %.2f of %d CPUs: it is the limit, not the target", used, e.cpus)
@@ -232,17 +232,17 @@ func judgeCPU(e *evidence, v *verdict) {
 	}
 }
 
-// judgeOffered compares sent requests with due ones. Requests that waited
+// checkOffered compares sent requests with due ones. Requests that waited
 // for a connection while the generator had time are the target's doing.
-func judgeOffered(e *evidence, v *verdict) {
+func checkOffered(e *evidence, v *verdict) {
 	if e.neverSent() && e.full() {
 		v.invalid(figureOffered, "%d of %d due requests were never sent, and the generator had no time left for them", e.waiting, e.due())
 	}
 }
 
-// judgeUnfinished voids a run in which too many requests never ended for
+// checkUnfinished voids a run in which too many requests never ended for
 // their latency to be known, and returns the reason.
-func judgeUnfinished(e *evidence, v *verdict) string {
+func checkUnfinished(e *evidence, v *verdict) string {
 	open := e.begun + e.waiting
 	if e.cut || float64(open) <= unfinishedMost*float64(e.due()) {
 		return ""

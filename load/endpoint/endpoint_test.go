@@ -1,4 +1,4 @@
-package place
+package endpoint
 
 import (
 	"crypto/ecdsa"
@@ -19,7 +19,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	for url, want := range map[string]Place{
+	for url, want := range map[string]Endpoint{
 		"http://h.test":                    {Scheme: "http", Address: "h.test:80", Authority: "h.test", Path: "/"},
 		"HTTPS://h.test/a?b=c#d":           {Scheme: "https", Address: "h.test:443", Authority: "h.test", Path: "/a?b=c"},
 		"http://h.test:81?a=b":             {Scheme: "http", Address: "h.test:81", Authority: "h.test:81", Path: "/?a=b"},
@@ -91,7 +91,7 @@ func issue(t *testing.T) (cert, key []byte) {
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
 }
 
-// handshake connects as the place says to a server on loopback and returns
+// handshake connects as the endpoint says to a server on loopback and returns
 // the client's state.
 func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, error) {
 	t.Helper()

@@ -1,4 +1,4 @@
-package place
+package endpoint
 
 import (
 	"crypto/tls"
@@ -12,9 +12,9 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// Place is where a request of a plan goes. Two places with the same Scheme and
+// Endpoint is where a request of a plan goes. Two endpoints with the same Scheme and
 // Address are one host, and one of their TLS configurations serves both.
-type Place struct {
+type Endpoint struct {
 	Scheme    string      // in lower case
 	Address   string      // host:port, IPv6 in brackets; the scheme's port when the URL has none
 	Authority string      // as the URL has it, for a Host or :authority header
@@ -42,16 +42,16 @@ var schemes = map[string]scheme{
 // data, and credentials in a URL are refused: they belong into a header. A
 // fragment is dropped. Each call for a secure scheme makes a configuration of
 // its own from p.TLS, session cache included.
-func Parse(rawURL string, p *scenario.Plan) (Place, error) {
+func Parse(rawURL string, p *scenario.Plan) (Endpoint, error) {
 	name, rest, ok := strings.Cut(rawURL, "://")
 	if !ok {
 		//lint:ignore ST1005 the dots stand for the rest of a URL
-		return Place{}, fmt.Errorf("URL %.80q has no scheme; write http://...", redact.Text(rawURL))
+		return Endpoint{}, fmt.Errorf("URL %.80q has no scheme; write http://...", redact.Text(rawURL))
 	}
-	at := Place{Scheme: strings.ToLower(name)}
+	at := Endpoint{Scheme: strings.ToLower(name)}
 	kind, known := schemes[at.Scheme]
 	if !known {
-		return Place{}, fmt.Errorf("URL %.80q: scheme %q is not supported", redact.Text(rawURL), name)
+		return Endpoint{}, fmt.Errorf("URL %.80q: scheme %q is not supported", redact.Text(rawURL), name)
 	}
 	at.Authority = rest
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
@@ -59,25 +59,25 @@ func Parse(rawURL string, p *scenario.Plan) (Place, error) {
 	}
 	host, err := at.host(kind)
 	if err != nil {
-		return Place{}, fmt.Errorf("URL %.80q: %w", redact.Text(rawURL), err)
+		return Endpoint{}, fmt.Errorf("URL %.80q: %w", redact.Text(rawURL), err)
 	}
 	at.Path, _, _ = strings.Cut(at.Path, "#")
 	if !strings.HasPrefix(at.Path, "/") {
 		at.Path = "/" + at.Path
 	}
 	if err := checkPath(at.Path); err != nil {
-		return Place{}, fmt.Errorf("URL %.80q: %w", redact.Text(rawURL), err)
+		return Endpoint{}, fmt.Errorf("URL %.80q: %w", redact.Text(rawURL), err)
 	}
 	if kind.secure {
 		if at.TLS, err = config(host, p); err != nil {
-			return Place{}, err
+			return Endpoint{}, err
 		}
 	}
 	return at, nil
 }
 
 // host fills in the address and returns the host without its port.
-func (at *Place) host(kind scheme) (string, error) {
+func (at *Endpoint) host(kind scheme) (string, error) {
 	if strings.Contains(at.Authority, "{{") {
 		return "", fmt.Errorf("the host cannot come from data")
 	}
@@ -103,13 +103,13 @@ func (at *Place) host(kind scheme) (string, error) {
 // are the template's.
 func checkPath(path string) error {
 	for {
-		before, place, ok := strings.Cut(path, "{{")
+		before, data, ok := strings.Cut(path, "{{")
 		if i := strings.IndexFunc(before, func(c rune) bool { return c <= ' ' || c >= 0x7f }); i >= 0 {
 			return fmt.Errorf("character %q must be percent-encoded", before[i:i+1])
 		}
 		if !ok {
 			return nil
 		}
-		_, path, _ = strings.Cut(place, "}}")
+		_, path, _ = strings.Cut(data, "}}")
 	}
 }
