@@ -132,13 +132,13 @@ func (f *follower) follow(from, to trace.Time, by trace.GoID, w, root wait) {
 	f.hops--
 	if g.since < to {
 		start := max(from, g.since)
-		f.tell(start, to, g, past{from: g.since, stack: f.siteStack(g), state: g.doing()}, w, root)
+		f.describe(start, to, g, past{from: g.since, stack: f.siteStack(g), state: g.doing()}, w, root)
 		to = start
 	}
 	for i := g.past.before(to) - 1; i >= 0 && to > from; i-- {
 		p := g.past.at(i)
 		start := max(from, p.from)
-		f.tell(start, to, g, *p, w, root)
+		f.describe(start, to, g, *p, w, root)
 		to = start
 	}
 	switch {
@@ -150,8 +150,8 @@ func (f *follower) follow(from, to trace.Time, by trace.GoID, w, root wait) {
 	}
 }
 
-// tell adds what a goroutine did in one state.
-func (f *follower) tell(from, to trace.Time, g *goroutine, p past, w, root wait) {
+// describe adds what a goroutine did in one state.
+func (f *follower) describe(from, to trace.Time, g *goroutine, p past, w, root wait) {
 	if len(f.pieces) >= maxPieces {
 		f.cut(from, w.chain)
 		return

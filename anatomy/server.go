@@ -7,7 +7,7 @@ import (
 )
 
 // server says which server a goroutine belongs to, and so how its requests are
-// told apart.
+// distinguished.
 type server uint8
 
 const (

@@ -76,11 +76,11 @@ func Runs(a, b *record.Record) Comparison {
 		{verify.Metric{Name: "bytes_per_request", Unit: "bytes"}, func(r *record.Record) []float64 { return ratio(series(r, "/gc/heap/allocs:bytes"), served(r)) }},
 		{verify.Metric{Name: "rss", Unit: "bytes"}, func(r *record.Record) []float64 { return series(r, record.ProcessRSS) }},
 	} {
-		told := windows(m.Metric, m.of(a), m.of(b))
+		reported := windows(m.Metric, m.of(a), m.of(b))
 		if m.Name == "throughput" && atARate(a.Run) && atARate(b.Run) {
-			told.Known, told.Why = false, "the load gives it"
+			reported.Known, reported.Why = false, "the load gives it"
 		}
-		out.Metrics = append(out.Metrics, told)
+		out.Metrics = append(out.Metrics, reported)
 	}
 	costA, eachA := functions(a)
 	costB, eachB := functions(b)

@@ -36,7 +36,7 @@ func FlameHTML(w io.Writer, f *Flame) error {
 		Rows   int
 		Frames []flameBox
 		Caveat string
-	}{Runs: f.Runs, Caveat: Caveat, Change: f.told(f.Root)}
+	}{Runs: f.Runs, Caveat: Caveat, Change: f.reported(f.Root)}
 	for side, cost := range f.Root.Cost {
 		page.Costs[side] = render.Amount(cost, "ns")
 	}
@@ -67,14 +67,14 @@ func (f *Flame) box(frame *Frame, row int, left [2]float64) flameBox {
 	share := func(side int) float64 { return frame.Cost[side] / f.Root.Cost[side] }
 	return flameBox{
 		Name: frame.Function, Class: class,
-		Title: fmt.Sprintf("%s\n%s", frame.Function, f.told(frame)),
+		Title: fmt.Sprintf("%s\n%s", frame.Function, f.reported(frame)),
 		Style: template.CSS(fmt.Sprintf("--y:%d;--la:%.5f;--wa:%.5f;--lb:%.5f;--wb:%.5f;--d:%.2f",
 			row, left[0], share(0), left[1], share(1), math.Abs(d))),
 	}
 }
 
-// told describes both costs of a frame.
-func (f *Flame) told(frame *Frame) string {
+// reported describes both costs of a frame.
+func (f *Flame) reported(frame *Frame) string {
 	a, b := frame.Cost[0], frame.Cost[1]
 	text := fmt.Sprintf("CPU per request: a %s (%.1f %%), b %s (%.1f %%)", render.Amount(a, "ns"), 100*a/f.Root.Cost[0], render.Amount(b, "ns"), 100*b/f.Root.Cost[1])
 	switch {

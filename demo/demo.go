@@ -17,7 +17,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/redline-go/redline/judge"
+	"github.com/redline-go/redline/assess"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/report"
 	"github.com/redline-go/redline/run"
@@ -151,7 +151,7 @@ func (c *climb) measure(ctx context.Context, name string, why choice) (Step, err
 		return Step{}, fmt.Errorf("step %q: %w", name, err)
 	}
 	c.phase("taking requests apart")
-	rec, summary, err := judge.Bundle(dir)
+	rec, summary, err := assess.Bundle(dir)
 	if err != nil {
 		return Step{}, fmt.Errorf("step %q: %w", name, err)
 	}

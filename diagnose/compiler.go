@@ -29,17 +29,17 @@ func (p *Pass) reason(findings []record.Finding, stages map[string]Stage) {
 		if stage != Memory && stage != CPUUse || f.Where.Function == "" {
 			continue
 		}
-		told := 0
+		reported := 0
 		for _, line := range said.Lines {
 			if line.Function != f.Where.Function || line.Line != f.Where.Line {
 				continue
 			}
 			for _, r := range line.Remarks {
-				if told == mostReasons || (r.Kind == record.Escapes) != (stage == Memory) {
+				if reported == mostReasons || (r.Kind == record.Escapes) != (stage == Memory) {
 					continue
 				}
 				f.Evidence = append(f.Evidence, Fact(FromCompiler, line.Cost(), Ratio, "the compiler at %s: %s", At(line.Frame), remarkText(r)))
-				told++
+				reported++
 			}
 		}
 	}

@@ -58,7 +58,7 @@ type Cause struct {
 	Title string // "Requests wait for a database connection"
 	Doc   string // how it looks to the engineer, in two or three sentences
 	// Knows tells how redline knows: the evidence, the thresholds, and what it is
-	// told apart from.
+	// reported apart from.
 	Knows string
 	// Remedy is the general advice; a finding's remedy is specific.
 	Remedy string

@@ -162,14 +162,14 @@ func (e *Exporters) close() []string {
 	if e.pyroscope != nil {
 		all = append(all, e.pyroscope.close)
 	}
-	told := make([]string, len(all))
+	reported := make([]string, len(all))
 	var done sync.WaitGroup
 	for i, f := range all {
-		done.Go(func() { told[i] = f() })
+		done.Go(func() { reported[i] = f() })
 	}
 	done.Wait()
 	var warnings []string
-	for _, text := range told {
+	for _, text := range reported {
 		if text != "" {
 			warnings = append(warnings, text)
 		}

@@ -35,16 +35,16 @@ var staleMarker = math.Float64frombits(0x7ff0000000000002)
 // remote writes windows to Prometheus, each sample at the end of its window.
 type remote struct {
 	*pusher
-	common []label
-	told   map[string]bool // metrics whose type was sent
-	alive  map[*line]bool  // that a stale marker is owed to
-	last   time.Time       // end of the newest window
+	common   []label
+	reported map[string]bool // metrics whose type was sent
+	alive    map[*line]bool  // that a stale marker is owed to
+	last     time.Time       // end of the newest window
 }
 
 func newRemote(p *pusher) *remote {
 	p.header.Set("Content-Encoding", "snappy")
 	p.header.Set("X-Prometheus-Remote-Write-Version", "0.1.0")
-	return &remote{pusher: p, told: map[string]bool{}, alive: map[*line]bool{}}
+	return &remote{pusher: p, reported: map[string]bool{}, alive: map[*line]bool{}}
 }
 
 func (r *remote) begin(common []label) {
@@ -83,8 +83,8 @@ func (r *remote) windows(all []window) {
 	for _, t := range byLine(all) {
 		r.last = all[len(all)-1].at
 		r.alive[t.line] = true
-		if !r.told[t.metric] {
-			r.told[t.metric] = true
+		if !r.reported[t.metric] {
+			r.reported[t.metric] = true
 			e.metadata(t.line)
 		}
 		r.encode(&e, t)

@@ -137,16 +137,16 @@ func TestChangePoints(t *testing.T) {
 // TestSteadyHistories: noise alone makes hardly a change.
 func TestSteadyHistories(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	told := 0
+	reported := 0
 	for range 200 {
 		var results []Result
 		for n := range 40 {
 			results = append(results, result(n, 40e3*math.Exp(0.02*rng.NormFloat64())))
 		}
-		told += len(Arrange(results, Options{})[0].Changes)
+		reported += len(Arrange(results, Options{})[0].Changes)
 	}
-	if told > 10 {
-		t.Errorf("%d changes were told in 200 histories without any", told)
+	if reported > 10 {
+		t.Errorf("%d changes were told in 200 histories without any", reported)
 	}
 }
 

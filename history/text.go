@@ -40,7 +40,7 @@ func Text(w io.Writer, all []Series, o TextOptions) error {
 		for _, line := range chart(s, o.Width, o.Plain) {
 			inert.Fprintf(&b, "%s\n", inert.Own(line))
 		}
-		b.WriteString(told(s, o))
+		b.WriteString(reported(s, o))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -59,8 +59,8 @@ func title(s Series) string {
 		notation.Clean(s.Metric), notation.Clean(s.Scenario), notation.Clean(string(s.Kind)), notation.Clean(s.Hash[:min(8, len(s.Hash))]), len(s.Points), unit, better)
 }
 
-// told lists a series' changes, or why there can be none.
-func told(s Series, o TextOptions) string {
+// reported lists a series' changes, or why there can be none.
+func reported(s Series, o TextOptions) string {
 	if len(s.Points) < LeastPoints {
 		return fmt.Sprintf("  too few commits to detect a change: %d of %d\n", len(s.Points), LeastPoints)
 	}

@@ -16,16 +16,16 @@ import (
 // them (0 is all). Hot lines of which the compiler says nothing are counted.
 func Text(w io.Writer, said record.Compiler, most int) error {
 	var b strings.Builder
-	told, silent := 0, 0
+	reported, silent := 0, 0
 	for _, l := range said.Lines {
 		if len(l.Remarks) == 0 {
 			silent++
 			continue
 		}
-		if most > 0 && told == most {
+		if most > 0 && reported == most {
 			continue
 		}
-		told++
+		reported++
 		inert.Fprintf(&b, "%s:%d  %s  (%s)\n", path.Base(l.File), l.Line, cost(l), callstack.Short(l.Function))
 		for _, r := range l.Remarks {
 			inert.Fprintf(&b, "    %s\n", r.Text)
@@ -37,7 +37,7 @@ func Text(w io.Writer, said record.Compiler, most int) error {
 	switch {
 	case len(said.Lines) == 0:
 		b.WriteString("nothing is hot: the run has no CPU or allocs profile, or none of the service's own lines takes 2 % of either\n")
-	case told == 0:
+	case reported == 0:
 		inert.Fprintf(&b, "the compiler (%s) has no remarks on the %d hot lines\n", said.GoVersion, silent)
 	case silent > 0:
 		inert.Fprintf(&b, "%d more hot lines without remarks of the compiler (%s)\n", silent, said.GoVersion)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redline-go/redline/diagnose/tale"
+	"github.com/redline-go/redline/diagnose/slowest"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 )
@@ -25,7 +25,7 @@ type pageData struct {
 	Places     []string             `json:"places"`  // where each is, in one line
 	Run        record.Run           `json:"run"`
 	Anatomy    *record.Anatomy      `json:"anatomy"` // null without one
-	Tales      []tale.Tale          `json:"tales"`   // the slowest requests in words
+	Slowest    []slowest.Request    `json:"slowest"` // the slowest requests in words
 	Axis       axis                 `json:"axis"`
 	Charts     []chart              `json:"charts"`
 	Others     []otherSeries        `json:"others"`
@@ -134,9 +134,9 @@ func (d *pageData) readAnatomy(rec *record.Record) {
 		}
 		return
 	}
-	d.Tales = tale.Tell(rec, &a, tale.Most) // before its stacks are cut
-	for i := range d.Tales {
-		d.Tales[i].Steps = list(d.Tales[i].Steps[:min(len(d.Tales[i].Steps), maxSteps)])
+	d.Slowest = slowest.Describe(rec, &a, slowest.Most) // before its stacks are cut
+	for i := range d.Slowest {
+		d.Slowest[i].Steps = list(d.Slowest[i].Steps[:min(len(d.Slowest[i].Steps), maxSteps)])
 	}
 	for _, band := range []*[]record.Part{&a.All, &a.Median, &a.Tail} {
 		*band = list((*band)[:min(len(*band), maxParts)])

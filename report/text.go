@@ -39,7 +39,7 @@ func Text(w io.Writer, s *record.Summary, o TextOptions) error {
 	t.findings()
 	t.ledger()
 	t.notJudged()
-	t.tales()
+	t.slowest()
 	t.load()
 	t.thresholds()
 	t.sources()

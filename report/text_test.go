@@ -90,8 +90,8 @@ func TestTextTellsTheSlowest(t *testing.T) {
 	}
 	const title = "The slowest requests that were traced"
 	all := text(report.TextOptions{All: true, Record: rec, Width: 100})
-	_, tales, ok := strings.Cut(all, title)
-	if !ok || !strings.Contains(tales, "it waited for a free connection of the database pool") || !strings.Contains(tales, "\n 5  ") || strings.Contains(tales, "\n 6  ") {
+	_, slowest, ok := strings.Cut(all, title)
+	if !ok || !strings.Contains(slowest, "it waited for a free connection of the database pool") || !strings.Contains(slowest, "\n 5  ") || strings.Contains(slowest, "\n 6  ") {
 		t.Errorf("all of it:\n%s", all)
 	}
 	for line := range strings.SplitSeq(all, "\n") {

@@ -37,8 +37,8 @@ var dockers = []int{
 // Subtle: this runs before TestMain, on the first thread, whose privileges exec
 // keeps. The new image is the test binary again, that much poorer.
 func init() {
-	words, told := os.LookupEnv(contained)
-	if !told {
+	words, reported := os.LookupEnv(contained)
+	if !reported {
 		return
 	}
 	err := giveUp(strings.Fields(words))

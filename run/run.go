@@ -37,7 +37,7 @@ type Options struct {
 	Plan *scenario.Plan
 	Dir  string // of the bundle; must not exist or be empty
 	// Place is Dir as it was reserved earlier; nil reserves it for this run.
-	Place   *record.Place
+	Place   *record.Reservation
 	Version string // of redline
 	// Binary is a target that target.Build made earlier; empty builds anew.
 	Binary string

@@ -36,8 +36,8 @@ const (
 	abandoned
 )
 
-// told is a source's report after its end.
-type told struct {
+// reported is a source's report after its end.
+type reported struct {
 	health chan record.SourceHealth
 	stored chan stored
 }
@@ -87,8 +87,8 @@ func (s *seat) end(within context.Context, p patience) {
 }
 
 // ask has the source say how it fared and leave its file, concurrently with the caller.
-func (s *seat) ask() told {
-	t := told{make(chan record.SourceHealth, 1), make(chan stored, 1)}
+func (s *seat) ask() reported {
+	t := reported{make(chan record.SourceHealth, 1), make(chan stored, 1)}
 	go func() {
 		t.health <- s.health()
 		var left stored
@@ -101,16 +101,16 @@ func (s *seat) ask() told {
 }
 
 // gather adds a source's report, if it has one when the context ends.
-func (s *seat) gather(out *Watched, t told, within context.Context, p patience) {
+func (s *seat) gather(out *Watched, t reported, within context.Context, p patience) {
 	name := s.source.Describe().Name
 	health, ok := received(t.health, within)
 	if !ok {
 		health = record.SourceHealth{Name: name, CPU: s.cpu, Why: fmt.Sprintf("it did not report its health within %v: its figures may be incomplete", p.end)}
 	}
 	out.Health = append(out.Health, health)
-	left, told := received(t.stored, within)
+	left, reported := received(t.stored, within)
 	switch {
-	case !told && ok:
+	case !reported && ok:
 		out.Warnings = append(out.Warnings, fmt.Sprintf("%s: its file is missing: it was not ready within %v", name, p.end))
 	case left.err != nil:
 		out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %v", name, left.err))

@@ -113,7 +113,7 @@ func (w *Watch) Close() Watched {
 	for _, s := range w.seats {
 		s.end(within, w.patience)
 	}
-	var all []told
+	var all []reported
 	for _, s := range w.seats {
 		all = append(all, s.ask())
 	}

@@ -118,16 +118,16 @@ func hooks(ctx context.Context, main mainPackage, folder, own string) (Instrumen
 }
 
 // placeOf asks the go command where its files are.
-func placeOf(ctx context.Context, main mainPackage, folder string) (instrument.Place, error) {
+func placeOf(ctx context.Context, main mainPackage, folder string) (instrument.Layout, error) {
 	out, err := guard.Output(ctx, main.goCommand(folder, "env", "-json", "GOMODCACHE", "GOMOD", "GOWORK", "GOFLAGS"), syscall.SIGINT)
 	if err != nil {
-		return instrument.Place{}, err
+		return instrument.Layout{}, err
 	}
 	var env struct{ GOMODCACHE, GOMOD, GOWORK, GOFLAGS string }
 	if err := json.Unmarshal(out, &env); err != nil {
-		return instrument.Place{}, fmt.Errorf("read go env: %w", err)
+		return instrument.Layout{}, fmt.Errorf("read go env: %w", err)
 	}
-	p := instrument.Place{ModCache: env.GOMODCACHE, GoMod: env.GOMOD}
+	p := instrument.Layout{ModCache: env.GOMODCACHE, GoMod: env.GOMOD}
 	if env.GOWORK != "off" {
 		p.GoWork = env.GOWORK
 	}

@@ -52,11 +52,11 @@ func (r Rules) alpha() float64 {
 func Decide(pairs, aa []Pair, look int, r Rules) Result {
 	out := Result{Schema: Schema, Verdict: Inconclusive, Pairs: len(pairs), Alpha: r.alpha(), Looks: look, Planned: r.looks(), Warnings: []string{}, Metrics: []MetricResult{}}
 	at := r.at(len(pairs), look)
-	judged := make([]judgement, len(r.Metrics))
+	decided := make([]judgement, len(r.Metrics))
 	var deciding []float64
 	for i, m := range r.Metrics {
-		judged[i] = weigh(m, pairs, aa, at)
-		p := judged[i].p
+		decided[i] = weigh(m, pairs, aa, at)
+		p := decided[i].p
 		if m.Advisory {
 			p = math.NaN()
 		}
@@ -64,9 +64,9 @@ func Decide(pairs, aa []Pair, look int, r Rules) Result {
 	}
 	for i, adjusted := range stat.Holm(deciding) {
 		if r.Metrics[i].Advisory {
-			adjusted = judged[i].p
+			adjusted = decided[i].p
 		}
-		out.Metrics = append(out.Metrics, judged[i].verdict(adjusted <= at.level, look >= r.looks()))
+		out.Metrics = append(out.Metrics, decided[i].verdict(adjusted <= at.level, look >= r.looks()))
 	}
 	out.AA.Pairs, out.AA.Different = len(aa), []string{}
 	out.conclude()

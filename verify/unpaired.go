@@ -24,7 +24,7 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 	drift, wide, known := drifted(base, blocks)
 	out.Stored.Drift = drift
 	level := r.alpha()
-	var judged []judgement
+	var decided []judgement
 	var deciding []float64
 	for _, m := range r.Metrics {
 		if !m.Asked && !m.delivered(base) {
@@ -37,7 +37,7 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 		} else if m.timed() {
 			j.widen(wide)
 		}
-		judged = append(judged, j)
+		decided = append(decided, j)
 		if m.Advisory {
 			deciding = append(deciding, math.NaN())
 		} else {
@@ -45,10 +45,10 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 		}
 	}
 	for i, adjusted := range stat.Holm(deciding) {
-		if judged[i].m.Advisory {
-			adjusted = judged[i].p
+		if decided[i].m.Advisory {
+			adjusted = decided[i].p
 		}
-		out.Metrics = append(out.Metrics, judged[i].verdict(adjusted <= level, true))
+		out.Metrics = append(out.Metrics, decided[i].verdict(adjusted <= level, true))
 	}
 	out.conclude()
 	out.JudgeFailures(failed(base), failed(blocks))

@@ -51,9 +51,9 @@ type Node struct {
 // Took is how long the span lasted.
 func (n *Node) Took() time.Duration { return n.To - n.From }
 
-// Tell returns the stories of the slowest requests that have spans, at most so
+// Describe returns the stories of the slowest requests that have spans, at most so
 // many, slowest first; nil when none has.
-func Tell(rec *record.Record, most int) ([]Story, error) {
+func Describe(rec *record.Record, most int) ([]Story, error) {
 	slow, err := rec.SlowRequests()
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func Tell(rec *record.Record, most int) ([]Story, error) {
 			break
 		}
 		if of := byTrace[request.TraceID]; len(of) > 0 {
-			all = append(all, tell(request, of, queries))
+			all = append(all, describe(request, of, queries))
 		}
 	}
 	return all, nil
@@ -107,9 +107,9 @@ func queryIDs(rec *record.Record) (map[string]string, error) {
 	return byKey, nil
 }
 
-// tell makes the tree of one request. Spans that are each other's parents, which
+// describe makes the tree of one request. Spans that are each other's parents, which
 // only a broken service sends, are in no tree and left out.
-func tell(request record.SlowRequest, spans []record.TraceSpan, queries map[string]string) Story {
+func describe(request record.SlowRequest, spans []record.TraceSpan, queries map[string]string) Story {
 	s := Story{Request: request}
 	nodes := map[string]*Node{}
 	var order []*Node

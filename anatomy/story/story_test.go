@@ -51,14 +51,14 @@ func span(id, parent string, from, to time.Duration) record.TraceSpan {
 	return record.TraceSpan{Trace: "t", ID: id, Parent: parent, Name: id, From: from * ms, To: to * ms}
 }
 
-func TestTell(t *testing.T) {
+func TestDescribe(t *testing.T) {
 	query := span("query", "handler", 40, 90)
 	query.Statement = statement.Key("select * from orders where id in (1, 2, 3)")
 	other := span("other", "", 0, 1)
 	other.Trace = "u"
 	rec := bundle(t, query, span("handler", "entry", 30, 100), span("side", "handler", 80, 95), span("late", "handler", 99, 130),
 		span("entry", "request", 20, 110), span("query", "handler", 40, 90), span("lost", "gone", 50, 60), other)
-	stories, err := Tell(rec, 5)
+	stories, err := Describe(rec, 5)
 	if err != nil || len(stories) != 1 {
 		t.Fatalf("%d stories, %v", len(stories), err)
 	}
@@ -94,7 +94,7 @@ func TestTell(t *testing.T) {
 // TestBrokenSpans: spans from elsewhere may be each other's parents, or their own.
 func TestBrokenSpans(t *testing.T) {
 	rec := bundle(t, span("a", "b", 0, 1), span("b", "a", 0, 1), span("c", "c", 5, 3), span("d", "c", 0, 9))
-	stories, err := Tell(rec, 1)
+	stories, err := Describe(rec, 1)
 	if err != nil || len(stories) != 1 {
 		t.Fatalf("%d stories, %v", len(stories), err)
 	}
@@ -107,7 +107,7 @@ func TestBrokenSpans(t *testing.T) {
 }
 
 func TestNothingToTell(t *testing.T) {
-	if stories, err := Tell(bundle(t), 5); stories != nil || err != nil {
+	if stories, err := Describe(bundle(t), 5); stories != nil || err != nil {
 		t.Errorf("%v, %v", stories, err)
 	}
 }

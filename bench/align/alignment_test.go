@@ -134,7 +134,7 @@ func TestVerdict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			err := judge(test.spoil(trials(1000, good))).tell(&out)
+			err := judge(test.spoil(trials(1000, good))).describe(&out)
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("%v, want %q\n%s", err, test.want, out.String())
 			}

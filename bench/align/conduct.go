@@ -59,11 +59,11 @@ observe: {postgres: %[3]q}
 
 // stage is one run: its parts, and the service's own record.
 type stage struct {
-	clock  record.Clock
-	plan   *scenario.Plan
-	target *service.Target
-	bundle *record.Writer
-	told   lines
+	clock    record.Clock
+	plan     *scenario.Plan
+	target   *service.Target
+	bundle   *record.Writer
+	reported lines
 }
 
 // lines collects the service's output.
@@ -118,7 +118,7 @@ func measure(ctx context.Context, self string, n int, seed uint64, stderr io.Wri
 	}
 	s.target, err = service.Start(ctx, service.Options{
 		Target: s.plan.Target, URL: "http://" + listen + "/ready", Clock: s.clock, Window: width,
-		Stdout: &s.told, Stderr: stderr, Phase: func(string) {},
+		Stdout: &s.reported, Stderr: stderr, Phase: func(string) {},
 	})
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func measure(ctx context.Context, self string, n int, seed uint64, stderr io.Wri
 	if err = errors.Join(err, s.bundle.Close(record.Complete, "")); err != nil {
 		return nil, err
 	}
-	marks, err := s.told.marks()
+	marks, err := s.reported.marks()
 	if err != nil {
 		return nil, err
 	}

@@ -122,8 +122,8 @@ func (v *verdict) missed() (all []string) {
 	return all
 }
 
-// tell prints the table, and fails when a figure misses its bound.
-func (v verdict) tell(out io.Writer) error {
+// describe prints the table, and fails when a figure misses its bound.
+func (v verdict) describe(out io.Writer) error {
 	if v.trials == 0 {
 		return errors.New("no trial lies within one window and within a trace")
 	}

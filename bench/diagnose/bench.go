@@ -52,13 +52,13 @@ type measured struct {
 func newBench(o options, args []string, stdout io.Writer) *bench {
 	b := &bench{options: o, out: stdout}
 	b.results = results{Schema: "redline.diagnosis/1", When: time.Now().UTC().Truncate(time.Second), Host: record.HostInfo()}
-	b.results.Command = strings.Join(append([]string{"bench-diagnose"}, told(args)...), " ")
+	b.results.Command = strings.Join(append([]string{"bench-diagnose"}, reported(args)...), " ")
 	return b
 }
 
-// told leaves out of the flags where things lie on this machine, and the DSN,
+// reported leaves out of the flags where things lie on this machine, and the DSN,
 // which has a password in it: what is left is what was measured.
-func told(args []string) (kept []string) {
+func reported(args []string) (kept []string) {
 	for i := 0; i < len(args); i++ {
 		name, _, joined := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
 		switch name {
@@ -73,9 +73,9 @@ func told(args []string) (kept []string) {
 	return kept
 }
 
-// tell prints the table and writes the files. Marks that are missed are an
+// describe prints the table and writes the files. Marks that are missed are an
 // error.
-func (b *bench) tell() error {
+func (b *bench) describe() error {
 	if len(b.results.Runs) == 0 {
 		return errors.New("nothing was measured")
 	}

@@ -139,7 +139,7 @@ func TestNeeds(t *testing.T) {
 // TestToldCommand: a password in the DSN never reaches the results.
 func TestToldCommand(t *testing.T) {
 	args := []string{"-only", "sick/", "-postgres", "postgres://u:secret@h/d", "--postgres=postgres://u:secret@h/d", "-redline", "/x/redline", "-add", "-md", "page.md", "-runs", "2"}
-	if got := strings.Join(told(args), " "); got != "-only sick/ -add -runs 2" {
+	if got := strings.Join(reported(args), " "); got != "-only sick/ -add -runs 2" {
 		t.Errorf("told as %q", got)
 	}
 }

@@ -235,7 +235,7 @@ func (b *bench) recalibrate(ctx context.Context, cases []corpus.Case) error {
 		fmt.Fprint(b.out, calibration(b.results.Calibration))
 		return err
 	}
-	return b.tell()
+	return b.describe()
 }
 
 // keepOld takes over what the file of results holds. A file that is not there, or

@@ -122,5 +122,5 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		err = b.measure(ctx, chosen)
 	}
 	b.results.Took = b.before + time.Since(began)
-	return errors.Join(err, b.tell())
+	return errors.Join(err, b.describe())
 }

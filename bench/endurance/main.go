@@ -112,7 +112,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	return o.tell(seen, stdout)
+	return o.describe(seen, stdout)
 }
 
 // flagged reports whether a flag was given.

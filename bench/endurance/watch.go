@@ -109,8 +109,8 @@ func total(sizes map[string]int64) (sum int64) {
 	return sum
 }
 
-// tell prints the measurements next to their bounds, and fails when one exceeds its bound.
-func (o options) tell(s *seen, out io.Writer) error {
+// describe prints the measurements next to their bounds, and fails when one exceeds its bound.
+func (o options) describe(s *seen, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%v at %d requests/s, state %s\n\n", o.length, o.rate, s.run.State)
 	fmt.Fprintf(w, "figure\tmeasured\tasked\t\n")

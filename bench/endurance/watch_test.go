@@ -43,7 +43,7 @@ func TestTell(t *testing.T) {
 	s := &seen{memory: []int64{80 << 20, 90 << 20}, peak: 95 << 20, bundle: sizes(dir), run: record.Run{State: record.Complete, Sources: []record.SourceHealth{{Name: "spans", Why: "full"}}}}
 	s.largest = total(s.bundle)
 	var out strings.Builder
-	err := options{}.tell(s, &out)
+	err := options{}.describe(s, &out)
 	if err == nil || !strings.Contains(err.Error(), "bundle") || strings.Contains(err.Error(), "memory") {
 		t.Errorf("%v: want the bundle of 53 MB alone to be missed", err)
 	}
@@ -53,7 +53,7 @@ func TestTell(t *testing.T) {
 		}
 	}
 	s.bundle, s.largest = map[string]int64{"run.json": 1}, 1
-	if err := (options{}).tell(s, &out); err != nil {
+	if err := (options{}).describe(s, &out); err != nil {
 		t.Errorf("a small run fails: %v", err)
 	}
 }

@@ -172,7 +172,7 @@ func (r *results) writeSessions(b *strings.Builder) {
 		for _, t := range list {
 			cpu, _ := t.metric(decides)
 			thr, _ := t.metric("throughput")
-			line(b, letter(t.Place), told(t), fmt.Sprintf("%s, %+.1f %%", cpu.Verdict, 100*cpu.Estimate), fmt.Sprintf("%+.1f to %+.1f %%", 100*cpu.Low, 100*cpu.High),
+			line(b, letter(t.Place), reported(t), fmt.Sprintf("%s, %+.1f %%", cpu.Verdict, 100*cpu.Estimate), fmt.Sprintf("%+.1f to %+.1f %%", 100*cpu.Low, 100*cpu.High),
 				fmt.Sprintf("%.1f %%", 100*cpu.MDE), fmt.Sprintf("%s, %+.1f %%", thr.Verdict, 100*thr.Estimate),
 				fmt.Sprint(t.Turn), fmt.Sprint(t.Pairs), fmt.Sprintf("%d of %d", t.Look, t.Looks), fmt.Sprintf("%.0f s", t.Seconds))
 		}
@@ -180,7 +180,7 @@ func (r *results) writeSessions(b *strings.Builder) {
 	b.WriteByte('\n')
 }
 
-func told(t trial) string {
+func reported(t trial) string {
 	if t.Verdict == verify.Inconclusive || t.Verdict == verify.Invalid {
 		return fmt.Sprintf("%s (%s)", t.Verdict, t.Why)
 	}

@@ -35,8 +35,8 @@ type comparison struct {
 	now      baseline.Circumstances // of side b
 	store    *history.Store         // nil keeps nothing
 	kind     history.Kind
-	place    *record.Place // nil for a session that is resumed
-	own      bool          // side b has an environment of its own, and is not the commit's like
+	place    *record.Reservation // nil for a session that is resumed
+	own      bool                // side b has an environment of its own, and is not the commit's like
 }
 
 // begin checks the flags and prepares the session; the caller must close it.

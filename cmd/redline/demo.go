@@ -56,13 +56,13 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 	o.Dir = place.Dir()
 	view := newView(cmd.ErrOrStderr(), "the order gateway", plain)
 	defer view.Close()
-	told := cmd.OutOrStdout()
+	reported := cmd.OutOrStdout()
 	if asJSON {
-		told = cmd.ErrOrStderr()
+		reported = cmd.ErrOrStderr()
 	}
 	o.OnEvent = view.event
 	o.OnStep = func(s demo.Step) {
-		view.pause(func() { tellStep(told, s) })
+		view.pause(func() { tellStep(reported, s) })
 	}
 	steps, climbErr := demo.Run(cmd.Context(), o)
 	view.Close()
@@ -77,8 +77,8 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 	if asJSON {
 		err = ladder.JSON(cmd.OutOrStdout())
 	} else {
-		inert.Fprintf(told, "\n")
-		err = ladder.Text(told, report.TextOptions{Color: colour(told)})
+		inert.Fprintf(reported, "\n")
+		err = ladder.Text(reported, report.TextOptions{Color: colour(reported)})
 	}
 	switch {
 	case cmd.Context().Err() != nil:

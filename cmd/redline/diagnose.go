@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redline-go/redline/judge"
+	"github.com/redline-go/redline/assess"
 )
 
 func diagnoseCommand() *cobra.Command {
@@ -21,7 +21,7 @@ code is that of redline run for the same results.`,
 		Example: "  redline diagnose runs/20260102-150405-gateway --all",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rec, summary, err := judge.Bundle(args[0])
+			rec, summary, err := assess.Bundle(args[0])
 			if summary == nil {
 				return err
 			}

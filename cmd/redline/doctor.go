@@ -62,14 +62,14 @@ func printCheckup(w io.Writer, c *run.Checkup, asJSON, all bool) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	inert.Fprintf(out, "sources, on %s\n", c.Target)
 	for _, s := range c.Sources {
-		told := fmt.Sprintf("%d series", len(s.Series))
+		reported := fmt.Sprintf("%d series", len(s.Series))
 		switch {
 		case s.State == run.Blind || s.State == run.NotAsked:
-			told = s.Why
+			reported = s.Why
 		case len(s.Series) == 0:
-			told = "can be opened; it delivers in a run"
+			reported = "can be opened; it delivers in a run"
 		}
-		inert.Fprintf(out, "  %s\t%s\t%s\n", s.State, s.Name, told)
+		inert.Fprintf(out, "  %s\t%s\t%s\n", s.State, s.Name, reported)
 		if s.State == run.Partly {
 			for note := range strings.SplitSeq(s.Why, "; ") {
 				inert.Fprintf(out, "  \t\t- %s\n", note)

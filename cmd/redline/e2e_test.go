@@ -415,11 +415,11 @@ func TestPprofThatAnswersHTML(t *testing.T) {
 	}))
 	defer server.Close()
 	s := summaryOf(t, invoke(t, "run", server.URL, "-c", "2", "-d", "2s", "--warmup", "0s", "--pprof", server.URL+"/debug/pprof", "--json"))
-	told := false
+	reported := false
 	for _, source := range s.Sources {
-		told = told || !source.OK && strings.Contains(strings.ToLower(source.Why), "html")
+		reported = reported || !source.OK && strings.Contains(strings.ToLower(source.Why), "html")
 	}
-	if !told {
+	if !reported {
 		t.Errorf("no source says that pprof answers HTML: %+v", s.Sources)
 	}
 	if s.Load.Requests == 0 {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redline-go/redline/judge"
+	"github.com/redline-go/redline/assess"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -24,7 +24,7 @@ it lists all causes that redline can name.`,
 		Example: "  redline explain\n  redline explain lock-contention",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			causes, out := judge.Causes(), cmd.OutOrStdout()
+			causes, out := assess.Causes(), cmd.OutOrStdout()
 			if len(args) == 0 {
 				text := causes.List(width(out))
 				if markdown {
@@ -46,7 +46,7 @@ it lists all causes that redline can name.`,
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			var ids []string
-			for _, page := range judge.Causes() {
+			for _, page := range assess.Causes() {
 				ids = append(ids, cobra.CompletionWithDesc(page.ID, page.Title))
 			}
 			return ids, cobra.ShellCompDirectiveNoFileComp

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redline-go/redline/judge"
+	"github.com/redline-go/redline/assess"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/report"
@@ -65,7 +65,7 @@ func judged(stderr io.Writer, dir string) (*record.Record, *record.Summary, erro
 	}
 	var findings record.Findings
 	if err := rec.ReadJSON(record.FindingsFile, &findings); errors.Is(err, fs.ErrNotExist) {
-		rec, summary, err := judge.Bundle(dir)
+		rec, summary, err := assess.Bundle(dir)
 		if summary == nil {
 			return nil, nil, err
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redline-go/redline/judge"
+	"github.com/redline-go/redline/assess"
 	"github.com/redline-go/redline/lint"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
@@ -117,7 +117,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	view.event(run.Event{Phase: "taking requests apart"})
-	rec, summary, err := judge.Bundle(dir)
+	rec, summary, err := assess.Bundle(dir)
 	if summary == nil {
 		return errors.Join(runErr, err)
 	}

@@ -69,7 +69,7 @@ func ExpectAll(t testing.TB, suite []diagnose.Analyzer, from Fixture, want ...st
 	t.Helper()
 	out := judge(t, suite, from)
 	var got []string
-	all := told(out)
+	all := reported(out)
 	for i, f := range all {
 		check(t, f, i)
 		text := f.Cause
@@ -84,8 +84,8 @@ func ExpectAll(t testing.TB, suite []diagnose.Analyzer, from Fixture, want ...st
 	return all
 }
 
-// told returns what was found, and the notes on the measurement after it.
-func told(out record.Findings) []record.Finding {
+// reported returns what was found, and the notes on the measurement after it.
+func reported(out record.Findings) []record.Finding {
 	all := slices.Concat(out.Findings, out.Notes)
 	for i := range all {
 		all[i].Rank = i + 1
@@ -99,7 +99,7 @@ func ExpectFirst(t testing.TB, suite []diagnose.Analyzer, from Fixture, want str
 	t.Helper()
 	out := judge(t, suite, from)
 	got := ""
-	for i, f := range told(out) {
+	for i, f := range reported(out) {
 		check(t, f, i)
 		if i == 0 {
 			got = f.Cause

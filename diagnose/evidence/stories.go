@@ -9,7 +9,7 @@ const mostStories = 200
 // slowest first; nil when the run received none, or none can be read.
 func (p *Set) Stories() []story.Story {
 	return p.stories.get(func() []story.Story {
-		list, _ := story.Tell(p.Record, mostStories)
+		list, _ := story.Describe(p.Record, mostStories)
 		return list
 	})
 }

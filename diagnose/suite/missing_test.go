@@ -74,7 +74,7 @@ func complete() map[string]func() *Builder {
 // judgement is what a suite says of one bundle.
 type judgement struct {
 	found    map[string]record.Confidence
-	follows  map[string]bool // told in the finding of another
+	follows  map[string]bool // reported in the finding of another
 	unjudged map[string]bool
 }
 

@@ -129,7 +129,7 @@ func checkStories(t *testing.T, rec *record.Record) {
 			sampled++
 		}
 	}
-	stories, err := story.Tell(rec, 1000)
+	stories, err := story.Describe(rec, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

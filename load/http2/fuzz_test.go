@@ -32,8 +32,8 @@ func FuzzSession(f *testing.F) {
 	f.Add([]byte{1, 200}, joined(framed(frameHeaders, flagEndHeaders, 1, bomb()...), answer200(nil, 5)))
 	f.Add([]byte{7, 7}, joined(framed(frameWindow, 0, 0, number(100)...), settings(settingWindow, 0), answer200(nil, 1)))
 	f.Fuzz(func(t *testing.T, steps, in []byte) {
-		told := &slots{t: t}
-		s := NewSession(Config{Streams: 4, Handler: told, Keep: []string{"x"}})
+		reported := &slots{t: t}
+		s := NewSession(Config{Streams: 4, Handler: reported, Keep: []string{"x"}})
 		s.Open(nil)
 		in = append(settings(), in...)
 		for i := 0; len(in) > 0; i++ {
@@ -41,15 +41,15 @@ func FuzzSession(f *testing.F) {
 			if len(steps) > 0 {
 				step = steps[i%len(steps)]
 			}
-			slot := int(step) % len(told.live)
+			slot := int(step) % len(reported.live)
 			room, _ := s.Room()
 			switch {
-			case told.live[slot] && step&0x10 != 0:
+			case reported.live[slot] && step&0x10 != 0:
 				s.Reset(slot, Cancel, nil)
-				told.live[slot] = false
-			case !told.live[slot] && room > 0:
+				reported.live[slot] = false
+			case !reported.live[slot] && room > 0:
 				s.Begin(slot, Message{Block: []byte{0x82}, Body: make([]byte, int(step)<<8)}, nil)
-				told.live[slot] = true
+				reported.live[slot] = true
 			}
 			n := min(1+int(step), len(in))
 			_, err := s.Receive(in[:n], 1, nil)
@@ -74,7 +74,7 @@ type slots struct {
 	live [4]bool
 }
 
-func (s *slots) told(slot int, end bool) error {
+func (s *slots) reported(slot int, end bool) error {
 	if !s.live[slot] {
 		s.t.Fatalf("told about slot %d, where no stream is", slot)
 	}
@@ -82,6 +82,6 @@ func (s *slots) told(slot int, end bool) error {
 	return nil
 }
 
-func (s *slots) Head(slot int, _ *Head, end bool) error  { return s.told(slot, end) }
-func (s *slots) Data(slot int, _ []byte, end bool) error { return s.told(slot, end) }
-func (s *slots) Failed(slot int, _ error)                { _ = s.told(slot, true) }
+func (s *slots) Head(slot int, _ *Head, end bool) error  { return s.reported(slot, end) }
+func (s *slots) Data(slot int, _ []byte, end bool) error { return s.reported(slot, end) }
+func (s *slots) Failed(slot int, _ error)                { _ = s.reported(slot, true) }

@@ -44,14 +44,14 @@ func (n *notes) took() string {
 // opened returns a session to a peer that sent its settings.
 func opened(t *testing.T, streams int, pairs ...uint32) (*Session, *notes) {
 	t.Helper()
-	told := &notes{}
-	s := NewSession(Config{Streams: streams, Handler: told})
+	reported := &notes{}
+	s := NewSession(Config{Streams: streams, Handler: reported})
 	s.Open(nil)
 	out := receive(t, s, settings(pairs...))
 	if want := framed(frameSettings, flagAck, 0); !bytes.Equal(out, want) {
 		t.Fatalf("settings are answered with %x", out)
 	}
-	return s, told
+	return s, reported
 }
 
 func receive(t *testing.T, s *Session, in ...[]byte) []byte {
@@ -127,7 +127,7 @@ func TestRoomIsWhatThePeerTakes(t *testing.T) {
 
 func TestBodyWaitsForWindows(t *testing.T) {
 	body := strings.Repeat("x", 40000)
-	s, told := opened(t, 4, settingWindow, 30000)
+	s, reported := opened(t, 4, settingWindow, 30000)
 	expect(t, "first", frames(t, begin(s, 0, body)), "1/1:1 0/1:16384 0/1:13616")
 	expect(t, "second", frames(t, begin(s, 1, body)), "1/3:1 0/3:16384 0/3:13616")
 	expect(t, "what the session's window leaves", frames(t, begin(s, 2, body)), "1/5:1 0/5:5535")
@@ -141,7 +141,7 @@ func TestBodyWaitsForWindows(t *testing.T) {
 	// An answer that comes before all was sent ends the request too.
 	begin(s, 3, strings.Repeat("x", 70000))
 	expect(t, "an early answer", frames(t, receive(t, s, heading(flagEndStream, 7, ":status", "413"))), "3/7=8")
-	expect(t, "told", told.took(), "3: head 413, end true")
+	expect(t, "told", reported.took(), "3: head 413, end true")
 }
 
 func TestWriteContinuesABody(t *testing.T) {
@@ -165,7 +165,7 @@ func TestWriteContinuesABody(t *testing.T) {
 }
 
 func TestWindowsAreGivenBack(t *testing.T) {
-	s, told := opened(t, 1)
+	s, reported := opened(t, 1)
 	begin(s, 0, "")
 	receive(t, s, heading(0, 1, ":status", "200"))
 	frame := framed(frameData, 0, 1, make([]byte, firstMaxFrame)...)
@@ -175,18 +175,18 @@ func TestWindowsAreGivenBack(t *testing.T) {
 	}
 	expect(t, "after half of them", frames(t, out), fmt.Sprintf("8/0=%d 8/1=%d", sessionWindow/2, streamWindow/2))
 	receive(t, s, framed(frameData, flagEndStream, 1))
-	expect(t, "told", told.took(), fmt.Sprintf("0: head 200, end false; 0: %d bytes, end true", streamWindow/2))
+	expect(t, "told", reported.took(), fmt.Sprintf("0: head 200, end false; 0: %d bytes, end true", streamWindow/2))
 }
 
 func TestResetStreamsAreIgnored(t *testing.T) {
-	s, told := opened(t, 2)
+	s, reported := opened(t, 2)
 	begin(s, 0, strings.Repeat("x", 100000))
 	expect(t, "reset", frames(t, s.Reset(0, Cancel, nil)), "3/1=8")
 	expect(t, "again", frames(t, s.Reset(0, Cancel, nil)), "")
 	begin(s, 0, "")
 	receive(t, s, heading(0, 1, ":status", "200"), framed(frameData, flagEndStream, 1, 1, 2, 3),
 		framed(frameWindow, 0, 1, number(1)...), framed(frameReset, 0, 1, number(0)...))
-	expect(t, "told", told.took(), "")
+	expect(t, "told", reported.took(), "")
 	if s.owed != 3 {
 		t.Errorf("%d bytes of the session's window are owed", s.owed)
 	}
@@ -195,47 +195,47 @@ func TestResetStreamsAreIgnored(t *testing.T) {
 	s.Reset(0, Cancel, nil)
 	begin(s, 0, "")
 	receive(t, s, make([]byte, 59), heading(flagEndStream, 5, ":status", "201"))
-	expect(t, "told", told.took(), "0: head 200, end false; 0: head 201, end true")
+	expect(t, "told", reported.took(), "0: head 200, end false; 0: head 201, end true")
 }
 
 func TestHandlerGivesUp(t *testing.T) {
-	s, told := opened(t, 1)
-	told.bad = fmt.Errorf("enough")
+	s, reported := opened(t, 1)
+	reported.bad = fmt.Errorf("enough")
 	begin(s, 0, "")
 	out := receive(t, s, heading(0, 1, ":status", "200"), framed(frameData, 0, 1, 1), framed(frameData, flagEndStream, 1, 1))
 	expect(t, "reset", frames(t, out), "3/1=8")
 	begin(s, 0, "")
 	out = receive(t, s, heading(0, 3, ":status", "200"), framed(frameData, flagEndStream, 3, 1))
 	expect(t, "complete", frames(t, out), "")
-	expect(t, "told", told.took(), "0: head 200, end false; 0: 1 bytes, end false; 0: enough; "+
+	expect(t, "told", reported.took(), "0: head 200, end false; 0: 1 bytes, end false; 0: enough; "+
 		"0: head 200, end false; 0: 2 bytes, end true; 0: enough")
 }
 
 func TestStreamsAreFoundWhoeverLivesLong(t *testing.T) {
-	s, told := opened(t, 3)
+	s, reported := opened(t, 3)
 	begin(s, 0, "")
 	for i := range 100 {
 		begin(s, 1+i%2, "")
 		receive(t, s, heading(flagEndStream, uint32(3+2*i), ":status", "200"))
 	}
-	told.took()
+	reported.took()
 	receive(t, s, heading(flagEndStream, 1, ":status", "204"))
-	expect(t, "told", told.took(), "0: head 204, end true")
+	expect(t, "told", reported.took(), "0: head 204, end true")
 }
 
 func TestGoAway(t *testing.T) {
-	s, told := opened(t, 3)
+	s, reported := opened(t, 3)
 	for slot := range 3 {
 		begin(s, slot, "")
 	}
 	receive(t, s, framed(frameGoAway, 0, 0, joined(number(3), number(uint32(EnhanceYourCalm)), []byte("slower"))...))
 	why := ` after GOAWAY with ENHANCE_YOUR_CALM (11): "slower"`
-	expect(t, "told", told.took(), "2: stream-reset: the target refused the request unprocessed"+why)
+	expect(t, "told", reported.took(), "2: stream-reset: the target refused the request unprocessed"+why)
 	if room, over := s.Room(); room != 0 || !over {
 		t.Errorf("room %d, over %v", room, over)
 	}
 	receive(t, s, heading(flagEndStream, 3, ":status", "200"))
-	expect(t, "told", told.took(), "1: head 200, end true")
+	expect(t, "told", reported.took(), "1: head 200, end true")
 	if err := s.Shut(); load.KindOf(err) != load.KindEOF || !strings.HasSuffix(err.Error(), why) {
 		t.Error(err)
 	}

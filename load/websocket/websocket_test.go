@@ -145,8 +145,8 @@ func TestWire(t *testing.T) {
 	rows := message("{{user.text}}", header("Authorization", "Bearer {{user.token}}"))
 	rows.Data = map[string]*scenario.Table{"user": {Columns: []string{"token", "text"}, Rows: [][]string{
 		{"t1", "short"}, {"t2", strings.Repeat("long ", 100)}, {"t3", ""}, {"t4", strings.Repeat("x", 300)}, {"t5", "\xff\xfe"}}}}
-	tell := message("ping")
-	tell.Requests = append(tell.Requests, scenario.Request{Name: "tell", URL: tell.Requests[0].URL, Body: "news", NoReply: true})
+	describe := message("ping")
+	describe.Requests = append(describe.Requests, scenario.Request{Name: "tell", URL: describe.Requests[0].URL, Body: "news", NoReply: true})
 	say := func(answer string) func(byte, string) string {
 		return func(byte, string) string { return answer }
 	}
@@ -165,7 +165,7 @@ func TestWire(t *testing.T) {
 		"16 bit length":      {plan: message(strings.Repeat("0123456789", 30)), want: ok},
 		"64 bit length":      {plan: message(strings.Repeat("0123456789", 7000)), want: ok[:1]},
 		"rows":               {plan: rows, want: make([]loadtest.Want, 5)},
-		"without a reply":    {plan: tell, target: target{say: say("")}, want: []loadtest.Want{{Request: 1}, {Request: 1}}},
+		"without a reply":    {plan: describe, target: target{say: say("")}, want: []loadtest.Want{{Request: 1}, {Request: 1}}},
 		"fragments":          {plan: message("x"), target: target{say: say(frame(part, "a") + frame(ping, "p") + frame(next, "") + frame(last, "b"))}, want: ok},
 		"checks":             {plan: checked, target: target{say: say(frame(part, `{"ok":`) + frame(ping, "") + frame(last, `"yes"}`))}, want: []loadtest.Want{{Failed: 1}, {Failed: 1}}},
 		"checks of a broken": {plan: checked, target: target{say: say("\x81\x05no"), shut: true}, want: []loadtest.Want{{Kind: load.KindShortBody}, {Kind: load.KindShortBody}}},

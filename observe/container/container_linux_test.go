@@ -37,16 +37,16 @@ func watch(t *testing.T, s *Source, pid int, enough func(*observetest.Sink) bool
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	told := &tellingSink{}
-	told.told = func() {
-		if enough(&told.Sink) {
+	reported := &tellingSink{}
+	reported.reported = func() {
+		if enough(&reported.Sink) {
 			cancel()
 		}
 	}
-	if err := s.Run(ctx, told); err != nil {
+	if err := s.Run(ctx, reported); err != nil {
 		t.Fatal(err)
 	}
-	return &told.Sink
+	return &reported.Sink
 }
 
 // seen reports whether a series was delivered.
@@ -243,11 +243,11 @@ func TestOOMKill(t *testing.T) {
 // tellingSink is a sink that signals each delivery.
 type tellingSink struct {
 	observetest.Sink
-	told func()
+	reported func()
 }
 
 func (s *tellingSink) Add(points ...record.Point) error {
 	err := s.Sink.Add(points...)
-	s.told()
+	s.reported()
 	return err
 }

@@ -73,7 +73,7 @@ func (c *Collections) Run(ctx context.Context, sink observe.Sink) error {
 	err := observe.Every(ctx, c.subject.Clock, c.subject.Window, func(edge time.Duration) error {
 		c.drain(begun)
 		// A line comes after its cycle's end: windows are delivered one later.
-		c.tell(record.Window(edge, c.subject.Window) - 2)
+		c.deliver(record.Window(edge, c.subject.Window) - 2)
 		if err := c.meter.Flush(sink); err != nil {
 			c.trouble.add("store: %v", err)
 		}
@@ -123,7 +123,7 @@ func (c *Collections) add(g cycle, came, begun time.Duration) {
 	if w <= c.window { // delivered already: rather a window late than lost
 		w = c.window + 1
 	}
-	c.tell(w - 1)
+	c.deliver(w - 1)
 	c.sums[record.GCCycles]++
 	if g.forced {
 		c.sums[record.GCForced]++
@@ -137,10 +137,10 @@ func (c *Collections) add(g cycle, came, begun time.Duration) {
 
 var gcCounters = [...]string{record.GCCycles, record.GCForced, record.GCPause, record.GCMark, record.GCAssist, record.GCCPU}
 
-// tell delivers all windows up to one, and begins the next. A
+// deliver hands out all windows up to one, and begins the next. A
 // window without a cycle is delivered as such once the runtime has printed one: then
 // it is known to print.
-func (c *Collections) tell(upTo int64) {
+func (c *Collections) deliver(upTo int64) {
 	for ; c.window < upTo; c.window++ {
 		if c.based {
 			for _, name := range gcCounters {

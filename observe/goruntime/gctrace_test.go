@@ -124,7 +124,7 @@ func TestCollectionsAreDatedByTheTargetsClock(t *testing.T) {
 		p.print(clock.Time(l.came), l.text)
 	}
 	c.drain(0)
-	c.tell(9)
+	c.deliver(9)
 	sink := &observetest.Sink{}
 	if err := c.meter.Flush(sink); err != nil {
 		t.Fatal(err)

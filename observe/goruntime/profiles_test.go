@@ -111,7 +111,7 @@ func TestProfilesOfARealTarget(t *testing.T) {
 			}
 			h := p.Health()
 			t.Logf("%d profiles, alignment error p50 %v p99 %v", h.Samples, h.Align.P50, h.Align.P99)
-			if told := strings.Contains(h.Why, "the block profile is empty"); !h.OK || told != (way == "http") {
+			if reported := strings.Contains(h.Why, "the block profile is empty"); !h.OK || reported != (way == "http") {
 				t.Errorf("%+v", h)
 			}
 		})

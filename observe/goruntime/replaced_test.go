@@ -70,7 +70,7 @@ func TestNothingIsSubtractedAcrossTwoProcesses(t *testing.T) {
 				differences++
 			}
 		}
-		if told := strings.Contains(p.Health().Why, "took the target's place"); differences != want || told != (want == 0) || told != (len(p.Health().Gaps) == 1) {
+		if reported := strings.Contains(p.Health().Why, "took the target's place"); differences != want || reported != (want == 0) || reported != (len(p.Health().Gaps) == 1) {
 			t.Errorf("replaced after %d shots: %d differences, %+v", after, differences, p.Health())
 		}
 	}

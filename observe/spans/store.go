@@ -32,7 +32,7 @@ type store struct {
 
 	mu       sync.Mutex // of all below
 	counts   tally
-	told     tally // of counts, delivered as points
+	reported tally // of counts, delivered as points
 	own      allowance
 	others   allowance
 	skew     time.Duration // of the wall clock since the epoch
@@ -148,7 +148,7 @@ func (s *store) align(b *observe.Bracket) {
 func (s *store) edge(at time.Duration, meter *observe.Meter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tell(observe.Ended(at, s.width), meter)
+	s.describe(observe.Ended(at, s.width), meter)
 	s.services.settle(record.Window(at-late, s.width), meter)
 }
 
@@ -156,14 +156,14 @@ func (s *store) edge(at time.Duration, meter *observe.Meter) {
 func (s *store) last(now time.Duration, meter *observe.Meter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tell(record.Window(now, s.width), meter)
+	s.describe(record.Window(now, s.width), meter)
 	s.services.settle(record.Window(now, s.width)+1, meter)
 }
 
-func (s *store) tell(window int64, meter *observe.Meter) {
-	meter.Put(record.SpansReceived, "", window, float64(s.counts.received-s.told.received))
-	meter.Put(record.SpansDropped, "", window, float64(s.counts.dropped-s.told.dropped))
-	s.told = s.counts
+func (s *store) describe(window int64, meter *observe.Meter) {
+	meter.Put(record.SpansReceived, "", window, float64(s.counts.received-s.reported.received))
+	meter.Put(record.SpansDropped, "", window, float64(s.counts.dropped-s.reported.dropped))
+	s.reported = s.counts
 }
 
 // awaits reports whether a service that sent spans has not sent any since.

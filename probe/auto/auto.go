@@ -25,8 +25,8 @@ import (
 )
 
 func init() {
-	config, told, err := env.Take()
-	if !told || err != nil {
+	config, reported, err := env.Take()
+	if !reported || err != nil {
 		return // a malformed environment is redline's fault, not the target's
 	}
 	if connect != nil {

@@ -70,22 +70,22 @@ func (c Config) Environ() []string {
 // Take reads the settings from the environment and removes them from it, so
 // that the processes which the target starts do not take themselves for it. It
 // reports whether there were any; without, the probe has nothing to do.
-func Take() (c Config, told bool, err error) {
+func Take() (c Config, reported bool, err error) {
 	for _, name := range [...]string{Ring, Socket, Epoch, Wall, Window, Agent} {
 		value, ok := os.LookupEnv(name)
 		if !ok {
 			continue
 		}
 		_ = os.Unsetenv(name) // fails on malformed names only
-		told = true
+		reported = true
 		if e := c.set(name, value); e != nil && err == nil {
 			err = e
 		}
 	}
-	if told && err == nil {
+	if reported && err == nil {
 		err = c.check()
 	}
-	return c, told, err
+	return c, reported, err
 }
 
 func (c *Config) set(name, value string) error {

@@ -13,25 +13,25 @@ func TestTakeReturnsWhatEnvironSays(t *testing.T) {
 		name, value, _ := strings.Cut(pair, "=")
 		t.Setenv(name, value)
 	}
-	got, told, err := Take()
-	if got != want || !told || err != nil {
-		t.Errorf("%+v, %t, %v", got, told, err)
+	got, reported, err := Take()
+	if got != want || !reported || err != nil {
+		t.Errorf("%+v, %t, %v", got, reported, err)
 	}
 	for _, pair := range os.Environ() {
 		if strings.HasPrefix(pair, Prefix) {
 			t.Errorf("%s is left to children", pair)
 		}
 	}
-	if got, told, err := Take(); got != (Config{}) || told || err != nil {
-		t.Errorf("without environment: %+v, %t, %v", got, told, err)
+	if got, reported, err := Take(); got != (Config{}) || reported || err != nil {
+		t.Errorf("without environment: %+v, %t, %v", got, reported, err)
 	}
 }
 
 func TestTakeRefuses(t *testing.T) {
 	for name, value := range map[string]string{Epoch: "soon", Window: "-5", Agent: "-1"} {
 		t.Setenv(name, value)
-		if _, told, err := Take(); !told || err == nil {
-			t.Errorf("%s=%s: told %t, error %v", name, value, told, err)
+		if _, reported, err := Take(); !reported || err == nil {
+			t.Errorf("%s=%s: told %t, error %v", name, value, reported, err)
 		}
 	}
 	t.Setenv(Ring, "/dev/shm/r")

@@ -135,10 +135,10 @@ func (p *Process) guarded(cmd *exec.Cmd, ask syscall.Signal, l *link) error {
 // follow waits for the end of the command and of its guardian.
 func (p *Process) follow(l *link) {
 	var last message
-	told := l.dec.Decode(&last) == nil
+	reported := l.dec.Decode(&last) == nil
 	_ = l.cmd.Wait() // its error is in ProcessState
 	l.conn.Close()
-	if !told {
+	if !reported {
 		// The guardian was killed, and the command with it.
 		last.Status, _ = l.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	}

@@ -281,7 +281,7 @@ func setupModules(t *testing.T, dir string) *Setup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := r.Setup(t.Context(), deps, Place{
+	setup, err := r.Setup(t.Context(), deps, Layout{
 		ModCache: strings.TrimSpace(string(out)), GoMod: filepath.Join(dir, "go.mod"), Scratch: t.TempDir(), // copies in the cache: the build is warm but for the first time
 	})
 	if err != nil {

@@ -24,8 +24,8 @@ type Module struct {
 	Replace            *Module
 }
 
-// Place says where a build's files lie.
-type Place struct {
+// Layout says where a build's files lie.
+type Layout struct {
 	ModCache string // GOMODCACHE
 	GoMod    string // of the main module; the file of -modfile where GOFLAGS names one
 	GoWork   string // "" outside of a workspace
@@ -45,7 +45,7 @@ type Setup struct {
 // rewritten files, and put in their place by a go.mod, or a go.work, of this build
 // alone. A copy keeps its folder's name from build to build, so that the build cache
 // knows it.
-func (r *Result) Setup(ctx context.Context, deps []Package, p Place) (*Setup, error) {
+func (r *Result) Setup(ctx context.Context, deps []Package, p Layout) (*Setup, error) {
 	s := &Setup{Files: map[string][]byte{}}
 	cached := map[*Module]map[string][]byte{}
 	byDir := map[string]*Module{}
@@ -98,7 +98,7 @@ func moduleOf(byDir map[string]*Module, path string) *Module {
 
 // replace writes a go.mod or go.work next to the user's that puts copies in the place
 // of modules.
-func (s *Setup) replace(p Place, copies map[string]string) error {
+func (s *Setup) replace(p Layout, copies map[string]string) error {
 	if p.GoWork != "" {
 		return s.replaceInWork(p, copies)
 	}
@@ -133,7 +133,7 @@ func (s *Setup) replace(p Place, copies map[string]string) error {
 }
 
 // replaceInWork is replace in a workspace, where -modfile is refused.
-func (s *Setup) replaceInWork(p Place, copies map[string]string) error {
+func (s *Setup) replaceInWork(p Layout, copies map[string]string) error {
 	data, err := os.ReadFile(p.GoWork)
 	if err != nil {
 		return err

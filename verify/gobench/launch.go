@@ -53,7 +53,7 @@ func (b binary) launch(ctx context.Context, pattern string, args ...string) (lau
 	err = p.State().Err()
 	out := launched{printed: stdout.read(), err: err, took: time.Since(begun)}
 	if err != nil {
-		out.reason = reason(err, stdout.told(), stderr.text())
+		out.reason = reason(err, stdout.reported(), stderr.text())
 	}
 	return out, nil
 }

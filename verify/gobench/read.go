@@ -69,8 +69,8 @@ func (f *filter) line() {
 	}
 }
 
-// told is the end of the output, for when the launch failed.
-func (f *filter) told() string { return f.tail.text() }
+// reported is the end of the output, for when the launch failed.
+func (f *filter) reported() string { return f.tail.text() }
 
 var failure = regexp.MustCompile(`^--- FAIL: Benchmark(\S+)`)
 

@@ -59,7 +59,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatal(n, err)
 			}
 		}
-		if len(out.partial) > mostLine || out.lines > mostLines || len(out.told()) > 3*mostTail {
+		if len(out.partial) > mostLine || out.lines > mostLines || len(out.reported()) > 3*mostTail {
 			t.Fatalf("kept %d bytes of a line, %d lines", len(out.partial), out.lines)
 		}
 		for _, r := range out.read().results {

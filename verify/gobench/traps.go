@@ -57,7 +57,7 @@ func (s *session) explain(ctx context.Context, r *Report, list []*benchmark) {
 		r.Warnings = append(r.Warnings, err.Error())
 	}
 	for i, b := range list {
-		j := judged{b: b, out: &r.Benchmarks[i], cores: runtime.NumCPU(), margin: s.o.Margin, chosen: len(s.o.CPU) > 0}
+		j := decided{b: b, out: &r.Benchmarks[i], cores: runtime.NumCPU(), margin: s.o.Margin, chosen: len(s.o.CPU) > 0}
 		for _, l := range loops[b.pkg] {
 			if l.function == b.function() && l.name.MatchString(b.name) {
 				j.loops = append(j.loops, l)
@@ -97,7 +97,7 @@ func (s *session) once(ctx context.Context, side *built, b *benchmark) (time.Dur
 }
 
 // judged is a benchmark that is looked over for traps.
-type judged struct {
+type decided struct {
 	b      *benchmark
 	out    *Benchmark
 	loops  []loop // that it may be
@@ -107,10 +107,10 @@ type judged struct {
 	chosen bool // --cpu
 }
 
-func (j *judged) add(t Trap) { j.out.Traps = append(j.out.Traps, t) }
+func (j *decided) add(t Trap) { j.out.Traps = append(j.out.Traps, t) }
 
 // seconds are the median times of an iteration, by side.
-func (j *judged) seconds() (all []float64) {
+func (j *decided) seconds() (all []float64) {
 	for _, series := range j.b.series {
 		if len(series) > 0 {
 			all = append(all, median(values(series, perOp)))
@@ -121,16 +121,16 @@ func (j *judged) seconds() (all []float64) {
 
 // are reports whether every loop that the benchmark may be has a property: where
 // it is not known which it is, all must.
-func (j *judged) are(has func(loop) bool) bool {
+func (j *decided) are(has func(loop) bool) bool {
 	return len(j.loops) > 0 && !slices.ContainsFunc(j.loops, func(l loop) bool { return !has(l) })
 }
 
-func (j *judged) suspectSetUp() bool {
+func (j *decided) suspectSetUp() bool {
 	return j.are(func(l loop) bool { return len(l.before) > 0 })
 }
 
 // look finds the traps. Sources are those of side.
-func (j *judged) look(side string) {
+func (j *decided) look(side string) {
 	j.dropped()
 	j.setUp(side)
 	j.prepared(side)
@@ -140,7 +140,7 @@ func (j *judged) look(side string) {
 	j.overcommitted()
 }
 
-func (j *judged) dropped() {
+func (j *decided) dropped() {
 	// The fastest launch: other programs on the CPU make work of nothing, and no
 	// launch makes nothing of work.
 	var all []float64
@@ -176,7 +176,7 @@ func named(p place) string {
 	return p.text
 }
 
-func (j *judged) setUp(side string) {
+func (j *decided) setUp(side string) {
 	if !j.suspectSetUp() || j.once <= 0 {
 		return
 	}
@@ -210,7 +210,7 @@ func iters(series []launch) (n []float64) {
 	return n
 }
 
-func (j *judged) prepared(side string) {
+func (j *decided) prepared(side string) {
 	p := j.profile(side)
 	if p == nil || !j.are(func(l loop) bool { return len(l.inside) > 0 }) {
 		return
@@ -225,7 +225,7 @@ func (j *judged) prepared(side string) {
 }
 
 // profile is that of a side, nil where there is none that says something.
-func (j *judged) profile(side string) *ProfileSide {
+func (j *decided) profile(side string) *ProfileSide {
 	if j.out.Profile == nil {
 		return nil
 	}
@@ -237,7 +237,7 @@ func (j *judged) profile(side string) *ProfileSide {
 	return nil
 }
 
-func (j *judged) collects() {
+func (j *decided) collects() {
 	var evidence, on []string
 	for _, side := range []string{"a", "b"} {
 		if p := j.profile(side); p != nil && (p.Collecting >= collecting || p.Collecting+p.Allocating >= allocating) {
@@ -252,7 +252,7 @@ func (j *judged) collects() {
 		Remedy: "Judge allocs/op and B/op first, because time follows them and the collector's pace; for the rest of the work compare with GOGC=off on both sides (--env-a, --env-b)."})
 }
 
-func (j *judged) few() {
+func (j *decided) few() {
 	n := j.out.Iterations
 	if n >= fewestRuns || n == 0 {
 		return
@@ -276,7 +276,7 @@ func benchTimeFor(seconds float64) time.Duration {
 }
 
 // drifts looks for a lasting change between rounds, that both sides share.
-func (j *judged) drifts() {
+func (j *decided) drifts() {
 	logs, ok := logarithms(values(j.b.series[0], perOp))
 	if other, both := logarithms(values(j.b.series[1], perOp)); ok && both && len(other) == len(logs) {
 		for i := range logs {
@@ -302,7 +302,7 @@ func (j *judged) drifts() {
 	}
 }
 
-func (j *judged) overcommitted() {
+func (j *decided) overcommitted() {
 	parallel := j.are(func(l loop) bool { return l.kind == parallelLoop })
 	if j.out.Procs <= j.cores || !parallel && !j.chosen {
 		return

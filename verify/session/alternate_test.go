@@ -182,7 +182,7 @@ func TestTurnsThatBecomeCrowded(t *testing.T) {
 			return nil
 		}
 		r, err := quickly(m).Run(context.Background())
-		if told := strings.Contains(strings.Join(r.Warnings, "; "), "--one-at-a-time"); err != nil || r.Verdict != verify.Pass || told != (from == 2) {
+		if reported := strings.Contains(strings.Join(r.Warnings, "; "), "--one-at-a-time"); err != nil || r.Verdict != verify.Pass || reported != (from == 2) {
 			t.Errorf("slow from pair %d on: %s (%s), warnings %q, %v", from, r.Verdict, r.Why, r.Warnings, err)
 		}
 	}

@@ -25,7 +25,7 @@ func TestBeside(t *testing.T) {
 			}
 		}
 	}
-	told := func(p *scenario.Plan) string {
+	reported := func(p *scenario.Plan) string {
 		text := strings.Join(append(append([]string{}, p.Target.Exec...), p.Target.Args...), " ")
 		for name, value := range p.Target.Env { // one at most
 			text += name + "=" + value
@@ -51,14 +51,14 @@ func TestBeside(t *testing.T) {
 		"127.0.0.1:9 postgres://u@db:8080/": args("127.0.0.1:8080", "postgres://u@db:8080/"),
 	} {
 		plan := at(change)
-		before := told(plan)
+		before := reported(plan)
 		moved, err := beside(plan, "9")
 		if err != nil {
 			t.Errorf("%s: %v", want, err)
 			continue
 		}
-		if got := told(moved); got != want || told(plan) != before {
-			t.Errorf("%s became %s, want %s; the plan itself says %s now", before, got, want, told(plan))
+		if got := reported(moved); got != want || reported(plan) != before {
+			t.Errorf("%s became %s, want %s; the plan itself says %s now", before, got, want, reported(plan))
 		}
 		if got := moved.Requests[0].URL; got != "http://127.0.0.1:9/a?x={{row.x}}" || plan.Requests[0].URL == got {
 			t.Errorf("%s: requests go to %s, and to %s", want, got, plan.Requests[0].URL)

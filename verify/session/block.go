@@ -124,14 +124,14 @@ func failures(l record.LoadSummary) string {
 			counts["status "+status] = n
 		}
 	}
-	var told []string
+	var reported []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		if counts[name] > 0 {
-			told = append(told, fmt.Sprintf("%s: %d", name, counts[name]))
+			reported = append(reported, fmt.Sprintf("%s: %d", name, counts[name]))
 		}
 	}
-	if len(told) == 0 {
+	if len(reported) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(told, ", ") + ")"
+	return " (" + strings.Join(reported, ", ") + ")"
 }

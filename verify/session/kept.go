@@ -57,7 +57,7 @@ func ReadSession(dir string) (r Recorded, err error) {
 	}
 	r.Blocks = l.Blocks()
 	for _, m := range verify.Metrics(false) {
-		if slices.ContainsFunc(r.Result.Metrics, func(judged verify.MetricResult) bool { return judged.Name == m.Name }) {
+		if slices.ContainsFunc(r.Result.Metrics, func(decided verify.MetricResult) bool { return decided.Name == m.Name }) {
 			r.Metrics = append(r.Metrics, m)
 		}
 	}

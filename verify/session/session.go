@@ -70,7 +70,7 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	if least := s.least(s.took); least > s.maxTime() {
 		return s.refused(nil, pairs, fmt.Sprintf("too little time: at least %d pairs of side a with itself and %d of both are needed, which take %s (hint: --max-time)", samePairs, s.Rules.Least(), notation.Time(least))), nil
 	}
-	s.tell(Progress{Phase: "both sides serve", Left: s.maxTime() - time.Since(begun)})
+	s.describe(Progress{Phase: "both sides serve", Left: s.maxTime() - time.Since(begun)})
 	aa, spent, err := s.same(ctx, begun)
 	if err != nil {
 		return s.unmeasured(ctx, aa, pairs, err)
@@ -161,7 +161,7 @@ func (s *Session) same(ctx context.Context, begun time.Time) (aa []verify.Pair, 
 		if aa = append(aa, p); p.A.Void+p.B.Void != "" {
 			break
 		}
-		s.tell(Progress{Phase: fmt.Sprintf("comparing side a with itself, %d of %d", len(aa), samePairs), Left: s.maxTime() - time.Since(begun)})
+		s.describe(Progress{Phase: fmt.Sprintf("comparing side a with itself, %d of %d", len(aa), samePairs), Left: s.maxTime() - time.Since(begun)})
 	}
 	return aa, time.Since(started) / time.Duration(len(aa)), nil
 }
@@ -227,10 +227,10 @@ func (s *Session) progress(phase string, pairs, aa []verify.Pair, look int, begu
 		r := verify.Decide(pairs, aa, look, s.Rules.Roughly())
 		p.Result = &r
 	}
-	s.tell(p)
+	s.describe(p)
 }
 
-func (s *Session) tell(p Progress) {
+func (s *Session) describe(p Progress) {
 	if s.OnProgress != nil {
 		s.OnProgress(p)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redline-go/redline/assess"
 	"github.com/redline-go/redline/compare"
-	"github.com/redline-go/redline/judge"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/report"
@@ -101,7 +101,7 @@ func read(t *testing.T, bundle string, good *record.Record) {
 			t.Error("a function became a script")
 		}
 	}
-	if rec, summary, err := judge.Bundle(bundle); err == nil {
+	if rec, summary, err := assess.Bundle(bundle); err == nil {
 		render(t, text, rec, summary)
 	}
 	out := outcome{name: "bundle"}

@@ -29,11 +29,11 @@ func (m *mutator) most(n int) int {
 
 // damage does one thing to one file, sometimes more, and says what.
 func (m *mutator) damage() string {
-	var told []string
+	var reported []string
 	for {
-		told = append(told, m.once())
+		reported = append(reported, m.once())
 		if m.IntN(4) > 0 {
-			return strings.Join(told, "; ")
+			return strings.Join(reported, "; ")
 		}
 	}
 }

@@ -67,7 +67,7 @@ func TestHot(t *testing.T) {
 	Expect(t, cpu.Hot, Healthy().Sample(6*s, "strings.Index", "shop/price.Round@price.go:17", "shop/price.Quote@price.go:44"), "cpu-hot-function at price.go:17")
 	Expect(t, cpu.Hot, Healthy())
 	Expect(t, cpu.Hot, Healthy().Sample(6*s, "encoding/json.Marshal", "shop/price.Quote@price.go:44")) // a library's
-	Expect(t, cpu.Hot, Healthy().Sample(6*s, "runtime.mallocgc", "shop/price.Quote@price.go:44"))      // told by what allocates
+	Expect(t, cpu.Hot, Healthy().Sample(6*s, "runtime.mallocgc", "shop/price.Quote@price.go:44"))      // reported by what allocates
 	Expect(t, cpu.Hot, Healthy().Sample(6*s, "syscall.write", "internal/poll.(*FD).Write", "net.(*conn).Write", "net/http.checkConnErrorWriter.Write",
 		"bufio.(*Writer).Flush", "net/http.(*response).Write", "shop/price.Quote@price.go:44")) // a large answer
 	Expect(t, cpu.Hot, Healthy().Module("").Sample(6*s, "shop/price.Round@price.go:17"), "cpu-hot-function") // module not known

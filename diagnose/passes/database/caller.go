@@ -100,9 +100,9 @@ func apart(a, b float64) float64 {
 	return math.Abs(math.Log(a / b))
 }
 
-// tell puts a statement's place into a finding, and says where it is inferred: what
+// describe puts a statement's place into a finding, and says where it is inferred: what
 // rests on it is then at most of medium confidence.
-func (s asker) tell(f *diagnose.Finding) {
+func (s asker) describe(f *diagnose.Finding) {
 	f.Where.Function, f.Where.File, f.Where.Line = s.place.Function, s.place.File, s.place.Line
 	if !s.inferred {
 		return
@@ -197,7 +197,7 @@ func held(p *diagnose.Pass, text string) (part float64, ok bool) {
 func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) (at string) {
 	if a, known := p.AskedAs(lead.Text); known {
 		if by, ok := a.Lead(); ok && by.User {
-			asker{place: by.Place}.tell(f)
+			asker{place: by.Place}.describe(f)
 			who, _ := callers(p, lead.Text)
 			f.Evidence, f.Confidence = append(f.Evidence, who), record.High
 			// The loop may be in a caller of the one who asks.
@@ -222,7 +222,7 @@ func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) 
 			by.others, by.inferred = append(by.others, s.place), true
 		}
 	}
-	by.tell(f)
+	by.describe(f)
 	return at
 }
 

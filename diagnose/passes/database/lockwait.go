@@ -52,7 +52,7 @@ func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	l.name(p, &f)
 	if a, known := p.AskedAs(f.Where.SQL); known && f.Where.SQL != "" {
 		if by, ok := a.Heaviest(); ok && by.User {
-			asker{place: by.Place}.tell(&f)
+			asker{place: by.Place}.describe(&f)
 		}
 	}
 	return []diagnose.Finding{f}, nil

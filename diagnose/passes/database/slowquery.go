@@ -109,7 +109,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		diagnose.Fact(source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), took))
 	f.Evidence = append(f.Evidence, c.evidence()...)
 	if known {
-		at.tell(&f)
+		at.describe(&f)
 	}
 	if who, ok := callers(p, lead.Text); ok {
 		f.Evidence = append(f.Evidence, who)

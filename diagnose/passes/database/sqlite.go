@@ -49,7 +49,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	diagnose.Promise(&f, slowGain(p, share, part))
 	place := ""
 	if known {
-		at.tell(&f)
+		at.describe(&f)
 		place = " at " + diagnose.At(by.Place)
 	}
 	each := perRequest(p, lead.Calls)

@@ -164,7 +164,7 @@ func preparedInProcess(p *diagnose.Pass, f diagnose.Finding) []diagnose.Finding 
 	for _, a := range p.Asked() {
 		if by, ok := a.Lead(); ok && a.Calls > most {
 			most, f.Where.SQL = a.Calls, a.Text
-			asker{place: by.Place}.tell(&f)
+			asker{place: by.Place}.describe(&f)
 		}
 	}
 	if places := use.Places(callstack.DBClient); most == 0 && len(places) > 0 {

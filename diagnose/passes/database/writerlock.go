@@ -78,10 +78,10 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"the mean request sleeps %s in SQLite's busy handler: another connection has the lock that it wants, and it tries again and again", diagnose.Span(w.busy))
 	}
 	if w.at.Function != "" {
-		asker{place: w.at}.tell(&f)
+		asker{place: w.at}.describe(&f)
 		f.Title += " at " + diagnose.At(w.at)
 	} else if by, ok := w.lead.Heaviest(); ok {
-		asker{place: by.Place}.tell(&f)
+		asker{place: by.Place}.describe(&f)
 		f.Title += " at " + diagnose.At(by.Place)
 	}
 	if refused >= mostRefused {

@@ -71,18 +71,18 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			}
 		}
 	}
-	told, reason := elsewhere(p)
+	reported, reason := elsewhere(p)
 	stalled := isStall(p)
 	var found []diagnose.Finding
 	for _, s := range evidence.ByOwner(sites) {
 		if resolving(s.Part) > s.Part.NS/2 {
-			continue // told as a look-up, or too short for that
+			continue // reported as a look-up, or too short for that
 		}
 		v, ok := waitgain.Judge(p, s, waitgain.Outside)
 		if !ok {
 			continue
 		}
-		if told(s.Place.Function) {
+		if reported(s.Place.Function) {
 			p.Reject("downstream-slow", "calls at %s take %s of request time, but %s", diagnose.At(s.Place), diagnose.Percent(s.Share), reason)
 			continue
 		}
@@ -134,7 +134,7 @@ func atOnce(p *diagnose.Pass, ns float64) string {
 
 // elsewhere tells which functions' calls are told as retries or as a sequence, and
 // why.
-func elsewhere(p *diagnose.Pass) (told func(function string) bool, reason string) {
+func elsewhere(p *diagnose.Pass) (reported func(function string) bool, reason string) {
 	again := map[string]bool{}
 	for _, c := range callsOf(p) {
 		if _, ok := retriesOf(p, c); ok {

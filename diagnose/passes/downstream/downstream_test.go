@@ -31,7 +31,7 @@ func TestSlow(t *testing.T) {
 	Expect(t, downstream.Slow, idle().Wait(record.StateNetwork, 30*ms, 2, "net.(*conn).Read", "shop/legacy.(*Client).ask@legacy.go:5"), "downstream-slow at legacy.go:5")
 	Expect(t, downstream.Slow, get1(idle(), 2*ms, 1, get))                                                                                // fast
 	Expect(t, downstream.Slow, idle().Wait(record.StateNetwork, 30*ms, 100, "net.(*conn).Read", "shop/legacy.(*Client).ask@legacy.go:5")) // each read is fast
-	Expect(t, downstream.Slow, get1(idle(), 5*ms, 6, get))                                                                                // told as serial
+	Expect(t, downstream.Slow, get1(idle(), 5*ms, 6, get))                                                                                // reported as serial
 	Expect(t, downstream.Slow, idle().Wait(record.StateNetwork, 30*ms, 1, Query()...))
 	Expect(t, downstream.Slow, idle().Wait(record.StateNetwork, 30*ms, 1, "net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", get)) // a slow caller
 }

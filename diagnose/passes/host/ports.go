@@ -99,6 +99,6 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 func refusedPorts(p *diagnose.Pass) (waiting float64, failing bool) {
 	waiting, ok := p.Max(record.NetTCPTimeWait, "")
 	fails, counted := p.Sum(record.TCPConnectFails, "")
-	asked, told := p.Sum(record.NetAttemptFails, "")
-	return waiting, ok && counted && told && fails >= p.Steady().Len().Seconds() && asked < fails/2
+	asked, reported := p.Sum(record.NetAttemptFails, "")
+	return waiting, ok && counted && reported && fails >= p.Steady().Len().Seconds() && asked < fails/2
 }

@@ -96,11 +96,11 @@ func runCollector(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // assisting is the time that requests spend on assists and in stopped worlds.
 type assisting struct {
-	share float64 // of request time or of the tail's extra time, as of says
-	of    string
-	ns    float64 // per mean request
-	gain  float64
-	told  bool // whether it is enough to be told
+	share    float64 // of request time or of the tail's extra time, as of says
+	of       string
+	ns       float64 // per mean request
+	gain     float64
+	reported bool // whether it is enough to be told
 }
 
 func assists(p *diagnose.Pass) assisting {
@@ -110,10 +110,10 @@ func assists(p *diagnose.Pass) assisting {
 	if p.CPU().Saturated() {
 		least = leastAssistBusy
 	}
-	a.gain, a.told = diagnose.Ceiling(a.share), a.share >= least
+	a.gain, a.reported = diagnose.Ceiling(a.share), a.share >= least
 	tail := w.Tail(callstack.Collector)
-	if !a.told && tail >= leastAssistTail && w.GapNS() >= leastAssistGapNS && !p.CPU().Saturated() {
-		a.share, a.of, a.told = tail, diagnose.OfTail, true
+	if !a.reported && tail >= leastAssistTail && w.GapNS() >= leastAssistGapNS && !p.CPU().Saturated() {
+		a.share, a.of, a.reported = tail, diagnose.OfTail, true
 		a.gain = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))
 	}
 	return a
@@ -122,7 +122,7 @@ func assists(p *diagnose.Pass) assisting {
 // assisted tells of requests that assist while CPUs are idle.
 func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	a := c.assist
-	if !a.told || p.CPU().Saturated() && c.CPU >= leastGC {
+	if !a.reported || p.CPU().Saturated() && c.CPU >= leastGC {
 		return diagnose.Finding{}, false
 	}
 	if c.judged && c.CPU < leastAssistCPU {

@@ -48,7 +48,7 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if c.Scan < leastScan || !(c.Percent >= leastPercent) {
 		return diagnose.Finding{}, false
 	}
-	if !(c.CPU >= leastExplained) && !(c.assist.told && c.CPU >= leastAssistCPU) {
+	if !(c.CPU >= leastExplained) && !(c.assist.reported && c.CPU >= leastAssistCPU) {
 		p.Reject(heapLarge.ID, "%s of the heap have pointers, but collecting takes only %s of the service's CPU", diagnose.Size(c.Scan), diagnose.Percent(c.CPU))
 		return diagnose.Finding{}, false
 	}
@@ -62,7 +62,7 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if each := c.CPU * p.CPU().Target * 1e9 / c.Cycles; each > 0 && !math.IsInf(each, 0) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, each, diagnose.Nanosec, "a cycle costs %s of CPU", diagnose.Span(each)))
 	}
-	if c.assist.told && c.assist.share > f.Share {
+	if c.assist.reported && c.assist.share > f.Share {
 		f.Share, f.ShareOf = c.assist.share, c.assist.of
 	}
 	f = c.finish(p, f, "Hold the data without pointers (values in slices, indexes for pointers, texts in one byte slice) or outside the heap; a higher GOGC trades memory for fewer cycles.")
@@ -73,7 +73,7 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 
 // relief is what requests alone gain by no longer assisting.
 func (c collecting) relief() float64 {
-	if !c.assist.told {
+	if !c.assist.reported {
 		return 1
 	}
 	return c.assist.gain

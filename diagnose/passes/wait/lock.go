@@ -99,7 +99,7 @@ func byBackground(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who st
 }
 
 // leastHeld of a wait must its holder have spent on one thing for the title to
-// tell it.
+// name it.
 const leastHeld = 0.3
 
 func remedyLock(cause string, waiting, holding record.Frame) string {

@@ -109,7 +109,7 @@ func TestSched(t *testing.T) {
 	Expect(t, wait.Sched, queued(idle()), "sched-latency")
 	Expect(t, wait.Sched, queued(busy())) // the CPUs are used by the requests themselves
 	hog := []string{"shop/stats.(*Ticker).aggregate@stats.go:55", "shop/stats.(*Ticker).run@stats.go:20"}
-	Expect(t, wait.Sched, queued(busy()).Busy(6*time.Second).Background(6*time.Second, hog...)) // told as background-work
+	Expect(t, wait.Sched, queued(busy()).Busy(6*time.Second).Background(6*time.Second, hog...)) // reported as background-work
 	Expect(t, wait.Sched, idle().Wait(record.StateRunnable, 200*us, 9))
 }
 

@@ -57,14 +57,14 @@ func TestRetransmissionsAgainstTheKernel(t *testing.T) {
 	const want = 10_000
 	s, sink := watch(t, os.Getpid(), func() { t.Cleanup(drop(uint16(port))) },
 		func(sink *observetest.Sink) bool { return sum(sink, record.TCPRetransmits, "") >= want })
-	told := sum(sink, record.TCPRetransmits, "")
-	if by := sum(sink, record.TCPRetransmitBy, fmt.Sprintf("local=%d", port)); by < 0.99*told && !strings.Contains(s.Health().Why, "too many retransmissions") {
-		t.Errorf("%v of %v retransmissions are told by their port", by, told)
+	reported := sum(sink, record.TCPRetransmits, "")
+	if by := sum(sink, record.TCPRetransmitBy, fmt.Sprintf("local=%d", port)); by < 0.99*reported && !strings.Contains(s.Health().Why, "too many retransmissions") {
+		t.Errorf("%v of %v retransmissions are told by their port", by, reported)
 	}
 	d := sink.Last(record.KernelCalibration, "of=retransmits")
-	t.Logf("%v retransmitted; eBPF minus kernel %+v", told, d)
-	if max(d, -d) > told/100 {
-		t.Errorf("eBPF differs from the kernel by %v of %v retransmissions", d, told)
+	t.Logf("%v retransmitted; eBPF minus kernel %+v", reported, d)
+	if max(d, -d) > reported/100 {
+		t.Errorf("eBPF differs from the kernel by %v of %v retransmissions", d, reported)
 	}
 }
 

@@ -87,11 +87,11 @@ func TestSocketInode(t *testing.T) {
 func TestTotals(t *testing.T) {
 	const ms = time.Millisecond
 	sum := totals{width: 100 * ms}
-	told := map[int64]amounts{}
+	reported := map[int64]amounts{}
 	round := func(at time.Duration, add func()) {
 		sum.begin(at)
 		add()
-		sum.end(func(w int64, of *amounts) { told[w] = *of })
+		sum.end(func(w int64, of *amounts) { reported[w] = *of })
 	}
 	round(100*ms, func() {
 		// Older than the source: only what it adds counts.
@@ -108,15 +108,15 @@ func TestTotals(t *testing.T) {
 		1: {segments: 57, retransmits: 1, busy: 10, rwnd: 4, path: 6},
 		2: {segments: 1<<32 - 140, busy: 11, sndbuf: 20},
 	}
-	if !maps.Equal(told, want) || len(sum.last) != 1 {
-		t.Errorf("told %v, want %v; %d sockets are remembered", told, want, len(sum.last))
+	if !maps.Equal(reported, want) || len(sum.last) != 1 {
+		t.Errorf("told %v, want %v; %d sockets are remembered", reported, want, len(sum.last))
 	}
 	sum.forget()
-	clear(told)
+	clear(reported)
 	round(730*ms, func() { sum.add(1, figures{at: 730 * ms, segments: 5000}, false) })
 	round(900*ms, func() { sum.add(1, figures{at: 900 * ms, segments: 5170}, false) })
-	if want := (map[int64]amounts{8: {segments: 100}}); !maps.Equal(told, want) {
-		t.Errorf("after a gap %v is told, want %v: nothing of it, nothing of the window that it ended in", told, want)
+	if want := (map[int64]amounts{8: {segments: 100}}); !maps.Equal(reported, want) {
+		t.Errorf("after a gap %v is told, want %v: nothing of it, nothing of the window that it ended in", reported, want)
 	}
 }
 
@@ -125,16 +125,16 @@ func TestTotals(t *testing.T) {
 func TestEachSocketIsDatedForItself(t *testing.T) {
 	const ms = time.Millisecond
 	sum := totals{width: 100 * ms}
-	var told []amounts
+	var reported []amounts
 	for i, round := range []struct{ began, late time.Duration }{{100 * ms, 120 * ms}, {200 * ms, 260 * ms}, {300 * ms, 300 * ms}} {
 		sum.begin(round.began)
 		sum.add(1, figures{at: round.began, segments: uint32(1000 * i)}, false)
 		sum.add(2, figures{at: round.late, segments: uint32(700 * i)}, false)
-		sum.end(func(_ int64, of *amounts) { told = append(told, *of) })
+		sum.end(func(_ int64, of *amounts) { reported = append(reported, *of) })
 	}
 	// The second socket: 700 from 120 to 260 ms, so 400 of them before 200.
-	if len(told) != 2 || told[0][segments] != 1400 || math.Abs(told[1][segments]-2000) > 1e-6 {
-		t.Errorf("told %v, want 1400 and 2000 segments", told)
+	if len(reported) != 2 || reported[0][segments] != 1400 || math.Abs(reported[1][segments]-2000) > 1e-6 {
+		t.Errorf("told %v, want 1400 and 2000 segments", reported)
 	}
 }
 

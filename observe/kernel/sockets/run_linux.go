@@ -148,7 +148,7 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 		return nil
 	})
 	s.vitals.Missed = edges.Missed() / perWindow
-	st.tell()
+	st.describe()
 	if st.unseen != "" {
 		st.sight(st.subject.Clock.Now())
 	}
@@ -245,8 +245,8 @@ func (s *state) sight(at time.Duration) {
 // cost so much CPU, so that the kind takes 1/share of one.
 func pace(cost, least, share time.Duration) time.Duration { return max(least, share*cost) }
 
-// tell reports readings less frequent than planned.
-func (s *state) tell() {
+// describe reports readings less frequent than planned.
+func (s *state) describe() {
 	if every := s.descriptorsEvery; every > 2*seldom {
 		s.vitals.Say("descriptors were listed only every %s because there are many", notation.Time(every))
 	}

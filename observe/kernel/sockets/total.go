@@ -116,7 +116,7 @@ func (t *totals) reach(w int64) {
 
 // end ends a round: sockets that were not added in it are forgotten, and tell is
 // called with each window that was over when it began.
-func (t *totals) end(tell func(w int64, of *amounts)) {
+func (t *totals) end(describe func(w int64, of *amounts)) {
 	t.split()
 	for cookie, f := range t.last {
 		if f.round != t.round {
@@ -130,7 +130,7 @@ func (t *totals) end(tell func(w int64, of *amounts)) {
 	t.reach(over - 1)
 	n := int(over - t.next)
 	for i := range n {
-		tell(t.next+int64(i), &t.open[i])
+		describe(t.next+int64(i), &t.open[i])
 	}
 	t.open, t.next = append(t.open[:0], t.open[n:]...), over
 }

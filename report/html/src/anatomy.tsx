@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Anatomy, Chain, CPUProfile, Page, Part } from "./data";
 import { count, duration, percent, shortFile } from "./format";
-import { Tales } from "./tales";
+import { Slowest } from "./slowest";
 import { stateClass } from "./theme";
 
 export function AnatomySection({ page }: { page: Page }) {
@@ -39,7 +39,7 @@ export function AnatomySection({ page }: { page: Page }) {
       </div>
       <PartTable anatomy={a} />
       {a.cpu && <ProfileTable cpu={a.cpu} />}
-      <Tales tales={page.tales ?? []} timelines={a.slowest} />
+      <Slowest requests={page.slowest ?? []} timelines={a.slowest} />
     </section>
   );
 }

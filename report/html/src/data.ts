@@ -9,7 +9,7 @@ export interface Page {
   places: string[] | null;
   run: Run;
   anatomy: Anatomy | null;
-  tales: Tale[] | null;
+  slowest: SlowRequest[] | null;
   axis: Axis;
   charts: Chart[] | null;
   others: OtherSeries[] | null;
@@ -136,8 +136,8 @@ export interface Frame { function: string; file: string; line: number }
 export interface Timeline { from_ns: number; to_ns: number; goroutine: number; id?: string; segments: Segment[] }
 export interface Segment { state: string; site: string; from_ns: number; ns: number }
 
-// Tale is one slow request in words; see diagnose/tale.
-export interface Tale {
+// SlowRequest is one slow request in words; see diagnose/slowest.
+export interface SlowRequest {
   name?: string;
   id?: string;
   begin_ns: number;

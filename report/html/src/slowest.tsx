@@ -1,26 +1,26 @@
 import { useState } from "preact/hooks";
-import type { Tale, Timeline } from "./data";
+import type { SlowRequest, Timeline } from "./data";
 import { duration, percent } from "./format";
 import { stateClass } from "./theme";
 
-// Tales tells the slowest requests one by one: what each did, from begin to end,
+// Slowest shows the slowest requests one by one: what each did, from begin to end,
 // and what happened around it.
-export function Tales({ tales, timelines }: { tales: Tale[]; timelines: Timeline[] }) {
+export function Slowest({ requests, timelines }: { requests: SlowRequest[]; timelines: Timeline[] }) {
   const [all, setAll] = useState(false);
   if (timelines.length === 0) return null;
   const shown = all ? timelines : timelines.slice(0, 8);
   const longest = Math.max(1, ...timelines.map((t) => t.to_ns - t.from_ns));
   return (
-    <div class="card" id="tales">
+    <div class="card" id="slowest">
       <h3>The slowest requests, from begin to end</h3>
       <p class="note">Each bar is one request on one time scale, in the colours above. Point at it for its stretches; open it for the story.</p>
       <ol class="timelines">
         {shown.map((t, i) => {
-          const tale = tales.find((one) => one.begin_ns === t.from_ns && one.took_ns === t.to_ns - t.from_ns);
+          const request = requests.find((one) => one.begin_ns === t.from_ns && one.took_ns === t.to_ns - t.from_ns);
           return (
             <li key={i}>
               <TimelineRow timeline={t} longest={longest} />
-              {tale && <Story tale={tale} open={i === 0} />}
+              {request && <Story request={request} open={i === 0} />}
             </li>
           );
         })}
@@ -49,15 +49,15 @@ function TimelineRow({ timeline, longest }: { timeline: Timeline; longest: numbe
   );
 }
 
-function Story({ tale, open }: { tale: Tale; open: boolean }) {
+function Story({ request, open }: { request: SlowRequest; open: boolean }) {
   return (
     <details class="story" open={open}>
-      <summary>{tale.lead}</summary>
-      {tale.name && <p class="note">Request {tale.id}, {tale.name}: its sender waited {duration(tale.latency_ns ?? 0)} for the answer.</p>}
+      <summary>{request.lead}</summary>
+      {request.name && <p class="note">Request {request.id}, {request.name}: its sender waited {duration(request.latency_ns ?? 0)} for the answer.</p>}
       <div class="scroll"><table>
         <thead><tr><th scope="col" class="num">after its begin</th><th scope="col" class="num">for</th><th scope="col" class="num">share</th><th scope="col">it</th></tr></thead>
         <tbody>
-          {(tale.steps ?? []).map((s, i) => (
+          {(request.steps ?? []).map((s, i) => (
             <tr key={i} class={s.rest ? "rest" : ""}>
               <td class="num">{duration(s.at_ns)}</td>
               <td class="num">{duration(s.took_ns)}</td>
@@ -71,8 +71,8 @@ function Story({ tale, open }: { tale: Tale; open: boolean }) {
           ))}
         </tbody>
       </table></div>
-      {(tale.meanwhile ?? []).length > 0 && <><h4>Meanwhile</h4><ul class="plain">{tale.meanwhile!.map((m, i) => <li key={i}>{m}</li>)}</ul></>}
-      {(tale.spans ?? []).length > 0 && <><h4>What the services say of it</h4><ul class="plain">{tale.spans!.map((m, i) => <li key={i}>{m}</li>)}</ul></>}
+      {(request.meanwhile ?? []).length > 0 && <><h4>Meanwhile</h4><ul class="plain">{request.meanwhile!.map((m, i) => <li key={i}>{m}</li>)}</ul></>}
+      {(request.spans ?? []).length > 0 && <><h4>What the services say of it</h4><ul class="plain">{request.spans!.map((m, i) => <li key={i}>{m}</li>)}</ul></>}
     </details>
   );
 }

@@ -1,4 +1,4 @@
-package tale
+package slowest
 
 import (
 	"cmp"
@@ -28,7 +28,7 @@ type stretch struct {
 
 // steps tells a timeline: long stretches one by one, what lies between them by
 // kind.
-func (t *teller) steps(line record.Timeline) []Step {
+func (t *describer) steps(line record.Timeline) []Step {
 	whole := line.Len()
 	var steps []Step
 	var between []stretch
@@ -67,7 +67,7 @@ func sameLink(a, b record.Link) bool {
 
 // rest tells the short stretches between two steps: one by kind when a kind adds
 // up to a step, and else as one.
-func (t *teller) rest(between []stretch, whole time.Duration) []Step {
+func (t *describer) rest(between []stretch, whole time.Duration) []Step {
 	kinds := map[partKey]int{}
 	var steps []Step
 	var total time.Duration
@@ -85,10 +85,10 @@ func (t *teller) rest(between []stretch, whole time.Duration) []Step {
 	for i := range steps {
 		steps[i].Share = float64(steps[i].Took) / float64(whole)
 	}
-	var told, short []Step
+	var reported, short []Step
 	for _, s := range steps {
 		if s.Share >= tellable {
-			told = append(told, s)
+			reported = append(reported, s)
 		} else {
 			short = append(short, s)
 		}
@@ -120,13 +120,13 @@ func (t *teller) rest(between []stretch, whole time.Duration) []Step {
 		if len(short) > inRest {
 			r.Text += "; and other short things"
 		}
-		told = append(told, r)
+		reported = append(reported, r)
 	}
-	slices.SortStableFunc(told, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
-	return told
+	slices.SortStableFunc(reported, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
+	return reported
 }
 
-func (t *teller) step(s stretch, times int, whole time.Duration) Step {
+func (t *describer) step(s stretch, times int, whole time.Duration) Step {
 	step := Step{At: s.at, Took: time.Duration(s.NS), Times: times, State: s.State, Share: float64(s.NS) / float64(whole)}
 	part, known := t.parts[partKey{s.State, s.Site}]
 	if !known {

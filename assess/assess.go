@@ -1,10 +1,10 @@
-// Package judge turns a bundle into answers: it takes the
+// Package assess turns a bundle into answers: it takes the
 // requests of its traces apart, runs the analyzers, checks the thresholds, and
 // writes anatomy.json, findings.json and summary.json next to the measurements.
 //
 // It needs the bundle alone: judging twice, or on another machine, gives the
 // same answer. It never changes the measurements.
-package judge
+package assess
 
 import (
 	"errors"

@@ -216,10 +216,10 @@ func (s *session) compare(r *Report, list []*benchmark) {
 	}
 	metrics, pairs, same := together(open, s.rounds, s.same)
 	rules := s.o.rules(metrics)
-	for _, judged := range verify.Decide(pairs, same, 1, rules).Metrics {
-		m := where[judged.Name]
-		judged.Name, judged.A, judged.B = m.Name, m.A, m.B
-		m.MetricResult = judged
+	for _, decided := range verify.Decide(pairs, same, 1, rules).Metrics {
+		m := where[decided.Name]
+		decided.Name, decided.A, decided.B = m.Name, m.A, m.B
+		m.MetricResult = decided
 	}
 	tests := 0
 	for _, c := range open {

@@ -22,12 +22,12 @@ const (
 // as much as a run of a few seconds leaves.
 const trialBytes = 64 << 10
 
-// Place is a directory reserved for one result, before anything is built or
+// Reservation is a directory reserved for one result, before anything is built or
 // started for it. Only Reserve and ReserveNew make one.
 //
 // The reservation of a directory that is there already is a lock that ends with
 // the process, so a killed run leaves no mark that stands in the way.
-type Place struct {
+type Reservation struct {
 	dir  string
 	lock *os.File
 	made []string // directories that were made for it, outermost first
@@ -46,7 +46,7 @@ func (e *TakenError) Error() string {
 // Reserve reserves dir, which is made if it is not there and must be empty if it
 // is. A *TakenError says that it belongs to something else; another error, that
 // nothing can be written there. Release is to follow.
-func Reserve(dir string) (*Place, error) {
+func Reserve(dir string) (*Reservation, error) {
 	made, err := makeDirs(dir)
 	if err != nil {
 		return nil, unwritable(dir, err)
@@ -56,7 +56,7 @@ func Reserve(dir string) (*Place, error) {
 
 // ReserveNew reserves a directory that is not there yet: dir, or dir with a number
 // where another run of the same second has it.
-func ReserveNew(dir string) (*Place, error) {
+func ReserveNew(dir string) (*Reservation, error) {
 	for n := 1; ; n++ {
 		free := dir
 		if n > 1 {
@@ -79,8 +79,8 @@ func ReserveNew(dir string) (*Place, error) {
 }
 
 // reserve locks a directory and looks whether it is empty and can be written.
-func reserve(dir string, made []string) (*Place, error) {
-	p := &Place{dir: dir, made: made}
+func reserve(dir string, made []string) (*Reservation, error) {
+	p := &Reservation{dir: dir, made: made}
 	err := p.take()
 	if err == nil {
 		err = p.try()
@@ -91,7 +91,7 @@ func reserve(dir string, made []string) (*Place, error) {
 	return p, nil
 }
 
-func (p *Place) take() error {
+func (p *Reservation) take() error {
 	info, err := os.Stat(p.dir)
 	if err != nil {
 		return unwritable(p.dir, err)
@@ -140,7 +140,7 @@ func gone(path string, held fs.FileInfo) bool {
 }
 
 // try writes a file that has no name, so that nothing stays of it in any case.
-func (p *Place) try() error {
+func (p *Reservation) try() error {
 	f, err := os.CreateTemp(p.dir, ".trial-*.tmp")
 	if err != nil {
 		return unwritable(p.dir, err)
@@ -160,11 +160,11 @@ func (p *Place) try() error {
 }
 
 // Dir returns the directory as it was asked for.
-func (p *Place) Dir() string { return p.dir }
+func (p *Reservation) Dir() string { return p.dir }
 
 // Release ends the reservation. Directories that were made for it and hold nothing
 // are removed. A second Release, and one of a nil Place, does nothing.
-func (p *Place) Release() error {
+func (p *Reservation) Release() error {
 	if p == nil {
 		return nil
 	}

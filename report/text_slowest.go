@@ -5,28 +5,28 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/redline-go/redline/diagnose/tale"
+	"github.com/redline-go/redline/diagnose/slowest"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 )
 
-// talesOf narrates the slowest requests of a bundle; none where no trace was taken
+// slowestOf narrates the slowest requests of a bundle; none where no trace was taken
 // apart.
-func talesOf(rec *record.Record) ([]tale.Tale, error) {
+func slowestOf(rec *record.Record) ([]slowest.Request, error) {
 	var a record.Anatomy
 	if err := rec.ReadJSON(record.AnatomyFile, &a); err != nil {
 		return nil, err
 	}
-	return tale.Tell(rec, &a, tale.Most), nil
+	return slowest.Describe(rec, &a, slowest.Most), nil
 }
 
-// tales prints the slowest requests step by step.
-func (t *textWriter) tales() {
+// slowest prints the slowest requests step by step.
+func (t *textWriter) slowest() {
 	if !t.o.All || t.o.Record == nil {
 		return
 	}
-	tales, err := talesOf(t.o.Record)
-	if len(tales) == 0 {
+	requests, err := slowestOf(t.o.Record)
+	if len(requests) == 0 {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.section()
 			t.line("%s", t.amber("the slowest requests cannot be shown: "+notation.Clean(err.Error())))
@@ -35,17 +35,17 @@ func (t *textWriter) tales() {
 	}
 	t.section()
 	t.line("%s", t.bold("The slowest requests that were traced"))
-	for i, one := range tales {
+	for i, one := range requests {
 		if i > 0 {
 			t.line("")
 		}
-		t.tale(i+1, one)
+		t.request(i+1, one)
 	}
 }
 
-func (t *textWriter) tale(rank int, one tale.Tale) {
+func (t *textWriter) request(rank int, one slowest.Request) {
 	const indent = 4
-	t.line("%s  %s", t.bold(right(fmt.Sprint(rank), 2)), t.bold(fit(taleTitle(one), t.width-indent)))
+	t.line("%s  %s", t.bold(right(fmt.Sprint(rank), 2)), t.bold(fit(requestTitle(one), t.width-indent)))
 	t.paragraph(indent, one.Lead)
 	var rows [][]string
 	for _, s := range one.Steps {
@@ -75,8 +75,8 @@ func (t *textWriter) paragraph(indent int, text string) {
 	}
 }
 
-// taleTitle says which request it was.
-func taleTitle(one tale.Tale) string {
+// requestTitle says which request it was.
+func requestTitle(one slowest.Request) string {
 	title := fmt.Sprintf("%s in the service, from %.3f s", notation.Duration(int64(one.Took)), one.Begin.Seconds())
 	if one.Name != "" {
 		title += fmt.Sprintf(": request %s (%s), %s for its sender", notation.Clean(one.ID), notation.Clean(one.Name), notation.Duration(int64(one.Latency)))
@@ -85,7 +85,7 @@ func taleTitle(one tale.Tale) string {
 }
 
 // stepText describes a step, how often it occurred and for whom.
-func stepText(s tale.Step) string {
+func stepText(s slowest.Step) string {
 	text := s.Text
 	if s.Times > 1 {
 		text += fmt.Sprintf(", %d times", s.Times)

@@ -1,12 +1,12 @@
-// Package tale tells single slow requests, for readers who have never opened an
+// Package slowest describes single slow requests, for readers who have never opened an
 // execution trace: what the request did, one thing after the other, what it
 // waited for meanwhile, and what the service and its host went through in the
 // same windows.
 //
-// A tale is an example and proves nothing: that the slow requests have a cause in
+// A description is an example and proves nothing: that the slow requests have a cause in
 // common is for findings to say. It leaves out what is too short to matter, and
 // says how much that was.
-package tale
+package slowest
 
 import (
 	"cmp"
@@ -24,8 +24,8 @@ import (
 // Most is how many requests are told.
 const Most = 5
 
-// Tale is one slow request.
-type Tale struct {
+// Request is one slow request.
+type Request struct {
 	// Name is the request's in the scenario and ID the number that the load gave
 	// it; both are empty when the service does not mark requests.
 	Name string `json:"name,omitempty"`
@@ -57,12 +57,12 @@ type Step struct {
 	Rest  bool            `json:"rest,omitempty"`  // what is left of a stretch of time, told as one
 }
 
-// Tell returns the slowest requests of the anatomy, at most so many.
-func Tell(rec *record.Record, a *record.Anatomy, most int) []Tale {
+// Describe returns the slowest requests of the anatomy, at most so many.
+func Describe(rec *record.Record, a *record.Anatomy, most int) []Request {
 	if a == nil {
 		return nil
 	}
-	t := teller{
+	t := describer{
 		rec: rec, stacks: callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module}),
 		parts: map[partKey]record.Part{}, seen: map[string]record.SlowRequest{}, around: newAround(rec),
 	}
@@ -78,15 +78,15 @@ func Tell(rec *record.Record, a *record.Anatomy, most int) []Tale {
 	for _, s := range slow {
 		t.seen[strconv.FormatInt(s.ID, 10)] = s
 	}
-	t.stories, _ = story.Tell(rec, maxStories)
+	t.stories, _ = story.Describe(rec, maxStories)
 	lines := slices.SortedStableFunc(slices.Values(a.Slowest), func(x, y record.Timeline) int { return cmp.Compare(y.Len(), x.Len()) })
-	var tales []Tale
+	var requests []Request
 	for _, line := range lines[:min(most, len(lines))] {
 		if line.Len() > 0 {
-			tales = append(tales, t.tell(line))
+			requests = append(requests, t.describe(line))
 		}
 	}
-	return tales
+	return requests
 }
 
 // maxStories bounds the requests with spans that are looked at.
@@ -97,7 +97,7 @@ type partKey struct {
 	site  string
 }
 
-type teller struct {
+type describer struct {
 	rec     *record.Record
 	stacks  *callstack.Index
 	parts   map[partKey]record.Part // an example of each state and site, for its stack
@@ -106,8 +106,8 @@ type teller struct {
 	around  *around
 }
 
-func (t *teller) tell(line record.Timeline) Tale {
-	out := Tale{ID: line.ID, Begin: line.From, Took: line.Len()}
+func (t *describer) describe(line record.Timeline) Request {
+	out := Request{ID: line.ID, Begin: line.From, Took: line.Len()}
 	if s, ok := t.seen[line.ID]; ok && line.ID != "" {
 		out.Name, out.Latency = s.Request, s.Done-s.Intended
 	}
@@ -123,7 +123,7 @@ func (t *teller) tell(line record.Timeline) Tale {
 }
 
 // lead names the kind of step that took most, all of its steps together.
-func lead(t Tale) string {
+func lead(t Request) string {
 	type sum struct {
 		took  time.Duration
 		times int

@@ -1,4 +1,4 @@
-package tale
+package slowest
 
 import (
 	"path/filepath"
@@ -89,22 +89,22 @@ func anatomy() *record.Anatomy {
 	}
 }
 
-func TestTell(t *testing.T) {
+func TestDescribe(t *testing.T) {
 	rec := bundle(t)
-	tales := Tell(rec, anatomy(), 5)
-	if len(tales) != 2 || tales[0].ID != "31" || tales[1].Took != 3*ms {
-		t.Fatalf("not the slowest first: %+v", tales)
+	requests := Describe(rec, anatomy(), 5)
+	if len(requests) != 2 || requests[0].ID != "31" || requests[1].Took != 3*ms {
+		t.Fatalf("not the slowest first: %+v", requests)
 	}
-	told := tales[0]
-	if told.Name != "order" || told.Latency != 106*ms || told.Took != 100*ms {
-		t.Errorf("the load's own figures: %+v", told)
+	reported := requests[0]
+	if reported.Name != "order" || reported.Latency != 106*ms || reported.Took != 100*ms {
+		t.Errorf("the load's own figures: %+v", reported)
 	}
-	if want := "For 60.0 ms of 100 ms (60 %) it waited for a mutex that another goroutine held at ledger.go:41."; told.Lead != want {
-		t.Errorf("lead %q, want %q", told.Lead, want)
+	if want := "For 60.0 ms of 100 ms (60 %) it waited for a mutex that another goroutine held at ledger.go:41."; reported.Lead != want {
+		t.Errorf("lead %q, want %q", reported.Lead, want)
 	}
 	var texts []string
 	var sum time.Duration
-	for _, s := range told.Steps {
+	for _, s := range reported.Steps {
 		texts = append(texts, s.Text)
 		sum += s.Took
 	}
@@ -119,11 +119,11 @@ func TestTell(t *testing.T) {
 	if !slices.Equal(texts, want) || sum != 100*ms {
 		t.Errorf("steps of %v: %q", sum, texts)
 	}
-	if s := told.Steps[1]; s.Took != 60*ms || s.Times != 1 || s.At != 2*ms || s.Place != "ledger.(*Book).Credit" ||
+	if s := reported.Steps[1]; s.Took != 60*ms || s.Times != 1 || s.At != 2*ms || s.Place != "ledger.(*Book).Credit" ||
 		s.For != "another request's net/http.(*conn).serve, which was in a system call at os.(*File).Sync" {
 		t.Errorf("the lock: %+v", s)
 	}
-	if s := told.Steps[2]; s.Took != 30*ms || s.Times != 30 {
+	if s := reported.Steps[2]; s.Took != 30*ms || s.Times != 30 {
 		t.Errorf("the database: %+v", s)
 	}
 	wantAround := []string{
@@ -133,21 +133,21 @@ func TestTell(t *testing.T) {
 		"The database worked most on UPDATE stock SET n = n - $1 (8 calls, 160 ms).",
 		"Up to 3 sessions of the database waited for locks.",
 	}
-	if !slices.Equal(told.Meanwhile, wantAround) {
-		t.Errorf("meanwhile %q", told.Meanwhile)
+	if !slices.Equal(reported.Meanwhile, wantAround) {
+		t.Errorf("meanwhile %q", reported.Meanwhile)
 	}
-	if around := strings.Join(tales[1].Meanwhile, " "); around != "Others were as fast as ever: p99 was 10.0 ms, 10.0 ms is usual. The host's CPUs were 25 % busy." {
+	if around := strings.Join(requests[1].Meanwhile, " "); around != "Others were as fast as ever: p99 was 10.0 ms, 10.0 ms is usual. The host's CPUs were 25 % busy." {
 		t.Errorf("a quiet moment: %q", around)
 	}
 }
 
-func TestNothingToTell(t *testing.T) {
+func TestNothingToDescribe(t *testing.T) {
 	rec := bundle(t)
-	if tales := Tell(rec, nil, 5); tales != nil {
-		t.Errorf("%+v", tales)
+	if requests := Describe(rec, nil, 5); requests != nil {
+		t.Errorf("%+v", requests)
 	}
 	broken := &record.Anatomy{Slowest: []record.Timeline{{}, {Span: record.Span{From: 5, To: 1}}, {Span: record.Span{To: ms}}}}
-	if tales := Tell(rec, broken, 5); len(tales) != 1 || tales[0].Lead == "" || len(tales[0].Steps) != 0 {
-		t.Errorf("timelines without segments: %+v", tales)
+	if requests := Describe(rec, broken, 5); len(requests) != 1 || requests[0].Lead == "" || len(requests[0].Steps) != 0 {
+		t.Errorf("timelines without segments: %+v", requests)
 	}
 }

@@ -1,4 +1,4 @@
-package tale
+package slowest
 
 import (
 	"cmp"

@@ -14,7 +14,7 @@ import (
 // reserve makes sure of the directory that a result will be kept in, before
 // anything is built or started for it: the one of -o, or a new one below runs/.
 // It is to be released; if nothing was kept, it is gone then.
-func reserve(out, name string) (*record.Place, error) {
+func reserve(out, name string) (*record.Reservation, error) {
 	if out == "" {
 		return record.ReserveNew(filepath.Join("runs", time.Now().Format("20060102-150405")+"-"+name))
 	}

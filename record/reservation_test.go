@@ -16,7 +16,7 @@ import (
 func TestReserveNewAtOnce(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "runs", "20260102-150405-shop")
 	const runs = 32
-	places := make([]*Place, runs)
+	places := make([]*Reservation, runs)
 	var all sync.WaitGroup
 	for i := range places {
 		all.Go(func() {

@@ -1,4 +1,4 @@
-package tale
+package slowest
 
 import (
 	"fmt"
@@ -42,8 +42,8 @@ func newAround(rec *record.Record) *around {
 // during words what happened in the windows that a request touched.
 func (a *around) during(s record.Span) []string {
 	var words []string
-	for _, tell := range []func(record.Span) string{a.latency, a.collector, a.cpu, a.quota, a.statement, a.locks, a.fsync} {
-		if text := tell(s); text != "" {
+	for _, explain := range []func(record.Span) string{a.latency, a.collector, a.cpu, a.quota, a.statement, a.locks, a.fsync} {
+		if text := explain(s); text != "" {
 			words = append(words, text)
 		}
 	}
