@@ -2,6 +2,7 @@ package anatomy_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,8 +36,12 @@ func TestRequestsUnderWayCount(t *testing.T) {
 	if a.Requests != 0 || a.Cut != n || a.Partial != n {
 		t.Fatalf("%d whole, %d cut, %d of them counted; want 0, %d, %d", a.Requests, a.Cut, a.Partial, n, n)
 	}
-	if a.MeanNS <= 0 || len(a.All) == 0 || a.All[0].State != record.StateChannel || !strings.Contains(a.All[0].Site, "TestRequestsUnderWayCount") {
-		t.Errorf("a mean of %v, first part %+v", a.MeanNS, a.All)
+	// How long it waited for a CPU before that is the host's business.
+	where := func(p record.Part) bool {
+		return p.State == record.StateChannel && p.NS > 0 && strings.Contains(p.Site, "TestRequestsUnderWayCount")
+	}
+	if a.MeanNS <= 0 || !slices.ContainsFunc(a.All, where) {
+		t.Errorf("a mean of %v, parts %+v", a.MeanNS, a.All)
 	}
 }
 
