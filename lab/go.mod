@@ -58,6 +58,7 @@ require (
 	github.com/pelletier/go-toml/v2 v2.2.2 // indirect
 	github.com/pierrec/lz4/v4 v4.1.21 // indirect
 	github.com/prometheus/procfs v0.23.0 // indirect
+	github.com/redline-go/redline/kit v0.0.0
 	github.com/rogpeppe/go-internal v1.16.0 // indirect
 	github.com/theory/jsonpath v0.11.0 // indirect
 	github.com/twitchyliquid64/golang-asm v0.15.1 // indirect
@@ -81,3 +82,5 @@ require (
 )
 
 replace github.com/redline-go/redline => ../
+
+replace github.com/redline-go/redline/kit => ../kit

@@ -1,0 +1,105 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// Experiment measures one claim.
+type Experiment struct {
+	// ID is the claim's, with a word behind it where a claim holds several: "C-fast-clock",
+	// "C-fast-clock.random". Claim is the claim's ID.
+	ID    string
+	Claim string
+	// Title is the tuned form against the baseline, in a line.
+	Title string
+	// Factor is the claimed gain in Metric, how many times better the tuned side is; 0
+	// where the claim gives a direction only.
+	Factor float64
+	// Baseline and Tuned say what the sides do.
+	Baseline, Tuned string
+	// Benchmark is the Go benchmark of lab/micro, without "Benchmark"; Metric the unit
+	// that decides: "sec/op", "B/op", "allocs/op", "B/answer". Less is better.
+	Benchmark, Metric string
+	// Expect says what should come out, and why.
+	Expect string
+	// Safety says where the tuned form does harm, and what the literal form of the claim
+	// does where it is not the one measured.
+	Safety string
+	// Same says how it is made sure that both sides give the same answers.
+	Same string
+}
+
+var (
+	idForm   = regexp.MustCompile(`^[A-E]-[a-z0-9-]+(\.[a-z0-9-]+)?$`)
+	nameForm = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+)
+
+// Validate reports what is wrong with a suite: fields that are missing, an ID that comes
+// twice, a claim that is not listed or is settled elsewhere.
+func Validate(suite []Experiment, claims []Claim) error {
+	var errs []error
+	seen := map[string]bool{}
+	for _, e := range suite {
+		bad := func(format string, args ...any) {
+			errs = append(errs, fmt.Errorf("%s: %s", e.ID, fmt.Sprintf(format, args...)))
+		}
+		at := slices.IndexFunc(claims, func(c Claim) bool { return c.ID == e.Claim })
+		switch {
+		case !idForm.MatchString(e.ID) || e.ID != e.Claim && (len(e.ID) <= len(e.Claim)+1 || e.ID[:len(e.Claim)+1] != e.Claim+"."):
+			bad("is no ID of claim %q", e.Claim)
+		case seen[e.ID]:
+			bad("comes twice")
+		case at < 0:
+			bad("the claim %s is not listed", e.Claim)
+		case claims[at].Elsewhere != "":
+			bad("the claim is settled by %s", claims[at].Elsewhere)
+		}
+		seen[e.ID] = true
+		if e.Title == "" || e.Baseline == "" || e.Tuned == "" || e.Expect == "" || e.Same == "" {
+			bad("title, baseline, tuned, expect and same are needed")
+		}
+		if !nameForm.MatchString(e.Benchmark) || !slices.Contains(metrics, e.Metric) {
+			bad("benchmark %q with metric %q", e.Benchmark, e.Metric)
+		}
+		if e.Factor != 0 && !(e.Factor > 1 && e.Factor <= Most) {
+			bad("a claimed factor of %v", e.Factor)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// metrics that may decide; less is better of each.
+var metrics = []string{"sec/op", "B/op", "allocs/op", "B/answer"}
+
+// Find returns the experiments of the suite that have one of the IDs, or are of a claim
+// that has; all of them for no ID. An ID that names nothing is an *UnknownError.
+func Find(suite []Experiment, ids []string) ([]Experiment, error) {
+	if len(ids) == 0 {
+		return suite, nil
+	}
+	var chosen []Experiment
+	for _, id := range ids {
+		found := false
+		for _, e := range suite {
+			if e.ID != id && e.Claim != id {
+				continue
+			}
+			found = true
+			if !slices.ContainsFunc(chosen, func(c Experiment) bool { return c.ID == e.ID }) {
+				chosen = append(chosen, e)
+			}
+		}
+		if !found {
+			return nil, &UnknownError{ID: id}
+		}
+	}
+	return chosen, nil
+}
+
+// UnknownError says that no experiment has an ID.
+type UnknownError struct{ ID string }
+
+func (e *UnknownError) Error() string { return fmt.Sprintf("there is no experiment %q", e.ID) }

@@ -1,0 +1,103 @@
+package experiment
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/redline-go/redline/record"
+)
+
+// Schema names a file of results.
+const Schema = "redline.lab/1"
+
+// ResultsFile is where a session keeps its results, in its directory.
+const ResultsFile = "lab.json"
+
+// Results are all that was decided in one directory.
+type Results struct {
+	Schema  string      `json:"schema"`
+	Host    record.Host `json:"host"`
+	Go      string      `json:"go"`
+	Results []Result    `json:"results"`
+}
+
+// Result is one experiment's.
+type Result struct {
+	ID      string `json:"id"`
+	Claim   string `json:"claim"`
+	Title   string `json:"title"`
+	Claimed string `json:"claimed"` // the report's figure, in words
+	// Factor is the claimed gain; 0 where a direction is claimed.
+	Factor  float64 `json:"claimed_factor,omitempty"`
+	Metric  string  `json:"metric"`
+	Gain            // zeros where nothing was measured
+	Verdict Verdict `json:"verdict"`
+	Why     string  `json:"why"`
+	// A and B are the median rounds of either side, in the metric.
+	A float64 `json:"a"`
+	B float64 `json:"b"`
+	// Rounds are how many pairs decided; Quick says that they were the few of --quick.
+	Rounds int       `json:"rounds"`
+	Quick  bool      `json:"quick,omitempty"`
+	At     time.Time `json:"at"`
+}
+
+// maxResults bounds a file of results, in bytes.
+const maxResults = 4 << 20
+
+// Read returns the results in a directory; none where it holds no file of them.
+func Read(dir string) (Results, error) {
+	r := Results{Schema: Schema}
+	path := filepath.Join(dir, ResultsFile)
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxResults+1))
+	if err != nil {
+		return r, err
+	}
+	if len(data) > maxResults {
+		return r, fmt.Errorf("%s is larger than %d bytes", path, maxResults)
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, fmt.Errorf("%s: %w", path, err)
+	}
+	if r.Schema != Schema {
+		return r, fmt.Errorf("%s: schema %q, want %q", path, r.Schema, Schema)
+	}
+	return r, nil
+}
+
+// Of returns the result of an experiment.
+func (r Results) Of(id string) (Result, bool) {
+	if i := slices.IndexFunc(r.Results, func(one Result) bool { return one.ID == id }); i >= 0 {
+		return r.Results[i], true
+	}
+	return Result{}, false
+}
+
+// keep puts a result in the place of an earlier one, and writes all of them.
+func (r *Results) keep(dir string, one Result) error {
+	if i := slices.IndexFunc(r.Results, func(old Result) bool { return old.ID == one.ID }); i >= 0 {
+		r.Results[i] = one
+	} else {
+		r.Results = append(r.Results, one)
+	}
+	return record.WriteFile(dir, ResultsFile, func(w io.Writer) error {
+		encode := json.NewEncoder(w)
+		encode.SetIndent("", "  ")
+		return encode.Encode(r)
+	})
+}

@@ -1,0 +1,138 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/redline-go/redline/service/scratch"
+	"github.com/redline-go/redline/verify/gobench"
+)
+
+// Session runs experiments one after the other.
+type Session struct {
+	Checkout string // folder that holds lab/
+	Dir      string // where results are kept; it is made
+	Quick    bool   // few and short rounds: what needs more stays inconclusive
+	Resume   bool   // those that Dir has a verdict of are not run again
+	Seed     uint64 // of the order of rounds
+	// OnLine receives progress within an experiment, OnResult each result as it is kept;
+	// either may be nil.
+	OnLine   func(e Experiment, line string)
+	OnResult func(n, of int, r Result)
+}
+
+// plan is how long one experiment is measured.
+type plan struct {
+	rounds int
+	each   string        // benchtime of a launch
+	most   time.Duration // with its build
+}
+
+func (s *Session) plan() plan {
+	if s.Quick {
+		return plan{12, "40ms", time.Minute}
+	}
+	return plan{gobench.DefaultRounds, "200ms", 4 * time.Minute}
+}
+
+// side is the variable by which lab/micro learns what to run.
+const side = "REDLINE_LAB_SIDE"
+
+// Run runs the experiments and returns all results of Dir. When ctx ends, what was decided
+// until then is kept and returned, with the context's cause as error. An experiment that
+// fails, because a side does not run or its answers differ, ends as an error of its own,
+// after the others have run.
+func (s *Session) Run(ctx context.Context, chosen []Experiment) (Results, error) {
+	results, err := Read(s.Dir)
+	if err != nil {
+		return results, err
+	}
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return results, err
+	}
+	var failed []error
+	for n, e := range chosen {
+		if _, done := results.Of(e.ID); done && s.Resume {
+			continue
+		}
+		one, err := s.one(ctx, e, &results)
+		if ctx.Err() != nil {
+			return results, errors.Join(context.Cause(ctx), errors.Join(failed...))
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", e.ID, err))
+			continue
+		}
+		if err := results.keep(s.Dir, one); err != nil {
+			return results, err
+		}
+		if s.OnResult != nil {
+			s.OnResult(n+1, len(chosen), one)
+		}
+	}
+	return results, errors.Join(failed...)
+}
+
+// one measures an experiment.
+func (s *Session) one(ctx context.Context, e Experiment, results *Results) (Result, error) {
+	folder, err := scratch.New("lab")
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { _ = folder.Remove() }()
+	p := s.plan()
+	report, err := gobench.Run(ctx, gobench.Options{
+		Dir: filepath.Join(s.Checkout, "lab"), Patterns: []string{"./micro"}, Bench: "^Benchmark" + e.Benchmark + "$",
+		Sides:     []gobench.Side{{Env: []string{side + "=baseline"}}, {Env: []string{side + "=tuned"}}},
+		BenchTime: p.each, Rounds: p.rounds, MaxTime: p.most, Margin: margin, Profiles: -1, Seed: s.Seed,
+		Out: filepath.Join(folder.Path, "rounds"),
+		Progress: func(line string) {
+			if s.OnLine != nil {
+				s.OnLine(e, line)
+			}
+		},
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	results.Host, results.Go = report.Host, report.Go
+	return resultOf(e, report, s.Quick)
+}
+
+// resultOf takes the deciding metric from a report.
+func resultOf(e Experiment, report *gobench.Report, quick bool) (Result, error) {
+	for _, m := range report.Missing {
+		return Result{}, fmt.Errorf("%s of side %s: %s", m.Name, m.Side, m.Why)
+	}
+	if len(report.Benchmarks) != 1 {
+		return Result{}, fmt.Errorf("%d benchmarks are named %s", len(report.Benchmarks), e.Benchmark)
+	}
+	metrics := report.Benchmarks[0].Metrics
+	at := slices.IndexFunc(metrics, func(m gobench.Metric) bool { return m.Name == e.Metric })
+	if at < 0 {
+		return Result{}, fmt.Errorf("%s does not report %s", e.Benchmark, e.Metric)
+	}
+	m := metrics[at]
+	r := Result{
+		ID: e.ID, Claim: e.Claim, Title: e.Title, Claimed: claimedBy(e), Factor: e.Factor, Metric: e.Metric,
+		Gain: gainOf(m.MetricResult), A: m.A, B: m.B, Rounds: report.Rounds, Quick: quick, At: report.Begun,
+	}
+	r.Verdict, r.Why = decide(r.Gain, e.Factor)
+	if len(report.AA.Different) > 0 {
+		r.Verdict, r.Why = Inconclusive, "the baseline differed from itself: this machine is too restless for it now"
+	}
+	return r, nil
+}
+
+// claimedBy returns the figure that a claim gives, in words.
+func claimedBy(e Experiment) string {
+	if i := slices.IndexFunc(claims, func(c Claim) bool { return c.ID == e.Claim }); i >= 0 {
+		return claims[i].Claimed
+	}
+	return ""
+}

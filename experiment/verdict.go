@@ -1,0 +1,73 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/redline-go/redline/notation"
+	"github.com/redline-go/redline/verify"
+)
+
+// Verdict is what an experiment says of its claim.
+type Verdict string
+
+// Verdicts.
+const (
+	Confirmed    Verdict = "confirmed"      // the claimed effect is there
+	Smaller      Verdict = "smaller"        // there is an effect, and it is below the claim
+	NoEffect     Verdict = "no effect"      // none beyond the margin, either way
+	Reversed     Verdict = "reversed"       // the tuned side is worse
+	Inconclusive Verdict = "inconclusive"   // the interval allows more than one of these
+	NotHere      Verdict = "not applicable" // it cannot be tried here
+)
+
+const (
+	// margin within which a factor is no effect, as in verify's decisions.
+	margin = 0.05
+	// nearly is the part of a claimed factor that confirms it: on another CPU, operating
+	// system and Go version, four fifths of an effect is the effect.
+	nearly = 0.8
+	// Most is the largest factor that is told from a larger one.
+	Most = 1000
+)
+
+// Gain is how many times better the tuned side is, with the interval that verify decides by; 1 is no
+// difference, and at most Most.
+type Gain struct {
+	Estimate float64 `json:"estimate"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+}
+
+// gainOf turns the relative change of a cost into a gain: a cost that falls by nine
+// tenths is ten times better.
+func gainOf(m verify.MetricResult) Gain {
+	inverse := func(change float64) float64 {
+		if change <= 1.0/Most-1 {
+			return Most
+		}
+		return 1 / (1 + change)
+	}
+	return Gain{inverse(m.Estimate), inverse(m.High), inverse(m.Low)}
+}
+
+// decide says what a gain means for a claimed factor; 0 claims a direction alone.
+func decide(g Gain, claimed float64) (Verdict, string) {
+	switch {
+	case math.IsNaN(g.Estimate) || math.IsNaN(g.Low) || math.IsNaN(g.High):
+		return Inconclusive, "no interval: there were too few rounds"
+	case g.Low >= 1/(1+margin) && g.High <= 1+margin:
+		return NoEffect, fmt.Sprintf("within %s of none", notation.Percent(margin))
+	case g.High < 1:
+		return Reversed, "the tuned side is worse"
+	case g.Low <= 1:
+		return Inconclusive, "the difference could be noise"
+	case claimed == 0:
+		return Confirmed, "the claim gives a direction, and it is this one"
+	case g.Low >= nearly*claimed:
+		return Confirmed, fmt.Sprintf("at least %s of the claimed %s", notation.Percent(nearly), notation.Factor(claimed))
+	case g.High < nearly*claimed:
+		return Smaller, fmt.Sprintf("better, and less than %s of the claimed %s", notation.Percent(nearly), notation.Factor(claimed))
+	}
+	return Inconclusive, fmt.Sprintf("better, and the interval holds both %s of the claimed %s and less", notation.Percent(nearly), notation.Factor(claimed))
+}
