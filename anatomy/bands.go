@@ -54,6 +54,7 @@ func (a *collector) anatomy() *record.Anatomy {
 	out.Path = a.path(sums, all, partial)
 	out.CPU = a.profile(all, middle, tail)
 	out.Serial = a.serial()
+	out.Helpers = a.helperList()
 	if a.merged > 0 {
 		a.warn(fmt.Sprintf("%d requests could not be told apart and are left out", a.mergedInto))
 	}

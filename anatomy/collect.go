@@ -42,6 +42,7 @@ type collector struct {
 	requests   []request
 	operations map[operationID]perRequest
 	serials    map[nameID]*serialKind
+	helpers    map[helperKind]int
 	cpu        []Ran     // of Options.CPU, nil until it was asked for
 	partial    []request // what an edge cuts, at most maxPartial
 	parts      []part
@@ -59,7 +60,7 @@ type collector struct {
 }
 
 func newCollector(o Options) *collector {
-	return &collector{o: o, stacks: newStacks(newOwnership(o)), chains: newChains(), operations: map[operationID]perRequest{}, serials: map[nameID]*serialKind{},
+	return &collector{o: o, stacks: newStacks(newOwnership(o)), chains: newChains(), operations: map[operationID]perRequest{}, serials: map[nameID]*serialKind{}, helpers: map[helperKind]int{},
 		slowest: timelines{most: o.MaxSlowest}, marked: timelines{most: o.MaxMarked}}
 }
 

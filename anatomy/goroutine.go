@@ -17,6 +17,7 @@ type goroutine struct {
 
 	born    trace.Time // 0 when it ran before the trace did
 	creator trace.GoID
+	started stackID // the go statement, where a request or its helper ran it; else 0
 	past    history
 
 	operations []operationID // that it is within, innermost last

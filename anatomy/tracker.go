@@ -132,7 +132,7 @@ func (t *tracker) transition(ev trace.Event, st trace.StateTransition) {
 	actor := t.observe(ev)
 	switch from {
 	case trace.GoNotExist:
-		t.created(actor, id, st, now)
+		t.created(actor, ev, st)
 		return
 	case trace.GoUndetermined:
 		g := t.goroutines.add(id, now)
@@ -210,7 +210,8 @@ func (t *tracker) waker(g *goroutine, ev trace.Event) ended {
 	return ended{}
 }
 
-func (t *tracker) created(by *goroutine, id trace.GoID, st trace.StateTransition, now trace.Time) {
+func (t *tracker) created(by *goroutine, ev trace.Event, st trace.StateTransition) {
+	now, id := ev.Time(), st.Resource.Goroutine()
 	start := t.stacks.info(t.stacks.intern(st.Stack))
 	g := t.goroutines.add(id, now)
 	g.state, g.entry, g.born = runnable, start.entry, now
@@ -239,8 +240,11 @@ func (t *tracker) created(by *goroutine, id trace.GoID, st trace.StateTransition
 			request.readers++
 			t.all.markers.Readers++
 		}
-	case by.conn == request:
-		request.spawned++
+	default:
+		g.started = t.stacks.intern(ev.Stack())
+		if by.conn == request {
+			request.spawned++
+		}
 	}
 }
 
@@ -256,6 +260,7 @@ func (t *tracker) destroyed(g *goroutine, now trace.Time) {
 		t.finish(g, end, now)
 	} else {
 		g.stay(now, ended{}, t.follower)
+		t.helped(g)
 	}
 	t.goroutines.bury(g)
 }

@@ -78,6 +78,9 @@ type Anatomy struct {
 	// Serial are the goroutines that requests wait for, those waited for longest
 	// first, at most 16 kinds.
 	Serial []Serial `json:"serial,omitempty"`
+	// Helpers are the goroutines that requests start and that end before their request
+	// does, the most frequent first; nil in bundles from before they were counted.
+	Helpers []Helper `json:"helpers,omitempty"`
 	// Slowest are the timelines of the slowest requests, slowest first.
 	Slowest []Timeline `json:"slowest"`
 	// Marked are those of the slowest requests that the probe marked with an id,

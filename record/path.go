@@ -78,3 +78,11 @@ type Serial struct {
 	// rate of requests.
 	ServiceNS int64 `json:"service_ns"`
 }
+
+// Helper counts goroutines that work for one request alone: it started them, and they
+// ended before it did.
+type Helper struct {
+	Entry string  `json:"entry"` // the function that they began in
+	Start []Frame `json:"start"` // the stack of the go statement, innermost first
+	Count int     `json:"count"`
+}

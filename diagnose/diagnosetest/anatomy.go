@@ -138,3 +138,12 @@ func (b *Builder) Path(nodes []record.PathNode, serial ...record.Serial) *Builde
 	a.Path, a.Serial = &record.Path{Requests: max(1, a.Requests), Nodes: nodes}, serial
 	return b
 }
+
+// Helper adds goroutines that requests start and that end before their request does:
+// the function that they begin in, how many, and the stack of the go statement within
+// the handler, innermost first.
+func (b *Builder) Helper(entry string, count int, start ...string) *Builder {
+	a := b.anatomyOf()
+	a.Helpers = append(a.Helpers, record.Helper{Entry: entry, Count: count, Start: append(Stack(start...), Serving()...)})
+	return b
+}

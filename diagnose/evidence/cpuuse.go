@@ -39,7 +39,9 @@ func (p *Set) readUse() (*Use, error) {
 		return nil, err
 	}
 	u := &Use{index: p.Stacks}
+	started := p.handed()
 	for _, s := range prof.Samples {
+		s.Stack = started.whole(s.Stack)
 		domain, at := p.Stacks.Book(s.Stack)
 		if domain == callstack.GCIdle {
 			continue

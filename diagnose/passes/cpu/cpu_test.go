@@ -135,6 +135,9 @@ func TestWorks(t *testing.T) {
 	}
 	Expect(t, cpu.Syscalls, calls(300), "cpu-syscall at web.go:70")
 	Expect(t, cpu.Syscalls, calls(2))
+	// io.Copy has a buffer of its own: 32 KiB are no small piece.
+	copied := append(read[:3:3], "io.copyBuffer", "io.Copy", user)
+	Expect(t, cpu.Syscalls, Healthy().Sample(8*s, copied...).Wait(record.StateSyscall, time.Millisecond, 300, copied...))
 	walk := []string{"internal/runtime/syscall/linux.Syscall6", "syscall.fstatat", "os.Stat", "shop/web.list@web.go:80", "shop/web.page@web.go:90", "net/http.HandlerFunc.ServeHTTP", "shop/web.auth@web.go:9"}
 	found := Expect(t, cpu.Syscalls, Healthy().Sample(8*s, walk...).
 		Wait(record.StateSyscall, time.Millisecond, 300, walk...), "cpu-syscall at web.go:80")

@@ -169,6 +169,10 @@ var Format = domain{
 		Verify: verify, Cases: []string{"payslip-lines", "crew-roster"},
 	},
 	remedy: func(h evidence.Hot) string {
+		if strings.HasPrefix(h.Callee, "template.(*Template).Execute") {
+			return fmt.Sprintf("At %s execute less of the template per request: keep parts that many answers share as rendered text, and hand it ready "+
+				"values instead of methods and nested fields; or generate the page's code (quicktemplate, templ), which needs no reflection.", diagnose.At(h.Place))
+		}
 		return fmt.Sprintf("At %s append with strconv into a reused buffer instead of %s.", diagnose.At(h.Place), callee(h, "fmt"))
 	},
 }.analyzer()

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
@@ -184,7 +185,7 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 		if part.State != record.StateSyscall || !p.Stacks.Roles(part.Stack).Has(callstack.SmallIO|callstack.FileMeta) {
 			continue
 		}
-		if i := p.Stacks.Innermost(part.Stack); i >= 0 && part.Stack[i].Function == hot.Place.Function {
+		if i := p.Stacks.Innermost(part.Stack); i >= 0 && part.Stack[i].Function == hot.Place.Function && !copies(part.Stack[:i]) {
 			times += part.Times
 		}
 	}
@@ -204,6 +205,12 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%.0f system calls on files and connections per request there", times))
 	return true
+}
+
+// copies reports whether io.Copy made a system call: it brings a buffer of 32 KiB, so
+// its calls are not small, and a bufio.Reader before it would make more of them.
+func copies(called []record.Frame) bool {
+	return slices.ContainsFunc(called, func(f record.Frame) bool { return f.Function == "io.copyBuffer" })
 }
 
 // Atomics finds functions that spend their time in atomic operations.
