@@ -18,7 +18,7 @@ func FindCheckout(dir string) (string, error) {
 			return at, nil
 		}
 		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("no lab/gateway at or above %s (hint: run redline demo inside a checkout of redline)", dir)
+			return "", fmt.Errorf("no lab/gateway at or above %s (hint: run it inside a checkout of redline)", dir)
 		}
 	}
 }

@@ -35,7 +35,7 @@ type plan struct {
 
 func (s *Session) plan() plan {
 	if s.Quick {
-		return plan{12, "40ms", time.Minute}
+		return plan{12, "40ms", 3 * time.Minute}
 	}
 	return plan{gobench.DefaultRounds, "200ms", 4 * time.Minute}
 }

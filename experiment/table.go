@@ -72,10 +72,11 @@ func (r Row) Measured() string {
 	if r.Result == nil || r.Result.Estimate == 0 {
 		return ""
 	}
-	return gainText(r.Result.Gain)
+	return GainText(r.Result.Gain)
 }
 
-func gainText(g Gain) string {
+// GainText writes a gain with its interval.
+func GainText(g Gain) string {
 	if g.Low >= Most {
 		return fmt.Sprintf("%dx or more", Most)
 	}

@@ -1,0 +1,109 @@
+package experiment
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSuiteIsValid(t *testing.T) {
+	if err := Validate(Suite(), Claims()); err != nil {
+		t.Error(err)
+	}
+	if len(Claims()) < 70 || len(Suite()) < 20 {
+		t.Errorf("%d claims, %d experiments", len(Claims()), len(Suite()))
+	}
+	for i, c := range Claims() {
+		if !idForm.MatchString(c.ID) || c.Text == "" || Reports[c.ID[0]] == "" {
+			t.Errorf("%+v", c)
+		}
+		if slices.ContainsFunc(Claims()[:i], func(o Claim) bool { return o.ID == c.ID }) {
+			t.Errorf("%s comes twice", c.ID)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	good := Suite()[0]
+	claims := []Claim{{ID: good.Claim, Text: "x"}, {ID: "B-gate", Text: "x", Elsewhere: "redline gate"}}
+	for want, change := range map[string]func(*Experiment){
+		"is no ID":                  func(e *Experiment) { e.ID = "json" },
+		"is no ID of claim":         func(e *Experiment) { e.ID = e.Claim + "-2" },
+		"is not listed":             func(e *Experiment) { e.ID, e.Claim = "E-other", "E-other" },
+		"settled by redline gate":   func(e *Experiment) { e.ID, e.Claim = "B-gate", "B-gate" },
+		"title, baseline":           func(e *Experiment) { e.Same = "" },
+		"benchmark \"xs\"":          func(e *Experiment) { e.Benchmark = "xs" },
+		"metric \"ns\"":             func(e *Experiment) { e.Metric = "ns" },
+		"a claimed factor of 0.5":   func(e *Experiment) { e.Factor = 0.5 },
+		"a claimed factor of 1e+06": func(e *Experiment) { e.Factor = 1e6 },
+		"comes twice":               nil,
+	} {
+		suite := []Experiment{good}
+		if change == nil {
+			suite = append(suite, good)
+		} else {
+			change(&suite[0])
+		}
+		if err := Validate(suite, claims); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, is %v", want, err)
+		}
+	}
+}
+
+// TestBenchmarksAreThere: each experiment has its benchmark in lab/micro, and each
+// benchmark there its experiment.
+func TestBenchmarksAreThere(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "lab", "micro", "*_test.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	there := map[string]bool{}
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				if name, is := strings.CutPrefix(f.Name.Name, "Benchmark"); is {
+					there[name] = false
+				}
+			}
+		}
+	}
+	for _, e := range Suite() {
+		if _, ok := there[e.Benchmark]; !ok {
+			t.Errorf("%s: there is no benchmark %s", e.ID, e.Benchmark)
+		}
+		there[e.Benchmark] = true
+	}
+	for name, used := range there {
+		if !used {
+			t.Errorf("no experiment runs %s", name)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	all, err := Find(Suite(), nil)
+	if err != nil || len(all) != len(Suite()) {
+		t.Errorf("%d, %v", len(all), err)
+	}
+	some, err := Find(Suite(), []string{"E-atomic.sharded", "E-atomic", "C-fast-clock.random"})
+	var ids []string
+	for _, e := range some {
+		ids = append(ids, e.ID)
+	}
+	if err != nil || strings.Join(ids, " ") != "E-atomic.sharded E-atomic C-fast-clock.random" {
+		t.Errorf("%v, %v", ids, err)
+	}
+	var unknown *UnknownError
+	if _, err := Find(Suite(), []string{"E-atomic", "E-atom"}); !errors.As(err, &unknown) || unknown.ID != "E-atom" {
+		t.Error(err)
+	}
+}
