@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -108,9 +109,4 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func plural(n int, noun string) string { return notation.Counted(int64(n), noun, "") }
