@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/redline-go/redline/service/scratch"
@@ -120,11 +121,19 @@ func resultOf(e Experiment, report *gobench.Report, quick bool) (Result, error) 
 	m := metrics[at]
 	r := Result{
 		ID: e.ID, Claim: e.Claim, Title: e.Title, Claimed: claimedBy(e), Factor: e.Factor, Metric: e.Metric,
-		Gain: gainOf(m.MetricResult), A: m.A, B: m.B, Rounds: report.Rounds, Quick: quick, At: report.Begun,
+		A: m.A, B: m.B, Rounds: report.Rounds, Quick: quick, At: report.Begun,
 	}
-	r.Verdict, r.Why = decide(r.Gain, e.Factor)
-	if len(report.AA.Different) > 0 {
-		r.Verdict, r.Why = Inconclusive, "the baseline differed from itself: this machine is too restless for it now"
+	known := false
+	if r.Gain, known = gainOf(m.MetricResult); !known {
+		r.Verdict, r.Why = Inconclusive, m.Why
+		return r, nil
+	}
+	differs := slices.ContainsFunc(report.AA.Different, func(name string) bool { return strings.HasSuffix(name, e.Metric) })
+	if differs {
+		r.Gain = r.widened(report.AA.MDE)
+	}
+	if r.Verdict, r.Why = decide(r.Gain, e.Factor); differs {
+		r.Why += "; the baseline differed from itself, so the interval is wider"
 	}
 	return r, nil
 }

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/verify"
@@ -40,22 +39,35 @@ type Gain struct {
 }
 
 // gainOf turns the relative change of a cost into a gain: a cost that falls by nine
-// tenths is ten times better.
-func gainOf(m verify.MetricResult) Gain {
+// tenths is ten times better. ok is false where no change is known.
+func gainOf(m verify.MetricResult) (g Gain, ok bool) {
+	if m.Verdict == verify.Inconclusive && m.Estimate == 0 && m.Low == 0 && m.High == 0 {
+		return Gain{}, false
+	}
+	if m.Verdict == verify.Improvement && m.B == 0 && m.A > 0 {
+		return Gain{Most, Most, Most}, true // gobench counts from one where a side has none
+	}
 	inverse := func(change float64) float64 {
 		if change <= 1.0/Most-1 {
 			return Most
 		}
 		return 1 / (1 + change)
 	}
-	return Gain{inverse(m.Estimate), inverse(m.High), inverse(m.Low)}
+	return Gain{inverse(m.Estimate), inverse(m.High), inverse(m.Low)}, true
+}
+
+// widened allows for a bias: where the baseline differs from itself, the difference is of
+// the size of the smallest change that can be detected, and may be in the gain as well.
+func (g Gain) widened(change float64) Gain {
+	if !(change > 0) {
+		return Gain{g.Estimate, 0, Most}
+	}
+	return Gain{g.Estimate, g.Low / (1 + change), min(Most, g.High*(1+change))}
 }
 
 // decide says what a gain means for a claimed factor; 0 claims a direction alone.
 func decide(g Gain, claimed float64) (Verdict, string) {
 	switch {
-	case math.IsNaN(g.Estimate) || math.IsNaN(g.Low) || math.IsNaN(g.High):
-		return Inconclusive, "no interval: there were too few rounds"
 	case g.Low >= 1/(1+margin) && g.High <= 1+margin:
 		return NoEffect, fmt.Sprintf("within %s of none", notation.Percent(margin))
 	case g.High < 1:
