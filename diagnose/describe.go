@@ -29,6 +29,18 @@ func Size(bytes float64) string { return notation.Size(bytes) }
 // Times words a mean count: "2", "1.5", "12.3".
 func Times(n float64) string { return notation.Short(n) }
 
+// PerRequest words a mean count of things per request: "a call per request", "2.5 calls
+// per request", "a call in 20 requests". one has its article.
+func PerRequest(n float64, one, several string) string {
+	switch {
+	case n >= 0.95 && n < 1.05:
+		return one + " per request"
+	case n > 0 && n < 0.5:
+		return fmt.Sprintf("%s in %s requests", one, notation.Short(1/n))
+	}
+	return fmt.Sprintf("%s %s per request", Times(n), several)
+}
+
 // Evidence sources, as findings.json names them.
 const (
 	FromTrace    = "trace"

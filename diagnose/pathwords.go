@@ -106,7 +106,7 @@ func (p *Pass) waitWords(n record.PathNode) string {
 	if n.Kind == record.PathRequest {
 		at := ""
 		if f := evidence.PlaceOf(n); f.Function != "" {
-			at = fmt.Sprintf(" in %s (%s)", callstack.Short(f.Function), At(f))
+			at = " in " + named(f)
 		}
 		if n.State == record.StateLock {
 			return "for the lock" + at + ", held by another request"
@@ -124,7 +124,7 @@ func (p *Pass) waitWords(n record.PathNode) string {
 		return fmt.Sprintf("behind %d goroutines of %s, each busy %s of the time", s.Goroutines, who, Percent(s.Utilization))
 	}
 	if f := evidence.SiteFrame(n.Site); f.Function != "" && p.Stacks.User(f) {
-		return fmt.Sprintf("in %s (%s) for goroutines that it started (%s)", callstack.Short(f.Function), At(f), who)
+		return fmt.Sprintf("in %s for goroutines that it started (%s)", named(f), who)
 	}
 	return "for goroutines of " + who
 }
@@ -150,7 +150,16 @@ func (p *Pass) stateWords(n record.PathNode) string {
 		}
 		at = evidence.SiteFrame(n.Site)
 	}
-	return fmt.Sprintf("%s in %s (%s)", words, callstack.Short(at.Function), At(at))
+	return words + " in " + named(at)
+}
+
+// named is a function with its line, or without where its file is not known.
+func named(f record.Frame) string {
+	name, at := callstack.Short(f.Function), At(f)
+	if at == name {
+		return name
+	}
+	return fmt.Sprintf("%s (%s)", name, at)
 }
 
 var waitVerbs = map[callstack.Wait]string{

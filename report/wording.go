@@ -95,7 +95,7 @@ func limitedBy(s *record.Summary) string {
 	l, queued := &s.Load, queuedForCPU(s.Ledger)
 	switch {
 	case l.IntendedRate > 0 && l.Rate >= 0.99*l.IntendedRate:
-		return fmt.Sprintf("The load was limited by its schedule: %s of %s requests/s intended.", notation.Rate(l.Rate), notation.Rate(l.IntendedRate))
+		return fmt.Sprintf("The service kept up with the schedule: %s of the %s requests/s that were due.", notation.Rate(l.Rate), notation.Rate(l.IntendedRate))
 	case l.IntendedRate > 0:
 		return fmt.Sprintf("The schedule was not met: %s of %s requests/s intended succeeded.", notation.Rate(l.Rate), notation.Rate(l.IntendedRate))
 	case queued >= mostlyQueued:

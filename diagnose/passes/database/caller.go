@@ -143,8 +143,8 @@ func callers(p *diagnose.Pass, text string) (record.Evidence, bool) {
 	if a.Most > 0 {
 		most = fmt.Sprintf(", at most %d in one", a.Most)
 	}
-	return diagnose.Fact(diagnose.FromProbe, each, diagnose.Ratio, "%s calls per request%s, counted in the service, from %s; %s rows per call",
-		diagnose.Times(each), most, strings.Join(parts, ", "), diagnose.Times(a.Rows/max(1, a.Calls))), true
+	return diagnose.Fact(diagnose.FromProbe, each, diagnose.Ratio, "%s%s, counted in the service, from %s; %s rows per call",
+		diagnose.PerRequest(each, "a call", "calls"), most, strings.Join(parts, ", "), diagnose.Times(a.Rows/max(1, a.Calls))), true
 }
 
 // caller returns the user's place that waits for the database most.
@@ -236,7 +236,7 @@ func holders(p *diagnose.Pass) (record.Evidence, bool) {
 		if !ok || part < 0.05 {
 			break
 		}
-		text := fmt.Sprintf("%s (%s of it, %s calls per request", brief(a.Text), diagnose.Percent(part), diagnose.Times(perRequest(p, a.Calls)))
+		text := fmt.Sprintf("%s (%s of it, %s", brief(a.Text), diagnose.Percent(part), diagnose.PerRequest(perRequest(p, a.Calls), "a call", "calls"))
 		if by, ok := a.Heaviest(); ok {
 			text += ", at " + diagnose.At(by.Place)
 		}

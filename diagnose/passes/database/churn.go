@@ -60,7 +60,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.Medium,
 		Title: fmt.Sprintf("Requests spend %s of their time opening database connections", diagnose.Percent(share)),
 		Evidence: []record.Evidence{
-			diagnose.Fact(source, opened, diagnose.Ratio, "%.2f connections are opened per request (%.0f/s)", opened, opened*p.Load().Rate),
+			diagnose.Fact(source, opened, diagnose.Ratio, "the service opens %s (%.0f/s)", diagnose.PerRequest(opened, "a connection", "connections"), opened*p.Load().Rate),
 			diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio, "opening them takes %s of request time", diagnose.Percent(share)),
 		},
 		Remedy: "SetMaxIdleConns to the same value as SetMaxOpenConns (database/sql keeps only 2 idle by default), and no ConnMaxLifetime or ConnMaxIdleTime below minutes.",
@@ -69,7 +69,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if counted {
 		f.Confidence = record.High
 	} else {
-		f.Evidence[0].Text = fmt.Sprintf("%.2f waits per request are for a connection being opened", opened)
+		f.Evidence[0].Text = diagnose.PerRequest(opened, "a wait", "waits") + " for a connection that is being opened"
 	}
 	if cpu > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio, "dialling and authenticating takes %s of the service's CPU", diagnose.Percent(cpu)))

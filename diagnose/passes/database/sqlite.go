@@ -53,8 +53,8 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		place = " at " + diagnose.At(by.Place)
 	}
 	each := perRequest(p, lead.Calls)
-	f.Evidence = append(f.Evidence, diagnose.Fact(from, share*part, diagnose.Ratio, "requests spend %s of their time in the statement and in queues that it makes: %s in each of %s calls per request",
-		diagnose.Percent(share*part), diagnose.Span(lead.Took()/max(1e-9, each)), diagnose.Times(each)))
+	f.Evidence = append(f.Evidence, diagnose.Fact(from, share*part, diagnose.Ratio, "requests spend %s of their time in the statement and in queues that it makes: %s, %s each",
+		diagnose.Percent(share*part), diagnose.PerRequest(each, "a call", "calls"), diagnose.Span(lead.Took()/max(1e-9, each))))
 	if who, ok := callers(p, lead.Text); ok {
 		f.Evidence = append(f.Evidence, who)
 	}

@@ -56,7 +56,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		site := w.Sites(callstack.PrepareWait)[0]
 		f.Share, f.Where = share, diagnose.WhereOf(site.Place)
 		f.Title = fmt.Sprintf("Requests wait %s of their time for statements to be prepared at %s", diagnose.Percent(share), diagnose.At(site.Place))
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%.1f waits per request are for a statement being prepared", times))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s for a statement that is being prepared", diagnose.PerRequest(times, "a wait", "waits")))
 	case planned && planning >= leastPlanShare && database*planning >= leastPrepareShare:
 		f.Share = database * planning
 		f.Title = fmt.Sprintf("The database spends %s of its time on planning statements", diagnose.Percent(planning))
@@ -104,7 +104,7 @@ func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 	diagnose.Promise(&f, gain(p, share, beside))
 	f.Title = fmt.Sprintf("Statements are parsed and planned for every use: %s of request time waits for ones sent as text, most at %s", diagnose.Percent(share), diagnose.At(lead.Place))
 	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%.1f waits per request are for statements that the driver sends unprepared", times),
+		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s for statements that the driver sends unprepared", diagnose.PerRequest(times, "a wait", "waits")),
 		diagnose.Fact(diagnose.FromPostgres, beside, diagnose.Ratio, "%s of the server's CPU is not execution of statements but parsing, planning and talking to clients", diagnose.Percent(beside)))
 	return f, true
 }

@@ -87,12 +87,12 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if rpc {
 		client = "A gRPC client"
 	}
-	f.Title = fmt.Sprintf("%s opens %s connections per request: %s of %s at %s", client, diagnose.Times(each), diagnose.Percent(f.Share), f.ShareOf, diagnose.At(place))
+	f.Title = fmt.Sprintf("%s opens %s: %s of %s at %s", client, diagnose.PerRequest(each, "a connection", "connections"), diagnose.Percent(f.Share), f.ShareOf, diagnose.At(place))
 	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s waits for a connection per request, %s of request time", diagnose.Times(times), diagnose.Percent(share)),
+		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s for a connection, %s of request time", diagnose.PerRequest(times, "a wait", "waits"), diagnose.Percent(share)),
 		diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio, "%s of the service's CPU goes into opening client connections, TLS %s", diagnose.Percent(cpu), diagnose.Percent(handshakes)))
 	if counted {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, each, diagnose.Ratio, "the kernel counts %s connections opened per request", diagnose.Times(each)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, each, diagnose.Ratio, "the kernel counts %s opened", diagnose.PerRequest(each, "a connection", "connections")))
 	}
 	f.Remedy = fmt.Sprintf("At %s use one shared Transport, read each body to its end before Close, and set MaxIdleConnsPerHost to the calls in flight (the default keeps 2).", diagnose.At(place))
 	if rpc {

@@ -105,7 +105,7 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Where.Detail = client(p, s.Part.Stack)
 		f.Title = fmt.Sprintf("%s for a downstream call (%s) at %s", v.Requests(), f.Where.Detail, diagnose.At(s.Place))
 		f.Remedy = fmt.Sprintf("Make the dependency called at %s answer faster, cache its answer, or make the call in parallel with other work.", diagnose.At(s.Place))
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s calls per request of %s each", diagnose.Times(times), diagnose.Span(perCall)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s, %s each", diagnose.PerRequest(times, "a call", "calls"), diagnose.Span(perCall)))
 		found = append(found, f)
 	}
 	return found, nil

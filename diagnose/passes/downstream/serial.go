@@ -92,7 +92,7 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	diagnose.Promise(&f, p.Elsewhere(min(1, s.saved()/whole)))
 	f.Where.Detail = words(s.calls[0].chain)
 	for _, c := range s.calls[:min(4, len(s.calls))] {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, c.ns[mean], diagnose.Nanosec, "%s: %s calls per request of %s each", words(c.chain), diagnose.Times(c.calls[mean]), diagnose.Span(c.each())))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, c.ns[mean], diagnose.Nanosec, "%s: %s, %s each", words(c.chain), diagnose.PerRequest(c.calls[mean], "a call", "calls"), diagnose.Span(c.each())))
 	}
 	return []diagnose.Finding{f}, nil
 }

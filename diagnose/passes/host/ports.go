@@ -82,7 +82,7 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, fails, diagnose.Ratio, "%.0f connections outwards were not established", fails))
 	}
 	if opened, ok := p.Sum(record.TCPOpens, record.Labels("dir", "out")); ok && opened >= leastOpens*load.Requests {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, opened/math.Max(1, load.Requests), diagnose.Ratio, "%.2f connections are opened per request", opened/math.Max(1, load.Requests)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, opened/math.Max(1, load.Requests), diagnose.Ratio, "the service opens %s", diagnose.PerRequest(opened/math.Max(1, load.Requests), "a connection", "connections")))
 	}
 	for _, kind := range []callstack.Wait{callstack.HTTPOpen, callstack.HTTPWait, callstack.NetworkWait} {
 		if sites := p.Waits().Sites(kind); len(sites) > 0 && sites[0].User {
