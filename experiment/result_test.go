@@ -99,3 +99,16 @@ func FuzzResults(f *testing.F) {
 		}
 	})
 }
+
+// TestClaimsAreDocumented: docs/claims.md has a line for each claim and each experiment.
+func TestClaimsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "claims.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range Rows(Suite(), Results{}) {
+		if !strings.Contains(string(text), "\n| "+r.ID()+" | ") {
+			t.Errorf("docs/claims.md has no line for %s (hint: redline lab report --format md)", r.ID())
+		}
+	}
+}
