@@ -108,7 +108,9 @@ func spaced(before, token string) bool {
 		return false
 	}
 	switch token {
-	case ")", ".", ",", "::", "]", "[", ";":
+	case "::":
+		return before == ":" // three colons are a cast and one, in this order
+	case ")", ".", ",", "]", "[", ";":
 		return false
 	case "(":
 		// A call's parenthesis stands at its name: but for the words of SQL,

@@ -1,6 +1,7 @@
 package planlog
 
 import (
+	"math"
 	"regexp"
 	"strings"
 
@@ -10,13 +11,15 @@ import (
 // maxDepth bounds the nesting of plans.
 const maxDepth = 64
 
-// names are the fields of a node that hold names and figures, expressions those
-// that may hold constants. Others are left out.
+// names are the fields of a node that hold names, figures those with numbers, expressions
+// those that may hold constants. Others are left out, and so is what is of another
+// kind than its field: a text of a plan can hold anything.
 var (
 	names = fields("Node Type", "Parent Relationship", "Subplan Name", "Operation", "Join Type", "Strategy", "Partial Mode", "Scan Direction",
-		"Relation Name", "Schema", "Alias", "Index Name", "Startup Cost", "Total Cost", "Plan Rows", "Actual Startup Time", "Actual Total Time", "Actual Rows",
+		"Relation Name", "Schema", "Alias", "Index Name", "Sort Method", "Sort Space Type")
+	figures = fields("Startup Cost", "Total Cost", "Plan Rows", "Actual Startup Time", "Actual Total Time", "Actual Rows",
 		"Actual Loops", "Rows Removed by Filter", "Rows Removed by Index Recheck", "Rows Removed by Join Filter", "Heap Fetches", "Shared Hit Blocks", "Shared Read Blocks",
-		"Sort Method", "Sort Space Used", "Sort Space Type", "Exact Heap Blocks", "Lossy Heap Blocks")
+		"Sort Space Used", "Exact Heap Blocks", "Lossy Heap Blocks")
 	expressions = fields("Filter", "Index Cond", "Recheck Cond", "Hash Cond", "Merge Cond", "Join Filter", "TID Cond", "One-Time Filter")
 	lists       = fields(sortKey, "Presorted Key", "Group Key")
 )
@@ -35,7 +38,7 @@ func clean(node map[string]any, depth int) map[string]any {
 	for name, value := range node {
 		switch v := value.(type) {
 		case float64:
-			if names[name] {
+			if figures[name] && !math.IsNaN(v) && !math.IsInf(v, 0) {
 				kept[name] = v
 			}
 		case string:
