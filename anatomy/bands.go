@@ -56,7 +56,7 @@ func (a *collector) anatomy() *record.Anatomy {
 	out.Serial = a.serial()
 	out.Helpers = a.helperList()
 	if a.merged > 0 {
-		a.warn(fmt.Sprintf("%d requests could not be told apart and are left out", a.mergedInto))
+		a.warn(fmt.Sprintf("%d requests could not be distinguished and are left out", a.mergedInto))
 	}
 	out.Warnings = slices.Concat([]string{}, a.warnings)
 	return out

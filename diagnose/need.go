@@ -79,7 +79,7 @@ func (p *Pass) noRequests(said string) string {
 	case a == nil:
 		return ""
 	case a.Requests+a.Partial > 0 && p.MostlyLost():
-		return fmt.Sprintf("only %d requests were taken apart, %s of those in the traces: the others were lost or could not be told apart", a.Requests, Percent(a.Coverage))
+		return fmt.Sprintf("only %d requests were taken apart, %s of those in the traces: the others were lost or could not be distinguished", a.Requests, Percent(a.Coverage))
 	case a.Hijacked > 0:
 		return fmt.Sprintf("%s of execution trace hold no request but %d connections that a handler took over", Span(float64(a.Traced)), a.Hijacked)
 	}

@@ -167,7 +167,7 @@ func (r *results) writeSessions(b *strings.Builder) {
 			fmt.Fprintf(b, "All pairs together: CPU per request %s, + is worse. One pair's difference has a standard deviation of %.1f %%, by the median of deviations %.1f %%.\n\n",
 				size.change, 100*size.sd, 100*size.spread)
 		}
-		line(b, "machine", "verdict", "CPU per request", "interval", "could see", "throughput", "turn", "pairs", "look", "time")
+		line(b, "machine", "verdict", "CPU per request", "interval", "detectable", "throughput", "turn", "pairs", "look", "time")
 		line(b, "---", "---", "---", "---", "---", "---", "---", "---", "---", "---")
 		for _, t := range list {
 			cpu, _ := t.metric(decides)

@@ -71,7 +71,7 @@ func (t trial) line() string {
 	if !ok {
 		return fmt.Sprintf("%s (%s) after %.0f s", t.Verdict, t.Why, t.Seconds)
 	}
-	return fmt.Sprintf("%s; CPU per request %+.1f %% (%+.1f to %+.1f), could see %.1f %%; %d pairs, %.0f s",
+	return fmt.Sprintf("%s; CPU per request %+.1f %% (%+.1f to %+.1f), detectable %.1f %%; %d pairs, %.0f s",
 		t.Verdict, 100*m.Estimate, 100*m.Low, 100*m.High, 100*m.MDE, t.Pairs, t.Seconds)
 }
 

@@ -59,7 +59,7 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	if len(live) < leastCycles {
-		p.Unjudged(cause, "the collector told the live heap %d times, and a trend needs %d: run longer", len(live), leastCycles)
+		p.Unjudged(cause, "the collector reported the live heap %d times, and a trend needs %d: run longer", len(live), leastCycles)
 		return nil, nil
 	}
 	whole, first, last := fit(live), fit(live[:(len(live)+1)/2]), fit(live[len(live)/2:])

@@ -24,7 +24,7 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.EventWait)) {
 		if s.Share >= waitgain.LeastShare || s.Tail >= waitgain.LeastTail {
-			p.Reject("sleep", "requests wait %s of their time at %s for an event, for as long as they were told to: a long poll", diagnose.Percent(s.Share), diagnose.At(s.Place))
+			p.Reject("sleep", "requests wait %s of their time at %s for an event, for as long as their caller asked: a long poll", diagnose.Percent(s.Share), diagnose.At(s.Place))
 		}
 	}
 	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.SleepWait)) {
