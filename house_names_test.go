@@ -2,7 +2,11 @@ package redline_test
 
 import (
 	"go/ast"
+	"go/token"
+	"slices"
+	"strings"
 	"testing"
+	"unicode"
 )
 
 // retired names stood for up to four things each; these are the words that took their
@@ -24,4 +28,117 @@ func TestRetiredNames(t *testing.T) {
 			return true
 		})
 	}
+}
+
+// retiredWords stood for several things each, and are held by no identifier of the rooms
+// below, alone or within a longer one; docs/glossary.md has the terms that took their places.
+var retiredWords = map[string]string{
+	"beside":  "the relation itself: concurrent, adjacent, unfit",
+	"besides": "the relation itself: concurrent, adjacent, unfit",
+	"judge":   "validity, verdict, check or assess",
+	"judges":  "validity, verdict, check or assess",
+	"place":   "endpoint, address, path, label, placeholder, reservation or layout",
+	"places":  "endpoints, addresses, paths, labels, placeholders, reservations or layouts",
+	"said":    "the thing itself: reply, answer, remarks",
+	"tale":    "timeline, or the request itself",
+	"tales":   "timelines, or the requests themselves",
+	"told":    "reported",
+	"unsaid":  "unannounced",
+	"weigh":   "compare, assess or decide",
+	"weighs":  "compare, assess or decide",
+}
+
+// freeOfRetired are the rooms that the retired words have left.
+var freeOfRetired = []string{
+	"access", "assess", "benchmark", "cmd", "compare", "demo", "experiment", "export", "history", "lint", "load", "notation",
+	"observe", "probe", "record", "redact", "report", "run", "scenario", "scripts", "service", "stat",
+}
+
+// placeOfFinding are the rooms in which a place is what a finding names: record.Where
+// in one line. The page's data has it as a field.
+var placeOfFinding = []string{"compare", "report"}
+
+func TestRetiredWords(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test() || !slices.Contains(freeOfRetired, s.room()) {
+			continue
+		}
+		for _, name := range declared(s.file) {
+			for _, word := range wordsOf(name.Name) {
+				take := retiredWords[word]
+				if take == "" || strings.HasPrefix(word, "place") && slices.Contains(placeOfFinding, s.room()) {
+					continue
+				}
+				t.Errorf("%s: %q in %s has too many meanings: take %s", s.set.Position(name.Pos()), word, name.Name, take)
+			}
+		}
+	}
+}
+
+// TestWordsOf: words end where the case says so, initialisms included.
+func TestWordsOf(t *testing.T) {
+	for name, want := range map[string]string{
+		"place": "place", "byPlace": "by place", "JSONPlace": "json place", "placeOf": "place of", "replaced": "replaced",
+		"Untold": "untold", "P99Told": "p99 told", "place_linux": "place linux", "SQL": "sql", "_": "",
+	} {
+		if got := strings.Join(wordsOf(name), " "); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// wordsOf splits an identifier into its words, in lower case.
+func wordsOf(name string) []string {
+	var b strings.Builder
+	runes := []rune(name)
+	for i, r := range runes {
+		begins := unicode.IsUpper(r) && i > 0 &&
+			(!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
+		if begins || r == '_' {
+			b.WriteByte(' ')
+		}
+		if r != '_' {
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return strings.Fields(b.String())
+}
+
+// declared returns the names that a file gives: its package's, and those of imports,
+// functions, types, values, fields, parameters and variables.
+func declared(file *ast.File) []*ast.Ident {
+	names := []*ast.Ident{file.Name}
+	add := func(of ...ast.Expr) {
+		for _, e := range of {
+			if name, ok := e.(*ast.Ident); ok && name != nil {
+				names = append(names, name)
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			if n.Name != nil {
+				add(n.Name)
+			}
+		case *ast.FuncDecl:
+			add(n.Name)
+		case *ast.TypeSpec:
+			add(n.Name)
+		case *ast.ValueSpec:
+			names = append(names, n.Names...)
+		case *ast.Field:
+			names = append(names, n.Names...)
+		case *ast.AssignStmt:
+			if n.Tok == token.DEFINE {
+				add(n.Lhs...)
+			}
+		case *ast.RangeStmt:
+			if n.Tok == token.DEFINE {
+				add(n.Key, n.Value)
+			}
+		}
+		return true
+	})
+	return names
 }

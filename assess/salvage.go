@@ -7,8 +7,8 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// unjudgedGenerator warns of figures that may be the generator's.
-const unjudgedGenerator = "the run was killed before the generator judged itself, so its validity is unknown"
+// unknownValidity warns of figures that may be the generator's.
+const unknownValidity = "the run was killed before the generator judged itself, so its validity is unknown"
 
 // salvage puts the measured half of a summary together from windows and
 // histograms: the run was killed before it could write one. The steady span is
@@ -20,7 +20,7 @@ func salvage(rec *record.Record) (*record.Summary, error) {
 	}
 	// Whether the generator was the limit is not known: neither valid nor invalid.
 	s := &record.Summary{Generator: record.Generator{Validity: record.ValidityUnknown, WhyInvalid: []string{}}}
-	rec.Run.Warnings = append(rec.Run.Warnings, unjudgedGenerator)
+	rec.Run.Warnings = append(rec.Run.Warnings, unknownValidity)
 	span := steady(rec, plan.Load)
 	rec.Run.Steady = span
 	l := &s.Load

@@ -57,7 +57,7 @@ func Profiles(a, b *record.Record) (*Flame, error) {
 			out.Root.add(side, s.Stack, whole*float64(s.Value)/float64(profile.Total))
 		}
 	}
-	out.Root.settle([2]float64{leastFrame * out.Root.Cost[0], leastFrame * out.Root.Cost[1]})
+	out.Root.prune([2]float64{leastFrame * out.Root.Cost[0], leastFrame * out.Root.Cost[1]})
 	return out, nil
 }
 
@@ -79,13 +79,13 @@ func (f *Frame) add(side int, stack []record.Frame, cost float64) {
 	}
 }
 
-// settle orders the callees and leaves out those too small to show in either run.
-func (f *Frame) settle(least [2]float64) {
+// prune orders the callees and leaves out those too small to show in either run.
+func (f *Frame) prune(least [2]float64) {
 	for _, callee := range f.at {
 		if callee.Cost[0] < least[0] && callee.Cost[1] < least[1] {
 			continue
 		}
-		callee.settle(least)
+		callee.prune(least)
 		f.Callees = append(f.Callees, callee)
 	}
 	f.at = nil

@@ -92,7 +92,7 @@ func TestFlameIsBounded(t *testing.T) {
 	f := &Frame{}
 	f.add(0, deep, 1)
 	f.add(1, deep[:3], 1)
-	f.settle([2]float64{leastFrame, leastFrame})
+	f.prune([2]float64{leastFrame, leastFrame})
 	depth := 0
 	for at := f; len(at.Callees) > 0; at = at.Callees[0] {
 		depth++

@@ -41,11 +41,11 @@ func matches(r gateway.Remedy, f record.Finding) bool {
 	if len(r.Match) == 0 {
 		return true
 	}
-	place := strings.ToLower(strings.Join([]string{
+	path := strings.ToLower(strings.Join([]string{
 		f.Where.Function, f.Where.File, f.Where.SQL, f.Where.Detail, f.Title,
 	}, "\n"))
 	for _, m := range r.Match {
-		if strings.Contains(place, strings.ToLower(m)) {
+		if strings.Contains(path, strings.ToLower(m)) {
 			return true
 		}
 	}

@@ -8,7 +8,7 @@
 // dropped and counted, never time of the run; the loss is reported once, when
 // the Tee is closed. The record has all of it regardless.
 //
-// Windows are sent whole, settle after their end, because sources deliver some of
+// Windows are sent whole, two seconds after their end, because sources deliver some of
 // their points late. Counters become totals since the run began, as
 // rate() and its likes expect; an amount that comes after its window was sent
 // lands in the next one. A gauge that comes so late is dropped.

@@ -57,18 +57,18 @@ func (o *otlp) begin(id Identity) {
 func (o *otlp) windows(all []window) {
 	var sent []*metrics.Metric
 	points := int64(0)
-	place := map[string]*metrics.Metric{}
+	byName := map[string]*metrics.Metric{}
 	flush := func() {
 		if points > 0 {
 			o.send(sent, points)
 		}
-		sent, points, place = nil, 0, map[string]*metrics.Metric{}
+		sent, points, byName = nil, 0, map[string]*metrics.Metric{}
 	}
 	for _, t := range byLine(all) {
-		m := place[t.metric]
+		m := byName[t.metric]
 		if m == nil {
 			m = newMetric(t.line)
-			place[t.metric], sent = m, append(sent, m)
+			byName[t.metric], sent = m, append(sent, m)
 		}
 		o.add(m, t)
 		if points += int64(len(t.values)); points >= mostSamples {

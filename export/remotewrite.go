@@ -63,13 +63,13 @@ type timed struct {
 // together.
 func byLine(all []window) []*timed {
 	var lines []*timed
-	place := map[*line]*timed{}
+	byLine := map[*line]*timed{}
 	for _, w := range all {
 		for _, v := range w.values {
-			t := place[v.line]
+			t := byLine[v.line]
 			if t == nil {
 				t = &timed{line: v.line}
-				place[v.line] = t
+				byLine[v.line] = t
 				lines = append(lines, t)
 			}
 			t.at, t.values = append(t.at, w.at), append(t.values, v)

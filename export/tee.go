@@ -73,7 +73,7 @@ func (t *Tee) run() {
 	for {
 		select {
 		case <-tick.C:
-			t.send(t.exporters.Clock.Now() - settle)
+			t.send(t.exporters.Clock.Now() - sendDelay)
 		case <-t.end:
 			t.send(math.MaxInt64)
 			return
@@ -107,7 +107,7 @@ func (t *Tee) Finish() []string {
 			t.warnings = append(t.warnings, fmt.Sprintf("%d values were not exported: they came faster than they could be sent; the record has them", n))
 		}
 		if n := t.gather.late; n > 0 {
-			t.warnings = append(t.warnings, fmt.Sprintf("%d values were not exported: they came more than %v after their window; the record has them", n, settle))
+			t.warnings = append(t.warnings, fmt.Sprintf("%d values were not exported: they came more than %v after their window; the record has them", n, sendDelay))
 		}
 	})
 	return t.warnings

@@ -9,9 +9,9 @@ import (
 	"github.com/redline-go/redline/redact"
 )
 
-// settle is how long after its end a window is sent. Sources deliver within a
+// sendDelay is how long after its end a window is sent. Sources deliver within a
 // second, and a second is left for a host that is busy.
-const settle = 2 * time.Second
+const sendDelay = 2 * time.Second
 
 // Bounds on the queue of the goroutine that sends. A second of a run with all
 // sources on is some 10,000 points.

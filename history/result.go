@@ -177,12 +177,12 @@ func (s *Store) query(ctx context.Context, f Filter) ([]Result, error) {
 		where("(scenario = ? OR substr(scenario_hash, 1, length(CAST(? AS TEXT))) = ?)", f.Scenario)
 	}
 	if len(f.Metrics) > 0 {
-		places := make([]string, len(f.Metrics))
+		placeholders := make([]string, len(f.Metrics))
 		for i, metric := range f.Metrics {
 			args = append(args, metric)
-			places[i] = fmt.Sprintf("$%d", len(args))
+			placeholders[i] = fmt.Sprintf("$%d", len(args))
 		}
-		query += " AND metric IN (" + strings.Join(places, ", ") + ")"
+		query += " AND metric IN (" + strings.Join(placeholders, ", ") + ")"
 	}
 	rows, err := s.db.QueryContext(ctx, query+fmt.Sprintf(" ORDER BY measured DESC, result, metric LIMIT %d", mostRows), args...)
 	if err != nil {

@@ -158,13 +158,13 @@ func openFile(path string, create bool) (*Store, error) {
 		return nil, fmt.Errorf("history: %w", err)
 	}
 	// As a URL, because a path may hold a question mark.
-	place := url.URL{Scheme: "file", Path: absolute, RawQuery: url.Values{
+	dsn := url.URL{Scheme: "file", Path: absolute, RawQuery: url.Values{
 		"_busy_timeout": {fmt.Sprint(busy.Milliseconds())},
 		// Readers and a writer at the same time, as in a watched build.
 		"_pragma": {"journal_mode(WAL)", "synchronous(NORMAL)"},
 		"_txlock": {"immediate"},
 	}.Encode()}
-	db, err := sql.Open("sqlite", place.String())
+	db, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return nil, fmt.Errorf("history: open %s: %w", path, err)
 	}

@@ -72,15 +72,15 @@ func hotPackages(lines []record.HotLine, listed []compiler.Package, mainPkg stri
 // package and file name decide.
 func attach(lines []record.HotLine, files []compiler.File) {
 	type key struct{ pkg, file string }
-	said := map[key]compiler.File{}
+	reported := map[key]compiler.File{}
 	for _, f := range files {
-		said[key{f.Package, path.Base(f.Path)}] = f
+		reported[key{f.Package, path.Base(f.Path)}] = f
 	}
 	inline := map[string]bool{} // functions whose inlining was reported, at their hottest line
 	for i := range lines {
 		l := &lines[i]
 		pkg, _ := callstack.Split(l.Function)
-		f, ok := said[key{pkg, path.Base(l.File)}]
+		f, ok := reported[key{pkg, path.Base(l.File)}]
 		if !ok {
 			continue
 		}

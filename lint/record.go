@@ -19,9 +19,9 @@ func Bundle(ctx context.Context, dir, pkg string) error {
 	if info, err := os.Stat(pkg); err == nil && info.IsDir() {
 		where, pattern = pkg, "."
 	}
-	said, err := Explain(ctx, rec, where, pattern)
-	if err != nil || len(said.Lines) == 0 {
+	explained, err := Explain(ctx, rec, where, pattern)
+	if err != nil || len(explained.Lines) == 0 {
 		return err
 	}
-	return record.WriteJSON(dir, record.CompilerFile, said)
+	return record.WriteJSON(dir, record.CompilerFile, explained)
 }

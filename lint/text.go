@@ -14,10 +14,10 @@ import (
 
 // Text writes hot lines with their remarks, costliest first, at most most of
 // them (0 is all). Hot lines of which the compiler says nothing are counted.
-func Text(w io.Writer, said record.Compiler, most int) error {
+func Text(w io.Writer, explained record.Compiler, most int) error {
 	var b strings.Builder
 	reported, silent := 0, 0
-	for _, l := range said.Lines {
+	for _, l := range explained.Lines {
 		if len(l.Remarks) == 0 {
 			silent++
 			continue
@@ -35,12 +35,12 @@ func Text(w io.Writer, said record.Compiler, most int) error {
 		}
 	}
 	switch {
-	case len(said.Lines) == 0:
+	case len(explained.Lines) == 0:
 		b.WriteString("nothing is hot: the run has no CPU or allocs profile, or none of the service's own lines takes 2 % of either\n")
 	case reported == 0:
-		inert.Fprintf(&b, "the compiler (%s) has no remarks on the %d hot lines\n", said.GoVersion, silent)
+		inert.Fprintf(&b, "the compiler (%s) has no remarks on the %d hot lines\n", explained.GoVersion, silent)
 	case silent > 0:
-		inert.Fprintf(&b, "%d more hot lines without remarks of the compiler (%s)\n", silent, said.GoVersion)
+		inert.Fprintf(&b, "%d more hot lines without remarks of the compiler (%s)\n", silent, explained.GoVersion)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

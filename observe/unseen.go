@@ -27,9 +27,9 @@ func Unseen(proc string, pid int, err error) *Unsupported {
 	}
 }
 
-// Mounted reports whether a place where the kernel shows files holds any.
-func Mounted(place string) bool {
-	f, err := os.Open(place)
+// Mounted reports whether a directory where the kernel shows files holds any.
+func Mounted(dir string) bool {
+	f, err := os.Open(dir)
 	if err != nil {
 		return false
 	}

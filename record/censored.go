@@ -30,7 +30,7 @@ func (c *Counts) Censored(open *Counts) Quantiles {
 	all.Merge(open)
 	q := all.Quantiles() // the sure part: each value at least
 	q.Unfinished = open.total
-	places := [...]*int64{&q.P50, &q.P90, &q.P95, &q.P99, &q.P999}
+	percentiles := [...]*int64{&q.P50, &q.P90, &q.P95, &q.P99, &q.P999}
 	next, mean := 0, 0.0
 	beyond := 1.0 // share of the distribution above the buckets so far
 	left := all.total
@@ -39,8 +39,8 @@ func (c *Counts) Censored(open *Counts) Quantiles {
 			part := beyond * float64(b.ended) / float64(left)
 			beyond -= part
 			mean += part * float64(b.from+(b.to-b.from+1)/2)
-			for next < len(places) && reached(1-beyond, quantilesReported[next], all.total) {
-				*places[next] = min(b.to, c.max)
+			for next < len(percentiles) && reached(1-beyond, quantilesReported[next], all.total) {
+				*percentiles[next] = min(b.to, c.max)
 				next++
 			}
 		}
@@ -51,11 +51,11 @@ func (c *Counts) Censored(open *Counts) Quantiles {
 		return q
 	}
 	q.AtLeast = 100
-	if next < len(places) {
+	if next < len(percentiles) {
 		q.AtLeast = quantilesReported[next]
 	}
-	for ; next < len(places); next++ {
-		*places[next] = max(*places[next], c.max)
+	for ; next < len(percentiles); next++ {
+		*percentiles[next] = max(*percentiles[next], c.max)
 	}
 	return q
 }

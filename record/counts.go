@@ -120,7 +120,7 @@ func (c *Counts) Quantiles() Quantiles {
 	if c.total == 0 {
 		return q
 	}
-	places := [...]*int64{&q.P50, &q.P90, &q.P95, &q.P99, &q.P999}
+	percentiles := [...]*int64{&q.P50, &q.P90, &q.P95, &q.P99, &q.P999}
 	seen, sum, next := int64(0), 0.0, 0
 	from := hdrIndex(c.min)
 	for i, n := range c.used() {
@@ -130,8 +130,8 @@ func (c *Counts) Quantiles() Quantiles {
 		low, width := hdrBucket(from + i)
 		seen += n
 		sum += float64(n) * float64(low+width/2)
-		for next < len(places) && seen >= rank(quantilesReported[next], c.total) {
-			*places[next] = min(low+width-1, c.max)
+		for next < len(percentiles) && seen >= rank(quantilesReported[next], c.total) {
+			*percentiles[next] = min(low+width-1, c.max)
 			next++
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// place is a value that stands for another one and tells nothing: a template's
-// place, a parameter of SQL, a variable.
-var place = regexp.MustCompile(`^["']?(?:[A-Za-z]+ )?(?:\{\{[^{}]*\}\}|\$\d+|\?|\$\{?[A-Z_][A-Z0-9_]*\}?|%[a-z]|\[redacted\]|<[a-z_ ]+>)["']?$`)
+// placeholderForm is a value that stands for another one and reveals nothing: a template's
+// placeholder, a parameter of SQL, a variable.
+var placeholderForm = regexp.MustCompile(`^["']?(?:[A-Za-z]+ )?(?:\{\{[^{}]*\}\}|\$\d+|\?|\$\{?[A-Z_][A-Z0-9_]*\}?|%[a-z]|\[redacted\]|<[a-z_ ]+>)["']?$`)
 
-func placeholder(value string) bool { return place.MatchString(value) }
+func placeholder(value string) bool { return placeholderForm.MatchString(value) }
 
 // named hides the values that stand behind names which say secret.
 func (r *Redactor) named(text string) string {

@@ -132,7 +132,7 @@ func (p Patient) meet(ctx context.Context, subject *observe.Subject) (who string
 		}
 		checks = append(checks, check)
 		if subject.Pprof == "" {
-			subject.Pprof = pprofBeside(ctx, p.URL)
+			subject.Pprof = pprofHint(ctx, p.URL)
 		}
 	}
 	switch {
@@ -147,9 +147,9 @@ func (p Patient) meet(ctx context.Context, subject *observe.Subject) (who string
 	return "this machine" + who, checks
 }
 
-// pprofBeside returns where net/http/pprof is, if the server of a URL has it in
+// pprofHint returns where net/http/pprof is, if the server of a URL has it in
 // its usual place, else "".
-func pprofBeside(ctx context.Context, rawURL string) string {
+func pprofHint(ctx context.Context, rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return ""

@@ -36,9 +36,9 @@ const settleCounters = 150 * time.Millisecond
 type Options struct {
 	Plan *scenario.Plan
 	Dir  string // of the bundle; must not exist or be empty
-	// Place is Dir as it was reserved earlier; nil reserves it for this run.
-	Place   *record.Reservation
-	Version string // of redline
+	// Reservation is Dir as it was reserved earlier; nil reserves it for this run.
+	Reservation *record.Reservation
+	Version     string // of redline
 	// Binary is a target that target.Build made earlier; empty builds anew.
 	Binary string
 	// Blind opens no source and leaves the target's probe asleep; overhead is
@@ -86,12 +86,12 @@ func (e *Ended) Error() string {
 // orderly end: the measurements are kept.
 func Run(ctx context.Context, o Options) error {
 	// Before anything is started: whether the result can be kept.
-	if o.Place == nil {
-		place, err := record.Reserve(o.Dir)
+	if o.Reservation == nil {
+		reservation, err := record.Reserve(o.Dir)
 		if err != nil {
 			return err
 		}
-		defer place.Release()
+		defer reservation.Release()
 	}
 	clock, err := o.Clock, error(nil)
 	if clock == (record.Clock{}) {

@@ -28,7 +28,7 @@ func (d *decoder) remember(section string, seen map[string]ast.Node) {
 		if section != "" {
 			key = section + "." + name
 		}
-		d.places[key] = n
+		d.nodes[key] = n
 	}
 }
 
@@ -40,7 +40,7 @@ func (d *decoder) conflict(err error) bool {
 		return false
 	}
 	section, _, _ := strings.Cut(c.at, ".")
-	n := orNode(d.places[c.at], d.places[section])
+	n := orNode(d.nodes[c.at], d.nodes[section])
 	if n == nil {
 		return false
 	}

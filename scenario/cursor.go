@@ -6,7 +6,7 @@ import (
 )
 
 // Cursor is one connection's place in every feeder of a plan. Next moves all
-// of them at once, so that places of one request, {{user.uid}} in the URL and
+// of them at once, so that placeholders of one request, {{user.uid}} in the URL and
 // {{user.token}} in a header, come from the same row.
 //
 // Rows are taken in turn, from a start that the seed chooses, so that

@@ -20,8 +20,8 @@ type decoder struct {
 	env   func(string) (string, bool)
 	plan  *Plan
 	errs  Errors
-	// places are where the keys stand that a plan as a whole may contradict.
-	places map[string]ast.Node
+	// nodes are where the keys stand that a plan as a whole may contradict.
+	nodes map[string]ast.Node
 	// replayAt is load.replay, which needs the feeders.
 	replayAt ast.Node
 }

@@ -39,7 +39,7 @@ func (d *decoder) data(n ast.Node) {
 			d.fail(entry.Key, "use letters, digits, _ and -", "%q cannot be the name of a feeder", name)
 			continue
 		}
-		d.places["data."+name] = entry.Key
+		d.nodes["data."+name] = entry.Key
 		before := len(d.errs)
 		t := d.feeder(entry, name)
 		if len(d.errs) > before || t == nil {

@@ -40,7 +40,7 @@ type tokenSource struct {
 }
 
 // token decodes a feeder of signed tokens: one for each row of the feeder that
-// the claims hold places of, or a single one.
+// the claims hold placeholders of, or a single one.
 func (d *decoder) token(n ast.Node, name string) *Table {
 	s := tokenSource{alg: "HS256", ttl: defaultTTL, issued: time.Now()}
 	before := len(d.errs)
@@ -132,15 +132,15 @@ func (s *tokenSource) privateKey() (crypto.PrivateKey, error) {
 	return jwt.ParseEdPrivateKeyFromPEM(s.key)
 }
 
-// claims holds each token's claims, with the feeder whose rows fill its places.
+// claims holds each token's claims, with the feeder whose rows fill its placeholders.
 type claims struct {
-	plan   *Plan  // the feeders that places may name
-	feeder string // "" when there are no places
+	plan   *Plan  // the feeders that placeholders may name
+	feeder string // "" when there are no placeholders
 	tree   map[string]any
 }
 
 // claims decodes the claims of a feeder of tokens. The texts in the tree that
-// hold places are *Renderer.
+// hold placeholders are *Renderer.
 func (d *decoder) claims(n ast.Node, name string) (claims, bool) {
 	c := claims{plan: &Plan{Data: map[string]*Table{}}, tree: map[string]any{}}
 	for other, t := range d.plan.Data {
@@ -168,7 +168,7 @@ func (d *decoder) claims(n ast.Node, name string) (claims, bool) {
 		return c, false
 	}
 	before := len(d.errs)
-	d.checkPlaces(n, Template(b.String()), CompileTemplate)
+	d.checkTemplate(n, Template(b.String()), CompileTemplate)
 	if len(d.errs) > before {
 		return c, false
 	}
@@ -185,13 +185,13 @@ func (d *decoder) claims(n ast.Node, name string) (claims, bool) {
 	return c, true
 }
 
-// findFeeder finds the one feeder that the places of the claims name.
+// findFeeder finds the one feeder that the placeholders of the claims name.
 func (c *claims) findFeeder(text string, data map[string]*Table) error {
-	for _, place := range placeForm.FindAllString(text, -1) {
-		feeder, _, _ := strings.Cut(strings.TrimSpace(place[2:len(place)-2]), ".")
+	for _, placeholder := range placeholderForm.FindAllString(text, -1) {
+		feeder, _, _ := strings.Cut(strings.TrimSpace(placeholder[2:len(placeholder)-2]), ".")
 		t := data[feeder]
 		switch {
-		case t == nil: // checkPlaces says it better
+		case t == nil: // checkTemplate reports it better
 		case t.Sequence != nil || t.Random != nil:
 			return mistakef("use a feeder with rows", "feeder %s gives numbers during the load, and tokens are signed before", feeder)
 		case t.token:
@@ -205,7 +205,7 @@ func (c *claims) findFeeder(text string, data map[string]*Table) error {
 	return nil
 }
 
-// compileTexts replaces the texts of a tree that hold places by renderers.
+// compileTexts replaces the texts of a tree that hold placeholders by renderers.
 func compileTexts(value any, p *Plan) (err error) {
 	compiled := func(v any) any {
 		text, ok := v.(string)
@@ -276,10 +276,10 @@ func (s *tokenSource) sign(key crypto.PrivateKey, c claims) (*Table, error) {
 // signRows signs the tokens of the rows from first on.
 func (s *tokenSource) signRows(key crypto.PrivateKey, c claims, to [][]string, first, limit int) error {
 	at := NewCursor(c.plan, 0)
-	place := slices.Index(feederNames(c.plan), c.feeder)
+	feeder := slices.Index(feederNames(c.plan), c.feeder)
 	for i := range to {
-		if place >= 0 {
-			at.feeders[place].row = first + i
+		if feeder >= 0 {
+			at.feeders[feeder].row = first + i
 		}
 		all := jwt.MapClaims{"iat": s.issued.Unix(), "exp": s.issued.Add(s.ttl).Unix()}
 		maps.Copy(all, filled(c.tree, at).(map[string]any))

@@ -15,7 +15,7 @@ import (
 // of their own.
 
 func (d *decoder) root(n ast.Node) {
-	// Requests hold places of the feeders and are of the plan's protocol, so
+	// Requests hold placeholders of the feeders and are of the plan's protocol, so
 	// they come last wherever they stand in the file.
 	var requests ast.Node
 	seen := d.mapping(n, "a scenario", []key{

@@ -33,7 +33,7 @@ func (d *decoder) message(n ast.Node, isJSON bool) Template {
 			if err := d.writeJSON(&b, n); err != nil {
 				return ""
 			}
-			d.checkPlaces(n, Template(b.String()), CompileTemplate)
+			d.checkTemplate(n, Template(b.String()), CompileTemplate)
 			return Template(b.String())
 		}
 	}
@@ -45,14 +45,14 @@ func (d *decoder) message(n ast.Node, isJSON bool) Template {
 		d.fail(n, `write it as {id: 7}, or as JSON text: '{"id": 7}'`, "message: it is not a JSON object or a list of them")
 		return ""
 	}
-	d.checkPlaces(n, Template(text), CompileTemplate)
+	d.checkTemplate(n, Template(text), CompileTemplate)
 	return Template(text)
 }
 
 // validMessage reports whether a text is an object, or a list of objects, once
-// its places are filled.
+// its placeholders are filled.
 func validMessage(text string) bool {
-	filled := []byte(strings.TrimSpace(placeForm.ReplaceAllString(text, "0")))
+	filled := []byte(strings.TrimSpace(placeholderForm.ReplaceAllString(text, "0")))
 	if !json.Valid(filled) || len(filled) == 0 {
 		return false
 	}

@@ -56,7 +56,7 @@ func Parse(fsys fs.FS, name string, data []byte) (*Plan, error) {
 }
 
 func parse(fsys fs.FS, name string, data []byte, env func(string) (string, bool)) (*Plan, error) {
-	d := &decoder{file: name, fsys: fsys, env: env, plan: &Plan{Name: planName(name)}, places: map[string]ast.Node{}}
+	d := &decoder{file: name, fsys: fsys, env: env, plan: &Plan{Name: planName(name)}, nodes: map[string]ast.Node{}}
 	if err := d.bound(data); err != nil {
 		return nil, Errors{err}
 	}

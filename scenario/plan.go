@@ -228,7 +228,7 @@ type Check struct {
 	Equals   *string `json:"equals,omitempty"` // as text; a JSON value that is no string is compared in its JSON form
 }
 
-// Template is text with {{feeder.column}} places.
+// Template is text with {{feeder.column}} placeholders.
 type Template string
 
 // Secret is a header's value. It marshals as itself only when its header is

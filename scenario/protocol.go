@@ -46,10 +46,10 @@ func isHTTP(p Protocol) bool { return p == HTTP1 || p == HTTP2 || p == "" }
 func checkURL(text string) (string, error) { return checkSchemes(text, "http", "https") }
 
 // checkTarget checks the URL of a request of any protocol. Path and query may
-// have places where the protocol sends them with each request.
+// have placeholders where the protocol sends them with each request.
 func checkTarget(text string) error {
 	scheme := schemeOf(text)
-	filled := placeForm.ReplaceAllString(text, "0")
+	filled := placeholderForm.ReplaceAllString(text, "0")
 	if _, known := schemes[scheme]; !known {
 		_, err := checkURL(filled)
 		return err
@@ -121,7 +121,7 @@ func checkTCP(text string) error {
 	return nil
 }
 
-// checkTemplateURL checks an http or https URL that may have places in its
+// checkTemplateURL checks an http or https URL that may have placeholders in its
 // path and query.
 func checkTemplateURL(text string) (Template, error) { return checkTemplate(text, "http", "https") }
 
@@ -131,7 +131,7 @@ func checkTemplate(text string, allowed ...string) (Template, error) {
 		// The scheme is known, and another key's.
 		return "", mistakef(keyOf(schemeOf(text)), "URL %.200q does not begin with %s", redact.Text(text), beginnings(allowed))
 	}
-	if _, err := checkSchemes(placeForm.ReplaceAllString(text, "0"), allowed...); err != nil {
+	if _, err := checkSchemes(placeholderForm.ReplaceAllString(text, "0"), allowed...); err != nil {
 		return "", err
 	}
 	return Template(text), checkTarget(text)

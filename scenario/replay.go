@@ -60,12 +60,12 @@ func (d *decoder) replay(n ast.Node) {
 		}
 	}
 	for _, h := range headers {
-		d.checkPlaces(h.at, Template(h.value), CompileHeader)
+		d.checkTemplate(h.at, Template(h.value), CompileHeader)
 	}
 	if len(d.errs) > before {
 		return
 	}
-	if at := d.places["data."+replayFeeder]; at != nil {
+	if at := d.nodes["data."+replayFeeder]; at != nil {
 		d.fail(at, "give it another name", "the feeder %s is that of load.replay", replayFeeder)
 		return
 	}
@@ -249,20 +249,20 @@ func (b *replayBuilder) row(e logEntry) int32 {
 
 // requests makes one request for each kind.
 func (b *replayBuilder) requests(s *replaySource) []Request {
-	place := func(column string) string { return "{{" + replayFeeder + "." + column + "}}" }
+	placeholder := func(column string) string { return "{{" + replayFeeder + "." + column + "}}" }
 	var all []Request
 	for _, k := range b.kinds {
-		r := Request{Name: "replay " + k.method, Weight: 1, Method: k.method, URL: Template(s.base + "/" + place("path")),
+		r := Request{Name: "replay " + k.method, Weight: 1, Method: k.method, URL: Template(s.base + "/" + placeholder("path")),
 			Headers: map[string]Secret{}, Follow: s.shared.Follow, fromEnv: s.shared.fromEnv}
 		maps.Copy(r.Headers, s.shared.Headers)
 		if k.body {
-			r.Name, r.Body = r.Name+" with body", Template(place("body"))
+			r.Name, r.Body = r.Name+" with body", Template(placeholder("body"))
 		}
 		if k.headers != "" {
 			r.Name += " (" + k.headers + ")"
 			for name := range strings.SplitSeq(k.headers, ",") {
 				if !hasHeader(s.shared.Headers, name) {
-					r.Headers[name] = Secret(place(headerColumn(name)))
+					r.Headers[name] = Secret(placeholder(headerColumn(name)))
 				}
 			}
 		}

@@ -27,7 +27,7 @@ func (d *decoder) requests(n, at ast.Node) {
 	names := map[string]int{}
 	for i, e := range elements {
 		r := d.request(e)
-		d.places[requestSection(i)] = e
+		d.nodes[requestSection(i)] = e
 		d.remember(requestSection(i), r.seen)
 		if r.URL == "" {
 			continue // a mistake was noted
@@ -84,10 +84,10 @@ func (d *decoder) request(n ast.Node) *draft {
 		r.Name = requestName(r.Method, r.URL)
 	}
 	if r.URL != "" {
-		d.checkPlaces(r.urlAt, r.URL, CompileURL)
+		d.checkTemplate(r.urlAt, r.URL, CompileURL)
 	}
 	for _, h := range r.headers {
-		d.checkPlaces(h.at, Template(h.value), CompileHeader)
+		d.checkTemplate(h.at, Template(h.value), CompileHeader)
 	}
 	return r
 }
@@ -105,7 +105,7 @@ func (r *draft) keys() []key {
 		{name: "body", decode: func(d *decoder, n ast.Node) {
 			if text, ok := d.text(n, "body"); ok {
 				r.Body = Template(text)
-				d.checkPlaces(n, r.Body, CompileTemplate)
+				d.checkTemplate(n, r.Body, CompileTemplate)
 			}
 		}},
 		{name: "message", decode: func(_ *decoder, n ast.Node) { r.messageAt = n }},
@@ -187,8 +187,8 @@ func (d *decoder) headers(n ast.Node, r *Request) (all []header) {
 	return all
 }
 
-// checkPlaces compiles a template for its mistakes and points at the place.
-func (d *decoder) checkPlaces(n ast.Node, t Template, compile func(Template, *Plan) (*Renderer, error)) {
+// checkTemplate compiles a template for its mistakes and points at the placeholder.
+func (d *decoder) checkTemplate(n ast.Node, t Template, compile func(Template, *Plan) (*Renderer, error)) {
 	// A feeder that has a mistake of its own is nil; one report is enough.
 	for _, table := range d.plan.Data {
 		if table == nil {
@@ -205,17 +205,17 @@ func (d *decoder) checkPlaces(n ast.Node, t Template, compile func(Template, *Pl
 		return
 	}
 	e := d.nodeError(n, te.Msg, te.Hint)
-	place := string(t[te.Offset : te.Offset+te.Len])
-	// The place stands at or below the node's first line; a block scalar's
+	placeholder := string(t[te.Offset : te.Offset+te.Len])
+	// The placeholder stands at or below the node's first line; a block scalar's
 	// text begins one line below.
 	for line := e.Line; line > 0 && line <= min(e.Line+strings.Count(string(t[:te.Offset]), "\n")+1, len(d.lines)); line++ {
 		source, from := d.lines[line-1], 0
 		if line == e.Line {
 			from = byteColumn(source, e.Column)
 		}
-		if i := strings.Index(source[from:], place); i >= 0 {
+		if i := strings.Index(source[from:], placeholder); i >= 0 {
 			column := len([]rune(source[:from+i])) + 1
-			e = d.errorAt(line, column, len([]rune(place)), te.Msg, te.Hint)
+			e = d.errorAt(line, column, len([]rune(placeholder)), te.Msg, te.Hint)
 			break
 		}
 	}
@@ -229,8 +229,8 @@ func byteColumn(line string, column int) int {
 }
 
 var (
-	token     = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110, 5.6.2
-	placeForm = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+	token           = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110, 5.6.2
+	placeholderForm = regexp.MustCompile(`\{\{[^{}]*\}\}`)
 )
 
 // ownHeaders are written by the engine and would break framing if they came
@@ -256,7 +256,7 @@ func checkMethod(method string) (string, error) {
 	return strings.ToUpper(method), nil
 }
 
-// pathOf is a URL's path, with its places, for a request's default name.
+// pathOf is a URL's path, with its placeholders, for a request's default name.
 func pathOf(text string) string {
 	_, rest, _ := strings.Cut(text, "://")
 	slash := strings.IndexAny(rest, "/?#")

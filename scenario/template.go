@@ -33,7 +33,7 @@ func CompileTemplate(t Template, p *Plan) (*Renderer, error) {
 // CompileURL compiles a URL. Values in the query are query-escaped (data stays
 // data, whatever characters it holds); values in the path keep their slashes
 // and have only those characters escaped that a URL cannot hold. Scheme and host take no
-// places, because redline loads only the hosts that a scenario names.
+// placeholders, because redline loads only the hosts that a scenario names.
 func CompileURL(t Template, p *Plan) (*Renderer, error) {
 	if first := strings.Index(string(t), "{{"); first >= 0 && !hostEnds(string(t[:first])) {
 		end := max(strings.Index(string(t[first:]), "}}"), 0) + 2
@@ -96,11 +96,11 @@ func (r *Renderer) Static() bool {
 	return true
 }
 
-// TemplateError is a place of a template that cannot be filled.
+// TemplateError is a placeholder of a template that cannot be filled.
 type TemplateError struct {
 	Template Template
-	Offset   int // of the place's first byte in Template
-	Len      int // of the place, in bytes
+	Offset   int // of the placeholder's first byte in Template
+	Len      int // of the placeholder, in bytes
 	Msg      string
 	Hint     string // may be empty
 }
@@ -135,10 +135,10 @@ func compile(t Template, p *Plan, escape escaper) (*Renderer, error) {
 				Hint: "text that holds {{ itself can come from a feeder's row"}
 		}
 		length += 2
-		place, err := resolve(strings.TrimSpace(text[open+2:open+length-2]), p, names)
+		placeholder, err := resolve(strings.TrimSpace(text[open+2:open+length-2]), p, names)
 		if err == nil {
-			place.literal = text[done:open]
-			err = place.escape(p.Data[names[place.feeder]], text[:open], escape)
+			placeholder.literal = text[done:open]
+			err = placeholder.escape(p.Data[names[placeholder.feeder]], text[:open], escape)
 		}
 		if err != nil {
 			var at *TemplateError
@@ -150,15 +150,15 @@ func compile(t Template, p *Plan, escape escaper) (*Renderer, error) {
 			at.Template, at.Offset, at.Len = t, open, length
 			return nil, at
 		}
-		r.parts = append(r.parts, place)
+		r.parts = append(r.parts, placeholder)
 		done = open + length
 	}
 }
 
-// resolve finds the feeder and column that a place names. Column names may
+// resolve finds the feeder and column that a placeholder names. Column names may
 // hold dots, feeder names not.
-func resolve(place string, p *Plan, names []string) (part, error) {
-	feeder, column, dotted := strings.Cut(place, ".")
+func resolve(placeholder string, p *Plan, names []string) (part, error) {
+	feeder, column, dotted := strings.Cut(placeholder, ".")
 	index := -1
 	for i, name := range names {
 		if name == feeder {

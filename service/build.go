@@ -110,18 +110,18 @@ func writeOverlay(scratch string, main mainPackage, more map[string][]byte) (str
 		return "", err
 	}
 	replace := map[string]string{}
-	place := func(virtual string, content []byte) error {
+	overlay := func(virtual string, content []byte) error {
 		real := filepath.Join(scratch, fmt.Sprintf("%d.go", len(replace)))
 		replace[virtual] = real
 		return os.WriteFile(real, content, 0o600)
 	}
 	for name, content := range files {
-		if err := place(filepath.Join(main.Module.Dir, filepath.FromSlash(name)), content); err != nil {
+		if err := overlay(filepath.Join(main.Module.Dir, filepath.FromSlash(name)), content); err != nil {
 			return "", err
 		}
 	}
 	for virtual, content := range more {
-		if err := place(virtual, content); err != nil {
+		if err := overlay(virtual, content); err != nil {
 			return "", err
 		}
 	}
@@ -129,7 +129,7 @@ func writeOverlay(scratch string, main mainPackage, more map[string][]byte) (str
 	if err != nil {
 		return "", err
 	}
-	if err := place(filepath.Join(main.Dir, probe.MainFile), hook); err != nil {
+	if err := overlay(filepath.Join(main.Dir, probe.MainFile), hook); err != nil {
 		return "", err
 	}
 	data, err := json.Marshal(map[string]any{"Replace": replace})

@@ -77,11 +77,11 @@ func errorOutput(err error) string {
 
 // hooks returns the instrumentation of a build; no setup where there is nothing to hook.
 func hooks(ctx context.Context, main mainPackage, folder, own string) (Instrumented, *instrument.Setup, error) {
-	place, err := placeOf(ctx, main, folder)
+	layout, err := layoutOf(ctx, main, folder)
 	if err != nil {
 		return Instrumented{}, nil, err
 	}
-	place.Scratch = own
+	layout.Scratch = own
 	all, err := dependencies(ctx, main, folder)
 	if err != nil {
 		return Instrumented{}, nil, err
@@ -91,7 +91,7 @@ func hooks(ctx context.Context, main mainPackage, folder, own string) (Instrumen
 	}
 	var done Instrumented
 	deps := slices.DeleteFunc(slices.Clone(all), func(p instrument.Package) bool {
-		rel, err := filepath.Rel(place.ModCache, p.Dir)
+		rel, err := filepath.Rel(layout.ModCache, p.Dir)
 		return p.Standard && err == nil && filepath.IsLocal(rel)
 	})
 	r, err := instrument.Overlay(deps, os.ReadFile)
@@ -107,7 +107,7 @@ func hooks(ctx context.Context, main mainPackage, folder, own string) (Instrumen
 	if len(r.Done) == 0 {
 		return done, nil, nil
 	}
-	setup, err := r.Setup(ctx, deps, place)
+	setup, err := r.Setup(ctx, deps, layout)
 	if err != nil {
 		return Instrumented{}, nil, err
 	}
@@ -117,8 +117,8 @@ func hooks(ctx context.Context, main mainPackage, folder, own string) (Instrumen
 	return done, setup, nil
 }
 
-// placeOf asks the go command where its files are.
-func placeOf(ctx context.Context, main mainPackage, folder string) (instrument.Layout, error) {
+// layoutOf asks the go command where its files are.
+func layoutOf(ctx context.Context, main mainPackage, folder string) (instrument.Layout, error) {
 	out, err := guard.Output(ctx, main.goCommand(folder, "env", "-json", "GOMODCACHE", "GOMOD", "GOWORK", "GOFLAGS"), syscall.SIGINT)
 	if err != nil {
 		return instrument.Layout{}, err

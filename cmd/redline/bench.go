@@ -122,12 +122,12 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("--%s needs a revision (hint: --%s HEAD~1)", name, name)
 		}
 	}
-	place, err := reserve(o.Out, "bench")
+	reservation, err := reserve(o.Out, "bench")
 	if err != nil {
 		return err
 	}
-	defer place.Release()
-	o.Out = place.Dir()
+	defer reservation.Release()
+	o.Out = reservation.Dir()
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()
 	}

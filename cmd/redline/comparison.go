@@ -21,22 +21,22 @@ import (
 
 // comparison holds the surroundings of a session of ab or gate.
 type comparison struct {
-	f        *compareFlags
-	ctx      context.Context
-	about    string // the scenario's file or the URL
-	stderr   io.Writer
-	plan     *scenario.Plan
-	rules    verify.Rules
-	folder   *scratch.Folder
-	progress *progress
-	launcher *session.Launcher
-	builder  builder
-	header   session.Header
-	now      baseline.Circumstances // of side b
-	store    *history.Store         // nil keeps nothing
-	kind     history.Kind
-	place    *record.Reservation // nil for a session that is resumed
-	own      bool                // side b has an environment of its own, and is not the commit's like
+	f           *compareFlags
+	ctx         context.Context
+	about       string // the scenario's file or the URL
+	stderr      io.Writer
+	plan        *scenario.Plan
+	rules       verify.Rules
+	folder      *scratch.Folder
+	progress    *progress
+	launcher    *session.Launcher
+	builder     builder
+	header      session.Header
+	now         baseline.Circumstances // of side b
+	store       *history.Store         // nil keeps nothing
+	kind        history.Kind
+	reservation *record.Reservation // nil for a session that is resumed
+	own         bool                // side b has an environment of its own, and is not the commit's like
 }
 
 // begin checks the flags and prepares the session; the caller must close it.
@@ -74,10 +74,10 @@ func (f *compareFlags) begin(cmd *cobra.Command, plan *scenario.Plan, about stri
 // disk: its directory, the history, and a scratch directory.
 func (c *comparison) makeReady() (err error) {
 	if !c.f.resume {
-		if c.place, err = reserve(c.f.out, "ab"); err != nil {
+		if c.reservation, err = reserve(c.f.out, "ab"); err != nil {
 			return err
 		}
-		c.f.out = c.place.Dir()
+		c.f.out = c.reservation.Dir()
 	}
 	if c.store, err = openHistory(c.ctx, c.f.history); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (c *comparison) close() {
 	if c.folder != nil {
 		_ = c.folder.Remove() // leftovers are swept later
 	}
-	c.place.Release()
+	c.reservation.Release()
 	if c.store != nil {
 		c.store.Close()
 	}

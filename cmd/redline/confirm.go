@@ -50,16 +50,16 @@ func terminalIn(r io.Reader) bool {
 
 // agreed reads a yes, or returns an error.
 func agreed(ctx context.Context, in io.Reader) error {
-	said := make(chan string, 1)
+	answer := make(chan string, 1)
 	go func() {
 		// A read of a terminal cannot be cut short; the process ends with it.
 		line, _ := bufio.NewReader(io.LimitReader(in, 80)).ReadString('\n')
-		said <- strings.ToLower(strings.TrimSpace(line))
+		answer <- strings.ToLower(strings.TrimSpace(line))
 	}()
 	select {
 	case <-ctx.Done():
 		return &exitError{exitInterrupted, errors.New("interrupted before anything was measured")}
-	case answer := <-said:
+	case answer := <-answer:
 		if answer == "y" || answer == "yes" {
 			return nil
 		}

@@ -48,12 +48,12 @@ func climb(cmd *cobra.Command, o demo.Options, asJSON, plain bool) error {
 		return err
 	}
 	o.Checkout = checkout
-	place, err := reserve(o.Dir, "demo")
+	reservation, err := reserve(o.Dir, "demo")
 	if err != nil {
 		return err
 	}
-	defer place.Release()
-	o.Dir = place.Dir()
+	defer reservation.Release()
+	o.Dir = reservation.Dir()
 	view := newView(cmd.ErrOrStderr(), "the order gateway", plain)
 	defer view.Close()
 	reported := cmd.OutOrStdout()

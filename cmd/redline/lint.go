@@ -37,14 +37,14 @@ Run it in the service's source tree, at the measured revision. The packages (def
 			if len(args) == 0 {
 				args = []string{"./..."}
 			}
-			said, err := lint.Explain(cmd.Context(), rec, "", args...)
+			explained, err := lint.Explain(cmd.Context(), rec, "", args...)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return inert.JSON(cmd.OutOrStdout(), said)
+				return inert.JSON(cmd.OutOrStdout(), explained)
 			}
-			return lint.Text(cmd.OutOrStdout(), said, top)
+			return lint.Text(cmd.OutOrStdout(), explained, top)
 		},
 	}
 	cmd.Flags().StringVar(&profile, "profile", "", "`bundle` of the run whose profiles name the hot lines")

@@ -18,10 +18,10 @@ func reserve(out, name string) (*record.Reservation, error) {
 	if out == "" {
 		return record.ReserveNew(filepath.Join("runs", time.Now().Format("20060102-150405")+"-"+name))
 	}
-	place, err := record.Reserve(out)
+	reservation, err := record.Reserve(out)
 	var taken *record.TakenError
 	if !errors.As(err, &taken) {
-		return place, err
+		return reservation, err
 	}
 	if _, statErr := os.Stat(filepath.Join(out, session.File)); statErr == nil {
 		return nil, fmt.Errorf("%s holds a session already (hint: --resume continues it, -o with another directory begins a new one)", out)

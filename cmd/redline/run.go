@@ -82,12 +82,12 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	place, err := reserve(f.out, plan.Name)
+	reservation, err := reserve(f.out, plan.Name)
 	if err != nil {
 		return err
 	}
-	defer place.Release()
-	dir := place.Dir()
+	defer reservation.Release()
+	dir := reservation.Dir()
 	store, err := openHistory(cmd.Context(), f.history)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	view := newView(cmd.ErrOrStderr(), string(plan.Requests[0].URL), f.plain)
 	defer view.Close()
-	o := run.Options{Plan: plan, Dir: dir, Place: place, Version: version(), Blind: f.blind, OnEvent: view.event}
+	o := run.Options{Plan: plan, Dir: dir, Reservation: reservation, Version: version(), Blind: f.blind, OnEvent: view.event}
 	if f.verbose {
 		o.Output = cmd.ErrOrStderr()
 	}

@@ -19,7 +19,7 @@ func TestOddTargetsFailNothing(t *testing.T) {
 		"one byte at a time":  {serve: loadtest.Slow},
 		"interim answers":     {serve: loadtest.Continue},
 		"chunks":              {serve: loadtest.Chunked},
-		"closes unsaid":       {serve: loadtest.ClosesUnsaid, dials: 30},
+		"closes unannounced":  {serve: loadtest.ClosesUnannounced, dials: 30},
 		"closes idle":         {serve: loadtest.ClosesIdle(2 * time.Millisecond), dials: 2},
 		"more than was asked": {serve: loadtest.TwoAnswers, dials: 30},
 		"until the end":       {serve: loadtest.Then("HTTP/1.1 200 OK\r\n\r\nok", func(*loadtest.Conn) {}), dials: 30},
@@ -31,7 +31,7 @@ func TestOddTargetsFailNothing(t *testing.T) {
 			r, _ := loadtest.Run(t, p, protocol(t, p))
 			s := r.Load
 			met := s.ErrorKinds["eof"] + s.ErrorKinds["reset"]
-			if (name == "closes idle" || name == "closes unsaid") && met < s.Requests {
+			if (name == "closes idle" || name == "closes unannounced") && met < s.Requests {
 				s.Status["200"] += met // some met the close
 			}
 			if s.Requests != 30 || s.Status["200"] != 30 {

@@ -22,18 +22,18 @@ func TestFailuresOverTLS(t *testing.T) {
 		serve loadtest.Behaviour
 		want  load.ErrorKind
 	}{
-		"closes unanswered": {loadtest.ClosesUnanswered, load.KindEOF},
-		"short body":        {loadtest.ShortBody, load.KindShortBody},
-		"short chunk":       {loadtest.ShortChunk, load.KindShortBody},
-		"reset before":      {loadtest.ResetsUnanswered, load.KindReset},
-		"reset within":      {loadtest.ResetsWithin, load.KindReset},
-		"garbage":           {loadtest.Garbage, load.KindBadResponse},
-		"endless head":      {loadtest.EndlessHead, load.KindHeaderTooLarge},
-		"never answers":     {loadtest.Silent, load.KindTimeout},
-		"closes unsaid":     {loadtest.ClosesUnsaid, ""},
-		"closes idle":       {loadtest.ClosesIdle(2 * time.Millisecond), ""},
-		"one byte a record": {loadtest.Slow, ""},
-		"chunks":            {loadtest.Chunked, ""},
+		"closes unanswered":  {loadtest.ClosesUnanswered, load.KindEOF},
+		"short body":         {loadtest.ShortBody, load.KindShortBody},
+		"short chunk":        {loadtest.ShortChunk, load.KindShortBody},
+		"reset before":       {loadtest.ResetsUnanswered, load.KindReset},
+		"reset within":       {loadtest.ResetsWithin, load.KindReset},
+		"garbage":            {loadtest.Garbage, load.KindBadResponse},
+		"endless head":       {loadtest.EndlessHead, load.KindHeaderTooLarge},
+		"never answers":      {loadtest.Silent, load.KindTimeout},
+		"closes unannounced": {loadtest.ClosesUnannounced, ""},
+		"closes idle":        {loadtest.ClosesIdle(2 * time.Millisecond), ""},
+		"one byte a record":  {loadtest.Slow, ""},
+		"chunks":             {loadtest.Chunked, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -45,7 +45,7 @@ func TestFailuresOverTLS(t *testing.T) {
 			r, _ := loadtest.Run(t, p, protocol(t, p))
 			s := r.Load
 			failed := s.ErrorKinds[string(test.want)]
-			if (name == "closes idle" || name == "closes unsaid") && s.ErrorKinds["eof"]+s.ErrorKinds["reset"] == s.Errors && s.Errors < s.Requests {
+			if (name == "closes idle" || name == "closes unannounced") && s.ErrorKinds["eof"]+s.ErrorKinds["reset"] == s.Errors && s.Errors < s.Requests {
 				return // some met the close
 			}
 			if failed != s.Errors || test.want != "" && failed != s.Requests || s.InFlight > 0 {

@@ -173,10 +173,10 @@ var (
 	ShortBody = Then("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok", func(*Conn) {})
 	// ShortChunk closes within a chunk.
 	ShortChunk = Then("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nok", func(*Conn) {})
-	// ClosesUnsaid closes after each answer although nothing in it says so. The
+	// ClosesUnannounced closes after each answer although nothing in it says so. The
 	// answer and the end leave together; a request that is sent before the end
 	// is read fails.
-	ClosesUnsaid Behaviour = func(c *Conn) {
+	ClosesUnannounced Behaviour = func(c *Conn) {
 		if c.ReadRequest() {
 			cork(c.tcp)
 			c.Say(OK)

@@ -34,11 +34,11 @@ type Want struct {
 	Failed  uint64
 }
 
-// Bounds of the places at which an answer is cut in two, and of the bytes that
-// this takes. The places of a longer answer are spread evenly.
+// Bounds of the cuts at which an answer is cut in two, and of the bytes that
+// this takes. The cuts of a longer answer are spread evenly.
 const (
-	mostPlaces = 500
-	mostBytes  = 1 << 20
+	mostCuts  = 500
+	mostBytes = 1 << 20
 )
 
 // Wire checks the properties that the event loop relies on, for a protocol to call from its
@@ -67,7 +67,7 @@ func Wire(t *testing.T, s Subject) {
 		}
 	}
 	total := whole.delivered
-	every := max(1, total/mostPlaces, total*total/mostBytes)
+	every := max(1, total/mostCuts, total*total/mostBytes)
 	t.Run("one byte at a time", func(t *testing.T) {
 		d := newDialogue(t, s, func(int) int { return 1 })
 		d.run()

@@ -265,16 +265,16 @@ func (w *wire) finish(now time.Duration, out []byte, ended []*load.Exchange) ([]
 	case o == ping:
 		return appendFrame(out, pong, control, w.key()), ended, nil
 	case o == closing:
-		said, err := parseClose(control)
+		closure, err := parseClose(control)
 		if err != nil {
 			return out, ended, err
 		}
 		w.phase = over
 		if x := w.x; x != nil {
-			w.x, x.Done, x.Err = nil, now, w.broken(said)
+			w.x, x.Done, x.Err = nil, now, w.broken(closure)
 			ended = append(ended, x)
 		}
-		return appendClose(out, said.code, w.key()), ended, nil
+		return appendClose(out, closure.code, w.key()), ended, nil
 	case o == pong || !fin:
 		return out, ended, nil
 	}

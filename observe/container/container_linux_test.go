@@ -119,11 +119,11 @@ func TestLevels(t *testing.T) {
 	if got := filepath.Base(st.throttling) + " " + filepath.Base(st.events); got != "redline-fixture redline-fixture" {
 		t.Errorf("levels %s", got)
 	}
-	if n, ok := st.place.memory.kills(st.files.Read); n != 1 || !ok {
+	if n, ok := st.member.memory.kills(st.files.Read); n != 1 || !ok {
 		t.Errorf("%d killed, %v", n, ok)
 	}
 	events := map[string]uint64{}
-	st.place.memory.events(st.events, st.files.Read, func(series string, n uint64) { events[series] = n })
+	st.member.memory.events(st.events, st.files.Read, func(series string, n uint64) { events[series] = n })
 	if len(events) != 1 || events[record.CgroupMemoryMaxes] != 193 {
 		t.Errorf("events %v", events)
 	}

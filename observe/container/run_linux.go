@@ -28,7 +28,7 @@ type state struct {
 
 	groups string        // /proc/<pid>/cgroup as it was last
 	looked time.Duration // when that was
-	place  place
+	member membership
 	// throttling is the level whose cpu.stat is counted, events the one whose
 	// limits are; both are empty until they were looked up.
 	throttling, events string
@@ -58,7 +58,7 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 		return &observe.Unsupported{What: "/proc cannot be read", Enable: "mount procfs", Err: err}
 	}
 	st.look()
-	if st.place == (place{}) && len(st.pressures) == 0 {
+	if st.member == (membership{}) && len(st.pressures) == 0 {
 		return &observe.Unsupported{
 			What:   "neither a control group of the target nor PSI is seen",
 			Enable: "mount the control groups (/sys/fs/cgroup) where redline runs, or start the kernel with psi=1",
@@ -90,7 +90,7 @@ func (s *state) look() {
 		s.meter.Break()
 	}
 	s.groups = groups
-	if s.place, err = find(s.fs, s.options.Root, s.subject.PID); err != nil {
+	if s.member, err = find(s.fs, s.options.Root, s.subject.PID); err != nil {
 		s.say("no control groups: %v", err)
 	}
 	s.throttling, s.events = "", ""
@@ -108,7 +108,7 @@ func (s *state) ended() bool {
 // tellAbsent reports the figures that this place lacks.
 func (s *state) tellAbsent() {
 	const outside = "mount its control groups where redline runs, or run redline on the host"
-	switch p := s.place; {
+	switch p := s.member; {
 	case p.cpu == nil && p.memory == nil:
 		s.say("the target's control group is not seen (to enable: %s)", outside)
 	case p.memory == nil || p.memory.root():

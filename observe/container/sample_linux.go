@@ -25,7 +25,7 @@ func (s *state) sample(edge time.Duration) {
 
 // limits reads quota and limits, which change seldom.
 func (s *state) limits(edge time.Duration) {
-	if c := s.place.cpu; c != nil {
+	if c := s.member.cpu; c != nil {
 		cpus, level, ok := c.quota(s.files.Read)
 		if ok {
 			s.meter.Gauge(record.CgroupQuota, "", edge, cpus)
@@ -34,7 +34,7 @@ func (s *state) limits(edge time.Duration) {
 		}
 		s.follow(&s.throttling, level, record.CgroupThrottled, record.CgroupThrottles, record.CgroupPeriods)
 	}
-	if m := s.place.memory; m != nil {
+	if m := s.member.memory; m != nil {
 		limit, level, ok := m.bound(m.memoryFiles().limit, s.files.Read)
 		if ok {
 			s.meter.Gauge(record.CgroupMemoryLimit, "", edge, limit)
@@ -73,7 +73,7 @@ func (s *state) read(path string, f func(text []byte) bool) (at time.Duration, o
 
 // throttle reads the quota's effects.
 func (s *state) throttle() {
-	c := s.place.cpu
+	c := s.member.cpu
 	if c == nil || s.throttling == "" {
 		return
 	}
@@ -89,7 +89,7 @@ func (s *state) throttle() {
 
 // memory reads the group's usage and the events at its limits.
 func (s *state) memory(edge time.Duration) {
-	m := s.place.memory
+	m := s.member.memory
 	if m == nil {
 		return
 	}
@@ -121,7 +121,7 @@ func (s *state) findPressure() {
 	s.pressures = nil
 	host := s.proc + "/pressure/"
 	there := s.findPressures(host, "", hostStalls)
-	if c := s.place.pressure; c != nil && !c.root() && s.findPressures(c.own()+"/", ".pressure", groupStalls) {
+	if c := s.member.pressure; c != nil && !c.root() && s.findPressures(c.own()+"/", ".pressure", groupStalls) {
 		return
 	}
 	if !there {

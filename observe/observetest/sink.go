@@ -102,10 +102,10 @@ func (s *Sink) Last(name, labels string) float64 {
 func (s *Sink) check(t *testing.T, width time.Duration, span record.Span) {
 	t.Helper()
 	first, last := record.Window(span.From, width), record.Window(span.To, width)
-	said := map[string]bool{} // once per series, not per point
+	reported := map[string]bool{} // once per series, not per point
 	for _, p := range s.Points() {
-		if err := checkPoint(p, first, last); err != nil && !said[p.Series.Name+err.Error()] {
-			said[p.Series.Name+err.Error()] = true
+		if err := checkPoint(p, first, last); err != nil && !reported[p.Series.Name+err.Error()] {
+			reported[p.Series.Name+err.Error()] = true
 			t.Errorf("%s{%s} window %d = %v %s: %v", p.Series.Name, p.Series.Labels, p.Window, p.Value, p.Series.Unit, err)
 		}
 	}

@@ -152,8 +152,8 @@ func (s *Source) Store() (file string, value any, err error) {
 
 // say notes a blindness once.
 func (s *Source) say(text string) {
-	for _, said := range s.blind {
-		if said == text {
+	for _, known := range s.blind {
+		if known == text {
 			return
 		}
 	}

@@ -147,14 +147,14 @@ func (s *session) findAuthors(ctx context.Context, top []*statement) (map[int64]
 	if err != nil {
 		return nil, fmt.Errorf("read the texts of statements by role: %w", err)
 	}
-	judged := map[uint32]author{}
+	bases := map[uint32]author{}
 	for _, a := range texts {
-		j, known := judged[a.user]
+		j, known := bases[a.user]
 		if !known {
-			if j, err = s.judge(ctx, a.user); err != nil {
+			if j, err = s.basisOf(ctx, a.user); err != nil {
 				return nil, fmt.Errorf("ask for the rights of roles: %w", err)
 			}
-			judged[a.user] = j
+			bases[a.user] = j
 		}
 		a.role, a.basis, a.why = j.role, j.basis, j.why
 		if before, there := found[a.id]; !there || before.basis == refused && a.basis != refused {
@@ -164,8 +164,8 @@ func (s *session) findAuthors(ctx context.Context, top []*statement) (map[int64]
 	return found, nil
 }
 
-// judge finds the basis on which statements of a role can be explained.
-func (s *session) judge(ctx context.Context, user uint32) (author, error) {
+// basisOf finds the basis on which statements of a role can be explained.
+func (s *session) basisOf(ctx context.Context, user uint32) (author, error) {
 	a := author{user: user}
 	var session string
 	var isOwn, isSuper, mayBecome bool

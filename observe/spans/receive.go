@@ -41,9 +41,9 @@ func serve(listeners []*access.Listener, s *store) *server {
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true) // gRPC
 	srv := &server{}
-	places := make(chan struct{}, maxBodies)
+	slots := make(chan struct{}, maxBodies)
 	for _, l := range listeners {
-		r := &receiver{store: s, access: l, places: places, errors: connect.NewErrorWriter()}
+		r := &receiver{store: s, access: l, slots: slots, errors: connect.NewErrorWriter()}
 		each := &http.Server{
 			Handler: r.handler(), ConnContext: access.ConnContext, Protocols: &protocols,
 			ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: readTimeout, IdleTimeout: 2 * time.Minute,
@@ -80,7 +80,7 @@ func (s *server) close() {
 type receiver struct {
 	store  *store
 	access *access.Listener
-	places chan struct{} // of all receivers, taken while a body is in memory
+	slots  chan struct{} // of all receivers, taken while a body is in memory
 	errors *connect.ErrorWriter
 }
 
@@ -95,8 +95,8 @@ func (r *receiver) handler() http.Handler {
 			return
 		}
 		select {
-		case r.places <- struct{}{}:
-			defer func() { <-r.places }()
+		case r.slots <- struct{}{}:
+			defer func() { <-r.slots }()
 		case <-q.Context().Done():
 			return
 		}

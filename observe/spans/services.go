@@ -21,7 +21,7 @@ const (
 // services gathers figures per service and window until the windows settle.
 type services struct {
 	all     map[string]*service
-	settled int64 // windows below were delivered
+	closed  int64 // windows below were delivered
 	crowded int64 // spans of services beyond maxServices
 	spare   []*hdrhistogram.Histogram
 }
@@ -105,12 +105,12 @@ func (s *services) histogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(1, int64(time.Hour/time.Microsecond), 2)
 }
 
-// settle delivers the windows below until.
-func (s *services) settle(until int64, meter *observe.Meter) {
-	for ; s.settled < until; s.settled++ {
+// closeBelow delivers the windows below until.
+func (s *services) closeBelow(until int64, meter *observe.Meter) {
+	for ; s.closed < until; s.closed++ {
 		for _, known := range s.all {
-			if known.from >= 0 && known.from <= s.settled {
-				s.deliver(known, s.settled, meter)
+			if known.from >= 0 && known.from <= s.closed {
+				s.deliver(known, s.closed, meter)
 			}
 		}
 	}

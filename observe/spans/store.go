@@ -59,7 +59,7 @@ func newStore(clock record.Clock, width time.Duration, trace uint64) *store {
 	from := record.Window(clock.Now(), width)
 	return &store{
 		clock: clock, width: width, trace: trace, texts: texts{}, shapes: shapes{}, from: from,
-		services: services{settled: from}, kept: newKeeper(),
+		services: services{closed: from}, kept: newKeeper(),
 	}
 }
 
@@ -110,7 +110,7 @@ func (s *store) add(sp *span, now time.Duration) {
 	switch {
 	case window < s.from || window > record.Window(now, s.width):
 		s.counts.outside++
-	case sp.entry() && window < s.services.settled:
+	case sp.entry() && window < s.services.closed:
 		s.counts.tooLate++
 	case sp.entry():
 		s.services.add(sp, window)
@@ -149,7 +149,7 @@ func (s *store) edge(at time.Duration, meter *observe.Meter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.describe(observe.Ended(at, s.width), meter)
-	s.services.settle(record.Window(at-late, s.width), meter)
+	s.services.closeBelow(record.Window(at-late, s.width), meter)
 }
 
 // last delivers the rest.
@@ -157,7 +157,7 @@ func (s *store) last(now time.Duration, meter *observe.Meter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.describe(record.Window(now, s.width), meter)
-	s.services.settle(record.Window(now, s.width)+1, meter)
+	s.services.closeBelow(record.Window(now, s.width)+1, meter)
 }
 
 func (s *store) describe(window int64, meter *observe.Meter) {

@@ -61,8 +61,8 @@ func run(c env.Config) {
 	stop := make(chan struct{})
 	defer close(stop)
 
-	// place is what vanishes when redline clears its directory.
-	note, place := "", ""
+	// path is what vanishes when redline clears its directory.
+	note, path := "", ""
 	pause := make(chan bool)
 	if c.Socket != "" {
 		server, err := control.Listen(c.Socket, clock.Now)
@@ -72,7 +72,7 @@ func run(c env.Config) {
 			defer server.Close()
 			server.Pause = pause
 			go server.Serve()
-			place = c.Socket
+			path = c.Socket
 		}
 	}
 	if c.Ring != "" {
@@ -81,16 +81,16 @@ func run(c env.Config) {
 		if err == nil {
 			loop := &sampler.Loop{Clock: clock, Epoch: c.EpochMonotonic, Window: c.Window, Sampler: s, Ring: w, Pause: pause}
 			go loop.Run(stop)
-			place = c.Ring
+			path = c.Ring
 		}
 	}
-	if place == "" {
+	if path == "" {
 		return
 	}
 	ticker := time.NewTicker(aliveEvery)
 	defer ticker.Stop()
 	for range ticker.C {
-		if !alive(c.Agent, place) {
+		if !alive(c.Agent, path) {
 			return
 		}
 	}
@@ -112,10 +112,10 @@ func header(c env.Config, clock sampler.Clock, note string) ring.Header {
 
 // alive reports whether redline still is there: its process runs, and what we
 // made in its directory was not removed.
-func alive(agent int, place string) bool {
+func alive(agent int, path string) bool {
 	if agent != 0 && !running(agent) {
 		return false
 	}
-	_, err := os.Lstat(place)
+	_, err := os.Lstat(path)
 	return !os.IsNotExist(err)
 }

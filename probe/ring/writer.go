@@ -53,7 +53,7 @@ func Create(path string, h Header, columns []Column, slots int) (*Writer, error)
 	image := make([]byte, w.slotsAt+slots*w.slotSize)
 	w.encodeHeader(image, h, len(table))
 	copy(image[headerSize:], table)
-	if w.mem, err = place(path, image); err != nil {
+	if w.mem, err = install(path, image); err != nil {
 		return nil, fmt.Errorf("create ring: %w", err)
 	}
 	return w, nil
@@ -200,8 +200,8 @@ func encodeTable(columns []Column) ([]byte, error) {
 	return table, nil
 }
 
-// place writes image to a new file, maps it and moves it to path.
-func place(path string, image []byte) (mem []byte, err error) {
+// install writes image to a new file, maps it and moves it to path.
+func install(path string, image []byte) (mem []byte, err error) {
 	temp := path + "." + strconv.Itoa(os.Getpid())
 	f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -25,7 +25,7 @@ func (s Scan) finish(d design) Advice {
 				return a
 			}
 		}
-		a.Why = append(a.Why, s.besides(d)...)
+		a.Why = append(a.Why, s.unfit(d)...)
 	}
 	if fraction, column := s.unselective(d); fraction > 0 {
 		a.Why = append(a.Why, fmt.Sprintf("An index on %s alone would not help: one of its values stands for %.0f %% of the rows.", quote(column), 100*fraction))
@@ -144,8 +144,8 @@ func (s Scan) stale() bool {
 	return false
 }
 
-// besides names the indexes that hold the columns but do not serve.
-func (s Scan) besides(d design) (why []string) {
+// unfit names the indexes that hold the columns but do not serve.
+func (s Scan) unfit(d design) (why []string) {
 	keys := d.keys()
 	for _, index := range s.Table.Indexes {
 		at := slices.IndexFunc(index.Keys, func(there record.IndexKey) bool { return keys[0].column != "" && there.Column == keys[0].column })

@@ -59,8 +59,8 @@ type Scan struct {
 // Removed is how many rows an execution reads and discards; 0 when it is not known.
 func (s Scan) Removed() float64 { return s.Node.Removed * max(1, s.Node.Loops) }
 
-// place is where the walk of a plan is.
-type place struct {
+// walkState is where the walk of a plan is.
+type walkState struct {
 	pure    bool // the rows go to the client one by one
 	sort    []string
 	sorting float64 // cost of the sort and the nodes below
@@ -74,8 +74,8 @@ type place struct {
 // Scans lists the scans of a plan. rows is how many an execution returned on
 // average, negative for not known.
 func Scans(root *Node, rows float64, c Catalogue) (all []Scan) {
-	var walk func(n *Node, at place)
-	walk = func(n *Node, at place) {
+	var walk func(n *Node, at walkState)
+	walk = func(n *Node, at walkState) {
 		if at.depth > maxDepth {
 			return
 		}
@@ -100,7 +100,7 @@ func Scans(root *Node, rows float64, c Catalogue) (all []Scan) {
 		for i := range n.Plans {
 			below := at
 			if n.Plans[i].Parent == "SubPlan" || n.Plans[i].Parent == "InitPlan" {
-				below = place{limit: math.Inf(1), ceiling: math.Inf(1), loops: at.loops, depth: at.depth}
+				below = walkState{limit: math.Inf(1), ceiling: math.Inf(1), loops: at.loops, depth: at.depth}
 			}
 			if n.Type == "Nested Loop" && i > 0 {
 				below.loops *= max(1, n.Plans[0].Rows)
@@ -108,11 +108,11 @@ func Scans(root *Node, rows float64, c Catalogue) (all []Scan) {
 			walk(&n.Plans[i], below)
 		}
 	}
-	walk(root, place{pure: true, limit: math.Inf(1), ceiling: math.Inf(1), loops: 1})
+	walk(root, walkState{pure: true, limit: math.Inf(1), ceiling: math.Inf(1), loops: 1})
 	return all
 }
 
-func scan(n *Node, at place, rows float64, c Catalogue) Scan {
+func scan(n *Node, at walkState, rows float64, c Catalogue) Scan {
 	s := Scan{Node: n, Table: c.table(n), SortKey: at.sort, Limited: at.limited, Loops: max(1, at.loops, n.Loops), Wanted: max(1, n.Rows)}
 	filters := []string{}
 	add := func(text string) {

@@ -35,13 +35,13 @@ func (s *scanner) next() bool {
 	case c == '$':
 		s.dollar()
 	case c == '?':
-		s.take(1, place)
+		s.take(1, placeholder)
 	case number(s.rest) && (c != '.' || !s.operand()):
 		s.number()
 	case letter(c):
 		s.word()
 	case (c == ':' || c == '@') && len(s.rest) > 1 && letter(s.rest[1]):
-		s.take(1+span(s.rest[1:], inWord), place) // a driver's named parameter
+		s.take(1+span(s.rest[1:], inWord), placeholder) // a driver's named parameter
 	case strings.HasPrefix(s.rest, "::"):
 		s.take(2, "::")
 	case (c == '-' || c == '+') && number(strings.TrimLeft(s.rest[1:], blanks)) && !s.operand():
@@ -66,7 +66,7 @@ func (s *scanner) operand() bool {
 		return false
 	}
 	last := s.tokens[len(s.tokens)-1]
-	return last == place || last == ")" || last == "]" || word(last) && !keyword[last] || last[0] == '"'
+	return last == placeholder || last == ")" || last == "]" || word(last) && !keyword[last] || last[0] == '"'
 }
 
 // constant takes a quoted constant that begins at an offset, behind its prefix.
@@ -79,17 +79,17 @@ func (s *scanner) constant(at int, escapes bool) {
 		case c == '\\' && escapes:
 			i++
 		case c == '\\':
-			s.take(len(s.rest), place) // its end is in doubt
+			s.take(len(s.rest), placeholder) // its end is in doubt
 			return
 		case c == quote && i+1 < len(s.rest) && s.rest[i+1] == quote:
 			i++
 		case c == quote:
-			s.take(i+1, place)
+			s.take(i+1, placeholder)
 			return
 		}
 		i++
 	}
-	s.take(len(s.rest), place)
+	s.take(len(s.rest), placeholder)
 }
 
 // name takes a quoted name; the quotes go where the name needs none.
@@ -105,7 +105,7 @@ func (s *scanner) name() {
 		end++
 	}
 	if end >= len(s.rest) { // not closed
-		s.take(len(s.rest), place)
+		s.take(len(s.rest), placeholder)
 		return
 	}
 	inner := s.rest[1:end]
@@ -114,7 +114,7 @@ func (s *scanner) name() {
 		return
 	}
 	if strings.IndexByte(inner, '\'') >= 0 { // more likely a constant of another database
-		inner = place
+		inner = placeholder
 	} else {
 		inner = s.rest[:end+1]
 	}
@@ -124,7 +124,7 @@ func (s *scanner) name() {
 // dollar takes a parameter ($1) or a constant in dollar quotes ($$, $tag$).
 func (s *scanner) dollar() {
 	if n := span(s.rest[1:], digit); n > 0 {
-		s.take(1+n, place)
+		s.take(1+n, placeholder)
 		return
 	}
 	tag := 1 + span(s.rest[1:], inTag)
@@ -135,10 +135,10 @@ func (s *scanner) dollar() {
 	quote := s.rest[:tag+1]
 	end := strings.Index(s.rest[len(quote):], quote)
 	if end < 0 {
-		s.take(len(s.rest), place)
+		s.take(len(s.rest), placeholder)
 		return
 	}
-	s.take(end+2*len(quote), place)
+	s.take(end+2*len(quote), placeholder)
 }
 
 func (s *scanner) number() {
@@ -151,7 +151,7 @@ func (s *scanner) number() {
 		}
 		n++
 	}
-	s.take(n, place)
+	s.take(n, placeholder)
 }
 
 // word takes a name or a word of SQL, or a constant with a prefix: E”, B”, X”,
@@ -171,9 +171,9 @@ func (s *scanner) word() {
 		s.constant(n+1, false)
 		return
 	case w == "true" || w == "false":
-		w = place
+		w = placeholder
 	case w == "null" && !endsWith(s.tokens, "is") && !endsWith(s.tokens, "not"):
-		w = place
+		w = placeholder
 	}
 	s.take(n, w)
 }

@@ -61,17 +61,17 @@ func normal(text string, quotesNames bool) string {
 	return layout(s.tokens)
 }
 
-// place stands for a constant or a parameter.
-const place = "?"
+// placeholder stands for a constant or a parameter.
+const placeholder = "?"
 
 // add appends a token and shortens the lists that it completes.
 func (s *scanner) add(token string) {
 	t := s.tokens
 	switch {
-	case token == place && endsWith(t, "(", place, ","):
+	case token == placeholder && endsWith(t, "(", placeholder, ","):
 		s.tokens = t[:len(t)-1]
 		return
-	case token == ")" && endsWith(t, "(", place, ")", ",", "(", place):
+	case token == ")" && endsWith(t, "(", placeholder, ")", ",", "(", placeholder):
 		s.tokens = t[:len(t)-3]
 		return
 	}

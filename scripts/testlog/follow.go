@@ -124,7 +124,7 @@ func (p *pkg) take(e event) bool {
 			p.Ran++
 		}
 		if t.action != "fail" {
-			t.lines = t.said() // a test that passed needs its own words at most
+			t.lines = t.tail() // a test that passed needs its own words at most
 		}
 	}
 	return false
@@ -145,7 +145,7 @@ func (t *test) output(line string) {
 // package fails without a failing test.
 const mostOutput = 200
 
-func (t *test) said() []string { return t.lines[max(0, len(t.lines)-mostOutput):] }
+func (t *test) tail() []string { return t.lines[max(0, len(t.lines)-mostOutput):] }
 
 // reason is what the test gave t.Skip, without the place.
 func (t *test) reason() string {

@@ -108,17 +108,17 @@ func socketPair() (ours, theirs *os.File, err error) {
 // guarded lets a guardian start a command.
 func (p *Process) guarded(cmd *exec.Cmd, ask syscall.Signal, l *link) error {
 	p.orders = l
-	var said message
+	var reply message
 	err := l.enc.Encode(spec{
 		Path: cmd.Path, Args: cmd.Args, Env: cmd.Environ(), Dir: cmd.Dir,
 		Attr: cmd.SysProcAttr, Ask: ask, Hold: scratch.Held(),
 	})
 	if err == nil {
-		err = l.dec.Decode(&said)
+		err = l.dec.Decode(&reply)
 	}
-	if err == nil && said.Errno != 0 {
+	if err == nil && reply.Errno != 0 {
 		// As exec.Cmd has it.
-		err = &os.PathError{Op: said.Op, Path: cmd.Path, Err: said.Errno}
+		err = &os.PathError{Op: reply.Op, Path: cmd.Path, Err: reply.Errno}
 	} else if err != nil {
 		err = fmt.Errorf("the guardian of %s: %w", cmd.Path, err)
 	}
@@ -127,7 +127,7 @@ func (p *Process) guarded(cmd *exec.Cmd, ask syscall.Signal, l *link) error {
 		_ = l.cmd.Wait()
 		return err
 	}
-	p.pid = said.PID
+	p.pid = reply.PID
 	go p.follow(l)
 	return nil
 }

@@ -56,7 +56,7 @@ func startCluster(ctx context.Context, bin binaries, o Options) (*cluster, error
 		return nil, err
 	}
 	c := &cluster{bin: bin, log: newLogTail(o.Log)}
-	if err := c.settle(ctx); err != nil {
+	if err := c.chooseIdentity(ctx); err != nil {
 		return nil, err
 	}
 	if err := c.launch(ctx, conf); err != nil {
@@ -66,9 +66,9 @@ func startCluster(ctx context.Context, bin binaries, o Options) (*cluster, error
 	return c, nil
 }
 
-// settle decides who the server runs as, by running `postgres --version` as
+// chooseIdentity decides who the server runs as, by running `postgres --version` as
 // each candidate, and makes the run directory for that identity.
-func (c *cluster) settle(ctx context.Context) error {
+func (c *cluster) chooseIdentity(ctx context.Context) error {
 	var failures []error
 	for _, id := range identities() {
 		dir, err := newRunDir(id)

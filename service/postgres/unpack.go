@@ -75,13 +75,13 @@ func untar(r io.Reader, root *os.Root) error {
 		if entries >= entryLimit {
 			return fmt.Errorf("more than %d entries", entryLimit)
 		}
-		if err := place(archive, h, root); err != nil {
+		if err := extract(archive, h, root); err != nil {
 			return fmt.Errorf("%q: %w", h.Name, err)
 		}
 	}
 }
 
-func place(r io.Reader, h *tar.Header, root *os.Root) error {
+func extract(r io.Reader, h *tar.Header, root *os.Root) error {
 	name := path.Clean(h.Name)
 	if name == "." {
 		return nil

@@ -40,9 +40,9 @@ func parseRetransmit(b []byte) (retransmit, error) {
 	}, nil
 }
 
-// place returns where it was, as a label: the port that the target listens on, or
+// label returns the socket as a label: the port that the target listens on, or
 // whom it connected to.
-func (r *retransmit) place() string {
+func (r *retransmit) label() string {
 	if r.inwards {
 		return fmt.Sprintf("local=%d", r.local)
 	}

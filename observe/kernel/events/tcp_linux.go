@@ -23,8 +23,8 @@ import (
 const (
 	listens   = uint32(1) // LISTENS of tcp.bpf.c
 	connected = uint32(2) // CONNECTED
-	// maxPlaces bounds the sockets that retransmissions are counted by.
-	maxPlaces = 32
+	// maxLabels bounds the sockets that retransmissions are counted by.
+	maxLabels = 32
 	// calibrationWindows is how many windows pass between two readings of the
 	// kernel's counters.
 	calibrationWindows = 10
@@ -67,7 +67,7 @@ type tcpEvents struct {
 	cpus    []counts // scratch
 	last    counts
 	edge    time.Duration      // of the last reading; 0 before the first
-	places  map[string]float64 // segments retransmitted, by label
+	byLabel map[string]float64 // segments retransmitted, by label
 
 	kernel      calibration
 	calibrateAt time.Duration // next reading of the kernel's counters
@@ -82,7 +82,7 @@ func newTCPEvents(o *object) (*tcpEvents, error) {
 	}
 	return &tcpEvents{
 		object: o, counts: o.maps.Maps[tcpMapCounts], ports: o.maps.Maps[tcpMapPorts], ring: ring,
-		places: map[string]float64{},
+		byLabel: map[string]float64{},
 	}, nil
 }
 
@@ -241,19 +241,19 @@ func (t *tcpEvents) drain(s *state, at time.Duration) {
 			s.vitals.Say("%v", err)
 			continue
 		}
-		place := r.place()
-		if _, known := t.places[place]; !known {
-			if len(t.places) >= maxPlaces {
-				place = "remote=other"
+		label := r.label()
+		if _, known := t.byLabel[label]; !known {
+			if len(t.byLabel) >= maxLabels {
+				label = "remote=other"
 			}
 			// There was nothing of it until the last reading, nor at the edge
 			// just before that.
-			s.meter.Count(record.TCPRetransmitBy, place, t.edge, t.places[place])
+			s.meter.Count(record.TCPRetransmitBy, label, t.edge, t.byLabel[label])
 		}
-		t.places[place] += float64(r.segments)
+		t.byLabel[label] += float64(r.segments)
 	}
-	for _, place := range slices.Sorted(maps.Keys(t.places)) {
-		s.meter.Count(record.TCPRetransmitBy, place, at, t.places[place])
+	for _, label := range slices.Sorted(maps.Keys(t.byLabel)) {
+		s.meter.Count(record.TCPRetransmitBy, label, at, t.byLabel[label])
 	}
 }
 

@@ -8,16 +8,16 @@ import (
 	"github.com/prometheus/procfs" // mountinfo, cgroup and limits files with their escapes and versions
 )
 
-// place is the target's place in the control groups of the host: version 1
+// membership is where the target stands in the control groups of the host: version 1
 // (a tree per controller), version 2 (one tree), or both at once.
-type place struct {
+type membership struct {
 	cpu, memory, pressure *hierarchy // nil where there is none
 }
 
 // find looks up the groups of a process under the mounts that redline
 // itself sees, because those are the paths it can open.
-func find(fs procfs.FS, root string, pid int) (place, error) {
-	var c place
+func find(fs procfs.FS, root string, pid int) (membership, error) {
+	var c membership
 	self, err := fs.Self()
 	if err != nil {
 		return c, fmt.Errorf("find /proc/self: %w", err)
