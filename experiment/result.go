@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 )
 
@@ -77,7 +78,20 @@ func Read(dir string) (Results, error) {
 	if r.Schema != Schema {
 		return r, fmt.Errorf("%s: schema %q, want %q", path, r.Schema, Schema)
 	}
+	r.clean()
 	return r, nil
+}
+
+// clean takes from the texts of a file what a terminal or a page would act on.
+func (r *Results) clean() {
+	texts := []*string{&r.Go, &r.Host.OS, &r.Host.Arch, &r.Host.Kernel, &r.Host.CPUModel}
+	for i := range r.Results {
+		one := &r.Results[i]
+		texts = append(texts, &one.ID, &one.Claim, &one.Title, &one.Claimed, &one.Metric, &one.Why, (*string)(&one.Verdict))
+	}
+	for _, text := range texts {
+		*text = notation.Clean(*text)
+	}
 }
 
 // Of returns the result of an experiment.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/diagnose/diagnosetest"
+	"github.com/redline-go/redline/experiment"
 	"github.com/redline-go/redline/record"
 )
 
@@ -106,6 +108,11 @@ func TestHostileNamesAreInert(t *testing.T) {
 	if err := os.WriteFile(plan, []byte("target: {exec: \"x\"}\n"+h+": 1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	lab := filepath.Join(dir, "lab")
+	results, err := json.Marshal(experiment.Results{Schema: experiment.Schema, Go: h, Results: []experiment.Result{{ID: "E-atomic", Metric: h, Verdict: experiment.Verdict(h), Why: h}}})
+	if err != nil || os.Mkdir(lab, 0o755) != nil || os.WriteFile(filepath.Join(lab, experiment.ResultsFile), results, 0o600) != nil {
+		t.Fatal(err)
+	}
 	table := map[string][][]string{
 		"run":      {{"run", h}, {"run", plan}, {"run", "http://127.0.0.1:1/", "--build", h}, {"run", "--" + h}, {"run", "http://127.0.0.1:1/", "--rate", h}},
 		"doctor":   {{"doctor", h}},
@@ -122,6 +129,11 @@ func TestHostileNamesAreInert(t *testing.T) {
 		"history add": {{"history", "add", h, "--history", db}, {"history", "add", bundle, "--history", db}},
 		"bench":       {{"bench", h, "--" + h}, {"bench", "--bench", "("}},
 		"version":     {{"version", h}},
+		"lab":         {{"lab", h}},
+		"lab list":    {{"lab", "list", h}},
+		"lab run":     {{"lab", "run", h}, {"lab", "run", "E-atomic", "--checkout", h}},
+		"lab report": {{"lab", "report", "--dir", h}, {"lab", "report", "--dir", lab}, {"lab", "report", "--dir", lab, "-o", file}, {"lab", "report", "--dir", lab, "--format", "md"},
+			{"lab", "report", "--dir", lab, "--format", h}},
 	}
 	for _, words := range verbs(rootCommand(io.Discard, io.Discard)) {
 		verb := strings.Join(words, " ")
