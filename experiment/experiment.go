@@ -20,7 +20,10 @@ type Experiment struct {
 	Factor float64
 	// Baseline and Tuned say what the sides do.
 	Baseline, Tuned string
-	// Benchmark is the Go benchmark of lab/micro, without "Benchmark"; Metric the unit
+	// Folder is the package of lab/ that holds the benchmark: "micro" for what needs one
+	// process alone, "serving" for servers on loopback, "storage" for databases.
+	Folder string
+	// Benchmark is the Go benchmark in Folder, without "Benchmark"; Metric the unit
 	// that decides: "sec/op", "B/op", "allocs/op", "B/answer". Less is better.
 	Benchmark, Metric string
 	// Expect says what should come out, and why.
@@ -58,6 +61,9 @@ func Validate(suite []Experiment, claims []Claim) error {
 			bad("the claim is settled by %s", claims[at].Elsewhere)
 		}
 		seen[e.ID] = true
+		if !slices.Contains(folders, e.Folder) {
+			bad("folder %q", e.Folder)
+		}
 		if e.Title == "" || e.Baseline == "" || e.Tuned == "" || e.Expect == "" || e.Same == "" {
 			bad("title, baseline, tuned, expect and same are needed")
 		}
@@ -70,6 +76,9 @@ func Validate(suite []Experiment, claims []Claim) error {
 	}
 	return errors.Join(errs...)
 }
+
+// folders are the packages of lab/ that hold experiments.
+var folders = []string{"micro", "serving", "storage"}
 
 // metrics that may decide; less is better of each.
 var metrics = []string{"sec/op", "B/op", "allocs/op", "B/answer"}

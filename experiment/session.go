@@ -41,7 +41,7 @@ func (s *Session) plan() plan {
 	return plan{gobench.DefaultRounds, "200ms", 4 * time.Minute}
 }
 
-// side is the variable by which lab/micro learns what to run.
+// side is the variable by which a benchmark of lab/ learns what to run.
 const side = "REDLINE_LAB_SIDE"
 
 // Run runs the experiments and returns all results of Dir. When ctx ends, what was decided
@@ -88,7 +88,7 @@ func (s *Session) one(ctx context.Context, e Experiment, results *Results) (Resu
 	defer func() { _ = folder.Remove() }()
 	p := s.plan()
 	report, err := gobench.Run(ctx, gobench.Options{
-		Dir: filepath.Join(s.Checkout, "lab"), Patterns: []string{"./micro"}, Bench: "^Benchmark" + e.Benchmark + "$",
+		Dir: filepath.Join(s.Checkout, "lab"), Patterns: []string{"./" + e.Folder}, Bench: "^Benchmark" + e.Benchmark + "$",
 		Sides:     []gobench.Side{{Env: []string{side + "=baseline"}}, {Env: []string{side + "=tuned"}}},
 		BenchTime: p.each, Rounds: p.rounds, MaxTime: p.most, Margin: margin, Profiles: -1, Seed: s.Seed,
 		Out: filepath.Join(folder.Path, "rounds"),

@@ -1,0 +1,4 @@
+package experiment
+
+// serving are the experiments on servers and clients over loopback.
+var serving = []Experiment{}

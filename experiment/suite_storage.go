@@ -1,0 +1,4 @@
+package experiment
+
+// storage are the experiments on databases.
+var storage = []Experiment{}
