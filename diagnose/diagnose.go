@@ -15,11 +15,11 @@
 package diagnose
 
 import (
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // Finding is one cause with its evidence; see the record package.
-type Finding = record.Finding
+type Finding = findings.Finding
 
 // Analyzer judges one or a few related causes.
 type Analyzer struct {

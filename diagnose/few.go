@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // hardlyAny: with fewer whole requests one of them decides, and what rests on
@@ -12,16 +12,16 @@ import (
 const hardlyAny = 3
 
 // few takes confidence from findings that rest on few requests.
-func (p *Pass) few(a Analyzer, findings []Finding) {
+func (p *Pass) few(a Analyzer, found []Finding) {
 	if !slices.Contains(a.Needs, NeedAnatomy) || p.Anatomy == nil || p.Anatomy.Requests >= evidence.FewRequests {
 		return
 	}
-	most := record.Medium
+	most := findings.Medium
 	if p.Anatomy.Requests < hardlyAny {
-		most = record.Low
+		most = findings.Low
 	}
-	for i := range findings {
-		f := &findings[i]
+	for i := range found {
+		f := &found[i]
 		if trust(f.Confidence) > trust(most) {
 			f.Confidence = most
 		}

@@ -3,7 +3,7 @@ package diagnose
 import (
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/laws"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // Promise writes a gain into a finding, unless it promises more already.
@@ -16,7 +16,7 @@ func Promise(f *Finding, gains ...laws.Gain) {
 }
 
 // gainOf says what a finding gains whose analyzer left it open.
-func (p *Pass) gainOf(f record.Finding) string {
+func (p *Pass) gainOf(f findings.Finding) string {
 	if f.ShareOf == OfTail {
 		return laws.Latency
 	}
@@ -24,7 +24,7 @@ func (p *Pass) gainOf(f record.Finding) string {
 }
 
 // cpuUse is the use of CPUs for readers; nil when the host's is unknown.
-func cpuUse(c evidence.CPU) *record.CPUUse {
+func cpuUse(c evidence.CPU) *findings.CPUUse {
 	if !(c.CPUs > 0 && c.Busy > 0) {
 		return nil
 	}
@@ -34,5 +34,5 @@ func cpuUse(c evidence.CPU) *record.CPUUse {
 		}
 		return 0
 	}
-	return &record.CPUUse{CPUs: c.CPUs, Busy: c.Busy, Full: c.HostUse() >= evidence.Saturation, Target: known(c.Target), Generator: known(c.Generator), Database: known(c.Database)}
+	return &findings.CPUUse{CPUs: c.CPUs, Busy: c.Busy, Full: c.HostUse() >= evidence.Saturation, Target: known(c.Target), Generator: known(c.Generator), Database: known(c.Database)}
 }

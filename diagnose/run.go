@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // Run judges a record with a suite. a is nil when no trace was taken apart.
@@ -13,19 +15,19 @@ import (
 // an analyzer that fails (a profile that does not parse) makes its causes not
 // judged, and the others are judged all the same. The error is non-nil only for
 // a suite that is not valid or a nil record.
-func Run(rec *record.Record, a *record.Anatomy, suite []Analyzer) (record.Findings, error) {
+func Run(rec *record.Record, a *breakdown.Anatomy, suite []Analyzer) (findings.Findings, error) {
 	if rec == nil {
-		return record.Findings{}, errors.New("diagnose: no record")
+		return findings.Findings{}, errors.New("diagnose: no record")
 	}
 	if err := Validate(suite); err != nil {
-		return record.Findings{}, fmt.Errorf("diagnose: %w", err)
+		return findings.Findings{}, fmt.Errorf("diagnose: %w", err)
 	}
 	sorted, err := order(suite)
 	if err != nil {
-		return record.Findings{}, fmt.Errorf("diagnose: %w", err)
+		return findings.Findings{}, fmt.Errorf("diagnose: %w", err)
 	}
 	p := newPass(rec, a)
-	out := record.Findings{Findings: []record.Finding{}, NotJudged: []record.NotJudged{}}
+	out := findings.Findings{Findings: []findings.Finding{}, NotJudged: []findings.NotJudged{}}
 	var found []Finding
 	for _, analyzer := range sorted {
 		if why := p.missing(analyzer.Needs); why != "" {
@@ -75,16 +77,16 @@ const hedgeShare = 0.5
 
 // hedge takes confidence from waits of a run that does not tell how busy the CPUs
 // were: what decides between a cause and a symptom is then missing.
-func (p *Pass) hedge(stage Stage, findings []Finding) {
+func (p *Pass) hedge(stage Stage, found []Finding) {
 	if !math.IsNaN(p.CPU().HostUse()) || stage != Database && stage != Wait {
 		return
 	}
-	for i := range findings {
-		switch f := &findings[i]; {
+	for i := range found {
+		switch f := &found[i]; {
 		case f.Share < hedgeShare:
-			f.Confidence = record.Low
-		case f.Confidence == record.High:
-			f.Confidence = record.Medium
+			f.Confidence = findings.Low
+		case f.Confidence == findings.High:
+			f.Confidence = findings.Medium
 		}
 	}
 }

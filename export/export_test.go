@@ -22,6 +22,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -38,7 +40,7 @@ func TestConformance(t *testing.T) {
 		deliver := func(t *testing.T, to string) (*stand, []string) {
 			s := newStand(t, export(to))
 			s.drive(t)
-			if err := s.Profile(record.Profile{Type: "cpu", Span: record.Span{To: time.Second}, Data: []byte("pprof")}); err != nil {
+			if err := s.Profile(record.Profile{Type: "cpu", Span: timebase.Span{To: time.Second}, Data: []byte("pprof")}); err != nil {
 				t.Fatal(err)
 			}
 			return s, s.Finish()
@@ -119,8 +121,8 @@ func (s *stand) complete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	span := record.Span{To: 3 * record.DefaultWindow}
-	if got := r.Series(record.LoadRequests, "", span).Values; !slices.Equal(got, []float64{4, 4, 4}) || len(r.Profiles("cpu")) != 1 {
+	span := timebase.Span{To: 3 * timebase.DefaultWindow}
+	if got := r.Series(series.LoadRequests, "", span).Values; !slices.Equal(got, []float64{4, 4, 4}) || len(r.Profiles("cpu")) != 1 {
 		t.Errorf("requests %v, profiles %v", got, r.Profiles("cpu"))
 	}
 }
@@ -195,7 +197,7 @@ func TestRemoteWrite(t *testing.T) {
 	}
 	var ends []int64
 	for w := range int64(3) {
-		ends = append(ends, s.clock.EpochWall.Add(record.WindowSpan(w, record.DefaultWindow).To).UnixMilli())
+		ends = append(ends, s.clock.EpochWall.Add(timebase.WindowSpan(w, timebase.DefaultWindow).To).UnixMilli())
 	}
 	for name, want := range map[string][]float64{
 		"redline_load_requests_total":           {4, 8, 12},
@@ -287,7 +289,7 @@ func TestPyroscope(t *testing.T) {
 	r := newReceiver(t)
 	s := newStand(t, scenario.Export{Pyroscope: r.URL, PyroscopeToken: "s3cret"})
 	s.exporters.pyroscope.id.Service = `a {b="c",d}` // as no target is called
-	span := record.Span{From: 5 * time.Second, To: 15 * time.Second}
+	span := timebase.Span{From: 5 * time.Second, To: 15 * time.Second}
 	if err := s.Profile(record.Profile{Type: "mutex", Span: span, Data: []byte("a delta")}); err != nil {
 		t.Fatal(err)
 	}

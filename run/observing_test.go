@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/observing.md anew")
@@ -127,8 +127,8 @@ func seriesTable(t *testing.T) string {
 	meaning := meanings(t)
 	var b strings.Builder
 	b.WriteString("| series | unit | kind | labels | source | what it is | what it costs |\n|---|---|---|---|---|---|---|\n")
-	for _, name := range record.Names() {
-		info, _ := record.Known(name)
+	for _, name := range series.Names() {
+		info, _ := series.Known(name)
 		source, cost := owner(name)
 		if source == "" {
 			t.Errorf("%s has no source: add it to owners", name)
@@ -159,7 +159,7 @@ func meanings(t *testing.T) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		info, _ := record.Known(name)
+		info, _ := series.Known(name)
 		comment := strings.TrimSpace(spec.Comment.Text())
 		for _, known := range []string{"counter, ", "gauge, ", info.Unit} {
 			comment = strings.TrimPrefix(comment, known)
@@ -175,7 +175,7 @@ func runtimeTable() string {
 	var b strings.Builder
 	b.WriteString("| series | unit | kind |\n|---|---|---|\n")
 	for _, d := range metrics.All() {
-		info, ok := record.Known(d.Name)
+		info, ok := series.Known(d.Name)
 		if !ok || strings.HasPrefix(d.Name, "/godebug/") || slices.Contains([]string{"/gc/pauses:seconds", "/gc/heap/frees-by-size:bytes"}, d.Name) {
 			continue
 		}

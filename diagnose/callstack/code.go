@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Code tells the user's code from the libraries it stands on.
@@ -18,7 +18,7 @@ type Code struct {
 // main module, or, where the module is not known, a file that lies neither in
 // the standard library nor in a module cache or vendor folder. Files also decide
 // for a workspace's other modules, which have no version in their path.
-func (c Code) User(f record.Frame) bool {
+func (c Code) User(f code.Frame) bool {
 	pkg, name := Split(f.Function)
 	switch {
 	case pkg == "" || strings.HasPrefix(name, cgoStub):
@@ -59,14 +59,14 @@ func versioned(file string) bool {
 }
 
 // Innermost returns the index of the user's innermost frame, or -1.
-func (c Code) Innermost(stack []record.Frame) int {
+func (c Code) Innermost(stack []code.Frame) int {
 	return slices.IndexFunc(stack, c.User)
 }
 
 // Place returns the frame to name for a stack: the user's innermost that is no
 // wrapper, else the innermost outside the standard library, else the innermost
 // outside the runtime. ok is false for an empty stack.
-func (c Code) Place(stack []record.Frame) (f record.Frame, ok bool) {
+func (c Code) Place(stack []code.Frame) (f code.Frame, ok bool) {
 	if i := c.Innermost(stack); i >= 0 {
 		for wraps(stack, i) || stub(stack[i].File) {
 			caller := c.Innermost(stack[i+1:])
@@ -90,7 +90,7 @@ func (c Code) Place(stack []record.Frame) (f record.Frame, ok bool) {
 	if len(stack) > 0 {
 		return stack[0], true
 	}
-	return record.Frame{}, false
+	return code.Frame{}, false
 }
 
 // mostCallers bounds the callers that are named of a place.
@@ -98,7 +98,7 @@ const mostCallers = 4
 
 // Callers returns the user's frames above a place of a stack, innermost first, at most
 // four: what is called too often is called by one of them.
-func (c Code) Callers(stack []record.Frame, place record.Frame) (callers []record.Frame) {
+func (c Code) Callers(stack []code.Frame, place code.Frame) (callers []code.Frame) {
 	for _, f := range stack[1+slices.Index(stack, place):] {
 		if c.User(f) && len(callers) < mostCallers {
 			callers = append(callers, f)
@@ -122,7 +122,7 @@ func stub(file string) bool {
 // wraps reports whether a function stands for the one it calls, whose name it has: a
 // Lock that counts and locks, a Sleep that draws its length. Nothing can be changed there;
 // who calls it is the place.
-func wraps(stack []record.Frame, i int) bool {
+func wraps(stack []code.Frame, i int) bool {
 	if i == 0 {
 		return false
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/stat"
 )
 
@@ -33,7 +33,7 @@ type Coincidence struct {
 // shuffled as the control. Chance is 1 when latency or the series was not
 // recorded, or no window was slow.
 func (p *Set) Coincide(name, labels string) Coincidence {
-	latency := p.Series(record.LoadLatency, record.Labels("q", "p99")).Values
+	latency := p.Series(series.LoadLatency, series.Labels("q", "p99")).Values
 	values := p.Series(name, labels).Values
 	out := Coincidence{Chance: 1}
 	if latency == nil || values == nil {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Collections delivers the garbage collections of a target without a probe, from
@@ -69,11 +71,11 @@ func (c *Collections) Open(_ context.Context, subject observe.Subject) error {
 // Run implements observe.Source.
 func (c *Collections) Run(ctx context.Context, sink observe.Sink) error {
 	begun := c.subject.Clock.Now()
-	c.window = record.Window(begun, c.subject.Window) // the first is seen in part only
+	c.window = timebase.Window(begun, c.subject.Window) // the first is seen in part only
 	err := observe.Every(ctx, c.subject.Clock, c.subject.Window, func(edge time.Duration) error {
 		c.drain(begun)
 		// A line comes after its cycle's end: windows are delivered one later.
-		c.deliver(record.Window(edge, c.subject.Window) - 2)
+		c.deliver(timebase.Window(edge, c.subject.Window) - 2)
 		if err := c.meter.Flush(sink); err != nil {
 			c.trouble.add("store: %v", err)
 		}
@@ -119,23 +121,23 @@ func (c *Collections) add(g cycle, came, begun time.Duration) {
 		return // it covers the time before the source was opened
 	}
 	at := c.bracket.Add(earliest, min(came, earliest+tick))
-	w := record.Window(at, c.subject.Window)
+	w := timebase.Window(at, c.subject.Window)
 	if w <= c.window { // delivered already: rather a window late than lost
 		w = c.window + 1
 	}
 	c.deliver(w - 1)
-	c.sums[record.GCCycles]++
+	c.sums[series.GCCycles]++
 	if g.forced {
-		c.sums[record.GCForced]++
+		c.sums[series.GCForced]++
 	}
-	c.sums[record.GCPause] += float64(g.pauses[0] + g.pauses[1])
-	c.sums[record.GCMark] += float64(g.mark)
-	c.sums[record.GCAssist] += float64(g.assist)
-	c.sums[record.GCCPU] += float64(g.cpu)
+	c.sums[series.GCPause] += float64(g.pauses[0] + g.pauses[1])
+	c.sums[series.GCMark] += float64(g.mark)
+	c.sums[series.GCAssist] += float64(g.assist)
+	c.sums[series.GCCPU] += float64(g.cpu)
 	c.latest = &g
 }
 
-var gcCounters = [...]string{record.GCCycles, record.GCForced, record.GCPause, record.GCMark, record.GCAssist, record.GCCPU}
+var gcCounters = [...]string{series.GCCycles, series.GCForced, series.GCPause, series.GCMark, series.GCAssist, series.GCCPU}
 
 // deliver hands out all windows up to one, and begins the next. A
 // window without a cycle is delivered as such once the runtime has printed one: then
@@ -148,10 +150,10 @@ func (c *Collections) deliver(upTo int64) {
 			}
 		}
 		if g := c.latest; g != nil {
-			c.meter.Put(record.GCLive, "", c.window+1, g.live)
-			c.meter.Put(record.GCPeak, "", c.window+1, g.peak)
-			c.meter.Put(record.GCGoal, "", c.window+1, g.goal)
-			c.meter.Put(record.GCProcs, "", c.window+1, g.procs)
+			c.meter.Put(series.GCLive, "", c.window+1, g.live)
+			c.meter.Put(series.GCPeak, "", c.window+1, g.peak)
+			c.meter.Put(series.GCGoal, "", c.window+1, g.goal)
+			c.meter.Put(series.GCProcs, "", c.window+1, g.procs)
 		}
 		clear(c.sums)
 		c.latest = nil

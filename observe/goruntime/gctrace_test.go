@@ -12,7 +12,8 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // The lines have the form of their Go version's documentation.
@@ -99,7 +100,7 @@ func (p *printed) read() (time.Time, string, bool) {
 }
 
 func TestCollectionsAreDatedByTheTargetsClock(t *testing.T) {
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestCollectionsAreDatedByTheTargetsClock(t *testing.T) {
 	}
 	cycles := map[int64]float64{}
 	for _, point := range sink.Points() {
-		if point.Series.Name == record.GCCycles {
+		if point.Series.Name == series.GCCycles {
 			cycles[point.Window] = point.Value
 		}
 	}
@@ -141,13 +142,13 @@ func TestCollectionsAreDatedByTheTargetsClock(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]float64{
-		record.GCForced: 1, record.GCPause: 8e6, record.GCMark: 32e6, record.GCAssist: 8e6, record.GCCPU: 44e6,
+		series.GCForced: 1, series.GCPause: 8e6, series.GCMark: 32e6, series.GCAssist: 8e6, series.GCCPU: 44e6,
 	} {
 		if sum, _ := sink.Sum(name, ""); sum != want {
 			t.Errorf("%s is %v in all, want %v", name, sum, want)
 		}
 	}
-	if live, n := sink.Sum(record.GCLive, ""); live != 3*2<<20 || n != 3 {
+	if live, n := sink.Sum(series.GCLive, ""); live != 3*2<<20 || n != 3 {
 		t.Errorf("live heap of %v in %d windows, want one figure in each window with a cycle", live, n)
 	}
 	if h := c.Health(); !h.OK || h.Samples != 4 || h.Align.P99 > ms || !strings.Contains(h.Why, "1 lines") {
@@ -156,7 +157,7 @@ func TestCollectionsAreDatedByTheTargetsClock(t *testing.T) {
 }
 
 func TestCollectionsOfAProgramThatRestarts(t *testing.T) {
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +222,7 @@ func TestCollectionsOfARealTarget(t *testing.T) {
 	}
 	observetest.Run(t, func() observe.Source { return NewCollections() }, observe.Subject{GCTrace: read})
 
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,10 +246,10 @@ func TestCollectionsOfARealTarget(t *testing.T) {
 	if h := c.Health(); !h.OK || h.Why != "" {
 		t.Errorf("%+v", h)
 	}
-	if forced, _ := sink.Sum(record.GCForced, ""); forced < 1 {
+	if forced, _ := sink.Sum(series.GCForced, ""); forced < 1 {
 		t.Errorf("%v forced collections", forced)
 	}
-	if live := sink.Last(record.GCGoal, ""); !(live > 0) {
+	if live := sink.Last(series.GCGoal, ""); !(live > 0) {
 		t.Errorf("a goal of %v", live)
 	}
 }

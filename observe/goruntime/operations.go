@@ -12,6 +12,8 @@ import (
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/probe/control"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Operations delivers the target's requests to databases and other services in the
@@ -22,13 +24,13 @@ type Operations struct {
 	trouble problems
 	samples int64
 	bracket observe.Bracket
-	result  *record.Operations
+	result  *operation.Operations
 	explain Explainer
 }
 
 // Explainer adds to the operations of a process the plans of the database within it for
 // its statements.
-type Explainer func(ctx context.Context, pid int, ops *record.Operations)
+type Explainer func(ctx context.Context, pid int, ops *operation.Operations)
 
 var (
 	_ observe.Source   = (*Operations)(nil)
@@ -100,7 +102,7 @@ func (o *Operations) Run(ctx context.Context, _ observe.Sink) error {
 		o.trouble.add("operations: %v", err)
 	} else {
 		o.samples = 2
-		o.result = after.since(before, record.Span{From: from, To: to})
+		o.result = after.since(before, timebase.Span{From: from, To: to})
 	}
 	<-ctx.Done()
 	if o.result != nil && o.explain != nil && o.subject.PID > 0 { // once the load is over
@@ -114,7 +116,7 @@ func (o *Operations) Store() (file string, value any, err error) {
 	if o.result == nil {
 		return "", nil, nil
 	}
-	return record.OperationsFile, o.result, nil
+	return operation.File, o.result, nil
 }
 
 // Health implements observe.Reporter.
@@ -129,13 +131,13 @@ func (o *Operations) Health() record.SourceHealth {
 const maxCallers = 16
 
 // since returns the counts between an earlier tally and this one.
-func (t *tally) since(before *tally, span record.Span) *record.Operations {
-	result := &record.Operations{Span: span}
-	callers := map[int][]record.OperationCaller{}
+func (t *tally) since(before *tally, span timebase.Span) *operation.Operations {
+	result := &operation.Operations{Span: span}
+	callers := map[int][]operation.Caller{}
 	for key, c := range t.callers {
 		c = c.minus(before.callers[key])
 		if frames := t.stacks[key.stack]; c.calls > 0 && len(frames) > 0 {
-			callers[key.op] = append(callers[key.op], record.OperationCaller{
+			callers[key.op] = append(callers[key.op], operation.Caller{
 				MeanNS: c.nanos / c.calls, HeldNS: c.held / c.calls, Stack: frames, Sampled: c.calls,
 			})
 		}
@@ -150,18 +152,18 @@ func (t *tally) since(before *tally, span record.Span) *record.Operations {
 			result.Others += f.calls
 			continue
 		}
-		result.Operations = append(result.Operations, record.Operation{
+		result.Operations = append(result.Operations, operation.Operation{
 			ID: id, Kind: kind, Text: op.text, Calls: f.calls, Errors: f.errors, TotalNS: f.nanos, MaxNS: f.longest,
 			Rows: f.rows, Opened: f.opened, NoDeadline: f.undated, HeldNS: f.held, Callers: mostFrequent(callers[id]),
 		})
 	}
-	slices.SortFunc(result.Operations, func(a, b record.Operation) int {
+	slices.SortFunc(result.Operations, func(a, b operation.Operation) int {
 		return cmp.Or(cmp.Compare(b.TotalNS, a.TotalNS), cmp.Compare(a.ID, b.ID))
 	})
 	return result
 }
 
-func mostFrequent(callers []record.OperationCaller) []record.OperationCaller {
+func mostFrequent(callers []operation.Caller) []operation.Caller {
 	var all int64
 	for _, c := range callers {
 		all += c.Sampled
@@ -169,7 +171,7 @@ func mostFrequent(callers []record.OperationCaller) []record.OperationCaller {
 	for i := range callers {
 		callers[i].Share = float64(callers[i].Sampled) / float64(all)
 	}
-	slices.SortFunc(callers, func(a, b record.OperationCaller) int {
+	slices.SortFunc(callers, func(a, b operation.Caller) int {
 		return cmp.Or(cmp.Compare(b.Sampled, a.Sampled), cmp.Compare(b.MeanNS, a.MeanNS))
 	})
 	return callers[:min(len(callers), maxCallers)]

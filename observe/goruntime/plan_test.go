@@ -5,21 +5,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
-func span(from, to time.Duration) record.Span { return record.Span{From: from, To: to} }
+func span(from, to time.Duration) timebase.Span { return timebase.Span{From: from, To: to} }
 
 func TestCPUSpansCoverTheSteadySpan(t *testing.T) {
 	const s = time.Second
 	tests := map[string]struct {
-		steady record.Span
+		steady timebase.Span
 		length time.Duration
-		want   []record.Span
+		want   []timebase.Span
 	}{
-		"short":    {span(5*s, 12*s), 0, []record.Span{span(5*s, 12*s)}},
-		"three":    {span(5*s, 35*s), 0, []record.Span{span(5*s, 15*s), span(15*s, 25*s), span(25*s, 35*s)}},
-		"even":     {span(0, 15*s), 0, []record.Span{span(0, 7500*time.Millisecond), span(7500*time.Millisecond, 15*s)}},
+		"short":    {span(5*s, 12*s), 0, []timebase.Span{span(5*s, 12*s)}},
+		"three":    {span(5*s, 35*s), 0, []timebase.Span{span(5*s, 15*s), span(15*s, 25*s), span(25*s, 35*s)}},
+		"even":     {span(0, 15*s), 0, []timebase.Span{span(0, 7500*time.Millisecond), span(7500*time.Millisecond, 15*s)}},
 		"none":     {span(0, 15*s), -1, nil},
 		"no span":  {span(0, 0), 0, nil},
 		"backward": {span(5*s, 0), 0, nil},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Profiles delivers, over the steady span: CPU profiles; allocations,
@@ -134,7 +135,7 @@ func (p *Profiles) takeCPU(ctx context.Context, sink observe.Sink) {
 			p.add("CPU %v", err)
 			continue
 		}
-		c = date(c, parsed, record.Span{From: sent, To: clock.Now()}, clock)
+		c = date(c, parsed, timebase.Span{From: sent, To: clock.Now()}, clock)
 		p.store(sink, "cpu", c.span, c.data, c.err)
 	}
 }
@@ -163,7 +164,7 @@ func (p *Profiles) takeSnapshots(ctx context.Context, sink observe.Sink) {
 	last := p.shots(ctx, sink)
 	if now := p.identity(ctx); now != id && now != "" && id != "" {
 		if a, b := first["heap"], last["heap"]; a.profile != nil && b.profile != nil {
-			p.gaps = append(p.gaps, record.Gap{Span: record.Span{From: a.at(), To: b.at()}, Of: "allocs, mutex and block profiles", Why: "another process took the target's place"})
+			p.gaps = append(p.gaps, record.Gap{Span: timebase.Span{From: a.at(), To: b.at()}, Of: "allocs, mutex and block profiles", Why: "another process took the target's place"})
 		}
 		p.add("another process took the target's place (%s, before %s): profiles of allocations, mutexes and blocking are left out because they are differences", now, id)
 		return
@@ -208,7 +209,7 @@ func (p *Profiles) leaks(ctx context.Context, sink observe.Sink) {
 	}
 	// It does not count for the alignment: the search takes a collection's time,
 	// and a leak has no instant.
-	p.put(sink, "goroutineleak", record.Span{From: s.at(), To: s.at()}, s.data)
+	p.put(sink, "goroutineleak", timebase.Span{From: s.at(), To: s.at()}, s.data)
 }
 
 // subtract stores the difference of two snapshots. An empty one means that
@@ -229,7 +230,7 @@ func (p *Profiles) subtract(sink observe.Sink, first, last shot, typ string) {
 		p.add("%v", err)
 		return
 	}
-	p.store(sink, typ, record.Span{From: first.at(), To: last.at()}, data, max(first.err, last.err))
+	p.store(sink, typ, timebase.Span{From: first.at(), To: last.at()}, data, max(first.err, last.err))
 }
 
 // empty explains a difference without samples.
@@ -259,7 +260,7 @@ func (p *Profiles) shots(ctx context.Context, sink observe.Sink) map[string]shot
 		}
 		got[k.kind] = s
 		if k.kind == "heap" || k.kind == "goroutine" {
-			p.store(sink, k.kind, record.Span{From: s.at(), To: s.at()}, s.data, s.err)
+			p.store(sink, k.kind, timebase.Span{From: s.at(), To: s.at()}, s.data, s.err)
 		}
 	}
 	return got
@@ -306,12 +307,12 @@ const (
 	shotShare = 1000
 )
 
-func (p *Profiles) store(sink observe.Sink, typ string, span record.Span, data []byte, half time.Duration) {
+func (p *Profiles) store(sink observe.Sink, typ string, span timebase.Span, data []byte, half time.Duration) {
 	p.bracket.Add(span.From-half, span.From+half)
 	p.put(sink, typ, span, data)
 }
 
-func (p *Profiles) put(sink observe.Sink, typ string, span record.Span, data []byte) {
+func (p *Profiles) put(sink observe.Sink, typ string, span timebase.Span, data []byte) {
 	p.mu.Lock()
 	p.stored++
 	p.mu.Unlock()

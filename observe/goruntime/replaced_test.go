@@ -18,7 +18,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // changing is a client whose target becomes another process after some
@@ -53,7 +53,7 @@ func (c *changing) snapshot(_ context.Context, kind string) (capture, error) {
 // TestNothingIsSubtractedAcrossTwoProcesses has a target of the same pid whose
 // counters happen not to have fallen.
 func TestNothingIsSubtractedAcrossTwoProcesses(t *testing.T) {
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func served(t *testing.T, later http.HandlerFunc) (*Profiles, *observetest.Sink)
 		_, _ = w.Write(good)
 	}))
 	t.Cleanup(server.Close)
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,22 +8,23 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/probe/operations"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/operation"
 )
 
 // operationKinds names the probe's numbers.
-var operationKinds = map[int]record.OperationKind{
-	operations.Query: record.OperationQuery, operations.Exec: record.OperationExec, operations.Prepare: record.OperationPrepare,
-	operations.Acquire: record.OperationAcquire, operations.Transaction: record.OperationTransaction,
-	operations.Batch: record.OperationBatch, operations.Copy: record.OperationCopy, operations.HTTP: record.OperationHTTP,
-	operations.Dial: record.OperationDial, operations.RPC: record.OperationRPC, operations.Redis: record.OperationRedis,
+var operationKinds = map[int]operation.Kind{
+	operations.Query: operation.Query, operations.Exec: operation.Exec, operations.Prepare: operation.Prepare,
+	operations.Acquire: operation.Acquire, operations.Transaction: operation.Transaction,
+	operations.Batch: operation.Batch, operations.Copy: operation.Copy, operations.HTTP: operation.HTTP,
+	operations.Dial: operation.Dial, operations.RPC: operation.RPC, operations.Redis: operation.Redis,
 }
 
 // tally holds the probe's counts up to one instant.
 type tally struct {
 	ops     map[int]tallied
 	callers map[callerKey]counted
-	stacks  map[int][]record.Frame
+	stacks  map[int][]code.Frame
 }
 
 type tallied struct {
@@ -51,7 +52,7 @@ const (
 
 // parseTally reads the output of operations.Write.
 func parseTally(r io.Reader) (*tally, error) {
-	t := &tally{ops: map[int]tallied{}, callers: map[callerKey]counted{}, stacks: map[int][]record.Frame{}}
+	t := &tally{ops: map[int]tallied{}, callers: map[callerKey]counted{}, stacks: map[int][]code.Frame{}}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	stack := 0
@@ -129,7 +130,7 @@ func (t *tally) frame(stack int, line string) error {
 	}
 	file, err := strconv.Unquote(strings.TrimSpace(rest[len(quoted):]))
 	if frames, ok := t.stacks[stack]; ok && err == nil && len(frames) < maxFrames {
-		t.stacks[stack] = append(frames, record.Frame{Function: function, File: file, Line: int(n[0])})
+		t.stacks[stack] = append(frames, code.Frame{Function: function, File: file, Line: int(n[0])})
 	}
 	return err
 }

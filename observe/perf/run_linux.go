@@ -14,7 +14,7 @@ import (
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/kernel/tree"
 	"github.com/redline-go/redline/observe/pseudofile"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // seldom is how often the target's processes are looked up.
@@ -34,12 +34,12 @@ func (s *Source) mostThreads() int {
 }
 
 var events = []event{
-	{record.PerfCycles, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES},
-	{record.PerfInstructions, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS},
-	{record.PerfCacheReferences, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_REFERENCES},
-	{record.PerfCacheMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_MISSES},
-	{record.PerfBranches, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
-	{record.PerfBranchMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_MISSES},
+	{series.PerfCycles, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES},
+	{series.PerfInstructions, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS},
+	{series.PerfCacheReferences, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_REFERENCES},
+	{series.PerfCacheMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_MISSES},
+	{series.PerfBranches, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+	{series.PerfBranchMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_MISSES},
 }
 
 // state is acquired by Open and used by Run.

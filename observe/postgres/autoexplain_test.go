@@ -10,8 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/redline-go/redline/observe/postgres/planlog"
-	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/index"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // explaining are the settings of a server whose auto_explain logs every plan.
@@ -46,7 +47,7 @@ func TestPlansOfAutoExplain(t *testing.T) {
 			})
 			exec(t, conn, "SELECT note FROM orders WHERE uid = 8")
 			r.until(t, "the log", func() bool { return len(loggedNow(t, r)) >= 2 })
-			r.until(t, "the calls", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > calls-0.01 })
+			r.until(t, "the calls", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > calls-0.01 })
 			r.stop()
 			text, err := json.Marshal(r.store)
 			if err != nil {
@@ -127,7 +128,7 @@ func withoutRights(t *testing.T, conn *pgx.Conn) {
 	exec(t, conn, "GRANT SELECT ON orders TO app")
 	dsn := dsnOf(conn.Config(), "app", "a", conn.Config().Database, conn.Config().Port)
 	app := connect(t, dsn)
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func withoutRights(t *testing.T, conn *pgx.Conn) {
 	r.base(t)
 	_, onHost := r.planLog.files.(localFiles)
 	exec(t, app, "SELECT count(*) FROM orders WHERE uid > 4")
-	r.until(t, "the call", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > 0.99 })
+	r.until(t, "the call", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > 0.99 })
 	if onHost {
 		r.until(t, "the log", func() bool {
 			files := r.planLog.files.(localFiles)

@@ -3,7 +3,7 @@ package postgres
 import (
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // drift is how fast two hosts' clocks may part: quartz is good to some 50 ppm,
@@ -18,7 +18,7 @@ const drift = 100e-6
 // the tightest round trip counts until its bound, growing with the drift, is
 // looser than a new one.
 type serverClock struct {
-	run   record.Clock
+	run   timebase.Clock
 	local bool
 
 	known  bool

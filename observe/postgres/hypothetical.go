@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/index"
 )
 
@@ -50,7 +50,7 @@ func (w *watch) check(ctx context.Context, top []*statement, asked map[int64]aut
 			return nil
 		}
 		checks++
-		c := record.IndexCheck{Index: advice.Create}
+		c := database.IndexCheck{Index: advice.Create}
 		if err := w.session.try(ctx, schema, a, advice.Qualified, &c); err != nil {
 			c.Error = inWords(err)
 		}
@@ -76,7 +76,7 @@ func (s *statement) advice(c index.Catalogue) (index.Advice, bool) {
 }
 
 // try makes a hypothetical index, asks for the plan, and forgets the index.
-func (s *session) try(ctx context.Context, schema string, a author, create string, c *record.IndexCheck) error {
+func (s *session) try(ctx context.Context, schema string, a author, create string, c *database.IndexCheck) error {
 	function := func(name string) string { return pgx.Identifier{schema, name}.Sanitize() }
 	// The plan at hand may be of an execution with its own values.
 	before, err := s.cost(ctx, a, "", c)
@@ -101,7 +101,7 @@ func (s *session) try(ctx context.Context, schema string, a author, create strin
 }
 
 // cost asks for a plan's cost, and takes note of whether it uses the index of a name.
-func (s *session) cost(ctx context.Context, a author, name string, c *record.IndexCheck) (float64, error) {
+func (s *session) cost(ctx context.Context, a author, name string, c *database.IndexCheck) (float64, error) {
 	plan, err := s.explain(ctx, a)
 	if err != nil {
 		return 0, err

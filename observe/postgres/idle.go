@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
 )
 
 const (
@@ -33,7 +33,7 @@ func idleSQL(version int) string {
 }
 
 // readIdle asks for the idle sessions, one entry each.
-func (s *session) readIdle(ctx context.Context) (all []record.Idle, err error) {
+func (s *session) readIdle(ctx context.Context) (all []database.Idle, err error) {
 	err = s.ask(ctx, query{idleSQL(s.version), []any{s.db}, func(rows pgx.Rows) (err error) {
 		all, err = readIdle(rows)
 		return err
@@ -41,9 +41,9 @@ func (s *session) readIdle(ctx context.Context) (all []record.Idle, err error) {
 	return all, err
 }
 
-func readIdle(rows pgx.Rows) (all []record.Idle, err error) {
+func readIdle(rows pgx.Rows) (all []database.Idle, err error) {
 	for rows.Next() {
-		var one record.Idle
+		var one database.Idle
 		var idle, open float64 // s
 		var id *int64
 		if err := rows.Scan(&one.State, &one.Application, &idle, &open, &one.Text, &id); err != nil {
@@ -61,14 +61,14 @@ func readIdle(rows pgx.Rows) (all []record.Idle, err error) {
 
 // idles keeps the last statements of idle sessions.
 type idles struct {
-	kept     map[idleKey]*record.Idle
+	kept     map[idleKey]*database.Idle
 	readings int64
 }
 
 type idleKey struct{ state, application, text string }
 
 // add takes one reading, at a run time.
-func (i *idles) add(at time.Duration, sessions []record.Idle) {
+func (i *idles) add(at time.Duration, sessions []database.Idle) {
 	i.readings++
 	now := map[idleKey]int64{}
 	for _, one := range sessions {
@@ -79,7 +79,7 @@ func (i *idles) add(at time.Duration, sessions []record.Idle) {
 				continue
 			}
 			if i.kept == nil {
-				i.kept = map[idleKey]*record.Idle{}
+				i.kept = map[idleKey]*database.Idle{}
 			}
 			one.First = at
 			kept = &one
@@ -98,12 +98,12 @@ func (i *idles) add(at time.Duration, sessions []record.Idle) {
 }
 
 // all returns them, most sessions first.
-func (i *idles) all() []record.Idle {
-	var all []record.Idle
+func (i *idles) all() []database.Idle {
+	var all []database.Idle
 	for _, one := range i.kept {
 		all = append(all, *one)
 	}
-	slices.SortFunc(all, func(a, b record.Idle) int {
+	slices.SortFunc(all, func(a, b database.Idle) int {
 		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.State, b.State), cmp.Compare(a.Text, b.Text), cmp.Compare(a.Application, b.Application))
 	})
 	return all

@@ -6,8 +6,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/index"
+	"github.com/redline-go/redline/record/series"
 )
 
 // catalogue makes the tables of a shop, large enough that an index is worth it.
@@ -28,23 +29,23 @@ func catalogue(t *testing.T, conn *pgx.Conn) {
 }
 
 // stored runs a statement as the application does and returns what is recorded.
-func stored(t *testing.T, dsn string, conn *pgx.Conn, statements map[string][]any) record.Statements {
+func stored(t *testing.T, dsn string, conn *pgx.Conn, statements map[string][]any) database.Statements {
 	t.Helper()
 	r := run(t, dsn)
 	r.base(t)
 	for sql, args := range statements {
 		exec(t, conn, sql, args...)
 	}
-	r.until(t, "the calls", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > float64(len(statements))-0.01 })
+	r.until(t, "the calls", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > float64(len(statements))-0.01 })
 	r.stop()
 	_, value, err := r.Store()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return value.(record.Statements)
+	return value.(database.Statements)
 }
 
-func adviceFor(t *testing.T, all record.Statements, part string) (record.Statement, index.Advice, bool) {
+func adviceFor(t *testing.T, all database.Statements, part string) (database.Statement, index.Advice, bool) {
 	t.Helper()
 	for _, s := range all.Statements {
 		if !strings.Contains(s.Text, part) {
@@ -65,7 +66,7 @@ func adviceFor(t *testing.T, all record.Statements, part string) (record.Stateme
 		return s, worst.Advise(), true
 	}
 	t.Fatalf("no statement with %q", part)
-	return record.Statement{}, index.Advice{}, false
+	return database.Statement{}, index.Advice{}, false
 }
 
 // Each index that is advised is made, and the server's planner then reads it.

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // maxFollowed bounds the statements that get series; pg_stat_statements itself
@@ -51,8 +53,8 @@ type entry struct {
 // go out.
 type ledger struct {
 	meter    observe.Meter
-	steady   record.Span // zero counts everything
-	planning bool        // planning time is tracked
+	steady   timebase.Span // zero counts everything
+	planning bool          // planning time is tracked
 	own      map[int64]bool
 
 	last     map[entry]figures // nil before the first reading
@@ -76,7 +78,7 @@ type statement struct {
 	planError string
 	// planSource says where the plan is from.
 	planSource string
-	checks     []record.IndexCheck
+	checks     []database.IndexCheck
 }
 
 // read takes all rows of one reading at the run time at, and returns how many
@@ -165,13 +167,13 @@ func (l *ledger) follow(id int64, matters bool) *statement {
 	if l.followed == nil {
 		l.followed = map[int64]*statement{}
 	}
-	s := &statement{id: id, users: map[uint32]bool{}, label: record.Labels("queryid", strconv.FormatInt(id, 10))}
+	s := &statement{id: id, users: map[uint32]bool{}, label: series.Labels("queryid", strconv.FormatInt(id, 10))}
 	for i := range s.counts {
 		s.counts[i].Width = l.meter.Width
 		// At the reading before it had not been called in this run. That is
 		// counted in the whole window of that reading, if we watched it from its
 		// beginning: else the window would count as seen in part and be lost.
-		if from := time.Duration(record.Window(l.lastAt, l.width())) * l.width(); from >= l.since {
+		if from := time.Duration(timebase.Window(l.lastAt, l.width())) * l.width(); from >= l.since {
 			s.counts[i].Read(from, 0, nil)
 		}
 		s.counts[i].Read(l.lastAt, 0, func(int64, float64) {})
@@ -197,26 +199,26 @@ func (l *ledger) count(s *statement, at time.Duration) {
 			}
 		})
 	}
-	put(0, record.StatementCalls, s.sum.calls, true, &s.steady.calls)
-	put(1, record.StatementTime, s.sum.exec*ms, true, &s.steady.exec)
-	put(2, record.StatementRows, s.sum.rows, false, &s.steady.rows)
-	put(3, record.StatementReads, s.sum.read, false, &s.steady.read)
-	put(4, record.StatementHits, s.sum.hit, false, &s.steady.hit)
-	put(5, record.StatementDirtied, s.sum.dirtied, false, &s.steady.dirtied)
-	put(6, record.StatementTemp, s.sum.temp, false, &s.steady.temp)
-	put(7, record.StatementWAL, s.sum.wal, false, &s.steady.wal)
+	put(0, series.StatementCalls, s.sum.calls, true, &s.steady.calls)
+	put(1, series.StatementTime, s.sum.exec*ms, true, &s.steady.exec)
+	put(2, series.StatementRows, s.sum.rows, false, &s.steady.rows)
+	put(3, series.StatementReads, s.sum.read, false, &s.steady.read)
+	put(4, series.StatementHits, s.sum.hit, false, &s.steady.hit)
+	put(5, series.StatementDirtied, s.sum.dirtied, false, &s.steady.dirtied)
+	put(6, series.StatementTemp, s.sum.temp, false, &s.steady.temp)
+	put(7, series.StatementWAL, s.sum.wal, false, &s.steady.wal)
 	if l.planning {
-		put(8, record.StatementPlan, s.sum.plan*ms, false, &s.steady.plan)
+		put(8, series.StatementPlan, s.sum.plan*ms, false, &s.steady.plan)
 	}
 }
 
-func (l *ledger) width() time.Duration { return cmp.Or(l.meter.Width, record.DefaultWindow) }
+func (l *ledger) width() time.Duration { return cmp.Or(l.meter.Width, timebase.DefaultWindow) }
 
 func (l *ledger) isSteady(w int64) bool {
 	if l.steady.Len() <= 0 {
 		return true
 	}
-	span := record.WindowSpan(w, l.width())
+	span := timebase.WindowSpan(w, l.width())
 	return span.From >= l.steady.From && span.To <= l.steady.To
 }
 
@@ -236,10 +238,10 @@ func (l *ledger) top(n int) []*statement {
 }
 
 // record returns the statement as statements.json has it.
-func (s *statement) record() record.Statement {
+func (s *statement) record() database.Statement {
 	whole := func(v float64) int64 { return int64(math.Round(v)) }
 	f := s.steady
-	return record.Statement{
+	return database.Statement{
 		QueryID: strconv.FormatInt(s.id, 10), Text: s.text,
 		Calls: whole(f.calls), Time: time.Duration(f.exec), Rows: whole(f.rows),
 		Hits: whole(f.hit), Reads: whole(f.read), Dirtied: whole(f.dirtied), Temp: whole(f.temp), WAL: whole(f.wal),

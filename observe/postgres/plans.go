@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/redact"
 )
 
@@ -55,7 +55,7 @@ func (w *watch) finish(ctx context.Context) {
 	w.store.Blocking = w.chains.all()
 	w.store.Idle, w.store.IdleReadings = w.idles.all(), w.idles.readings
 	if w.store.Statements == nil {
-		w.store.Statements = []record.Statement{} // an empty list in JSON, not null
+		w.store.Statements = []database.Statement{} // an empty list in JSON, not null
 	}
 }
 

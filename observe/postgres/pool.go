@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const (
@@ -62,15 +63,15 @@ func (p *pool) deliver(meter *observe.Meter, edge time.Duration, clients []clien
 			a = &ofApplication{}
 		}
 		for state := range states {
-			meter.Gauge(record.DBConnections, record.Labels("application", name, "state", state), edge, float64(a.states[state]))
+			meter.Gauge(series.DBConnections, series.Labels("application", name, "state", state), edge, float64(a.states[state]))
 		}
-		label := record.Labels("application", name)
+		label := series.Labels("application", name)
 		if p.known != nil {
-			meter.Put(record.DBConnectsSeen, label, observe.Ended(edge, widthOf(meter)), float64(a.opened))
+			meter.Put(series.DBConnectsSeen, label, observe.Ended(edge, widthOf(meter)), float64(a.opened))
 		}
 		if len(a.ages) > 0 {
 			slices.Sort(a.ages)
-			meter.Gauge(record.DBConnectionAge, label, edge, float64(a.ages[len(a.ages)/2]))
+			meter.Gauge(series.DBConnectionAge, label, edge, float64(a.ages[len(a.ages)/2]))
 		}
 	}
 	p.known = known
@@ -94,7 +95,7 @@ func (p *pool) name(application string) string {
 
 func widthOf(meter *observe.Meter) time.Duration {
 	if meter.Width <= 0 {
-		return record.DefaultWindow
+		return timebase.DefaultWindow
 	}
 	return meter.Width
 }

@@ -18,7 +18,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
 	target "github.com/redline-go/redline/service/postgres"
 )
 
@@ -203,7 +204,7 @@ func TestPoolIsLeftAsItWas(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r.until(t, "the application's calls", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > 79.9 })
+			r.until(t, "the application's calls", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > 79.9 })
 			r.more(t, 25) // what is asked for seldom, too
 			r.stop()
 			_ = app.Close(t.Context())
@@ -228,10 +229,10 @@ func pooled(t *testing.T, r *running) {
 	if !h.OK || !strings.Contains(h.Why, "pooler") || strings.Contains(h.Why, "failed") || strings.Contains(h.Why, "lost") {
 		t.Errorf("health %+v", h)
 	}
-	if calls, _ := r.Sum(record.StatementCalls, "*"); calls > 80.1 {
+	if calls, _ := r.Sum(series.StatementCalls, "*"); calls > 80.1 {
 		t.Errorf("%v calls, want the application's 80: our own are counted", calls)
 	}
-	i := slices.IndexFunc(r.store.Statements, func(s record.Statement) bool { return strings.Contains(s.Text, "count(*)") })
+	i := slices.IndexFunc(r.store.Statements, func(s database.Statement) bool { return strings.Contains(s.Text, "count(*)") })
 	if i < 0 || !strings.Contains(string(r.store.Statements[i].Plan), "Seq Scan") {
 		t.Errorf("no plan of the count: %+v", r.store.Statements)
 	}
@@ -253,7 +254,7 @@ func TestOwnStatementsAreKeptOut(t *testing.T) {
 		r := run(t, dsn)
 		r.base(t)
 		exec(t, conn, "SELECT 42 AS answer")
-		r.until(t, "the call", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > 0.99 })
+		r.until(t, "the call", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > 0.99 })
 		r.more(t, 25)
 		r.stop()
 		rows, err := conn.Query(context.Background(), "SELECT query FROM pg_stat_statements WHERE query LIKE '%redline */%'")

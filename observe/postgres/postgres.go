@@ -61,6 +61,8 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Source is the observe.Source of one PostgreSQL database.
@@ -83,7 +85,7 @@ type Source struct {
 
 	samples int64
 	missed  int64 // edges
-	store   record.Statements
+	store   database.Statements
 	evicted int64
 }
 
@@ -147,7 +149,7 @@ func (s *Source) Health() record.SourceHealth {
 // Store implements observe.Storer: the statements of the steady span with their
 // plans.
 func (s *Source) Store() (file string, value any, err error) {
-	return record.StatementsFile, s.store, nil
+	return database.File, s.store, nil
 }
 
 // say notes a blindness once.
@@ -173,7 +175,7 @@ type outages struct {
 
 // outage is one of them; restarted means that another server came back.
 type outage struct {
-	record.Span
+	timebase.Span
 	restarted bool
 }
 
@@ -193,7 +195,7 @@ func (o *outages) end(at time.Duration, restarted bool) {
 		o.more++
 		return
 	}
-	o.all = append(o.all, outage{record.Span{From: o.since, To: at}, restarted})
+	o.all = append(o.all, outage{timebase.Span{From: o.since, To: at}, restarted})
 }
 
 // gaps returns the outages as the record has them; one that lasts ends now.
@@ -207,7 +209,7 @@ func (o *outages) gaps(now time.Duration) []record.Gap {
 		gaps = append(gaps, record.Gap{Span: out.Span, Why: why})
 	}
 	if o.now {
-		gaps = append(gaps, record.Gap{Span: record.Span{From: o.since, To: max(o.since, now)}, Why: "the connection to PostgreSQL was lost"})
+		gaps = append(gaps, record.Gap{Span: timebase.Span{From: o.since, To: max(o.since, now)}, Why: "the connection to PostgreSQL was lost"})
 	}
 	return gaps
 }

@@ -13,13 +13,16 @@ import (
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/redact"
 )
 
 const ms = time.Millisecond
 
 func TestLedger(t *testing.T) {
-	l := ledger{steady: record.Span{From: 200 * ms, To: 400 * ms}}
+	l := ledger{steady: timebase.Span{From: 200 * ms, To: 400 * ms}}
 	l.meter.Width = 100 * ms
 	row := func(user uint32, query int64) entry { return entry{user, query} }
 	l.read(100*ms, map[entry]figures{row(1, 7): {calls: 1000, exec: 5000}})
@@ -41,7 +44,7 @@ func TestLedger(t *testing.T) {
 	}
 	calls := map[int64]float64{}
 	for _, p := range sink.Points() {
-		if p.Series.Name == record.StatementCalls && p.Series.Labels == "queryid=7" {
+		if p.Series.Name == series.StatementCalls && p.Series.Labels == "queryid=7" {
 			calls[p.Window] = p.Value
 		}
 	}
@@ -58,7 +61,7 @@ func TestLedger(t *testing.T) {
 	if s := top[1].record(); s.Calls != 2 || s.Rows != 4 {
 		t.Errorf("%+v: the first window of a new statement is lost", s)
 	}
-	if n, _ := sink.Sum(record.StatementPlan, "*"); n != 0 {
+	if n, _ := sink.Sum(series.StatementPlan, "*"); n != 0 {
 		t.Error("planning time although it is not tracked")
 	}
 }
@@ -76,7 +79,7 @@ func TestLedgerCountsNewStatementsBetweenLateReadings(t *testing.T) {
 	if err := l.meter.Flush(&sink); err != nil {
 		t.Fatal(err)
 	}
-	if sum, n := sink.Sum(record.StatementCalls, "*"); math.Abs(sum-11) > 1e-9 || n != 2 {
+	if sum, n := sink.Sum(series.StatementCalls, "*"); math.Abs(sum-11) > 1e-9 || n != 2 {
 		t.Errorf("%v calls in %d windows, want 11 in 2", sum, n)
 	}
 }
@@ -137,7 +140,7 @@ func TestPace(t *testing.T) {
 }
 
 func TestServerClock(t *testing.T) {
-	run, err := record.StartClock()
+	run, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,7 +367,7 @@ func TestLedgerCountsWhatCameBack(t *testing.T) {
 	}
 	calls := map[int64]float64{}
 	for _, p := range sink.Points() {
-		if p.Series.Name == record.StatementCalls {
+		if p.Series.Name == series.StatementCalls {
 			calls[p.Window] = p.Value
 		}
 	}
@@ -377,14 +380,14 @@ func TestGapsAreJoinedAndBounded(t *testing.T) {
 	s := New()
 	for i := range 1000 {
 		at := time.Duration(i) * 100 * ms
-		s.gap(record.Gap{Span: record.Span{From: at, To: at + 100*ms}, Of: "statements", Why: "full"})
+		s.gap(record.Gap{Span: timebase.Span{From: at, To: at + 100*ms}, Of: "statements", Why: "full"})
 	}
 	if len(s.gaps) != 1 || s.gaps[0].To != 100*time.Second {
 		t.Errorf("%d gaps, the first %+v; want one of 100 s", len(s.gaps), s.gaps[0])
 	}
 	for i := range 1000 {
 		at := 200*time.Second + time.Duration(i)*time.Second
-		s.gap(record.Gap{Span: record.Span{From: at, To: at + ms}, Of: "statements", Why: "full"})
+		s.gap(record.Gap{Span: timebase.Span{From: at, To: at + ms}, Of: "statements", Why: "full"})
 	}
 	if len(s.gaps) > maxGaps || s.gaps[len(s.gaps)-1].To < 1199*time.Second {
 		t.Errorf("%d gaps, the last %+v", len(s.gaps), s.gaps[len(s.gaps)-1])
@@ -392,7 +395,7 @@ func TestGapsAreJoinedAndBounded(t *testing.T) {
 }
 
 func TestChains(t *testing.T) {
-	involved := map[int32]record.BlockingLink{
+	involved := map[int32]database.BlockingLink{
 		1: {Text: "update t set a = ?", State: "idle in transaction", Transaction: 5 * time.Second},
 		2: {Text: "update t set b = ?", State: "active", Wait: "Lock:transactionid", Statement: 2 * time.Second},
 		3: {Text: "select", State: "active", Wait: "Lock:tuple", Statement: time.Second},
@@ -413,11 +416,11 @@ func TestChains(t *testing.T) {
 		first.Seen != 2 || first.First != ms || first.Last != 2*ms {
 		t.Errorf("longest chain %+v", first)
 	}
-	if !slices.ContainsFunc(all, func(b record.Blocking) bool { return b.Links[0].State == "prepared transaction" }) {
+	if !slices.ContainsFunc(all, func(b database.Blocking) bool { return b.Links[0].State == "prepared transaction" }) {
 		t.Errorf("no prepared transaction in %+v", all)
 	}
 	for i := range 2 * maxChains {
-		involved[1] = record.BlockingLink{Text: strings.Repeat("x", i)}
+		involved[1] = database.BlockingLink{Text: strings.Repeat("x", i)}
 		c.add(5*ms, map[int32]int32{2: 1}, involved)
 	}
 	if len(c.all()) != maxChains || !c.dropped {
@@ -453,18 +456,18 @@ func TestPool(t *testing.T) {
 		window       int64
 		value        float64
 	}{
-		{record.DBConnections, "application=svc,state=idle", 0, 1},
-		{record.DBConnections, "application=svc,state=active", 1, 0},
-		{record.DBConnectsSeen, "application=svc", 1, 1},
-		{record.DBConnectsSeen, "application=(unnamed)", 1, 1},
-		{record.DBConnectionAge, "application=svc", 0, 3e9},
-		{record.DBConnections, "application=svc,state=idle", 2, 0},
+		{series.DBConnections, "application=svc,state=idle", 0, 1},
+		{series.DBConnections, "application=svc,state=active", 1, 0},
+		{series.DBConnectsSeen, "application=svc", 1, 1},
+		{series.DBConnectsSeen, "application=(unnamed)", 1, 1},
+		{series.DBConnectionAge, "application=svc", 0, 3e9},
+		{series.DBConnections, "application=svc,state=idle", 2, 0},
 	} {
 		if got := value(want.name, want.labels, want.window); got != want.value {
 			t.Errorf("%s{%s} in window %d is %v, want %v", want.name, want.labels, want.window, got, want.value)
 		}
 	}
-	if !math.IsNaN(value(record.DBConnectsSeen, "application=svc", 0)) {
+	if !math.IsNaN(value(series.DBConnectsSeen, "application=svc", 0)) {
 		t.Error("connections that were there before the run count as opened")
 	}
 	if len(p.states) != maxApplications+1 {

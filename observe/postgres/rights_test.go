@@ -10,7 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
 	target "github.com/redline-go/redline/service/postgres"
 )
 
@@ -121,7 +122,7 @@ func TestPlanningRunsNobodysCodeWithOurRights(t *testing.T) {
 	for _, sql := range statements {
 		exec(t, mallory, sql, pgx.QueryExecModeExec)
 	}
-	r.until(t, "all calls", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > float64(len(statements))-0.01 })
+	r.until(t, "all calls", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > float64(len(statements))-0.01 })
 	r.stop()
 	if got := tr.sprung(t); len(got) > 0 {
 		t.Errorf("these ran with the superuser's rights: %v", got)
@@ -153,7 +154,7 @@ func TestSuperusersStatementWithAnothersFunction(t *testing.T) {
 	r := run(t, server.DSN)
 	r.base(t)
 	exec(t, tr.conn, "SELECT lair.innocent()")
-	r.until(t, "the call", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > 0.99 })
+	r.until(t, "the call", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > 0.99 })
 	tr.set(t, "innocent", "", "int", "1")
 	r.stop()
 	if got := tr.sprung(t); len(got) > 0 {
@@ -183,13 +184,13 @@ func TestPlansOfOrdinaryRoles(t *testing.T) {
 	}
 	appDSN := dsnOf(config, "app", "a", config.Database, config.Port)
 	app := connect(t, appDSN)
-	planOf := func(dsn string) record.Statement {
+	planOf := func(dsn string) database.Statement {
 		r := run(t, dsn)
 		r.base(t)
 		exec(t, app, "SELECT count(*) FROM orders")
-		r.until(t, "the call", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > 0.99 })
+		r.until(t, "the call", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > 0.99 })
 		r.stop()
-		i := slices.IndexFunc(r.store.Statements, func(s record.Statement) bool { return strings.Contains(s.Text, "orders") })
+		i := slices.IndexFunc(r.store.Statements, func(s database.Statement) bool { return strings.Contains(s.Text, "orders") })
 		if i < 0 {
 			t.Fatalf("%+v", r.store)
 		}

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
 )
 
 // seldom is the interval of costly requests: who blocks, texts.
@@ -38,7 +39,7 @@ func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
 	s.ledger.meter.Width, s.ledger.steady = subject.Window, subject.Steady
 	s.ledger.planning, s.ledger.own = session.queries.planning, session.own
 	s.started = session.started
-	s.store = record.Statements{Database: session.name, Server: session.server}
+	s.store = database.Statements{Database: session.name, Server: session.server}
 	for _, text := range session.blind {
 		s.say(text)
 	}
@@ -181,13 +182,13 @@ func (w *watch) deliver(r *reading, edge, before, after time.Duration) {
 			w.say(fmt.Sprintf("the server's clock was set %v into the run: from then on it is estimated from round trips", round(after)))
 		}
 		at := w.bracket.Add(clock.bracket(r.countedAt.before, r.countedAt.after))
-		meter.Count(record.DBCommits, "", at, w.commits.without(r.commits, w.session.transactions))
-		meter.Count(record.DBRollbacks, "", at, float64(r.rollbacks))
+		meter.Count(series.DBCommits, "", at, w.commits.without(r.commits, w.session.transactions))
+		meter.Count(series.DBRollbacks, "", at, float64(r.rollbacks))
 		for i, name := range databaseMore {
 			meter.Count(name, "", at, r.more[i])
 		}
 		if r.opened != nil {
-			meter.Count(record.DBSessions, "", at, float64(*r.opened))
+			meter.Count(series.DBSessions, "", at, float64(*r.opened))
 		}
 	}
 	if r.statements != nil {
@@ -200,17 +201,17 @@ func (w *watch) deliver(r *reading, edge, before, after time.Duration) {
 	for _, state := range []string{"active", "idle", "idle in transaction"} {
 		r.states[state] += 0
 	}
-	w.gauges(record.DBBackends, "state", edge, r.states)
-	w.gauges(record.DBWaits, "event", edge, r.waits)
-	meter.Gauge(record.DBBlocked, "", edge, float64(len(r.blocked)))
-	meter.Gauge(record.DBMax, "", edge, w.session.max)
-	meter.Gauge(record.DBOldest, "", edge, float64(r.oldest))
+	w.gauges(series.DBBackends, "state", edge, r.states)
+	w.gauges(series.DBWaits, "event", edge, r.waits)
+	meter.Gauge(series.DBBlocked, "", edge, float64(len(r.blocked)))
+	meter.Gauge(series.DBMax, "", edge, w.session.max)
+	meter.Gauge(series.DBOldest, "", edge, float64(r.oldest))
 	w.pool.deliver(meter, edge, r.clients)
 	if w.session.cpu != nil {
 		var used time.Duration
 		at, err := w.bracket.Read(w.subject.Clock, func() (err error) { used, err = w.session.cpu.read(r.processes); return err })
 		if err == nil {
-			meter.Count(record.DBCPU, "", at, float64(used))
+			meter.Count(series.DBCPU, "", at, float64(used))
 		} else {
 			w.say(fmt.Sprintf("the CPU of the server's processes: %v", err))
 		}
@@ -233,7 +234,7 @@ func (w *watch) gauges(name, label string, edge time.Duration, values map[string
 		}
 	}
 	for value := range w.seen[name] {
-		w.ledger.meter.Gauge(name, record.Labels(label, value), edge, float64(values[value]))
+		w.ledger.meter.Gauge(name, series.Labels(label, value), edge, float64(values[value]))
 	}
 }
 
@@ -250,7 +251,7 @@ func (w *watch) askSeldom(ctx context.Context, r *reading, edge time.Duration) e
 			holding[involved[pid].State]++
 		}
 	}
-	w.gauges(record.DBBlockers, "state", edge, holding)
+	w.gauges(series.DBBlockers, "state", edge, holding)
 	idle, err := w.session.readIdle(ctx)
 	if err != nil {
 		return fmt.Errorf("ask for idle sessions: %w", err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // whole are the figures of the whole server. They are read once a second:
@@ -89,20 +89,20 @@ func (w *watch) deliverWhole(r *whole) {
 		}
 	}
 	const ms = float64(time.Millisecond)
-	count(record.DBWAL, "", r.wal, 1)
-	count(record.DBCheckpoints, "kind=timed", r.timed, 1)
-	count(record.DBCheckpoints, "kind=requested", r.requested, 1)
-	count(record.DBCheckpointTime, "phase=write", r.write, ms)
-	count(record.DBCheckpointTime, "phase=sync", r.sync, ms)
-	count(record.DBBuffersWritten, "by=checkpointer", r.byCheckpointer, 1)
-	count(record.DBBuffersWritten, "by=bgwriter", r.byWriter, 1)
-	count(record.DBBuffersWritten, "by=backend", r.byBackends, 1)
+	count(series.DBWAL, "", r.wal, 1)
+	count(series.DBCheckpoints, "kind=timed", r.timed, 1)
+	count(series.DBCheckpoints, "kind=requested", r.requested, 1)
+	count(series.DBCheckpointTime, "phase=write", r.write, ms)
+	count(series.DBCheckpointTime, "phase=sync", r.sync, ms)
+	count(series.DBBuffersWritten, "by=checkpointer", r.byCheckpointer, 1)
+	count(series.DBBuffersWritten, "by=bgwriter", r.byWriter, 1)
+	count(series.DBBuffersWritten, "by=backend", r.byBackends, 1)
 	for _, row := range r.io {
 		for i, op := range ioOps {
-			labels := record.Labels("by", row.by, "op", op)
-			count(record.DBIO, labels, &row.operations[i], 1)
+			labels := series.Labels("by", row.by, "op", op)
+			count(series.DBIO, labels, &row.operations[i], 1)
 			if w.session.timing {
-				count(record.DBIOTime, labels, &row.times[i], ms)
+				count(series.DBIOTime, labels, &row.times[i], ms)
 			}
 		}
 	}

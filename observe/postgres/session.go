@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const (
@@ -57,7 +57,7 @@ type session struct {
 
 // open connects and looks around. Its errors never hold the password: pgconn
 // leaves it out, and its error for a DSN that it cannot parse is not used.
-func open(ctx context.Context, dsn string, clock record.Clock) (*session, error) {
+func open(ctx context.Context, dsn string, clock timebase.Clock) (*session, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, &observe.Unsupported{

@@ -4,10 +4,12 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // databaseMore names the figures that databaseSQL reads beyond transactions and sessions.
-var databaseMore = [5]string{record.DBDeadlocks, record.DBTempFiles, record.DBTempBytes, record.DBReads, record.DBHits}
+var databaseMore = [5]string{series.DBDeadlocks, series.DBTempFiles, series.DBTempBytes, series.DBReads, series.DBHits}
 
 // costShare is the part of one CPU of the server that reading may take: each
 // entry of pg_stat_statements costs about 1 us per reading, and there may be
@@ -43,11 +45,11 @@ func (w *watch) statements(r *reading, at time.Duration) {
 		// reading is the new base.
 		w.ledger.lose()
 		w.resetAt = from
-		w.gap(record.Gap{Span: record.Span{From: from, To: at}, Of: "statements", Why: resetWhy})
+		w.gap(record.Gap{Span: timebase.Span{From: from, To: at}, Of: "statements", Why: resetWhy})
 		return
 	}
 	if w.ledger.last == nil && w.resetAt > 0 {
-		w.gap(record.Gap{Span: record.Span{From: w.resetAt, To: at}, Of: "statements", Why: resetWhy})
+		w.gap(record.Gap{Span: timebase.Span{From: w.resetAt, To: at}, Of: "statements", Why: resetWhy})
 		w.resetAt = 0
 	}
 	first := w.ledger.last == nil
@@ -57,9 +59,9 @@ func (w *watch) statements(r *reading, at time.Duration) {
 	case first:
 	case was.known && dropped > 0:
 		w.evicted += dropped
-		w.gap(record.Gap{Span: record.Span{From: from, To: at}, Of: "statements", Why: "pg_stat_statements was full and dropped rare ones"})
+		w.gap(record.Gap{Span: timebase.Span{From: from, To: at}, Of: "statements", Why: "pg_stat_statements was full and dropped rare ones"})
 	case lost > 0:
-		w.gap(record.Gap{Span: record.Span{From: from, To: at}, Of: "statements", Why: "entries of pg_stat_statements were reset or dropped"})
+		w.gap(record.Gap{Span: timebase.Span{From: from, To: at}, Of: "statements", Why: "entries of pg_stat_statements were reset or dropped"})
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/index"
 	"github.com/redline-go/redline/redact"
 )
@@ -90,8 +90,8 @@ func (w *watch) describeTables(ctx context.Context, top []*statement) error {
 	if err := w.session.askAfter(ctx, w.session.planning("none"), query{sql: "SELECT " + marker + " pg_catalog.current_schemas(false)::pg_catalog.text[]", read: one(&path)}); err != nil {
 		return fmt.Errorf("read the search path: %w", err)
 	}
-	var p record.Planner
-	var tables []record.Table
+	var p database.Planner
+	var tables []database.Table
 	err := w.session.ask(ctx,
 		query{plannerSQL, nil, one(&p.SeqPage, &p.RandomPage, &p.Tuple, &p.IndexTuple, &p.Operator)},
 		query{tablesSQL, []any{names, path, 2 * maxTables, maxColumns, maxIndexes}, func(rows pgx.Rows) (err error) {
@@ -105,13 +105,13 @@ func (w *watch) describeTables(ctx context.Context, top []*statement) error {
 	return nil
 }
 
-func readTables(rows pgx.Rows) (tables []record.Table, err error) {
+func readTables(rows pgx.Rows) (tables []database.Table, err error) {
 	for rows.Next() {
 		var text []byte
 		if err := rows.Scan(&text); err != nil {
 			return nil, err
 		}
-		var t record.Table
+		var t database.Table
 		if len(text) > maxTable || json.Unmarshal(text, &t) != nil {
 			continue
 		}
@@ -127,10 +127,10 @@ func readTables(rows pgx.Rows) (tables []record.Table, err error) {
 
 // unambiguous keeps one table of each name: the first of the search path, else the
 // only one.
-func (w *watch) unambiguous(tables []record.Table, path []string) []record.Table {
-	var kept []record.Table
+func (w *watch) unambiguous(tables []database.Table, path []string) []database.Table {
+	var kept []database.Table
 	for i, t := range tables {
-		first := slices.IndexFunc(tables, func(u record.Table) bool { return u.Name == t.Name })
+		first := slices.IndexFunc(tables, func(u database.Table) bool { return u.Name == t.Name })
 		count := 0
 		for _, u := range tables {
 			if u.Name == t.Name {

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/operation"
 )
 
 // scans returns the tables that a plan reads from end to end, with the columns that
 // the statement compares or sorts by there.
-func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []record.SQLiteScan) {
+func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []operation.SQLiteScan) {
 	sorts := slices.ContainsFunc(plan, func(step string) bool { return strings.Contains(step, "TEMP B-TREE FOR ORDER BY") })
 	for _, step := range plan {
 		words := strings.Fields(step)
@@ -30,7 +30,7 @@ func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []
 		if len(columns) == 0 {
 			continue // a subquery, or a table function
 		}
-		s := record.SQLiteScan{Table: table, Rows: rowsOf(ctx, db, table)}
+		s := operation.SQLiteScan{Table: table, Rows: rowsOf(ctx, db, table)}
 		for _, c := range slices.Concat(compared.FindAllStringSubmatch(text, -1), joined.FindAllStringSubmatch(text, -1)) {
 			name, ok := columnHere(c[1], words[1], table, columns)
 			if !ok || slices.Contains(s.Columns, name) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
 )
 
 // finish turns a design into advice, unless the index exists.
@@ -57,7 +57,7 @@ func (s Scan) finish(d design) Advice {
 // serves reports whether an index serves a design: it begins with the
 // columns of equality, in any order, and goes on with the rest, in one direction
 // or the other. A wider one serves as well.
-func serves(index record.Index, d design) bool {
+func serves(index database.Index, d design) bool {
 	method := d.method
 	if method == "" {
 		method = "btree"
@@ -70,7 +70,7 @@ func serves(index record.Index, d design) bool {
 		return false
 	}
 	for _, k := range d.equal {
-		if !slices.ContainsFunc(index.Keys[:len(d.equal)], func(there record.IndexKey) bool { return same(there, k) }) {
+		if !slices.ContainsFunc(index.Keys[:len(d.equal)], func(there database.IndexKey) bool { return same(there, k) }) {
 			return false
 		}
 	}
@@ -90,7 +90,7 @@ func serves(index record.Index, d design) bool {
 	return forward || backward
 }
 
-func same(there record.IndexKey, k key) bool {
+func same(there database.IndexKey, k key) bool {
 	if k.column != "" {
 		return there.Column == k.column
 	}
@@ -113,7 +113,7 @@ func implied(predicate string, where []string) bool {
 }
 
 // unused says why a plan does not make use of an index that would serve.
-func (s Scan) unused(index record.Index) (why []string) {
+func (s Scan) unused(index database.Index) (why []string) {
 	if !index.Valid {
 		return []string{fmt.Sprintf("%s is invalid, as its CREATE INDEX CONCURRENTLY failed: REINDEX INDEX CONCURRENTLY %s.", index.Name, quote(index.Name))}
 	}
@@ -148,7 +148,7 @@ func (s Scan) stale() bool {
 func (s Scan) unfit(d design) (why []string) {
 	keys := d.keys()
 	for _, index := range s.Table.Indexes {
-		at := slices.IndexFunc(index.Keys, func(there record.IndexKey) bool { return keys[0].column != "" && there.Column == keys[0].column })
+		at := slices.IndexFunc(index.Keys, func(there database.IndexKey) bool { return keys[0].column != "" && there.Column == keys[0].column })
 		switch {
 		case at > 0 && index.Method == "btree":
 			why = append(why, fmt.Sprintf("%s holds %s behind %s, and an index is entered by its first column.", index.Name, quote(keys[0].column), nameOf(index.Keys[0])))
@@ -161,7 +161,7 @@ func (s Scan) unfit(d design) (why []string) {
 	return why[:min(len(why), 2)]
 }
 
-func nameOf(k record.IndexKey) string {
+func nameOf(k database.IndexKey) string {
 	if k.Column != "" {
 		return quote(k.Column)
 	}

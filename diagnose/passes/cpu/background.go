@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // leastBackground of the service's CPU beside requests, to be told.
@@ -59,7 +59,7 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			Cause: cause, Share: min(1, b.Share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(b.Place),
 			Title:  fmt.Sprintf("Work beside the requests takes %s of the service's CPU, in %s at %s", diagnose.Percent(b.Share), name, diagnose.At(b.Place)),
 			Remedy: fmt.Sprintf("Run %s less often, only for what changed, or in small steps; it serves no request.", name),
-			Evidence: []record.Evidence{
+			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromProfile, b.Share, diagnose.Ratio, "%s of %d CPU samples are of goroutines that began in %s and serve no connection", diagnose.Percent(b.Share), use.Samples, callstack.Short(b.Entry)),
 				diagnose.Fact(diagnose.FromTrace, 0, diagnose.Ratio, "no request waits for them"),
 			},
@@ -70,13 +70,13 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			// They compete for the CPUs, and requests lose: what other programs take
 			// besides does not excuse it.
 			diagnose.Promise(&f, p.Waited(queued))
-			if f.Confidence == record.Low {
-				f.Confidence = record.Medium
+			if f.Confidence == findings.Low {
+				f.Confidence = findings.Medium
 			}
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio, "requests are ready to run and wait for a CPU for %s of their time", diagnose.Percent(queued)))
 		}
 		if b.Started {
-			f.Confidence = record.Low
+			f.Confidence = findings.Low
 		}
 		f.Evidence = append(f.Evidence, saturation(p)...)
 		found = append(found, f)

@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // domain describes an analyzer of one use of CPU.
@@ -145,21 +145,21 @@ func alone(p *diagnose.Pass, share float64) float64 {
 // confidence of a finding whose remedy could gain so much: the profile says
 // where, and the host whether CPU is the limit. worth is the gain from which it
 // is a sickness.
-func confidence(p *diagnose.Pass, gain, worth float64) record.Confidence {
+func confidence(p *diagnose.Pass, gain, worth float64) findings.Confidence {
 	switch {
 	case gain < worth:
-		return record.Low
+		return findings.Low
 	case p.CPU().Saturated():
-		return record.High
+		return findings.High
 	}
-	return record.Medium
+	return findings.Medium
 }
 
 // saturation tells how busy the CPUs were, as evidence.
-func saturation(p *diagnose.Pass) []record.Evidence {
+func saturation(p *diagnose.Pass) []findings.Evidence {
 	c := p.CPU()
 	if use := c.Use(); use == use && c.CPUs > 0 {
-		return []record.Evidence{diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio, "CPUs are %s busy, the service uses %.2f of %.0f", diagnose.Percent(min(1, use)), c.Target, c.CPUs)}
+		return []findings.Evidence{diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio, "CPUs are %s busy, the service uses %.2f of %.0f", diagnose.Percent(min(1, use)), c.Target, c.CPUs)}
 	}
 	return nil
 }

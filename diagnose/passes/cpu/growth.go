@@ -8,7 +8,9 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -77,7 +79,7 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	var where record.Frame
+	var where code.Frame
 	if h, ok := use.Hottest(leastBackground); ok {
 		where = h.Place
 	} else if own := use.Own(); len(own) > 0 {
@@ -85,9 +87,9 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	name := callstack.Short(where.Function)
 	f := diagnose.Finding{
-		Cause: cause, Share: 1 - 1/factor, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where), Confidence: record.Medium,
+		Cause: cause, Share: 1 - 1/factor, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where), Confidence: findings.Medium,
 		Title: fmt.Sprintf("A request costs %.1f times as much CPU at the end of the run as at its beginning, most of it in %s at %s", factor, name, diagnose.At(where)),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProcess, factor, diagnose.Ratio, "CPU time per request rose from %s to %s", diagnose.Span(total[0]), diagnose.Span(total[len(total)-1])),
 		},
 		Remedy: fmt.Sprintf("Find what %s goes through that grows with each request, and index it, keep a running result, or bound it.", name),
@@ -103,9 +105,9 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // perRequest returns CPU time per request, in ns, of the service and its database,
 // and the CPUs that other programs used, over equal spans of the steady one.
 func perRequest(p *diagnose.Pass) (own, database, foreign []float64, ok bool) {
-	requests := spans(p, record.LoadRequests)
-	user, system := spans(p, record.ProcessUser), spans(p, record.ProcessSystem)
-	db, busy, generator := spans(p, record.DBCPU), spans(p, record.HostBusy), spans(p, record.GeneratorCPU)
+	requests := spans(p, series.LoadRequests)
+	user, system := spans(p, series.ProcessUser), spans(p, series.ProcessSystem)
+	db, busy, generator := spans(p, series.DBCPU), spans(p, series.HostBusy), spans(p, series.GeneratorCPU)
 	if requests == nil || user == nil || system == nil {
 		return nil, nil, nil, false
 	}
@@ -194,8 +196,8 @@ func median(values []float64) float64 {
 // what that is; 1 when it is not known.
 func filling(p *diagnose.Pass) (factor float64, what string) {
 	for _, of := range []struct{ name, what string }{
-		{"/gc/heap/live:bytes", "the live heap"}, {record.GCLive, "the live heap"}, {"/gc/heap/objects:objects", "the number of objects"},
-		{record.ProcessRSS, "the service's memory"},
+		{"/gc/heap/live:bytes", "the live heap"}, {series.GCLive, "the live heap"}, {"/gc/heap/objects:objects", "the number of objects"},
+		{series.ProcessRSS, "the service's memory"},
 	} {
 		var known []float64
 		for _, v := range p.Series(of.name, "").Values {

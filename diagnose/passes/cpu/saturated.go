@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // leastTargetCPU of the CPUs the service may use. Below it the CPUs are busy
@@ -50,9 +50,9 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	each := c.Target * 1e9 / p.Load().Rate
 	f := diagnose.Finding{
-		Cause: "cpu-saturated", Share: min(1, part), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: record.Low,
+		Cause: "cpu-saturated", Share: min(1, part), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: findings.Low,
 		Title: fmt.Sprintf("The service keeps its CPUs busy (%.2f of %.0f) at %s of CPU per request, and no single cost leads", c.Target, c.Limit, diagnose.Span(each)),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs", "the service uses %.2f of the %.0f CPUs it may use", c.Target, c.Limit),
 			diagnose.Fact(diagnose.FromProcess, each, diagnose.Nanosec, "a request costs %s of CPU", diagnose.Span(each)),
 		},
@@ -65,7 +65,7 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 }
 
 // costs is the table of what a request's CPU goes into, largest domains only.
-func costs(use *evidence.Use, each float64) []record.Evidence {
+func costs(use *evidence.Use, each float64) []findings.Evidence {
 	table := []struct {
 		name  string
 		roles callstack.Role
@@ -76,7 +76,7 @@ func costs(use *evidence.Use, each float64) []record.Evidence {
 		{"finding the handler", callstack.Router}, {"HTTP and other clients", callstack.HTTPClient | callstack.RPCClient},
 		{"garbage collection", callstack.GCWork | callstack.GCAssist}, {"the scheduler", callstack.Schedule},
 	}
-	var facts []record.Evidence
+	var facts []findings.Evidence
 	for _, row := range table {
 		if share := use.Share(row.roles); share >= 0.02 {
 			facts = append(facts, diagnose.Fact(diagnose.FromProfile, share*each, diagnose.Nanosec, "%s: %s per request (%s)", row.name, diagnose.Span(share*each), diagnose.Percent(share)))

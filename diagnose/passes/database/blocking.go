@@ -2,7 +2,7 @@ package database
 
 import (
 	"github.com/redline-go/redline/diagnose"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
 )
 
 // blocked is who holds the locks that sessions wait for.
@@ -21,7 +21,7 @@ func blockers(p *diagnose.Pass) (b blocked, ok bool) {
 	if all == nil {
 		return b, false
 	}
-	heads, victims := map[record.BlockingLink]int64{}, map[string]int64{}
+	heads, victims := map[database.BlockingLink]int64{}, map[string]int64{}
 	var total, idle int64
 	for _, chain := range all.Blocking {
 		if len(chain.Links) < 2 {
@@ -29,7 +29,7 @@ func blockers(p *diagnose.Pass) (b blocked, ok bool) {
 		}
 		head, last := chain.Links[0], chain.Links[len(chain.Links)-1]
 		// What tells heads apart; times differ.
-		key := record.BlockingLink{Text: textOf(all, head.QueryID, head.Text), State: head.State}
+		key := database.BlockingLink{Text: textOf(all, head.QueryID, head.Text), State: head.State}
 		heads[key] += chain.Seen
 		total += chain.Seen
 		if head.State == "idle in transaction" {

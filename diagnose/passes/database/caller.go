@@ -10,15 +10,17 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // asker is the user's place that runs a statement, and how that is known.
 type asker struct {
-	place record.Frame
+	place code.Frame
 	// others may run it just as well, where nothing but time and number of the
 	// requests' waits tells.
-	others   []record.Frame
+	others   []code.Frame
 	inferred bool
 }
 
@@ -29,7 +31,7 @@ const alike = 4
 
 // callerOf returns the user's place that runs a statement: as the hooks counted it,
 // else as inferred from the waits for the database.
-func callerOf(p *diagnose.Pass, s record.Statement) (at asker, ok bool) {
+func callerOf(p *diagnose.Pass, s database.Statement) (at asker, ok bool) {
 	if a, known := p.AskedAs(s.Text); known {
 		if by, known := a.Heaviest(); known && by.User {
 			return asker{place: by.Place}, true
@@ -40,7 +42,7 @@ func callerOf(p *diagnose.Pass, s record.Statement) (at asker, ok bool) {
 
 // spot sums the waits for the database at one place.
 type spot struct {
-	place     record.Frame
+	place     code.Frame
 	ns, times float64
 }
 
@@ -107,8 +109,8 @@ func (s asker) describe(f *diagnose.Finding) {
 	if !s.inferred {
 		return
 	}
-	if f.Confidence == record.High {
-		f.Confidence = record.Medium
+	if f.Confidence == findings.High {
+		f.Confidence = findings.Medium
 	}
 	text := "the caller is inferred: " + diagnose.At(s.place) + " waits about as often and as long as the server ran the statement"
 	if len(s.others) > 0 {
@@ -122,10 +124,10 @@ func (s asker) describe(f *diagnose.Finding) {
 }
 
 // callers words who runs a statement, by the hooks' count.
-func callers(p *diagnose.Pass, text string) (record.Evidence, bool) {
+func callers(p *diagnose.Pass, text string) (findings.Evidence, bool) {
 	a, ok := p.AskedAs(text)
 	if !ok || len(a.Callers) == 0 {
-		return record.Evidence{}, false
+		return findings.Evidence{}, false
 	}
 	var parts []string
 	rest := 1.0
@@ -148,10 +150,10 @@ func callers(p *diagnose.Pass, text string) (record.Evidence, bool) {
 }
 
 // caller returns the user's place that waits for the database most.
-func caller(p *diagnose.Pass) (record.Frame, bool) {
+func caller(p *diagnose.Pass) (code.Frame, bool) {
 	all := spots(p)
 	if len(all) == 0 {
-		return record.Frame{}, false
+		return code.Frame{}, false
 	}
 	return all[0].place, true
 }
@@ -162,7 +164,7 @@ func caller(p *diagnose.Pass) (record.Frame, bool) {
 // the hooks count, it is answerable for as much of the queue as it has of the time
 // that statements hold connections, which is not the server's: one that runs within
 // the rows of another holds both connections.
-func withQueue(p *diagnose.Pass, s record.Statement, at asker, known bool, share, part float64) (all, queue float64) {
+func withQueue(p *diagnose.Pass, s database.Statement, at asker, known bool, share, part float64) (all, queue float64) {
 	queue = p.Waits().Share(callstack.PoolWait)
 	if !known || queue == 0 {
 		return share, queue
@@ -194,12 +196,12 @@ func held(p *diagnose.Pass, text string) (part float64, ok bool) {
 
 // tellRepeater puts the place that repeats a statement into a finding, and returns it
 // worded for a title.
-func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) (at string) {
+func tellRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Finding) (at string) {
 	if a, known := p.AskedAs(lead.Text); known {
 		if by, ok := a.Lead(); ok && by.User {
 			asker{place: by.Place}.describe(f)
 			who, _ := callers(p, lead.Text)
-			f.Evidence, f.Confidence = append(f.Evidence, who), record.High
+			f.Evidence, f.Confidence = append(f.Evidence, who), findings.High
 			// The loop may be in a caller of the one who asks.
 			if callers := p.Stacks.Callers(by.Stack, by.Place); len(callers) > 0 {
 				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)), "functions", "called by %s", evidence.ThroughWords(callers)))
@@ -214,7 +216,7 @@ func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) 
 	at = " at " + diagnose.At(site.Place)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio, "a request's goroutine waits at the database's connection %.0f times%s; an answer that comes in pieces takes several waits", site.Times, at))
 	if site.Times >= 2*manyCalls {
-		f.Confidence = record.High
+		f.Confidence = findings.High
 	}
 	by := asker{place: site.Place}
 	for _, s := range spots(p) {
@@ -227,7 +229,7 @@ func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) 
 }
 
 // holders words what requests do while they hold connections, by the hooks' count.
-func holders(p *diagnose.Pass) (record.Evidence, bool) {
+func holders(p *diagnose.Pass) (findings.Evidence, bool) {
 	asked := slices.Clone(p.Asked())
 	slices.SortStableFunc(asked, func(a, b evidence.Asked) int { return cmp.Compare(b.Took(), a.Took()) })
 	var parts []string
@@ -243,7 +245,7 @@ func holders(p *diagnose.Pass) (record.Evidence, bool) {
 		parts = append(parts, text+")")
 	}
 	if len(parts) == 0 {
-		return record.Evidence{}, false
+		return findings.Evidence{}, false
 	}
 	return diagnose.Fact(diagnose.FromProbe, float64(len(parts)), "statements", "connections are held for %s", strings.Join(parts, "; ")), true
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -37,10 +39,10 @@ func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	f := diagnose.Finding{
-		Cause: "db-lock-wait", Share: l.share, ShareOf: diagnose.OfRequest, Confidence: record.High,
+		Cause: "db-lock-wait", Share: l.share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		GainCeiling: max(p.WaitGain(l.share), diagnose.MinGain),
 		Title:       fmt.Sprintf("Database sessions wait for each other's locks: %s of request time", diagnose.Percent(l.share)),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Ratio, "%.1f of %.1f active sessions wait for another session's lock, on average", l.blocked, l.active),
 			diagnose.Fact(l.source, l.database, diagnose.Ratio, "the database takes %s of request time", diagnose.Percent(l.database)),
 		},
@@ -70,16 +72,16 @@ type locked struct {
 // were not observed.
 func lockWait(p *diagnose.Pass) (l locked, ok bool) {
 	isLock := func(labels string) bool {
-		event := record.Label(labels, "event")
+		event := series.Label(labels, "event")
 		return event == "Lock" || strings.HasPrefix(event, "Lock:")
 	}
-	waiting, okWaits := label(p, record.DBWaits, isLock)
-	blocked, okBlocked := p.Mean(record.DBBlocked, "")
+	waiting, okWaits := label(p, series.DBWaits, isLock)
+	blocked, okBlocked := p.Mean(series.DBBlocked, "")
 	if !okWaits && !okBlocked {
 		return l, false
 	}
 	l.blocked = max(blocked, waiting)
-	active, ok := label(p, record.DBBackends, func(l string) bool { return record.Label(l, "state") == "active" })
+	active, ok := label(p, series.DBBackends, func(l string) bool { return series.Label(l, "state") == "active" })
 	if l.active = active; !ok || active < l.blocked {
 		l.active = l.blocked
 	}
@@ -113,7 +115,7 @@ func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 }
 
 // locker returns the statement with most time among those that take row locks.
-func locker(p *diagnose.Pass) (record.Statement, bool) {
+func locker(p *diagnose.Pass) (database.Statement, bool) {
 	for _, s := range p.Statements().Statements {
 		text := strings.ToUpper(s.Text)
 		for _, verb := range []string{"UPDATE", "DELETE", "INSERT", "LOCK", "MERGE"} {
@@ -122,5 +124,5 @@ func locker(p *diagnose.Pass) (record.Statement, bool) {
 			}
 		}
 	}
-	return record.Statement{}, false
+	return database.Statement{}, false
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -70,8 +72,8 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := diagnose.Finding{
 		Cause: "db-n-plus-one", Share: share * part, ShareOf: diagnose.OfRequest,
-		Confidence: record.Medium, Where: record.Where{SQL: lead.Text},
-		Evidence: []record.Evidence{
+		Confidence: findings.Medium, Where: findings.Where{SQL: lead.Text},
+		Evidence: []findings.Evidence{
 			diagnose.Fact(counted, each, diagnose.Ratio, "the statement runs %.1f times per request (%d calls, %.0f requests)", each, lead.Calls, p.Load().Requests),
 			diagnose.Fact(counted, excess, diagnose.Ratio, "%.1f calls per request repeat a statement that it ran already", excess),
 			diagnose.Fact(source, share, diagnose.Ratio, "the database and talking to it take %s of request time", diagnose.Percent(share)),
@@ -113,17 +115,17 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // repeats is what requests run more than once.
 type repeats struct {
-	lead   record.Statement // the one that runs most often and does work
-	each   float64          // how often, per request
-	excess float64          // calls per request that repeat, over all statements
-	part   float64          // of the waits for the database: the demand that goes
+	lead   database.Statement // the one that runs most often and does work
+	each   float64            // how often, per request
+	excess float64            // calls per request that repeat, over all statements
+	part   float64            // of the waits for the database: the demand that goes
 }
 
 // repetition sums what is repeated: of each statement all calls but the first, with
 // their execution time as the server counted it, and their part of what the waits
 // take beside execution, because round trips cost about the same whatever they ask.
 // Beginnings and ends of transactions count, but never lead.
-func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
+func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 	var calls, repeatedCalls, repeatedTime float64
 	for _, s := range all.Statements {
 		times := perRequest(p, float64(s.Calls))
@@ -151,7 +153,7 @@ func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 // repeatedAt returns the user's places that repeat statements, each with the part of its
 // calls that are repeats; nil where no hooks counted callers.
 func repeatedAt(p *diagnose.Pass) evidence.Calls {
-	made, repeats := map[record.Frame]float64{}, evidence.Calls{}
+	made, repeats := map[code.Frame]float64{}, evidence.Calls{}
 	for _, a := range p.Asked() {
 		times := perRequest(p, a.Calls)
 		for _, by := range a.Callers {
@@ -213,9 +215,9 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 	part := 1 - 1/site.Times
 	found := []diagnose.Finding{{
 		Cause: "db-n-plus-one", Share: site.Share * part, ShareOf: diagnose.OfRequest,
-		Confidence: record.Medium, Where: diagnose.WhereOf(site.Place),
+		Confidence: findings.Medium, Where: diagnose.WhereOf(site.Place),
 		Title:    fmt.Sprintf("A request waits for the database %.0f times at %s, %s of its time", site.Times, diagnose.At(site.Place), diagnose.Percent(site.Share)),
-		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio, "a request waits %.1f times for the database at %s, %s each", site.Times, diagnose.At(site.Place), diagnose.Span(site.NS/site.Times))},
+		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio, "a request waits %.1f times for the database at %s, %s each", site.Times, diagnose.At(site.Place), diagnose.Span(site.NS/site.Times))},
 		Remedy:   fmt.Sprintf("Fetch what the loop at %s asks for with one statement (a join, or WHERE key = ANY($1)%s).", diagnose.At(site.Place), withGORM(p, "; GORM: Preload")),
 	}}
 	if executes(p, site.Part.Stack) {
@@ -239,8 +241,8 @@ func busiest(p *diagnose.Pass) (best evidence.Site, ok bool) {
 
 // executes reports whether a stack runs a statement that returns no rows, so
 // most likely a write.
-func executes(p *diagnose.Pass, stack []record.Frame) bool {
-	return slices.ContainsFunc(stack, func(f record.Frame) bool {
+func executes(p *diagnose.Pass, stack []code.Frame) bool {
+	return slices.ContainsFunc(stack, func(f code.Frame) bool {
 		_, name := callstack.Split(f.Function)
 		return strings.Contains(name, ").Exec") && p.Stacks.Role(f.Function).Has(callstack.DBClient)
 	})

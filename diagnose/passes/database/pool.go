@@ -7,7 +7,8 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -41,13 +42,13 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	p.Reached("db-pool-wait", through(w.Sites(callstack.PoolWait)))
 	s := sizeOf(p, p.WaitGain(share))
 	f := diagnose.Finding{
-		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.High,
+		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: diagnose.WhereOf(site.Place),
 		Title: fmt.Sprintf("Requests wait %s of their time for a database connection at %s", diagnose.Percent(share), diagnose.At(site.Place)),
 	}
 	diagnose.Promise(&f, p.Waited(share))
 	if c := p.CPU(); c.Saturated() {
-		f.Confidence = record.Medium
+		f.Confidence = findings.Medium
 		if share >= 0.5 && s.now <= c.CPUs {
 			f.GainCeiling = max(f.GainCeiling, diagnose.MinGain)
 		}
@@ -62,7 +63,7 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, who)
 	}
 	if inProcess(p) {
-		f.Confidence, f.Remedy = record.Medium, inProcessPool
+		f.Confidence, f.Remedy = findings.Medium, inProcessPool
 	}
 	return []diagnose.Finding{f}, nil
 }
@@ -100,10 +101,10 @@ func sizeOf(p *diagnose.Pass, gain float64) size {
 		s.hold, s.source = a.HeldNS/load.Requests, diagnose.FromProbe
 	}
 	s.now = max(1, math.Round(load.Rate*s.hold/1e9))
-	if inUse, ok := p.Mean(record.PoolInUse, ""); ok && inUse > 0 {
+	if inUse, ok := p.Mean(series.PoolInUse, ""); ok && inUse > 0 {
 		s.now, s.source = math.Round(inUse), diagnose.FromProbe
 	}
-	if most, ok := p.Max(record.PoolMax, ""); ok && most > 0 {
+	if most, ok := p.Max(series.PoolMax, ""); ok && most > 0 {
 		s.now, s.source = most, diagnose.FromProbe
 	}
 	rest := w.MeanNS() - w.NS(callstack.PoolWait)
@@ -111,7 +112,7 @@ func sizeOf(p *diagnose.Pass, gain float64) size {
 	if rest > 0 {
 		s.wanted = math.Ceil(min(inFlight*s.hold/rest, s.now*gain))
 	}
-	if limit, ok := p.Mean(record.DBMax, ""); ok && limit > 0 {
+	if limit, ok := p.Mean(series.DBMax, ""); ok && limit > 0 {
 		s.wanted = min(s.wanted, math.Floor(limit*(1-reserve)))
 	}
 	return s

@@ -6,8 +6,10 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/index"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -95,12 +97,12 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !c.wasteful && len(p.Findings("lock-wait")) > 0 {
 		return nil, nil // its time is another session's lock, and that is found
 	}
-	if _, seen := p.Mean(record.DBBlocked, ""); !c.wasteful && !seen {
-		c.confidence = record.Low // whether its time is another session's lock was not seen
+	if _, seen := p.Mean(series.DBBlocked, ""); !c.wasteful && !seen {
+		c.confidence = findings.Low // whether its time is another session's lock was not seen
 	}
 	f := diagnose.Finding{
 		Cause: "db-slow-query", Share: share * part, ShareOf: of,
-		Confidence: c.confidence, Where: record.Where{SQL: lead.Text},
+		Confidence: c.confidence, Where: findings.Where{SQL: lead.Text},
 	}
 	diagnose.Promise(&f, gain(p, share, part*c.saved()))
 	f.Title = c.title(share*part, took, lead)
@@ -123,7 +125,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // heaviest returns the statement that is to blame: the one with most execution
 // time where that is slow by itself or wasteful, else another that is wasteful.
-func heaviest(p *diagnose.Pass, all *record.Statements) (lead record.Statement, c cost, ok bool) {
+func heaviest(p *diagnose.Pass, all *database.Statements) (lead database.Statement, c cost, ok bool) {
 	for i, s := range all.Statements { // longest first
 		part := evidence.StatementShare(all, s)
 		if s.Calls <= 0 || part < secondShare {
@@ -142,8 +144,8 @@ func heaviest(p *diagnose.Pass, all *record.Statements) (lead record.Statement, 
 
 // cpuPerCall returns the server's CPU per execution of a statement, by its part
 // of execution time; 0 where the server's CPU is not seen.
-func cpuPerCall(p *diagnose.Pass, s record.Statement, part float64) float64 {
-	used, ok := p.Sum(record.DBCPU, "")
+func cpuPerCall(p *diagnose.Pass, s database.Statement, part float64) float64 {
+	used, ok := p.Sum(series.DBCPU, "")
 	if !ok {
 		return 0
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -48,7 +49,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	planning, planned := planShare(p)
 	database := w.Share(callstack.DatabaseWait, callstack.PrepareWait)
 	f := diagnose.Finding{
-		Cause: "db-unprepared", ShareOf: diagnose.OfRequest, Confidence: record.Medium,
+		Cause: "db-unprepared", ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
 		Remedy: keepPrepared(p),
 	}
 	switch {
@@ -74,7 +75,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	diagnose.Promise(&f, gain(p, f.Share, 1))
 	if f.GainCeiling < leastPrepareGain {
-		f.Confidence = record.Low
+		f.Confidence = findings.Low
 	}
 	return []diagnose.Finding{f}, nil
 }
@@ -112,7 +113,7 @@ func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 // besideExecution returns the part of the database server's CPU that is not
 // execution, where its CPU is known.
 func besideExecution(p *diagnose.Pass) (part float64, ok bool) {
-	cpu, ok := p.Sum(record.DBCPU, "")
+	cpu, ok := p.Sum(series.DBCPU, "")
 	all := p.Statements()
 	if !ok || cpu <= 0 || all == nil {
 		return 0, false
@@ -127,12 +128,12 @@ func besideExecution(p *diagnose.Pass) (part float64, ok bool) {
 // planShare returns planning over planning and execution, where it is tracked.
 func planShare(p *diagnose.Pass) (share float64, ok bool) {
 	var planning, execution float64
-	for _, labels := range p.Record.Labels(record.StatementPlan) {
-		t, present := p.Sum(record.StatementPlan, labels)
+	for _, labels := range p.Record.Labels(series.StatementPlan) {
+		t, present := p.Sum(series.StatementPlan, labels)
 		planning, ok = planning+t, ok || present
 	}
-	for _, labels := range p.Record.Labels(record.StatementTime) {
-		t, _ := p.Sum(record.StatementTime, labels)
+	for _, labels := range p.Record.Labels(series.StatementTime) {
+		t, _ := p.Sum(series.StatementTime, labels)
 		execution += t
 	}
 	if !ok || planning+execution <= 0 {

@@ -8,7 +8,9 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/waitgain"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -157,14 +159,14 @@ func elsewhere(p *diagnose.Pass) (reported func(function string) bool, reason st
 // has no other connections; of several it is where the call is an RPC, and requests
 // over gRPC were served while the target was connected to itself.
 func ownService(p *diagnose.Pass, s evidence.Site) bool {
-	self, ok := p.Mean(record.SocketsOutwards, record.Labels("to", "self"))
+	self, ok := p.Mean(series.SocketsOutwards, series.Labels("to", "self"))
 	if !ok || self < 1 {
 		return false
 	}
-	if other, _ := p.Mean(record.SocketsOutwards, record.Labels("to", "other")); other == 0 {
+	if other, _ := p.Mean(series.SocketsOutwards, series.Labels("to", "other")); other == 0 {
 		return true
 	}
-	return p.Stacks.Wait(s.Part) == callstack.RPCWait && slices.ContainsFunc(p.Anatomy.Served, func(v record.Served) bool {
+	return p.Stacks.Wait(s.Part) == callstack.RPCWait && slices.ContainsFunc(p.Anatomy.Served, func(v breakdown.Served) bool {
 		return v.Server == "grpc" && v.Requests+v.Cut > 0
 	})
 }
@@ -184,7 +186,7 @@ func attempts(p *diagnose.Pass, s evidence.Site) (n float64) {
 }
 
 // client names the client on a stack: its outermost function.
-func client(p *diagnose.Pass, stack []record.Frame) string {
+func client(p *diagnose.Pass, stack []code.Frame) string {
 	for i := len(stack) - 1; i >= 0; i-- {
 		if p.Stacks.Role(stack[i].Function).Has(callstack.HTTPClient | callstack.RPCClient | callstack.SocketIO) {
 			return callstack.Short(stack[i].Function)

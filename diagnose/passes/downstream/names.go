@@ -6,7 +6,9 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -54,10 +56,10 @@ func runNames(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	f := diagnose.Finding{
-		Cause: "dns-per-request", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.High,
+		Cause: "dns-per-request", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		GainCeiling: p.OutsideGain(share), Where: diagnose.WhereOf(l.place),
 		Title: fmt.Sprintf("Requests wait %s of their time for names to be looked up, at %s", diagnose.Percent(share), diagnose.At(l.place)),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromTrace, l.ns, diagnose.Nanosec, "the mean request waits %s of %s for the resolver, in %s waits", diagnose.Span(l.ns), diagnose.Span(p.Waits().MeanNS()), diagnose.Times(l.times)),
 		},
 		Remedy: fmt.Sprintf("At %s keep the connection or the looked-up addresses, or let a caching resolver on this host answer.", diagnose.At(l.place)),
@@ -69,8 +71,8 @@ func runNames(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // lookups is what requests wait for look-ups.
 type lookups struct {
 	ns, times float64 // per request
-	place     record.Frame
-	chain     []record.Frame
+	place     code.Frame
+	chain     []code.Frame
 }
 
 func lookupsOf(p *diagnose.Pass) (l lookups) {
@@ -93,7 +95,7 @@ func lookupsOf(p *diagnose.Pass) (l lookups) {
 
 // resolving returns the time of a part that is spent on look-ups: all of it where
 // the resolver is on its stack, else what the goroutines behind it spent there.
-func resolving(part record.Part) (ns int64) {
+func resolving(part breakdown.Part) (ns int64) {
 	if resolver(part.Stack) {
 		return part.NS
 	}
@@ -108,7 +110,7 @@ func resolving(part record.Part) (ns int64) {
 	return ns
 }
 
-func resolver(stack []record.Frame) bool {
+func resolver(stack []code.Frame) bool {
 	for _, f := range stack {
 		if resolverFunction(f.Function) {
 			return true

@@ -8,7 +8,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/waitgain"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Lock finds contended mutexes and readers behind writers.
@@ -84,7 +84,7 @@ func background(s evidence.Site) string {
 
 // byBackground makes the holder the place: requests that wait for work that none of
 // them does are helped there, wherever they wait.
-func byBackground(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who string, held record.Frame) {
+func byBackground(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who string, held code.Frame) {
 	f.Where = diagnose.WhereOf(held)
 	f.Where.Detail = fmt.Sprintf("requests wait in %s (%s)", callstack.Short(s.Place.Function), diagnose.At(s.Place))
 	if behind, ok := p.Path().Behind(who); ok && !strings.Contains(f.Title, "held while") {
@@ -102,7 +102,7 @@ func byBackground(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who st
 // name it.
 const leastHeld = 0.3
 
-func remedyLock(cause string, waiting, holding record.Frame) string {
+func remedyLock(cause string, waiting, holding code.Frame) string {
 	at := holding
 	if at.Function == "" {
 		at = waiting
@@ -117,14 +117,14 @@ func remedyLock(cause string, waiting, holding record.Frame) string {
 // evidence. The mutex profile books contention on Unlock's caller, so its stacks
 // are holders; those of the same owner as the waiting place are of this lock.
 // Nothing is returned without a profile or a match.
-func holder(p *diagnose.Pass, waiting record.Frame, f *diagnose.Finding) record.Frame {
+func holder(p *diagnose.Pass, waiting code.Frame, f *diagnose.Finding) code.Frame {
 	prof, err := p.Profile("mutex", "delay")
 	if err != nil {
-		return record.Frame{}
+		return code.Frame{}
 	}
 	owner := callstack.Owner(waiting.Function)
-	delay := map[record.Frame]int64{}
-	var best record.Frame
+	delay := map[code.Frame]int64{}
+	var best code.Frame
 	for _, s := range prof.Samples {
 		i := p.Stacks.Innermost(s.Stack)
 		if i < 0 || callstack.Owner(s.Stack[i].Function) != owner {
