@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/goruntime/gctrace"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
@@ -29,7 +30,7 @@ type Collections struct {
 	number  int64              // of the last cycle
 	window  int64              // the last that was filled up to
 	sums    map[string]float64 // of the window after it
-	latest  *cycle             // that ended in it; nil without one
+	latest  *gctrace.Cycle     // that ended in it; nil without one
 	strange int64
 	trouble problems
 }
@@ -94,7 +95,7 @@ func (c *Collections) drain(begun time.Duration) {
 		if !ok {
 			return
 		}
-		parsed, err := parseCycle(line)
+		parsed, err := gctrace.Parse(line)
 		if err != nil {
 			c.strange++
 			continue
@@ -107,16 +108,16 @@ func (c *Collections) drain(begun time.Duration) {
 const tick = time.Millisecond
 
 // add counts a cycle in the window in which it ended.
-func (c *Collections) add(g cycle, came, begun time.Duration) {
-	if g.number <= c.number { // a program that was started anew, or its child
+func (c *Collections) add(g gctrace.Cycle, came, begun time.Duration) {
+	if g.Number <= c.number { // a program that was started anew, or its child
 		c.trouble.add("the target restarted: its collections begin anew")
 		c.based = false
 	}
-	c.number = g.number
-	if offset := came - g.end(); !c.based || offset < c.offset {
+	c.number = g.Number
+	if offset := came - g.End(); !c.based || offset < c.offset {
 		c.offset, c.based = offset, true
 	}
-	earliest := c.offset + g.end()
+	earliest := c.offset + g.End()
 	if earliest < begun {
 		return // it covers the time before the source was opened
 	}
@@ -127,13 +128,13 @@ func (c *Collections) add(g cycle, came, begun time.Duration) {
 	}
 	c.deliver(w - 1)
 	c.sums[series.GCCycles]++
-	if g.forced {
+	if g.Forced {
 		c.sums[series.GCForced]++
 	}
-	c.sums[series.GCPause] += float64(g.pauses[0] + g.pauses[1])
-	c.sums[series.GCMark] += float64(g.mark)
-	c.sums[series.GCAssist] += float64(g.assist)
-	c.sums[series.GCCPU] += float64(g.cpu)
+	c.sums[series.GCPause] += float64(g.Pauses[0] + g.Pauses[1])
+	c.sums[series.GCMark] += float64(g.Mark)
+	c.sums[series.GCAssist] += float64(g.Assist)
+	c.sums[series.GCCPU] += float64(g.CPU)
 	c.latest = &g
 }
 
@@ -150,10 +151,10 @@ func (c *Collections) deliver(upTo int64) {
 			}
 		}
 		if g := c.latest; g != nil {
-			c.meter.Put(series.GCLive, "", c.window+1, g.live)
-			c.meter.Put(series.GCPeak, "", c.window+1, g.peak)
-			c.meter.Put(series.GCGoal, "", c.window+1, g.goal)
-			c.meter.Put(series.GCProcs, "", c.window+1, g.procs)
+			c.meter.Put(series.GCLive, "", c.window+1, g.Live)
+			c.meter.Put(series.GCPeak, "", c.window+1, g.Peak)
+			c.meter.Put(series.GCGoal, "", c.window+1, g.Goal)
+			c.meter.Put(series.GCProcs, "", c.window+1, g.Procs)
 		}
 		clear(c.sums)
 		c.latest = nil

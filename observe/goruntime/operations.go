@@ -2,14 +2,13 @@ package goruntime
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/goruntime/tally"
 	"github.com/redline-go/redline/probe/control"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/operation"
@@ -71,12 +70,12 @@ func (o *Operations) Open(ctx context.Context, subject observe.Subject) error {
 // maxOperations bounds a snapshot, in bytes: that of a full table is below it.
 const maxOperations = 64 << 20
 
-func (o *Operations) snapshot(ctx context.Context) (*tally, time.Duration, error) {
+func (o *Operations) snapshot(ctx context.Context) (*tally.Tally, time.Duration, error) {
 	c, err := o.socket.ask(ctx, control.Request{Op: control.Operations}, maxOperations)
 	if err != nil {
 		return nil, 0, err
 	}
-	t, err := parseTally(bytes.NewReader(c.data))
+	t, err := tally.Parse(bytes.NewReader(c.data))
 	return t, o.bracket.Add(c.span.From, c.span.To), err
 }
 
@@ -102,7 +101,7 @@ func (o *Operations) Run(ctx context.Context, _ observe.Sink) error {
 		o.trouble.add("operations: %v", err)
 	} else {
 		o.samples = 2
-		o.result = after.since(before, timebase.Span{From: from, To: to})
+		o.result = after.Since(before, timebase.Span{From: from, To: to})
 	}
 	<-ctx.Done()
 	if o.result != nil && o.explain != nil && o.subject.PID > 0 { // once the load is over
@@ -125,54 +124,4 @@ func (o *Operations) Health() record.SourceHealth {
 		Name: o.Describe().Name, OK: o.samples > 0, Why: strings.Join(o.trouble.texts, "; "),
 		Samples: o.samples, Align: o.bracket.Align(),
 	}
-}
-
-// maxCallers is how many callers of an operation are kept.
-const maxCallers = 16
-
-// since returns the counts between an earlier tally and this one.
-func (t *tally) since(before *tally, span timebase.Span) *operation.Operations {
-	result := &operation.Operations{Span: span}
-	callers := map[int][]operation.Caller{}
-	for key, c := range t.callers {
-		c = c.minus(before.callers[key])
-		if frames := t.stacks[key.stack]; c.calls > 0 && len(frames) > 0 {
-			callers[key.op] = append(callers[key.op], operation.Caller{
-				MeanNS: c.nanos / c.calls, HeldNS: c.held / c.calls, Stack: frames, Sampled: c.calls,
-			})
-		}
-	}
-	for id, op := range t.ops {
-		f := op.figures.minus(before.ops[id].figures)
-		kind := operationKinds[op.kind]
-		if f.calls <= 0 {
-			continue
-		}
-		if id == 0 || kind == "" {
-			result.Others += f.calls
-			continue
-		}
-		result.Operations = append(result.Operations, operation.Operation{
-			ID: id, Kind: kind, Text: op.text, Calls: f.calls, Errors: f.errors, TotalNS: f.nanos, MaxNS: f.longest,
-			Rows: f.rows, Opened: f.opened, NoDeadline: f.undated, HeldNS: f.held, Callers: mostFrequent(callers[id]),
-		})
-	}
-	slices.SortFunc(result.Operations, func(a, b operation.Operation) int {
-		return cmp.Or(cmp.Compare(b.TotalNS, a.TotalNS), cmp.Compare(a.ID, b.ID))
-	})
-	return result
-}
-
-func mostFrequent(callers []operation.Caller) []operation.Caller {
-	var all int64
-	for _, c := range callers {
-		all += c.Sampled
-	}
-	for i := range callers {
-		callers[i].Share = float64(callers[i].Sampled) / float64(all)
-	}
-	slices.SortFunc(callers, func(a, b operation.Caller) int {
-		return cmp.Or(cmp.Compare(b.Sampled, a.Sampled), cmp.Compare(b.MeanNS, a.MeanNS))
-	})
-	return callers[:min(len(callers), maxCallers)]
 }

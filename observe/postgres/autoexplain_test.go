@@ -28,7 +28,7 @@ func explaining(destination, format string) map[string]string {
 // rotated is followed, and no constant is kept.
 func TestPlansOfAutoExplain(t *testing.T) {
 	server := start(t, explaining("stderr", "text"))
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE TABLE orders (id int PRIMARY KEY, uid int, note text)")
 	exec(t, conn, "INSERT INTO orders SELECT g, g % 100, 'x' FROM generate_series(1, 5000) g")
 	for _, c := range []struct{ destination, format string }{{"stderr", "text"}, {"csvlog", "json"}, {"jsonlog", "json"}} {
@@ -43,7 +43,7 @@ func TestPlansOfAutoExplain(t *testing.T) {
 				var name string
 				calls++
 				err := conn.QueryRow(t.Context(), "SELECT pg_current_logfile($1) FROM pg_rotate_logfile()", c.destination).Scan(&name)
-				return err == nil && name != r.planLog.from.name
+				return err == nil && name != r.planLog.from.Name
 			})
 			exec(t, conn, "SELECT note FROM orders WHERE uid = 8")
 			r.until(t, "the log", func() bool { return len(loggedNow(t, r)) >= 2 })
@@ -105,8 +105,8 @@ func loggedNow(t *testing.T, r *running) (found []planlog.Entry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.close()
-	pieces, _, err := since(t.Context(), served{s, r.planLog.format}, r.planLog.from)
+	defer s.Close()
+	pieces, _, err := planlog.Since(t.Context(), served{s, r.planLog.format}, r.planLog.from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func withoutRights(t *testing.T, conn *pgx.Conn) {
 	exec(t, conn, "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
 	exec(t, conn, "GRANT SELECT ON orders TO app")
 	dsn := dsnOf(conn.Config(), "app", "a", conn.Config().Database, conn.Config().Port)
-	app := connect(t, dsn)
+	app := connectTo(t, dsn)
 	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
@@ -136,21 +136,21 @@ func withoutRights(t *testing.T, conn *pgx.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer far.close()
-	far.cpu = nil // as of a server on another host
+	defer far.Close()
+	far.CPU = nil // as of a server on another host
 	elsewhere := &Source{session: far}
 	if err := elsewhere.findPlanLog(t.Context()); err != nil || elsewhere.planLog.files != nil || !strings.Contains(strings.Join(elsewhere.blind, " "), "GRANT EXECUTE ON FUNCTION") {
 		t.Errorf("how to read the log is not said: %q, %v", elsewhere.blind, err)
 	}
 	r := run(t, dsn)
 	r.base(t)
-	_, onHost := r.planLog.files.(localFiles)
+	_, onHost := r.planLog.files.(planlog.LocalFiles)
 	exec(t, app, "SELECT count(*) FROM orders WHERE uid > 4")
 	r.until(t, "the call", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > 0.99 })
 	if onHost {
 		r.until(t, "the log", func() bool {
-			files := r.planLog.files.(localFiles)
-			pieces, _, err := since(t.Context(), files, r.planLog.from)
+			files := r.planLog.files.(planlog.LocalFiles)
+			pieces, _, err := planlog.Since(t.Context(), files, r.planLog.from)
 			return err == nil && strings.Contains(fmt.Sprintf("%s", pieces), "orders")
 		})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/record/database"
 	form "github.com/redline-go/redline/record/statement"
 )
@@ -53,7 +54,7 @@ func (s *session) blockers(ctx context.Context, blocked []int32) (by map[int32]i
 	ask := blocked[:min(len(blocked), maxAsked)]
 	for round := 0; round == 0 || (round < maxRounds && len(ask) > 0); round++ {
 		var next []int32
-		err := s.ask(ctx, query{blockingSQL, []any{ask}, func(rows pgx.Rows) error {
+		err := s.Ask(ctx, server.Query{SQL: blockingSQL, Args: []any{ask}, Read: func(rows pgx.Rows) error {
 			var pid int32
 			var blockers []int32
 			_, err := pgx.ForEachRow(rows, []any{&pid, &blockers}, func() error {
@@ -95,7 +96,7 @@ func firstHolder(blockers []int32, waits map[int32]bool) int32 {
 
 func (s *session) involved(ctx context.Context, pids []int32) (map[int32]database.BlockingLink, error) {
 	var found map[int32]database.BlockingLink
-	err := s.ask(ctx, query{involvedSQL(s.version), []any{pids}, func(rows pgx.Rows) (err error) {
+	err := s.Ask(ctx, server.Query{SQL: involvedSQL(s.Version), Args: []any{pids}, Read: func(rows pgx.Rows) (err error) {
 		found, err = readInvolved(rows)
 		return err
 	}})
@@ -116,7 +117,7 @@ func readInvolved(rows pgx.Rows) (map[int32]database.BlockingLink, error) {
 			link.QueryID = strconv.FormatInt(*id, 10)
 		}
 		link.Text = blockingText(link.Text)
-		link.Transaction, link.Statement = seconds(held), seconds(running)
+		link.Transaction, link.Statement = server.Seconds(held), server.Seconds(running)
 		found[pid] = link
 	}
 	return found, rows.Err()
@@ -131,8 +132,6 @@ func blockingText(text string) string {
 	}
 	return form.Normal(text)
 }
-
-func seconds(s float64) time.Duration { return time.Duration(max(0, s) * float64(time.Second)) }
 
 // chains keeps the chains of blocked sessions that were met.
 type chains struct {

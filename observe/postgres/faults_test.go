@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/redline-go/redline/observe"
+	pgserver "github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/series"
@@ -56,7 +57,7 @@ func (r *running) more(t *testing.T, n int) {
 
 func TestServerRestarted(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	r := run(t, server.DSN)
 	r.base(t)
 	for range 20 {
@@ -68,7 +69,7 @@ func TestServerRestarted(t *testing.T) {
 	}
 	_, before := r.Sum(series.DBBlocked, "")
 	r.until(t, "readings of the new server", func() bool { _, n := r.Sum(series.DBBlocked, ""); return n > before+3 })
-	conn = connect(t, server.DSN)
+	conn = connectTo(t, server.DSN)
 	for range 7 {
 		exec(t, conn, "SELECT 42 AS before")
 	}
@@ -89,7 +90,7 @@ func TestServerRestarted(t *testing.T) {
 
 func TestStatisticsReset(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	r := run(t, server.DSN)
 	r.base(t)
 	for range 10 {
@@ -139,7 +140,7 @@ func (r *running) gaps0() record.Gap {
 
 func TestStatisticsOverflow(t *testing.T) {
 	server := start(t, map[string]string{"pg_stat_statements.max": "100"})
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	r := run(t, server.DSN)
 	r.base(t)
 	for i := range 1500 {
@@ -169,10 +170,10 @@ func TestStatisticsOverflow(t *testing.T) {
 // Three sessions in a row, with who waits for whom and no constant of theirs.
 func TestBlockingChain(t *testing.T) {
 	server := start(t, nil)
-	setup := connect(t, server.DSN)
+	setup := connectTo(t, server.DSN)
 	exec(t, setup, "CREATE TABLE accounts (id int PRIMARY KEY, note text)")
 	exec(t, setup, "INSERT INTO accounts VALUES (1, 'a'), (2, 'b')")
-	head, middle, last := connect(t, server.DSN+"&application_name=head"), connect(t, server.DSN+"&application_name=middle"), connect(t, server.DSN+"&application_name=last")
+	head, middle, last := connectTo(t, server.DSN+"&application_name=head"), connectTo(t, server.DSN+"&application_name=middle"), connectTo(t, server.DSN+"&application_name=last")
 	exec(t, head, "BEGIN")
 	exec(t, head, "UPDATE accounts SET note = 'hunter2' WHERE id = 1")
 	exec(t, middle, "BEGIN")
@@ -243,8 +244,8 @@ func TestTLSIsSaidToBeMissing(t *testing.T) {
 		t.Errorf("Open: %v", err)
 	}
 	// As a server says it whose pg_hba.conf has hostssl lines only.
-	config := connect(t, server.DSN).Config()
-	err = unreachable(config, &pgconn.PgError{Code: "28000", Message: `no pg_hba.conf entry for host "::1", user "u", database "d", no encryption`})
+	config := connectTo(t, server.DSN).Config()
+	err = pgserver.Unreachable(config, &pgconn.PgError{Code: "28000", Message: `no pg_hba.conf entry for host "::1", user "u", database "d", no encryption`})
 	if !strings.Contains(err.Error(), "sslmode=require") {
 		t.Errorf("TLS required: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/record/database"
 )
 
@@ -29,12 +30,12 @@ func idleSQL(version int) string {
 	coalesce(extract(epoch FROM clock_timestamp() - state_change), 0)::float8,
 	coalesce(extract(epoch FROM clock_timestamp() - xact_start), 0)::float8,
 	left(coalesce(query, ''), ` + strconv.Itoa(maxQuery) + `), ` + id + ` FROM pg_stat_activity
-	WHERE datid = $1 AND state LIKE 'idle%' AND backend_type = 'client backend' AND application_name <> '` + application + `' LIMIT ` + strconv.Itoa(maxIdle)
+	WHERE datid = $1 AND state LIKE 'idle%' AND backend_type = 'client backend' AND application_name <> '` + server.Application + `' LIMIT ` + strconv.Itoa(maxIdle)
 }
 
 // readIdle asks for the idle sessions, one entry each.
 func (s *session) readIdle(ctx context.Context) (all []database.Idle, err error) {
-	err = s.ask(ctx, query{idleSQL(s.version), []any{s.db}, func(rows pgx.Rows) (err error) {
+	err = s.Ask(ctx, server.Query{SQL: idleSQL(s.Version), Args: []any{s.DB}, Read: func(rows pgx.Rows) (err error) {
 		all, err = readIdle(rows)
 		return err
 	}})
@@ -53,7 +54,7 @@ func readIdle(rows pgx.Rows) (all []database.Idle, err error) {
 			one.QueryID = strconv.FormatInt(*id, 10)
 		}
 		one.Text = blockingText(one.Text)
-		one.Longest, one.Transaction = seconds(idle), seconds(open)
+		one.Longest, one.Transaction = server.Seconds(idle), server.Seconds(open)
 		all = append(all, one)
 	}
 	return all, rows.Err()

@@ -72,7 +72,7 @@ func adviceFor(t *testing.T, all database.Statements, part string) (database.Sta
 // Each index that is advised is made, and the server's planner then reads it.
 func TestAdvisedIndexesAreUsed(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	catalogue(t, conn)
 	cases := []struct{ name, sql, literal, want string }{
 		{"equality", "SELECT id FROM orders WHERE uid = $1", "SELECT id FROM orders WHERE uid = 7", "orders (uid)"},

@@ -64,7 +64,7 @@ const lost = "the server was lost before plans were asked for"
 
 // adviseOn reads the catalogue for advice on indexes, and tries them.
 func (w *watch) adviseOn(ctx context.Context, top []*statement, asked map[int64]author) {
-	if w.session.conn.IsClosed() {
+	if w.session.Conn.IsClosed() {
 		return
 	}
 	if err := w.describeTables(ctx, top); err != nil {
@@ -89,7 +89,7 @@ func (w *watch) plan(ctx context.Context, top []*statement) (asked map[int64]aut
 			continue
 		}
 		switch {
-		case w.session.conn.IsClosed():
+		case w.session.Conn.IsClosed():
 			s.planError = lost
 			continue
 		case err != nil:

@@ -18,6 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/series"
 	target "github.com/redline-go/redline/service/postgres"
@@ -185,7 +186,7 @@ func ok(t *testing.T, conn *pgx.Conn, sql string) {
 // while it runs and after, and hears no error itself.
 func TestPoolIsLeftAsItWas(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
 	exec(t, conn, "CREATE TABLE accounts (id int PRIMARY KEY, cents bigint)")
 	exec(t, conn, "INSERT INTO accounts VALUES (1, 0)")
@@ -237,7 +238,7 @@ func pooled(t *testing.T, r *running) {
 		t.Errorf("no plan of the count: %+v", r.store.Statements)
 	}
 	for _, s := range r.store.Statements {
-		if strings.Contains(s.Text, marker) {
+		if strings.Contains(s.Text, server.Marker) {
 			t.Errorf("our own statement is reported: %s", s.Text)
 		}
 	}
@@ -247,7 +248,7 @@ func pooled(t *testing.T, r *running) {
 // to keep out of it, through a pooler and without.
 func TestOwnStatementsAreKeptOut(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
 	for name, dsn := range map[string]string{"direct": server.DSN, "pooled": pooler(t, server, "transaction")} {
 		exec(t, conn, "SELECT pg_stat_statements_reset()")

@@ -54,12 +54,14 @@ package postgres
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/timebase"
@@ -238,3 +240,24 @@ func (o *outages) text() string {
 }
 
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
+
+// session is the connection, with the questions that are asked seldom: who blocks
+// whom, what sat idle, which plan a statement has.
+type session struct{ *server.Session }
+
+func open(ctx context.Context, dsn string, clock timebase.Clock) (*session, error) {
+	connected, err := server.Open(ctx, dsn, clock, func(ctx context.Context, s *server.Session) error {
+		asking := &session{s}
+		if _, _, err := asking.blockers(ctx, []int32{}); err != nil {
+			return fmt.Errorf("try the query for blockers: %w", err)
+		}
+		if _, err := asking.readIdle(ctx); err != nil {
+			return fmt.Errorf("try the query for idle sessions: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &session{connected}, nil
+}

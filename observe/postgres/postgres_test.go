@@ -17,6 +17,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
+	pgserver "github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/timebase"
@@ -42,7 +43,7 @@ func start(t *testing.T, settings map[string]string) *target.Server {
 }
 
 // connect opens a connection of the application under test.
-func connect(t *testing.T, dsn string) *pgx.Conn {
+func connectTo(t *testing.T, dsn string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -135,14 +136,14 @@ func (r *running) base(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
 	observetest.Run(t, func() observe.Source { return New() }, observe.Subject{DSN: server.DSN})
 }
 
 func TestStatementsAreCountedAndPlanned(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
 	exec(t, conn, "CREATE TABLE orders (id int PRIMARY KEY, uid int, note text)")
 	exec(t, conn, "INSERT INTO orders SELECT g, g % 100, 'x' FROM generate_series(1, 5000) g")
@@ -169,7 +170,7 @@ func TestStatementsAreCountedAndPlanned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"secret-note", "infinity", "hush", marker} {
+	for _, secret := range []string{"secret-note", "infinity", "hush", pgserver.Marker} {
 		if strings.Contains(strings.ToLower(string(stored)), secret) {
 			t.Errorf("statements.json holds %q: %s", secret, stored)
 		}
@@ -218,7 +219,7 @@ func TestStatementsAreCountedAndPlanned(t *testing.T) {
 // pg_read_all_stats.
 func TestOrdinaryRoleLeavesItselfOut(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
 	exec(t, conn, "CREATE ROLE watcher LOGIN PASSWORD 'w' IN ROLE pg_read_all_stats")
 	r := run(t, dsnOf(conn.Config(), "watcher", "w", conn.Config().Database, conn.Config().Port))
@@ -243,7 +244,7 @@ func TestOrdinaryRoleLeavesItselfOut(t *testing.T) {
 
 func TestLocksAndSessions(t *testing.T) {
 	server := start(t, nil)
-	holder, waiter := connect(t, server.DSN), connect(t, server.DSN)
+	holder, waiter := connectTo(t, server.DSN), connectTo(t, server.DSN)
 	exec(t, holder, "CREATE TABLE accounts (id int PRIMARY KEY, cents bigint)")
 	exec(t, holder, "INSERT INTO accounts VALUES (1, 0)")
 	exec(t, holder, "BEGIN")
@@ -280,11 +281,11 @@ func TestServerCPU(t *testing.T) {
 	r.base(t)
 	const burn = "SELECT count(*) FROM generate_series(1, 400000)"
 	for range 4 {
-		conn := connect(t, server.DSN)
+		conn := connectTo(t, server.DSN)
 		exec(t, conn, burn)
 		_ = conn.Close(t.Context())
 	}
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	var spent float64 // ms, as the server says of one such query
 	var plan []byte
 	if err := conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) "+burn).Scan(&plan); err != nil {
@@ -304,7 +305,7 @@ func TestServerCPU(t *testing.T) {
 
 func TestServerLostAndFound(t *testing.T) {
 	server := start(t, nil)
-	killer := connect(t, server.DSN)
+	killer := connectTo(t, server.DSN)
 	r := run(t, server.DSN)
 	r.base(t)
 	exec(t, killer, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'redline'")
@@ -322,7 +323,7 @@ func TestServerLostAndFound(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	server := start(t, map[string]string{"shared_preload_libraries": ""})
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE ROLE nobody_much LOGIN PASSWORD 'pw-of-nobody'")
 	config := conn.Config()
 	clock, err := timebase.Start()

@@ -32,7 +32,7 @@ func newTrap(t *testing.T, server *target.Server) *trap {
 	if err := os.Chmod(dir, 0o777); err != nil { // the server may be another user
 		t.Fatal(err)
 	}
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
 	exec(t, conn, "CREATE ROLE mallory LOGIN PASSWORD 'm'")
 	exec(t, conn, "CREATE SCHEMA lair AUTHORIZATION mallory")
@@ -86,7 +86,7 @@ func TestPlanningRunsNobodysCodeWithOurRights(t *testing.T) {
 		tr.set(t, one[0], one[1], one[2], one[3])
 	}
 	config := tr.conn.Config()
-	mallory := connect(t, dsnOf(config, "mallory", "m", config.Database, config.Port))
+	mallory := connectTo(t, dsnOf(config, "mallory", "m", config.Database, config.Port))
 	for _, sql := range []string{
 		"CREATE TYPE lair.pair AS (a int)", "CREATE FUNCTION lair.to_pair(int) RETURNS lair.pair LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM lair.run_cast_to(); RETURN ROW($1); END $$",
 		"CREATE CAST (int AS lair.pair) WITH FUNCTION lair.to_pair(int)",
@@ -172,7 +172,7 @@ func TestSuperusersStatementWithAnothersFunction(t *testing.T) {
 // code that could leave it.
 func TestPlansOfOrdinaryRoles(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	config := conn.Config()
 	for _, sql := range []string{
 		"CREATE EXTENSION IF NOT EXISTS pg_stat_statements", "CREATE ROLE app LOGIN PASSWORD 'a' IN ROLE pg_read_all_stats", "CREATE ROLE migrator",
@@ -183,7 +183,7 @@ func TestPlansOfOrdinaryRoles(t *testing.T) {
 		exec(t, conn, sql)
 	}
 	appDSN := dsnOf(config, "app", "a", config.Database, config.Port)
-	app := connect(t, appDSN)
+	app := connectTo(t, appDSN)
 	planOf := func(dsn string) database.Statement {
 		r := run(t, dsn)
 		r.base(t)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/index"
 	"github.com/redline-go/redline/redact"
@@ -87,14 +88,14 @@ func (w *watch) describeTables(ctx context.Context, top []*statement) error {
 	// Names of a plan are those of the application's search path, of which ours
 	// is the nearest that is known.
 	var path []string
-	if err := w.session.askAfter(ctx, w.session.planning("none"), query{sql: "SELECT " + marker + " pg_catalog.current_schemas(false)::pg_catalog.text[]", read: one(&path)}); err != nil {
+	if err := w.session.AskAfter(ctx, w.session.planning("none"), server.Query{SQL: "SELECT " + server.Marker + " pg_catalog.current_schemas(false)::pg_catalog.text[]", Read: server.One(&path)}); err != nil {
 		return fmt.Errorf("read the search path: %w", err)
 	}
 	var p database.Planner
 	var tables []database.Table
-	err := w.session.ask(ctx,
-		query{plannerSQL, nil, one(&p.SeqPage, &p.RandomPage, &p.Tuple, &p.IndexTuple, &p.Operator)},
-		query{tablesSQL, []any{names, path, 2 * maxTables, maxColumns, maxIndexes}, func(rows pgx.Rows) (err error) {
+	err := w.session.Ask(ctx,
+		server.Query{SQL: plannerSQL, Args: nil, Read: server.One(&p.SeqPage, &p.RandomPage, &p.Tuple, &p.IndexTuple, &p.Operator)},
+		server.Query{SQL: tablesSQL, Args: []any{names, path, 2 * maxTables, maxColumns, maxIndexes}, Read: func(rows pgx.Rows) (err error) {
 			tables, err = readTables(rows)
 			return err
 		}})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	pgserver "github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/series"
 	target "github.com/redline-go/redline/service/postgres"
@@ -48,7 +49,7 @@ func TestThisVersion(t *testing.T) {
 }
 
 func seesEverything(t *testing.T, server *target.Server, major int) {
-	conn := connect(t, server.DSN+"&application_name=svc")
+	conn := connectTo(t, server.DSN+"&application_name=svc")
 	exec(t, conn, "CREATE TABLE orders (id int PRIMARY KEY, uid int, note text)")
 	exec(t, conn, "CREATE ROLE watcher LOGIN PASSWORD 'w' IN ROLE pg_read_all_stats")
 	exec(t, conn, "GRANT SELECT ON orders TO watcher")
@@ -94,7 +95,7 @@ func seesEverything(t *testing.T, server *target.Server, major int) {
 			t.Errorf("%s: %+v", role, s)
 		}
 		for _, s := range r.store.Statements {
-			if strings.Contains(s.Text, marker) {
+			if strings.Contains(s.Text, pgserver.Marker) {
 				t.Errorf("%s: our own statement is reported: %s", role, s.Text)
 			}
 		}

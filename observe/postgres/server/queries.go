@@ -1,4 +1,4 @@
-package postgres
+package server
 
 import (
 	"context"
@@ -10,32 +10,32 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// queries are the texts that depend on the server's and the extension's
+// Queries are the texts that depend on the server's and the extension's
 // version. All carry a comment, by which our own statements are known where
 // they cannot be kept out of pg_stat_statements.
-type queries struct {
-	statements string // empty when there is no extension
-	texts      string
+type Queries struct {
+	Statements string // empty when there is no extension
+	Texts      string
 	own        string
-	authors    string // whose texts they are, by id
+	Authors    string // whose texts they are, by id
 	keeping    string // empty before version 1.9 of the extension
-	planning   bool
+	Planning   bool
 }
 
-// marker is in each text of ours.
-const marker = "/* redline */"
+// Marker is in each text of ours.
+const Marker = "/* redline */"
 
 // sessionsSQL reads the sessions, our own too. Background processes are read for
 // their pids. The function below pg_stat_activity spares that view's joins.
-const sessionsSQL = `SELECT /* redline */ pid, pid = pg_backend_pid(), backend_type = 'client backend' AND datid = $1 AND application_name <> '` + application + `',
+const sessionsSQL = `SELECT /* redline */ pid, pid = pg_backend_pid(), backend_type = 'client backend' AND datid = $1 AND application_name <> '` + Application + `',
 	coalesce(state, ''), coalesce(wait_event_type, ''), coalesce(wait_event, ''), coalesce(application_name, ''), backend_start,
 	coalesce(extract(epoch FROM clock_timestamp() - backend_start), 0)::float8,
 	coalesce(extract(epoch FROM clock_timestamp() - xact_start), 0)::float8
 	FROM pg_stat_get_activity(NULL) LIMIT 20000`
 
-// databaseSQL reads the database's own counters; version 13 counts no sessions.
+// DatabaseSQL reads the database's own counters; version 13 counts no sessions.
 // The functions below pg_stat_database spare planning that view each time.
-func databaseSQL(version int) string {
+func DatabaseSQL(version int) string {
 	sessions := "pg_stat_get_db_sessions($1)"
 	if version < 140000 {
 		sessions = "NULL::bigint"
@@ -47,72 +47,69 @@ func databaseSQL(version int) string {
 
 // findExtension looks up pg_stat_statements and its settings. That
 // it is missing is no error: sessions and waits are seen without it.
-func (s *session) findExtension(ctx context.Context) error {
+func (s *Session) findExtension(ctx context.Context) error {
 	var schema, setting string
 	var columns []string
-	err := s.ask(ctx, query{`SELECT /* redline */ n.nspname, coalesce(current_setting('pg_stat_statements.track', true), ''), p.proargnames
+	err := s.Ask(ctx, Query{`SELECT /* redline */ n.nspname, coalesce(current_setting('pg_stat_statements.track', true), ''), p.proargnames
 		FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
 		JOIN pg_proc p ON p.pronamespace = n.oid AND p.proname = 'pg_stat_statements'
-		WHERE e.extname = 'pg_stat_statements'`, nil, one(&schema, &setting, &columns)})
+		WHERE e.extname = 'pg_stat_statements'`, nil, One(&schema, &setting, &columns)})
 	const create, preload = "run CREATE EXTENSION pg_stat_statements in database %s", "ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements' (append it to the present value), restart the server"
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		enable := fmt.Sprintf(create, pgx.Identifier{s.name}.Sanitize())
+		enable := fmt.Sprintf(create, pgx.Identifier{s.Name}.Sanitize())
 		var loaded bool
-		if s.ask(ctx, query{"SELECT /* redline */ current_setting('pg_stat_statements.max', true) IS NOT NULL", nil, one(&loaded)}) == nil && !loaded {
+		if s.Ask(ctx, Query{"SELECT /* redline */ current_setting('pg_stat_statements.max', true) IS NOT NULL", nil, One(&loaded)}) == nil && !loaded {
 			enable = "run " + preload + ", then " + enable
 		}
-		s.blind = append(s.blind, "no statement figures, because pg_stat_statements is not installed: "+enable)
+		s.Blind = append(s.Blind, "no statement figures, because pg_stat_statements is not installed: "+enable)
 		return nil
 	case err != nil:
 		return fmt.Errorf("look for pg_stat_statements: %w", err)
 	}
 	function := pgx.Identifier{schema, "pg_stat_statements"}.Sanitize()
-	s.queries = statementQueries(function, columns)
+	s.Queries = StatementQueries(function, columns)
 	if slices.Contains(columns, "toplevel") { // pg_stat_statements_info came with it
-		s.queries.keeping = "SELECT /* redline */ dealloc, stats_reset FROM " + pgx.Identifier{schema, "pg_stat_statements_info"}.Sanitize() + "()"
+		s.Queries.keeping = "SELECT /* redline */ dealloc, stats_reset FROM " + pgx.Identifier{schema, "pg_stat_statements_info"}.Sanitize() + "()"
 	}
 	// The library may be missing although the extension was created.
-	if err := s.ask(ctx, query{sql: "SELECT /* redline */ 1 FROM " + function + "(false) LIMIT 1"}); err != nil {
-		s.queries = queries{}
+	if err := s.Ask(ctx, Query{SQL: "SELECT /* redline */ 1 FROM " + function + "(false) LIMIT 1"}); err != nil {
+		s.Queries = Queries{}
 		var refusal *pgconn.PgError
 		if !errors.As(err, &refusal) {
 			return fmt.Errorf("read pg_stat_statements: %w", err)
 		}
 		enable := "run " + preload
 		if refusal.Code == "42501" {
-			enable = "run GRANT EXECUTE ON FUNCTION " + function + "(boolean) TO " + pgx.Identifier{s.conn.Config().User}.Sanitize()
+			enable = "run GRANT EXECUTE ON FUNCTION " + function + "(boolean) TO " + pgx.Identifier{s.Conn.Config().User}.Sanitize()
 		}
-		s.blind = append(s.blind, fmt.Sprintf("no statement figures, because pg_stat_statements fails (%s): %s", refusal.Message, enable))
+		s.Blind = append(s.Blind, fmt.Sprintf("no statement figures, because pg_stat_statements fails (%s): %s", refusal.Message, enable))
 		return nil
 	}
-	s.nested = !slices.Contains(columns, "toplevel") && setting == "all"
-	s.queries.planning = s.queries.planning && s.setting(ctx, "pg_stat_statements.track_planning") == "on"
+	s.Nested = !slices.Contains(columns, "toplevel") && setting == "all"
+	s.Queries.Planning = s.Queries.Planning && s.setting(ctx, "pg_stat_statements.track_planning") == "on"
 	return nil
 }
 
 // findOwn learns the ids of our own statements where the server counts them,
 // which a superuser can forbid. Each is run once first.
-func (s *session) findOwn(ctx context.Context) error {
-	s.own = map[int64]bool{}
-	if s.queries.statements == "" || s.hidden {
+func (s *Session) findOwn(ctx context.Context) error {
+	s.Own = map[int64]bool{}
+	if s.Queries.Statements == "" || s.hidden {
 		return nil
 	}
-	if _, _, err := s.blockers(ctx, []int32{}); err != nil {
-		return fmt.Errorf("try the query for blockers: %w", err)
-	}
-	if _, err := s.readIdle(ctx); err != nil {
-		return fmt.Errorf("try the query for idle sessions: %w", err)
+	if err := s.seldom(ctx, s); err != nil {
+		return err
 	}
 	// A server that refuses these (some hosted ones do) is reported in the run.
-	_, _ = s.readWhole(ctx)
-	if err := s.ask(ctx, query{sql: s.queries.texts, args: []any{s.db, []int64{}, 1}}); err != nil {
+	_, _ = s.ReadWhole(ctx)
+	if err := s.Ask(ctx, Query{SQL: s.Queries.Texts, Args: []any{s.DB, []int64{}, 1}}); err != nil {
 		return fmt.Errorf("try the query for texts: %w", err)
 	}
-	err := s.ask(ctx, query{s.queries.own, []any{s.db, "%" + marker + "%"}, func(rows pgx.Rows) error {
+	err := s.Ask(ctx, Query{s.Queries.own, []any{s.DB, "%" + Marker + "%"}, func(rows pgx.Rows) error {
 		ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 		for _, id := range ids {
-			s.own[id] = true
+			s.Own[id] = true
 		}
 		return err
 	}})
@@ -122,15 +119,15 @@ func (s *session) findOwn(ctx context.Context) error {
 	return nil
 }
 
-func (s *session) setting(ctx context.Context, name string) (value string) {
-	_ = s.ask(ctx, query{"SELECT /* redline */ coalesce(current_setting($1, true), '')", []any{name}, one(&value)})
+func (s *Session) setting(ctx context.Context, name string) (value string) {
+	_ = s.Ask(ctx, Query{"SELECT /* redline */ coalesce(current_setting($1, true), '')", []any{name}, One(&value)})
 	return value
 }
 
-// statementQueries writes the queries for the columns that the extension has:
+// StatementQueries writes the queries for the columns that the extension has:
 // version 1.8 (PostgreSQL 13) renamed total_time and added planning, 1.9 added
 // toplevel. A server that was upgraded may still have an older extension.
-func statementQueries(function string, columns []string) queries {
+func StatementQueries(function string, columns []string) Queries {
 	has := func(name string) bool { return slices.Contains(columns, name) }
 	exec, plan, wal, toplevel := "total_time", "0::float8", "0::float8", ""
 	if has("total_exec_time") {
@@ -145,18 +142,18 @@ func statementQueries(function string, columns []string) queries {
 	if has("toplevel") {
 		toplevel = " AND toplevel"
 	}
-	return queries{
-		statements: "SELECT /* redline */ statement_timestamp(), clock_timestamp(), userid, queryid, calls::float8, rows::float8, " +
+	return Queries{
+		Statements: "SELECT /* redline */ statement_timestamp(), clock_timestamp(), userid, queryid, calls::float8, rows::float8, " +
 			"shared_blks_read::float8, shared_blks_hit::float8, shared_blks_dirtied::float8, " +
 			"(temp_blks_read + temp_blks_written)::float8, " + wal + ", " + exec + ", " + plan +
 			" FROM " + function + "(false) WHERE dbid = $1 AND queryid IS NOT NULL AND calls > 0" + toplevel,
-		authors: "SELECT /* redline */ queryid, userid, left(query, $3) FROM " + function +
+		Authors: "SELECT /* redline */ queryid, userid, left(query, $3) FROM " + function +
 			"(true) WHERE dbid = $1 AND queryid = ANY($2) AND calls > 0" + toplevel + " ORDER BY queryid, userid LIMIT 2000",
 		// A text longer than the bound is cut, and then has no plan.
-		texts: "SELECT /* redline */ DISTINCT ON (queryid) queryid, left(query, $3) FROM " + function +
+		Texts: "SELECT /* redline */ DISTINCT ON (queryid) queryid, left(query, $3) FROM " + function +
 			"(true) WHERE dbid = $1 AND queryid = ANY($2) ORDER BY queryid",
 		own: "SELECT /* redline */ DISTINCT queryid FROM " + function +
 			"(true) WHERE dbid = $1 AND queryid IS NOT NULL AND query LIKE $2",
-		planning: has("total_plan_time"),
+		Planning: has("total_plan_time"),
 	}
 }

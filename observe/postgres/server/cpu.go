@@ -1,8 +1,8 @@
-package postgres
+package server
 
 import "time"
 
-// serverCPU sums the CPU time of the server's processes on this host: the
+// CPU sums the CPU time of the server's processes on this host: the
 // postmaster, the backends that live, and, through the postmaster's account of
 // reaped children, those that have ended. Our own backend is left out.
 //
@@ -12,18 +12,18 @@ import "time"
 //
 // The live backends come from pg_stat_activity, because a look through /proc
 // costs more; the log collector is not listed there and counts when it ends.
-type serverCPU struct {
-	postmaster int
+type CPU struct {
+	Postmaster int
 	high       time.Duration // the largest sum so far
-	// processTime returns the CPU time of a living process; reaped that of the
+	// ProcessTime returns the CPU time of a living process; reaped that of the
 	// postmaster's children that it has waited for.
-	processTime func(pid int) (time.Duration, error)
-	reaped      func() (time.Duration, error)
+	ProcessTime func(pid int) (time.Duration, error)
+	Reaped      func() (time.Duration, error)
 }
 
-// read returns the CPU time so far. Only differences have a meaning.
-func (c *serverCPU) read(pids []int) (time.Duration, error) {
-	before, err := c.reaped()
+// Read returns the CPU time so far. Only differences have a meaning.
+func (c *CPU) Read(pids []int) (time.Duration, error) {
+	before, err := c.Reaped()
 	if err != nil {
 		return 0, err
 	}
@@ -32,15 +32,15 @@ func (c *serverCPU) read(pids []int) (time.Duration, error) {
 	// postmaster being asked would count twice, and one reaped before would
 	// not at all. So it is asked on both sides, and agreement is waited for.
 	for try := 0; ; try++ {
-		if sum, err = c.processTime(c.postmaster); err != nil {
+		if sum, err = c.ProcessTime(c.Postmaster); err != nil {
 			return 0, err
 		}
 		for _, pid := range pids {
-			if used, err := c.processTime(pid); err == nil { // else it has ended
+			if used, err := c.ProcessTime(pid); err == nil { // else it has ended
 				sum += used
 			}
 		}
-		after, err := c.reaped()
+		after, err := c.Reaped()
 		if err != nil {
 			return 0, err
 		}
@@ -54,10 +54,10 @@ func (c *serverCPU) read(pids []int) (time.Duration, error) {
 
 // findServer returns nil, and says why in the session, when the server's
 // processes are not this host's. It knows them by one of their backends.
-func findServer(s *session, backend int, started time.Time) *serverCPU {
+func findServer(s *Session, backend int, started time.Time) *CPU {
 	cpu, why := sameHost(backend, started)
 	if cpu == nil {
-		s.blind = append(s.blind, "the CPU of the server's processes is unknown: "+why)
+		s.Blind = append(s.Blind, "the CPU of the server's processes is unknown: "+why)
 	}
 	return cpu
 }

@@ -1,4 +1,4 @@
-package postgres
+package server
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ const tick = 10 * time.Millisecond
 // sameHost finds the postmaster through our backend's pid. A process of that
 // pid need not be our backend (the server may be in a container or elsewhere),
 // so its name and its start must agree with the server's view.
-func sameHost(backend int, started time.Time) (*serverCPU, string) {
+func sameHost(backend int, started time.Time) (*CPU, string) {
 	const elsewhere = "they are not on this host, or in a container"
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {
@@ -38,10 +38,10 @@ func sameHost(backend int, started time.Time) (*serverCPU, string) {
 	if err != nil {
 		return nil, elsewhere
 	}
-	return &serverCPU{
-		postmaster:  stat.PPID,
-		processTime: observe.CPUTime,
-		reaped: func() (time.Duration, error) {
+	return &CPU{
+		Postmaster:  stat.PPID,
+		ProcessTime: observe.CPUTime,
+		Reaped: func() (time.Duration, error) {
 			st, err := postmaster.Stat()
 			return time.Duration(st.CUTime+st.CSTime) * tick, err
 		},

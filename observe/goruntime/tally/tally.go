@@ -1,9 +1,16 @@
-package goruntime
+// Package tally reads the counts of the probe's operations, as probe/operations writes
+// them: per statement or route, and per call stack.
+//
+// The target is not trusted: how many operations, stacks and frames are kept is bounded,
+// and a line that does not parse is an error. Lines that a later probe adds are skipped.
+package tally
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,16 +19,16 @@ import (
 	"github.com/redline-go/redline/record/operation"
 )
 
-// operationKinds names the probe's numbers.
-var operationKinds = map[int]operation.Kind{
+// kinds names the probe's numbers.
+var kinds = map[int]operation.Kind{
 	operations.Query: operation.Query, operations.Exec: operation.Exec, operations.Prepare: operation.Prepare,
 	operations.Acquire: operation.Acquire, operations.Transaction: operation.Transaction,
 	operations.Batch: operation.Batch, operations.Copy: operation.Copy, operations.HTTP: operation.HTTP,
 	operations.Dial: operation.Dial, operations.RPC: operation.RPC, operations.Redis: operation.Redis,
 }
 
-// tally holds the probe's counts up to one instant.
-type tally struct {
+// Tally holds the probe's counts up to one instant.
+type Tally struct {
 	ops     map[int]tallied
 	callers map[callerKey]counted
 	stacks  map[int][]code.Frame
@@ -50,9 +57,9 @@ const (
 	maxLine    = 64 << 10
 )
 
-// parseTally reads the output of operations.Write.
-func parseTally(r io.Reader) (*tally, error) {
-	t := &tally{ops: map[int]tallied{}, callers: map[callerKey]counted{}, stacks: map[int][]code.Frame{}}
+// Parse reads the output of operations.Write.
+func Parse(r io.Reader) (*Tally, error) {
+	t := &Tally{ops: map[int]tallied{}, callers: map[callerKey]counted{}, stacks: map[int][]code.Frame{}}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	stack := 0
@@ -95,7 +102,7 @@ func figuresOf(n []int64) counted {
 	return counted{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]}
 }
 
-func (t *tally) operation(line string) error {
+func (t *Tally) operation(line string) error {
 	n, rest, err := numbers(line, 10)
 	if err != nil {
 		return err
@@ -107,7 +114,7 @@ func (t *tally) operation(line string) error {
 	return err
 }
 
-func (t *tally) caller(line string) error {
+func (t *Tally) caller(line string) error {
 	n, _, err := numbers(line, 10)
 	if err == nil && len(t.callers) < maxTallied {
 		t.callers[callerKey{int(n[0]), int(n[1])}] = figuresOf(n[2:])
@@ -115,7 +122,7 @@ func (t *tally) caller(line string) error {
 	return err
 }
 
-func (t *tally) frame(stack int, line string) error {
+func (t *Tally) frame(stack int, line string) error {
 	n, rest, err := numbers(line, 1)
 	if err != nil {
 		return err
@@ -133,4 +140,54 @@ func (t *tally) frame(stack int, line string) error {
 		t.stacks[stack] = append(frames, code.Frame{Function: function, File: file, Line: int(n[0])})
 	}
 	return err
+}
+
+// maxCallers is how many callers of an operation are kept.
+const maxCallers = 16
+
+// Since returns the counts between an earlier tally and this one.
+func (t *Tally) Since(before *Tally, span timebase.Span) *operation.Operations {
+	result := &operation.Operations{Span: span}
+	callers := map[int][]operation.Caller{}
+	for key, c := range t.callers {
+		c = c.minus(before.callers[key])
+		if frames := t.stacks[key.stack]; c.calls > 0 && len(frames) > 0 {
+			callers[key.op] = append(callers[key.op], operation.Caller{
+				MeanNS: c.nanos / c.calls, HeldNS: c.held / c.calls, Stack: frames, Sampled: c.calls,
+			})
+		}
+	}
+	for id, op := range t.ops {
+		f := op.figures.minus(before.ops[id].figures)
+		kind := kinds[op.kind]
+		if f.calls <= 0 {
+			continue
+		}
+		if id == 0 || kind == "" {
+			result.Others += f.calls
+			continue
+		}
+		result.Operations = append(result.Operations, operation.Operation{
+			ID: id, Kind: kind, Text: op.text, Calls: f.calls, Errors: f.errors, TotalNS: f.nanos, MaxNS: f.longest,
+			Rows: f.rows, Opened: f.opened, NoDeadline: f.undated, HeldNS: f.held, Callers: mostFrequent(callers[id]),
+		})
+	}
+	slices.SortFunc(result.Operations, func(a, b operation.Operation) int {
+		return cmp.Or(cmp.Compare(b.TotalNS, a.TotalNS), cmp.Compare(a.ID, b.ID))
+	})
+	return result
+}
+
+func mostFrequent(callers []operation.Caller) []operation.Caller {
+	var all int64
+	for _, c := range callers {
+		all += c.Sampled
+	}
+	for i := range callers {
+		callers[i].Share = float64(callers[i].Sampled) / float64(all)
+	}
+	slices.SortFunc(callers, func(a, b operation.Caller) int {
+		return cmp.Or(cmp.Compare(b.Sampled, a.Sampled), cmp.Compare(b.MeanNS, a.MeanNS))
+	})
+	return callers[:min(len(callers), maxCallers)]
 }

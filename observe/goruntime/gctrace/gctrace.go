@@ -1,4 +1,5 @@
-package goruntime
+// Package gctrace parses the runtime's lines on its collections, GODEBUG=gctrace=1.
+package gctrace
 
 import (
 	"errors"
@@ -9,25 +10,25 @@ import (
 	"time"
 )
 
-// cycle is one line of GODEBUG=gctrace=1: one collection, as it ended.
-type cycle struct {
-	number int64
+// Cycle is one line of GODEBUG=gctrace=1: one collection, as it ended.
+type Cycle struct {
+	Number int64
 	// start is when the cycle began, since the program did; the runtime cuts it
 	// to milliseconds.
-	start  time.Duration
-	pauses [2]time.Duration // the world stopped, at the begin and the end of marking
-	mark   time.Duration    // concurrently, by the clock
-	assist time.Duration    // of CPU
-	cpu    time.Duration    // all CPU of the cycle, assist included
-	peak   float64          // bytes of heap as the cycle ended
-	live   float64          // bytes found alive
-	goal   float64          // bytes
-	procs  float64
-	forced bool
+	Start  time.Duration
+	Pauses [2]time.Duration // the world stopped, at the begin and the end of marking
+	Mark   time.Duration    // concurrently, by the clock
+	Assist time.Duration    // of CPU
+	CPU    time.Duration    // all CPU of the cycle, assist included
+	Peak   float64          // bytes of heap as the cycle ended
+	Live   float64          // bytes found alive
+	Goal   float64          // bytes
+	Procs  float64
+	Forced bool
 }
 
-// end is when the cycle ended, since the program began.
-func (c cycle) end() time.Duration { return c.start + c.pauses[0] + c.mark + c.pauses[1] }
+// End is when the cycle ended, since the program began.
+func (c Cycle) End() time.Duration { return c.Start + c.Pauses[0] + c.Mark + c.Pauses[1] }
 
 // maxCycle bounds a line's times and sizes: beyond, it is not
 // one of the runtime's.
@@ -40,7 +41,7 @@ const (
 
 var errNoCycle = errors.New("not a line of gctrace")
 
-// parseCycle parses a line of gctrace, whose form is documented in package
+// Parse parses a line of gctrace, whose form is documented in package
 // runtime (GODEBUG, gctrace) and has been, since Go 1.5:
 //
 //	gc # @#s #%: #+#+# ms clock, #+#/#/#+# ms cpu, #->#-># MB, # MB goal, # P
@@ -48,59 +49,59 @@ var errNoCycle = errors.New("not a line of gctrace")
 // Since Go 1.19 the sizes of stacks and globals come between the goal and the
 // number of Ps. Fields that are not known are passed over, so that later
 // versions may add some more. Forced collections end in "(forced)".
-func parseCycle(line string) (c cycle, err error) {
+func Parse(line string) (c Cycle, err error) {
 	rest, ok := strings.CutPrefix(line, "gc ")
 	if !ok || len(line) > maxGCLine {
-		return cycle{}, errNoCycle
+		return Cycle{}, errNoCycle
 	}
 	head, fields, ok := strings.Cut(rest, ": ")
 	if !ok {
-		return cycle{}, errNoCycle
+		return Cycle{}, errNoCycle
 	}
 	number, rest, _ := strings.Cut(head, " @")
 	start, _, ok := strings.Cut(rest, "s ")
 	n, err1 := figure(number)
 	at, err2 := figure(start)
 	if !ok || err1 != nil || err2 != nil {
-		return cycle{}, errNoCycle
+		return Cycle{}, errNoCycle
 	}
-	c.number, c.start = int64(n), time.Duration(at*float64(time.Second))
-	fields, c.forced = strings.CutSuffix(strings.TrimSpace(fields), "(forced)")
+	c.Number, c.Start = int64(n), time.Duration(at*float64(time.Second))
+	fields, c.Forced = strings.CutSuffix(strings.TrimSpace(fields), "(forced)")
 	known := 0
 	for field := range strings.SplitSeq(fields, ", ") {
 		took, err := c.field(strings.TrimSpace(field))
 		if err != nil {
-			return cycle{}, fmt.Errorf("gctrace: %.60q: %w", field, err)
+			return Cycle{}, fmt.Errorf("gctrace: %.60q: %w", field, err)
 		}
 		known += took
 	}
 	if known < 5 { // clock, cpu, sizes, goal and Ps
-		return cycle{}, errNoCycle
+		return Cycle{}, errNoCycle
 	}
 	return c, nil
 }
 
 // field takes one of the fields after the colon and returns how many it knew.
-func (c *cycle) field(text string) (known int, err error) {
+func (c *Cycle) field(text string) (known int, err error) {
 	value, unit, _ := strings.Cut(text, " ")
 	switch unit {
 	case "ms clock":
 		var phases []float64
 		if phases, err = figures(value, "+", maxPhases); err == nil {
-			c.pauses[0], c.mark, c.pauses[1] = millis(phases[0]), millis(phases[1]), millis(phases[2])
+			c.Pauses[0], c.Mark, c.Pauses[1] = millis(phases[0]), millis(phases[1]), millis(phases[2])
 		}
 	case "ms cpu":
 		err = c.cpuField(value)
 	case "MB":
 		var sizes []float64
 		if sizes, err = figures(value, "->", 3); err == nil {
-			c.peak, c.live = sizes[1]*(1<<20), sizes[2]*(1<<20)
+			c.Peak, c.Live = sizes[1]*(1<<20), sizes[2]*(1<<20)
 		}
 	case "MB goal":
-		c.goal, err = figure(value)
-		c.goal *= 1 << 20
+		c.Goal, err = figure(value)
+		c.Goal *= 1 << 20
 	case "P":
-		c.procs, err = figure(value)
+		c.Procs, err = figure(value)
 	default:
 		return 0, nil
 	}
@@ -109,7 +110,7 @@ func (c *cycle) field(text string) (known int, err error) {
 
 // cpuField parses "#+#/#/#+#": sweep termination, assist, background and idle
 // marking, mark termination.
-func (c *cycle) cpuField(value string) error {
+func (c *Cycle) cpuField(value string) error {
 	phases := strings.Split(value, "+")
 	if len(phases) != maxPhases {
 		return errNoCycle
@@ -123,8 +124,8 @@ func (c *cycle) cpuField(value string) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	c.assist = millis(marking[0])
-	c.cpu = millis(before + marking[0] + marking[1] + marking[2] + after)
+	c.Assist = millis(marking[0])
+	c.CPU = millis(before + marking[0] + marking[1] + marking[2] + after)
 	return nil
 }
 
