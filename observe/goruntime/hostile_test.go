@@ -2,8 +2,8 @@ package goruntime
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/binary"
+	"math/rand/v2"
 	"os"
 	"testing"
 	"time"

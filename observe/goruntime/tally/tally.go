@@ -17,6 +17,7 @@ import (
 	"github.com/redline-go/redline/probe/operations"
 	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // kinds names the probe's numbers.
