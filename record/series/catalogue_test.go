@@ -1,52 +1,82 @@
 package series
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"strconv"
+	"bytes"
+	"flag"
+	"fmt"
+	"go/format"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// Every name of names.go is in the catalogue, with the kind and unit that its
-// comment tells readers.
-func TestCatalogueHoldsEveryName(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, parser.ParseComments)
+var update = flag.Bool("update", false, "write names.go from catalogue.txt")
+
+// TestNamesAreTheCatalogues: the constants are those of the table, in its order.
+func TestNamesAreTheCatalogues(t *testing.T) {
+	want, err := format.Source(constants(parse(table)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := 0
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok {
-			return true
-		}
-		found++
-		name, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-		if err != nil {
+	if *update {
+		if err := os.WriteFile("names.go", want, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		info, ok := Known(name)
-		if !ok {
-			t.Errorf("%s is not in the catalogue", name)
-			return true
+	}
+	got, err := os.ReadFile("names.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("names.go is not what catalogue.txt gives: go test ./record/series -update")
+	}
+}
+
+// constants writes the table as Go constants, each with its line of the table behind it.
+func constants(groups []group) []byte {
+	var b bytes.Buffer
+	b.WriteString("// Code generated from catalogue.txt by its test. DO NOT EDIT.\n\npackage series\n\n" +
+		"// The names of the catalogue: kind, unit and meaning of each.\nconst (\n")
+	for _, g := range groups[1:] {
+		b.WriteByte('\n')
+		for _, line := range g.heading {
+			fmt.Fprintf(&b, "\t// %s\n", line)
 		}
-		comment := spec.Comment.Text()
-		if comment == "" {
-			return true // as the line above it
+		for _, r := range g.rows {
+			kind := "gauge"
+			switch {
+			case r.Counter:
+				kind = "counter"
+			case r.Most:
+				kind = "peak"
+			}
+			fmt.Fprintf(&b, "\t%s = %q // %s, %s: %s\n", r.constant, r.Name, kind, r.Unit, r.Meaning)
 		}
-		kind := "gauge, "
-		if info.Counter {
-			kind = "counter, "
+	}
+	b.WriteString(")\n")
+	return b.Bytes()
+}
+
+// TestCatalogueIsWhole: every row says what there is to say, once.
+func TestCatalogueIsWhole(t *testing.T) {
+	seen := map[string]bool{}
+	for _, g := range parse(table)[1:] {
+		for _, r := range g.rows {
+			if seen[r.Name] || seen[r.constant] {
+				t.Errorf("%s is there twice", r.Name)
+			}
+			seen[r.Name], seen[r.constant] = true, true
+			if r.Meaning == "" || r.Source == "" {
+				t.Errorf("%s has no meaning or no source", r.Name)
+			}
+			if !slices.Contains([]string{"ns", "bytes", "1", "1/s"}, r.Unit) || strings.Contains(r.Labels, " ") {
+				t.Errorf("%s has unit %q and labels %q", r.Name, r.Unit, r.Labels)
+			}
 		}
-		if !strings.HasPrefix(comment, kind+info.Unit) {
-			t.Errorf("%s: the catalogue has %s%s, names.go says %q", name, kind, info.Unit, strings.TrimSpace(comment))
-		}
-		return true
-	})
-	if names := len(catalogue()); found != names {
-		t.Errorf("%d names in names.go, %d in the catalogue", found, names)
+	}
+	if len(seen) == 0 || len(Names())*2 != len(seen) {
+		t.Errorf("%d names of %d rows", len(Names()), len(seen)/2)
 	}
 }
 

@@ -18,7 +18,7 @@ const (
 
 // Series names one line of figures through the run.
 type Series struct {
-	// Name is a name of the catalogue (names.go), or of runtime/metrics
+	// Name is a name of the catalogue, or of runtime/metrics
 	// verbatim, as in "/sched/goroutines:goroutines".
 	Name string
 	// Labels is the canonical label text made by Labels; empty for none.
