@@ -251,7 +251,8 @@ func TestOTLP(t *testing.T) {
 	for _, a := range body.ResourceMetrics[0].Resource.Attributes {
 		about[a.Key] = a.Value.GetStringValue()
 	}
-	if want := map[string]string{"service.name": "gateway", "redline.run": "20260131-orders", "redline.scenario": "orders"}; !reflect.DeepEqual(about, want) {
+	if want := map[string]string{"service.name": "gateway", "redline.run": "20260131-orders",
+		"redline.scenario": "orders"}; !reflect.DeepEqual(about, want) {
 		t.Errorf("resource %v", about)
 	}
 	named := map[string]*metrics.Metric{}
@@ -264,7 +265,8 @@ func TestOTLP(t *testing.T) {
 		sum.DataPoints[2].StartTimeUnixNano != began || sum.DataPoints[2].TimeUnixNano != began+3e8 {
 		t.Errorf("sum %v", sum)
 	}
-	if cpu := named["redline.process.cpu.user"]; cpu.Unit != "s" || !closeTo([]float64{cpu.GetSum().DataPoints[2].GetAsDouble()}, []float64{0.15}) {
+	if cpu := named["redline.process.cpu.user"]; cpu.Unit != "s" ||
+		!closeTo([]float64{cpu.GetSum().DataPoints[2].GetAsDouble()}, []float64{0.15}) {
 		t.Errorf("cpu %v", cpu)
 	}
 	if g := named["redline.load.in_flight"].GetGauge(); len(g.GetDataPoints()) != 3 || g.DataPoints[1].GetAsDouble() != 1 {
@@ -321,7 +323,8 @@ func TestPyroscope(t *testing.T) {
 	if err := json.Unmarshal(parts["sample_type_config"], &config); err != nil {
 		t.Fatal(err)
 	}
-	if string(parts["profile"]) != "a delta" || config["delay"]["units"] != "lock_nanoseconds" || config["delay"]["display-name"] != "mutex_duration" {
+	if string(parts["profile"]) != "a delta" || config["delay"]["units"] != "lock_nanoseconds" ||
+		config["delay"]["display-name"] != "mutex_duration" {
 		t.Errorf("%q", parts)
 	}
 }
@@ -364,7 +367,8 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s %v = %g, want %g", name, f.GetType(), got, want)
 		}
 	}
-	if h := families[histogramMetric].Metric[0].GetHistogram(); h.GetSampleCount() != 12 || h.Bucket[len(h.Bucket)-1].GetCumulativeCount() != 12 {
+	if h := families[histogramMetric].Metric[0].GetHistogram(); h.GetSampleCount() != 12 ||
+		h.Bucket[len(h.Bucket)-1].GetCumulativeCount() != 12 {
 		t.Errorf("%v", h)
 	}
 	if got := families["redline_load_errors_total"].Metric[0].Label[0]; got.GetName() != "kind" || got.GetValue() != `bad "one"` {
@@ -402,7 +406,8 @@ func get(t *testing.T, url, authorization string) (int, []byte) {
 func TestAddressThatIsTaken(t *testing.T) {
 	s := newStand(t, scenario.Export{Prometheus: "127.0.0.1:0"})
 	taken := strings.TrimSuffix(strings.TrimPrefix(s.page, "http://"), "/metrics")
-	if _, err := Open(Options{Export: scenario.Export{Prometheus: taken}, Clock: s.clock}); err == nil || !strings.Contains(err.Error(), "hint") {
+	if _, err := Open(Options{Export: scenario.Export{Prometheus: taken}, Clock: s.clock}); err == nil ||
+		!strings.Contains(err.Error(), "hint") {
 		t.Errorf("%v", err)
 	}
 	s.Finish()

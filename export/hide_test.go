@@ -21,7 +21,8 @@ func TestExportedLabelsHideSecrets(t *testing.T) {
 	hide.Learn(second)
 	g := newGather(timebase.Clock{}, timebase.DefaultWindow, hide)
 	for _, secret := range []string{first, second} {
-		g.add([]series.Point{{Series: series.Series{Name: series.LoadRequests, Labels: series.Labels("step", "pay-"+secret), Unit: "1"}, Value: 1}})
+		g.add([]series.Point{{Series: series.Series{Name: series.LoadRequests, Labels: series.Labels("step", "pay-"+
+			secret), Unit: "1"}, Value: 1}})
 		g.log("pay-"+secret, histogram.Latency, timebase.Span{To: timebase.DefaultWindow}, &histogram.Counts{})
 	}
 	var lines []string

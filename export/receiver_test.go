@@ -225,7 +225,8 @@ func (s *stand) drive(t *testing.T) {
 			s.Add(
 				series.Point{Window: w, Series: series.Series{Name: series.ProcessUser, Unit: "ns"}, Value: 5e7},
 				series.Point{Window: w, Series: series.Series{Name: "/gc/heap/allocs:bytes", Unit: "bytes"}, Value: 1 << 20},
-				series.Point{Window: w, Series: series.Series{Name: series.LoadErrors, Labels: series.Labels("kind", `bad "one"`), Unit: "1"}, Value: 0.5},
+				series.Point{Window: w, Series: series.Series{Name: series.LoadErrors, Labels: series.Labels("kind",
+					`bad "one"`), Unit: "1"}, Value: 0.5},
 			),
 			s.Counts("list", histogram.Latency, timebase.WindowSpan(w, timebase.DefaultWindow), &c),
 		)

@@ -107,10 +107,12 @@ func (t *Tee) Finish() []string {
 			return
 		}
 		if n := t.gather.lost(); n > 0 {
-			t.warnings = append(t.warnings, fmt.Sprintf("%d values were not exported: they came faster than they could be sent; the record has them", n))
+			t.warnings = append(t.warnings, fmt.Sprintf("%d values were not exported: they came faster than they could be "+
+				"sent; the record has them", n))
 		}
 		if n := t.gather.late; n > 0 {
-			t.warnings = append(t.warnings, fmt.Sprintf("%d values were not exported: they came more than %v after their window; the record has them", n, sendDelay))
+			t.warnings = append(t.warnings, fmt.Sprintf("%d values were not exported: they came more than %v after their "+
+				"window; the record has them", n, sendDelay))
 		}
 	})
 	return t.warnings

@@ -22,11 +22,13 @@ func TestLateValues(t *testing.T) {
 	g := newGather(timebase.Clock{}, timebase.DefaultWindow, nil)
 	requests := series.Series{Name: series.LoadRequests, Unit: "1"}
 	gauge := series.Series{Name: series.LoadInFlight, Unit: "1"}
-	g.add([]series.Point{{Window: 0, Series: requests, Value: 3}, {Window: 1, Series: requests, Value: 1}, {Window: 0, Series: gauge, Value: 7}})
+	g.add([]series.Point{{Window: 0, Series: requests, Value: 3}, {Window: 1, Series: requests, Value: 1},
+		{Window: 0, Series: gauge, Value: 7}})
 	if all := g.take(timebase.DefaultWindow); len(all) != 1 || len(all[0].values) != 2 || all[0].values[1].number != 3 {
 		t.Fatalf("%+v", all)
 	}
-	g.add([]series.Point{{Window: 0, Series: requests, Value: 2}, {Window: 0, Series: gauge, Value: 9}, {Window: 0, Series: gauge, Value: math.NaN()}})
+	g.add([]series.Point{{Window: 0, Series: requests, Value: 2}, {Window: 0, Series: gauge, Value: 9},
+		{Window: 0, Series: gauge, Value: math.NaN()}})
 	all := g.take(time.Hour)
 	if len(all) != 1 || len(all[0].values) != 1 || all[0].index != 1 || all[0].values[0].number != 6 {
 		t.Errorf("%+v", all)
@@ -66,9 +68,11 @@ func TestNames(t *testing.T) {
 		{"/sched/goroutines:goroutines", "", "1", "redline_go_sched_goroutines_goroutines", "redline.go.sched.goroutines.goroutines", "1"},
 		{"/gc/heap/allocs:bytes", "", "bytes", "redline_go_gc_heap_allocs_bytes_total", "redline.go.gc.heap.allocs.bytes", "By"},
 		{"/gc/heap/allocs:objects", "", "1", "redline_go_gc_heap_allocs_objects_total", "redline.go.gc.heap.allocs.objects", "1"},
-		{"/cpu/classes/gc/mark/assist:cpu-seconds", "", "ns", "redline_go_cpu_classes_gc_mark_assist_cpu_seconds_total", "redline.go.cpu.classes.gc.mark.assist.cpu-seconds", "s"},
+		{"/cpu/classes/gc/mark/assist:cpu-seconds", "", "ns", "redline_go_cpu_classes_gc_mark_assist_cpu_seconds_total",
+			"redline.go.cpu.classes.gc.mark.assist.cpu-seconds", "s"},
 		{"/sched/latencies:seconds", "q=p99", "ns", "redline_go_sched_latencies_seconds", "redline.go.sched.latencies.seconds", "s"},
-		{"/sched/latencies:seconds", "", "1", "redline_go_sched_latencies_seconds_events_total", "redline.go.sched.latencies.seconds.events", "1"},
+		{"/sched/latencies:seconds", "", "1", "redline_go_sched_latencies_seconds_events_total",
+			"redline.go.sched.latencies.seconds.events", "1"},
 		{"9 lives/é", "", "1/s", "redline__9_lives_per_second", "redline.9 lives/é", "1/s"},
 	} {
 		l := newLine(series.Series{Name: c.name, Labels: c.labels, Unit: c.unit})
@@ -94,7 +98,8 @@ func TestNamesDiffer(t *testing.T) {
 func catalogued() []string {
 	return []string{
 		series.LoadRequests, series.LoadErrors, series.LoadLatency, series.LoadService, series.TCPRetransmits, series.TCPRetransmitBy,
-		series.BlockLatency, series.BlockTime, series.CgroupMemory, series.CgroupMemoryLimit, series.GCLive, series.PoolWaits, series.PoolWaitTime,
+		series.BlockLatency, series.BlockTime, series.CgroupMemory, series.CgroupMemoryLimit, series.GCLive,
+		series.PoolWaits, series.PoolWaitTime,
 	}
 }
 

@@ -38,7 +38,8 @@ func BenchmarkOpen(b *testing.B) {
 	must(b, err)
 	for i := range int64(600) {
 		for s := range 300 {
-			must(b, w.Add(series.Point{Window: i, Series: series.Series{Name: "series", Labels: series.Labels("n", string(rune('a'+s))), Unit: "ns"}, Value: float64(i) * 1.7}))
+			must(b, w.Add(series.Point{Window: i, Series: series.Series{Name: "series",
+				Labels: series.Labels("n", string(rune('a'+s))), Unit: "ns"}, Value: float64(i) * 1.7}))
 		}
 	}
 	must(b, w.Close(Complete, ""))

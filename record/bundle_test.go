@@ -189,7 +189,8 @@ func TestTornAtAnyByte(t *testing.T) {
 	w := create(t)
 	s := series.Series{Name: "a", Labels: "x=y", Unit: "1"}
 	for i := range int64(4) {
-		must(t, w.Add(series.Point{Window: i, Series: s, Value: 7}, series.Point{Window: i, Series: series.Series{Name: fmt.Sprint("s", i), Unit: "1"}, Value: 7}))
+		must(t, w.Add(series.Point{Window: i, Series: s, Value: 7},
+			series.Point{Window: i, Series: series.Series{Name: fmt.Sprint("s", i), Unit: "1"}, Value: 7}))
 		must(t, func() error { w.onTimer(); return w.failed }())
 	}
 	h := histogram.New()

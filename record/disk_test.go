@@ -66,7 +66,8 @@ func TestConcurrentWriters(t *testing.T) {
 	for g := range writers {
 		wg.Go(func() {
 			for i := range int64(each) {
-				if err := w.Add(series.Point{Window: i, Series: series.Series{Name: "shared", Unit: "1"}, Value: 1}, series.Point{Window: i, Series: series.Series{Name: fmt.Sprint("own", g), Unit: "1"}, Value: 1}); err != nil {
+				if err := w.Add(series.Point{Window: i, Series: series.Series{Name: "shared", Unit: "1"}, Value: 1},
+					series.Point{Window: i, Series: series.Series{Name: fmt.Sprint("own", g), Unit: "1"}, Value: 1}); err != nil {
 					t.Error(err)
 				}
 				h := histogram.New()
@@ -107,9 +108,10 @@ func TestWriterRefuses(t *testing.T) {
 		"same span":    w.Profile(Profile{Type: "cpu", Span: s}),
 		"path as type": w.Profile(Profile{Type: "../x", Span: s}),
 		"backwards":    w.Trace(Trace{Span: timebase.Span{From: 10, To: 0}}),
-		"two units":    w.Add(series.Point{Window: 0, Series: series.Series{Name: "a", Unit: "ns"}, Value: 1}, series.Point{Window: 0, Series: series.Series{Name: "a", Unit: "1"}, Value: 1}),
-		"no name":      w.Add(series.Point{}),
-		"far window":   w.Add(series.Point{Window: 1 << 40, Series: series.Series{Name: "a", Unit: "ns"}, Value: 1}),
+		"two units": w.Add(series.Point{Window: 0, Series: series.Series{Name: "a", Unit: "ns"}, Value: 1},
+			series.Point{Window: 0, Series: series.Series{Name: "a", Unit: "1"}, Value: 1}),
+		"no name":    w.Add(series.Point{}),
+		"far window": w.Add(series.Point{Window: 1 << 40, Series: series.Series{Name: "a", Unit: "ns"}, Value: 1}),
 	} {
 		if err == nil {
 			t.Errorf("%s was taken", name)

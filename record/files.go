@@ -60,7 +60,8 @@ var (
 // spanName returns the file name of a profile or trace.
 func spanName(typ string, s timebase.Span, width time.Duration, ext string) string {
 	last := max(s.From, s.To-1)
-	return fmt.Sprintf("%s-w%d-w%d_%d-%d.%s", typ, timebase.Window(s.From, width), timebase.Window(last, width), int64(s.From), int64(s.To), ext)
+	return fmt.Sprintf("%s-w%d-w%d_%d-%d.%s", typ, timebase.Window(s.From, width), timebase.Window(last, width),
+		int64(s.From), int64(s.To), ext)
 }
 
 // parseSpanName is its inverse.

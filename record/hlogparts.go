@@ -105,7 +105,8 @@ func (w *Writer) joinLines(out io.Writer, j joint) error {
 			return err
 		}
 		err = histogram.ScanLog(files[n], func(i histogram.Interval, offset int64, payload []byte) error {
-			lines = append(lines, located{Interval: i, bin: windows.FloorDiv(timebase.Window(i.From, w.window), j.factor), file: n, offset: offset, payload: len(payload)})
+			lines = append(lines, located{Interval: i, bin: windows.FloorDiv(timebase.Window(i.From, w.window), j.factor),
+				file: n, offset: offset, payload: len(payload)})
 			return nil
 		})
 		if err != nil {

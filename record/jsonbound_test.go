@@ -20,9 +20,10 @@ func TestCountsAreBounded(t *testing.T) {
 		data []byte
 		read func() error
 	}{
-		database.File: {append(append([]byte(`{"statements":[`), bytes.Repeat([]byte(`{},`), 600_000)...), "{}]}"...), func() error { return r.ReadJSON(database.File, &database.Statements{}) }},
-		slowFile:      {bytes.Repeat([]byte("{}\n"), 300_000), func() error { _, err := r.SlowRequests(); return err }},
-		spansFile:     {bytes.Repeat([]byte("{}\n"), 300_000), func() error { _, err := r.Spans(); return err }},
+		database.File: {append(append([]byte(`{"statements":[`), bytes.Repeat([]byte(`{},`), 600_000)...), "{}]}"...),
+			func() error { return r.ReadJSON(database.File, &database.Statements{}) }},
+		slowFile:  {bytes.Repeat([]byte("{}\n"), 300_000), func() error { _, err := r.SlowRequests(); return err }},
+		spansFile: {bytes.Repeat([]byte("{}\n"), 300_000), func() error { _, err := r.Spans(); return err }},
 	} {
 		must(t, os.WriteFile(filepath.Join(dir, file), c.data, 0o644))
 		if err := c.read(); err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "more than") {

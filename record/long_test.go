@@ -33,7 +33,8 @@ func rare(w int64) bool { return w%37 == 5 }
 // longWindow is what a window of the run holds.
 func longWindow(w int64) []series.Point {
 	points := []series.Point{
-		{Window: w, Series: longAmount, Value: float64(100 + w%7)}, {Window: w, Series: longGauge, Value: float64(w)}, {Window: w, Series: longMedian, Value: 1e6}, {Window: w, Series: longTail, Value: float64(2e6 + w%100)},
+		{Window: w, Series: longAmount, Value: float64(100 + w%7)}, {Window: w, Series: longGauge, Value: float64(w)},
+		{Window: w, Series: longMedian, Value: 1e6}, {Window: w, Series: longTail, Value: float64(2e6 + w%100)},
 		{Window: w, Series: longMost, Value: float64(w % 100)}, {Window: w, Series: longTotal, Value: 4096},
 	}
 	if rare(w) {
@@ -122,7 +123,8 @@ func TestLongRun(t *testing.T) {
 	if from, to := r.Windows(); from != 0 || to != length {
 		t.Errorf("windows [%d, %d)", from, to)
 	}
-	want := []windows.Resolution{{Span: spanOf(minute, 30*minute), Width: 10 * time.Second}, {Span: spanOf(30*minute, 75*minute), Width: time.Second}}
+	want := []windows.Resolution{{Span: spanOf(minute, 30*minute), Width: 10 * time.Second},
+		{Span: spanOf(30*minute, 75*minute), Width: time.Second}}
 	if got := r.Thinned(); fmt.Sprint(got) != fmt.Sprint(want) || fmt.Sprint(r.Run.Resolution) != fmt.Sprint(want) {
 		t.Errorf("resolutions %v in the windows, %v in run.json, want %v", got, r.Run.Resolution, want)
 	}
@@ -147,7 +149,8 @@ func checkRules(t *testing.T, r *Record) {
 			series series.Series
 			want   float64
 		}{
-			{longGauge, float64(last)}, {longMedian, 1e6}, {longTail, 2e6 + float64(last%100)}, {longMost, float64(last % 100)}, {longTotal, 4096 * float64(c.factor)},
+			{longGauge, float64(last)}, {longMedian, 1e6}, {longTail, 2e6 + float64(last%100)},
+			{longMost, float64(last % 100)}, {longTotal, 4096 * float64(c.factor)},
 		} {
 			l := r.Series(of.series.Name, of.series.Labels, s)
 			if len(l.Values) != 1 || l.Values[0] != of.want || l.Width != time.Duration(c.factor)*testWidth || l.From != s.From {

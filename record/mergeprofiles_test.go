@@ -94,7 +94,8 @@ func TestProfilesAreMerged(t *testing.T) {
 	if got, duration := cpuOf(t, r); got != samples || duration != (n+1)*int64(10*time.Second) {
 		t.Errorf("%d samples over %v, want %d", got, time.Duration(duration), samples)
 	}
-	if list := r.Profiles("cpu"); len(list) != 5 || list[1].Span != (timebase.Span{From: time.Hour + 3*time.Second, To: 2*time.Hour + 3*time.Second}) {
+	if list := r.Profiles("cpu"); len(list) != 5 ||
+		list[1].Span != (timebase.Span{From: time.Hour + 3*time.Second, To: 2*time.Hour + 3*time.Second}) {
 		t.Errorf("%d CPU profiles: %v", len(list), list)
 	}
 	if len(r.Profiles("mutex")) != 1 || len(r.Profiles("heap")) != 1 {

@@ -124,11 +124,13 @@ func TestReserve(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	must(t, os.WriteFile(file, nil, 0o600))
 	for path, why := range map[string]string{given: "holds the bundle of another run", dir: "is not empty", file: "is a file"} {
-		if _, err := disk.Reserve(path); !errors.As(err, &taken) || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "hint: ") {
+		if _, err := disk.Reserve(path); !errors.As(err, &taken) || !strings.Contains(err.Error(), why) ||
+			!strings.Contains(err.Error(), "hint: ") {
 			t.Errorf("%s: %v, want that it %s", path, err, why)
 		}
 	}
-	if _, err := disk.Reserve(filepath.Join(file, "below")); err == nil || errors.As(err, &taken) || !strings.Contains(err.Error(), "nothing can be written in") {
+	if _, err := disk.Reserve(filepath.Join(file, "below")); err == nil || errors.As(err, &taken) ||
+		!strings.Contains(err.Error(), "nothing can be written in") {
 		t.Errorf("below a file: %v", err)
 	}
 }
@@ -164,7 +166,8 @@ func TestFullDiskAtTheStart(t *testing.T) {
 	}
 	small := smallDisk(t, 64<<10)
 	fillBut(t, small, page)
-	if _, err := disk.Reserve(filepath.Join(small, "bundle")); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(fmt.Sprint(err), "hint: free space") {
+	if _, err := disk.Reserve(filepath.Join(small, "bundle")); !errors.Is(err, syscall.ENOSPC) ||
+		!strings.Contains(fmt.Sprint(err), "hint: free space") {
 		t.Errorf("reserved on a full disk: %v", err)
 	}
 	if left, err := os.ReadDir(small); err != nil || len(left) != 1 {

@@ -224,7 +224,8 @@ func (c *chain) newer(slot int64) int64 {
 
 // done replaces the files of a step by the one that was made of them.
 func (c *chain) done(j joint, size int64, points int) {
-	made := part{first: j.parts[0].first, last: j.parts[len(j.parts)-1].last, factor: j.factor, ext: c.ext, path: j.path(), size: size, points: points}
+	made := part{first: j.parts[0].first, last: j.parts[len(j.parts)-1].last, factor: j.factor, ext: c.ext,
+		path: j.path(), size: size, points: points}
 	c.add(made) // drops those that it covers
 }
 

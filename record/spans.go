@@ -50,7 +50,8 @@ func (w *Writer) Spans(spans ...TraceSpan) error {
 		}
 		line = w.hide.Document(line)
 		if len(data)+len(line) >= MaxSpans {
-			failed = fmt.Errorf("write %s: %d of %d spans are left out, because the file would exceed %d bytes", filepath.Join(w.dir, spansFile), len(spans)-i, len(spans), MaxSpans)
+			failed = fmt.Errorf("write %s: %d of %d spans are left out, because the file would exceed %d bytes",
+				filepath.Join(w.dir, spansFile), len(spans)-i, len(spans), MaxSpans)
 			break
 		}
 		data = append(append(data, line...), '\n')

@@ -26,7 +26,8 @@ type thinner struct {
 }
 
 func newThinner(dir string, window time.Duration, steps ...func() (bool, error)) *thinner {
-	return &thinner{dir: dir, window: window, steps: steps, wake: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
+	return &thinner{dir: dir, window: window, steps: steps, wake: make(chan struct{}, 1), stop: make(chan struct{}),
+		stopped: make(chan struct{})}
 }
 
 // run works until close.

@@ -62,7 +62,8 @@ func TestRecordedTrees(t *testing.T) {
 	absent := math.NaN()
 	gauges := []string{series.CgroupQuota, series.CgroupMemory, series.CgroupMemoryLimit, series.CgroupMemoryHigh, series.CgroupMemoryInactive}
 	counters := []string{
-		series.CgroupThrottled, series.CgroupThrottles, series.CgroupPeriods, series.CgroupOOMKills, series.CgroupMemoryMaxes, series.CgroupOOMs, series.CgroupMemoryHighs,
+		series.CgroupThrottled, series.CgroupThrottles, series.CgroupPeriods, series.CgroupOOMKills,
+		series.CgroupMemoryMaxes, series.CgroupOOMs, series.CgroupMemoryHighs,
 		series.PressureCPU, series.PressureCPUFull, series.PressureMemoryFull, series.HostPressureCPU, series.HostPressureIOFull,
 	}
 	tests := []struct {
@@ -72,10 +73,12 @@ func TestRecordedTrees(t *testing.T) {
 		missing map[string]bool
 		says    string
 	}{
-		{"linux-6.18-v1", []float64{0.2, 270336, 64 << 20, absent, 0}, 12, map[string]bool{series.CgroupOOMs: true, series.CgroupMemoryHighs: true}, "version 1"},
+		{"linux-6.18-v1", []float64{0.2, 270336, 64 << 20, absent, 0}, 12, map[string]bool{series.CgroupOOMs: true,
+			series.CgroupMemoryHighs: true}, "version 1"},
 		// By runc, and with a namespace of control groups: the root of what is mounted
 		// is the container's own group.
-		{"linux-6.18-v1-container", []float64{1.5, 2801664, 512 << 20, absent, 147456}, 12, map[string]bool{series.CgroupOOMs: true, series.CgroupMemoryHighs: true, series.PressureCPUFull: true}, "version 1"},
+		{"linux-6.18-v1-container", []float64{1.5, 2801664, 512 << 20, absent, 147456}, 12,
+			map[string]bool{series.CgroupOOMs: true, series.CgroupMemoryHighs: true, series.PressureCPUFull: true}, "version 1"},
 		{"v2-container", []float64{2, 200 << 20, absent, 384 << 20, 32 << 20}, 10, nil, ""},
 		{"v2", []float64{1.5, 200 << 20, 512 << 20, 384 << 20, 32 << 20}, 10, nil, ""},
 	}

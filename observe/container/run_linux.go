@@ -87,7 +87,8 @@ func (s *state) look() {
 		return // Subtle: a process that has ended is moved to the root by the kernel
 	}
 	if s.groups != "" {
-		s.gaps = append(s.gaps, record.Gap{Span: timebase.Span{From: s.looked, To: s.subject.Clock.Now()}, Why: "the target moved to another control group"})
+		s.gaps = append(s.gaps, record.Gap{Span: timebase.Span{From: s.looked, To: s.subject.Clock.Now()},
+			Why: "the target moved to another control group"})
 		s.meter.Break()
 	}
 	s.groups = groups

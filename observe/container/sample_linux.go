@@ -130,7 +130,8 @@ func (s *state) findPressure() {
 	}
 	s.say("pressure.* is the host's: the target's group keeps none of its own (to enable: control groups of version 2)")
 	s.findPressures(host, "", []stall{
-		{"cpu", series.PressureCPU, ""}, {"memory", series.PressureMemory, series.PressureMemoryFull}, {"io", series.PressureIO, series.PressureIOFull},
+		{"cpu", series.PressureCPU, ""}, {"memory", series.PressureMemory, series.PressureMemoryFull},
+		{"io", series.PressureIO, series.PressureIOFull},
 	})
 }
 

@@ -96,7 +96,8 @@ func (m *Metrics) Open(ctx context.Context, subject observe.Subject) error {
 			return nil
 		}
 		if deadline.Err() != nil || !errors.Is(err, os.ErrNotExist) {
-			return &observe.Unsupported{What: "the probe's memory cannot be read", Enable: "run target and redline on one host, and build the target with the probe of this redline", Err: err}
+			return &observe.Unsupported{What: "the probe's memory cannot be read",
+				Enable: "run target and redline on one host, and build the target with the probe of this redline", Err: err}
 		}
 		sleepUntil(deadline, subject.Clock, subject.Clock.Now()+20*time.Millisecond)
 	}
@@ -310,7 +311,8 @@ func (m *Metrics) Health() record.SourceHealth {
 	}
 	if len(m.gaps) > 0 {
 		first := m.gaps[0]
-		texts = append(texts, fmt.Sprintf("no figures for %s, first from %.1f s to %.1f s: %s", notation.Time(m.unseen), first.From.Seconds(), first.To.Seconds(), first.Why))
+		texts = append(texts, fmt.Sprintf("no figures for %s, first from %.1f s to %.1f s: %s", notation.Time(m.unseen),
+			first.From.Seconds(), first.To.Seconds(), first.Why))
 	}
 	if m.foreign > 0 {
 		texts = append(texts, fmt.Sprintf("%d samples are dated in the future", m.foreign))

@@ -348,7 +348,8 @@ func TestMetricsRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = NewMetrics().Open(t.Context(), subject)
-	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "layout is version 1") || !strings.Contains(refusal.Enable, "build the target") {
+	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "layout is version 1") ||
+		!strings.Contains(refusal.Enable, "build the target") {
 		t.Errorf("a ring of another version: %v", err)
 	}
 	subject.Ring = t.TempDir()

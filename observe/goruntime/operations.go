@@ -62,7 +62,8 @@ func (o *Operations) Open(ctx context.Context, subject observe.Subject) error {
 	}
 	if _, _, err := o.snapshot(ctx); err != nil {
 		var remote *control.RemoteError
-		return &observe.Unsupported{What: "the target does not count its statements and calls", Enable: enable, Err: err, NotAsked: errors.As(err, &remote)}
+		return &observe.Unsupported{What: "the target does not count its statements and calls", Enable: enable, Err: err,
+			NotAsked: errors.As(err, &remote)}
 	}
 	return nil
 }

@@ -57,7 +57,8 @@ func TestTracesLieWithinOneCPUProfile(t *testing.T) {
 			}
 		}
 	}
-	for steady, want := range map[time.Duration]int{10 * time.Second: 1, 30 * time.Second: 1, 31 * time.Second: 2, 10 * time.Minute: 3, 50 * time.Millisecond: 0} {
+	for steady, want := range map[time.Duration]int{10 * time.Second: 1, 30 * time.Second: 1, 31 * time.Second: 2,
+		10 * time.Minute: 3, 50 * time.Millisecond: 0} {
 		if got := len(traceSpans(span(0, steady), Options{}.defaults())); got != want {
 			t.Errorf("%d traces in %v, want %d", got, steady, want)
 		}

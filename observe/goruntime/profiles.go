@@ -47,10 +47,12 @@ func NewProfiles(o Options) *Profiles { return &Profiles{options: o.defaults()} 
 // Describe implements observe.Source.
 func (p *Profiles) Describe() observe.Description {
 	return observe.Description{
-		Name:  "profiles",
-		Doc:   "Profiles of CPU, allocations, mutexes, blocking, heap and goroutines over the steady span.",
-		Needs: "redline's probe in the target, or net/http/pprof and its URL; mutex and block profiles over HTTP only if the target samples them.",
-		Cost:  "100 stacks per second and CPU, one mutex contention in 20, one blocking event per 100 ms blocked; a stop of the world below a millisecond at each end.",
+		Name: "profiles",
+		Doc:  "Profiles of CPU, allocations, mutexes, blocking, heap and goroutines over the steady span.",
+		Needs: "redline's probe in the target, or net/http/pprof and its URL; mutex and block profiles over HTTP only if " +
+			"the target samples them.",
+		Cost: "100 stacks per second and CPU, one mutex contention in 20, one blocking event per 100 ms blocked; a stop " +
+			"of the world below a millisecond at each end.",
 	}
 }
 
@@ -164,9 +166,11 @@ func (p *Profiles) takeSnapshots(ctx context.Context, sink observe.Sink) {
 	last := p.shots(ctx, sink)
 	if now := p.identity(ctx); now != id && now != "" && id != "" {
 		if a, b := first["heap"], last["heap"]; a.profile != nil && b.profile != nil {
-			p.gaps = append(p.gaps, record.Gap{Span: timebase.Span{From: a.at(), To: b.at()}, Of: "allocs, mutex and block profiles", Why: "another process took the target's place"})
+			p.gaps = append(p.gaps, record.Gap{Span: timebase.Span{From: a.at(), To: b.at()},
+				Of: "allocs, mutex and block profiles", Why: "another process took the target's place"})
 		}
-		p.add("another process took the target's place (%s, before %s): profiles of allocations, mutexes and blocking are left out because they are differences", now, id)
+		p.add("another process took the target's place (%s, before %s): profiles of allocations, mutexes and blocking are "+
+			"left out because they are differences", now, id)
 		return
 	}
 	for _, k := range kinds {
@@ -272,7 +276,8 @@ func (p *Profiles) shot(ctx context.Context, kind string) (best shot, err error)
 	spent := time.Duration(0)
 	for try := range shotTries {
 		// Not at once: the cause that interrupted one try interrupts the next.
-		if try > 0 && (spent > p.subject.Steady.Len()/shotShare || !sleepUntil(ctx, p.subject.Clock, p.subject.Clock.Now()+time.Duration(try)*shotPause)) {
+		if try > 0 && (spent > p.subject.Steady.Len()/shotShare ||
+			!sleepUntil(ctx, p.subject.Clock, p.subject.Clock.Now()+time.Duration(try)*shotPause)) {
 			break
 		}
 		asked := p.subject.Clock.Now()

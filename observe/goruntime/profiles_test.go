@@ -33,7 +33,8 @@ func steadyFor(s observe.Subject, length time.Duration) observe.Subject {
 // run runs an open source until ended reports that it did what is wanted of it,
 // or a generous time is over. The steady span begins with it, however long
 // opening took.
-func run(t *testing.T, s observe.Source, steady *timebase.Span, clock timebase.Clock, length time.Duration, ended func(*observetest.Sink) bool) *observetest.Sink {
+func run(t *testing.T, s observe.Source, steady *timebase.Span, clock timebase.Clock, length time.Duration,
+	ended func(*observetest.Sink) bool) *observetest.Sink {
 	t.Helper()
 	*steady = steadyFor(observe.Subject{Clock: clock}, length).Steady
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
@@ -376,7 +377,8 @@ func TestInflateIsBounded(t *testing.T) {
 }
 
 func TestPprofURL(t *testing.T) {
-	for _, base := range []string{"127.0.0.1:6060", "ftp://host/debug/pprof", "http:///debug/pprof", "http://host/debug/pprof?x=1", "http://ho st/", "http://h/\x00"} {
+	for _, base := range []string{"127.0.0.1:6060", "ftp://host/debug/pprof", "http:///debug/pprof",
+		"http://host/debug/pprof?x=1", "http://ho st/", "http://h/\x00"} {
 		var refusal *observe.Unsupported
 		if err := NewTraces(Options{}).Open(t.Context(), observe.Subject{Pprof: base}); !errors.As(err, &refusal) {
 			t.Errorf("%q: %v", base, err)

@@ -70,7 +70,8 @@ func TestNothingIsSubtractedAcrossTwoProcesses(t *testing.T) {
 				differences++
 			}
 		}
-		if reported := strings.Contains(p.Health().Why, "took the target's place"); differences != want || reported != (want == 0) || reported != (len(p.Health().Gaps) == 1) {
+		if reported := strings.Contains(p.Health().Why, "took the target's place"); differences != want ||
+			reported != (want == 0) || reported != (len(p.Health().Gaps) == 1) {
 			t.Errorf("replaced after %d shots: %d differences, %+v", after, differences, p.Health())
 		}
 	}
@@ -190,7 +191,8 @@ func TestEndpointThatDiesMidProfile(t *testing.T) {
 			t.Errorf("half a CPU profile is stored: %d bytes", len(got.Data))
 		}
 	}
-	if h := p.Health(); !h.OK || !strings.Contains(h.Why, "CPU profile: pprof: profile ends early") || strings.Contains(h.Why, "goroutineleak") {
+	if h := p.Health(); !h.OK || !strings.Contains(h.Why, "CPU profile: pprof: profile ends early") ||
+		strings.Contains(h.Why, "goroutineleak") {
 		t.Errorf("%+v", h)
 	}
 }

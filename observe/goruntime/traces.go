@@ -55,7 +55,8 @@ func (t *Traces) Describe() observe.Description {
 		Name:  "traces",
 		Doc:   "Short execution traces within the steady span, from which requests are taken apart, and of slow windows.",
 		Needs: "redline's probe in the target, or net/http/pprof and its URL.",
-		Cost:  "a few percent of the target's CPU while one is taken, a tenth of the time at most; half a percent where the flight recorder is on.",
+		Cost: "a few percent of the target's CPU while one is taken, a tenth of the time at most; half a percent where " +
+			"the flight recorder is on.",
 	}
 }
 

@@ -32,7 +32,8 @@ func (m *model) Open(_ context.Context, subject observe.Subject) error {
 func (m *model) Run(ctx context.Context, sink observe.Sink) error {
 	return observe.Every(ctx, m.subject.Clock, m.subject.Window, func(edge time.Duration) error {
 		_, err := m.bracket.Read(m.subject.Clock, func() error { return nil })
-		_ = sink.Add(series.Point{Window: observe.Ended(edge, m.subject.Window), Series: series.Series{Name: series.ProcessThreads, Unit: "1"}, Value: 1})
+		_ = sink.Add(series.Point{Window: observe.Ended(edge, m.subject.Window),
+			Series: series.Series{Name: series.ProcessThreads, Unit: "1"}, Value: 1})
 		return err
 	})
 }

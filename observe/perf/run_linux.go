@@ -157,7 +157,8 @@ func refused(c *counter) *observe.Unsupported {
 	case errors.Is(c.refused, unix.EMFILE):
 		u.Enable = "raise the limit of open files (ulimit -n)"
 	default:
-		u.Enable = "run redline as root or with CAP_PERFMON, or set kernel.perf_event_paranoid=1; in a container, allow perf_event_open in its seccomp profile"
+		u.Enable = "run redline as root or with CAP_PERFMON, or set kernel.perf_event_paranoid=1; in a container, allow " +
+			"perf_event_open in its seccomp profile"
 	}
 	return u
 }
@@ -204,7 +205,8 @@ func (s *state) sample() {
 			continue
 		}
 		s.meter.Forget(c.series, "") // missed amounts stay absent
-		s.vitals.Say("%s: others had the CPU's counters in some windows (to enable: end other profilers, or switch the NMI watchdog off with kernel.nmi_watchdog=0)", c.series)
+		s.vitals.Say("%s: others had the CPU's counters in some windows (to enable: end other profilers, or switch the "+
+			"NMI watchdog off with kernel.nmi_watchdog=0)", c.series)
 	}
 }
 

@@ -168,26 +168,30 @@ type served struct {
 
 func (f served) Current(ctx context.Context) (name string, size int64, err error) {
 	var found *string
-	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_current_logfile($1)", Args: []any{string(f.format)}, Read: server.One(&found)})
+	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_current_logfile($1)",
+		Args: []any{string(f.format)}, Read: server.One(&found)})
 	if err == nil && found == nil {
 		err = fmt.Errorf("the server names no file of %s", f.format)
 	}
 	if err != nil {
 		return "", 0, err
 	}
-	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " (pg_stat_file($1)).size", Args: []any{*found}, Read: server.One(&size)})
+	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " (pg_stat_file($1)).size",
+		Args: []any{*found}, Read: server.One(&size)})
 	return *found, size, err
 }
 
 func (f served) List(ctx context.Context, dir string) (names []string, err error) {
-	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_ls_dir($1)", Args: []any{dir}, Read: func(rows pgx.Rows) (err error) {
-		names, err = pgx.CollectRows(rows, pgx.RowTo[string])
-		return err
-	}})
+	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_ls_dir($1)", Args: []any{dir},
+		Read: func(rows pgx.Rows) (err error) {
+			names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+			return err
+		}})
 	return names, err
 }
 
 func (f served) Read(ctx context.Context, name string, offset int64, n int) (data []byte, err error) {
-	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_read_binary_file($1, $2, $3)", Args: []any{name, offset, int64(n)}, Read: server.One(&data)})
+	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_read_binary_file($1, $2, $3)",
+		Args: []any{name, offset, int64(n)}, Read: server.One(&data)})
 	return data, err
 }

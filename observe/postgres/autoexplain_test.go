@@ -18,8 +18,10 @@ import (
 // explaining are the settings of a server whose auto_explain logs every plan.
 func explaining(destination, format string) map[string]string {
 	return map[string]string{
-		"shared_preload_libraries": "pg_stat_statements,auto_explain", "logging_collector": "on", "log_directory": "log", "log_destination": destination,
-		"auto_explain.log_min_duration": "0", "auto_explain.log_analyze": "on", "auto_explain.log_verbose": "off", "auto_explain.log_format": format,
+		"shared_preload_libraries": "pg_stat_statements,auto_explain", "logging_collector": "on", "log_directory": "log",
+		"log_destination":               destination,
+		"auto_explain.log_min_duration": "0", "auto_explain.log_analyze": "on", "auto_explain.log_verbose": "off",
+		"auto_explain.log_format": format,
 	}
 }
 
@@ -64,7 +66,8 @@ func TestPlansOfAutoExplain(t *testing.T) {
 					}
 					found = true
 					root, err := index.Parse(s.Plan)
-					if err != nil || !strings.HasPrefix(s.PlanSource, "auto_explain") || root.Relation != "orders" || root.Actual == nil || *root.Actual != 50 || root.Removed != 4950 {
+					if err != nil || !strings.HasPrefix(s.PlanSource, "auto_explain") || root.Relation != "orders" ||
+						root.Actual == nil || *root.Actual != 50 || root.Removed != 4950 {
 						t.Errorf("%s: %q, %s, %q, %v", part, s.PlanSource, s.Plan, s.PlanError, err)
 					}
 				}
@@ -87,7 +90,8 @@ func log(t *testing.T, conn *pgx.Conn, destination, format string) {
 	for {
 		var there, as string
 		var named *string
-		if err := conn.QueryRow(t.Context(), "SELECT current_setting('log_destination'), current_setting('auto_explain.log_format'), pg_current_logfile($1)", destination).
+		if err := conn.QueryRow(t.Context(), "SELECT current_setting('log_destination'), "+
+			"current_setting('auto_explain.log_format'), pg_current_logfile($1)", destination).
 			Scan(&there, &as, &named); err != nil || time.Now().After(deadline) {
 			t.Fatalf("the log's format did not change: %v", err)
 		}
@@ -139,7 +143,8 @@ func withoutRights(t *testing.T, conn *pgx.Conn) {
 	defer far.Close()
 	far.CPU = nil // as of a server on another host
 	elsewhere := &Source{session: far}
-	if err := elsewhere.findPlanLog(t.Context()); err != nil || elsewhere.planLog.files != nil || !strings.Contains(strings.Join(elsewhere.blind, " "), "GRANT EXECUTE ON FUNCTION") {
+	if err := elsewhere.findPlanLog(t.Context()); err != nil || elsewhere.planLog.files != nil ||
+		!strings.Contains(strings.Join(elsewhere.blind, " "), "GRANT EXECUTE ON FUNCTION") {
 		t.Errorf("how to read the log is not said: %q, %v", elsewhere.blind, err)
 	}
 	r := run(t, dsn)
@@ -159,7 +164,8 @@ func withoutRights(t *testing.T, conn *pgx.Conn) {
 		if !strings.Contains(s.Text, "orders") {
 			continue
 		}
-		if source, _, _ := strings.Cut(s.PlanSource, ":"); s.Plan == nil || onHost != (source == "auto_explain") || !onHost && source != "EXPLAIN" {
+		if source, _, _ := strings.Cut(s.PlanSource, ":"); s.Plan == nil || onHost != (source == "auto_explain") ||
+			!onHost && source != "EXPLAIN" {
 			t.Errorf("%q, %s, %q", s.PlanSource, s.Plan, s.PlanError)
 		}
 	}

@@ -84,7 +84,8 @@ const refusing = "redline_refuses"
 // assertions fail unless the basis holds, and include changes until then.
 func (s *session) assertions(a author) []server.Query {
 	return []server.Query{
-		{SQL: "SELECT " + server.Marker + " (CASE WHEN " + s.condition(a.basis) + " THEN '1' ELSE '" + refusing + "' END)::pg_catalog.int4", Args: []any{a.user}},
+		{SQL: "SELECT " + server.Marker + " (CASE WHEN " + s.condition(a.basis) + " THEN '1' ELSE '" + refusing +
+			"' END)::pg_catalog.int4", Args: []any{a.user}},
 		// A table that nothing else of the transaction locks.
 		{SQL: "SELECT " + server.Marker + " FROM pg_catalog.pg_conversion LIMIT 0"},
 	}
@@ -106,7 +107,8 @@ func (s *session) explainPrepared(ctx context.Context, a author, parameters int)
 			s.Close() // anything that must not stay ends with the session
 		}
 	}()
-	call := "EXPLAIN (FORMAT JSON) " + server.Marker + " EXECUTE " + preparedName + "(" + strings.TrimSuffix(strings.Repeat("NULL,", parameters), ",") + ")"
+	call := "EXPLAIN (FORMAT JSON) " + server.Marker + " EXECUTE " + preparedName + "(" +
+		strings.TrimSuffix(strings.Repeat("NULL,", parameters), ",") + ")"
 	var rows [][]byte
 	explain := server.Query{SQL: call, Args: nil, Read: func(r pgx.Rows) error {
 		for r.Next() {

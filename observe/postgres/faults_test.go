@@ -173,7 +173,8 @@ func TestBlockingChain(t *testing.T) {
 	setup := connectTo(t, server.DSN)
 	exec(t, setup, "CREATE TABLE accounts (id int PRIMARY KEY, note text)")
 	exec(t, setup, "INSERT INTO accounts VALUES (1, 'a'), (2, 'b')")
-	head, middle, last := connectTo(t, server.DSN+"&application_name=head"), connectTo(t, server.DSN+"&application_name=middle"), connectTo(t, server.DSN+"&application_name=last")
+	head, middle, last := connectTo(t, server.DSN+"&application_name=head"), connectTo(t, server.DSN+
+		"&application_name=middle"), connectTo(t, server.DSN+"&application_name=last")
 	exec(t, head, "BEGIN")
 	exec(t, head, "UPDATE accounts SET note = 'hunter2' WHERE id = 1")
 	exec(t, middle, "BEGIN")
@@ -205,7 +206,8 @@ func TestBlockingChain(t *testing.T) {
 	}
 	r.stop()
 	if !slices.ContainsFunc(r.store.Idle, func(one database.Idle) bool {
-		return one.Application == "head" && one.State == "idle in transaction" && one.Text == "update accounts set note = ? where id = ?" && one.Most == 1 && one.Transaction > 0
+		return one.Application == "head" && one.State == "idle in transaction" &&
+			one.Text == "update accounts set note = ? where id = ?" && one.Most == 1 && one.Transaction > 0
 	}) || r.store.IdleReadings == 0 {
 		t.Errorf("the head's idle transaction is not in %+v", r.store.Idle)
 	}
@@ -238,14 +240,16 @@ func TestTLSIsSaidToBeMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = New().Open(t.Context(), observe.Subject{Clock: clock, Window: width, DSN: strings.Replace(server.DSN, "sslmode=disable", "sslmode=require", 1)})
+	err = New().Open(t.Context(), observe.Subject{Clock: clock, Window: width, DSN: strings.Replace(server.DSN,
+		"sslmode=disable", "sslmode=require", 1)})
 	var refusal *observe.Unsupported
 	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "sslmode=disable") || refusal.NotAsked {
 		t.Errorf("Open: %v", err)
 	}
 	// As a server says it whose pg_hba.conf has hostssl lines only.
 	config := connectTo(t, server.DSN).Config()
-	err = pgserver.Unreachable(config, &pgconn.PgError{Code: "28000", Message: `no pg_hba.conf entry for host "::1", user "u", database "d", no encryption`})
+	err = pgserver.Unreachable(config, &pgconn.PgError{Code: "28000",
+		Message: `no pg_hba.conf entry for host "::1", user "u", database "d", no encryption`})
 	if !strings.Contains(err.Error(), "sslmode=require") {
 		t.Errorf("TLS required: %v", err)
 	}

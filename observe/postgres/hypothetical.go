@@ -87,14 +87,16 @@ func (s *session) try(ctx context.Context, schema string, a author, create strin
 	c.Before = before
 	var name string
 	err = s.AskAfter(ctx, s.planning(a.as()), append(s.assertions(a),
-		server.Query{SQL: "SELECT " + server.Marker + " indexname FROM " + function("hypopg_create_index") + "($1)", Args: []any{create}, Read: server.One(&name)})...)
+		server.Query{SQL: "SELECT " + server.Marker + " indexname FROM " + function("hypopg_create_index") +
+			"($1)", Args: []any{create}, Read: server.One(&name)})...)
 	if err == nil {
 		c.After, err = s.cost(ctx, a, name, c)
 	}
 	if s.Conn.IsClosed() {
 		return err
 	}
-	if reset := s.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " " + function("hypopg_reset") + "()", Args: nil, Read: nil}); reset != nil {
+	if reset := s.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " " + function("hypopg_reset") +
+		"()", Args: nil, Read: nil}); reset != nil {
 		s.Close() // anything that must not stay ends with the session
 		return fmt.Errorf("forget the hypothetical index: %w", reset)
 	}

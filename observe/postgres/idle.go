@@ -105,7 +105,8 @@ func (i *idles) all() []database.Idle {
 		all = append(all, *one)
 	}
 	slices.SortFunc(all, func(a, b database.Idle) int {
-		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.State, b.State), cmp.Compare(a.Text, b.Text), cmp.Compare(a.Application, b.Application))
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.State, b.State), cmp.Compare(a.Text, b.Text),
+			cmp.Compare(a.Application, b.Application))
 	})
 	return all
 }

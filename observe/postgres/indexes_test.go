@@ -19,7 +19,8 @@ func catalogue(t *testing.T, conn *pgx.Conn) {
 		`CREATE TABLE orders (id int PRIMARY KEY, uid int, tenant int, seq int, email varchar(80), name text COLLATE "und-x-icu", code text COLLATE "C", created_at timestamptz, deleted_at timestamptz)`,
 		`INSERT INTO orders SELECT g, g % 1000, g % 500, g, 'User' || g || '@x.io', 'name' || g, 'c' || g, 'epoch'::timestamptz + g * interval '1 minute',
 			CASE WHEN g % 100 > 0 THEN 'epoch'::timestamptz END FROM generate_series(1, 40000) g`,
-		"CREATE INDEX orders_name ON orders (name)", "CREATE INDEX orders_code ON orders (code)", "CREATE INDEX orders_tenant ON orders (seq, tenant)",
+		"CREATE INDEX orders_name ON orders (name)", "CREATE INDEX orders_code ON orders (code)",
+		"CREATE INDEX orders_tenant ON orders (seq, tenant)",
 		"CREATE TABLE items (id int PRIMARY KEY, order_id int REFERENCES orders ON DELETE CASCADE)",
 		"INSERT INTO items SELECT g, g % 40000 + 1 FROM generate_series(1, 60000) g",
 		"ANALYZE",
@@ -76,13 +77,18 @@ func TestAdvisedIndexesAreUsed(t *testing.T) {
 	catalogue(t, conn)
 	cases := []struct{ name, sql, literal, want string }{
 		{"equality", "SELECT id FROM orders WHERE uid = $1", "SELECT id FROM orders WHERE uid = 7", "orders (uid)"},
-		{"order and limit", "SELECT id, seq FROM orders WHERE tenant = $1 ORDER BY created_at DESC LIMIT 5", "SELECT id, seq FROM orders WHERE tenant = 7 ORDER BY created_at DESC LIMIT 5", "orders (tenant, created_at DESC)"},
-		{"pattern", "SELECT seq FROM orders WHERE name LIKE $1", "SELECT seq FROM orders WHERE name LIKE 'name77%'", "orders (name text_pattern_ops)"},
-		{"lower", "SELECT uid FROM orders WHERE lower(email) = $1", "SELECT uid FROM orders WHERE lower(email) = 'user7@x.io'", "orders (lower((email)::text))"},
-		{"partial", "SELECT tenant FROM orders WHERE deleted_at IS NULL AND email = $1", "SELECT tenant FROM orders WHERE deleted_at IS NULL AND email = 'User700@x.io'", "orders (email) WHERE deleted_at IS NULL"},
+		{"order and limit", "SELECT id, seq FROM orders WHERE tenant = $1 ORDER BY created_at DESC LIMIT 5",
+			"SELECT id, seq FROM orders WHERE tenant = 7 ORDER BY created_at DESC LIMIT 5", "orders (tenant, created_at DESC)"},
+		{"pattern", "SELECT seq FROM orders WHERE name LIKE $1", "SELECT seq FROM orders WHERE name LIKE 'name77%'",
+			"orders (name text_pattern_ops)"},
+		{"lower", "SELECT uid FROM orders WHERE lower(email) = $1",
+			"SELECT uid FROM orders WHERE lower(email) = 'user7@x.io'", "orders (lower((email)::text))"},
+		{"partial", "SELECT tenant FROM orders WHERE deleted_at IS NULL AND email = $1",
+			"SELECT tenant FROM orders WHERE deleted_at IS NULL AND email = 'User700@x.io'", "orders (email) WHERE deleted_at IS NULL"},
 		{"foreign key", "DELETE FROM orders WHERE id = $1", "SELECT FROM items WHERE order_id = 9", "items (order_id)"},
 	}
-	args := map[string]any{"equality": 7, "order and limit": 7, "pattern": "name77%", "lower": "user7@x.io", "partial": "User700@x.io", "foreign key": 9}
+	args := map[string]any{"equality": 7, "order and limit": 7, "pattern": "name77%", "lower": "user7@x.io",
+		"partial": "User700@x.io", "foreign key": 9}
 	statements := map[string][]any{"SELECT code FROM orders WHERE code LIKE $1": {"c77%"}, "SELECT created_at FROM orders WHERE id = $1": {5}}
 	for _, c := range cases {
 		statements[c.sql] = []any{args[c.name]}

@@ -123,7 +123,8 @@ func (s *Source) Health() record.SourceHealth {
 		why = append(why, fmt.Sprintf("%d windows were skipped for want of CPU", s.missed))
 	}
 	if k := s.pace.slowest; k > 1 {
-		why = append(why, fmt.Sprintf("readings took long, so that at times only one window in %d was read (amounts are spread evenly over the windows between)", k))
+		why = append(why, fmt.Sprintf("readings took long, so that at times only one window in %d was read (amounts are "+
+			"spread evenly over the windows between)", k))
 	}
 	if k := s.statementPace.slowest; k > 1 {
 		why = append(why, fmt.Sprintf(costNote, k))
@@ -132,7 +133,8 @@ func (s *Source) Health() record.SourceHealth {
 		why = append(why, fmt.Sprintf("more than %d different chains of blocked sessions were met; the others are left out", maxChains))
 	}
 	if s.evicted > 0 {
-		why = append(why, fmt.Sprintf("pg_stat_statements was full and dropped statements %d times, so that rare ones are missing: raise pg_stat_statements.max", s.evicted))
+		why = append(why, fmt.Sprintf("pg_stat_statements was full and dropped statements %d times, so that rare ones are "+
+			"missing: raise pg_stat_statements.max", s.evicted))
 	}
 	if text := s.lost.text(); text != "" {
 		why = append(why, text)

@@ -352,7 +352,8 @@ func TestRefusals(t *testing.T) {
 	r := run(t, dsnOf(config, "nobody_much", "pw-of-nobody", config.Database, config.Port))
 	r.base(t)
 	r.stop()
-	for _, want := range []string{`GRANT pg_read_all_stats TO "nobody_much"`, "shared_preload_libraries", "CREATE EXTENSION pg_stat_statements"} {
+	for _, want := range []string{`GRANT pg_read_all_stats TO "nobody_much"`, "shared_preload_libraries",
+		"CREATE EXTENSION pg_stat_statements"} {
 		if why := r.Health().Why; !strings.Contains(why, want) {
 			t.Errorf("%q does not say %q", why, want)
 		}

@@ -29,9 +29,11 @@ func TestLedger(t *testing.T) {
 	l.read(100*ms, map[server.Entry]server.Figures{row(1, 7): {Calls: 1000, Exec: 5000}})
 	l.read(200*ms, map[server.Entry]server.Figures{row(1, 7): {Calls: 1010, Exec: 5020}})
 	// A second user of the same statement, and a statement that is new.
-	l.read(300*ms, map[server.Entry]server.Figures{row(1, 7): {Calls: 1020, Exec: 5040}, row(2, 7): {Calls: 5, Exec: 5}, row(1, 8): {Calls: 2, Exec: 1, Rows: 4}})
+	l.read(300*ms, map[server.Entry]server.Figures{row(1, 7): {Calls: 1020, Exec: 5040},
+		row(2, 7): {Calls: 5, Exec: 5}, row(1, 8): {Calls: 2, Exec: 1, Rows: 4}})
 	// The first entry was dropped and came again: what it lost is not known.
-	lost := l.read(400*ms, map[server.Entry]server.Figures{row(1, 7): {Calls: 3, Exec: 6}, row(2, 7): {Calls: 5, Exec: 5}, row(1, 8): {Calls: 2, Exec: 1, Rows: 4}})
+	lost := l.read(400*ms, map[server.Entry]server.Figures{row(1, 7): {Calls: 3, Exec: 6},
+		row(2, 7): {Calls: 5, Exec: 5}, row(1, 8): {Calls: 2, Exec: 1, Rows: 4}})
 	if lost != 1 {
 		t.Errorf("%d entries lost, want 1", lost)
 	}
@@ -282,7 +284,8 @@ func TestRedact(t *testing.T) {
 // FuzzRedact: a constant that follows a query's beginning is never kept,
 // wherever the beginning has left quotes and comments open.
 func FuzzRedact(f *testing.F) {
-	for _, text := range []string{"SELECT a", `SELECT "x`, "UPDATE t SET a = 'b", `SELECT E'\'`, "SELECT /* ", "SELECT $a$ ", "ALTER ROLE x ", "WITH a AS ("} {
+	for _, text := range []string{"SELECT a", `SELECT "x`, "UPDATE t SET a = 'b", `SELECT E'\'`, "SELECT /* ",
+		"SELECT $a$ ", "ALTER ROLE x ", "WITH a AS ("} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -312,7 +315,8 @@ func TestStatementQueriesFitTheExtension(t *testing.T) {
 		has, not []string
 		planning bool
 	}{
-		{"userid dbid queryid query calls total_time rows", []string{" total_time,", "0::float8"}, []string{"toplevel", "total_exec_time"}, false},
+		{"userid dbid queryid query calls total_time rows", []string{" total_time,", "0::float8"},
+			[]string{"toplevel", "total_exec_time"}, false},
 		{"plans total_plan_time total_exec_time", []string{"total_exec_time, total_plan_time"}, []string{"toplevel"}, true},
 		{"toplevel total_plan_time total_exec_time", []string{"AND toplevel"}, nil, true},
 	}
@@ -435,8 +439,11 @@ func TestPool(t *testing.T) {
 	meter := &observe.Meter{Width: 100 * ms}
 	var p pool
 	at := time.Unix(0, 0)
-	p.deliver(meter, 100*ms, []server.Client{{PID: 1, Application: "svc", State: "idle", Started: at, Age: time.Second}, {PID: 2, Application: "svc", State: "active", Started: at, Age: 3 * time.Second}})
-	p.deliver(meter, 200*ms, []server.Client{{PID: 1, Application: "svc", State: "idle", Started: at, Age: time.Second}, {PID: 2, Application: "svc", State: "idle", Started: at.Add(ms), Age: ms}, {PID: 3, Application: "", State: "", Started: at, Age: ms}})
+	p.deliver(meter, 100*ms, []server.Client{{PID: 1, Application: "svc", State: "idle", Started: at,
+		Age: time.Second}, {PID: 2, Application: "svc", State: "active", Started: at, Age: 3 * time.Second}})
+	p.deliver(meter, 200*ms, []server.Client{{PID: 1, Application: "svc", State: "idle", Started: at,
+		Age: time.Second}, {PID: 2, Application: "svc", State: "idle", Started: at.Add(ms), Age: ms},
+		{PID: 3, Application: "", State: "", Started: at, Age: ms}})
 	crowd := []server.Client{}
 	for i := range int32(100) {
 		crowd = append(crowd, server.Client{PID: 10 + i, Application: strings.Repeat("n", int(i)), State: "idle", Started: at, Age: ms})

@@ -177,8 +177,10 @@ func (s *session) basisOf(ctx context.Context, user uint32) (author, error) {
 		return "(SELECT p.proname::pg_catalog.text" + of + " ORDER BY p.oid DESC LIMIT 1)"
 	}
 	err := s.AskAfter(ctx, s.planning("none"), server.Query{
-		SQL: "SELECT " + server.Marker + " pg_catalog.pg_get_userbyid($1), session_user, $1 OPERATOR(pg_catalog.=) " + sessionRole + ", " + superuser +
-			", " + s.canBecome(sessionRole, "$1::pg_catalog.oid") + ", " + s.condition(own) + ", " + s.condition(above) + ", " + s.condition(become) +
+		SQL: "SELECT " + server.Marker + " pg_catalog.pg_get_userbyid($1), session_user, $1 OPERATOR(pg_catalog.=) " +
+			sessionRole + ", " + superuser +
+			", " + s.canBecome(sessionRole, "$1::pg_catalog.oid") + ", " + s.condition(own) + ", " + s.condition(above) +
+			", " + s.condition(become) +
 			", " + sample(s.foreign()) + ", " + sample(code),
 		Args: []any{user},
 		Read: server.One(&a.role, &session, &isOwn, &isSuper, &mayBecome, &bases[0], &bases[1], &bases[2], &foreignName, &codeName),
@@ -192,13 +194,16 @@ func (s *session) basisOf(ctx context.Context, user uint32) (author, error) {
 	switch {
 	case a.basis != refused || err != nil:
 	case !isOwn && !mayBecome:
-		a.why = fmt.Sprintf("it is a statement of role %q, with whose rights %q may not plan it: give redline a DSN of role %q, or grant that role to %q", a.role, session, a.role, session)
+		a.why = fmt.Sprintf("it is a statement of role %q, with whose rights %q may not plan it: give redline a DSN of "+
+			"role %q, or grant that role to %q", a.role, session, a.role, session)
 	case foreignName != nil && isOwn && !isSuper:
-		a.why = fmt.Sprintf("function %q is another role's, and PUBLIC may create more in the search path: revoke CREATE there from PUBLIC", *foreignName)
+		a.why = fmt.Sprintf("function %q is another role's, and PUBLIC may create more in the search path: revoke CREATE "+
+			"there from PUBLIC", *foreignName)
 	case foreignName != nil:
 		a.why = fmt.Sprintf("planning could run function %q, another role's, with the rights of %q", *foreignName, session) + enable
 	case codeName != nil:
-		a.why = fmt.Sprintf("it is a statement of role %q, and planning could run function %q, which can leave that role for %q: give redline a DSN of role %q", a.role, *codeName, session, a.role)
+		a.why = fmt.Sprintf("it is a statement of role %q, and planning could run function %q, which can leave that role "+
+			"for %q: give redline a DSN of role %q", a.role, *codeName, session, a.role)
 	default:
 		a.why = fmt.Sprintf("it is a statement of role %q", a.role) + enable
 	}
@@ -213,7 +218,8 @@ func (s *session) refusal(a author) string {
 	// Before version 1.9 the extension did not separate statements of clients from
 	// those that functions run.
 	if s.Nested {
-		return "pg_stat_statements before 1.9 does not separate it from statements inside functions: run ALTER EXTENSION pg_stat_statements UPDATE"
+		return "pg_stat_statements before 1.9 does not separate it from statements inside functions: run ALTER EXTENSION " +
+			"pg_stat_statements UPDATE"
 	}
 	return ""
 }

@@ -27,7 +27,8 @@ func (w *watch) fetchTexts(ctx context.Context) error {
 	if len(missing) == 0 || w.session.Queries.Texts == "" {
 		return nil
 	}
-	err := w.session.Ask(ctx, server.Query{SQL: w.session.Queries.Texts, Args: []any{w.session.DB, missing, maxText + 1}, Read: func(rows pgx.Rows) error {
+	err := w.session.Ask(ctx, server.Query{SQL: w.session.Queries.Texts, Args: []any{w.session.DB, missing,
+		maxText + 1}, Read: func(rows pgx.Rows) error {
 		for rows.Next() {
 			var id int64
 			var text *string

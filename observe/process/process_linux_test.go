@@ -219,7 +219,8 @@ func TestRecordedTree(t *testing.T) {
 	}
 	// Nothing moves in a recording: every counter is there and stands still.
 	for _, name := range []string{
-		series.ProcessUser, series.ProcessSystem, series.ProcessReaped, series.ProcessRunDelay, series.ProcessMinorFaults, series.ProcessMajorFaults,
+		series.ProcessUser, series.ProcessSystem, series.ProcessReaped, series.ProcessRunDelay, series.ProcessMinorFaults,
+		series.ProcessMajorFaults,
 		series.ProcessVoluntary, series.ProcessInvoluntary, series.ProcessReadBytes, series.ProcessWriteBytes, series.HostBusy, series.HostSteal,
 	} {
 		if sum, n := sink.Sum(name, ""); n == 0 || sum != 0 {

@@ -178,7 +178,8 @@ func TestBadExportsAreRefused(t *testing.T) {
 			t.Errorf("%s: status %d, want %d", name, got, c.want)
 		}
 	}
-	if got := grpcstatus.Code(call(t, r.url, export("big", entry(strings.Repeat("n", maxBody), true, 2, 1, time.Now())), nil, grpc.UseCompressor("gzip"))); got != codes.ResourceExhausted {
+	if got := grpcstatus.Code(call(t, r.url, export("big", entry(strings.Repeat("n", maxBody), true, 2, 1,
+		time.Now())), nil, grpc.UseCompressor("gzip"))); got != codes.ResourceExhausted {
 		t.Errorf("a bomb over gRPC: %v", got)
 	}
 	if got := post(t, r.url, protobuf, good); got != 200 {
@@ -273,7 +274,8 @@ func TestFlood(t *testing.T) {
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 32<<20 {
 		t.Errorf("memory grew by %d bytes", grown)
 	}
-	if dropped, _ := r.sink.Sum(series.SpansDropped, ""); int64(dropped) != tally.dropped || strings.Contains(h.Why, "were dropped") != (dropped > 0) {
+	if dropped, _ := r.sink.Sum(series.SpansDropped, ""); int64(dropped) != tally.dropped ||
+		strings.Contains(h.Why, "were dropped") != (dropped > 0) {
 		t.Errorf("%v dropped in the series, %d were; health %q", dropped, tally.dropped, h.Why)
 	}
 	t.Logf("%d spans in %v, %d looked at", tally.received, took, admitted)

@@ -77,7 +77,8 @@ func TestOneTraceIsBounded(t *testing.T) {
 
 func TestSecretsAreNotKept(t *testing.T) {
 	s, _ := testStore(t)
-	bad := entry("GET /x?token=hunter2", true, 1, 1, time.Now(), text("peer.service", "http://u:hunter2@h"), text("http.request.header.cookie", "hunter2"))
+	bad := entry("GET /x?token=hunter2", true, 1, 1, time.Now(), text("peer.service", "http://u:hunter2@h"),
+		text("http.request.header.cookie", "hunter2"))
 	bad.Status = &trace.Status{Code: 2, Message: `dial: password=hunter2 {"api_key": "hunter2"}`}
 	s.mustTake(t, "svc password=hunter2", bad)
 	for _, r := range s.recorded() {

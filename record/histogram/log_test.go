@@ -88,7 +88,8 @@ func TestQuantilesOf(t *testing.T) {
 		name string
 		got  int64
 		want float64
-	}{{"min", q.Min, 1}, {"mean", q.Mean, 500.5}, {"p50", q.P50, 500}, {"p90", q.P90, 900}, {"p95", q.P95, 950}, {"p99", q.P99, 990}, {"p99.9", q.P999, 999}, {"max", q.Max, 1000}} {
+	}{{"min", q.Min, 1}, {"mean", q.Mean, 500.5}, {"p50", q.P50, 500}, {"p90", q.P90, 900}, {"p95", q.P95, 950},
+		{"p99", q.P99, 990}, {"p99.9", q.P999, 999}, {"max", q.Max, 1000}} {
 		if ms := float64(c.got) / 1e6; math.Abs(ms/c.want-1) > 0.001 {
 			t.Errorf("%s is %v ms, want %v", c.name, ms, c.want)
 		}

@@ -143,7 +143,8 @@ func TestWaste(t *testing.T) {
 
 func TestReferences(t *testing.T) {
 	parent := table("orders")
-	parent.References = []database.Reference{{Schema: "public", Table: "items", Columns: []string{"order_id"}, Pages: 700}, {Schema: "public", Table: "notes", Columns: []string{"order_id"}, Indexed: true}}
+	parent.References = []database.Reference{{Schema: "public", Table: "items", Columns: []string{"order_id"},
+		Pages: 700}, {Schema: "public", Table: "notes", Columns: []string{"order_id"}, Indexed: true}}
 	root, err := Parse([]byte(`[{"Plan":{"Node Type":"ModifyTable","Operation":"Delete","Relation Name":"orders","Plans":[]}}]`))
 	if err != nil {
 		t.Fatal(err)

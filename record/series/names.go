@@ -53,7 +53,7 @@ const (
 	CgroupMemory         = "cgroup.memory"                 // gauge, bytes: memory charged to the group
 	CgroupMemoryLimit    = "cgroup.memory.limit"           // gauge, bytes: the tightest limit; absent when unlimited
 	CgroupMemoryHigh     = "cgroup.memory.high"            // gauge, bytes: above which the group is slowed down; absent when unlimited
-	CgroupMemoryInactive = "cgroup.memory.inactive_file"   // gauge, bytes: page cache not used of late, which the kernel reclaims before it kills
+	CgroupMemoryInactive = "cgroup.memory.inactive_file"   // gauge, bytes: page cache that the kernel reclaims before it kills
 	CgroupMemoryHighs    = "cgroup.memory.events.high"     // counter, 1: times the group was slowed down above memory.high
 	CgroupMemoryMaxes    = "cgroup.memory.events.max"      // counter, 1: times memory was about to pass the limit
 	CgroupOOMs           = "cgroup.memory.events.oom"      // counter, 1: allocations about to fail at the limit
@@ -179,7 +179,7 @@ const (
 
 	// The target's own TCP sockets, sampled by sock_diag.
 	SocketsEstablished  = "sockets.established"       // gauge, 1: established connections
-	SocketsOutwards     = "sockets.outwards"          // gauge, 1: established connections that the target opened; to is self (a port it listens on) or other
+	SocketsOutwards     = "sockets.outwards"          // gauge, 1: connections that it opened; to is self (its own port) or other
 	SocketsCloseWait    = "sockets.close_wait"        // gauge, 1: connections closed by the peer and not by the target
 	SocketsTimeWait     = "sockets.time_wait"         // gauge, 1: sockets in TIME_WAIT of the target's ports and destinations
 	SocketsTimeWaitPeer = "sockets.time_wait.to_peer" // gauge, 1: of these, the most towards one address and port
@@ -188,7 +188,7 @@ const (
 	SocketsSegments     = "sockets.segments_out"      // counter, 1: segments sent, retransmitted ones included
 	SocketsRetransmits  = "sockets.retransmits"       // counter, 1: segments retransmitted
 	SocketsBusy         = "sockets.busy"              // counter, ns: time sockets had data to send
-	SocketsLimited      = "sockets.limited"           // counter, ns: of these, limited by rwnd (the receiver's window), sndbuf (the send buffer) or path (the rest)
+	SocketsLimited      = "sockets.limited"           // counter, ns: of these, waiting for rwnd (receiver), sndbuf (send buffer) or path
 	SocketsCwndFull     = "sockets.cwnd_full"         // gauge, 1: sockets whose congestion window is full
 	SocketsUnacked      = "sockets.unacked"           // gauge, 1: segments in flight
 	SocketsSendQueue    = "sockets.send_queue"        // gauge, bytes: bytes sent and not acknowledged
@@ -213,7 +213,7 @@ const (
 	FsyncLatency      = "fsync.latency"      // gauge, ns: fsync and fdatasync of the target
 	FsyncCalls        = "fsync.calls"        // counter, 1: syncs that ended
 	FsyncTime         = "fsync.time"         // counter, ns: time of these, summed
-	KernelCalibration = "kernel.calibration" // gauge, 1: eBPF's own count in the namespace minus the kernel's, since the source opened; of is retransmits, active_opens or passive_opens
+	KernelCalibration = "kernel.calibration" // gauge, 1: eBPF's count minus the kernel's since the source opened; of is what is counted
 
 	// Spans, as services exported them. Those of a service are its entries: spans of kind server or
 	// consumer, or without a parent, by when they ended.

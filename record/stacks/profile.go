@@ -70,7 +70,8 @@ func merge(rec *record.Record, typ string, note func(format string, args ...any)
 	}
 	picked := record.Spread(len(listed), func(i int) int64 { return rec.ProfileSize(listed[i]) }, MaxBytes, maxProfiles)
 	if left := len(listed) - len(picked); left > 0 && note != nil {
-		note("%d of %d %s profiles left out, evenly over the run: %d of %d MB in all are read at most", left, len(listed), typ, maxProfiles, MaxBytes>>20)
+		note("%d of %d %s profiles left out, evenly over the run: %d of %d MB in all are read at most", left, len(listed),
+			typ, maxProfiles, MaxBytes>>20)
 	}
 	unpacked := int64(0)
 	for i, at := range picked {

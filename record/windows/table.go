@@ -50,7 +50,8 @@ func newTable() *Table { return New(timebase.DefaultWindow) }
 
 // New returns an empty table for windows of a width.
 func New(window time.Duration) *Table {
-	return &Table{width: window, index: map[seriesKey]int{}, grid: grid{slot: SlotWindows(window), factors: map[int64]int64{}, last: math.MinInt64}}
+	return &Table{width: window, index: map[seriesKey]int{}, grid: grid{slot: SlotWindows(window),
+		factors: map[int64]int64{}, last: math.MinInt64}}
 }
 
 // define returns the index of a series, which it adds when it is new.

@@ -72,7 +72,8 @@ func FuzzReadJournal(f *testing.F) {
 // other values, but no panic.
 func TestFlippedBytes(t *testing.T) {
 	in := newTable()
-	for _, s := range []series.Series{{Name: "a", Unit: "1"}, {Name: "b", Labels: "q=p50", Unit: "ns"}, {Name: "b", Labels: "q=p99", Unit: "ns"}} {
+	for _, s := range []series.Series{{Name: "a", Unit: "1"}, {Name: "b", Labels: "q=p50", Unit: "ns"},
+		{Name: "b", Labels: "q=p99", Unit: "ns"}} {
 		i, err := in.define(s)
 		must(t, err)
 		for w := range int64(21) {

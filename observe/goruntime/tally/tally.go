@@ -48,7 +48,8 @@ type counted struct{ calls, errors, nanos, longest, rows, opened, undated, held 
 
 // minus returns the difference to an earlier reading. The longest is of the whole time.
 func (c counted) minus(b counted) counted {
-	return counted{c.calls - b.calls, c.errors - b.errors, c.nanos - b.nanos, c.longest, c.rows - b.rows, c.opened - b.opened, c.undated - b.undated, c.held - b.held}
+	return counted{c.calls - b.calls, c.errors - b.errors, c.nanos - b.nanos, c.longest, c.rows - b.rows,
+		c.opened - b.opened, c.undated - b.undated, c.held - b.held}
 }
 
 // Bounds on a target's input.

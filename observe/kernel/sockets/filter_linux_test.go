@@ -52,7 +52,8 @@ func TestPortFilter(t *testing.T) {
 	} {
 		var got [3][2]int
 		others := 0
-		_, whole, err := d.dump(query{states: 1 << established, informed: true, filter: portFilter(test.local, test.remote)}, func(s *socket, _ timebase.Span) {
+		_, whole, err := d.dump(query{states: 1 << established, informed: true, filter: portFilter(test.local,
+			test.remote)}, func(s *socket, _ timebase.Span) {
 			if i := slices.Index(ports, s.local.Port()); i >= 0 {
 				got[i][0]++
 			} else if i := slices.Index(ports, s.remote.Port()); i >= 0 {
@@ -89,15 +90,16 @@ func TestPartsAreDated(t *testing.T) {
 	begun := clock.Now()
 	var parts []timebase.Span
 	seen := 0
-	_, _, err = d.dump(query{states: connected, informed: true, filter: portFilter([]uint16{port}, nil)}, func(s *socket, looked timebase.Span) {
-		seen++
-		if n := len(parts); n == 0 || parts[n-1] != looked {
-			parts = append(parts, looked)
-		}
-		if looked.To > clock.Now() {
-			t.Errorf("a socket is told of before it was looked at: %v", looked)
-		}
-	})
+	_, _, err = d.dump(query{states: connected, informed: true, filter: portFilter([]uint16{port}, nil)},
+		func(s *socket, looked timebase.Span) {
+			seen++
+			if n := len(parts); n == 0 || parts[n-1] != looked {
+				parts = append(parts, looked)
+			}
+			if looked.To > clock.Now() {
+				t.Errorf("a socket is told of before it was looked at: %v", looked)
+			}
+		})
 	if err != nil || seen != 300 || len(parts) < 3 {
 		t.Fatalf("%d sockets in %d parts, %v; want 300 in several", seen, len(parts), err)
 	}

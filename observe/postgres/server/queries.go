@@ -40,7 +40,8 @@ func DatabaseSQL(version int) string {
 	if version < 140000 {
 		sessions = "NULL::bigint"
 	}
-	return "SELECT /* redline */ statement_timestamp(), clock_timestamp(), pg_stat_get_db_xact_commit($1), pg_stat_get_db_xact_rollback($1), " + sessions +
+	return "SELECT /* redline */ statement_timestamp(), clock_timestamp(), pg_stat_get_db_xact_commit($1), " +
+		"pg_stat_get_db_xact_rollback($1), " + sessions +
 		", pg_stat_get_db_deadlocks($1)::float8, pg_stat_get_db_temp_files($1)::float8, pg_stat_get_db_temp_bytes($1)::float8" +
 		", (pg_stat_get_db_blocks_fetched($1) - pg_stat_get_db_blocks_hit($1))::float8, pg_stat_get_db_blocks_hit($1)::float8"
 }
@@ -54,12 +55,14 @@ func (s *Session) findExtension(ctx context.Context) error {
 		FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
 		JOIN pg_proc p ON p.pronamespace = n.oid AND p.proname = 'pg_stat_statements'
 		WHERE e.extname = 'pg_stat_statements'`, nil, One(&schema, &setting, &columns)})
-	const create, preload = "run CREATE EXTENSION pg_stat_statements in database %s", "ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements' (append it to the present value), restart the server"
+	const create, preload = "run CREATE EXTENSION pg_stat_statements in database %s",
+		"ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements' (append it to the present value), restart the server"
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		enable := fmt.Sprintf(create, pgx.Identifier{s.Name}.Sanitize())
 		var loaded bool
-		if s.Ask(ctx, Query{"SELECT /* redline */ current_setting('pg_stat_statements.max', true) IS NOT NULL", nil, One(&loaded)}) == nil && !loaded {
+		if s.Ask(ctx, Query{"SELECT /* redline */ current_setting('pg_stat_statements.max', true) IS NOT NULL", nil,
+			One(&loaded)}) == nil && !loaded {
 			enable = "run " + preload + ", then " + enable
 		}
 		s.Blind = append(s.Blind, "no statement figures, because pg_stat_statements is not installed: "+enable)
@@ -70,7 +73,8 @@ func (s *Session) findExtension(ctx context.Context) error {
 	function := pgx.Identifier{schema, "pg_stat_statements"}.Sanitize()
 	s.Queries = StatementQueries(function, columns)
 	if slices.Contains(columns, "toplevel") { // pg_stat_statements_info came with it
-		s.Queries.keeping = "SELECT /* redline */ dealloc, stats_reset FROM " + pgx.Identifier{schema, "pg_stat_statements_info"}.Sanitize() + "()"
+		s.Queries.keeping = "SELECT /* redline */ dealloc, stats_reset FROM " +
+			pgx.Identifier{schema, "pg_stat_statements_info"}.Sanitize() + "()"
 	}
 	// The library may be missing although the extension was created.
 	if err := s.Ask(ctx, Query{SQL: "SELECT /* redline */ 1 FROM " + function + "(false) LIMIT 1"}); err != nil {

@@ -81,7 +81,8 @@ func (r *Reading) readStatements(rows pgx.Rows) error {
 	var e Entry
 	var f Figures
 	for rows.Next() {
-		if err := rows.Scan(&at.Before, &at.After, &e.User, &e.Query, &f.Calls, &f.Rows, &f.Reads, &f.Hits, &f.Dirtied, &f.Temp, &f.WAL, &f.Exec, &f.Plan); err != nil {
+		if err := rows.Scan(&at.Before, &at.After, &e.User, &e.Query, &f.Calls, &f.Rows, &f.Reads, &f.Hits, &f.Dirtied,
+			&f.Temp, &f.WAL, &f.Exec, &f.Plan); err != nil {
 			return fmt.Errorf("read pg_stat_statements: %w", err)
 		}
 		// The function gathers all rows before the first is sent, so the
@@ -100,7 +101,8 @@ func (r *Reading) readDatabase(rows pgx.Rows) error {
 	for rows.Next() {
 		r.Database = true
 		m := &r.More
-		if err := rows.Scan(&r.CountedAt.Before, &r.CountedAt.After, &r.Commits, &r.Rollbacks, &r.Opened, &m[0], &m[1], &m[2], &m[3], &m[4]); err != nil {
+		if err := rows.Scan(&r.CountedAt.Before, &r.CountedAt.After, &r.Commits, &r.Rollbacks, &r.Opened, &m[0], &m[1],
+			&m[2], &m[3], &m[4]); err != nil {
 			return fmt.Errorf("read pg_stat_database: %w", err)
 		}
 	}

@@ -183,7 +183,8 @@ func (s *Session) lookAround(ctx context.Context, config *pgx.ConnConfig) error 
 // Hazard: where the library is not loaded anyone may set its parameter, and an
 // empty one would stay with the session. So it is set only if it is there.
 func (s *Session) hide(ctx context.Context) error {
-	err := s.AskAfter(ctx, Query{"SELECT " + Marker + " pg_catalog.set_config(name, $1, true) FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) $2",
+	err := s.AskAfter(ctx, Query{"SELECT " + Marker +
+		" pg_catalog.set_config(name, $1, true) FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) $2",
 		[]any{"none", hideSetting}, One(nil)})
 	var refusal *pgconn.PgError
 	switch {

@@ -30,7 +30,8 @@ var IOOps = [4]string{"read", "write", "extend", "fsync"}
 // checkpointer's figures to a view of its own, and those of backends to
 // pg_stat_io.
 func serverSQL(version int) string {
-	columns, from := "checkpoints_timed, checkpoints_req, checkpoint_write_time, checkpoint_sync_time, buffers_checkpoint, buffers_clean, buffers_backend::float8",
+	columns, from := "checkpoints_timed, checkpoints_req, checkpoint_write_time, checkpoint_sync_time, "+
+		"buffers_checkpoint, buffers_clean, buffers_backend::float8",
 		"pg_stat_bgwriter"
 	if version >= 170000 {
 		columns = "num_timed, num_requested, write_time, sync_time, buffers_written, buffers_clean, NULL::float8"
@@ -44,7 +45,8 @@ func serverSQL(version int) string {
 // there too, which is left out so that the figures mean the same everywhere.
 const ioSQL = `SELECT /* redline */ coalesce(backend_type, ''), coalesce(sum(reads), 0)::float8, coalesce(sum(writes), 0)::float8,
 	coalesce(sum(extends), 0)::float8, coalesce(sum(fsyncs), 0)::float8,
-	coalesce(sum(read_time), 0)::float8, coalesce(sum(write_time), 0)::float8, coalesce(sum(extend_time), 0)::float8, coalesce(sum(fsync_time), 0)::float8
+	coalesce(sum(read_time), 0)::float8, coalesce(sum(write_time), 0)::float8, coalesce(sum(extend_time), 0)::float8,
+	coalesce(sum(fsync_time), 0)::float8
 	FROM pg_stat_io WHERE object <> 'wal' GROUP BY 1 LIMIT 100`
 
 // ReadWhole asks for the figures of the whole server.
