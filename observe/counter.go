@@ -78,6 +78,9 @@ func (c *Counter) Break() {
 // Resets returns how often the counter went backwards.
 func (c *Counter) Resets() int64 { return c.resets }
 
+// accrue adds a part of an amount to a window, which it saw for the time cover. A window
+// is delivered when a later one begins, and only if most of it was seen: a part of an
+// amount would read as a dip.
 func (c *Counter) accrue(w int64, cover time.Duration, part float64, deliver func(int64, float64)) {
 	if w != c.window {
 		if float64(c.covered) >= minCover*float64(c.Width) {
@@ -89,6 +92,7 @@ func (c *Counter) accrue(w int64, cover time.Duration, part float64, deliver fun
 	c.covered += cover
 }
 
+// overlap is the time that two spans share; 0 when they do not meet.
 func overlap(a, b timebase.Span) time.Duration {
 	return max(0, min(a.To, b.To)-max(a.From, b.From))
 }

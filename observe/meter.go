@@ -21,6 +21,7 @@ type Meter struct {
 	points   []series.Point
 }
 
+// key is a series: its unit follows from the name.
 type key struct{ name, labels string }
 
 // Count takes the cumulative value of a counter, read at the run time at.

@@ -95,6 +95,7 @@ type Unsupported struct {
 	NotAsked bool
 }
 
+// Error says what is missing and how to enable it, in one line of the run's health.
 func (e *Unsupported) Error() string {
 	if e.Err != nil {
 		return fmt.Sprintf("%s: %v (to enable: %s)", e.What, e.Err, e.Enable)
@@ -102,4 +103,5 @@ func (e *Unsupported) Error() string {
 	return fmt.Sprintf("%s (to enable: %s)", e.What, e.Enable)
 }
 
+// Unwrap returns the cause, nil without one.
 func (e *Unsupported) Unwrap() error { return e.Err }

@@ -15,6 +15,8 @@ var (
 	memoryV1 = memoryFiles{"/memory.usage_in_bytes", "/memory.limit_in_bytes", "", "total_inactive_file"}
 )
 
+// memoryFiles returns the names that the mounted version has: Documentation/admin-
+// guide/cgroup-v2.rst and cgroup-v1/memory.rst of the kernel.
 func (h *hierarchy) memoryFiles() memoryFiles {
 	if h.v2 {
 		return memoryV2

@@ -69,6 +69,7 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	return nil
 }
 
+// process is the target's folder below the injected root, so that recorded trees replay.
 func (s *state) process() string { return s.proc + "/" + strconv.Itoa(s.subject.PID) }
 
 // look finds the target's groups, when they are not those of the last look.

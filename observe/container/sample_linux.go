@@ -135,6 +135,9 @@ func (s *state) findPressure() {
 	})
 }
 
+// findPressures notes the pressure files that can be read. A file that several series
+// come from is listed once, so that one reading dates all of them. A kernel without
+// CONFIG_PSI has none.
 func (s *state) findPressures(prefix, suffix string, stalls []stall) (found bool) {
 	for _, one := range stalls {
 		path := prefix + one.file + suffix

@@ -103,6 +103,8 @@ func sleepUntil(ctx context.Context, clock timebase.Clock, t time.Duration) bool
 // problems gathers errors, each once, for the report.
 type problems struct{ texts []string }
 
+// add notes a problem, each text once and at most eight: a source that fails in each
+// window would otherwise fill the health with the same sentence.
 func (p *problems) add(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	for _, t := range p.texts {

@@ -71,6 +71,8 @@ func (o *Operations) Open(ctx context.Context, subject observe.Subject) error {
 // maxOperations bounds a snapshot, in bytes: that of a full table is below it.
 const maxOperations = 64 << 20
 
+// snapshot reads the counters once. The instant is the middle of the probe's own clock
+// readings around its writing.
 func (o *Operations) snapshot(ctx context.Context) (*tally.Tally, time.Duration, error) {
 	c, err := o.socket.ask(ctx, control.Request{Op: control.Operations}, maxOperations)
 	if err != nil {

@@ -46,6 +46,7 @@ type Options struct {
 	FlightBytes int64
 }
 
+// defaults replaces zero values by what package documentation promises for them.
 func (o Options) defaults() Options {
 	set(&o.CPULength, 10*time.Second)
 	set(&o.MutexFraction, 20)
@@ -59,6 +60,7 @@ func (o Options) defaults() Options {
 	return o
 }
 
+// set gives a field its default unless the caller chose a value.
 func set[T int | int64 | time.Duration](field *T, value T) {
 	if *field == 0 {
 		*field = value

@@ -10,6 +10,8 @@ type totals struct {
 	knowsIdle, boundless bool
 }
 
+// add sums the pools of one window. A single pool without a bound makes the sum
+// unbounded, which the series shows as 0.
 func (t *totals) add(name string, value float64) {
 	switch name {
 	case series.PoolInUse:

@@ -57,6 +57,8 @@ func newPprof(ctx context.Context, base string, pid int, clock timebase.Clock) (
 	return p, nil
 }
 
+// parseBase checks the URL of net/http/pprof. Its errors leave the URL out, which may
+// hold a password.
 func parseBase(base string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(base, "/"))
 	switch {
@@ -76,6 +78,8 @@ func parseBase(base string) (*url.URL, error) {
 	return u, nil
 }
 
+// snapshot takes a profile of state. net/http/pprof does not date it, so that half the
+// round trip bounds the error.
 func (p *pprof) snapshot(ctx context.Context, kind string) (capture, error) {
 	c, err := p.get(ctx, kind, url.Values{"debug": {"0"}}, 0, maxProfile)
 	c.err = c.span.Len() / 2
@@ -92,6 +96,8 @@ func (p *pprof) cpu(ctx context.Context, length time.Duration) (capture, error) 
 	return p.timed(ctx, "profile", strconv.Itoa(seconds), time.Duration(seconds)*time.Second, maxProfile)
 }
 
+// trace takes an execution trace of at most limit bytes. net/http/pprof sends as it
+// records, so a trace that is cut short keeps what came.
 func (p *pprof) trace(ctx context.Context, length time.Duration, limit int64) (capture, error) {
 	return p.timed(ctx, "trace", strconv.FormatFloat(length.Seconds(), 'f', 3, 64), length, limit)
 }
@@ -110,6 +116,8 @@ func (p *pprof) timed(ctx context.Context, kind, seconds string, length time.Dur
 	return c, err
 }
 
+// identity is what the kernel says of the process (pid and start time), as the target
+// itself has no way to say it over HTTP. "" when its host is another.
 func (p *pprof) identity(context.Context) (string, error) { return processIdentity(p.pid), nil }
 
 // get fetches one of net/http/pprof's pages. Bytes before an error are in
@@ -158,6 +166,8 @@ type statusError struct {
 	text string
 }
 
+// Error names the status and the beginning of the answer, which says why in most
+// handlers.
 func (e *statusError) Error() string { return "answers " + strconv.Itoa(e.code) + e.text }
 
 // refused explains an answer that is no profile.
@@ -186,6 +196,8 @@ func bare(err error) error {
 	return err
 }
 
+// printable blanks control characters: the answer is the target's, and ends up in a
+// terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

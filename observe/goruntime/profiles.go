@@ -116,6 +116,9 @@ func (p *Profiles) setRates(ctx context.Context) (restore func()) {
 	}
 }
 
+// takeCPU takes the CPU profiles of the steady span, one after the other: the runtime
+// allows one at a time, so another profiler in the target makes one fail, and the next
+// is still tried.
 func (p *Profiles) takeCPU(ctx context.Context, sink observe.Sink) {
 	clock := p.subject.Clock
 	for _, span := range cpuSpans(p.subject.Steady, p.options) {
@@ -151,6 +154,8 @@ var kinds = [...]struct{ kind, difference string }{
 	{"goroutine", ""},
 }
 
+// takeSnapshots takes the profiles of state at both ends of the steady span, and stores
+// their differences: allocs, mutex and block profiles count since the process began.
 func (p *Profiles) takeSnapshots(ctx context.Context, sink observe.Sink) {
 	from, to := snapshots(p.subject.Steady)
 	if !sleepUntil(ctx, p.subject.Clock, from) {
@@ -312,11 +317,14 @@ const (
 	shotShare = 1000
 )
 
+// store stores a profile whose begin is known to within half on either side, and counts
+// that bound in the source's alignment.
 func (p *Profiles) store(sink observe.Sink, typ string, span timebase.Span, data []byte, half time.Duration) {
 	p.bracket.Add(span.From-half, span.From+half)
 	p.put(sink, typ, span, data)
 }
 
+// put hands a profile to the record. A full disk costs the profile and not the run.
 func (p *Profiles) put(sink observe.Sink, typ string, span timebase.Span, data []byte) {
 	p.mu.Lock()
 	p.stored++
@@ -326,6 +334,7 @@ func (p *Profiles) put(sink observe.Sink, typ string, span timebase.Span, data [
 	}
 }
 
+// add notes a problem. Profiles are taken from two goroutines, hence the lock.
 func (p *Profiles) add(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

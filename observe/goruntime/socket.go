@@ -46,33 +46,44 @@ func (s *socket) check(ctx context.Context) error {
 	}
 }
 
+// snapshot takes a profile of state, which the probe dates by its own readings of the
+// clock.
 func (s *socket) snapshot(ctx context.Context, kind string) (capture, error) {
 	return s.ask(ctx, control.Request{Op: control.Profile, Kind: kind}, maxProfile)
 }
 
+// cpu profiles for a length. The probe ends early when ctx does, and sends what it has.
 func (s *socket) cpu(ctx context.Context, length time.Duration) (capture, error) {
 	return s.ask(ctx, control.Request{Op: control.CPU, Length: length}, maxProfile)
 }
 
+// trace takes an execution trace. limit bounds its size in bytes; the span says how far
+// it got.
 func (s *socket) trace(ctx context.Context, length time.Duration, limit int64) (capture, error) {
 	// The probe stops at the limit and sends the trace's end after it.
 	return s.ask(ctx, control.Request{Op: control.Trace, Length: length, MaxBytes: limit}, 2*limit)
 }
 
+// rate sets a sampling rate of the runtime (runtime.SetMutexProfileFraction,
+// SetBlockProfileRate) and returns the previous one, so that it can be put back.
 func (s *socket) rate(ctx context.Context, kind string, rate int) (int, error) {
 	_, outcome, err := s.exchange(ctx, control.Request{Op: control.Rate, Kind: kind, Rate: rate}, 1<<10)
 	return outcome.Previous, err
 }
 
+// fly starts the flight recorder (runtime/trace.FlightRecorder, Go 1.25), which keeps
+// the last length of events within so many bytes.
 func (s *socket) fly(ctx context.Context, length time.Duration, bytes int64) error {
 	_, _, err := s.exchange(ctx, control.Request{Op: control.FlightStart, Length: length, MaxBytes: bytes}, 1<<10)
 	return err
 }
 
+// dump takes what the flight recorder holds. It goes on recording.
 func (s *socket) dump(ctx context.Context) (capture, error) {
 	return s.ask(ctx, control.Request{Op: control.FlightDump}, maxProfile)
 }
 
+// land stops the flight recorder, and with it its cost in the target.
 func (s *socket) land(ctx context.Context) error {
 	_, _, err := s.exchange(ctx, control.Request{Op: control.FlightStop}, 1<<10)
 	return err
@@ -94,6 +105,8 @@ func (s *socket) identity(ctx context.Context) (string, error) {
 	return strings.Join(id, " "), nil
 }
 
+// ask exchanges one request for at most limit bytes. An error comes with the data until
+// then: of a trace that was cut short the begin is still of use.
 func (s *socket) ask(ctx context.Context, r control.Request, limit int64) (capture, error) {
 	sent := s.clock.Now()
 	data, outcome, err := s.exchange(ctx, r, limit)

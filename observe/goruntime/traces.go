@@ -178,6 +178,8 @@ func traceBegin(data []byte, clock timebase.Clock) (at time.Duration, ok bool) {
 // traceMagic begins every execution trace: "go 1.25 trace\x00\x00\x00".
 var traceMagic = []byte("go 1.")
 
+// store hands a trace to the record. slow marks one of a window that was slow, which is
+// no sample of all requests.
 func (t *Traces) store(sink observe.Sink, c capture, slow bool) {
 	t.bracket.Add(c.span.From-c.err, c.span.From+c.err)
 	if err := sink.Trace(record.Trace{Span: c.span, Data: c.data, Slow: slow}); err != nil {
@@ -185,6 +187,7 @@ func (t *Traces) store(sink observe.Sink, c capture, slow bool) {
 	}
 }
 
+// add notes a problem for the health.
 func (t *Traces) add(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -45,6 +45,8 @@ func Run(t *testing.T, newSource func() observe.Source, subjects ...observe.Subj
 	}
 }
 
+// describe holds that a source says what it sees, needs and costs: docs/observing.md is
+// made of it.
 func describe(t *testing.T, newSource func() observe.Source) {
 	source := newSource()
 	d := source.Describe()
@@ -58,6 +60,8 @@ func describe(t *testing.T, newSource func() observe.Source) {
 	}
 }
 
+// unsupported opens the source where nothing is to be seen. That must be a sentence with
+// a remedy, never a failed run.
 func unsupported(t *testing.T, newSource func() observe.Source) {
 	before := took(t)
 	source := newSource()
@@ -74,6 +78,8 @@ func unsupported(t *testing.T, newSource func() observe.Source) {
 	before.released(t)
 }
 
+// watch runs the source until it delivered something, and checks that: known series, in
+// windows of the run. What the process holds is the same before and after.
 func watch(t *testing.T, newSource func() observe.Source, subject observe.Subject) {
 	before := took(t)
 	subject = fill(t, subject)
@@ -123,6 +129,7 @@ func cancelled(t *testing.T, newSource func() observe.Source, subject observe.Su
 	sink.check(t, subject.Window, timebase.Span{To: subject.Clock.Now()})
 }
 
+// fill gives a subject what the test left out.
 func fill(t *testing.T, subject observe.Subject) observe.Subject {
 	t.Helper()
 	clock, err := timebase.Start()
@@ -134,6 +141,8 @@ func fill(t *testing.T, subject observe.Subject) observe.Subject {
 	return subject
 }
 
+// run calls Run and ends it through its context. A source that does not return is an
+// error with all stacks, because waiting for it would only end the test binary.
 func run(ctx context.Context, source observe.Source, sink observe.Sink) error {
 	done := make(chan error, 1)
 	go func() { done <- source.Run(ctx, sink) }()
@@ -147,6 +156,7 @@ func run(ctx context.Context, source observe.Source, sink observe.Sink) error {
 	}
 }
 
+// health checks the source's account of itself after a run.
 func health(t *testing.T, source observe.Source) {
 	reporter, ok := source.(observe.Reporter)
 	if !ok {
@@ -173,6 +183,8 @@ func health(t *testing.T, source observe.Source) {
 // holdings are the resources that a source may leak.
 type holdings struct{ goroutines, descriptors int }
 
+// took counts what the process holds: a source that leaks a goroutine or a descriptor
+// does so in every run.
 func took(t *testing.T) holdings {
 	t.Helper()
 	return holdings{runtime.NumGoroutine(), descriptors(t)}

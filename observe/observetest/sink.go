@@ -124,6 +124,8 @@ func (s *Sink) check(t *testing.T, width time.Duration, span timebase.Span) {
 	}
 }
 
+// checkPoint returns what is wrong with a point: its name, unit or labels are not the
+// catalogue's, or its window is not of the run.
 func checkPoint(p series.Point, first, last int64) error {
 	info, ok := series.Known(p.Series.Name)
 	if p.Series.Labels == "q=count" || strings.HasPrefix(p.Series.Labels, "size=") { // the events of a histogram, whatever its unit
@@ -150,6 +152,7 @@ func checkPoint(p series.Point, first, last int64) error {
 	return nil
 }
 
+// within reports whether one span lies in another, both ends included.
 func within(inner, outer timebase.Span) bool {
 	return inner.From >= outer.From && inner.To <= outer.To && inner.From <= inner.To
 }

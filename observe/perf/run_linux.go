@@ -195,6 +195,9 @@ func (s *state) alive(edge time.Duration) bool {
 	return false
 }
 
+// sample reads all counters at a window's edge. Each is read by itself and dated by
+// itself: the threads' counters are many, and a pause between two must not shift the
+// second.
 func (s *state) sample() {
 	for _, c := range s.counters {
 		before := s.subject.Clock.Now()
@@ -210,6 +213,7 @@ func (s *state) sample() {
 	}
 }
 
+// release closes the counters, which ends them in the kernel.
 func (s *state) release() {
 	s.tree.Close()
 	for _, c := range s.counters {

@@ -40,7 +40,7 @@ func (s *Source) findPlanLog(ctx context.Context) error {
 	err := s.session.Ask(ctx, server.Query{SQL: `SELECT /* redline */ coalesce(current_setting('auto_explain.log_min_duration', true), ''),
 		EXISTS (SELECT FROM pg_db_role_setting r, unnest(r.setconfig) c WHERE c LIKE 'auto_explain.%' OR c LIKE '%preload_libraries=%auto_explain%'),
 		current_setting('logging_collector'), current_setting('log_destination'),
-		EXISTS (SELECT FROM pg_extension WHERE extname IN ('pg_store_plans', 'pg_stat_plans'))`, Args: nil, Read: server.One(&least, &roles, &collector, &destination, &views)})
+		EXISTS (SELECT FROM pg_extension WHERE extname IN ('pg_store_plans', 'pg_stat_plans'))`, Read: server.One(&least, &roles, &collector, &destination, &views)})
 	if err != nil && s.session.Conn.IsClosed() {
 		return fmt.Errorf("look for auto_explain: %w", err)
 	} else if err != nil {
@@ -166,6 +166,7 @@ type served struct {
 	format  planlog.Format
 }
 
+// Current asks pg_current_logfile, which is NULL without the logging collector.
 func (f served) Current(ctx context.Context) (name string, size int64, err error) {
 	var found *string
 	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_current_logfile($1)",
@@ -181,6 +182,7 @@ func (f served) Current(ctx context.Context) (name string, size int64, err error
 	return *found, size, err
 }
 
+// List asks pg_ls_dir, which needs pg_monitor or a grant.
 func (f served) List(ctx context.Context, dir string) (names []string, err error) {
 	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_ls_dir($1)", Args: []any{dir},
 		Read: func(rows pgx.Rows) (err error) {
@@ -190,6 +192,8 @@ func (f served) List(ctx context.Context, dir string) (names []string, err error
 	return names, err
 }
 
+// Read asks pg_read_binary_file: as bytes, because a log may hold another encoding than
+// the database's.
 func (f served) Read(ctx context.Context, name string, offset int64, n int) (data []byte, err error) {
 	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_read_binary_file($1, $2, $3)",
 		Args: []any{name, offset, int64(n)}, Read: server.One(&data)})

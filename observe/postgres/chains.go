@@ -94,6 +94,8 @@ func firstHolder(blockers []int32, waits map[int32]bool) int32 {
 	return blockers[0]
 }
 
+// involved returns the sessions of a chain with their last statements. pg_stat_activity
+// cuts these at track_activity_query_size.
 func (s *session) involved(ctx context.Context, pids []int32) (map[int32]database.BlockingLink, error) {
 	var found map[int32]database.BlockingLink
 	err := s.Ask(ctx, server.Query{SQL: involvedSQL(s.Version), Args: []any{pids}, Read: func(rows pgx.Rows) (err error) {
@@ -103,6 +105,8 @@ func (s *session) involved(ctx context.Context, pids []int32) (map[int32]databas
 	return found, err
 }
 
+// readInvolved reads the rows of involved. Texts go through blockingText before they are
+// kept.
 func readInvolved(rows pgx.Rows) (map[int32]database.BlockingLink, error) {
 	found := map[int32]database.BlockingLink{}
 	for rows.Next() {
@@ -179,6 +183,8 @@ func links(pid int32, by map[int32]int32, involved map[int32]database.BlockingLi
 	}
 }
 
+// inCycle reports whether a session waits for itself: a deadlock that the server has not
+// broken yet, whose chain has no head.
 func inCycle(pid int32, by map[int32]int32) bool {
 	at := pid
 	for range len(by) {

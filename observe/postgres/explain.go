@@ -110,7 +110,7 @@ func (s *session) explainPrepared(ctx context.Context, a author, parameters int)
 	call := "EXPLAIN (FORMAT JSON) " + server.Marker + " EXECUTE " + preparedName + "(" +
 		strings.TrimSuffix(strings.Repeat("NULL,", parameters), ",") + ")"
 	var rows [][]byte
-	explain := server.Query{SQL: call, Args: nil, Read: func(r pgx.Rows) error {
+	explain := server.Query{SQL: call, Read: func(r pgx.Rows) error {
 		for r.Next() {
 			rows = append(rows, append([]byte(nil), r.RawValues()[0]...))
 		}
@@ -122,6 +122,8 @@ func (s *session) explainPrepared(ctx context.Context, a author, parameters int)
 	return checkPlan(rows)
 }
 
+// checkPlan returns the one plan of the rows. What is no JSON, or over the bound, is an
+// error.
 func checkPlan(rows [][]byte) ([]byte, error) {
 	if len(rows) != 1 {
 		return nil, errors.New("the server answered EXPLAIN with no plan")
@@ -148,6 +150,7 @@ type exchange struct {
 	parameters int // of the statement that was described
 }
 
+// add appends messages, which go out together in one round trip.
 func (e *exchange) add(messages ...pgproto3.FrontendMessage) {
 	e.messages = append(e.messages, messages...)
 }

@@ -18,7 +18,7 @@ const maxChecks = 10
 
 // hypopg is where the extension is; empty where the database has none.
 func (s *session) findHypopg(ctx context.Context) (schema string, err error) {
-	err = s.Ask(ctx, server.Query{SQL: `SELECT /* redline */ n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'hypopg'`, Args: nil, Read: server.One(&schema)})
+	err = s.Ask(ctx, server.Query{SQL: `SELECT /* redline */ n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'hypopg'`, Read: server.One(&schema)})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
@@ -96,7 +96,7 @@ func (s *session) try(ctx context.Context, schema string, a author, create strin
 		return err
 	}
 	if reset := s.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " " + function("hypopg_reset") +
-		"()", Args: nil, Read: nil}); reset != nil {
+		"()", Read: nil}); reset != nil {
 		s.Close() // anything that must not stay ends with the session
 		return fmt.Errorf("forget the hypothetical index: %w", reset)
 	}

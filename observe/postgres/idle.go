@@ -42,6 +42,7 @@ func (s *session) readIdle(ctx context.Context) (all []database.Idle, err error)
 	return all, err
 }
 
+// readIdle reads the rows of sessions that sit idle, by statement and application.
 func readIdle(rows pgx.Rows) (all []database.Idle, err error) {
 	for rows.Next() {
 		var one database.Idle
@@ -66,6 +67,7 @@ type idles struct {
 	readings int64
 }
 
+// idleKey is what makes two idle sessions alike.
 type idleKey struct{ state, application, text string }
 
 // add takes one reading, at a run time.

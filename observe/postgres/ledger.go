@@ -121,6 +121,8 @@ func (l *ledger) lose() {
 	}
 }
 
+// forget breaks a statement's counters: what is counted next is a new base, and the
+// window between stays absent.
 func (s *statement) forget() {
 	for i := range s.counts {
 		s.counts[i].Break()
@@ -189,8 +191,11 @@ func (l *ledger) count(s *statement, at time.Duration) {
 	}
 }
 
+// width is the windows' width; a ledger of a test may have none.
 func (l *ledger) width() time.Duration { return cmp.Or(l.meter.Width, timebase.DefaultWindow) }
 
+// isSteady reports whether a window lies within the steady span, whole: a part of a
+// window cannot be told from the rest.
 func (l *ledger) isSteady(w int64) bool {
 	if l.steady.Len() <= 0 {
 		return true

@@ -94,6 +94,7 @@ func (p *pool) name(application string) string {
 	return application
 }
 
+// widthOf is the meter's width of a window, or the default of a test.
 func widthOf(meter *observe.Meter) time.Duration {
 	if meter.Width <= 0 {
 		return timebase.DefaultWindow

@@ -183,6 +183,8 @@ type outage struct {
 	restarted bool
 }
 
+// begin notes when the server was last seen. Of several outages the first error is kept,
+// because later ones are mostly refused connections.
 func (o *outages) begin(at time.Duration, err error) {
 	if o.now {
 		return
@@ -193,6 +195,8 @@ func (o *outages) begin(at time.Duration, err error) {
 	}
 }
 
+// end closes the gap. A server that was restarted began its counters anew and lost its
+// sessions, which a lost connection does not mean.
 func (o *outages) end(at time.Duration, restarted bool) {
 	o.now = false
 	if len(o.all) >= maxGaps {
@@ -218,6 +222,7 @@ func (o *outages) gaps(now time.Duration) []record.Gap {
 	return gaps
 }
 
+// text says in one sentence how often the server was away, and for how long.
 func (o *outages) text() string {
 	const shown = 3
 	var parts []string
@@ -241,12 +246,15 @@ func (o *outages) text() string {
 	return "the server was lost " + strings.Join(parts, ", ") + " of the run (" + o.err + ")"
 }
 
+// round cuts an instant to what a reader can use.
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
 
 // session is the connection, with the questions that are asked seldom: who blocks
 // whom, what sat idle, which plan a statement has.
 type session struct{ *server.Session }
 
+// open connects. The questions that are asked seldom are asked once here, so that a
+// server or a role that refuses them is known before the run.
 func open(ctx context.Context, dsn string, clock timebase.Clock) (*session, error) {
 	connected, err := server.Open(ctx, dsn, clock, func(ctx context.Context, s *server.Session) error {
 		asking := &session{s}

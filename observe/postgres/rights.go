@@ -77,6 +77,7 @@ func (a author) as() string {
 // Since version 16 a membership may be without the right to become the role.
 func (s *session) holds(role string) string { return s.canBecome(role, sessionRole) }
 
+// canBecome is the SQL that asks whether a role may SET ROLE to another.
 func (s *session) canBecome(role, other string) string {
 	mode := "MEMBER"
 	if s.Version >= 160000 {

@@ -168,6 +168,7 @@ func (w *watch) reconnect(ctx context.Context, edge time.Duration) {
 	w.lost.end(w.subject.Clock.Now(), restarted)
 }
 
+// disconnect drops the session. The next edge connects anew.
 func (w *watch) disconnect() {
 	if w.session != nil {
 		w.session.Close()

@@ -35,8 +35,8 @@ const tablesSQL = `SELECT /* redline */ json_build_object('schema', n.nspname, '
 	'rows', c.reltuples::float8, 'pages', greatest(c.relpages, pg_relation_size(c.oid) / current_setting('block_size')::int),
 	'rows_counted', coalesce(pg_stat_get_live_tuples(c.oid), 0), 'rows_changed', coalesce(pg_stat_get_mod_since_analyze(c.oid), 0),
 	'columns', (SELECT coalesce(json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
-			'distinct', coalesce(s.n_distinct, 0), 'nulls', coalesce(s.null_frac, 0), 'correlation', coalesce(s.correlation,
-			0), 'known', s.attname IS NOT NULL) ORDER BY a.attnum), '[]')
+			'distinct', coalesce(s.n_distinct, 0), 'nulls', coalesce(s.null_frac, 0),
+			'correlation', coalesce(s.correlation, 0), 'known', s.attname IS NOT NULL) ORDER BY a.attnum), '[]')
 		FROM pg_attribute a LEFT JOIN pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname
 		AND s.attname = a.attname AND NOT s.inherited
 		WHERE a.attrelid = c.oid AND a.attnum BETWEEN 1 AND $4 AND NOT a.attisdropped),
@@ -57,8 +57,8 @@ const tablesSQL = `SELECT /* redline */ json_build_object('schema', n.nspname, '
 			'bytes', pg_relation_size(i.oid), 'scans', coalesce(pg_stat_get_numscans(i.oid), 0)) ORDER BY i.oid), '[]')
 		FROM (SELECT * FROM pg_index WHERE indrelid = c.oid ORDER BY indexrelid LIMIT $5) x
 		JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_am m ON m.oid = i.relam),
-	'references', (SELECT coalesce(json_agg(json_build_object('schema', rn.nspname, 'table', r.relname, 'rows',
-	r.reltuples::float8, 'pages', r.relpages,
+	'references', (SELECT coalesce(json_agg(json_build_object('schema', rn.nspname, 'table', r.relname,
+			'rows', r.reltuples::float8, 'pages', r.relpages,
 			'cascade', f.confdeltype IN ('c', 'n', 'd'),
 			'columns', (SELECT json_agg(a.attname ORDER BY k) FROM unnest(f.conkey) WITH ORDINALITY u(num, k)
 			JOIN pg_attribute a ON a.attrelid = r.oid AND a.attnum = u.num),
@@ -103,7 +103,7 @@ func (w *watch) describeTables(ctx context.Context, top []*statement) error {
 	var p database.Planner
 	var tables []database.Table
 	err := w.session.Ask(ctx,
-		server.Query{SQL: plannerSQL, Args: nil, Read: server.One(&p.SeqPage, &p.RandomPage, &p.Tuple, &p.IndexTuple, &p.Operator)},
+		server.Query{SQL: plannerSQL, Read: server.One(&p.SeqPage, &p.RandomPage, &p.Tuple, &p.IndexTuple, &p.Operator)},
 		server.Query{SQL: tablesSQL, Args: []any{names, path, 2 * maxTables, maxColumns, maxIndexes}, Read: func(rows pgx.Rows) (err error) {
 			tables, err = readTables(rows)
 			return err
@@ -115,6 +115,8 @@ func (w *watch) describeTables(ctx context.Context, top []*statement) error {
 	return nil
 }
 
+// readTables reads one JSON document per table. A document over the bound, or one that
+// does not parse, costs that table alone.
 func readTables(rows pgx.Rows) (tables []database.Table, err error) {
 	for rows.Next() {
 		var text []byte

@@ -16,6 +16,7 @@ type ratio struct {
 	share        float64  // of user, last known
 }
 
+// ticked is a reading of utime and stime, in ticks of 10 ms (USER_HZ).
 type ticked struct {
 	at           time.Duration
 	user, system uint64

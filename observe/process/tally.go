@@ -8,6 +8,7 @@ type tally struct {
 	round uint64
 }
 
+// entry is a counter's last value and the round in which it was seen.
 type entry struct{ value, round uint64 }
 
 // add takes a member's figure. born means that the member cannot have existed

@@ -59,6 +59,8 @@ type tree struct {
 	threads int
 }
 
+// chooseCPU decides where CPU time is read: the CPU clock in ns, else schedstat in ns (a
+// kernel without CONFIG_SCHEDSTATS has none), else ticks of 10 ms.
 func (s *state) chooseCPU(pid int) {
 	if s.options.Root == "" {
 		if _, err := observe.CPUTime(pid); err == nil {
@@ -73,6 +75,7 @@ func (s *state) chooseCPU(pid int) {
 	}
 }
 
+// path is a process's file below the injected root.
 func (s *state) path(pid int, file string) string {
 	return s.proc + "/" + strconv.Itoa(pid) + file
 }
@@ -142,6 +145,8 @@ func (s *state) readStats() {
 	}
 }
 
+// readStat reads a member's stat file and its time on a CPU, as close together as two
+// calls can be.
 func (s *state) readStat(m *member) (st stat, onCPU uint64, err error) {
 	if s.cpu == cpuClock {
 		used, err := observe.CPUTime(m.pid)

@@ -48,6 +48,7 @@ func (r *Reader) Read(path string) ([]byte, error) {
 	}
 }
 
+// retry repeats a system call that a signal interrupted.
 func retry(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()

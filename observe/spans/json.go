@@ -26,6 +26,9 @@ func decodeJSON(data []byte, b *batch) error {
 	return err
 }
 
+// resourceJSON reads a ResourceSpans (opentelemetry/proto/trace/v1/trace.proto in its
+// JSON mapping). It walks the tokens itself, because a decoder into the generated types
+// would build what is thrown away next.
 func (b *batch) resourceJSON(d *json.Decoder) error {
 	first, service := len(b.spans), ""
 	err := object(d, func(key string) error {
@@ -63,6 +66,8 @@ func (b *batch) resourceJSON(d *json.Decoder) error {
 	return err
 }
 
+// jsonSpan has the fields of a Span that are kept. OTLP's JSON writes ids in
+// hexadecimal, and 64-bit numbers as strings.
 type jsonSpan struct {
 	TraceID      jsonID          `json:"traceId"`
 	SpanID       jsonID          `json:"spanId"`
@@ -78,17 +83,20 @@ type jsonSpan struct {
 	} `json:"status"`
 }
 
+// jsonAttribute is a KeyValue.
 type jsonAttribute struct {
 	Key   string    `json:"key"`
 	Value jsonValue `json:"value"`
 }
 
+// jsonValue is an AnyValue; lists, maps, bytes and doubles are not kept.
 type jsonValue struct {
 	String *string     `json:"stringValue"`
 	Int    *jsonNumber `json:"intValue"`
 	Bool   *bool       `json:"boolValue"`
 }
 
+// value returns the scalar; an empty text for what is not kept.
 func (v jsonValue) value() anyValue {
 	switch {
 	case v.String != nil:

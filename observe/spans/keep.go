@@ -34,6 +34,7 @@ type kept struct {
 	took  int64 // of its longest span, in ns
 }
 
+// newKeeper returns a keeper without spans.
 func newKeeper() keeper { return keeper{traces: map[[16]byte]*kept{}} }
 
 // add takes a span; own ones are of a trace of the load's.
@@ -76,6 +77,8 @@ func (k *keeper) trim() {
 	}
 }
 
+// addOther keeps the span if it is among the slowest of those without a trace of the
+// load. The heap has the fastest of them on top.
 func (k *keeper) addOther(s *span) {
 	switch {
 	case len(k.others) < maxOthers:
@@ -103,6 +106,9 @@ func (k *keeper) recorded(at func(wall uint64) time.Duration) []record.TraceSpan
 	return out
 }
 
+// record returns the span as spans.jsonl has it. at converts the service's wall clock,
+// in ns since 1970. A span that ends before it begins, as a clock that was set makes it,
+// is of no length.
 func (s *span) record(at func(uint64) time.Duration, clean redactor) record.TraceSpan {
 	r := record.TraceSpan{
 		Trace: hex.EncodeToString(s.trace[:]), ID: hex.EncodeToString(s.id[:]),
@@ -124,6 +130,7 @@ func (s *span) record(at func(uint64) time.Duration, clean redactor) record.Trac
 // redactor hides secrets and remembers its result for a text.
 type redactor map[string]string
 
+// text hides secrets in a service's own words.
 func (r redactor) text(text string) string {
 	clean, ok := r[text]
 	if !ok && text != "" {

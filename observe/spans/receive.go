@@ -36,6 +36,8 @@ type server struct {
 	once sync.Once
 }
 
+// serve listens on all addresses with one bound on bodies in memory. Timeouts are short:
+// exporters try again, and a slow peer must not hold a slot.
 func serve(listeners []*access.Listener, s *store) *server {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
@@ -84,6 +86,7 @@ type receiver struct {
 	errors *connect.ErrorWriter
 }
 
+// handler admits before it reads: a body of someone who may not connect costs nothing.
 func (r *receiver) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/traces", r.export)

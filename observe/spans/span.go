@@ -42,6 +42,7 @@ const (
 	kindConsumer kind = 5
 )
 
+// String is the kind as spans.jsonl has it, "" when it was not set.
 func (k kind) String() string {
 	names := [...]string{"", "internal", "server", "client", "producer", "consumer"}
 	if int(k) < len(names) {
@@ -55,6 +56,7 @@ type status uint8
 
 const statusError status = 2
 
+// String is the status as spans.jsonl has it, "" when it was not set.
 func (s status) String() string {
 	switch s {
 	case 1:

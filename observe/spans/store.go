@@ -54,6 +54,8 @@ type tally struct {
 	limited                    int64  // exports over the rate, besides
 }
 
+// newStore returns a store for a run that begins now: windows before are closed, and
+// spans of theirs count as received alone.
 func newStore(clock timebase.Clock, width time.Duration, trace uint64) *store {
 	if width <= 0 {
 		width = timebase.DefaultWindow
@@ -162,6 +164,8 @@ func (s *store) last(now time.Duration, meter *observe.Meter) {
 	s.services.closeBelow(timebase.Window(now, s.width)+1, meter)
 }
 
+// describe delivers how many spans came and were dropped since the last window: by when
+// they arrived, not by when they ended.
 func (s *store) describe(window int64, meter *observe.Meter) {
 	meter.Put(series.SpansReceived, "", window, float64(s.counts.received-s.reported.received))
 	meter.Put(series.SpansDropped, "", window, float64(s.counts.dropped-s.reported.dropped))
@@ -191,6 +195,7 @@ func (s *store) limit() {
 	s.counts.limited++
 }
 
+// tally returns the counts so far.
 func (s *store) tally() tally {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,6 +218,7 @@ type allowance struct {
 	used bool
 }
 
+// refill adds what the time since the last export allows, up to a second's worth.
 func (a *allowance) refill(now time.Duration) {
 	if !a.used { // the first export finds it full
 		a.used, a.left, a.at = true, mostPerSecond, now
@@ -221,6 +227,7 @@ func (a *allowance) refill(now time.Duration) {
 	a.at = now
 }
 
+// take takes one span's worth; false when none is left.
 func (a *allowance) take() bool {
 	if a.left < 1 {
 		return false

@@ -75,6 +75,9 @@ func explainable(ops *operation.Operations) (texts []string) {
 	return texts
 }
 
+// explain asks SQLite for the plans of texts, through a read-only view of the file and
+// its log, so that no lock is taken which the target could meet. It notes the mode of
+// the journal and the size in d.
 func explain(ctx context.Context, f file, d *operation.SQLiteDatabase, texts []string) (plans []operation.SQLitePlan, err error) {
 	// A file that is no proper database may surprise the library; the run goes on.
 	defer func() {

@@ -80,6 +80,8 @@ func readable(at string, process os.FileInfo) (why string, ok bool) {
 	return "", looksLike(at)
 }
 
+// looksLike reports whether a file begins as a database does: "SQLite format 3" and a
+// zero (https://www.sqlite.org/fileformat2.html, 1.3).
 func looksLike(at string) bool {
 	f, err := openRegular(at)
 	if err != nil {
@@ -219,6 +221,7 @@ func (p *pages) ReadAt(b []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
+// close closes the files.
 func (p *pages) close() {
 	_ = p.file.Close()
 	if p.log != nil {

@@ -75,6 +75,7 @@ func tableOf(text, alias string) string {
 	return alias
 }
 
+// unquoted strips the quotes of an identifier, of which SQLite takes three kinds.
 func unquoted(name string) string { return strings.Trim(name, "\"`[]") }
 
 // columnHere returns the table's column that a name means, with or without its table.
@@ -93,6 +94,7 @@ func columnHere(name, alias, table string, columns []string) (string, bool) {
 	return columns[i], true
 }
 
+// columnsOf returns a table's columns in order, nil when they are not known.
 func columnsOf(ctx context.Context, db *sql.DB, table string) (columns []string) {
 	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
 	if err != nil {

@@ -129,6 +129,8 @@ func (c *Cycle) cpuField(value string) error {
 	return nil
 }
 
+// figures splits a list of exactly n figures. Another number of them is another format,
+// not a shorter line.
 func figures(text, separator string, n int) ([]float64, error) {
 	parts := strings.Split(text, separator)
 	if len(parts) != n {
@@ -153,6 +155,7 @@ func figure(text string) (float64, error) {
 	return v, nil
 }
 
+// millis converts ms, and stops at an hour, because a larger float has no Duration.
 func millis(v float64) time.Duration {
 	return time.Duration(min(v, float64(time.Hour/time.Millisecond)) * float64(time.Millisecond))
 }

@@ -35,12 +35,14 @@ type Tally struct {
 	stacks  map[int][]code.Frame
 }
 
+// tallied is an operation's counts since the target started.
 type tallied struct {
 	figures counted
 	kind    int
 	text    string
 }
 
+// callerKey is one operation called from one stack, both by the probe's numbers.
 type callerKey struct{ op, stack int }
 
 // counted are figures in the order in which the probe writes them.
@@ -100,10 +102,14 @@ func numbers(line string, n int) (all []int64, rest string, err error) {
 	return all, line, nil
 }
 
+// figuresOf names the numbers of a line, in the order in which probe/operations writes
+// them.
 func figuresOf(n []int64) counted {
 	return counted{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]}
 }
 
+// operation parses "id kind figures... text". The text is quoted, because a statement
+// may hold line breaks.
 func (t *Tally) operation(line string) error {
 	n, rest, err := numbers(line, 10)
 	if err != nil {
@@ -116,6 +122,7 @@ func (t *Tally) operation(line string) error {
 	return err
 }
 
+// caller parses "operation stack figures...".
 func (t *Tally) caller(line string) error {
 	n, _, err := numbers(line, 10)
 	if err == nil && len(t.callers) < maxTallied {
@@ -124,6 +131,8 @@ func (t *Tally) caller(line string) error {
 	return err
 }
 
+// frame parses "line function file" and appends it to a stack, innermost first. Frames
+// of a stack that was one too many are dropped with it.
 func (t *Tally) frame(stack int, line string) error {
 	n, rest, err := numbers(line, 1)
 	if err != nil {
@@ -180,6 +189,8 @@ func (t *Tally) Since(before *Tally, span timebase.Span) *operation.Operations {
 	return result
 }
 
+// mostFrequent keeps the callers seen most often. Shares are of all that were sampled,
+// so that those kept sum to less than 1.
 func mostFrequent(callers []operation.Caller) []operation.Caller {
 	var all int64
 	for _, c := range callers {

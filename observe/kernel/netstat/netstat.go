@@ -75,6 +75,8 @@ func Parse(r io.Reader, values map[string]float64) error {
 	return nil
 }
 
+// parsePair reads a line of names and the line of values below it. Kernels add fields at
+// any place, so that only the name tells which value is whose.
 func parsePair(names, line []byte, values map[string]float64) error {
 	table, names, ok := bytes.Cut(names, []byte(":"))
 	again, line, ok2 := bytes.Cut(line, []byte(":"))

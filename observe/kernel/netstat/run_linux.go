@@ -81,6 +81,8 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 	return err
 }
 
+// sample reads what is due at a window's edge: the counters in each, the host's figures
+// in every fifth, because softnet_stat takes a line per CPU.
 func (s *state) sample(edge time.Duration) {
 	for _, c := range []*counters{&s.snmp, &s.netstat} {
 		s.count(c, edge)
@@ -155,6 +157,8 @@ func (s *state) count(c *counters, edge time.Duration) {
 	}
 }
 
+// sockstat reads the gauges of /proc/PID/net/sockstat and sockstat6. Without IPv6 the
+// second is not there, which is no failure.
 func (s *state) sockstat(edge time.Duration) {
 	clear(s.gauges)
 	for _, file := range []string{"net/sockstat", "net/sockstat6"} {
@@ -171,6 +175,8 @@ func (s *state) sockstat(edge time.Duration) {
 	}
 }
 
+// softnets reads softnet_stat, a line per CPU in hexadecimal. A CPU that went offline
+// takes its counts along; then all begin anew instead of falling.
 func (s *state) softnets() {
 	at, err := s.vitals.Bracket.Read(s.subject.Clock, func() error {
 		return s.parse("net/softnet_stat", func(r io.Reader) (err error) {
@@ -192,6 +198,8 @@ func (s *state) softnets() {
 	}
 }
 
+// parse reads a file whole before it parses: the kernel makes its content anew for each
+// read, so that two reads would mix two instants.
 func (s *state) parse(file string, f func(io.Reader) error) error {
 	text, _, err := s.text(file)
 	if err != nil {

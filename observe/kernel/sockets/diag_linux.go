@@ -36,6 +36,8 @@ type diag struct {
 	out   []byte // the request
 }
 
+// openDiag opens a socket of NETLINK_SOCK_DIAG (sock_diag(7)), in the network namespace
+// of the calling thread.
 func openDiag(clock timebase.Clock) (*diag, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
@@ -51,6 +53,7 @@ func openDiag(clock timebase.Clock) (*diag, error) {
 	return &diag{fd: fd, clock: clock, buf: make([]byte, readSize)}, nil
 }
 
+// close ends the socket.
 func (d *diag) close() { _ = unix.Close(d.fd) } // nothing is written through it that could be lost
 
 // query says which sockets to dump.
@@ -133,6 +136,7 @@ func (d *diag) one(s *socket) error {
 	return err
 }
 
+// send hands a request to the kernel, which answers before the call returns.
 func (d *diag) send(message []byte) error {
 	if err := unix.Sendto(d.fd, message, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return fmt.Errorf("ask sock_diag: %w", err)
@@ -189,6 +193,8 @@ func (d *diag) writeDump(q query) {
 	}
 }
 
+// threadCPU is the CPU time of this thread, in which the kernel's walk is included; 0
+// when it is not known. The pace of sampling rests on it.
 func threadCPU() time.Duration {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts) != nil {

@@ -87,6 +87,9 @@ func parseMessages(data []byte, seq uint32, f func(*socket)) (done bool, err err
 	return false, nil
 }
 
+// parseSocket parses struct inet_diag_msg and its attributes
+// (include/uapi/linux/inet_diag.h). Attributes are padded to four bytes; the last one
+// may lack its padding.
 func parseSocket(body []byte, s *socket) error {
 	if len(body) < messageSize {
 		return errCut

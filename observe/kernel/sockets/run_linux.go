@@ -118,6 +118,7 @@ func localPorts() int {
 	return max(0, high-low+1)
 }
 
+// release closes what Open opened, in any state that it got to.
 func (s *state) release() {
 	s.tree.Close()
 	if s.diag != nil {

@@ -90,6 +90,8 @@ type reading struct {
 	inwards bool
 }
 
+// reset empties the sums of a window and keeps their memory, which is used ten times a
+// second.
 func (c *sum) reset() {
 	waits := c.waits
 	clear(waits)

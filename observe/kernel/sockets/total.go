@@ -139,6 +139,8 @@ func (t *totals) end(describe func(w int64, of *amounts)) {
 // absent.
 func (t *totals) forget() { *t = totals{width: t.width, round: t.round} }
 
+// rise is the growth of a counter. One that fell is a field that the kernel reset, as of
+// a socket that was disconnected: it counts as none.
 func rise(from, to uint64) uint64 {
 	if to < from {
 		return 0

@@ -45,6 +45,9 @@ func (p *Process) shares() bool {
 	return false
 }
 
+// visit runs f in the network namespace of the process (setns(2)). back is false when
+// the thread could not return: its goroutine must then keep the thread locked, so that
+// the runtime ends it.
 func (p *Process) visit(f func() error) (err error, back bool) {
 	refused := func(err error) error {
 		return &observe.Unsupported{

@@ -158,6 +158,8 @@ func parent(stat []byte) (pid int, ok bool) {
 	return pid, err == nil && pid >= 0
 }
 
+// retry repeats a system call that a signal interrupted: the runtime preempts goroutines
+// by signals.
 func retry(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()

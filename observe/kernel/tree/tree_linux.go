@@ -81,6 +81,8 @@ func (t *Tree) Alive() bool {
 	return len(t.Members) > 0
 }
 
+// alive reports whether the process is the one that was found: through its pidfd where
+// the kernel has them (5.3), else by its stat file.
 func (t *Tree) alive(p *Process) bool {
 	if ended, known := p.ended(); known {
 		return !ended

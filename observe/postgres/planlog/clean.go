@@ -25,6 +25,8 @@ var (
 	lists       = fields(sortKey, "Presorted Key", "Group Key")
 )
 
+// fields makes a set of names. A field of a plan is kept only if its name is known,
+// because a later version may print values in a new one.
 func fields(names ...string) map[string]bool {
 	set := map[string]bool{}
 	for _, name := range names {

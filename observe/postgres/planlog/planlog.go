@@ -103,6 +103,8 @@ func readLines(log []byte, add func(string, int64)) {
 	end()
 }
 
+// readJSON reads jsonlog, a line per message (PostgreSQL manual, "Using JSON-Format Log
+// Output"). Lines that do not parse are torn or another program's.
 func readJSON(log []byte, add func(string, int64)) {
 	for line := range bytes.Lines(log) {
 		var one struct {
@@ -125,6 +127,8 @@ const (
 // time it may look to the end for a closing quote.
 const maxTorn = 16
 
+// readCSV reads csvlog, whose messages may hold line breaks (PostgreSQL manual, "Using
+// CSV-Format Log Output"). The columns were appended over the versions and never moved.
 func readCSV(log []byte, add func(string, int64)) {
 	for range maxTorn {
 		reader := csv.NewReader(bytes.NewReader(log))

@@ -123,6 +123,7 @@ func (s *Session) findOwn(ctx context.Context) error {
 	return nil
 }
 
+// setting returns a server's setting, "" when there is none of that name.
 func (s *Session) setting(ctx context.Context, name string) (value string) {
 	_ = s.Ask(ctx, Query{"SELECT /* redline */ coalesce(current_setting($1, true), '')", []any{name}, One(&value)})
 	return value

@@ -75,6 +75,8 @@ func (s *Session) Read(ctx context.Context, statements bool) (*Reading, error) {
 	return r, nil
 }
 
+// readStatements reads pg_stat_statements(false): no texts, which would be read from a
+// file. Beyond maxRows entries the rest is dropped, and its work with it.
 func (r *Reading) readStatements(rows pgx.Rows) error {
 	r.Statements = map[Entry]Figures{}
 	var at Bracketed
@@ -97,6 +99,8 @@ func (r *Reading) readStatements(rows pgx.Rows) error {
 	return rows.Err()
 }
 
+// readDatabase reads the database's row of pg_stat_database. A role that may not see it
+// gets none.
 func (r *Reading) readDatabase(rows pgx.Rows) error {
 	for rows.Next() {
 		r.Database = true
@@ -109,6 +113,8 @@ func (r *Reading) readDatabase(rows pgx.Rows) error {
 	return rows.Err()
 }
 
+// readSessions reads pg_stat_activity. A session of another role shows its pid alone,
+// unless redline's role is in pg_read_all_stats.
 func (r *Reading) readSessions(rows pgx.Rows) error {
 	var pid int32
 	var own bool

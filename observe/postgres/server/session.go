@@ -131,6 +131,8 @@ func Unreachable(config *pgx.ConnConfig, err error) error {
 // answers.
 const tries = 3
 
+// lookAround learns the server's version, its settings, and who answers: three readings
+// by other backends than the connected one are a pooler's.
 func (s *Session) lookAround(ctx context.Context, config *pgx.ConnConfig) error {
 	if err := s.hide(ctx); err != nil {
 		return err

@@ -63,6 +63,8 @@ func (s *Session) ReadWhole(ctx context.Context) (*Whole, error) {
 	return w, nil
 }
 
+// readIO reads pg_stat_io, summed per kind of process (PostgreSQL manual, "pg_stat_io").
+// From version 17 on the writes of client backends are only there.
 func (w *Whole) readIO(rows pgx.Rows) error {
 	for rows.Next() {
 		var r IORow
