@@ -53,7 +53,8 @@ func (c *Collections) Describe() observe.Description {
 	}
 }
 
-// Open implements observe.Source.
+// Open implements observe.Source. It opens where the probe is absent and redline started
+// the target, since GODEBUG is read as a program starts.
 func (c *Collections) Open(_ context.Context, subject observe.Subject) error {
 	if subject.Ring != "" {
 		return &observe.Unsupported{What: "not needed: the probe reports collections", Enable: "nothing to do"}
@@ -69,7 +70,8 @@ func (c *Collections) Open(_ context.Context, subject observe.Subject) error {
 	return nil
 }
 
-// Run implements observe.Source.
+// Run implements observe.Source. Lines come on the target's standard error, late and
+// together when it is busy: the cycle's own clock dates them.
 func (c *Collections) Run(ctx context.Context, sink observe.Sink) error {
 	begun := c.subject.Clock.Now()
 	c.window = timebase.Window(begun, c.subject.Window) // the first is seen in part only

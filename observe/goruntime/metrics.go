@@ -79,7 +79,8 @@ func (m *Metrics) Describe() observe.Description {
 	}
 }
 
-// Open implements observe.Source.
+// Open implements observe.Source. The ring appears when the target's probe starts, so
+// that it is waited for; a ring of another layout is refused at once.
 func (m *Metrics) Open(ctx context.Context, subject observe.Subject) error {
 	if subject.Ring == "" {
 		return &observe.Unsupported{

@@ -50,7 +50,8 @@ func (o *Operations) Describe() observe.Description {
 	}
 }
 
-// Open implements observe.Source.
+// Open implements observe.Source. A target with a probe and without hooks was built by
+// someone else, or with --no-instrument: then it was not asked for, which is no failure.
 func (o *Operations) Open(ctx context.Context, subject observe.Subject) error {
 	const enable = "let redline build the target with hooks (--build PKG, without --no-instrument)"
 	if subject.Socket == "" {

@@ -56,7 +56,8 @@ func (p *Profiles) Describe() observe.Description {
 	}
 }
 
-// Open implements observe.Source.
+// Open implements observe.Source. It connects to the probe, or else to net/http/pprof,
+// and takes nothing yet: a profile before the load would show the target at rest.
 func (p *Profiles) Open(ctx context.Context, subject observe.Subject) (err error) {
 	p.subject = subject
 	p.client, err = connect(ctx, subject)

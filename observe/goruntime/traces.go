@@ -60,7 +60,8 @@ func (t *Traces) Describe() observe.Description {
 	}
 }
 
-// Open implements observe.Source.
+// Open implements observe.Source. It connects as Profiles does. A target with neither
+// way in is an *observe.Unsupported.
 func (t *Traces) Open(ctx context.Context, subject observe.Subject) (err error) {
 	t.subject = subject
 	t.client, err = connect(ctx, subject)

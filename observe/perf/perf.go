@@ -29,7 +29,7 @@ type Source struct {
 type event struct {
 	series string
 	kind   uint32 // perf_event_attr.type
-	config uint64
+	config uint64 // perf_event_attr.config, whose meaning follows from the type
 }
 
 var (
@@ -51,5 +51,6 @@ func (*Source) Describe() observe.Description {
 	}
 }
 
-// Health implements observe.Reporter.
+// Health implements observe.Reporter. Counters that shared the CPU's registers with
+// others are named: their amounts are scaled, not counted.
 func (s *Source) Health() record.SourceHealth { return s.vitals.Health(s.Describe().Name) }

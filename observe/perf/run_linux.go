@@ -56,21 +56,23 @@ type state struct {
 type counter struct {
 	event
 	threads []thread
-	total   float64
-	refused error // of the first thread that could not be counted
+	total   float64 // scaled to the time that the counter was wanted
+	refused error   // of the first thread that could not be counted
 }
 
 // thread is the counter of one thread and its children.
 type thread struct {
-	fd   int
-	last reading
+	fd   int     // of perf_event_open(2)
+	last reading // what it said at the edge before
 }
 
 // reading is the kernel's result with PERF_FORMAT_TOTAL_TIME_ENABLED and
 // _RUNNING: how much, and the ns that the counter was wanted and was on.
 type reading struct{ value, enabled, running uint64 }
 
-// Open implements observe.Source.
+// Open implements observe.Source. Counters are inherited by threads and children born
+// later (perf_event_attr.inherit), so that they are attached once. One that the CPU or
+// the kernel refuses costs its series alone.
 func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	t, err := tree.Open("", subject.PID)
 	if err != nil {

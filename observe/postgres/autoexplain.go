@@ -182,7 +182,7 @@ func (f served) Current(ctx context.Context) (name string, size int64, err error
 	return *found, size, err
 }
 
-// List asks pg_ls_dir, which needs pg_monitor or a grant.
+// List asks pg_ls_dir, which is a superuser's unless it was granted.
 func (f served) List(ctx context.Context, dir string) (names []string, err error) {
 	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_ls_dir($1)", Args: []any{dir},
 		Read: func(rows pgx.Rows) (err error) {

@@ -35,7 +35,8 @@ type state struct {
 	seldomAt, threadsAt, switchesAt time.Duration // next reading of each
 }
 
-// Open implements observe.Source.
+// Open implements observe.Source. The target's start time is kept: a later process under
+// the same pid is another.
 func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	if subject.PID <= 0 {
 		return observe.Unseen(s.options.Root+"/proc", 0, nil)

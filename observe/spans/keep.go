@@ -22,10 +22,12 @@ const (
 // keeper keeps the traces of the load's own requests, the slowest when they are
 // too many, and the slowest of the other spans.
 type keeper struct {
+	// traces are those of the load's own requests, kept whole: half a trace explains
+	// no request.
 	traces  map[[16]byte]*kept
-	count   int // spans of traces
-	others  slowSpans
-	evicted int64
+	count   int       // spans of traces
+	others  slowSpans // the slowest of all others
+	evicted int64     // spans of traces that made room for slower ones
 }
 
 // kept is one trace.

@@ -98,7 +98,7 @@ func (s *services) add(sp *span, window int64) {
 }
 
 // histogram returns an empty one, a used one if there is. Two digits over an hour in us
-// take 20 KB, and there is one per service and open window.
+// take some 25 KB, and there is one per service and open window.
 func (s *services) histogram() *hdrhistogram.Histogram {
 	if n := len(s.spare); n > 0 {
 		h := s.spare[n-1]

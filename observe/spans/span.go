@@ -83,10 +83,12 @@ func (s *span) took() int64 {
 // batch takes the spans of one export: admit is asked, by trace id, before a span
 // is looked at. It holds within bounds whatever the export says.
 type batch struct {
+	// admit decides by the trace id alone whether the rest of a span is decoded: what
+	// is over the rate costs its ids and no more.
 	admit   func(trace []byte) bool
 	spans   []span
 	all     int64 // spans of the export
-	invalid int64
+	invalid int64 // of these, without a trace id or span id
 	texts   texts
 	shapes  shapes
 }

@@ -180,7 +180,8 @@ func (s *Source) linger(ctx context.Context, edges *observe.Edges, edge func(tim
 	})
 }
 
-// Health implements observe.Reporter.
+// Health implements observe.Reporter. Drops and refusals are reported with the bound
+// that they met, because a service whose spans are missing looks idle.
 func (s *Source) Health() record.SourceHealth {
 	h := record.SourceHealth{Name: "spans", Samples: s.bracket.Samples(), Align: s.bracket.Align()}
 	t := s.store.tally()

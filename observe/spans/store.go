@@ -46,16 +46,21 @@ type store struct {
 
 // tally counts the fates of spans.
 type tally struct {
+	// received are all spans of exports that were let in. Of these, dropped were over
+	// the rate and not looked at, invalid had no ids.
 	received, dropped, invalid int64
-	outside, tooLate           int64
-	evicted, crowded           int64
-	refused                    int64  // exports
-	refusal                    string // why the first one was
-	limited                    int64  // exports over the rate, besides
+	// outside ended before the run or after it, by their clock; tooLate came after
+	// their window was delivered.
+	outside, tooLate int64
+	// evicted made room for slower ones; crowded are of services beyond the bound.
+	evicted, crowded int64
+	refused          int64  // exports
+	refusal          string // why the first one was
+	limited          int64  // exports over the rate, besides
 }
 
-// newStore returns a store for a run that begins now: windows before are closed, and
-// spans of theirs count as received alone.
+// newStore returns a store for a run that begins now: windows that
+// closed before it have no figures.
 func newStore(clock timebase.Clock, width time.Duration, trace uint64) *store {
 	if width <= 0 {
 		width = timebase.DefaultWindow
@@ -213,9 +218,9 @@ func (s *store) recorded() []record.TraceSpan {
 
 // allowance is a token bucket of mostPerSecond spans.
 type allowance struct {
-	left float64
-	at   time.Duration
-	used bool
+	left float64       // spans that may still be looked at
+	at   time.Duration // of the last refill
+	used bool          // false until the first export
 }
 
 // refill adds what the time since the last export allows, up to a second's worth.

@@ -118,14 +118,17 @@ const (
 
 // pages is a database's content: its file, and the pages that its log holds newer.
 type pages struct {
-	file, log *os.File
-	size      int64
-	page      int64
-	inLog     map[int64]int64 // page number, from 0, to its offset in the log
-	wal       bool            // the journal mode
+	file, log *os.File // log is nil without a write-ahead log
+	// size is the database's in bytes, with the pages that are in the log alone; page
+	// is a page's.
+	size, page int64
+	inLog      map[int64]int64 // page number, from 0, to its offset in the log
+	wal        bool            // the journal mode
 }
 
-// openPages opens a database without a lock.
+// openPages opens a database without a lock: even a shared one would hold up a writer of
+// the target (https://www.sqlite.org/lockingv3.html). What is read may thus be torn, which
+// the plans, of the schema and statistics alone, survive or SQLite reports.
 func openPages(f file) (p *pages, err error) {
 	p = &pages{inLog: map[int64]int64{}}
 	if p.file, err = openRegular(f.open); err != nil {

@@ -12,7 +12,7 @@ import (
 
 // Cycle is one line of GODEBUG=gctrace=1: one collection, as it ended.
 type Cycle struct {
-	Number int64
+	Number int64 // from 1; a gap is a line that was lost, or of another program
 	// start is when the cycle began, since the program did; the runtime cuts it
 	// to milliseconds.
 	Start  time.Duration
@@ -20,9 +20,10 @@ type Cycle struct {
 	Mark   time.Duration    // concurrently, by the clock
 	Assist time.Duration    // of CPU
 	CPU    time.Duration    // all CPU of the cycle, assist included
-	Peak   float64          // bytes of heap as the cycle ended
-	Live   float64          // bytes found alive
-	Goal   float64          // bytes
+	// Sizes are printed in MB, so that they are exact to a MB only.
+	Peak   float64 // bytes of heap as the cycle ended
+	Live   float64 // bytes found alive
+	Goal   float64 // bytes
 	Procs  float64
 	Forced bool
 }

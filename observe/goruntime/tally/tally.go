@@ -30,9 +30,9 @@ var kinds = map[int]operation.Kind{
 
 // Tally holds the probe's counts up to one instant.
 type Tally struct {
-	ops     map[int]tallied
-	callers map[callerKey]counted
-	stacks  map[int][]code.Frame
+	ops     map[int]tallied       // by the probe's number; 0 stands for those beyond its bound
+	callers map[callerKey]counted // of the calls whose stack was taken
+	stacks  map[int][]code.Frame  // innermost first
 }
 
 // tallied is an operation's counts since the target started.
@@ -46,6 +46,10 @@ type tallied struct {
 type callerKey struct{ op, stack int }
 
 // counted are figures in the order in which the probe writes them.
+//
+// nanos are until rows are closed, longest is of the whole time and no difference, opened
+// counts connections, undated the calls whose context had no deadline, and held is the
+// ns for which connections were held that an acquire got.
 type counted struct{ calls, errors, nanos, longest, rows, opened, undated, held int64 }
 
 // minus returns the difference to an earlier reading. The longest is of the whole time.

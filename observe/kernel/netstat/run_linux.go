@@ -38,7 +38,8 @@ type state struct {
 	gauges        map[string]float64
 }
 
-// Open implements observe.Source.
+// Open implements observe.Source. It reads both files once, so that a process which is
+// gone, or a procfs that hides it (hidepid, subset=pid), is found before the load.
 func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	t, err := tree.Open(s.options.Root, subject.PID)
 	if err != nil {
@@ -62,7 +63,8 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	return nil
 }
 
-// Run implements observe.Source.
+// Run implements observe.Source. It returns when ctx is done, and tells by Health what
+// it missed.
 func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 	st := s.state
 	s.state = nil

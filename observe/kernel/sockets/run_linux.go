@@ -51,7 +51,8 @@ type state struct {
 // queue is an accept queue: the most that waited, and how many may.
 type queue struct{ waiting, backlog uint32 }
 
-// Open implements observe.Source.
+// Open implements observe.Source. It enters the target's network namespace for one call:
+// a netlink socket stays in the namespace that it was made in (network_namespaces(7)).
 func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	t, err := tree.Open("", subject.PID)
 	if err != nil {

@@ -1,10 +1,16 @@
 package server
 
 // Figures are pg_stat_statements' counts of one statement.
+//
+// They are floats, as the server's bigint and double precision both fit and are only ever
+// added and subtracted: 2^53 calls are beyond any run.
 type Figures struct {
-	Calls, Rows, Reads, Hits, Dirtied, Temp float64
-	WAL                                     float64 // bytes
-	Exec, Plan                              float64 // ms
+	Calls, Rows float64
+	// Shared blocks of 8 kB: read from outside the buffer cache, found in it, dirtied.
+	Reads, Hits, Dirtied float64
+	Temp                 float64 // temporary blocks read and written
+	WAL                  float64 // bytes
+	Exec, Plan           float64 // ms
 }
 
 // Minus returns what came since an earlier reading.

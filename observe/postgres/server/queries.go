@@ -14,12 +14,18 @@ import (
 // version. All carry a comment, by which our own statements are known where
 // they cannot be kept out of pg_stat_statements.
 type Queries struct {
-	Statements string // empty when there is no extension
-	Texts      string
-	own        string
-	Authors    string // whose texts they are, by id
-	keeping    string // empty before version 1.9 of the extension
-	Planning   bool
+	// Statements reads the counts without texts; empty when there is no extension.
+	Statements string
+	// Texts reads the texts of query ids, once per statement.
+	Texts string
+	// own finds the ids of our statements, by their comment.
+	own string
+	// Authors reads texts by the role that ran them: one id may have several.
+	Authors string
+	keeping string // empty before version 1.9 of the extension
+	// Planning says that pg_stat_statements.track_planning is on: planning time is
+	// 0 without it, which must not be read as no planning.
+	Planning bool
 }
 
 // Marker is in each text of ours.

@@ -13,42 +13,58 @@ import (
 // maxRows bounds the rows of one reading that are kept.
 const maxRows = 50000
 
-// Reading is the result of one round trip.
+// Reading is the result of one round trip, which is one transaction: all of it is of the
+// same instant, give or take the running time of its queries.
 type Reading struct {
-	Statements map[Entry]Figures // nil when they were not asked for
-	StatedAt   Bracketed
-	Keeping    Keeping
+	// Statements are the totals since the server's statistics were reset; nil when
+	// they were not asked for, empty when there are none.
+	Statements map[Entry]Figures
+	// StatedAt brackets them: the function gathers all rows before it sends the first.
+	StatedAt Bracketed
+	Keeping  Keeping
 
-	States    map[string]int
-	Waits     map[string]int
-	Clients   []Client
-	Blocked   []int32       // pids that wait for a heavyweight lock
+	// States counts the target's sessions by state of pg_stat_activity ("active",
+	// "idle in transaction"); sessions whose state is hidden are in none.
+	States map[string]int
+	// Waits counts active sessions by "type:event" (PostgreSQL manual, "Wait Event
+	// Types"): "Lock:transactionid", "IO:DataFileRead".
+	Waits   map[string]int
+	Clients []Client
+	// Blocked are the pids that wait for a heavyweight lock, the oldest transaction
+	// first. Spinlocks and LWLocks are waits, but nobody in particular holds them.
+	Blocked   []int32
 	Oldest    time.Duration // since the oldest transaction of a client began
 	Processes []int         // pids of all the server's backends but our own
 	PID       int32         // of the backend that took the reading
 	owned     bool          // it is ours alone
 
-	Database  bool // its row was there
+	// Database says that the row of pg_stat_database was there, which the rest is of.
+	Database  bool
 	CountedAt Bracketed
 	Commits   int64
 	Rollbacks int64
-	Opened    *int64
-	More      [5]float64 // as databaseMore
+	Opened    *int64 // sessions so far; nil before version 14
+	// More are deadlocks, temporary files and their bytes, blocks read and blocks hit.
+	More [5]float64
 }
 
 // Client is a session of the target.
 type Client struct {
-	PID         int32
+	PID int32
+	// Application is the name that it gave (application_name), "" for none.
 	Application string
 	State       string
-	Started     time.Time
-	Age         time.Duration
+	// Started is when the server forked its backend: with PID it tells one session
+	// from a later one of the same pid.
+	Started time.Time
+	Age     time.Duration // since then, by the server's clock
 }
 
-// Keeping is pg_stat_statements' information on itself.
+// Keeping is pg_stat_statements' information on itself (view pg_stat_statements_info).
 type Keeping struct {
-	Known   bool
+	Known   bool  // false before version 1.9 of the extension, which has no such view
 	Dropped int64 // times that it was full and dropped the least used entries
+	// ResetAt is when all statistics were reset. A reset of one statement leaves it.
 	ResetAt time.Time
 }
 

@@ -9,18 +9,27 @@ import (
 
 // Whole are the figures of the whole server. They are read once a second:
 // backends report no oftener than that, so more readings would add nothing.
+//
+// All are totals since a reset; nil is not known.
 type Whole struct {
 	At Bracketed
-	// wal is nil on a standby, which writes none.
-	WAL, Timed, Requested, Write, Sync, ByCheckpointer, ByWriter, ByBackends *float64
-	IO                                                                       []IORow
+	// WAL is the log's position in bytes; nil on a standby, which writes none.
+	WAL *float64
+	// Timed and Requested count checkpoints, due by checkpoint_timeout and asked for
+	// (by a full log, max_wal_size, or a command). Write and Sync are their ms.
+	Timed, Requested, Write, Sync *float64
+	// Blocks of 8 kB written by the checkpointer, by the background writer, and by
+	// the backends themselves, which then wait for them.
+	ByCheckpointer, ByWriter, ByBackends *float64
+	// IO is empty before version 16.
+	IO []IORow
 }
 
 // IORow is pg_stat_io of one kind of process. Times are in ms.
 type IORow struct {
-	By         string
+	By         string     // backend_type: "client backend", "autovacuum worker"
 	Operations [4]float64 // as IOOps
-	Times      [4]float64
+	Times      [4]float64 // all 0 unless track_io_timing is on
 }
 
 // IOOps are the operations of an IORow, in the order of its figures.
