@@ -33,10 +33,14 @@ type Files interface {
 }
 
 // LocalFiles are the files of a server on this host, by its processes' view of them.
+//
+// A server in a container has other paths than this host: /proc/PID/root and /proc/PID/cwd
+// lead to them (proc_pid_root(5)), for whoever may ptrace the process.
 type LocalFiles struct {
-	PID    int
+	PID    int // of one of its backends, which lives as long as the session does
 	Format Format
-	// collected: the server's collector writes them; else they are the standard error.
+	// Collected says that the server's collector writes them, to the files that
+	// current_logfiles names; else they are the standard error, if that is a file.
 	Collected bool
 }
 
@@ -102,10 +106,10 @@ func (f LocalFiles) Read(_ context.Context, name string, offset int64, n int) ([
 	return data[:n], err
 }
 
-// Mark is a place in a log.
+// Mark is how far a log had been written at an instant.
 type Mark struct {
-	Name   string
-	Offset int64
+	Name   string // of its file, as the server has it: relative to the data directory, or absolute
+	Offset int64  // bytes from the file's begin
 }
 
 // Since reads the log after a mark, in the files that the log was rotated

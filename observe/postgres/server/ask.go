@@ -14,8 +14,12 @@ import (
 // Query is one statement of a transaction, and who reads its rows; nil drops
 // them.
 type Query struct {
-	SQL  string
+	// SQL is one statement with $1, $2 for Args, and holds Marker.
+	SQL string
+	// Args are sent in the binary format where pgx knows their type.
 	Args []any
+	// Read need not drain or close the rows. Its first error is the transaction's,
+	// after the other queries were answered.
 	Read func(pgx.Rows) error
 }
 

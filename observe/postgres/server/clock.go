@@ -17,8 +17,12 @@ const drift = 100e-6
 // between two of ours, so half the round trip bounds the error of the middle;
 // the tightest round trip counts until its bound, growing with the drift, is
 // looser than a new one.
+//
+// The zero Clock has no run; Run is to be set. It is not for concurrent use.
 type Clock struct {
-	Run   timebase.Clock
+	Run timebase.Clock
+	// Local says that the server reads this host's clock. Sandwich clears it for good
+	// when a reading contradicts it.
 	Local bool
 
 	known  bool

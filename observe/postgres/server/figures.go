@@ -28,6 +28,6 @@ func (f Figures) Plus(g Figures) Figures {
 
 // Entry is a row of pg_stat_statements: it counts per user.
 type Entry struct {
-	User  uint32
-	Query int64
+	User  uint32 // oid of the role
+	Query int64  // query id, which depends on the server's version and on oids of tables
 }

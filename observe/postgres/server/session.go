@@ -20,11 +20,15 @@ import (
 const (
 	// Application is our name in pg_stat_activity, by which others recognise us.
 	Application = "redline"
-	// minVersion is the oldest server_version_num understood.
+	// minVersion is the oldest server_version_num understood: the columns of
+	// pg_stat_statements were named anew in 13 (total_exec_time, wal_bytes), and older
+	// servers get no fixes any more.
 	minVersion = 130000
-	// dialTimeout bounds an attempt to connect.
+	// dialTimeout bounds an attempt to connect. During a run it delays the next
+	// reading of a server that came back, and nothing else.
 	dialTimeout = 5 * time.Second
-	// CallTimeout bounds a reading.
+	// CallTimeout bounds a reading. It is above the statement_timeout of Local, so
+	// that the server ends a slow query itself and the connection stays.
 	CallTimeout = 2 * time.Second
 )
 
