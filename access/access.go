@@ -2,7 +2,7 @@
 // loopback is open to every user of the host, so that a bare listener would take
 // spans from anyone and show a run's figures to all. A Listener asks the kernel
 // who is at the other end, and lets in the user who runs redline, root, and whom
-// its owner names besides: the target's user.
+// its owner names: the target's user.
 //
 //	access.go         the listener: connections, whose they are, how many of them
 //	admit.go          requests: users, tokens, rates, and the words of a refusal
@@ -40,7 +40,7 @@ type Options struct {
 	Token string
 	// Variable names the environment variable that sets the token, for errors.
 	Variable string
-	// Known reports whether a user besides this one and root is let in; nil
+	// Known reports whether a user other than this one and root is let in; nil
 	// lets in no other. It is asked at each connection.
 	Known func(uid int) bool
 	// Connections bounds those of known users and of who may show a token; zero

@@ -9,7 +9,7 @@
 //
 // The packages and what each is for:
 //
-//	env      what redline tells the probe, through the environment
+//	env      the configuration that redline gives the probe, through the environment
 //	ring     the shared memory: its layout, its writer, its reader
 //	sampler  runtime/metrics and process figures into the ring, each window
 //	control  profiles and traces on demand over a Unix socket

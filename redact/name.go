@@ -25,7 +25,7 @@ var certainWords = set("password passwords passwd passphrase pass pwd secret sec
 // value is written (session_id, sig_hex).
 var perhapsWords = set("pin code auth session sessionid sid sig signature token tokens key csrf xsrf pw nonce mac hmac sas verifier")
 
-// glued are certain also within a word: nobody writes them for anything else.
+// glued are certain also within a word: they are written for nothing else.
 var glued = []string{"password", "passwd", "passphrase", "secret", "credential", "apikey", "accesskey",
 	"privatekey", "accesstoken", "authtoken", "refreshtoken", "sessiontoken", "idtoken"}
 

@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// hiddenConstant stands in the place of a string constant, hiddenNumber in that
+// hiddenConstant replaces a string constant, hiddenNumber in that
 // of a number.
 const (
 	hiddenConstant = "'…'"
@@ -13,7 +13,7 @@ const (
 // for data; those below are limits, positions and the sizes of types.
 const fewestOfNumber = 4
 
-// SQL hides what an SQL text holds besides SQL: string constants of all forms
+// SQL hides what an SQL text holds in addition to SQL: string constants of all forms
 // (”, E”, dollar quotes), numbers of four digits and more, and comments, in
 // which tools put whatever they know. Names and parameters ($1) stay. It reports
 // whether there was a constant.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// hierarchy is the place of the target in one tree of control groups.
+// hierarchy is the position of the target in one tree of control groups.
 type hierarchy struct {
 	v2 bool
 	// levels are directories, from the target's own group up to the root of

@@ -39,7 +39,7 @@ func (h *hierarchy) used(read readFile) (n uint64, ok bool) {
 }
 
 // inactive returns the bytes of page cache of the target's own group that were
-// not used of late.
+// not used recently.
 func (h *hierarchy) inactive(read readFile) (n uint64, ok bool) {
 	if h.root() {
 		return 0, false
@@ -98,7 +98,7 @@ func (h *hierarchy) events(level string, read readFile, count func(name string, 
 }
 
 // kills returns how many processes of the target's own group the kernel ended
-// for want of memory; ok is false before Linux 4.13.
+// for lack of memory; ok is false before Linux 4.13.
 func (h *hierarchy) kills(read readFile) (n uint64, ok bool) {
 	file := "/memory.oom_control"
 	if h.v2 {

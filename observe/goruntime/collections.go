@@ -20,7 +20,7 @@ import (
 // milliseconds, and its phases. How far that clock is from ours is learnt from
 // the lines themselves: each comes a little after its cycle's end, and the one
 // that came soonest is the most exact. So a line that the target or redline was late
-// with is dated right all the same.
+// with is still dated right.
 type Collections struct {
 	subject observe.Subject
 	meter   observe.Meter

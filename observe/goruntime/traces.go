@@ -29,7 +29,7 @@ import (
 // planned to.
 //
 // When a window was slow, the flight recorder's trace of it is
-// delivered besides (flights).
+// delivered in addition (flights).
 type Traces struct {
 	options Options
 	subject observe.Subject

@@ -20,7 +20,8 @@ import (
 // server's log, from where it stood when the run began, and need none of the rights that
 // rights.go is wary of: nothing is planned for them.
 
-// planLog is auto_explain's log.
+// planLog is auto_explain's log: which way leads to it, in which form it is, and how far
+// it had been written when the run began. Older entries are another run's.
 type planLog struct {
 	files  planlog.Files // nil where it is off or cannot be read
 	format planlog.Format

@@ -144,7 +144,7 @@ type chains struct {
 }
 
 // add takes one answer of blockers, at a run time: one chain per session that
-// waits and for which nobody waits.
+// waits and that no other session waits for.
 func (c *chains) add(at time.Duration, by map[int32]int32, involved map[int32]database.BlockingLink) {
 	awaited := map[int32]bool{}
 	for _, head := range by {

@@ -120,7 +120,7 @@ func (s *Source) Health() record.SourceHealth {
 		why = append(why, "no reading succeeded")
 	}
 	if s.missed > 0 {
-		why = append(why, fmt.Sprintf("%d windows were skipped for want of CPU", s.missed))
+		why = append(why, fmt.Sprintf("%d windows were skipped, because redline got no CPU", s.missed))
 	}
 	if k := s.pace.slowest; k > 1 {
 		why = append(why, fmt.Sprintf("readings took long, so that at times only one window in %d was read (amounts are "+

@@ -16,7 +16,7 @@ type hostStat struct {
 	cpus        int
 }
 
-// parseHostStat sums the CPUs' time besides idling: user, nice, system, irq
+// parseHostStat sums the CPUs' time other than idle: user, nice, system, irq
 // and softirq. Guest time is part of user already; time stolen by the
 // hypervisor is apart, because nothing of this host ran then.
 func parseHostStat(text []byte) (h hostStat, ok bool) {

@@ -4,7 +4,7 @@ package process
 // as those do that a service starts for a request. The kernel adds what a child has used
 // to its parent when the parent waits for it (cutime and cstime of proc_pid_stat(5)), so
 // none is missed, however short. A child whose parent ignores SIGCHLD, or has ended
-// before it, is added to nobody.
+// before it, is not added to any other process.
 type reaped struct {
 	waited tally  // ticks that the members' waits added
 	known  uint64 // ticks of these that were counted while the child was a member

@@ -37,7 +37,7 @@ type anyValue struct {
 	kind   valueKind
 }
 
-// valueKind tells which field of an anyValue holds the value.
+// valueKind says which field of an anyValue holds the value.
 type valueKind uint8
 
 // Kinds of values.

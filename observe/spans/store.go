@@ -56,7 +56,7 @@ type tally struct {
 	evicted, crowded int64
 	refused          int64  // exports
 	refusal          string // why the first one was
-	limited          int64  // exports over the rate, besides
+	limited          int64  // exports over the rate, not among the refused
 }
 
 // newStore returns a store for a run that begins now: windows that

@@ -38,7 +38,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// fill tells the waiting side to stop; it is called by one goroutine only.
+// fill makes the waiting side stop; it is called by one goroutine only.
 func (a *answer) fill() {
 	select {
 	case <-a.full:

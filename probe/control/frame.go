@@ -28,7 +28,7 @@ type Outcome struct {
 	// Previous is the sampling rate that Rate replaced, where the runtime tells
 	// it (mutex); else -1.
 	Previous int
-	// Cut tells that MaxBytes, or the client, ended a trace or profile early.
+	// Cut reports that MaxBytes, or the client, ended a trace or profile early.
 	Cut bool
 }
 

@@ -21,7 +21,7 @@
 //	operations
 //
 // While an execution trace is taken a CPU profile runs, if need be one that
-// nobody reads: the runtime puts CPU samples into a trace only then. It gives way
+// no one reads: the runtime puts CPU samples into a trace only then. It gives way
 // to a profile that is asked for.
 //
 // Rejected: net/http/pprof on the socket. It would link an HTTP server, and

@@ -10,7 +10,7 @@ import (
 // into a trace only while one runs, and runs one at a time.
 type sampling struct {
 	mu     sync.Mutex
-	lent   bool // our profile that nobody reads runs
+	lent   bool // our profile that no one reads runs
 	traces int  // that want one
 	taken  int  // profiles that were asked for are under way
 }

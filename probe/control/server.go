@@ -15,7 +15,7 @@ import (
 	"github.com/redline-go/redline/probe/operations"
 )
 
-// Bounds of a server, so that nobody can use it against the target.
+// Bounds of a server, so that it cannot be used against the target.
 const (
 	maxConnections = 8
 	lineTimeout    = 5 * time.Second
@@ -37,7 +37,7 @@ type Server struct {
 	// Pause takes whether the ring is to get no samples; nil where there is no
 	// ring. It is set before Serve.
 	Pause chan<- bool
-	start int64 // when it began to listen: tells a process from one that took its place
+	start int64 // when it began to listen: separates a process from one that replaced it
 }
 
 // Listen makes the socket at path, for its owner alone, in place of one that a
@@ -51,7 +51,7 @@ func Listen(path string, now func() int64) (*Server, error) {
 		if info.Mode()&os.ModeSocket == 0 {
 			return nil, fmt.Errorf("listen for redline: %s exists and is no socket", path)
 		}
-		_ = os.Remove(path) // Listen tells if it is still there
+		_ = os.Remove(path) // Listen reports if it is still there
 	}
 	listener, err := net.Listen("unix", path)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package env is what redline tells the probe: where to write, where to
+// Package env is the configuration that redline gives the probe: where to write, where to
 // listen, and which clock to keep, through the environment of the process that
 // it starts.
 package env
@@ -22,13 +22,13 @@ const (
 	Agent  = Prefix + "AGENT"  // process id of redline
 )
 
-// DefaultWindow is the width of a window when none is told.
+// DefaultWindow is the width of a window when none is given.
 const DefaultWindow = 100 * time.Millisecond
 
 // minWindow keeps a wrong setting from turning the probe into load.
 const minWindow = time.Millisecond
 
-// Config is what the probe is told.
+// Config is the probe's configuration.
 type Config struct {
 	Ring   string // empty: no figures are sampled
 	Socket string // empty: no profiles are served

@@ -66,7 +66,7 @@ func (t *table) shape(kind uint32, name, more string) uint16 {
 	key := rawKey{kind: kind, size: len(name), name: name, more: more}
 	long := len(name) > longText
 	if long {
-		// The middle of a text so long is looked at by nobody: copying it would
+		// No one looks at the middle of a text so long: copying it would
 		// cost the program more than its query.
 		key.name = name[:keyHead] + name[len(name)-keyTail:]
 	}

@@ -49,7 +49,7 @@ type Stat interface {
 	MaxConns() int32
 }
 
-// closer is what *pgxpool.Stat has besides, in its later versions.
+// closer is what later versions of *pgxpool.Stat add.
 type closer interface {
 	MaxIdleDestroyCount() int64
 	MaxLifetimeDestroyCount() int64
@@ -57,7 +57,7 @@ type closer interface {
 
 // Pgx shows a pool of pgxpool under a name, until the returned function is
 // called; stat is its method Stat. Its waits are the acquisitions that found no
-// idle connection, its wait time is that of all acquisitions: pgxpool tells no
+// idle connection, its wait time is that of all acquisitions: pgxpool reports no
 // other in all versions, and one that finds a connection takes next to none.
 func Pgx[S Stat](name string, stat func() S) (remove func()) {
 	return show(name, func(f *slots.Figures) {

@@ -21,7 +21,7 @@
 // the same file instead of a mapping of its own: both see the same page cache,
 // and a target that truncates or loses the file then yields an error, where a
 // mapped page that vanished would kill redline with SIGBUS. pread promises no
-// memory ordering, hence the checksum beside the sequence word.
+// memory ordering, hence the checksum next to the sequence word.
 //
 // The file must lie on a memory file system (TempDir): on a disk the
 // kernel writes dirty pages back, and a store into a page under writeback can
@@ -79,7 +79,7 @@ const (
 	atNamesAt   = 256 // u32
 )
 
-// Kind tells how a column's values are to be read.
+// Kind says how a column's values are to be read.
 type Kind uint8
 
 // Kinds of columns.
@@ -113,7 +113,7 @@ type Column struct {
 	Unit  Unit
 }
 
-// Header is what a ring says of its process.
+// Header describes the process that writes a ring.
 type Header struct {
 	PID            int
 	EpochMonotonic int64         // the run's epoch, CLOCK_MONOTONIC ns
@@ -124,7 +124,7 @@ type Header struct {
 	GOMAXPROCS int // at the start
 	NumCPU     int
 	GoVersion  string
-	// Note tells of what the probe could not do ("control socket: ..."); empty
+	// Note names what the probe could not do ("control socket: ..."); empty
 	// when all is well.
 	Note string
 }

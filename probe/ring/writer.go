@@ -117,7 +117,7 @@ func (w *Writer) Name(i int, name string) (err error) {
 		copy(word[:], name[from:])
 		w.store(at+8+from, binary.NativeEndian.Uint64(word[:]))
 	}
-	// The length comes last: it tells that the text is there.
+	// The length comes last: it says that the text is there.
 	w.store(at, uint64(len(name)))
 	return nil
 }

@@ -18,7 +18,7 @@ type histogram struct {
 	steps []float64
 }
 
-// allocsBySize is told by size besides its quantiles. Its 68 size classes are
+// allocsBySize is reported by size, in addition to its quantiles. Its 68 size classes are
 // too many for a series each.
 const allocsBySize = "/gc/heap/allocs-by-size:bytes"
 

@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/probe/ring"
 )
 
-// Loop samples into a ring until it is told to stop.
+// Loop samples into a ring until it is stopped.
 type Loop struct {
 	Clock   Clock
 	Epoch   int64         // CLOCK_MONOTONIC ns; samples are taken at Epoch + k*Window

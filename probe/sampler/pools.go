@@ -60,7 +60,7 @@ func (p *pools) ask(read func(*slots.Figures)) (ok bool) {
 	return true
 }
 
-// names tells the ring the names of the pools that it holds figures of.
+// names writes to the ring the names of the pools that it holds figures of.
 func (p *pools) names(w *ring.Writer) {
 	for i := range p.entries {
 		if p.entries[i].Name != "" {

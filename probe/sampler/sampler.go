@@ -117,7 +117,7 @@ func (s *Sampler) reading() []float64 {
 func skip(name string) bool {
 	return strings.HasPrefix(name, "/godebug/") ||
 		name == "/gc/pauses:seconds" || // repeats /sched/pauses/total/gc
-		name == "/gc/heap/frees-by-size:bytes" // tells no more than the allocations
+		name == "/gc/heap/frees-by-size:bytes" // adds nothing to the allocations
 }
 
 // unitOf maps the unit in a metric's name to the ring's, as the record does.

@@ -36,7 +36,7 @@ func Unknown() Figures {
 type Entry struct {
 	Name string
 	Read func(*Figures) // nil once the pool was removed
-	// Turn tells registrations of the same slot apart.
+	// Turn distinguishes registrations of the same slot.
 	Turn uint64
 }
 

@@ -60,7 +60,7 @@ type Anatomy struct {
 	Markers Markers `json:"markers"`
 	// Traced is the time the traces cover, all together.
 	Traced time.Duration `json:"traced_ns"`
-	// Spawned is the number of goroutines a request creates besides the
+	// Spawned is the number of goroutines a request creates, without the
 	// server's own, on average.
 	Spawned float64 `json:"spawned"`
 	// Operations is how often requests began each operation, the most frequent first.

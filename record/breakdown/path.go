@@ -32,7 +32,7 @@ type PathNode struct {
 	Line     int    `json:"line,omitempty"`
 	// Own reports that Function is the target's own code.
 	Own bool `json:"own,omitempty"`
-	// Site is the place of a wait as in Part.Site: of a PathState its own, of a
+	// Site is where a wait is, as in Part.Site: of a PathState its own, of a
 	// PathGoroutine the one at which most of the time was waited for it.
 	Site  string  `json:"site,omitempty"`
 	NS    int64   `json:"ns"`    // per request, with all below

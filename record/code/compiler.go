@@ -38,7 +38,7 @@ const (
 	BoundsCheck RemarkKind = "bounds" // an index or slice is checked at run time
 )
 
-// Remark is one thing that the compiler says of a line.
+// Remark is one of the compiler's remarks on a line.
 type Remark struct {
 	Kind RemarkKind `json:"kind"`
 	Text string     `json:"text"` // "b escapes to heap"

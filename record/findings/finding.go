@@ -15,7 +15,7 @@ const (
 )
 
 // Finding names one cause of the shared vocabulary (docs/causes.md), where it is,
-// how much it explains, and why we say so.
+// how much it explains, and the evidence for it.
 type Finding struct {
 	Rank  int    `json:"rank"` // from 1
 	Cause string `json:"cause"`
@@ -41,7 +41,7 @@ type Finding struct {
 	Rejected   []Rejected `json:"rejected"`
 }
 
-// Where is the place to change. Fields that do not apply are empty.
+// Where names the code, statement or setting to change. Fields that do not apply are empty.
 type Where struct {
 	Function string `json:"function"` // full name, as in a profile
 	File     string `json:"file"`
@@ -64,7 +64,7 @@ type Rejected struct {
 	Why   string `json:"why"`
 }
 
-// NotJudged is a cause that could not be judged for want of data.
+// NotJudged is a cause that could not be assessed, because data is missing.
 type NotJudged struct {
 	Cause string `json:"cause"`
 	Why   string `json:"why"`

@@ -2,7 +2,7 @@
 // span names is found among those that the database counted.
 //
 // A client's text holds constants, blanks and comments as it was written;
-// pg_stat_statements shows the text of the first call with $1, $2 in the place of
+// pg_stat_statements shows the text of the first call with $1, $2 instead of
 // constants, and distinguishes statements by their parse tree, which knows neither
 // case nor layout. The form here is close to that tree without a parser: words
 // in lower case, constants and parameters as "?", comments gone.

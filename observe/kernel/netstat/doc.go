@@ -8,7 +8,7 @@
 // are the host's.
 //
 // Fields are found by their names, so a kernel that lacks some or orders them
-// otherwise is read all the same, and lacks those series. When counters fall,
+// otherwise is still read, and lacks those series. When counters fall,
 // or the process is found in another namespace, all of them begin anew and the
 // window stays absent.
 //

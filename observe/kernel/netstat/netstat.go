@@ -76,7 +76,7 @@ func Parse(r io.Reader, values map[string]float64) error {
 }
 
 // parsePair reads a line of names and the line of values below it. Kernels add fields at
-// any place, so that only the name tells which value is whose.
+// any place, so that a value belongs to the name above it, wherever both stand.
 func parsePair(names, line []byte, values map[string]float64) error {
 	table, names, ok := bytes.Cut(names, []byte(":"))
 	again, line, ok2 := bytes.Cut(line, []byte(":"))

@@ -63,7 +63,7 @@ func (s *Source) Open(_ context.Context, subject observe.Subject) error {
 	return nil
 }
 
-// Run implements observe.Source. It returns when ctx is done, and tells by Health what
+// Run implements observe.Source. It returns when ctx is done, and reports in Health what
 // it missed.
 func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 	st := s.state

@@ -62,5 +62,5 @@ func (*Source) Describe() observe.Description {
 }
 
 // Health implements observe.Reporter. What was read less often than every window, to
-// stay below 1 % of a CPU, is said there.
+// stay below 1 % of a CPU, is reported there.
 func (s *Source) Health() record.SourceHealth { return s.vitals.Health(s.Describe().Name) }

@@ -7,7 +7,8 @@ import (
 )
 
 // drift is how fast two hosts' clocks may part: quartz is good to some 50 ppm,
-// and a clock being slewed adds up to 500.
+// and a clock being slewed adds up to 500. RFC 5905 (NTP) takes 15 ppm for a disciplined
+// clock; the bound here is wider, because nothing says that the server's is one.
 const drift = 100e-6
 
 // Clock moves the server's wall clock onto the run's clock.

@@ -10,7 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// maxRows bounds the rows of one reading that are kept.
+// maxRows bounds the rows of one reading that are kept: ten times what
+// pg_stat_statements holds by default (pg_stat_statements.max, 5000), and some 5 MB.
 const maxRows = 50000
 
 // Reading is the result of one round trip, which is one transaction: all of it is of the
@@ -31,7 +32,7 @@ type Reading struct {
 	Waits   map[string]int
 	Clients []Client
 	// Blocked are the pids that wait for a heavyweight lock, the oldest transaction
-	// first. Spinlocks and LWLocks are waits, but nobody in particular holds them.
+	// first. Spinlocks and LWLocks are waits, but name no holder.
 	Blocked   []int32
 	Oldest    time.Duration // since the oldest transaction of a client began
 	Processes []int         // pids of all the server's backends but our own
@@ -54,7 +55,7 @@ type Client struct {
 	// Application is the name that it gave (application_name), "" for none.
 	Application string
 	State       string
-	// Started is when the server forked its backend: with PID it tells one session
+	// Started is when the server forked its backend: with PID it separates one session
 	// from a later one of the same pid.
 	Started time.Time
 	Age     time.Duration // since then, by the server's clock
