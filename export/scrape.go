@@ -147,7 +147,8 @@ func (p *page) await() string {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return fmt.Sprintf("page for Prometheus: the last %s were not scraped before it closed (hint: remote write sends all)", notation.Time(p.newest.Sub(p.seen)))
+	return fmt.Sprintf("page for Prometheus: the last %s were not scraped before it closed (hint: remote write sends all)",
+		notation.Time(p.newest.Sub(p.seen)))
 }
 
 // byName orders values by metric, then by labels.

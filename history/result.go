@@ -98,7 +98,8 @@ func (s *Store) insert(ctx context.Context, r Result) (added bool, err error) {
 		return false, err
 	}
 	defer tx.Rollback()
-	insert, err := tx.PrepareContext(ctx, `INSERT INTO redline_results (result, metric, measured, commit_hash, committed, subject, branch, dirty,
+	insert, err := tx.PrepareContext(ctx, `INSERT INTO redline_results (result, metric, measured,
+		commit_hash, committed, subject, branch, dirty,
 		scenario, scenario_hash, machine, go_version, redline, kind, unit, higher, value, low, high, directory)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
 		ON CONFLICT (result, metric) DO NOTHING`)

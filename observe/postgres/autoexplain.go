@@ -39,9 +39,11 @@ func (s *Source) findPlanLog(ctx context.Context) error {
 	var least, collector, destination string
 	var roles, views bool
 	err := s.session.Ask(ctx, server.Query{SQL: `SELECT /* redline */ coalesce(current_setting('auto_explain.log_min_duration', true), ''),
-		EXISTS (SELECT FROM pg_db_role_setting r, unnest(r.setconfig) c WHERE c LIKE 'auto_explain.%' OR c LIKE '%preload_libraries=%auto_explain%'),
+		EXISTS (SELECT FROM pg_db_role_setting r, unnest(r.setconfig) c
+			WHERE c LIKE 'auto_explain.%' OR c LIKE '%preload_libraries=%auto_explain%'),
 		current_setting('logging_collector'), current_setting('log_destination'),
-		EXISTS (SELECT FROM pg_extension WHERE extname IN ('pg_store_plans', 'pg_stat_plans'))`, Read: server.One(&least, &roles, &collector, &destination, &views)})
+		EXISTS (SELECT FROM pg_extension WHERE extname IN ('pg_store_plans', 'pg_stat_plans'))`,
+		Read: server.One(&least, &roles, &collector, &destination, &views)})
 	if err != nil && s.session.Conn.IsClosed() {
 		return fmt.Errorf("look for auto_explain: %w", err)
 	} else if err != nil {

@@ -18,7 +18,8 @@ const maxChecks = 10
 
 // hypopg is where the extension is; empty where the database has none.
 func (s *session) findHypopg(ctx context.Context) (schema string, err error) {
-	err = s.Ask(ctx, server.Query{SQL: `SELECT /* redline */ n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'hypopg'`, Read: server.One(&schema)})
+	err = s.Ask(ctx, server.Query{SQL: `SELECT /* redline */ n.nspname FROM pg_extension e
+		JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'hypopg'`, Read: server.One(&schema)})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}

@@ -30,7 +30,8 @@ func idleSQL(version int) string {
 	coalesce(extract(epoch FROM clock_timestamp() - state_change), 0)::float8,
 	coalesce(extract(epoch FROM clock_timestamp() - xact_start), 0)::float8,
 	left(coalesce(query, ''), ` + strconv.Itoa(maxQuery) + `), ` + id + ` FROM pg_stat_activity
-	WHERE datid = $1 AND state LIKE 'idle%' AND backend_type = 'client backend' AND application_name <> '` + server.Application + `' LIMIT ` + strconv.Itoa(maxIdle)
+	WHERE datid = $1 AND state LIKE 'idle%' AND backend_type = 'client backend'
+	AND application_name <> '` + server.Application + `' LIMIT ` + strconv.Itoa(maxIdle)
 }
 
 // readIdle asks for the idle sessions, one entry each.

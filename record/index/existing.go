@@ -117,7 +117,8 @@ func implied(predicate string, where []string) bool {
 // unused says why a plan does not make use of an index that would serve.
 func (s Scan) unused(index database.Index) (why []string) {
 	if !index.Valid {
-		return []string{fmt.Sprintf("%s is invalid, as its CREATE INDEX CONCURRENTLY failed: REINDEX INDEX CONCURRENTLY %s.", index.Name, quote(index.Name))}
+		return []string{fmt.Sprintf("%s is invalid, as its CREATE INDEX CONCURRENTLY failed: REINDEX INDEX CONCURRENTLY %s.",
+			index.Name, quote(index.Name))}
 	}
 	if s.Node.Index == index.Name || s.Node.Uses(index.Name) {
 		return []string{fmt.Sprintf("The plan already reads %s: its extra rows come from conditions or row versions that "+

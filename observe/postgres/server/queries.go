@@ -33,7 +33,8 @@ const Marker = "/* redline */"
 
 // sessionsSQL reads the sessions, our own too. Background processes are read for
 // their pids. The function below pg_stat_activity spares that view's joins.
-const sessionsSQL = `SELECT /* redline */ pid, pid = pg_backend_pid(), backend_type = 'client backend' AND datid = $1 AND application_name <> '` + Application + `',
+const sessionsSQL = `SELECT /* redline */ pid, pid = pg_backend_pid(),
+	backend_type = 'client backend' AND datid = $1 AND application_name <> '` + Application + `',
 	coalesce(state, ''), coalesce(wait_event_type, ''), coalesce(wait_event, ''), coalesce(application_name, ''), backend_start,
 	coalesce(extract(epoch FROM clock_timestamp() - backend_start), 0)::float8,
 	coalesce(extract(epoch FROM clock_timestamp() - xact_start), 0)::float8

@@ -145,7 +145,8 @@ func (s *Session) lookAround(ctx context.Context, config *pgx.ConnConfig) error 
 	var pid int32
 	var born time.Time
 	err := s.Ask(ctx, Query{`SELECT /* redline */ current_setting('server_version_num')::int, current_setting('server_version'),
-		d.oid, d.datname, pg_backend_pid(), (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())), current_setting('max_connections')::float8,
+		d.oid, d.datname, pg_backend_pid(), (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())),
+		current_setting('max_connections')::float8,
 		pg_postmaster_start_time(), current_setting('track_io_timing') = 'on',
 		pg_has_role(current_user, 'pg_read_all_stats', 'USAGE'), (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
 		FROM pg_database d WHERE d.datname = current_database()`, nil,
