@@ -19,8 +19,8 @@ const (
 
 // certainWords make a name certain wherever they stand in it.
 var certainWords = set("password passwords passwd passphrase pass pwd secret secrets credential credentials apikey apisecret accesskey " +
-	"secretkey privatekey authorization authentication cookie cookies cvv cvc otp totp jwt bearer assertion "+
-		"webhooksecret signingkey pgpassword dsn passcode")
+	"secretkey privatekey authorization authentication cookie cookies cvv cvc otp totp jwt bearer assertion " +
+	"webhooksecret signingkey pgpassword dsn passcode")
 
 // perhapsWords count as a name's last word, or before what only says how the
 // value is written (session_id, sig_hex).
@@ -38,8 +38,8 @@ var writtenAs = set("id value data hash hex base64 b64 raw text string header pa
 // number.
 var aspects = set("file path dir url uri endpoint type kind count length len size limit ttl age expiry expires " +
 	"expiration timeout interval " +
-	"status enabled required policy algorithm alg name field column sock socket agent manager mode version max min total "+
-		"ms seconds attempts failures errors rate")
+	"status enabled required policy algorithm alg name field column sock socket agent manager mode version max min total " +
+	"ms seconds attempts failures errors rate")
 
 // codes are the names whose code is an answer of a person or a server, not a
 // status.

@@ -31,7 +31,10 @@ type Queries struct {
 // Marker is in each text of ours.
 const Marker = "/* redline */"
 
-// sessionsSQL reads the sessions, our own too. Background processes are read for
+// sessionsSQL reads the sessions, our own too, and at most 20,000 of them, so that a server
+// with a runaway pool cannot fill our memory (PostgreSQL manual, "pg_stat_activity").
+//
+// Ours is recognised by its pid. Background processes are read for
 // their pids. The function below pg_stat_activity spares that view's joins.
 const sessionsSQL = `SELECT /* redline */ pid, pid = pg_backend_pid(),
 	backend_type = 'client backend' AND datid = $1 AND application_name <> '` + Application + `',
