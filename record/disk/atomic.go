@@ -36,7 +36,8 @@ func WriteRedacted(dir, file string, v any, hide *redact.Redactor) error {
 	return Write(dir, file, hide.Document(b.Bytes()))
 }
 
-// EncodeJSON writes a value as the JSON files of a bundle are written.
+// EncodeJSON writes a value as the JSON files of a bundle are written: indented by two
+// blanks, <, > and & as they are, a line break at its end.
 func EncodeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false) // people read these files, and no browser parses them as HTML

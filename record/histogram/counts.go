@@ -161,7 +161,7 @@ func CountsOf(h *hdrhistogram.Histogram) (*Counts, error) {
 	s := h.Export()
 	if s.LowestTrackableValue != Lowest || s.HighestTrackableValue != Highest ||
 		s.SignificantFigures != Digits || len(s.Counts) != hdrCounts {
-		return nil, errors.New("the histogram is not of the configuration of NewHistogram")
+		return nil, errors.New("the histogram is not of the configuration of histogram.New")
 	}
 	return &Counts{buckets: (*[hdrCounts]int64)(s.Counts), total: h.TotalCount(), min: h.Min(), max: h.Max()}, nil
 }

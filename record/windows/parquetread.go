@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/record/series"
 )
 
-// ReadParquet reads the output of writeParquet:
+// What ReadParquet knows of Parquet is what WriteParquet writes:
 // https://github.com/apache/parquet-format (file layout, page headers, and the
 // RLE/bit-packing hybrid of dictionary indices).
 //
