@@ -29,10 +29,12 @@ CREATE INDEX works_by_concert ON works (concert_id, position);
 CREATE TABLE parts (id bigint PRIMARY KEY, work_id bigint NOT NULL REFERENCES works, instrument text NOT NULL,
 	desks int NOT NULL, shelf text NOT NULL);
 CREATE INDEX parts_by_work ON parts (work_id);
-INSERT INTO concerts SELECT n, 'Concert ' || n, 'Conductor ' || n % 7, date '2026-01-01' + n::int FROM generate_series(1, 300) n;
+INSERT INTO concerts SELECT n, 'Concert ' || n, 'Conductor ' || n % 7, date '2026-01-01' + n::int
+	FROM generate_series(1, 300) n;
 INSERT INTO works SELECT c * 100 + p, c, p, 'Composer ' || (c * p) % 41, 'Opus ' || c || '/' || p, 5 + (c + p) % 30
 	FROM generate_series(1, 300) c, generate_series(1, 14) p;
-INSERT INTO parts SELECT w.id * 10 + k, w.id, (ARRAY['violin', 'viola', 'cello', 'oboe', 'horn'])[k], 1 + k % 4, 'S' || w.id % 90
+INSERT INTO parts SELECT w.id * 10 + k, w.id, (ARRAY['violin', 'viola', 'cello', 'oboe', 'horn'])[k],
+	1 + k % 4, 'S' || w.id % 90
 	FROM works w, generate_series(1, 5) k;
 ANALYZE`
 

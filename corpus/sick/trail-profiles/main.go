@@ -52,7 +52,8 @@ func (s *service) handle(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	ctx.SetContentType("application/json")
-	if err := json.NewEncoder(ctx).Encode(s.draw(t, max(8, min(ctx.QueryArgs().GetUintOrZero("points"), 200)))); err != nil {
+	points := max(8, min(ctx.QueryArgs().GetUintOrZero("points"), 200))
+	if err := json.NewEncoder(ctx).Encode(s.draw(t, points)); err != nil {
 		ctx.Error("internal error", fasthttp.StatusInternalServerError)
 	}
 }

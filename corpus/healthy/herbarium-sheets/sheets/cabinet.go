@@ -47,11 +47,13 @@ func scan(row pgx.CollectableRow) (Sheet, error) {
 func (c *Cabinet) Sheet(ctx context.Context, id int64) (Sheet, error) {
 	var found Sheet
 	var b pgx.Batch
-	b.Queue(`SELECT id, genus, species, collector, found_on FROM sheets WHERE id = $1`, id).Query(func(rows pgx.Rows) (err error) {
+	plant := b.Queue(`SELECT id, genus, species, collector, found_on FROM sheets WHERE id = $1`, id)
+	plant.Query(func(rows pgx.Rows) (err error) {
 		found, err = pgx.CollectExactlyOneRow(rows, scan)
 		return err
 	})
-	b.Queue(`SELECT wrote, wording FROM labels WHERE sheet_id = $1 ORDER BY id`, id).Query(func(rows pgx.Rows) (err error) {
+	labels := b.Queue(`SELECT wrote, wording FROM labels WHERE sheet_id = $1 ORDER BY id`, id)
+	labels.Query(func(rows pgx.Rows) (err error) {
 		found.Labels, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Label])
 		return err
 	})
@@ -68,7 +70,8 @@ func (c *Cabinet) Sheet(ctx context.Context, id int64) (Sheet, error) {
 // Taxon reads the first sheets of a species, and the labels of all of them at once.
 func (c *Cabinet) Taxon(ctx context.Context, genus, species string, limit int) ([]Sheet, error) {
 	rows, err := c.pool.Query(ctx, `SELECT id, genus, species, collector, found_on FROM sheets
-		WHERE lower(genus) = $1 AND lower(species) = $2 ORDER BY id LIMIT $3`, strings.ToLower(genus), strings.ToLower(species), limit)
+		WHERE lower(genus) = $1 AND lower(species) = $2 ORDER BY id LIMIT $3`,
+		strings.ToLower(genus), strings.ToLower(species), limit)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +84,8 @@ func (c *Cabinet) Taxon(ctx context.Context, genus, species string, limit int) (
 	for i, s := range list {
 		at[s.ID], ids[i] = i, s.ID
 	}
-	rows, err = c.pool.Query(ctx, `SELECT sheet_id, wrote, wording FROM labels WHERE sheet_id = ANY($1) ORDER BY sheet_id, id`, ids)
+	rows, err = c.pool.Query(ctx, `SELECT sheet_id, wrote, wording FROM labels
+		WHERE sheet_id = ANY($1) ORDER BY sheet_id, id`, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,8 @@ func (s *Store) Job(ctx context.Context, id int64) (Job, error) {
 // Lines reads what a job has used.
 func (s *Store) Lines(ctx context.Context, job int64) ([]Line, error) {
 	lines := []Line{}
-	err := s.db.SelectContext(ctx, &lines, `SELECT label, quantity, cents FROM job_lines WHERE job_id = $1 ORDER BY id`, job)
+	err := s.db.SelectContext(ctx, &lines, `SELECT label, quantity, cents FROM job_lines
+		WHERE job_id = $1 ORDER BY id`, job)
 	if err != nil {
 		return nil, fmt.Errorf("lines of job %d: %w", job, err)
 	}

@@ -66,7 +66,9 @@ func (s *Service) Sheet(ctx context.Context, id int64) (*Sheet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("works of %d: %w", id, err)
 	}
-	sheet := &Sheet{Title: c.Title, Conductor: c.Conductor, Date: c.HeldOn.Format("2 January 2006"), Desks: map[string]int{}}
+	sheet := &Sheet{
+		Title: c.Title, Conductor: c.Conductor, Date: c.HeldOn.Format("2 January 2006"), Desks: map[string]int{},
+	}
 	for _, w := range works {
 		e, err := s.entry(ctx, w)
 		if err != nil {

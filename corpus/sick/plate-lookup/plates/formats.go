@@ -12,7 +12,10 @@ type Format struct {
 }
 
 var formats = []Format{
-	{Country: "D", Pattern: `^([A-ZÄÖÜ]{1,3})[ -]([A-Z]{1,2})[ -]?([1-9][0-9]{0,3})([EH])?$`, Region: 1, Electric: `E$`},
+	{
+		Country: "D", Pattern: `^([A-ZÄÖÜ]{1,3})[ -]([A-Z]{1,2})[ -]?([1-9][0-9]{0,3})([EH])?$`,
+		Region: 1, Electric: `E$`,
+	},
 	{Country: "A", Pattern: `^(W|[A-Z]{2})[ -]?([0-9]{1,5}[ ]?[A-Z]{1,3})$`, Region: 1},
 	{Country: "CH", Pattern: `^(AG|BE|GE|GR|LU|SG|TI|VD|VS|ZH)[ -]?([0-9]{1,6})$`, Region: 1},
 	{Country: "NL", Pattern: `^([A-Z]{2}-[0-9]{3}-[A-Z]|[A-Z]-[0-9]{3}-[A-Z]{2}|[0-9]{2}-[A-Z]{3}-[0-9])$`},
