@@ -22,34 +22,41 @@ func open(kind, dir string) (notes.Store, func() error, error) {
 	switch kind {
 	case "memory":
 		return notes.NewMemory(), func() error { return nil }, nil
-	case "files":
+	case "journal":
+		clean := func() error { return nil }
 		if dir == "" {
 			temp, err := os.MkdirTemp("", "shift-handover-")
 			if err != nil {
 				return nil, nil, err
 			}
-			s, err := notes.OpenFiles(filepath.Join(temp, "notes"))
-			return s, func() error { return os.RemoveAll(temp) }, err
+			dir, clean = temp, func() error { return os.RemoveAll(temp) }
 		}
-		s, err := notes.OpenFiles(dir)
-		return s, func() error { return nil }, err
+		j, err := notes.OpenJournal(filepath.Join(dir, "notes.jsonl"))
+		if err != nil {
+			return nil, nil, errors.Join(err, clean())
+		}
+		return j, func() error { return errors.Join(j.Close(), clean()) }, nil
 	}
-	return nil, nil, fmt.Errorf("-store %s: files or memory", kind)
+	return nil, nil, fmt.Errorf("-store %s: journal or memory", kind)
 }
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("shift-handover", flag.ContinueOnError)
 	addr := flags.String("addr", "127.0.0.1:9747", "address to listen on")
-	kind := flags.String("store", "files", "where notes are kept: files or memory")
-	dir := flags.String("dir", "", "folder of the files; a temporary one if empty")
+	kind := flags.String("store", "journal", "where notes are kept: journal or memory")
+	dir := flags.String("dir", "", "folder of the journal; a temporary one if empty")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	store, drop, err := open(*kind, *dir)
+	store, clean, err := open(*kind, *dir)
 	if err != nil {
 		return err
 	}
-	defer drop()
+	defer func() {
+		if err := clean(); err != nil {
+			slog.Warn("store", "err", err)
+		}
+	}()
 	srv := &http.Server{Addr: *addr, Handler: ward.New(store).Handler(), ReadHeaderTimeout: 5 * time.Second}
 	context.AfterFunc(ctx, func() { _ = srv.Close() })
 	if err := srv.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {

@@ -78,8 +78,8 @@ func (o Office) session() *http.Client {
 		Transport: &http.Transport{
 			DialContext:           dialer.DialContext,
 			ResponseHeaderTimeout: o.Patience,
-			MaxIdleConnsPerHost:   16,
-			IdleConnTimeout:       2 * time.Second,
+			MaxIdleConnsPerHost:   64,
+			IdleConnTimeout:       30 * time.Second,
 		},
 	}
 }
@@ -91,7 +91,9 @@ func (o Office) ask(ctx context.Context, v Voyage) ([]Cabin, error) {
 		return nil, fmt.Errorf("%s: %w", o.Code, err)
 	}
 	req.Header.Set("Accept", "application/json")
-	resp, err := o.session().Do(req)
+	client := o.session()
+	defer client.CloseIdleConnections()
+	resp, err := client.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Code, err)
 	}

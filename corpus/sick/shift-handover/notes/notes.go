@@ -36,7 +36,7 @@ type Memory struct {
 
 var (
 	_ Store = (*Memory)(nil)
-	_ Store = (*Files)(nil)
+	_ Store = (*Journal)(nil)
 )
 
 // NewMemory makes an empty store.
