@@ -78,7 +78,8 @@ func AddPermit(ctx context.Context, c Conn, p Permit) (id int64, err error) {
 
 // PermitsOf returns the permits of a boat, the latest first.
 func PermitsOf(ctx context.Context, c Conn, boat string) ([]Permit, error) {
-	rows, err := c.Query(ctx, `SELECT id, berth_id, boat, nights FROM permits WHERE boat = $1 ORDER BY id DESC LIMIT 12`, boat)
+	rows, err := c.Query(ctx, `SELECT id, berth_id, boat, nights FROM permits
+		WHERE boat = $1 ORDER BY id DESC LIMIT 12`, boat)
 	if err != nil {
 		return nil, err
 	}

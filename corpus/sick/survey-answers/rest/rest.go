@@ -20,7 +20,9 @@ const largest = 64 << 10
 func Handler(s *survey.Service) http.Handler {
 	r := mux.NewRouter()
 	r.Use(recovered, bounded)
-	r.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }).Methods(http.MethodGet)
+	r.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	}).Methods(http.MethodGet)
 	r.HandleFunc("/sheets", submit(s)).Methods(http.MethodPost).Headers("Content-Type", "application/json")
 	r.HandleFunc("/households/{household:[0-9]+}", show(s)).Methods(http.MethodGet)
 	return r

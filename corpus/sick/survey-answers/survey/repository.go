@@ -11,7 +11,8 @@ import (
 
 const schema = `
 CREATE TABLE sheets (
-	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, form text NOT NULL, household int NOT NULL, at timestamptz NOT NULL);
+	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, form text NOT NULL,
+	household int NOT NULL, at timestamptz NOT NULL);
 CREATE INDEX sheets_household ON sheets (household);
 CREATE TABLE answers (
 	sheet_id bigint NOT NULL REFERENCES sheets, code text NOT NULL, value int NOT NULL, text text NOT NULL,
