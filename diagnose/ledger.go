@@ -116,7 +116,8 @@ func (p *Pass) responsible(s evidence.Booked) (who, group string) {
 	case s.Domain.Has(callstack.Schedule):
 		return "runtime: scheduler", ""
 	}
-	if leaf, _ := callstack.Split(s.Stack[0].Function); leaf == "syscall" || strings.HasSuffix(leaf, "runtime/syscall") || strings.HasSuffix(leaf, "runtime/syscall/linux") {
+	if leaf, _ := callstack.Split(s.Stack[0].Function); leaf == "syscall" ||
+		strings.HasSuffix(leaf, "runtime/syscall") || strings.HasSuffix(leaf, "runtime/syscall/linux") {
 		return "kernel", ""
 	}
 	for _, f := range s.Stack {

@@ -58,7 +58,8 @@ func (p *Pass) Explain(n Need) string {
 		why = said("runtime", "no runtime metrics")
 	case NeedStatements:
 		if why = said("postgres", "no statement statistics"); why == "" && p.UsesOnly(callstack.SQLite) {
-			why = "the service's database is SQLite, within its process: only PostgreSQL reports statement statistics; its CPU and waits are judged from profiles and traces"
+			why = "the service's database is SQLite, within its process: only PostgreSQL reports statement " +
+				"statistics; its CPU and waits are judged from profiles and traces"
 		}
 	}
 	if why == "" {
@@ -79,9 +80,11 @@ func (p *Pass) noRequests(said string) string {
 	case a == nil:
 		return ""
 	case a.Requests+a.Partial > 0 && p.MostlyLost():
-		return fmt.Sprintf("only %d requests were taken apart, %s of those in the traces: the others were lost or could not be distinguished", a.Requests, Percent(a.Coverage))
+		return fmt.Sprintf("only %d requests were taken apart, %s of those in the traces: the others were "+
+			"lost or could not be distinguished", a.Requests, Percent(a.Coverage))
 	case a.Hijacked > 0:
-		return fmt.Sprintf("%s of execution trace hold no request but %d connections that a handler took over", Span(float64(a.Traced)), a.Hijacked)
+		return fmt.Sprintf("%s of execution trace hold no request but %d connections that a handler took over",
+			Span(float64(a.Traced)), a.Hijacked)
 	}
 	return fmt.Sprintf("%s of execution trace hold no request of a server that is known (net/http, HTTP/2, gRPC, fasthttp): "+
 		"load it with more requests, run for longer, or mark requests with the probe", Span(float64(a.Traced)))

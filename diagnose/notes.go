@@ -35,7 +35,8 @@ const mostOwnWait = 0.5
 // the generator's own wait.
 func (p *Pass) spoil(findings, notes []Finding) {
 	if delay, ok := p.Rate(record.GeneratorDelay, ""); ok && delay/1e9 > mostOwnWait {
-		wait := Finding{Cause: "generator-saturated", Title: "up to " + Percent(min(1, delay/1e9)) + " of service time is the generator's own wait for a CPU"}
+		wait := Finding{Cause: "generator-saturated", Title: "up to " + Percent(min(1, delay/1e9)) +
+			" of service time is the generator's own wait for a CPU"}
 		notes = append(slices.Clone(notes), wait)
 	}
 	for _, note := range notes {

@@ -34,5 +34,6 @@ func cpuUse(c evidence.CPU) *record.CPUUse {
 		}
 		return 0
 	}
-	return &record.CPUUse{CPUs: c.CPUs, Busy: c.Busy, Full: c.HostUse() >= evidence.Saturation, Target: known(c.Target), Generator: known(c.Generator), Database: known(c.Database)}
+	return &record.CPUUse{CPUs: c.CPUs, Busy: c.Busy, Full: c.HostUse() >= evidence.Saturation,
+		Target: known(c.Target), Generator: known(c.Generator), Database: known(c.Database)}
 }

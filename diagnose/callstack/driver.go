@@ -51,7 +51,8 @@ func AwaitsWriter(stack []record.Frame) bool {
 		if !strings.Contains(pkg, "sqlite") {
 			continue
 		}
-		if name = strings.ToLower(name); strings.Contains(name, "busyhandler") || strings.Contains(name, "busycallback") || strings.Contains(name, "busytimeout") {
+		if name = strings.ToLower(name); strings.Contains(name, "busyhandler") ||
+			strings.Contains(name, "busycallback") || strings.Contains(name, "busytimeout") {
 			return true
 		}
 	}

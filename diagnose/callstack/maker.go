@@ -81,7 +81,8 @@ var makers = []struct {
 
 // passing are packages whose New functions wrap what they are given, or make what
 // belongs to one use.
-var passing = map[string]bool{"errors": true, "context": true, "strings": true, "bytes": true, "time": true, "net/http": true, "net/url": true,
+var passing = map[string]bool{"errors": true, "context": true, "strings": true, "bytes": true, "time": true,
+	"net/http": true, "net/url": true,
 	"github.com/pkg/errors": true, "log/slog": true, "reflect": true, "io": true, "net/http/httptest": true}
 
 // Makes returns the value that the code below a user's frame makes: by the

@@ -157,7 +157,8 @@ func (b *Builder) Tables(tables []record.Table, checks ...record.IndexCheck) *Bu
 // NoStatements forgets all statements and their series.
 func (b *Builder) NoStatements() *Builder {
 	b.statements = nil
-	for _, name := range []string{record.StatementCalls, record.StatementTime, record.StatementHits, record.StatementReads, record.StatementRows} {
+	for _, name := range []string{record.StatementCalls, record.StatementTime, record.StatementHits,
+		record.StatementReads, record.StatementRows} {
 		b.Without(name)
 	}
 	return b
@@ -219,7 +220,8 @@ func (b *Builder) write(dir string) error {
 		return err
 	}
 	if len(b.statements) > 0 {
-		if err := record.WriteJSON(dir, record.StatementsFile, record.Statements{Database: "shop", Statements: b.statements, Tables: b.tables}); err != nil {
+		if err := record.WriteJSON(dir, record.StatementsFile,
+			record.Statements{Database: "shop", Statements: b.statements, Tables: b.tables}); err != nil {
 			return err
 		}
 	}

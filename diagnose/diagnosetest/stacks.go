@@ -35,7 +35,8 @@ func Stack(frames ...string) []record.Frame {
 
 // Serving is the outer end of a stack of net/http's.
 func Serving() []record.Frame {
-	return Stack("net/http.HandlerFunc.ServeHTTP", "net/http.(*ServeMux).ServeHTTP", "net/http.serverHandler.ServeHTTP", "net/http.(*conn).serve")
+	return Stack("net/http.HandlerFunc.ServeHTTP", "net/http.(*ServeMux).ServeHTTP",
+		"net/http.serverHandler.ServeHTTP", "net/http.(*conn).serve")
 }
 
 // stacks collects the samples of one profile.

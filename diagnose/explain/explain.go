@@ -82,7 +82,8 @@ func (c Causes) List(width int) string {
 func stage(s diagnose.Stage) string {
 	names := map[diagnose.Stage]string{
 		diagnose.Validity: "The measurement", diagnose.Host: "The host and its limits", diagnose.Database: "The database",
-		diagnose.Wait: "Waiting in the service, and for others", diagnose.Memory: "Memory and its collection", diagnose.CPUUse: "What the CPU is used for",
+		diagnose.Wait: "Waiting in the service, and for others", diagnose.Memory: "Memory and its collection",
+		diagnose.CPUUse: "What the CPU is used for",
 	}
 	return names[s]
 }
@@ -167,7 +168,8 @@ func trim(text string) string {
 // Index returns docs/causes.md: every cause with a link to its page.
 func (c Causes) Index() string {
 	var b strings.Builder
-	b.WriteString("# Causes\n\nLook up a cause that a report names: its symptoms, how redline recognises it, the remedy with code before and after, and\n" +
+	b.WriteString("# Causes\n\n" +
+		"Look up a cause that a report names: its symptoms, how redline recognises it, the remedy with code before and after, and\n" +
 		"how to verify it. `redline explain CAUSE` prints the same. Causes stand in the order in which redline judges them;\n" +
 		"[diagnosis.md](diagnosis.md) measures how often they are right. Generated from the analyzers: `go test ./diagnose/suite -update`.\n")
 	last := diagnose.Stage(-1)

@@ -164,7 +164,8 @@ func spans(s *story.Story) []string {
 		if n.Service != "" {
 			name += " (" + n.Service + ")"
 		}
-		words = append(words, fmt.Sprintf("%s took %s, %s of it by itself", name, diagnose.Span(float64(n.Took())), diagnose.Span(float64(n.Self))))
+		words = append(words, fmt.Sprintf("%s took %s, %s of it by itself", name,
+			diagnose.Span(float64(n.Took())), diagnose.Span(float64(n.Self))))
 	}
 	return words
 }

@@ -52,7 +52,8 @@ func (t *describer) steps(line record.Timeline) []Step {
 func joined(line record.Timeline) []stretch {
 	var list []stretch
 	for _, s := range line.Segments {
-		if n := len(list); n > 0 && list[n-1].State == s.State && list[n-1].Site == s.Site && slices.EqualFunc(list[n-1].Behind, s.Behind, sameLink) {
+		if n := len(list); n > 0 && list[n-1].State == s.State && list[n-1].Site == s.Site &&
+			slices.EqualFunc(list[n-1].Behind, s.Behind, sameLink) {
 			list[n-1].NS += s.NS
 			continue
 		}

@@ -103,7 +103,8 @@ func (v Verdict) Finding(p *diagnose.Pass, cause string, s evidence.Site) diagno
 			"the mean request waits %s of its %s here%s", diagnose.Span(s.NS), diagnose.Span(p.Waits().MeanNS()), entered(s)))
 	}
 	if use := p.CPU().Use(); use == use {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio, "CPUs are %s busy meanwhile", diagnose.Percent(min(1, use))))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
+			"CPUs are %s busy meanwhile", diagnose.Percent(min(1, use))))
 	}
 	return f
 }
@@ -112,7 +113,8 @@ func (v Verdict) Finding(p *diagnose.Pass, cause string, s evidence.Site) diagno
 // read in as many waits as it comes in pieces, which count no calls.
 func entered(s evidence.Site) string {
 	switch s.Wait {
-	case callstack.DatabaseWait, callstack.PrepareWait, callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait, callstack.ClientWait:
+	case callstack.DatabaseWait, callstack.PrepareWait, callstack.HTTPWait, callstack.HTTPOpen,
+		callstack.RPCWait, callstack.NetworkWait, callstack.ClientWait:
 		return ""
 	}
 	switch {

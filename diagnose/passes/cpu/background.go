@@ -24,11 +24,13 @@ var Background = diagnose.Analyzer{
 		"of the service's CPU.",
 	Causes: []diagnose.Cause{{
 		ID: "background-work", Title: "Work beside the requests takes the CPU",
-		Doc: "Goroutines that serve no request take CPUs from those that do: an index that is built anew, a sweep over all entries, a flush or a " +
-			"poll in a tight loop.",
-		Knows: "CPU samples of goroutines that run the service's own code, do not serve a connection, and for which the execution trace shows no request " +
-			"waiting (a worker that answers requests is no background work), by the function that they began in; from 10 % of the service's CPU. What a " +
-			"request starts and does not wait for looks the same, and is reported with low confidence. Where: the innermost function that holds nearly all of it.",
+		Doc: "Goroutines that serve no request take CPUs from those that do: an index that is built anew, a " +
+			"sweep over all entries, a flush or a poll in a tight loop.",
+		Knows: "CPU samples of goroutines that run the service's own code, do not serve a connection, and for " +
+			"which the execution trace shows no request waiting (a worker that answers requests is no " +
+			"background work), by the function that they began in; from 10 % of the service's CPU. What a " +
+			"request starts and does not wait for looks the same, and is reported with low confidence. Where: " +
+			"the innermost function that holds nearly all of it.",
 		Remedy: "Do it less often, for what changed only, in small steps, on a copy, or in another process.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for {\n\tm.reindex() // all of it, whether anything changed or not\n\ttime.Sleep(2 * time.Millisecond)\n}",
@@ -57,10 +59,13 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		name := callstack.Short(b.Place.Function)
 		f := diagnose.Finding{
 			Cause: cause, Share: min(1, b.Share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(b.Place),
-			Title:  fmt.Sprintf("Work beside the requests takes %s of the service's CPU, in %s at %s", diagnose.Percent(b.Share), name, diagnose.At(b.Place)),
+			Title: fmt.Sprintf("Work beside the requests takes %s of the service's CPU, in %s at %s",
+				diagnose.Percent(b.Share), name, diagnose.At(b.Place)),
 			Remedy: fmt.Sprintf("Run %s less often, only for what changed, or in small steps; it serves no request.", name),
 			Evidence: []record.Evidence{
-				diagnose.Fact(diagnose.FromProfile, b.Share, diagnose.Ratio, "%s of %d CPU samples are of goroutines that began in %s and serve no connection", diagnose.Percent(b.Share), use.Samples, callstack.Short(b.Entry)),
+				diagnose.Fact(diagnose.FromProfile, b.Share, diagnose.Ratio,
+					"%s of %d CPU samples are of goroutines that began in %s and serve no connection",
+					diagnose.Percent(b.Share), use.Samples, callstack.Short(b.Entry)),
 				diagnose.Fact(diagnose.FromTrace, 0, diagnose.Ratio, "no request waits for them"),
 			},
 		}
@@ -73,7 +78,8 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			if f.Confidence == record.Low {
 				f.Confidence = record.Medium
 			}
-			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio, "requests are ready to run and wait for a CPU for %s of their time", diagnose.Percent(queued)))
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio,
+				"requests are ready to run and wait for a CPU for %s of their time", diagnose.Percent(queued)))
 		}
 		if b.Started {
 			f.Confidence = record.Low

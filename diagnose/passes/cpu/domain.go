@@ -107,15 +107,19 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Share, f.ShareOf = waited, diagnose.OfRequest
 		f.Title = fmt.Sprintf("%s takes %s of request time, most of it at %s", d.title(hot), diagnose.Percent(waited), diagnose.At(hot.Place))
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, direct, diagnose.Ratio, "%s of %d CPU samples", diagnose.Percent(direct), use.Samples))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, direct, diagnose.Ratio,
+		"%s of %d CPU samples", diagnose.Percent(direct), use.Samples))
 	if garbage >= leastGarbage {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, garbage, diagnose.Ratio, "and %s for collecting what it allocates", diagnose.Percent(garbage)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, garbage, diagnose.Ratio,
+			"and %s for collecting what it allocates", diagnose.Percent(garbage)))
 	}
 	if hot.Share > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio, "%s below %s (%s)", diagnose.Percent(hot.Share), callstack.Short(hot.Place.Function), diagnose.At(hot.Place)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio,
+			"%s below %s (%s)", diagnose.Percent(hot.Share), callstack.Short(hot.Place.Function), diagnose.At(hot.Place)))
 	}
 	if waited > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, waited, diagnose.Ratio, "requests wait %s of their time in it", diagnose.Percent(waited)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, waited, diagnose.Ratio,
+			"requests wait %s of their time in it", diagnose.Percent(waited)))
 	}
 	f.Evidence = append(f.Evidence, saturation(p)...)
 	return []diagnose.Finding{f}, nil
@@ -159,7 +163,8 @@ func confidence(p *diagnose.Pass, gain, worth float64) record.Confidence {
 func saturation(p *diagnose.Pass) []record.Evidence {
 	c := p.CPU()
 	if use := c.Use(); use == use && c.CPUs > 0 {
-		return []record.Evidence{diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio, "CPUs are %s busy, the service uses %.2f of %.0f", diagnose.Percent(min(1, use)), c.Target, c.CPUs)}
+		return []record.Evidence{diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
+			"CPUs are %s busy, the service uses %.2f of %.0f", diagnose.Percent(min(1, use)), c.Target, c.CPUs)}
 	}
 	return nil
 }

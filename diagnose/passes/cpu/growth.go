@@ -28,16 +28,19 @@ const (
 var Growth = diagnose.Analyzer{
 	Name:  "growth",
 	Stage: diagnose.CPUUse,
-	Doc: "Follows the CPU time per request of the service and of its database over the run: it must rise by a quarter, with hardly a step back (Kendall), while " +
-		"what the service or its database keeps grows too.",
+	Doc: "Follows the CPU time per request of the service and of its database over the run: it must rise by a " +
+		"quarter, with hardly a step back (Kendall), while what the service or its database keeps grows too.",
 	Causes: []diagnose.Cause{{
 		ID: "grows-with-state", Title: "Requests cost more the more is stored",
-		Doc: "The work of a request grows with what earlier ones left behind: a scan over all entries, a list that is sorted or copied whole, an answer " +
-			"that holds everything. It is reported before it ends the service.",
-		Knows: "CPU time per request, of the service and of a database on this host, rises through the run by a quarter or more and nearly without a step " +
-			"back (Kendall's test over twelve points, three standard errors), while the live heap grows by a tenth or the database's own cost does; other " +
-			"programs did not take more of the host meanwhile. Where: the own function with the most CPU.",
-		Remedy: "An index or a map instead of a scan, a running total instead of a count, pages instead of everything, and a bound on what is kept.",
+		Doc: "The work of a request grows with what earlier ones left behind: a scan over all entries, a list " +
+			"that is sorted or copied whole, an answer that holds everything. It is reported before it ends the " +
+			"service.",
+		Knows: "CPU time per request, of the service and of a database on this host, rises through the run by a " +
+			"quarter or more and nearly without a step back (Kendall's test over twelve points, three standard " +
+			"errors), while the live heap grows by a tenth or the database's own cost does; other programs did " +
+			"not take more of the host meanwhile. Where: the own function with the most CPU.",
+		Remedy: "An index or a map instead of a scan, a running total instead of a count, pages instead of " +
+			"everything, and a bound on what is kept.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, r := range h.rings { // all that ever were\n\tif r.door == door { n++ }\n}",
 			After:  "h.byDoor[door]++ // when it is added\n...\nreturn h.byDoor[door]"},
@@ -64,13 +67,15 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	if more, risen := trend(foreign); risen && more > leastGrowth && foreign[len(foreign)-1] > 0.1 {
-		p.Reject(cause, "a request costs %.2f times as much CPU at the end as at the beginning, but other programs used more of the host as well", factor)
+		p.Reject(cause, "a request costs %.2f times as much CPU at the end as at the beginning, but other "+
+			"programs used more of the host as well", factor)
 		return nil, nil
 	}
 	filled, kept := filling(p)
 	inDatabase, _ := trend(database)
 	if filled < leastFilled && !(inDatabase >= leastGrowth && database[0] > 0.1*total[0]) {
-		p.Reject(cause, "a request costs %.2f times as much CPU at the end as at the beginning, but nothing that is kept was seen to grow", factor)
+		p.Reject(cause, "a request costs %.2f times as much CPU at the end as at the beginning, but nothing "+
+			"that is kept was seen to grow", factor)
 		return nil, nil
 	}
 	use, err := p.Use()
@@ -86,9 +91,11 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	name := callstack.Short(where.Function)
 	f := diagnose.Finding{
 		Cause: cause, Share: 1 - 1/factor, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where), Confidence: record.Medium,
-		Title: fmt.Sprintf("A request costs %.1f times as much CPU at the end of the run as at its beginning, most of it in %s at %s", factor, name, diagnose.At(where)),
+		Title: fmt.Sprintf("A request costs %.1f times as much CPU at the end of the run as at its "+
+			"beginning, most of it in %s at %s", factor, name, diagnose.At(where)),
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromProcess, factor, diagnose.Ratio, "CPU time per request rose from %s to %s", diagnose.Span(total[0]), diagnose.Span(total[len(total)-1])),
+			diagnose.Fact(diagnose.FromProcess, factor, diagnose.Ratio, "CPU time per request rose from %s to %s",
+				diagnose.Span(total[0]), diagnose.Span(total[len(total)-1])),
 		},
 		Remedy: fmt.Sprintf("Find what %s goes through that grows with each request, and index it, keep a running result, or bound it.", name),
 	}

@@ -24,8 +24,9 @@ var Saturated = diagnose.Analyzer{
 	Causes: []diagnose.Cause{{
 		ID: "cpu-saturated", Title: "The CPUs are used up, and no single cost leads",
 		Doc: "The service keeps its CPUs busy, and the cost of a request is spread over many functions.",
-		Knows: "The service itself uses 85 % of the CPUs that it may use, the host's CPUs are fully used, and no cause of memory or CPU was found. It is no " +
-			"defect: a healthy service under a closed loop ends here, so confidence is always low. What a request costs is attached, largest first.",
+		Knows: "The service itself uses 85 % of the CPUs that it may use, the host's CPUs are fully used, and " +
+			"no cause of memory or CPU was found. It is no defect: a healthy service under a closed loop ends " +
+			"here, so confidence is always low. What a request costs is attached, largest first.",
 		Remedy: "More CPUs, or less work per request; the cost per request is attached.",
 		Example: diagnose.Example{Lang: "sh",
 			Before: "redline run crew.yaml          # 1.7 of 2 CPUs, 110 µs of CPU per request",
@@ -33,7 +34,8 @@ var Saturated = diagnose.Analyzer{
 		Verify: "redline run at half of the rate (open loop): latency is flat, so nothing but CPUs was missing.",
 		Cases:  []string{"crew-roster", "short-links"},
 		FollowsFrom: []string{"cpu-json", "cpu-logging", "cpu-regexp-compile", "cpu-regexp-match", "cpu-format", "cpu-crypto",
-			"cpu-compress", "cpu-tls", "cpu-sort", "cpu-reflect", "cpu-clock", "cpu-router", "cpu-map", "cpu-copy", "cpu-syscall", "atomic-contention",
+			"cpu-compress", "cpu-tls", "cpu-sort", "cpu-reflect", "cpu-clock", "cpu-router", "cpu-map",
+			"cpu-copy", "cpu-syscall", "atomic-contention",
 			"cpu-hot-function", "alloc-hot", "gc-cpu", "gc-assist", "goroutine-churn"},
 		Qualifies: true,
 	}},
@@ -51,7 +53,8 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	each := c.Target * 1e9 / p.Load().Rate
 	f := diagnose.Finding{
 		Cause: "cpu-saturated", Share: min(1, part), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: record.Low,
-		Title: fmt.Sprintf("The service keeps its CPUs busy (%.2f of %.0f) at %s of CPU per request, and no single cost leads", c.Target, c.Limit, diagnose.Span(each)),
+		Title: fmt.Sprintf("The service keeps its CPUs busy (%.2f of %.0f) at %s of CPU per request, and no "+
+			"single cost leads", c.Target, c.Limit, diagnose.Span(each)),
 		Evidence: []record.Evidence{
 			diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs", "the service uses %.2f of the %.0f CPUs it may use", c.Target, c.Limit),
 			diagnose.Fact(diagnose.FromProcess, each, diagnose.Nanosec, "a request costs %s of CPU", diagnose.Span(each)),
@@ -79,7 +82,8 @@ func costs(use *evidence.Use, each float64) []record.Evidence {
 	var facts []record.Evidence
 	for _, row := range table {
 		if share := use.Share(row.roles); share >= 0.02 {
-			facts = append(facts, diagnose.Fact(diagnose.FromProfile, share*each, diagnose.Nanosec, "%s: %s per request (%s)", row.name, diagnose.Span(share*each), diagnose.Percent(share)))
+			facts = append(facts, diagnose.Fact(diagnose.FromProfile, share*each, diagnose.Nanosec,
+				"%s: %s per request (%s)", row.name, diagnose.Span(share*each), diagnose.Percent(share)))
 		}
 	}
 	for _, h := range use.Own() {

@@ -41,20 +41,26 @@ var JSON = domain{
 	},
 	cause: diagnose.Cause{
 		ID: "cpu-json", Title: "JSON takes the CPU",
-		Doc: "A large part of the CPU is spent encoding or decoding JSON: large answers encoded again for each request, or bodies decoded into loose maps.",
-		Knows: "CPU samples whose outermost library inside the handler is a JSON package, reflection and allocation below it included, and the " +
-			"collector's work for what it allocates; from 16 % of the service's CPU. JSON inside a logger is cpu-logging, and an answer that an " +
-			"encoder writes into a compressor is cpu-compress. A JSON service may well spend a third of its CPU on JSON: it is a defect only when " +
-			"removing it would gain 1.85x (4.3x where the encoder is a fast one), below that confidence is low. Where: the user's line that calls the encoder.",
+		Doc: "A large part of the CPU is spent encoding or decoding JSON: large answers encoded again for " +
+			"each request, or bodies decoded into loose maps.",
+		Knows: "CPU samples whose outermost library inside the handler is a JSON package, reflection and " +
+			"allocation below it included, and the collector's work for what it allocates; from 16 % of the " +
+			"service's CPU. JSON inside a logger is cpu-logging, and an answer that an encoder writes into a " +
+			"compressor is cpu-compress. A JSON service may well spend a third of its CPU on JSON: it is a " +
+			"defect only when removing it would gain 1.85x (4.3x where the encoder is a fast one), below that " +
+			"confidence is low. Where: the user's line that calls the encoder.",
 		Remedy: "A generated or faster encoder, a smaller body, an encoded answer kept.",
 		Example: diagnose.Example{Lang: "go",
-			Before: "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n\tjson.NewEncoder(w).Encode(s.catalogue) // 900 products, again\n}",
-			After:  "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n\tw.Write(s.encoded.Load().([]byte)) // encoded when the catalogue changes\n}"},
+			Before: "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n" +
+				"\tjson.NewEncoder(w).Encode(s.catalogue) // 900 products, again\n}",
+			After: "func (s *shop) list(w http.ResponseWriter, r *http.Request) {\n" +
+				"\tw.Write(s.encoded.Load().([]byte)) // encoded when the catalogue changes\n}"},
 		Verify: verify, Cases: []string{"menu-listing", "probe-uploads", "product-api", "letter-press"},
 	},
 	remedy: func(h evidence.Hot) string {
 		if standardJSON(h) {
-			return fmt.Sprintf("At %s use generated code or a faster encoder for these types (the standard one reflects on every value), send fewer fields, or keep the encoded bytes.", diagnose.At(h.Place))
+			return fmt.Sprintf("At %s use generated code or a faster encoder for these types (the standard one "+
+				"reflects on every value), send fewer fields, or keep the encoded bytes.", diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("At %s send fewer fields, or keep the encoded bytes; the encoder is a fast one already.", diagnose.At(h.Place))
 	},
@@ -70,9 +76,11 @@ var Logging = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-logging", Title: "Logging takes the CPU",
 		Doc: "A large part of the CPU or of request time goes into formatting and writing log records, one write per line.",
-		Knows: "CPU samples inside loggers, logging middleware (its own work, not the handler that it calls) and formatted writes to a file (fmt.Fprintf " +
-			"to an *os.File is a log by another name), from 10 % of the service's CPU; or requests that wait inside a logger (for its lock or its " +
-			"file) for 20 % of their time. JSON and formatting inside a logger are the logger's. Unformatted writes to a file are cpu-syscall.",
+		Knows: "CPU samples inside loggers, logging middleware (its own work, not the handler that it calls) " +
+			"and formatted writes to a file (fmt.Fprintf to an *os.File is a log by another name), from 10 % of " +
+			"the service's CPU; or requests that wait inside a logger (for its lock or its file) for 20 % of " +
+			"their time. JSON and formatting inside a logger are the logger's. Unformatted writes to a file are " +
+			"cpu-syscall.",
 		Remedy: "A higher level, sampling, or an asynchronous, buffered writer.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "for _, item := range order.Items {\n\tlog.Printf(\"item %d of order %d: %+v\", item.ID, order.ID, item)\n}",
@@ -80,7 +88,8 @@ var Logging = domain{
 		Verify: verify, Cases: []string{"booking-trail", "coupon-redeem", "waybill-labels"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("At %s log less (level, sampling), and write through a buffer that another goroutine flushes instead of one system call per line.", diagnose.At(h.Place))
+		return fmt.Sprintf("At %s log less (level, sampling), and write through a buffer that another "+
+			"goroutine flushes instead of one system call per line.", diagnose.At(h.Place))
 	},
 }.analyzer()
 
@@ -92,9 +101,10 @@ var RegexpCompile = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-regexp-compile", Title: "Regular expressions are compiled in the request path",
 		Doc: "An expression is parsed and compiled for each use, as regexp.MatchString does.",
-		Knows: "CPU samples below regexp.Compile, MustCompile and regexp/syntax, from 5 % of the service's CPU, and the collector's work for what " +
-			"they allocate. Compiling belongs outside requests, so all of it can be saved. Distinguished from cpu-regexp-match by the function called; " +
-			"where both are found, the match is of what was just compiled.",
+		Knows: "CPU samples below regexp.Compile, MustCompile and regexp/syntax, from 5 % of the service's CPU, " +
+			"and the collector's work for what they allocate. Compiling belongs outside requests, so all of it " +
+			"can be saved. Distinguished from cpu-regexp-match by the function called; where both are found, " +
+			"the match is of what was just compiled.",
 		Remedy: "Compile once, in a package variable.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "func valid(code string) bool {\n\tok, _ := regexp.MatchString(`^[A-Z]{2}[0-9]+$`, code)\n\treturn ok\n}",
@@ -102,7 +112,8 @@ var RegexpCompile = domain{
 		Verify: verify, Cases: []string{"address-rules", "claims-archive"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("Compile the expression once (var re = regexp.MustCompile(...) outside the function) instead of at %s.", diagnose.At(h.Place))
+		return fmt.Sprintf("Compile the expression once (var re = regexp.MustCompile(...) outside the "+
+			"function) instead of at %s.", diagnose.At(h.Place))
 	},
 }.analyzer()
 
@@ -123,7 +134,8 @@ var RegexpMatch = domain{
 		Verify: verify, Cases: []string{"agent-classifier"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("Replace the expression at %s with string functions or a small parser; test a cheap condition first.", diagnose.At(h.Place))
+		return fmt.Sprintf("Replace the expression at %s with string functions or a small parser; test a "+
+			"cheap condition first.", diagnose.At(h.Place))
 	},
 }.analyzer()
 
@@ -135,18 +147,22 @@ var TemplateParse = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-template-parse", Title: "Templates are parsed in the request path",
 		Doc: "A template is read and parsed for each use instead of once.",
-		Knows: "CPU samples below Parse, ParseFiles, ParseFS and ParseGlob of text/template and html/template, their Clone, the escaping that html/template does " +
-			"on a template's first execution, and the parsers of other engines; from 5 % of the service's CPU, and the collector's work for what they " +
-			"allocate. Parsing belongs outside requests, so all of it can be saved. Executing a template is cpu-format.",
+		Knows: "CPU samples below Parse, ParseFiles, ParseFS and ParseGlob of text/template and html/template, " +
+			"their Clone, the escaping that html/template does on a template's first execution, and the parsers " +
+			"of other engines; from 5 % of the service's CPU, and the collector's work for what they allocate. " +
+			"Parsing belongs outside requests, so all of it can be saved. Executing a template is cpu-format.",
 		Remedy: "Parse once, at start, and only execute.",
 		Example: diagnose.Example{Lang: "go",
-			Before: "func page(w http.ResponseWriter, r *http.Request) {\n\tt := template.Must(template.ParseFiles(\"page.html\"))\n\tt.Execute(w, data(r))\n}",
-			After:  "var pageTemplate = template.Must(template.ParseFiles(\"page.html\"))\n\nfunc page(w http.ResponseWriter, r *http.Request) { pageTemplate.Execute(w, data(r)) }"},
+			Before: "func page(w http.ResponseWriter, r *http.Request) {\n" +
+				"\tt := template.Must(template.ParseFiles(\"page.html\"))\n\tt.Execute(w, data(r))\n}",
+			After: "var pageTemplate = template.Must(template.ParseFiles(\"page.html\"))\n\n" +
+				"func page(w http.ResponseWriter, r *http.Request) { pageTemplate.Execute(w, data(r)) }"},
 		Verify: verify, Cases: []string{"permit-notices", "permit-board"},
 	},
 	remedy: func(h evidence.Hot) string {
-		return fmt.Sprintf("Parse the template once, at start or when its text changes, and only execute it in requests, instead of calling %s at %s; "+
-			"functions that need the request's values become fields of the data.", callee(h, "its parser"), diagnose.At(h.Place))
+		return fmt.Sprintf("Parse the template once, at start or when its text changes, and only execute it in "+
+			"requests, instead of calling %s at %s; functions that need the request's values become fields of "+
+			"the data.", callee(h, "its parser"), diagnose.At(h.Place))
 	},
 }.analyzer()
 
@@ -159,9 +175,10 @@ var Format = domain{
 	cause: diagnose.Cause{
 		ID: "cpu-format", Title: "Formatting takes the CPU",
 		Doc: "A large part of the CPU is spent in fmt, string building and conversions.",
-		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, time.Format or string building, from 15 % of " +
-			"the service's CPU; a defect when removing it would gain 1.55x. What the server formats by itself (headers, " +
-			"dates) does not count; formatting inside loggers and encoders is theirs.",
+		Knows: "CPU samples whose outermost library below the user's function is fmt, strconv, a template, " +
+			"time.Format or string building, from 15 % of the service's CPU; a defect when removing it would " +
+			"gain 1.55x. What the server formats by itself (headers, dates) does not count; formatting inside " +
+			"loggers and encoders is theirs.",
 		Remedy: "strconv.Append and append into a reused buffer.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "key := fmt.Sprintf(\"order:%d:%s\", id, state)",
@@ -170,8 +187,9 @@ var Format = domain{
 	},
 	remedy: func(h evidence.Hot) string {
 		if strings.HasPrefix(h.Callee, "template.(*Template).Execute") {
-			return fmt.Sprintf("At %s execute less of the template per request: keep parts that many answers share as rendered text, and hand it ready "+
-				"values instead of methods and nested fields; or generate the page's code (quicktemplate, templ), which needs no reflection.", diagnose.At(h.Place))
+			return fmt.Sprintf("At %s execute less of the template per request: keep parts that many answers "+
+				"share as rendered text, and hand it ready values instead of methods and nested fields; or "+
+				"generate the page's code (quicktemplate, templ), which needs no reflection.", diagnose.At(h.Place))
 		}
 		return fmt.Sprintf("At %s append with strconv into a reused buffer instead of %s.", diagnose.At(h.Place), callee(h, "fmt"))
 	},

@@ -22,9 +22,11 @@ func keepPrepared(p *diagnose.Pass) string {
 	orm := withGORM(p, " With GORM, set PrepareStmt.")
 	switch {
 	case p.UsesOnly(callstack.PGX):
-		return "Let pgx keep prepared statements: its default exec mode does (QueryExecModeCacheStatement), so remove what sets another, and pass values as parameters." + orm
+		return "Let pgx keep prepared statements: its default exec mode does (QueryExecModeCacheStatement), " +
+			"so remove what sets another, and pass values as parameters." + orm
 	case p.UsesOnly(callstack.PQ):
-		return "lib/pq prepares each query with parameters anew: call db.Prepare once at start and keep the statement, or use pgx/stdlib, which caches them." + orm
+		return "lib/pq prepares each query with parameters anew: call db.Prepare once at start and keep the " +
+			"statement, or use pgx/stdlib, which caches them." + orm
 	case p.UsesOnly(callstack.MySQL):
 		return "Call db.Prepare once at start and keep the statement, or set interpolateParams=true in the DSN, which saves the round trip." + orm
 	}

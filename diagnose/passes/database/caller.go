@@ -116,7 +116,8 @@ func (s asker) describe(f *diagnose.Finding) {
 		for _, o := range s.others {
 			places = append(places, diagnose.At(o))
 		}
-		text = fmt.Sprintf("the caller is inferred, one of %s: they wait about as often and as long as the server ran the statement", strings.Join(places, ", "))
+		text = fmt.Sprintf("the caller is inferred, one of %s: they wait about as often and as long as the "+
+			"server ran the statement", strings.Join(places, ", "))
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, float64(1+len(s.others)), "places", "%s", text))
 }
@@ -202,7 +203,8 @@ func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) 
 			f.Evidence, f.Confidence = append(f.Evidence, who), record.High
 			// The loop may be in a caller of the one who asks.
 			if callers := p.Stacks.Callers(by.Stack, by.Place); len(callers) > 0 {
-				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)), "functions", "called by %s", evidence.ThroughWords(callers)))
+				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)),
+					"functions", "called by %s", evidence.ThroughWords(callers)))
 			}
 			return " at " + diagnose.At(by.Place)
 		}
@@ -212,7 +214,9 @@ func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) 
 		return ""
 	}
 	at = " at " + diagnose.At(site.Place)
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio, "a request's goroutine waits at the database's connection %.0f times%s; an answer that comes in pieces takes several waits", site.Times, at))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio,
+		"a request's goroutine waits at the database's connection %.0f times%s; an answer that comes in "+
+			"pieces takes several waits", site.Times, at))
 	if site.Times >= 2*manyCalls {
 		f.Confidence = record.High
 	}
@@ -236,7 +240,8 @@ func holders(p *diagnose.Pass) (record.Evidence, bool) {
 		if !ok || part < 0.05 {
 			break
 		}
-		text := fmt.Sprintf("%s (%s of it, %s", brief(a.Text), diagnose.Percent(part), diagnose.PerRequest(perRequest(p, a.Calls), "a call", "calls"))
+		text := fmt.Sprintf("%s (%s of it, %s", brief(a.Text), diagnose.Percent(part),
+			diagnose.PerRequest(perRequest(p, a.Calls), "a call", "calls"))
 		if by, ok := a.Heaviest(); ok {
 			text += ", at " + diagnose.At(by.Place)
 		}

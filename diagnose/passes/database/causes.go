@@ -9,14 +9,16 @@ var slowQuery = diagnose.Cause{
 	Title: "One statement makes the database slow",
 	Doc: "One statement holds most of the database's execution time: it reads rows that it discards, or works for long. " +
 		"The service looks idle, the database busy, and every request waits for it.",
-	Knows: "pg_stat_statements gives each statement's part of execution time; the leader must have 40 % of it, and 15 % of " +
-		"request time (from the execution trace) or of the CPU in use. It is named only if it is wasteful or slow by " +
-		"itself: an index would halve its work or more (the descent of a B-tree and the blocks of the rows wanted, against the plan's cost and the " +
-		"blocks touched), or it takes 20 ms per call, or 5 ms of the server's CPU. A frequent but " +
-		"indexed statement is rejected with its figures. Time spent waiting for another session's lock is reported as db-lock-wait. " +
-		"Of SQLite the statements are those that redline's build counts (operations.json), with SQLite's plan: a table of 1,000 rows or more " +
-		"read whole for an eighth of its rows, or 5 ms per call. Without that build the function is named below which SQLite takes 15 % of the service's CPU. " +
-		"The caller is counted by redline's build too; otherwise it is inferred from waits, and the finding says so.",
+	Knows: "pg_stat_statements gives each statement's part of execution time; the leader must have 40 % of it, " +
+		"and 15 % of request time (from the execution trace) or of the CPU in use. It is named only if it is " +
+		"wasteful or slow by itself: an index would halve its work or more (the descent of a B-tree and the " +
+		"blocks of the rows wanted, against the plan's cost and the blocks touched), or it takes 20 ms per " +
+		"call, or 5 ms of the server's CPU. A frequent but indexed statement is rejected with its figures. Time " +
+		"spent waiting for another session's lock is reported as db-lock-wait. Of SQLite the statements are " +
+		"those that redline's build counts (operations.json), with SQLite's plan: a table of 1,000 rows or more " +
+		"read whole for an eighth of its rows, or 5 ms per call. Without that build the function is named below " +
+		"which SQLite takes 15 % of the service's CPU. The caller is counted by redline's build too; otherwise " +
+		"it is inferred from waits, and the finding says so.",
 	Remedy: "The index that its filter and order ask for, unless it exists: then why it is not used (the operator class that LIKE needs, a " +
 		"function or cast on the column, its first column missing, old statistics). The plan and the tables' indexes are in statements.json.",
 	Example: diagnose.Example{
@@ -24,7 +26,8 @@ var slowQuery = diagnose.Cause{
 		Before: "-- Seq Scan on claims, Filter: (policy = $1)\nSELECT id, cents FROM claims WHERE policy = $1 ORDER BY id DESC;",
 		After:  "CREATE INDEX CONCURRENTLY ON claims (policy, id DESC);\nSELECT id, cents FROM claims WHERE policy = $1 ORDER BY id DESC;",
 	},
-	Verify:      "EXPLAIN (ANALYZE, BUFFERS) shows an index scan and a handful of blocks; run again, and the statement's part of execution time falls.",
+	Verify: "EXPLAIN (ANALYZE, BUFFERS) shows an index scan and a handful of blocks; run again, and the " +
+		"statement's part of execution time falls.",
 	Cases:       []string{"claims-search", "member-login", "revenue-board", "dispatch-desk", "parts-catalogue", "stall-ledger", "loan-desk"},
 	FollowsFrom: []string{"db-lock-wait", "cache-stampede"},
 }

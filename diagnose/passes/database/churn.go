@@ -60,10 +60,12 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.Medium,
 		Title: fmt.Sprintf("Requests spend %s of their time opening database connections", diagnose.Percent(share)),
 		Evidence: []record.Evidence{
-			diagnose.Fact(source, opened, diagnose.Ratio, "the service opens %s (%.0f/s)", diagnose.PerRequest(opened, "a connection", "connections"), opened*p.Load().Rate),
+			diagnose.Fact(source, opened, diagnose.Ratio, "the service opens %s (%.0f/s)",
+				diagnose.PerRequest(opened, "a connection", "connections"), opened*p.Load().Rate),
 			diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio, "opening them takes %s of request time", diagnose.Percent(share)),
 		},
-		Remedy: "SetMaxIdleConns to the same value as SetMaxOpenConns (database/sql keeps only 2 idle by default), and no ConnMaxLifetime or ConnMaxIdleTime below minutes.",
+		Remedy: "SetMaxIdleConns to the same value as SetMaxOpenConns (database/sql keeps only 2 idle by " +
+			"default), and no ConnMaxLifetime or ConnMaxIdleTime below minutes.",
 	}
 	diagnose.Promise(&f, opens(p, share, both), p.Ran(evidence.Work{Share: cpu, Roles: callstack.DBConnect}))
 	if counted {
@@ -72,12 +74,15 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence[0].Text = diagnose.PerRequest(opened, "a wait", "waits") + " for a connection that is being opened"
 	}
 	if cpu > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio, "dialling and authenticating takes %s of the service's CPU", diagnose.Percent(cpu)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio,
+			"dialling and authenticating takes %s of the service's CPU", diagnose.Percent(cpu)))
 	}
 	if both > share {
 		f.Share, f.ShareOf = both, diagnose.OfCPU
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the CPU that service and database use", diagnose.Percent(both))
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, sessionCost, diagnose.Nanosec, "a session costs the server up to %s of CPU, within what it uses beside executing statements", diagnose.Span(sessionCost)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, sessionCost, diagnose.Nanosec,
+			"a session costs the server up to %s of CPU, within what it uses beside executing statements",
+			diagnose.Span(sessionCost)))
 	} else if share < leastChurnShare {
 		f.Share, f.ShareOf = cpu, diagnose.OfCPU
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the service's CPU", diagnose.Percent(cpu))

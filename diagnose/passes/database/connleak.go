@@ -61,10 +61,13 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-conn-leak", Share: min(1, leaked/last), ShareOf: diagnose.OfConnections, GainCeiling: 1, Confidence: record.Medium,
 		Title: fmt.Sprintf("Connections are not given back: %.0f are taken by the end and %.1f are in use", last, working),
 		Evidence: []record.Evidence{
-			diagnose.Fact(source, last-first, diagnose.Ratio, "connections rise from %.0f to %.0f within the steady span and never fall", first, last),
-			diagnose.Fact(diagnose.FromLoad, working, diagnose.Ratio, "about %.1f requests are under way at a time without waiting for a connection", working),
+			diagnose.Fact(source, last-first, diagnose.Ratio,
+				"connections rise from %.0f to %.0f within the steady span and never fall", first, last),
+			diagnose.Fact(diagnose.FromLoad, working, diagnose.Ratio,
+				"about %.1f requests are under way at a time without waiting for a connection", working),
 		},
-		Remedy: "Close what holds a connection on every path: defer rows.Close() right after the error check, defer tx.Rollback(), defer conn.Release().",
+		Remedy: "Close what holds a connection on every path: defer rows.Close() right after the error " +
+			"check, defer tx.Rollback(), defer conn.Release().",
 	}
 	for _, churn := range p.Findings("pool-churn") {
 		// For each connection that is lost another is opened.
@@ -73,14 +76,17 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if queue >= leastPoolShare {
 		f.GainCeiling, f.Confidence = max(f.GainCeiling, p.WaitGain(queue)), record.High
 		f.Title += fmt.Sprintf("; requests wait %s of their time for one", diagnose.Percent(queue))
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queue, diagnose.Ratio, "requests wait %s of their time for a connection that does not come", diagnose.Percent(queue)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queue, diagnose.Ratio,
+			"requests wait %s of their time for a connection that does not come", diagnose.Percent(queue)))
 	}
 	if one, ok := longestIdle(p, leaked); ok {
 		f.Confidence = record.High
 		f.Where.SQL = textOf(p.Statements(), one.QueryID, one.Text)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, float64(one.AtEnd), diagnose.Ratio,
-			"%d sessions sit %s after this statement, one for %s: %s", one.AtEnd, one.State, diagnose.Span(float64(one.Longest)), brief(f.Where.SQL)))
-		f.Remedy = fmt.Sprintf("Close what this statement leaves open on every path (defer rows.Close(), tx.Rollback() or conn.Release() right after the error check): %s", brief(f.Where.SQL))
+			"%d sessions sit %s after this statement, one for %s: %s", one.AtEnd, one.State,
+			diagnose.Span(float64(one.Longest)), brief(f.Where.SQL)))
+		f.Remedy = fmt.Sprintf("Close what this statement leaves open on every path (defer rows.Close(), "+
+			"tx.Rollback() or conn.Release() right after the error check): %s", brief(f.Where.SQL))
 	}
 	if at, ok := taker(p); ok {
 		f.Where.Function, f.Where.File, f.Where.Line = at.Function, at.File, at.Line

@@ -59,24 +59,31 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	locks, blocker := idleBlockers(p)
 	if f.Share = min(1, queue+locks); f.Share < leastHarm {
-		p.Reject("db-idle-in-tx", "transactions stay open for %s while requests do something else at %s, but nobody queues behind them", diagnose.Span(in.ns), diagnose.At(in.at))
+		p.Reject("db-idle-in-tx", "transactions stay open for %s while requests do something else at %s, but "+
+			"nobody queues behind them", diagnose.Span(in.ns), diagnose.At(in.at))
 		return nil, nil
 	}
 	diagnose.Promise(&f, p.Waited(f.Share))
 	f.Title = fmt.Sprintf("Transactions of %s stay open while %s at %s: requests queue behind them for %s of their time",
 		callstack.Short(in.owner.Function), in.doing(), diagnose.At(in.at), diagnose.Percent(f.Share))
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, in.ns, diagnose.Nanosec, "the mean request waits %s at %s inside its transaction", diagnose.Span(in.ns), diagnose.At(in.at)))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, in.ns, diagnose.Nanosec,
+		"the mean request waits %s at %s inside its transaction", diagnose.Span(in.ns), diagnose.At(in.at)))
 	if queue > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queue, diagnose.Ratio, "requests wait %s of their time for a connection", diagnose.Percent(queue)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queue, diagnose.Ratio,
+			"requests wait %s of their time for a connection", diagnose.Percent(queue)))
 	}
 	if locks > 0 {
 		f.Where.SQL = blocker
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, locks, diagnose.Ratio, "they wait %s of their time for locks that idle transactions hold, taken by: %s", diagnose.Percent(locks), brief(blocker)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, locks, diagnose.Ratio,
+			"they wait %s of their time for locks that idle transactions hold, taken by: %s",
+			diagnose.Percent(locks), brief(blocker)))
 	} else if text := lastOfIdle(p, "idle in transaction"); text != "" {
 		f.Where.SQL = text
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Ratio, "what most of them ran before: %s", brief(text)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Ratio,
+			"what most of them ran before: %s", brief(text)))
 	}
-	f.Remedy = fmt.Sprintf("Move what waits at %s out of the transaction: do it before it begins, or commit first and record the outcome in a second, short transaction (an outbox where both must hold).", diagnose.At(in.at))
+	f.Remedy = fmt.Sprintf("Move what waits at %s out of the transaction: do it before it begins, or commit "+
+		"first and record the outcome in a second, short transaction (an outbox where both must hold).", diagnose.At(in.at))
 	return []diagnose.Finding{f}, nil
 }
 

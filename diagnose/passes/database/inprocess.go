@@ -43,7 +43,8 @@ func statements(p *diagnose.Pass) (all *record.Statements, from string) {
 		if traced > 0 && requests > 0 {
 			ns = a.Took() * requests
 		}
-		all.Statements = append(all.Statements, record.Statement{Text: a.Text, Calls: int64(a.Calls), Time: time.Duration(ns), Rows: int64(a.Rows)})
+		all.Statements = append(all.Statements, record.Statement{Text: a.Text, Calls: int64(a.Calls),
+			Time: time.Duration(ns), Rows: int64(a.Rows)})
 	}
 	return all, diagnose.FromProbe
 }

@@ -41,7 +41,8 @@ func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		GainCeiling: max(p.WaitGain(l.share), diagnose.MinGain),
 		Title:       fmt.Sprintf("Database sessions wait for each other's locks: %s of request time", diagnose.Percent(l.share)),
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Ratio, "%.1f of %.1f active sessions wait for another session's lock, on average", l.blocked, l.active),
+			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Ratio, "%.1f of %.1f active sessions "+
+				"wait for another session's lock, on average", l.blocked, l.active),
 			diagnose.Fact(l.source, l.database, diagnose.Ratio, "the database takes %s of request time", diagnose.Percent(l.database)),
 		},
 		Remedy: "End the transaction right after the contended write, do that write last, and split hot rows (counters per shard).",
@@ -97,15 +98,20 @@ func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 		f.Where.SQL = b.victim
 		f.Where.Detail = "held by: " + b.statement
 		f.Evidence = append(f.Evidence,
-			diagnose.Fact(diagnose.FromPostgres, float64(b.seen), "readings", "the session that holds the lock is %s in: %s", b.state, brief(b.statement)),
+			diagnose.Fact(diagnose.FromPostgres, float64(b.seen), "readings",
+				"the session that holds the lock is %s in: %s", b.state, brief(b.statement)),
 			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Ratio, "those that wait are in: %s", brief(b.victim)))
-		f.Title = fmt.Sprintf("Database sessions wait for each other's locks, %s of request time, behind: %s", diagnose.Percent(l.share), brief(b.statement))
-		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, and end the transaction right after it: what runs while the lock is held is: %s. Split rows that all update.", brief(b.victim), brief(b.statement))
+		f.Title = fmt.Sprintf("Database sessions wait for each other's locks, %s of request time, behind: %s",
+			diagnose.Percent(l.share), brief(b.statement))
+		f.Remedy = fmt.Sprintf("Do the write that others wait for (%s) last, and end the transaction right "+
+			"after it: what runs while the lock is held is: %s. Split rows that all update.", brief(b.victim), brief(b.statement))
 	} else if s, ok := locker(p); ok {
 		each := float64(s.Time) / float64(s.Calls)
 		f.Where.SQL = s.Text
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Nanosec, "the locking statement takes %s per call: %s", diagnose.Span(each), brief(s.Text)))
-		f.Remedy = fmt.Sprintf("End the transaction right after, or do last, the write that others wait for (%s), and split hot rows.", brief(s.Text))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Nanosec,
+			"the locking statement takes %s per call: %s", diagnose.Span(each), brief(s.Text)))
+		f.Remedy = fmt.Sprintf("End the transaction right after, or do last, the write that others wait for "+
+			"(%s), and split hot rows.", brief(s.Text))
 	}
 	if queue := p.Waits().Share(callstack.PoolWait); queue >= leastPoolShare {
 		f.Title += fmt.Sprintf("; requests queue for a connection (%s of their time) because of it", diagnose.Percent(queue))
@@ -117,7 +123,8 @@ func locker(p *diagnose.Pass) (record.Statement, bool) {
 	for _, s := range p.Statements().Statements {
 		text := strings.ToUpper(s.Text)
 		for _, verb := range []string{"UPDATE", "DELETE", "INSERT", "LOCK", "MERGE"} {
-			if s.Calls > 0 && (strings.HasPrefix(strings.TrimSpace(text), verb) || strings.Contains(text, "FOR UPDATE") || strings.Contains(text, "FOR NO KEY UPDATE")) {
+			if s.Calls > 0 && (strings.HasPrefix(strings.TrimSpace(text), verb) ||
+				strings.Contains(text, "FOR UPDATE") || strings.Contains(text, "FOR NO KEY UPDATE")) {
 				return s, true
 			}
 		}

@@ -72,7 +72,8 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-n-plus-one", Share: share * part, ShareOf: diagnose.OfRequest,
 		Confidence: record.Medium, Where: record.Where{SQL: lead.Text},
 		Evidence: []record.Evidence{
-			diagnose.Fact(counted, each, diagnose.Ratio, "the statement runs %.1f times per request (%d calls, %.0f requests)", each, lead.Calls, p.Load().Requests),
+			diagnose.Fact(counted, each, diagnose.Ratio, "the statement runs %.1f times per request (%d "+
+				"calls, %.0f requests)", each, lead.Calls, p.Load().Requests),
 			diagnose.Fact(counted, excess, diagnose.Ratio, "%.1f calls per request repeat a statement that it ran already", excess),
 			diagnose.Fact(source, share, diagnose.Ratio, "the database and talking to it take %s of request time", diagnose.Percent(share)),
 		},
@@ -96,16 +97,20 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	at := tellRepeater(p, lead, &f)
 	f.Title = fmt.Sprintf("A request runs one statement %.0f times%s, which takes %s of its %s", each, at, diagnose.Percent(f.Share), takes)
-	f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key = ANY($1)%s) instead of: %s", withGORM(p, "; GORM: Preload"), brief(lead.Text))
+	f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key = ANY($1)%s) instead of: %s",
+		withGORM(p, "; GORM: Preload"), brief(lead.Text))
 	if inProcess(p) {
 		f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key IN (...)) instead of: %s", brief(lead.Text))
 	}
 	if writes(lead.Text) {
 		f.Cause = "db-unbatched-write"
 		f.Title = fmt.Sprintf("A request writes %.0f rows one by one%s, which takes %s of its %s", each, at, diagnose.Percent(f.Share), takes)
-		f.Remedy = fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from unnest($1::int[], ...), %s%s), in one transaction, instead of: %s", batch(p), withGORM(p, "; GORM: CreateInBatches"), brief(lead.Text))
+		f.Remedy = fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from "+
+			"unnest($1::int[], ...), %s%s), in one transaction, instead of: %s", batch(p),
+			withGORM(p, "; GORM: CreateInBatches"), brief(lead.Text))
 		if inProcess(p) {
-			f.Remedy = fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), with a statement prepared once: %s", brief(lead.Text))
+			f.Remedy = fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), "+
+				"with a statement prepared once: %s", brief(lead.Text))
 		}
 	}
 	return []diagnose.Finding{f}, nil
@@ -214,14 +219,19 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 	found := []diagnose.Finding{{
 		Cause: "db-n-plus-one", Share: site.Share * part, ShareOf: diagnose.OfRequest,
 		Confidence: record.Medium, Where: diagnose.WhereOf(site.Place),
-		Title:    fmt.Sprintf("A request waits for the database %.0f times at %s, %s of its time", site.Times, diagnose.At(site.Place), diagnose.Percent(site.Share)),
-		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio, "a request waits %.1f times for the database at %s, %s each", site.Times, diagnose.At(site.Place), diagnose.Span(site.NS/site.Times))},
-		Remedy:   fmt.Sprintf("Fetch what the loop at %s asks for with one statement (a join, or WHERE key = ANY($1)%s).", diagnose.At(site.Place), withGORM(p, "; GORM: Preload")),
+		Title: fmt.Sprintf("A request waits for the database %.0f times at %s, %s of its time", site.Times,
+			diagnose.At(site.Place), diagnose.Percent(site.Share)),
+		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio,
+			"a request waits %.1f times for the database at %s, %s each", site.Times, diagnose.At(site.Place),
+			diagnose.Span(site.NS/site.Times))},
+		Remedy: fmt.Sprintf("Fetch what the loop at %s asks for with one statement (a join, or WHERE key = ANY($1)%s).",
+			diagnose.At(site.Place), withGORM(p, "; GORM: Preload")),
 	}}
 	if executes(p, site.Part.Stack) {
 		f := &found[0]
 		f.Cause = "db-unbatched-write"
-		f.Remedy = fmt.Sprintf("Write what the loop at %s writes with one statement (several rows, %s%s).", diagnose.At(site.Place), batch(p), withGORM(p, "; GORM: CreateInBatches"))
+		f.Remedy = fmt.Sprintf("Write what the loop at %s writes with one statement (several rows, %s%s).",
+			diagnose.At(site.Place), batch(p), withGORM(p, "; GORM: CreateInBatches"))
 	}
 	diagnose.Promise(&found[0], gain(p, site.Share, part))
 	return found

@@ -26,7 +26,8 @@ type cost struct {
 
 func costOf(p *diagnose.Pass, s record.Statement) cost {
 	calls := float64(s.Calls)
-	c := cost{mean: float64(s.Time) / calls, rows: float64(s.Rows) / calls, blocks: -1, planError: s.PlanError, planSource: s.PlanSource, checks: s.Checks, confidence: record.Medium}
+	c := cost{mean: float64(s.Time) / calls, rows: float64(s.Rows) / calls, blocks: -1, planError: s.PlanError,
+		planSource: s.PlanSource, checks: s.Checks, confidence: record.Medium}
 	labels := record.Labels("queryid", s.QueryID)
 	hits, okHits := p.Sum(record.StatementHits, labels)
 	reads, okReads := p.Sum(record.StatementReads, labels)
@@ -89,11 +90,14 @@ func (c cost) title(share float64, of string, s record.Statement) string {
 	case c.wasteful && c.planned && node.Index == "":
 		return fmt.Sprintf("A %s of %s takes %s of %s", scanName(node.Type), node.Relation, diagnose.Percent(share), of)
 	case c.wasteful && c.planned && node.Filter == "":
-		return fmt.Sprintf("A scan of %s through %s that reads and sorts many rows for a few takes %s of %s", node.Relation, node.Index, diagnose.Percent(share), of)
+		return fmt.Sprintf("A scan of %s through %s that reads and sorts many rows for a few takes %s of %s",
+			node.Relation, node.Index, diagnose.Percent(share), of)
 	case c.wasteful && c.planned:
-		return fmt.Sprintf("A scan of %s through %s that discards most rows takes %s of %s", node.Relation, node.Index, diagnose.Percent(share), of)
+		return fmt.Sprintf("A scan of %s through %s that discards most rows takes %s of %s", node.Relation,
+			node.Index, diagnose.Percent(share), of)
 	case len(c.references) > 0:
-		return fmt.Sprintf("Foreign keys without an index make a deletion take %s of %s at %s per call: %s", diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
+		return fmt.Sprintf("Foreign keys without an index make a deletion take %s of %s at %s per call: %s",
+			diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
 	}
 	return fmt.Sprintf("One statement takes %s of %s at %s per call: %s", diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
 }
@@ -109,7 +113,8 @@ func scanName(node string) string {
 func (c cost) evidence() []record.Evidence {
 	var facts []record.Evidence
 	if c.blocks >= 0 {
-		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.blocks, "blocks", "each call touches %.0f blocks of 8 kB and returns %.1f rows", c.blocks, c.rows))
+		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.blocks, "blocks",
+			"each call touches %.0f blocks of 8 kB and returns %.1f rows", c.blocks, c.rows))
 	}
 	switch node := c.scan.Node; {
 	case c.planned:
@@ -128,7 +133,8 @@ func (c cost) evidence() []record.Evidence {
 			facts = append(facts, diagnose.Fact(diagnose.FromPostgres, removed, "rows", "the filter discards %.0f rows per call", removed))
 		}
 		if c.advice.Create != "" {
-			facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.scan.Blocks, "blocks", "by an index that fits it would touch about %.0f blocks", c.scan.Blocks))
+			facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.scan.Blocks, "blocks",
+				"by an index that fits it would touch about %.0f blocks", c.scan.Blocks))
 		}
 	case c.planError != "":
 		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, 0, "", "no plan: %s", c.planError))

@@ -52,9 +52,11 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			f.GainCeiling = max(f.GainCeiling, diagnose.MinGain)
 		}
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec, "the mean request waits %s for a connection and then holds one for about %s", diagnose.Span(ns), diagnose.Span(s.hold)))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec,
+		"the mean request waits %s for a connection and then holds one for about %s", diagnose.Span(ns), diagnose.Span(s.hold)))
 	if use := p.CPU().Use(); !math.IsNaN(use) {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio, "CPUs are %s busy meanwhile", diagnose.Percent(min(1, use))))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
+			"CPUs are %s busy meanwhile", diagnose.Percent(min(1, use))))
 	}
 	f.Evidence = append(f.Evidence, diagnose.Fact(s.source, s.now, diagnose.Ratio, "about %.0f connections are in use at a time", s.now))
 	f.Remedy = s.remedy()
@@ -121,10 +123,14 @@ func (s size) remedy() string {
 	if s.wanted <= s.now {
 		return "Hold connections for less: close rows and end transactions before other work; then find the pool size at the knee by experiment."
 	}
-	return fmt.Sprintf("Raise the pool (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %.0f towards %.0f: Little's law at the rate that the idle CPUs allow, with connections held for %s. Stop where throughput stops rising.", s.now, s.wanted, diagnose.Span(s.hold))
+	return fmt.Sprintf("Raise the pool (SetMaxOpenConns and SetMaxIdleConns, or MaxConns) from about %.0f "+
+		"towards %.0f: Little's law at the rate that the idle CPUs allow, with connections held for %s. Stop "+
+		"where throughput stops rising.", s.now, s.wanted, diagnose.Span(s.hold))
 }
 
 // inProcessPool is said of SQLite, where more connections make more writers wait for
 // one another in its lock.
-const inProcessPool = "Leave the pool that writes at one connection: SQLite has one writer at a time. Hold it for less (fewer and shorter statements, no other work before rows are closed), " +
-	"and read through a second pool (mode=ro, about as many connections as CPUs) with PRAGMA journal_mode=WAL, where readers do not wait for the writer."
+const inProcessPool = "Leave the pool that writes at one connection: SQLite has one writer at a time. Hold it " +
+	"for less (fewer and shorter statements, no other work before rows are closed), and read through a second " +
+	"pool (mode=ro, about as many connections as CPUs) with PRAGMA journal_mode=WAL, where readers do not wait " +
+	"for the writer."

@@ -52,9 +52,10 @@ var lockWaitCause = diagnose.Cause{
 		"is the root (db-idle-in-tx).",
 	Remedy: "Shorter transactions, no other I/O inside them, locks in one order, hot rows split or updated last.",
 	Example: diagnose.Example{
-		Lang:   "sql",
-		Before: "BEGIN;\nUPDATE shows SET left = left - 1 WHERE id = 1; -- everyone waits from here\nINSERT INTO sales ...;\nSELECT print();\nCOMMIT;",
-		After:  "BEGIN;\nINSERT INTO sales ...;\nUPDATE shows SET left = left - 1 WHERE id = 1;\nCOMMIT;\nSELECT print();",
+		Lang: "sql",
+		Before: "BEGIN;\nUPDATE shows SET left = left - 1 WHERE id = 1; -- everyone waits from here\n" +
+			"INSERT INTO sales ...;\nSELECT print();\nCOMMIT;",
+		After: "BEGIN;\nINSERT INTO sales ...;\nUPDATE shows SET left = left - 1 WHERE id = 1;\nCOMMIT;\nSELECT print();",
 	},
 	Verify:      "Run again: sessions that wait for locks are near zero, and throughput rises.",
 	Cases:       []string{"wallet-debit", "seat-sale", "number-range", "stock-reserve"},
@@ -72,9 +73,12 @@ var idleInTx = diagnose.Cause{
 		"means no finding. Without --postgres a timeline must show the wait between two steps of the transaction.",
 	Remedy: "No other I/O inside a transaction: before it, or after a commit with the outcome recorded in a second one.",
 	Example: diagnose.Example{
-		Lang:   "go",
-		Before: "tx, _ := pool.Begin(ctx)\ntx.QueryRow(ctx, \"SELECT cents FROM refunds WHERE id = $1 FOR UPDATE\", id)\nbank.Transfer(ctx, id) // 12 ms, the row locked\ntx.Commit(ctx)",
-		After:  "claim(ctx, id)         // a short transaction marks the refund as under way\nbank.Transfer(ctx, id)\nsettle(ctx, id)        // another records the outcome",
+		Lang: "go",
+		Before: "tx, _ := pool.Begin(ctx)\n" +
+			"tx.QueryRow(ctx, \"SELECT cents FROM refunds WHERE id = $1 FOR UPDATE\", id)\n" +
+			"bank.Transfer(ctx, id) // 12 ms, the row locked\ntx.Commit(ctx)",
+		After: "claim(ctx, id)         // a short transaction marks the refund as under way\n" +
+			"bank.Transfer(ctx, id)\nsettle(ctx, id)        // another records the outcome",
 	},
 	Verify: "Run again: sessions idle in transaction are near zero, and so is the queue behind them.",
 	Cases:  []string{"refund-desk", "stock-reserve", "sensor-ingest", "wallet-debit"},
@@ -91,9 +95,10 @@ var connLeak = diagnose.Cause{
 		"names the statement. Without --postgres the pool's own figures serve (redline/probe/pool).",
 	Remedy: "defer rows.Close(), tx.Rollback() or conn.Release() right after the error check.",
 	Example: diagnose.Example{
-		Lang:   "go",
-		Before: "rows, err := db.Query(question)\nif err != nil {\n\treturn err\n}\nfor rows.Next() {\n\tif expired {\n\t\treturn errExpired // the connection is lost\n\t}\n}",
-		After:  "rows, err := db.Query(question)\nif err != nil {\n\treturn err\n}\ndefer rows.Close()",
+		Lang: "go",
+		Before: "rows, err := db.Query(question)\nif err != nil {\n\treturn err\n}\nfor rows.Next() {\n" +
+			"\tif expired {\n\t\treturn errExpired // the connection is lost\n\t}\n}",
+		After: "rows, err := db.Query(question)\nif err != nil {\n\treturn err\n}\ndefer rows.Close()",
 	},
 	Verify: "Run again: the database's sessions stay level in the steady span.",
 	Cases:  []string{"voucher-redeem", "ticket-holds", "courier-status"},

@@ -105,7 +105,8 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	diagnose.Promise(&f, gain(p, share, part*c.saved()))
 	f.Title = c.title(share*part, took, lead)
 	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromPostgres, executes, diagnose.Ratio, "the statement holds %s of all execution time: %d calls of %s", diagnose.Percent(executes), lead.Calls, diagnose.Span(c.mean)),
+		diagnose.Fact(diagnose.FromPostgres, executes, diagnose.Ratio, "the statement holds %s of all "+
+			"execution time: %d calls of %s", diagnose.Percent(executes), lead.Calls, diagnose.Span(c.mean)),
 		diagnose.Fact(source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), took))
 	f.Evidence = append(f.Evidence, c.evidence()...)
 	if known {
@@ -134,7 +135,8 @@ func heaviest(p *diagnose.Pass, all *record.Statements) (lead record.Statement, 
 			return s, c, true
 		}
 		if i == 0 {
-			p.Reject("db-slow-query", "the leading statement takes %s and reads %s per call: %s", diagnose.Span(c.mean), c.blocksText(), brief(s.Text))
+			p.Reject("db-slow-query", "the leading statement takes %s and reads %s per call: %s",
+				diagnose.Span(c.mean), c.blocksText(), brief(s.Text))
 		}
 	}
 	return lead, c, false

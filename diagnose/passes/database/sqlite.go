@@ -53,23 +53,27 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		place = " at " + diagnose.At(by.Place)
 	}
 	each := perRequest(p, lead.Calls)
-	f.Evidence = append(f.Evidence, diagnose.Fact(from, share*part, diagnose.Ratio, "requests spend %s of their time in the statement and in queues that it makes: %s, %s each",
+	f.Evidence = append(f.Evidence, diagnose.Fact(from, share*part, diagnose.Ratio,
+		"requests spend %s of their time in the statement and in queues that it makes: %s, %s each",
 		diagnose.Percent(share*part), diagnose.PerRequest(each, "a call", "calls"), diagnose.Span(lead.Took()/max(1e-9, each))))
 	if who, ok := callers(p, lead.Text); ok {
 		f.Evidence = append(f.Evidence, who)
 	}
 	if lead.Plan != nil {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(lead.Plan.Rows)), "steps", "SQLite's plan: %s", strings.Join(lead.Plan.Rows, "; ")))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(lead.Plan.Rows)), "steps",
+			"SQLite's plan: %s", strings.Join(lead.Plan.Rows, "; ")))
 	}
 	if s, ok := wastefulScan(lead); ok {
-		f.Title = fmt.Sprintf("Reading all %s rows of %s takes %s of request time%s", thousands(s.Rows), s.Table, diagnose.Percent(f.Share), place)
+		f.Title = fmt.Sprintf("Reading all %s rows of %s takes %s of request time%s", thousands(s.Rows),
+			s.Table, diagnose.Percent(f.Share), place)
 		if f.Remedy = indexAdvice(s); strings.Contains(strings.ToUpper(lead.Text), " LIKE ") {
 			f.Remedy += " LIKE uses an index only on a column of COLLATE NOCASE, and with no leading %."
 		}
 	} else {
 		f.Confidence = record.Medium
 		f.Title = fmt.Sprintf("One statement takes %s of request time%s: %s", diagnose.Percent(f.Share), place, brief(lead.Text))
-		f.Remedy = "Look at EXPLAIN QUERY PLAN of the statement; read fewer rows, keep sums and counts in a table of their own, or cache the answer."
+		f.Remedy = "Look at EXPLAIN QUERY PLAN of the statement; read fewer rows, keep sums and counts in a " +
+			"table of their own, or cache the answer."
 	}
 	return []diagnose.Finding{f}
 }
@@ -155,7 +159,8 @@ func indexAdvice(s record.SQLiteScan) string {
 		}
 	}
 	if len(columns) == 0 {
-		return fmt.Sprintf("Rewrite the condition on %s so that an index can serve it (a plain column compared with a value), or index the expression.", s.Table)
+		return fmt.Sprintf("Rewrite the condition on %s so that an index can serve it (a plain column "+
+			"compared with a value), or index the expression.", s.Table)
 	}
 	return fmt.Sprintf("CREATE INDEX %s_%s ON %s (%s); then the statement reads only the rows it returns.",
 		s.Table, strings.Join(columns, "_"), s.Table, strings.Join(columns, ", "))
@@ -194,16 +199,21 @@ func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 	f := diagnose.Finding{
 		Cause: "db-slow-query", Share: top.Share, ShareOf: diagnose.OfCPU, Confidence: record.Medium,
 		Where: diagnose.WhereOf(top.Place),
-		Title: fmt.Sprintf("%s of the service's CPU is in SQLite below %s at %s", diagnose.Percent(top.Share), callstack.Short(top.Place.Function), diagnose.At(top.Place)),
+		Title: fmt.Sprintf("%s of the service's CPU is in SQLite below %s at %s", diagnose.Percent(top.Share),
+			callstack.Short(top.Place.Function), diagnose.At(top.Place)),
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromProfile, use.Share(callstack.DBClient), diagnose.Ratio, "SQLite within the process takes %s of the service's CPU, %s of that preparing statements", diagnose.Percent(use.Share(callstack.DBClient)), diagnose.Percent(prepare)),
-			diagnose.Fact(diagnose.FromProfile, 0, "", "the statement is inferred from its function: statements are counted where redline builds the target (--build)"),
+			diagnose.Fact(diagnose.FromProfile, use.Share(callstack.DBClient), diagnose.Ratio,
+				"SQLite within the process takes %s of the service's CPU, %s of that preparing statements",
+				diagnose.Percent(use.Share(callstack.DBClient)), diagnose.Percent(prepare)),
+			diagnose.Fact(diagnose.FromProfile, 0, "", "the statement is inferred from its function: "+
+				"statements are counted where redline builds the target (--build)"),
 		},
 		Remedy: "Run EXPLAIN QUERY PLAN on the statement there: a SCAN of a large table asks for an index on what it compares.",
 	}
 	if prepare >= manyPrepares {
 		f.Cause, f.Confidence = "db-n-plus-one", record.Medium
-		f.Remedy = "Count the statements of one request there: a loop that asks for each row of another statement becomes one join, or one statement with IN (...); prepare once what remains."
+		f.Remedy = "Count the statements of one request there: a loop that asks for each row of another " +
+			"statement becomes one join, or one statement with IN (...); prepare once what remains."
 	}
 	diagnose.Promise(&f, gain)
 	return []diagnose.Finding{f}

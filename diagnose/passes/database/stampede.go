@@ -61,15 +61,21 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := v.Finding(p, "cache-stampede", site)
 	f.Confidence = record.Medium
-	f.Title = fmt.Sprintf("What expires is fetched by many requests at once at %s: %.0f at a time, %d times", diagnose.At(site.Place), b.size, b.count)
+	f.Title = fmt.Sprintf("What expires is fetched by many requests at once at %s: %.0f at a time, %d times",
+		diagnose.At(site.Place), b.size, b.count)
 	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromTrace, missed, diagnose.Ratio, "%s of requests make the call, %s each", diagnose.Percent(missed), diagnose.Span(site.NS/site.Times)),
-		diagnose.Fact(diagnose.FromLoad, b.quiet, diagnose.Ratio, "%s of windows have no slow request; if misses came at random, %s would", diagnose.Percent(b.quiet), diagnose.Percent(b.chance)))
+		diagnose.Fact(diagnose.FromTrace, missed, diagnose.Ratio, "%s of requests make the call, %s each",
+			diagnose.Percent(missed), diagnose.Span(site.NS/site.Times)),
+		diagnose.Fact(diagnose.FromLoad, b.quiet, diagnose.Ratio, "%s of windows have no slow request; if "+
+			"misses came at random, %s would", diagnose.Percent(b.quiet), diagnose.Percent(b.chance)))
 	if s, each, ok := burstStatement(p, site.Wait); ok {
 		f.Where.SQL, f.Confidence = s.Text, record.High
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Ratio, "in windows in which it runs at all, one statement runs %.0f times: %s", each, brief(s.Text)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Ratio,
+			"in windows in which it runs at all, one statement runs %.0f times: %s", each, brief(s.Text)))
 	}
-	f.Remedy = fmt.Sprintf("Let one request fetch and the others wait for it or get the old value (golang.org/x/sync/singleflight around %s, refresh before expiry), and spread expiries by a random part.", callstack.Short(site.Place.Function))
+	f.Remedy = fmt.Sprintf("Let one request fetch and the others wait for it or get the old value "+
+		"(golang.org/x/sync/singleflight around %s, refresh before expiry), and spread expiries by a random part.",
+		callstack.Short(site.Place.Function))
 	return []diagnose.Finding{f}, nil
 }
 
@@ -86,7 +92,8 @@ func database(kind callstack.Wait) bool {
 func missSite(p *diagnose.Pass) (site evidence.Site, missed float64, ok bool) {
 	w := p.Waits()
 	var sites []evidence.Site
-	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PoolWait, callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait} {
+	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PoolWait, callstack.HTTPWait,
+		callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait} {
 		for _, s := range w.Sites(kind) {
 			// Who waits for another request's call makes none: that is what a
 			// stampede lacks.
@@ -112,7 +119,8 @@ func missSite(p *diagnose.Pass) (site evidence.Site, missed float64, ok bool) {
 	}
 	var tailNS, tailTimes float64
 	for _, part := range p.Anatomy.Tail {
-		if place, _ := p.Stacks.Place(part.Stack); len(part.Stack) > 0 && callstack.Owner(place.Function) == callstack.Owner(site.Place.Function) {
+		if place, _ := p.Stacks.Place(part.Stack); len(part.Stack) > 0 &&
+			callstack.Owner(place.Function) == callstack.Owner(site.Place.Function) {
 			tailNS, tailTimes = tailNS+float64(part.NS), tailTimes+part.Times
 		}
 	}

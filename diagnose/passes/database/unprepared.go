@@ -55,8 +55,10 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	case share >= leastPrepareShare && times >= leastPrepares:
 		site := w.Sites(callstack.PrepareWait)[0]
 		f.Share, f.Where = share, diagnose.WhereOf(site.Place)
-		f.Title = fmt.Sprintf("Requests wait %s of their time for statements to be prepared at %s", diagnose.Percent(share), diagnose.At(site.Place))
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s for a statement that is being prepared", diagnose.PerRequest(times, "a wait", "waits")))
+		f.Title = fmt.Sprintf("Requests wait %s of their time for statements to be prepared at %s",
+			diagnose.Percent(share), diagnose.At(site.Place))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio,
+			"%s for a statement that is being prepared", diagnose.PerRequest(times, "a wait", "waits")))
 	case planned && planning >= leastPlanShare && database*planning >= leastPrepareShare:
 		f.Share = database * planning
 		f.Title = fmt.Sprintf("The database spends %s of its time on planning statements", diagnose.Percent(planning))
@@ -70,7 +72,8 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return []diagnose.Finding{f}, nil
 	}
 	if planned {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, planning, diagnose.Ratio, "planning is %s of planning and execution", diagnose.Percent(planning)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, planning, diagnose.Ratio,
+			"planning is %s of planning and execution", diagnose.Percent(planning)))
 	}
 	diagnose.Promise(&f, gain(p, f.Share, 1))
 	if f.GainCeiling < leastPrepareGain {
@@ -102,10 +105,13 @@ func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 	}
 	f.Share, f.Where = share*beside, diagnose.WhereOf(lead.Place)
 	diagnose.Promise(&f, gain(p, share, beside))
-	f.Title = fmt.Sprintf("Statements are parsed and planned for every use: %s of request time waits for ones sent as text, most at %s", diagnose.Percent(share), diagnose.At(lead.Place))
+	f.Title = fmt.Sprintf("Statements are parsed and planned for every use: %s of request time waits for "+
+		"ones sent as text, most at %s", diagnose.Percent(share), diagnose.At(lead.Place))
 	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s for statements that the driver sends unprepared", diagnose.PerRequest(times, "a wait", "waits")),
-		diagnose.Fact(diagnose.FromPostgres, beside, diagnose.Ratio, "%s of the server's CPU is not execution of statements but parsing, planning and talking to clients", diagnose.Percent(beside)))
+		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s for statements that the driver sends unprepared",
+			diagnose.PerRequest(times, "a wait", "waits")),
+		diagnose.Fact(diagnose.FromPostgres, beside, diagnose.Ratio, "%s of the server's CPU is not "+
+			"execution of statements but parsing, planning and talking to clients", diagnose.Percent(beside)))
 	return f, true
 }
 
@@ -158,7 +164,8 @@ func preparedInProcess(p *diagnose.Pass, f diagnose.Finding) []diagnose.Finding 
 	}
 	f.Share, f.ShareOf, f.GainCeiling = share, diagnose.OfCPU, p.CPUGain(share)
 	f.Title = fmt.Sprintf("Preparing statements anew for each use takes %s of the service's CPU", diagnose.Percent(share))
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio, "%s of the service's CPU is in SQLite's parser and planner", diagnose.Percent(share)))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio,
+		"%s of the service's CPU is in SQLite's parser and planner", diagnose.Percent(share)))
 	f.Remedy = "Prepare once and keep the statement (db.Prepare at start, sql.Stmt), with values as parameters; or run fewer statements."
 	most := 0.0
 	for _, a := range p.Asked() {

@@ -61,21 +61,27 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	f := diagnose.Finding{
-		Cause: "db-writer-lock", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: max(p.OutsideGain(share), diagnose.MinGain), Confidence: record.High,
-		Where:  record.Where{SQL: w.lead.Text},
-		Title:  fmt.Sprintf("Writers wait for SQLite's one writer for %s of request time", diagnose.Percent(share)),
-		Remedy: "Write through one connection (SetMaxOpenConns(1) on a pool for writes, a second pool for reads), keep transactions short, and let one goroutine commit the rows of several requests together.",
+		Cause: "db-writer-lock", Share: share, ShareOf: diagnose.OfRequest,
+		GainCeiling: max(p.OutsideGain(share), diagnose.MinGain), Confidence: record.High,
+		Where: record.Where{SQL: w.lead.Text},
+		Title: fmt.Sprintf("Writers wait for SQLite's one writer for %s of request time", diagnose.Percent(share)),
+		Remedy: "Write through one connection (SetMaxOpenConns(1) on a pool for writes, a second pool for reads), " +
+			"keep transactions short, and let one goroutine commit the rows of several requests together.",
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Ratio, "%.1f requests are within statements that write at a time, and SQLite admits one: the mean request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin)),
+			diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Ratio,
+				"%.1f requests are within statements that write at a time, and SQLite admits one: the mean "+
+					"request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin)),
 		},
 	}
 	if w.lead.Text == "BEGIN" {
 		f.Evidence[0] = diagnose.Fact(diagnose.FromTrace, w.begin, diagnose.Nanosec,
-			"the mean request waits %s for its transaction to begin: SQLite begins one at once unless another connection has the lock that it wants", diagnose.Span(w.begin))
+			"the mean request waits %s for its transaction to begin: SQLite begins one at once unless "+
+				"another connection has the lock that it wants", diagnose.Span(w.begin))
 	}
 	if w.busy > 0 {
 		f.Evidence[0] = diagnose.Fact(diagnose.FromTrace, w.busy, diagnose.Nanosec,
-			"the mean request sleeps %s in SQLite's busy handler: another connection has the lock that it wants, and it tries again and again", diagnose.Span(w.busy))
+			"the mean request sleeps %s in SQLite's busy handler: another connection has the lock that it "+
+				"wants, and it tries again and again", diagnose.Span(w.busy))
 	}
 	if w.at.Function != "" {
 		asker{place: w.at}.describe(&f)
@@ -85,11 +91,14 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title += " at " + diagnose.At(by.Place)
 	}
 	if refused >= mostRefused {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, refused, diagnose.Ratio, "%s of them fail, as they do with SQLITE_BUSY when busy_timeout is over", diagnose.Percent(refused)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, refused, diagnose.Ratio,
+			"%s of them fail, as they do with SQLITE_BUSY when busy_timeout is over", diagnose.Percent(refused)))
 		f.Confidence = record.Medium
 	}
 	if ops := p.Operations(); slices.ContainsFunc(ops.SQLite, func(d record.SQLiteDatabase) bool { return d.Journal == "rollback" }) {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, 1, "", "the journal is a rollback journal: readers keep the writer waiting and it them, and each commit waits for the disk more than once"))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, 1, "",
+			"the journal is a rollback journal: readers keep the writer waiting and it them, and each commit "+
+				"waits for the disk more than once"))
 		f.Remedy = "PRAGMA journal_mode=WAL (with synchronous=NORMAL), so that readers and the writer do not wait for each other. " + f.Remedy
 	}
 	return []diagnose.Finding{f}, nil
@@ -164,5 +173,6 @@ func beginning(p *diagnose.Pass) (ns float64, at record.Frame) {
 
 // begins reports whether a statement takes the writer's lock for a transaction.
 func begins(text string) bool {
-	return verb(text) == "BEGIN" && (strings.Contains(strings.ToUpper(text), "IMMEDIATE") || strings.Contains(strings.ToUpper(text), "EXCLUSIVE"))
+	return verb(text) == "BEGIN" && (strings.Contains(strings.ToUpper(text), "IMMEDIATE") ||
+		strings.Contains(strings.ToUpper(text), "EXCLUSIVE"))
 }

@@ -24,16 +24,21 @@ const (
 var Cache = diagnose.Analyzer{
 	Name:  "cache",
 	Stage: diagnose.Wait,
-	Doc: "Looks for a call (HTTP, gRPC, a database) that goes through a cache's look-up, or is made by a function that looks a cache up and fills " +
-		"it, and that the mean and the median request make 0.9 times or more, slow ones not much more often.",
+	Doc: "Looks for a call (HTTP, gRPC, a database) that goes through a cache's look-up, or is made by a " +
+		"function that looks a cache up and fills it, and that the mean and the median request make 0.9 times " +
+		"or more, slow ones not much more often.",
 	Causes: []diagnose.Cause{{
 		ID: "cache-useless", Title: "A cache never hits",
-		Doc: "Each request looks a cache up, misses, fetches what it should hold, and fills it for nobody: the key differs each time, the entries are " +
-			"evicted before they are asked for again, or each request fills a copy of its own.",
-		Knows: "The trace shows a call below a function that is a cache's by its name (type, package or function: cache, LRU) and does not change it, or below one that the " +
-			"profiles show to look a cache up and to fill it. The mean and the median request make the call 0.9 times or more, and slow ones at most 1.3 times as " +
-			"often, so that it is one key and one miss for each request. A cache that the profiles never see to do anything of its own is switched off. Calls to Redis and memcached are look-ups themselves and do not count. From 20 % of request time. " +
-			"A cache that saves computing only is not seen by this: its misses are cpu-*. Entries that expire all at once are cache-stampede.",
+		Doc: "Each request looks a cache up, misses, fetches what it should hold, and fills it for nobody: the " +
+			"key differs each time, the entries are evicted before they are asked for again, or each request " +
+			"fills a copy of its own.",
+		Knows: "The trace shows a call below a function that is a cache's by its name (type, package or " +
+			"function: cache, LRU) and does not change it, or below one that the profiles show to look a cache " +
+			"up and to fill it. The mean and the median request make the call 0.9 times or more, and slow ones " +
+			"at most 1.3 times as often, so that it is one key and one miss for each request. A cache that the " +
+			"profiles never see to do anything of its own is switched off. Calls to Redis and memcached are " +
+			"look-ups themselves and do not count. From 20 % of request time. A cache that saves computing only " +
+			"is not seen by this: its misses are cpu-*. Entries that expire all at once are cache-stampede.",
 		Remedy: "A key that repeats, room for what is in use, one cache for all requests; or none.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "key := fmt.Sprint(city, time.Now().UnixMilli()) // never asked for again\nif v, ok := c.Get(key); ok { return v }",
@@ -60,9 +65,11 @@ func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		name := callstack.Short(m.site.Place.Function)
 		f.Title = fmt.Sprintf("%s for what the cache at %s should hold: it never hits", v.Requests(), diagnose.At(m.site.Place))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, m.calls[mean], diagnose.Ratio,
-			"the mean request misses it %.2f times, the median one %.2f times, slow ones %.2f times, and loads the entry by %s", m.calls[mean], m.calls[median], m.calls[tail], m.loads))
-		f.Remedy = fmt.Sprintf("Find out why %s misses: a key that differs with each request (a time, an id, a pointer), a capacity or lifetime below what is in use, "+
-			"or a cache that is made or copied per request. Share one, enlarge it, or drop it.", name)
+			"the mean request misses it %.2f times, the median one %.2f times, slow ones %.2f times, and "+
+				"loads the entry by %s", m.calls[mean], m.calls[median], m.calls[tail], m.loads))
+		f.Remedy = fmt.Sprintf("Find out why %s misses: a key that differs with each request (a time, an id, a "+
+			"pointer), a capacity or lifetime below what is in use, or a cache that is made or copied per "+
+			"request. Share one, enlarge it, or drop it.", name)
 		found = append(found, f)
 	}
 	return found, nil
@@ -99,7 +106,8 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 			name := callstack.Enclosing(chain[at].Function)
 			m := groups[name]
 			if m == nil {
-				m = &miss{site: evidence.Site{Wait: kind, Place: chain[at], User: true, Part: part}, beside: beside, loads: callstack.Short(chain[0].Function), path: map[string]bool{}}
+				m = &miss{site: evidence.Site{Wait: kind, Place: chain[at], User: true, Part: part},
+					beside: beside, loads: callstack.Short(chain[0].Function), path: map[string]bool{}}
 				groups[name], names = m, append(names, name)
 			}
 			for _, f := range chain[:at+1] {
@@ -247,7 +255,8 @@ func isCache(function string) bool {
 func changes(function string) bool {
 	_, name := callstack.Split(callstack.Enclosing(function))
 	name = strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
-	for _, verb := range []string{"set", "add", "put", "store", "insert", "save", "fill", "push", "delete", "remove", "del", "evict", "expire", "invalidate", "purge",
+	for _, verb := range []string{"set", "add", "put", "store", "insert", "save", "fill", "push", "delete",
+		"remove", "del", "evict", "expire", "invalidate", "purge",
 		"clear", "flush", "refresh", "reload", "rebuild", "warm", "update", "write", "run", "new", "close"} {
 		if strings.HasPrefix(name, verb) {
 			return true

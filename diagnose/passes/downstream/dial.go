@@ -29,11 +29,15 @@ var Churn = diagnose.Analyzer{
 		ID:    "http-client-churn",
 		Title: "An HTTP or gRPC client opens connections instead of keeping them",
 		Doc:   "Requests wait in the transport for a connection to be opened, and CPU goes into dialling and handshakes.",
-		Knows: "Waits for the transport to hand out a connection (look-ups of names left out), and the CPU of dialling and of TLS handshakes as a client: 10 % of " +
-			"request time or of CPU, when one request in twenty waits so, and the kernel counts one connection opened in twenty requests. A client that keeps its connections waits for one a few times in a run. On busy CPUs the far " +
-			"end, where it stands on the same host, pays about as much again for each connection, and the wait for its answer is then reported as a consequence. Distinguished from " +
-			"downstream-slow by the connections opened per request.",
-		Remedy: "One Transport, or one grpc.ClientConn, for all calls; read bodies to the end and close them; MaxIdleConnsPerHost (2 by default) at the number of calls in flight.",
+		Knows: "Waits for the transport to hand out a connection (look-ups of names left out), and the CPU of " +
+			"dialling and of TLS handshakes as a client: 10 % of request time or of CPU, when one request in " +
+			"twenty waits so, and the kernel counts one connection opened in twenty requests. A client that " +
+			"keeps its connections waits for one a few times in a run. On busy CPUs the far end, where it " +
+			"stands on the same host, pays about as much again for each connection, and the wait for its answer " +
+			"is then reported as a consequence. Distinguished from downstream-slow by the connections opened " +
+			"per request.",
+		Remedy: "One Transport, or one grpc.ClientConn, for all calls; read bodies to the end and close " +
+			"them; MaxIdleConnsPerHost (2 by default) at the number of calls in flight.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "client := http.Client{Transport: &http.Transport{}} // in every request",
 			After:  "var client = http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}"},
@@ -67,7 +71,8 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		each = opens / p.Load().Rate
 	}
 	if each < leastDials {
-		p.Reject("http-client-churn", "requests wait for a connection %s times each at %s, but the kernel counts %s opened per request: those that are kept are waited for",
+		p.Reject("http-client-churn", "requests wait for a connection %s times each at %s, but the kernel "+
+			"counts %s opened per request: those that are kept are waited for",
 			diagnose.Times(times), diagnose.At(place), diagnose.Times(each))
 		return nil, nil
 	}
@@ -87,16 +92,22 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if rpc {
 		client = "A gRPC client"
 	}
-	f.Title = fmt.Sprintf("%s opens %s: %s of %s at %s", client, diagnose.PerRequest(each, "a connection", "connections"), diagnose.Percent(f.Share), f.ShareOf, diagnose.At(place))
+	f.Title = fmt.Sprintf("%s opens %s: %s of %s at %s", client, diagnose.PerRequest(each, "a connection",
+		"connections"), diagnose.Percent(f.Share), f.ShareOf, diagnose.At(place))
 	f.Evidence = append(f.Evidence,
-		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s for a connection, %s of request time", diagnose.PerRequest(times, "a wait", "waits"), diagnose.Percent(share)),
-		diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio, "%s of the service's CPU goes into opening client connections, TLS %s", diagnose.Percent(cpu), diagnose.Percent(handshakes)))
+		diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s for a connection, %s of request time",
+			diagnose.PerRequest(times, "a wait", "waits"), diagnose.Percent(share)),
+		diagnose.Fact(diagnose.FromProfile, cpu, diagnose.Ratio, "%s of the service's CPU goes into opening "+
+			"client connections, TLS %s", diagnose.Percent(cpu), diagnose.Percent(handshakes)))
 	if counted {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, each, diagnose.Ratio, "the kernel counts %s opened", diagnose.PerRequest(each, "a connection", "connections")))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, each, diagnose.Ratio,
+			"the kernel counts %s opened", diagnose.PerRequest(each, "a connection", "connections")))
 	}
-	f.Remedy = fmt.Sprintf("At %s use one shared Transport, read each body to its end before Close, and set MaxIdleConnsPerHost to the calls in flight (the default keeps 2).", diagnose.At(place))
+	f.Remedy = fmt.Sprintf("At %s use one shared Transport, read each body to its end before Close, and set "+
+		"MaxIdleConnsPerHost to the calls in flight (the default keeps 2).", diagnose.At(place))
 	if rpc {
-		f.Remedy = fmt.Sprintf("Make the grpc.ClientConn of %s once, at start, and share it: one carries all calls at once and connects again by itself.", diagnose.At(place))
+		f.Remedy = fmt.Sprintf("Make the grpc.ClientConn of %s once, at start, and share it: one carries all "+
+			"calls at once and connects again by itself.", diagnose.At(place))
 	}
 	return []diagnose.Finding{f}, nil
 }

@@ -37,12 +37,16 @@ var Slow = diagnose.Analyzer{
 		ID:    "downstream-slow",
 		Title: "Requests wait for another service",
 		Doc:   "Requests wait on the network for the answer to one call to a dependency.",
-		Knows: "Waits in a client's call in the trace (HTTP, gRPC, Redis and others, sockets that the user's code reads), by the user's function that " +
-			"calls: 20 % of request time, or half of the time by which the tail exceeds the median. The time in which the service's own goroutines are ready " +
-			"to read the answer and have no CPU does not count. An answer is slow against the service itself, not by a fixed limit: it takes twice the request's " +
-			"own work (its queue for a CPU included, so that a host that both share cancels out) and a hundred times a goroutine's mean wait for a CPU. Distinguished from downstream-serial and " +
-			"retry-storm by the number of calls, from missing-timeout by callers that still wait, and from http-client-churn and dns-per-request by " +
-			"what the wait is for; a call that the target answers itself over loopback is its own work; where connections are opened for each call on busy CPUs, the wait for the answer is reported with that.",
+		Knows: "Waits in a client's call in the trace (HTTP, gRPC, Redis and others, sockets that the user's " +
+			"code reads), by the user's function that calls: 20 % of request time, or half of the time by which " +
+			"the tail exceeds the median. The time in which the service's own goroutines are ready to read the " +
+			"answer and have no CPU does not count. An answer is slow against the service itself, not by a " +
+			"fixed limit: it takes twice the request's own work (its queue for a CPU included, so that a host " +
+			"that both share cancels out) and a hundred times a goroutine's mean wait for a CPU. Distinguished " +
+			"from downstream-serial and retry-storm by the number of calls, from missing-timeout by callers " +
+			"that still wait, and from http-client-churn and dns-per-request by what the wait is for; a call " +
+			"that the target answers itself over loopback is its own work; where connections are opened for " +
+			"each call on busy CPUs, the wait for the answer is reported with that.",
 		Remedy: "Make the dependency faster, call it less (cache, batch), in parallel with other work, or hedge its tail.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "rate, err := p.fetch(ctx, pair) // 30 ms, for each request",
@@ -87,25 +91,30 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		if stalled(s.Place.Function) {
-			p.Reject("downstream-slow", "calls at %s take %s of request time, but half of the requests end within %s: missing-timeout names the few that do not",
+			p.Reject("downstream-slow", "calls at %s take %s of request time, but half of the requests end "+
+				"within %s: missing-timeout names the few that do not",
 				diagnose.At(s.Place), diagnose.Percent(s.Share), diagnose.Span(p.Load().P50))
 			continue
 		}
 		if ownService(p, s) {
-			p.Reject("downstream-slow", "calls at %s take %s of request time, but the target answers them itself: its own handlers are judged for that", diagnose.At(s.Place), diagnose.Percent(s.Share))
+			p.Reject("downstream-slow", "calls at %s take %s of request time, but the target answers them "+
+				"itself: its own handlers are judged for that", diagnose.At(s.Place), diagnose.Percent(s.Share))
 			continue
 		}
 		times := attempts(p, s)
 		perCall := (1 - p.OwnPart(s)) * s.NS / max(times, 1e-3)
 		if why := atOnce(p, perCall); v.Of == diagnose.OfRequest && why != "" {
-			p.Reject("downstream-slow", "calls at %s take %s of request time, but answer within %s each, %s", diagnose.At(s.Place), diagnose.Percent(s.Share), diagnose.Span(perCall), why)
+			p.Reject("downstream-slow", "calls at %s take %s of request time, but answer within %s each, %s",
+				diagnose.At(s.Place), diagnose.Percent(s.Share), diagnose.Span(perCall), why)
 			continue
 		}
 		f := v.Finding(p, "downstream-slow", s)
 		f.Where.Detail = client(p, s.Part.Stack)
 		f.Title = fmt.Sprintf("%s for a downstream call (%s) at %s", v.Requests(), f.Where.Detail, diagnose.At(s.Place))
-		f.Remedy = fmt.Sprintf("Make the dependency called at %s answer faster, cache its answer, or make the call in parallel with other work.", diagnose.At(s.Place))
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s, %s each", diagnose.PerRequest(times, "a call", "calls"), diagnose.Span(perCall)))
+		f.Remedy = fmt.Sprintf("Make the dependency called at %s answer faster, cache its answer, or make "+
+			"the call in parallel with other work.", diagnose.At(s.Place))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio, "%s, %s each",
+			diagnose.PerRequest(times, "a call", "calls"), diagnose.Span(perCall)))
 		found = append(found, f)
 	}
 	return found, nil

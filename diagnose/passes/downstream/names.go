@@ -32,11 +32,13 @@ var Names = diagnose.Analyzer{
 		Title: "Requests look names up",
 		Doc: "A request asks a name server, by itself or because it opens a connection, and waits for the answer. Go's resolver keeps nothing: " +
 			"each look-up goes to the server.",
-		Knows: "Waits with the resolver on the stack (net.(*Resolver), its exchange, or getaddrinfo through cgo), in the request's " +
-			"goroutine or in the one that the transport dials in, which the trace follows. They count from 10 % of request time and 100 µs, " +
-			"when one request in twenty looks up. Distinguished from http-client-churn by the part of the wait for a connection that the look-up is; " +
+		Knows: "Waits with the resolver on the stack (net.(*Resolver), its exchange, or getaddrinfo through " +
+			"cgo), in the request's goroutine or in the one that the transport dials in, which the trace " +
+			"follows. They count from 10 % of request time and 100 µs, when one request in twenty looks up. " +
+			"Distinguished from http-client-churn by the part of the wait for a connection that the look-up is; " +
 			"where the look-up is most of it, the churn is reported as the same thing.",
-		Remedy: "Keep connections (one Transport, bodies read and closed), or keep the addresses for their time to live; run a caching resolver on the host.",
+		Remedy: "Keep connections (one Transport, bodies read and closed), or keep the addresses for their " +
+			"time to live; run a caching resolver on the host.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "hosts, err := resolver.LookupHost(ctx, \"mx.\"+domain) // in every request",
 			After:  "hosts, err := r.cache.LookupHost(ctx, \"mx.\"+domain) // keeps answers for their time to live"},
@@ -58,9 +60,12 @@ func runNames(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		GainCeiling: p.OutsideGain(share), Where: diagnose.WhereOf(l.place),
 		Title: fmt.Sprintf("Requests wait %s of their time for names to be looked up, at %s", diagnose.Percent(share), diagnose.At(l.place)),
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromTrace, l.ns, diagnose.Nanosec, "the mean request waits %s of %s for the resolver, in %s waits", diagnose.Span(l.ns), diagnose.Span(p.Waits().MeanNS()), diagnose.Times(l.times)),
+			diagnose.Fact(diagnose.FromTrace, l.ns, diagnose.Nanosec,
+				"the mean request waits %s of %s for the resolver, in %s waits", diagnose.Span(l.ns),
+				diagnose.Span(p.Waits().MeanNS()), diagnose.Times(l.times)),
 		},
-		Remedy: fmt.Sprintf("At %s keep the connection or the looked-up addresses, or let a caching resolver on this host answer.", diagnose.At(l.place)),
+		Remedy: fmt.Sprintf("At %s keep the connection or the looked-up addresses, or let a caching resolver "+
+			"on this host answer.", diagnose.At(l.place)),
 	}
 	f.Where.Detail = words(l.chain)
 	return []diagnose.Finding{f}, nil
@@ -124,7 +129,9 @@ func resolverFunction(function string) bool {
 	pkg, name := callstack.Split(function)
 	switch {
 	case pkg == "net":
-		for _, prefix := range []string{"(*Resolver).lookup", "(*Resolver).Lookup", "(*Resolver).goLookup", "(*Resolver).exchange", "(*Resolver).tryOneName", "dnsPacketRoundTrip", "dnsStreamRoundTrip", "cgoLookup", "goLookup"} {
+		for _, prefix := range []string{"(*Resolver).lookup", "(*Resolver).Lookup", "(*Resolver).goLookup",
+			"(*Resolver).exchange", "(*Resolver).tryOneName", "dnsPacketRoundTrip", "dnsStreamRoundTrip",
+			"cgoLookup", "goLookup"} {
 			if strings.HasPrefix(name, prefix) {
 				return true
 			}

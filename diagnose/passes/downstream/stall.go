@@ -58,18 +58,22 @@ func (s stall) finding(p *diagnose.Pass) record.Finding {
 	load := p.Load()
 	share := 1 - load.P50/load.P99
 	return record.Finding{
-		Cause: "missing-timeout", Share: share, ShareOf: diagnose.OfTail, Confidence: record.High, GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
-		Where: diagnose.WhereOf(s.place),
+		Cause: "missing-timeout", Share: share, ShareOf: diagnose.OfTail, Confidence: record.High,
+		GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
+		Where:       diagnose.WhereOf(s.place),
 		Title: fmt.Sprintf("The slowest requests wait up to %s for a call without a deadline at %s; the median request takes %s",
 			diagnose.Span(float64(s.op.MaxNS)), diagnose.At(s.place), diagnose.Span(load.P50)),
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromProcess, float64(s.op.NoDeadline), diagnose.Ratio, "%d of %d calls (%s) had no deadline, neither from their context nor from the client",
+			diagnose.Fact(diagnose.FromProcess, float64(s.op.NoDeadline), diagnose.Ratio,
+				"%d of %d calls (%s) had no deadline, neither from their context nor from the client",
 				s.op.NoDeadline, s.op.Calls, s.op.Text),
 			diagnose.Fact(diagnose.FromProcess, float64(s.op.MaxNS), diagnose.Nanosec, "the longest call took %s, the mean one %s",
 				diagnose.Span(float64(s.op.MaxNS)), diagnose.Span(float64(s.op.TotalNS)/float64(s.op.Calls))),
-			diagnose.Fact(diagnose.FromLoad, load.P99, diagnose.Nanosec, "99 of 100 requests end within %s, half of them within %s", diagnose.Span(load.P99), diagnose.Span(load.P50)),
+			diagnose.Fact(diagnose.FromLoad, load.P99, diagnose.Nanosec, "99 of 100 requests end within %s, "+
+				"half of them within %s", diagnose.Span(load.P99), diagnose.Span(load.P50)),
 		},
-		Remedy: fmt.Sprintf("Give the call at %s a deadline a few times above its usual %s (context.WithTimeout, http.Client.Timeout), and answer with an older value or an error where it passes.",
+		Remedy: fmt.Sprintf("Give the call at %s a deadline a few times above its usual %s (context.WithTimeout, "+
+			"http.Client.Timeout), and answer with an older value or an error where it passes.",
 			diagnose.At(s.place), diagnose.Span(load.P50)),
 	}
 }

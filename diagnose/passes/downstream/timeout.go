@@ -22,23 +22,28 @@ const (
 var Timeout = diagnose.Analyzer{
 	Name:  "timeout",
 	Stage: diagnose.Wait,
-	Doc: "Counts the requests that stand in a client's call in the last goroutine profile: 8 or more, and 2.5 times as many as " +
-		"the load has under way (rate times mean latency); and the calls without a deadline that make one request in a hundred ten times slower than the median.",
+	Doc: "Counts the requests that stand in a client's call in the last goroutine profile: 8 or more, and 2.5 " +
+		"times as many as the load has under way (rate times mean latency); and the calls without a deadline " +
+		"that make one request in a hundred ten times slower than the median.",
 	Causes: []diagnose.Cause{{
 		ID:    "missing-timeout",
 		Title: "Calls to another service outlive their callers",
-		Doc: "A dependency sometimes does not answer, and nothing ends the wait for it: callers give up, while their requests still stand in the " +
-			"service with a connection, a goroutine and whatever they hold.",
-		Knows: "By Little's law (L = λW) the load has rate times mean latency requests under way, those that it gave up included up to then. " +
-			"Where the last goroutine profile shows 8 or more requests in one client call, and 2.5 times as many as that, the calls outlive their " +
-			"callers' deadline, or have not ended at all. Distinguished from downstream-slow by that count: a call that is slow, and waited for, is in the latency. " +
-			"A deadline that is set but longer than the run looks the same as none. " +
-			"With --build the hooks count calls without a deadline: where the 99th percentile is ten times the median, the longest such call takes at least half of it, " +
-			"and such calls take half or more of what the mean request takes beyond the median, the call is named too. A call with a deadline that is slow now and then stays downstream-slow.",
+		Doc: "A dependency sometimes does not answer, and nothing ends the wait for it: callers give up, while " +
+			"their requests still stand in the service with a connection, a goroutine and whatever they hold.",
+		Knows: "By Little's law (L = λW) the load has rate times mean latency requests under way, those that it " +
+			"gave up included up to then. Where the last goroutine profile shows 8 or more requests in one " +
+			"client call, and 2.5 times as many as that, the calls outlive their callers' deadline, or have not " +
+			"ended at all. Distinguished from downstream-slow by that count: a call that is slow, and waited " +
+			"for, is in the latency. A deadline that is set but longer than the run looks the same as none. " +
+			"With --build the hooks count calls without a deadline: where the 99th percentile is ten times the " +
+			"median, the longest such call takes at least half of it, and such calls take half or more of what " +
+			"the mean request takes beyond the median, the call is named too. A call with a deadline that is " +
+			"slow now and then stays downstream-slow.",
 		Remedy: "Give the call a deadline that reaches the socket: the request's context, http.Client.Timeout, a dial and header timeout.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "res, err := client.Get(url) // a client without Timeout, no context",
-			After:  "ctx, cancel := context.WithTimeout(r.Context(), 300*time.Millisecond)\ndefer cancel()\nreq, _ := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)\nres, err := client.Do(req)"},
+			After: "ctx, cancel := context.WithTimeout(r.Context(), 300*time.Millisecond)\ndefer cancel()\n" +
+				"req, _ := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)\nres, err := client.Do(req)"},
 		Verify: "Run again: goroutines no longer rise, and errors come at the deadline that was set.",
 		Cases:  []string{"loyalty-points", "kyc-check", "fx-rates", "tram-alerts", "orders-gateway"},
 	}},
@@ -91,12 +96,15 @@ func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Findin
 	f := diagnose.Finding{
 		Cause: "missing-timeout", Share: share, ShareOf: of, Confidence: record.High, GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
 		Where: diagnose.WhereOf(at),
-		Title: fmt.Sprintf("%d requests stand in a call at %s where the load has %.1f under way: the call outlives its callers", stuck, diagnose.At(at), underway),
+		Title: fmt.Sprintf("%d requests stand in a call at %s where the load has %.1f under way: the call "+
+			"outlives its callers", stuck, diagnose.At(at), underway),
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromProfile, float64(stuck), diagnose.Ratio, "%d goroutines of requests wait at %s at the end of the run, %d at its begin", stuck, diagnose.At(at), first[at]),
+			diagnose.Fact(diagnose.FromProfile, float64(stuck), diagnose.Ratio, "%d goroutines of requests "+
+				"wait at %s at the end of the run, %d at its begin", stuck, diagnose.At(at), first[at]),
 			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Ratio, "rate times mean latency is %.1f requests under way", underway),
 		},
-		Remedy: fmt.Sprintf("Give the call at %s the request's context with a deadline below the callers' own (context.WithTimeout, http.Client.Timeout), and dial and header timeouts.", diagnose.At(at)),
+		Remedy: fmt.Sprintf("Give the call at %s the request's context with a deadline below the callers' "+
+			"own (context.WithTimeout, http.Client.Timeout), and dial and header timeouts.", diagnose.At(at)),
 	}
 	if n, ok := p.Sum(record.LoadErrors, record.Labels("kind", "timeout")); ok && n > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, n, diagnose.Ratio, "%.0f requests ran into the load's own timeout", n))

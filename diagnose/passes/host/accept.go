@@ -33,7 +33,8 @@ var Accept = diagnose.Analyzer{
 			"target's listeners reached its bound (sock_diag). An overflow while no listener of the target's was full is another " +
 			"program's, and is rejected. Where the queues cannot be read it is of medium confidence. It explains the latency " +
 			"above the median of an open loop, or the connections that were not there of a closed one, at most a second for each overflow.",
-		Remedy: "Do nothing between two calls of Accept; raise the backlog (net.core.somaxconn, which Go's listeners take over); keep connections open; several listeners with SO_REUSEPORT.",
+		Remedy: "Do nothing between two calls of Accept; raise the backlog (net.core.somaxconn, which Go's " +
+			"listeners take over); keep connections open; several listeners with SO_REUSEPORT.",
 		Example: diagnose.Example{
 			Lang:   "go",
 			Before: "c, err := l.Accept()\nif !register.admits(c.RemoteAddr()) { // waits\n\tc.Close()\n}",
@@ -57,24 +58,29 @@ func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	listen, queue, bound, known := fullest(p)
 	if known && queue < bound {
-		p.Reject("accept-overflow", "%.0f connections were refused for a full accept queue, but none of the target's was full (%s: %.0f of %.0f)", overflows, listen, queue, bound)
+		p.Reject("accept-overflow", "%.0f connections were refused for a full accept queue, but none of the "+
+			"target's was full (%s: %.0f of %.0f)", overflows, listen, queue, bound)
 		return nil, nil
 	}
 	share := lateConnections(p, overflows)
 	f := diagnose.Finding{
 		Cause: "accept-overflow", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: record.Medium,
-		Title:    fmt.Sprintf("The accept queue overflows: %.0f connections were refused", overflows),
-		Where:    record.Where{Detail: "net.ipv4 ListenOverflows"},
-		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromKernel, overflows, diagnose.Ratio, "the kernel refused %.0f connections because an accept queue was full; the client sends again after 1 s", overflows)},
-		Remedy:   "Do nothing that waits between two calls of Accept, raise the listener's backlog (net.core.somaxconn), and let clients keep their connections.",
+		Title: fmt.Sprintf("The accept queue overflows: %.0f connections were refused", overflows),
+		Where: record.Where{Detail: "net.ipv4 ListenOverflows"},
+		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromKernel, overflows, diagnose.Ratio,
+			"the kernel refused %.0f connections because an accept queue was full; the client sends again after 1 s", overflows)},
+		Remedy: "Do nothing that waits between two calls of Accept, raise the listener's backlog " +
+			"(net.core.somaxconn), and let clients keep their connections.",
 	}
 	if known {
 		f.Confidence, f.Where.Detail = record.High, "listener "+listen
 		f.Title = fmt.Sprintf("The accept queue of %s overflows: %.0f connections were refused", listen, overflows)
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, queue, diagnose.Ratio, "up to %.0f connections wait at %s, whose queue holds %.0f", queue, listen, bound))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, queue, diagnose.Ratio,
+			"up to %.0f connections wait at %s, whose queue holds %.0f", queue, listen, bound))
 	}
 	if p99, ok := p.Max(record.TCPHandshake, record.Labels("q", "max")); ok {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, p99, diagnose.Nanosec, "a handshake takes up to %s", diagnose.Span(p99)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, p99, diagnose.Nanosec,
+			"a handshake takes up to %s", diagnose.Span(p99)))
 	}
 	return []diagnose.Finding{f}, nil
 }

@@ -21,7 +21,8 @@ const (
 var Descriptors = diagnose.Analyzer{
 	Name:  "descriptors",
 	Stage: diagnose.Host,
-	Doc:   "Compares the most descriptors open in the steady span with 90 % of the soft limit; 98 % of it, or failures beside it, is the limit.",
+	Doc: "Compares the most descriptors open in the steady span with 90 % of the soft limit; 98 % of it, " +
+		"or failures beside it, is the limit.",
 	Causes: []diagnose.Cause{{
 		ID: "fd-limit", Title: "File descriptors run out",
 		Doc: "The process has as many descriptors open as it may; accept, open and dial fail with EMFILE. Connections that are not " +
@@ -75,7 +76,8 @@ func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if connected, ok := p.Mean(record.LoadConnections, ""); ok && !load.Open && connected > 0 && used >= atLimit {
 		if missing := float64(load.Connections) / connected; missing > f.GainCeiling {
 			f.GainCeiling = min(missing, diagnose.Ceiling(1))
-			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, connected, diagnose.Ratio, "%.0f of %d connections were there on average", connected, load.Connections))
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, connected, diagnose.Ratio,
+				"%.0f of %d connections were there on average", connected, load.Connections))
 		}
 	}
 	return []diagnose.Finding{f}, nil

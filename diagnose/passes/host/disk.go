@@ -17,9 +17,10 @@ const leastBehindNS = 100e3
 var Disk = diagnose.Analyzer{
 	Name:  "disk",
 	Stage: diagnose.Host,
-	Doc: "Sums the time of requests in fsync and in writes to files, from the anatomy: their own, and that of the goroutine " +
-		"they waited for at a lock or a channel; and what queues for a P behind such calls. It counts from 20 % of request time or half of the tail's extra time. " +
-		"Writes of loggers belong to cpu-logging.",
+	Doc: "Sums the time of requests in fsync and in writes to files, from the anatomy: their own, and that of " +
+		"the goroutine they waited for at a lock or a channel; and what queues for a P behind such calls. It " +
+		"counts from 20 % of request time or half of the tail's extra time. Writes of loggers belong to " +
+		"cpu-logging.",
 	Causes: []diagnose.Cause{{
 		ID:    "disk-sync",
 		Title: "Requests wait for the disk",
@@ -59,7 +60,8 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			f.Where.Detail = fmt.Sprintf("for %s (%s)", callstack.Short(at.Function), diagnose.At(at))
 		}
 		f.Title = fmt.Sprintf("%s for the disk at %s", v.Requests(), diagnose.At(s.Place))
-		f.Remedy = fmt.Sprintf("Commit several requests' writes with one sync at %s (group commit), or acknowledge after a buffered write where losing the last moments is allowed.", diagnose.At(s.Place))
+		f.Remedy = fmt.Sprintf("Commit several requests' writes with one sync at %s (group commit), or acknowledge "+
+			"after a buffered write where losing the last moments is allowed.", diagnose.At(s.Place))
 		if queued >= leastBehindNS {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Nanosec,
 				"%s of it queue for a CPU meanwhile, because a thread in such a call keeps the scheduler's place for a while", diagnose.Span(queued)))
@@ -71,7 +73,8 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				"%.2f syncs per request, %s each", calls/load.Requests, diagnose.Span(spent/calls)))
 		}
 		if wrote, ok := p.Rate(record.ProcessWriteBytes, ""); ok {
-			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, wrote, "bytes/s", "the process writes %.2f MB/s to storage", wrote/1e6))
+			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, wrote, "bytes/s",
+				"the process writes %.2f MB/s to storage", wrote/1e6))
 		}
 		found = append(found, f)
 	}

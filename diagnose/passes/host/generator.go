@@ -71,7 +71,8 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				continue // the service's doing
 			}
 			why = append(why, reason)
-			facts = append(facts, diagnose.Fact(diagnose.FromLoad, float64(summary.Generator.CPU), diagnose.Nanosec, "the generator's own verdict: %s", reason))
+			facts = append(facts, diagnose.Fact(diagnose.FromLoad, float64(summary.Generator.CPU),
+				diagnose.Nanosec, "the generator's own verdict: %s", reason))
 		}
 	}
 	// What follows reads windows, where the verdict had every request: it is for
@@ -81,16 +82,20 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		thinking := load.Rate * load.Think / 1e9 // meant to be idle
 		if flying+thinking < littleSlack*float64(load.Connections) && load.Errors < 0.5*load.Requests {
 			why = append(why, "connections stand idle between requests")
-			facts = append(facts, diagnose.Fact(diagnose.FromLoad, flying, diagnose.Ratio, "%.0f/s times %s is %.1f requests in flight, on %d connections", load.Rate, diagnose.Span(load.Service), flying, load.Connections))
+			facts = append(facts, diagnose.Fact(diagnose.FromLoad, flying, diagnose.Ratio,
+				"%.0f/s times %s is %.1f requests in flight, on %d connections", load.Rate,
+				diagnose.Span(load.Service), flying, load.Connections))
 		}
 	}
-	if lag, ok := p.Mean(record.LoadLag, record.Labels("q", "p99")); ok && !judged && load.Open && lag >= leastLagNS && lag >= lagPart*load.P50 && !allBusy(p) {
+	if lag, ok := p.Mean(record.LoadLag, record.Labels("q", "p99")); ok && !judged && load.Open &&
+		lag >= leastLagNS && lag >= lagPart*load.P50 && !allBusy(p) {
 		why = append(why, "requests are sent late although connections are free")
 		facts = append(facts, diagnose.Fact(diagnose.FromLoad, lag, diagnose.Nanosec, "the lag's p99 is %s", diagnose.Span(lag)))
 	}
 	if part := c.Generator / c.Busy; c.Saturated() && part >= generatorPart {
 		why = append(why, "the generator takes the CPUs from the service")
-		facts = append(facts, diagnose.Fact(diagnose.FromLoad, part, diagnose.Ratio, "the generator uses %s of all CPU in use", diagnose.Percent(part)))
+		facts = append(facts, diagnose.Fact(diagnose.FromLoad, part, diagnose.Ratio,
+			"the generator uses %s of all CPU in use", diagnose.Percent(part)))
 	}
 	if len(why) == 0 {
 		return nil, nil
@@ -99,7 +104,8 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "generator-saturated", Share: 1, ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: record.High,
 		Title:    "The load generator is the limit: " + strings.Join(why, "; "),
 		Evidence: facts,
-		Remedy:   "Lower the rate or the checks per request, or generate the load from more CPUs or another machine; judge the service from a valid run.",
+		Remedy: "Lower the rate or the checks per request, or generate the load from more CPUs or another " +
+			"machine; judge the service from a valid run.",
 	}}, nil
 }
 
@@ -152,16 +158,20 @@ func runConnections(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	ceiling := float64(load.Connections) / ((load.Service + load.Think) / 1e9)
 	f := diagnose.Finding{
-		Cause: "generator-limited", Share: 1 - c.HostUse(), ShareOf: diagnose.OfCapacity, GainCeiling: 1 / max(c.HostUse(), 1.0/50), Confidence: record.Low,
-		Title: fmt.Sprintf("%d connections with %s each allow %.0f requests/s, and the service is idle meanwhile", load.Connections, diagnose.Span(load.Service), ceiling),
+		Cause: "generator-limited", Share: 1 - c.HostUse(), ShareOf: diagnose.OfCapacity,
+		GainCeiling: 1 / max(c.HostUse(), 1.0/50), Confidence: record.Low,
+		Title: fmt.Sprintf("%d connections with %s each allow %.0f requests/s, and the service is idle meanwhile",
+			load.Connections, diagnose.Span(load.Service), ceiling),
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromLoad, ceiling, diagnose.Hertz, "%d connections over %s are %.0f/s; %.0f/s were measured", load.Connections, diagnose.Span(load.Service), ceiling, load.Rate),
+			diagnose.Fact(diagnose.FromLoad, ceiling, diagnose.Hertz, "%d connections over %s are %.0f/s; "+
+				"%.0f/s were measured", load.Connections, diagnose.Span(load.Service), ceiling, load.Rate),
 			diagnose.Fact(diagnose.FromProcess, c.HostUse(), diagnose.Ratio, "the host's CPUs are %s busy", diagnose.Percent(c.HostUse())),
 		},
 		Remedy: "Load with more connections (-c), or at a rate (--rate), to find what limits the service.",
 	}
 	if mean := p.Waits().MeanNS(); mean > 0 && mean < (1-outside)*load.Service {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, mean, diagnose.Nanosec, "the service itself takes %s of the %s", diagnose.Span(mean), diagnose.Span(load.Service)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, mean, diagnose.Nanosec,
+			"the service itself takes %s of the %s", diagnose.Span(mean), diagnose.Span(load.Service)))
 	}
 	return []diagnose.Finding{f}, nil
 }

@@ -31,12 +31,14 @@ var Loss = diagnose.Analyzer{
 		ID: "packet-loss", Title: "Packets are lost on the way",
 		Doc: "Segments are sent again because nobody acknowledged them. Most requests are as fast as ever, and a few take 200 ms " +
 			"longer or a multiple of it: the timer of TCP, not the service.",
-		Knows: "Retransmitted over sent segments of the target's own connections (eBPF or sock_diag) is 1 % or more, and in the mean " +
-			"window the slowest request takes 200 ms: on busy CPUs segments are sent again that were only late, which harms nobody. Where only the " +
-			"namespace's counters are there, those without SYNs, at medium confidence, because they are of all its connections. SYNs " +
-			"that a full accept queue refused are accept-overflow. The peer with the most of them is named. A slow answer " +
-			"without loss is downstream-slow, which ranks behind this.",
-		Remedy: "The path, not the code: cables, overlay networks, policers and firewalls that drop; a smaller MTU; fewer round trips per request.",
+		Knows: "Retransmitted over sent segments of the target's own connections (eBPF or sock_diag) is 1 % or " +
+			"more, and in the mean window the slowest request takes 200 ms: on busy CPUs segments are sent " +
+			"again that were only late, which harms nobody. Where only the namespace's counters are there, " +
+			"those without SYNs, at medium confidence, because they are of all its connections. SYNs that a " +
+			"full accept queue refused are accept-overflow. The peer with the most of them is named. A slow " +
+			"answer without loss is downstream-slow, which ranks behind this.",
+		Remedy: "The path, not the code: cables, overlay networks, policers and firewalls that drop; a " +
+			"smaller MTU; fewer round trips per request.",
 		Example: diagnose.Example{
 			Lang:   "sh",
 			Before: "ss -ti dst 10.0.3.7   # retrans:0/412, rto:204",
@@ -69,7 +71,8 @@ func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	load := p.Load()
 	share := math.Min(0.95, math.Min(above(load), r.again*retryNS/(load.Requests*load.Mean)))
 	if slowest, ok := p.Mean(record.LoadLatency, record.Labels("q", "max")); !(share > 0) || ok && slowest < retryNS {
-		p.Reject("packet-loss", "%s of the segments are sent again, but no request is late by the 200 ms that a lost one costs", diagnose.Percent(r.share()))
+		p.Reject("packet-loss", "%s of the segments are sent again, but no request is late by the 200 ms "+
+			"that a lost one costs", diagnose.Percent(r.share()))
 		return nil, nil
 	}
 	f := diagnose.Finding{
@@ -77,10 +80,13 @@ func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title: fmt.Sprintf("%s of the segments sent are lost and sent again", diagnose.Percent(r.share())),
 		Where: record.Where{Detail: "the network namespace"},
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromKernel, r.share(), diagnose.Ratio, "%.0f of %.0f segments were sent again, each after 200 ms or more", r.again, r.again+r.sent),
-			diagnose.Fact(diagnose.FromLoad, load.Mean, diagnose.Nanosec, "the mean latency is %s, the median %s", diagnose.Span(load.Mean), diagnose.Span(load.P50)),
+			diagnose.Fact(diagnose.FromKernel, r.share(), diagnose.Ratio,
+				"%.0f of %.0f segments were sent again, each after 200 ms or more", r.again, r.again+r.sent),
+			diagnose.Fact(diagnose.FromLoad, load.Mean, diagnose.Nanosec, "the mean latency is %s, the median %s",
+				diagnose.Span(load.Mean), diagnose.Span(load.P50)),
 		},
-		Remedy: "Find where the path drops packets (an overlay network, a policer, a firewall, a cable); code cannot help, save by fewer round trips per request.",
+		Remedy: "Find where the path drops packets (an overlay network, a policer, a firewall, a cable); " +
+			"code cannot help, save by fewer round trips per request.",
 	}
 	if r.own {
 		f.Confidence, f.Where.Detail = record.High, "the target's connections"

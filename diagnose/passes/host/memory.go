@@ -41,7 +41,8 @@ var Memory = diagnose.Analyzer{
 			"where tasks stall for memory (PSI, 0.5 % of time); without either, pages are read for the first time and it is of low " +
 			"confidence. Since Go's trace calls a goroutine in a fault running, the requests that queue behind it count as well. Waits " +
 			"in read calls are blocking-syscall, a heap at GOMEMLIMIT gc-limit-thrash.",
-		Remedy: "Raise the memory limit to the working set, shrink what is mapped or kept, and set GOMEMLIMIT below the limit so that the heap leaves room for pages.",
+		Remedy: "Raise the memory limit to the working set, shrink what is mapped or kept, and set " +
+			"GOMEMLIMIT below the limit so that the heap leaves room for pages.",
 		Example: diagnose.Example{
 			Lang:   "yaml",
 			Before: "resources:\n  limits: {memory: 48Mi}   # 192 MiB are mapped",
@@ -67,13 +68,16 @@ func runMemory(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	share := faultShare(p, faults, each)
 	f := diagnose.Finding{
 		Cause: "memory-pressure", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: record.Low,
-		Title:    fmt.Sprintf("%.0f page faults per second wait for the disk", faults),
-		Where:    record.Where{Detail: "memory of the host"},
-		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromProcess, faults, diagnose.Hertz, "%.0f major page faults per second, %.1f per request", faults, faults/math.Max(1, p.Load().Rate))},
-		Remedy:   "Give the service memory for what it reads again and again, or let it read less; set GOMEMLIMIT so that the heap leaves room for pages.",
+		Title: fmt.Sprintf("%.0f page faults per second wait for the disk", faults),
+		Where: record.Where{Detail: "memory of the host"},
+		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromProcess, faults, diagnose.Hertz,
+			"%.0f major page faults per second, %.1f per request", faults, faults/math.Max(1, p.Load().Rate))},
+		Remedy: "Give the service memory for what it reads again and again, or let it read less; set " +
+			"GOMEMLIMIT so that the heap leaves room for pages.",
 	}
 	if measured {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, each, diagnose.Nanosec, "a read of the disk takes %s", diagnose.Span(each)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, each, diagnose.Nanosec,
+			"a read of the disk takes %s", diagnose.Span(each)))
 	}
 	pressure(p, &f)
 	return []diagnose.Finding{f}, nil
@@ -123,14 +127,17 @@ func pressure(p *diagnose.Pass, f *diagnose.Finding) {
 	if known && limited && limit > 0 && used >= nearMemory*limit && hits > 0 {
 		f.Confidence, f.Where.Detail = record.High, "memory limit of the control group"
 		f.Title += fmt.Sprintf(" with the memory limit of %.0f MB used up", limit/1e6)
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, used/limit, diagnose.Ratio, "the group holds %.0f MB of %.0f MB, and hit the limit %.0f times", used/1e6, limit/1e6, hits))
-		f.Remedy = fmt.Sprintf("Raise the memory limit of %.0f MB to what the service works on, or let it work on less; set GOMEMLIMIT so that the heap leaves room for pages.", limit/1e6)
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, used/limit, diagnose.Ratio,
+			"the group holds %.0f MB of %.0f MB, and hit the limit %.0f times", used/1e6, limit/1e6, hits))
+		f.Remedy = fmt.Sprintf("Raise the memory limit of %.0f MB to what the service works on, or let it "+
+			"work on less; set GOMEMLIMIT so that the heap leaves room for pages.", limit/1e6)
 	}
 	stalled, ok := p.Rate(record.PressureMemory, "")
 	if ok && stalled/1e9 >= leastStalled {
 		if f.Confidence == record.Low {
 			f.Confidence = record.Medium
 		}
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, stalled/1e9, "s/s", "tasks stall for memory for %.0f ms in each second (PSI)", stalled/1e6))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, stalled/1e9, "s/s",
+			"tasks stall for memory for %.0f ms in each second (PSI)", stalled/1e6))
 	}
 }

@@ -41,8 +41,9 @@ var Procs = diagnose.Analyzer{
 			Before: "env: [{name: GOMAXPROCS, value: \"1\"}]   # from the time of one CPU",
 			After:  "env: []   # Go 1.25 and later read the quota themselves",
 		},
-		Verify: "redline run again: /sched/gomaxprocs:threads is the number of CPUs that may be used, and requests are runnable for less of their time.",
-		Cases:  []string{"barcode-one-proc", "thumbnail-procs-env"},
+		Verify: "redline run again: /sched/gomaxprocs:threads is the number of CPUs that may be used, and " +
+			"requests are runnable for less of their time.",
+		Cases: []string{"barcode-one-proc", "thumbnail-procs-env"},
 	}},
 	Needs: []diagnose.Need{diagnose.NeedProcess},
 	Run:   runProcs,
@@ -67,7 +68,8 @@ func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	switch {
 	case c.Quota > 0 && procs > math.Max(leastProcs, math.Ceil(c.Quota)) && s.Periods >= leastPeriods:
 		if !(s.InStops >= leastSlower*s.Elsewhere) || c.Room() > 1 {
-			p.Reject("gomaxprocs-mismatch", "GOMAXPROCS is %.0f with a quota of %.2f CPUs, but the quota is used up on average, or its end slows nothing", procs, c.Quota)
+			p.Reject("gomaxprocs-mismatch", "GOMAXPROCS is %.0f with a quota of %.2f CPUs, but the quota is "+
+				"used up on average, or its end slows nothing", procs, c.Quota)
 			return nil, nil
 		}
 		f.Share, f.ShareOf, f.GainCeiling, f.Confidence = 1-s.Elsewhere/s.InStops, diagnose.OfTail, s.Gain, record.High
@@ -79,14 +81,17 @@ func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	case procs < math.Floor(usable) && c.Room() > 1 && c.HostUse() < evidence.Saturation && queued(p) >= leastQueuedShare:
 		f.Share, f.Confidence = 1-procs/usable, record.High
 		f.GainCeiling = math.Min(usable/procs, c.Room())
-		f.Title = fmt.Sprintf("GOMAXPROCS is %.0f and used up, while the host's %.0f CPUs are %s busy", procs, c.CPUs, diagnose.Percent(c.HostUse()))
+		f.Title = fmt.Sprintf("GOMAXPROCS is %.0f and used up, while the host's %.0f CPUs are %s busy", procs,
+			c.CPUs, diagnose.Percent(c.HostUse()))
 		f.Remedy = "Unset GOMAXPROCS (or remove the runtime.GOMAXPROCS call), so that the service uses all CPUs it may."
 	default:
 		return nil, nil
 	}
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs", "the service uses %.2f CPUs with GOMAXPROCS %.0f", c.Target, procs))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs",
+		"the service uses %.2f CPUs with GOMAXPROCS %.0f", c.Target, procs))
 	if p.Has(diagnose.NeedAnatomy) {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued(p), diagnose.Ratio, "requests are runnable %s of their time", diagnose.Percent(queued(p))))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued(p), diagnose.Ratio,
+			"requests are runnable %s of their time", diagnose.Percent(queued(p))))
 	}
 	return []diagnose.Finding{f}, nil
 }

@@ -31,7 +31,8 @@ var Softnet = diagnose.Analyzer{
 		Knows: "The kernel's own counters per CPU (softnet_stat): dropped packets over all processed, from one in a thousand. A budget " +
 			"that runs out (time_squeeze) loses nothing and is only a hint of low confidence. It is judged from counters alone: on " +
 			"loopback it can hardly be brought about, so that no service of the corpus sets its thresholds.",
-		Remedy: "Raise net.core.netdev_max_backlog and net.core.netdev_budget, and spread the interrupts (RSS) or the packets (RPS) over more CPUs.",
+		Remedy: "Raise net.core.netdev_max_backlog and net.core.netdev_budget, and spread the interrupts " +
+			"(RSS) or the packets (RPS) over more CPUs.",
 		Example: diagnose.Example{
 			Lang:   "sh",
 			Before: "sysctl net.core.netdev_max_backlog   # 1000",

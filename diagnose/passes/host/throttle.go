@@ -64,7 +64,8 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title: fmt.Sprintf("The CPU quota runs out in %s of all periods", diagnose.Percent(s.Periods)),
 		Where: record.Where{Detail: "cgroup cpu.max"},
 		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromProcess, s.Stopped, "s/s",
-			"CPUs stand still for %.0f ms in every second, all of them together, in %s of all periods", 1000*s.Stopped, diagnose.Percent(s.Periods))},
+			"CPUs stand still for %.0f ms in every second, all of them together, in %s of all periods",
+			1000*s.Stopped, diagnose.Percent(s.Periods))},
 		Remedy: "Raise the container's CPU quota, or use less CPU per request.",
 	}
 	switch room := c.Room(); {
@@ -87,10 +88,12 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 	}
 	if c.Quota > 0 && c.Target >= 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Quota, "CPUs", "the quota is %.2f CPUs, and %.2f of them are used on average", c.Quota, c.Target))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Quota, "CPUs",
+			"the quota is %.2f CPUs, and %.2f of them are used on average", c.Quota, c.Target))
 	}
 	if use := c.HostUse(); use >= 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio, "the host's %.0f CPUs are %s busy", c.CPUs, diagnose.Percent(math.Min(1, use))))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
+			"the host's %.0f CPUs are %s busy", c.CPUs, diagnose.Percent(math.Min(1, use))))
 	}
 	if s.InStops > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, s.InStops, diagnose.Nanosec,

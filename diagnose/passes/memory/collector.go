@@ -176,7 +176,8 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 	}
 	if sites, err := allocating(p); err == nil && len(sites) > 0 {
 		f.Where = diagnose.WhereOf(sites[0].place)
-		f.Remedy += fmt.Sprintf(" Most is allocated at %s (%s per request).", diagnose.At(sites[0].place), diagnose.Size(perRequest(p, sites[0].bytes)))
+		f.Remedy += fmt.Sprintf(" Most is allocated at %s (%s per request).", diagnose.At(sites[0].place),
+			diagnose.Size(perRequest(p, sites[0].bytes)))
 	}
 	if f.Cause == gcCPU.ID || f.Cause == gcAssist.ID {
 		for _, site := range p.Findings("allocation") {
@@ -192,10 +193,12 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 func (c collecting) facts(p *diagnose.Pass) []record.Evidence {
 	var facts []record.Evidence
 	if c.judged {
-		facts = append(facts, diagnose.Fact(diagnose.FromProfile, c.CPU, diagnose.Ratio, "marking, assisting and sweeping take %s of the CPU samples", diagnose.Percent(c.CPU)))
+		facts = append(facts, diagnose.Fact(diagnose.FromProfile, c.CPU, diagnose.Ratio,
+			"marking, assisting and sweeping take %s of the CPU samples", diagnose.Percent(c.CPU)))
 	}
 	if w := p.Waits(); c.assist.ns > 0 {
-		facts = append(facts, diagnose.Fact(diagnose.FromTrace, c.assist.ns, diagnose.Nanosec, "the mean request assists or is stopped for %s of %s", diagnose.Span(c.assist.ns), diagnose.Span(w.MeanNS())))
+		facts = append(facts, diagnose.Fact(diagnose.FromTrace, c.assist.ns, diagnose.Nanosec,
+			"the mean request assists or is stopped for %s of %s", diagnose.Span(c.assist.ns), diagnose.Span(w.MeanNS())))
 	}
 	if c.Cycles > 0 {
 		facts = append(facts, diagnose.Fact(diagnose.FromProbe, c.Cycles, diagnose.Hertz, "%.1f cycles per second", c.Cycles))

@@ -31,7 +31,8 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	place, call := waits.place, waits.call
 	if waits.share > cpu {
 		f.Share, f.ShareOf = waits.share, diagnose.OfRequest
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, waits.ns, diagnose.Nanosec, "the mean request waits %s of %s for them", diagnose.Span(waits.ns), diagnose.Span(p.Waits().MeanNS())))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, waits.ns, diagnose.Nanosec,
+			"the mean request waits %s of %s for them", diagnose.Span(waits.ns), diagnose.Span(p.Waits().MeanNS())))
 	}
 	if call == "" {
 		place, call = caller(p)

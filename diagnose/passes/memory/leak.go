@@ -77,22 +77,30 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	sites := sitesOf(p, grown)
 	if len(sites) == 0 || grown.Total == 0 || sites[0].bytes < leastGrown*float64(grown.Total) || sites[0].bytes < leastGrowth/2 {
-		p.Reject(cause, "the live heap grows by %s per second, but no site holds %s of it", diagnose.Size(whole.slope), diagnose.Percent(leastGrown))
+		p.Reject(cause, "the live heap grows by %s per second, but no site holds %s of it",
+			diagnose.Size(whole.slope), diagnose.Percent(leastGrown))
 		return nil, nil
 	}
 	top := sites[0]
 	share := min(1, top.bytes/float64(grown.Total))
 	f := diagnose.Finding{
 		Cause: cause, Share: share, ShareOf: "heap growth", GainCeiling: 1, Confidence: record.Medium, Where: diagnose.WhereOf(top.place),
-		Title: fmt.Sprintf("The live heap grows by %s per second, most of it allocated at %s", diagnose.Size(whole.slope), diagnose.At(top.place)),
+		Title: fmt.Sprintf("The live heap grows by %s per second, most of it allocated at %s",
+			diagnose.Size(whole.slope), diagnose.At(top.place)),
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromProbe, whole.slope, diagnose.Bytes, "what %d cycles found alive rose from %s to %s in a straight line", len(live), diagnose.Size(live[0].bytes), diagnose.Size(live[len(live)-1].bytes)),
-			diagnose.Fact(diagnose.FromProfile, top.bytes, diagnose.Bytes, "%s of the heap's growth between two profiles, %s, was allocated in %s", diagnose.Percent(share), diagnose.Size(top.bytes), callstack.Short(top.place.Function)),
+			diagnose.Fact(diagnose.FromProbe, whole.slope, diagnose.Bytes,
+				"what %d cycles found alive rose from %s to %s in a straight line", len(live),
+				diagnose.Size(live[0].bytes), diagnose.Size(live[len(live)-1].bytes)),
+			diagnose.Fact(diagnose.FromProfile, top.bytes, diagnose.Bytes,
+				"%s of the heap's growth between two profiles, %s, was allocated in %s",
+				diagnose.Percent(share), diagnose.Size(top.bytes), callstack.Short(top.place.Function)),
 		},
-		Remedy: fmt.Sprintf("Find who keeps what is allocated at %s and let it go: bound it by size or age, or delete it when its owner ends.", diagnose.At(top.place)),
+		Remedy: fmt.Sprintf("Find who keeps what is allocated at %s and let it go: bound it by size or age, "+
+			"or delete it when its owner ends.", diagnose.At(top.place)),
 	}
 	if rate := p.Load().Rate; rate > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, whole.slope/rate, diagnose.Bytes, "that is %s per request", diagnose.Size(whole.slope/rate)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, whole.slope/rate, diagnose.Bytes,
+			"that is %s per request", diagnose.Size(whole.slope/rate)))
 	}
 	return []diagnose.Finding{f}, nil
 }

@@ -52,7 +52,8 @@ func objectsOf(p *diagnose.Pass, allocs *evidence.Profile) []object {
 		}
 		// A constructor allocates its own struct once; of several such places the
 		// largest is sampled best.
-		if leaf := callstack.Enclosing(s.Stack[0].Function); s.Value > g.largest && (m.At == 0 || m.Lazy && strings.Contains(leaf, ".New") || leaf == "regexp.compile") {
+		if leaf := callstack.Enclosing(s.Stack[0].Function); s.Value > g.largest &&
+			(m.At == 0 || m.Lazy && strings.Contains(leaf, ".New") || leaf == "regexp.compile") {
 			g.largest, g.each = s.Value, perRequest(p, float64(s.Count))
 		}
 	}
@@ -107,7 +108,9 @@ func (o object) remedy() string {
 	case callstack.Pooled:
 		return fmt.Sprintf("Keep %ss in a sync.Pool and Reset one for each request instead of calling %s at %s.", o.Type, o.Maker, at)
 	case callstack.Shared:
-		return fmt.Sprintf("Make the %s once, outside of requests, and share it instead of calling %s at %s: goroutines may use one together.", o.Type, o.Maker, at)
+		return fmt.Sprintf("Make the %s once, outside of requests, and share it instead of calling %s at %s: "+
+			"goroutines may use one together.", o.Type, o.Maker, at)
 	}
-	return fmt.Sprintf("Make the %s once and share it, or keep several in a sync.Pool where it has a Reset, instead of calling %s at %s for each request.", o.Type, o.Maker, at)
+	return fmt.Sprintf("Make the %s once and share it, or keep several in a sync.Pool where it has a Reset, "+
+		"instead of calling %s at %s for each request.", o.Type, o.Maker, at)
 }

@@ -19,13 +19,16 @@ func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 			diagnose.Size(c.Limit), diagnose.Size(max(0, c.Goal-c.Live)), diagnose.Size(c.Live), diagnose.Percent(c.CPU)),
 		Evidence: []record.Evidence{
 			diagnose.Fact(diagnose.FromProbe, c.Limit, diagnose.Bytes, "the memory limit is %s", diagnose.Size(c.Limit)),
-			diagnose.Fact(diagnose.FromProbe, c.Goal, diagnose.Bytes, "the next cycle is to end at %s, where GOGC would let it end at %s", diagnose.Size(c.Goal), c.wanted()),
+			diagnose.Fact(diagnose.FromProbe, c.Goal, diagnose.Bytes, "the next cycle is to end at %s, where "+
+				"GOGC would let it end at %s", diagnose.Size(c.Goal), c.wanted()),
 		},
 	}
 	if on, ok := p.Max("/gc/limiter/last-enabled:gc-cycle", ""); ok && on > 0 {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, on, diagnose.Ratio, "the runtime had to limit the collector's CPU, last in cycle %.0f", on))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, on, diagnose.Ratio,
+			"the runtime had to limit the collector's CPU, last in cycle %.0f", on))
 	}
-	remedy := fmt.Sprintf("Raise GOMEMLIMIT to at least %s (twice the live heap and what is not heap), or hold less.", diagnose.Size(c.Limit+c.Live))
+	remedy := fmt.Sprintf("Raise GOMEMLIMIT to at least %s (twice the live heap and what is not heap), or hold less.",
+		diagnose.Size(c.Limit+c.Live))
 	return c.finish(p, f, remedy), true
 }
 
@@ -49,7 +52,8 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	if !(c.CPU >= leastExplained) && !(c.assist.reported && c.CPU >= leastAssistCPU) {
-		p.Reject(heapLarge.ID, "%s of the heap have pointers, but collecting takes only %s of the service's CPU", diagnose.Size(c.Scan), diagnose.Percent(c.CPU))
+		p.Reject(heapLarge.ID, "%s of the heap have pointers, but collecting takes only %s of the service's CPU",
+			diagnose.Size(c.Scan), diagnose.Percent(c.CPU))
 		return diagnose.Finding{}, false
 	}
 	f := diagnose.Finding{
@@ -60,12 +64,14 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		},
 	}
 	if each := c.CPU * p.CPU().Target * 1e9 / c.Cycles; each > 0 && !math.IsInf(each, 0) {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, each, diagnose.Nanosec, "a cycle costs %s of CPU", diagnose.Span(each)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, each, diagnose.Nanosec,
+			"a cycle costs %s of CPU", diagnose.Span(each)))
 	}
 	if c.assist.reported && c.assist.share > f.Share {
 		f.Share, f.ShareOf = c.assist.share, c.assist.of
 	}
-	f = c.finish(p, f, "Hold the data without pointers (values in slices, indexes for pointers, texts in one byte slice) or outside the heap; a higher GOGC trades memory for fewer cycles.")
+	f = c.finish(p, f, "Hold the data without pointers (values in slices, indexes for pointers, texts in one "+
+		"byte slice) or outside the heap; a higher GOGC trades memory for fewer cycles.")
 	// The place that holds is what to change, not the one that allocates.
 	f.Where = holder(p)
 	return f, true

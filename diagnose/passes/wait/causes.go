@@ -7,13 +7,14 @@ var lockCause = diagnose.Cause{
 	Title: "Requests wait for a lock",
 	Doc: "Goroutines that serve requests are blocked in Lock at one place, while one of them, or a background task, holds " +
 		"it. Throughput stops growing with connections, and CPUs stay partly idle.",
-	Knows: "The execution trace shows requests in state lock; their places are grouped by the type or function that locks. " +
-		"A group counts from 20 % of the mean request and 100 µs, or from half of what the slowest requests take longer than " +
-		"the median ones. The mutex profile names who held the lock, and the trace what the holder did meanwhile; the part " +
-		"of the wait in which the holder was ready and had no CPU is the CPUs' doing and does not count. What runs under the lock is named by the CPU profile. Where " +
-		"the runtime counts time waited for mutexes in every window, a tail is reported with confidence when that time is " +
-		"high in the slow windows. A mutex that is taken often and hardly waited for has no time in that state. Waits in " +
-		"RLock are rwlock-writer.",
+	Knows: "The execution trace shows requests in state lock; their places are grouped by the type or function " +
+		"that locks. A group counts from 20 % of the mean request and 100 µs, or from half of what the slowest " +
+		"requests take longer than the median ones. The mutex profile names who held the lock, and the trace " +
+		"what the holder did meanwhile; the part of the wait in which the holder was ready and had no CPU is " +
+		"the CPUs' doing and does not count. What runs under the lock is named by the CPU profile. Where the " +
+		"runtime counts time waited for mutexes in every window, a tail is reported with confidence when that " +
+		"time is high in the slow windows. A mutex that is taken often and hardly waited for has no time in " +
+		"that state. Waits in RLock are rwlock-writer.",
 	Remedy: "Hold the lock for less (no I/O, encoding or allocation under it), shard it, use atomics, or copy on write.",
 	Example: diagnose.Example{Lang: "go",
 		Before: "mu.Lock()\nresp, err := client.Get(url) // everyone waits for the network\ncache[key] = resp\nmu.Unlock()",
@@ -87,9 +88,11 @@ var flightCause = diagnose.Cause{
 	Title: "Requests wait for one computation in flight",
 	Doc: "Many requests wait for the one that computes what all of them want, and all of them are as slow as it is: when " +
 		"a cached value has expired, or because the key is coarser than what is asked for.",
-	Knows: "The trace shows requests blocked in a single-flight group, or at a channel or WaitGroup that another request ends " +
-		"for all at once after it went through the same function. Where the one in flight waits for a slow statement, that " +
-		"is reported first, and the convoy as what follows from it; where it waits for another service, what it waits for is reported with it. A semaphore's release wakes one request.",
+	Knows: "The trace shows requests blocked in a single-flight group, or at a channel or WaitGroup that " +
+		"another request ends for all at once after it went through the same function. Where the one in flight " +
+		"waits for a slow statement, that is reported first, and the convoy as what follows from it; where it " +
+		"waits for another service, what it waits for is reported with it. A semaphore's release wakes one " +
+		"request.",
 	Remedy: "Finer keys, or serve the stale value while one request renews it.",
 	Example: diagnose.Example{Lang: "go",
 		Before: "if expired(v) {\n\tv, _, _ = group.Do(key, load) // all wait\n}\nreturn v",

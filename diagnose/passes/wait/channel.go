@@ -40,7 +40,8 @@ func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				limits = append(limits, s)
 			case ownWork:
 				if s.Share >= waitgain.LeastShare {
-					p.Reject("channel-bottleneck", "requests wait %s of their time at %s, for goroutines that work for them alone", diagnose.Percent(s.Share), diagnose.At(s.Place))
+					p.Reject("channel-bottleneck", "requests wait %s of their time at %s, for goroutines "+
+						"that work for them alone", diagnose.Percent(s.Share), diagnose.At(s.Place))
 				}
 			}
 		}
@@ -183,13 +184,15 @@ func bottleneck(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.
 	consumer := "whoever serves this channel"
 	if at, ok := p.Stacks.Place(s.Part.Waker); ok {
 		consumer = callstack.Short(at.Function)
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, 1, diagnose.Ratio, "the waits are ended by %s (%s)", consumer, diagnose.At(at)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, 1, diagnose.Ratio,
+			"the waits are ended by %s (%s)", consumer, diagnose.At(at)))
 	}
 	crowd(p, &f, s, e)
 	meanwhile(p, &f, s, "the goroutine that serves them")
 	f.Title = fmt.Sprintf("%s %s at %s", v.Requests(), doing, diagnose.At(s.Place))
 	served(p, &f, e)
-	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only guards state, use a mutex or shard it.", consumer)
+	f.Remedy = fmt.Sprintf("Start more goroutines of %s, or let it take several items at a time; if it only "+
+		"guards state, use a mutex or shard it.", consumer)
 	return f
 }
 
@@ -209,7 +212,8 @@ func served(p *diagnose.Pass, f *diagnose.Finding, e evidence.Ender) {
 	}
 	who := callstack.Short(e.Entry)
 	f.Title += fmt.Sprintf(", for %s, which takes %s of the CPU", who, diagnose.Percent(share))
-	f.Where.Detail = fmt.Sprintf("%s spends %s of its CPU in %s (%s)", who, diagnose.Percent(most.Share/share), callstack.Short(most.Place.Function), diagnose.At(most.Place))
+	f.Where.Detail = fmt.Sprintf("%s spends %s of its CPU in %s (%s)", who, diagnose.Percent(most.Share/share),
+		callstack.Short(most.Place.Function), diagnose.At(most.Place))
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio, "%s", f.Where.Detail))
 }
 
@@ -229,7 +233,8 @@ func crowd(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, e evidence.En
 // meanwhile adds what the goroutines that end a wait did while it lasted.
 func meanwhile(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who string) {
 	if text, _, part := p.Meanwhile(s); text != "" {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio, "meanwhile %s %s (%s of the wait)", who, text, diagnose.Percent(part)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, part, diagnose.Ratio,
+			"meanwhile %s %s (%s of the wait)", who, text, diagnose.Percent(part)))
 	}
 }
 
@@ -251,18 +256,22 @@ func limited(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.Fin
 	who := "who holds the slot"
 	if workers := e.By == evidence.ByWorker && e.Workers > 0; workers {
 		who = "the goroutine that serves them"
-		f.Title = fmt.Sprintf("%s at %s for one of the %.0f goroutines of %s", v.Requests(), diagnose.At(s.Place), inside, callstack.Short(e.Entry))
+		f.Title = fmt.Sprintf("%s at %s for one of the %.0f goroutines of %s", v.Requests(),
+			diagnose.At(s.Place), inside, callstack.Short(e.Entry))
 		crowd(p, &f, s, e)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside/max(rate, 1e-9)*1e9, diagnose.Nanosec,
-			"each of them takes %s for a request (%.0f of them, %.0f requests/s: utilisation law)", diagnose.Span(inside/max(rate, 1e-9)*1e9), inside, rate))
+			"each of them takes %s for a request (%.0f of them, %.0f requests/s: utilisation law)",
+			diagnose.Span(inside/max(rate, 1e-9)*1e9), inside, rate))
 	} else {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, inside, diagnose.Ratio,
-			"by Little's law about %.1f requests are past the limit at a time (%.0f/s, %s each)", inside, rate, diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
+			"by Little's law about %.1f requests are past the limit at a time (%.0f/s, %s each)", inside, rate,
+			diagnose.Span(max(0, p.Waits().MeanNS()-s.NS))))
 	}
 	meanwhile(p, &f, s, who)
 	f.Remedy = "Raise the limit"
 	if wanted := inside * v.Gain; wanted > inside && inside > 0 {
-		f.Remedy += fmt.Sprintf(" from about %.0f to about %.0f (Little's law at the rate that the idle CPUs would carry)", max(1, inside), max(2, wanted))
+		f.Remedy += fmt.Sprintf(" from about %.0f to about %.0f (Little's law at the rate that the idle "+
+			"CPUs would carry)", max(1, inside), max(2, wanted))
 	}
 	f.Remedy += ", and hold a slot only for the part that needs it."
 	return f

@@ -47,8 +47,8 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f := diagnose.Finding{
 		Cause: "exec-per-request", Share: share, ShareOf: of, Confidence: record.High, Where: where,
 		Title: fmt.Sprintf("Requests start processes%s and wait for them: %s of %s", at, diagnose.Percent(share), whole),
-		Remedy: fmt.Sprintf("Do what the command%s does within the service, keep one process running and send it the requests, or keep its answers; "+
-			"else bound how many run at a time.", at),
+		Remedy: fmt.Sprintf("Do what the command%s does within the service, keep one process running and send "+
+			"it the requests, or keep its answers; else bound how many run at a time.", at),
 	}
 	diagnose.Promise(&f, p.Freed(share, starting*max(0, c.Target), busy))
 	if ns := w.NS(callstack.ChildWait); ns > 0 {

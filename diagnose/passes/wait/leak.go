@@ -50,7 +50,8 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, err
 	}
 	if len(snapshots) < 2 || snapshots[len(snapshots)-1].At.Seconds()-snapshots[0].At.Seconds() < leastApart {
-		p.Unjudged("goroutine-leak", "two goroutine profiles at least %d s apart are needed, from the probe (--build) or net/http/pprof (--pprof)", leastApart)
+		p.Unjudged("goroutine-leak", "two goroutine profiles at least %d s apart are needed, from the probe "+
+			"(--build) or net/http/pprof (--pprof)", leastApart)
 		return nil, nil
 	}
 	first, last := snapshots[0], snapshots[len(snapshots)-1]
@@ -163,10 +164,12 @@ func leaked(p *diagnose.Pass, g growth, first, last evidence.Snapshot, counted b
 		Where: diagnose.WhereOf(g.at),
 		Title: fmt.Sprintf("Goroutines pile up at %s: %d more in %.1f s", diagnose.At(g.at), g.by, seconds),
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromProfile, float64(g.by), diagnose.Ratio, "goroutines that began in %s and stand at %s were %d and are %d, of %d",
+			diagnose.Fact(diagnose.FromProfile, float64(g.by), diagnose.Ratio,
+				"goroutines that began in %s and stand at %s were %d and are %d, of %d",
 				callstack.Short(g.entry), diagnose.At(g.at), g.from, g.from+g.by, last.Total),
 		},
-		Remedy: fmt.Sprintf("End the goroutine that stands at %s with the request that started it: a buffer of one for its answer, or a context whose Done it selects on.", diagnose.At(g.at)),
+		Remedy: fmt.Sprintf("End the goroutine that stands at %s with the request that started it: a buffer "+
+			"of one for its answer, or a context whose Done it selects on.", diagnose.At(g.at)),
 	}
 	if rate := p.Load().Rate; rate > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(g.by)/seconds/rate, diagnose.Ratio,
@@ -177,7 +180,8 @@ func leaked(p *diagnose.Pass, g growth, first, last evidence.Snapshot, counted b
 	}
 	if n := named(p, g); n > 0 {
 		f.Confidence = record.High
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(n), diagnose.Ratio, "the runtime found %d of them that nothing can wake any more", n))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(n), diagnose.Ratio,
+			"the runtime found %d of them that nothing can wake any more", n))
 	}
 	return f
 }

@@ -36,7 +36,8 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		v, ok := waitgain.Judge(p, s.Scaled(1-ready), waitgain.Serial)
 		if !ok {
 			if _, all := waitgain.Judge(p, s, waitgain.Serial); all {
-				p.Reject("lock-contention", "requests wait %s of their time for the lock at %s, but for %s of that its holder is ready to run and waits for a CPU",
+				p.Reject("lock-contention", "requests wait %s of their time for the lock at %s, but for %s "+
+					"of that its holder is ready to run and waits for a CPU",
 					diagnose.Percent(s.Share), diagnose.At(s.Place), diagnose.Percent(ready))
 			}
 			continue
@@ -51,7 +52,8 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title = fmt.Sprintf("%s for %s at %s", v.Requests(), what, diagnose.At(s.Place))
 		f.Remedy = remedyLock(cause, s.Place, held)
 		text, kind, part := p.Meanwhile(s)
-		if under := p.Under(s, held.Function); under != "" && (kind == callstack.Busy || kind == callstack.Queued || kind == callstack.Collector || part < leastHeld) {
+		if under := p.Under(s, held.Function); under != "" && (kind == callstack.Busy ||
+			kind == callstack.Queued || kind == callstack.Collector || part < leastHeld) {
 			f.Title += ", held while " + under
 			f.Remedy = fmt.Sprintf("Do it outside of the lock (%s) and take the lock only to publish the result; or shard the lock by key.", under)
 		} else if part >= leastHeld && kind != callstack.Busy && kind != callstack.Queued {
@@ -90,8 +92,10 @@ func byBackground(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who st
 	if behind, ok := p.Path().Behind(who); ok && !strings.Contains(f.Title, "held while") {
 		if work, part, ok := evidence.Worker(behind); ok && part >= leastWork {
 			at := evidence.PlaceOf(work)
-			f.Title += fmt.Sprintf(", which %s holds in the background, %s of that in %s %s", callstack.Short(held.Function), diagnose.Percent(part), beside(at.Function, held.Function), diagnose.At(at))
-			f.Remedy = fmt.Sprintf("Do the work of %s without the lock and take it only to publish the result, or for one item at a time.", callstack.Short(held.Function))
+			f.Title += fmt.Sprintf(", which %s holds in the background, %s of that in %s %s", callstack.Short(
+				held.Function), diagnose.Percent(part), beside(at.Function, held.Function), diagnose.At(at))
+			f.Remedy = fmt.Sprintf("Do the work of %s without the lock and take it only to publish the "+
+				"result, or for one item at a time.", callstack.Short(held.Function))
 			return
 		}
 	}
@@ -108,9 +112,11 @@ func remedyLock(cause string, waiting, holding record.Frame) string {
 		at = waiting
 	}
 	if cause == "rwlock-writer" {
-		return fmt.Sprintf("Shorten the write section in %s, or build the new value outside the lock and publish it with atomic.Pointer so that readers never block.", callstack.Short(at.Function))
+		return fmt.Sprintf("Shorten the write section in %s, or build the new value outside the lock and "+
+			"publish it with atomic.Pointer so that readers never block.", callstack.Short(at.Function))
 	}
-	return fmt.Sprintf("Do less between Lock and Unlock in %s (move I/O, encoding and allocation out), or shard the lock by key; for counters use sync/atomic.", callstack.Short(at.Function))
+	return fmt.Sprintf("Do less between Lock and Unlock in %s (move I/O, encoding and allocation out), or "+
+		"shard the lock by key; for counters use sync/atomic.", callstack.Short(at.Function))
 }
 
 // holder returns who released the lock most of the delay was for, and adds it as
@@ -138,7 +144,8 @@ func holder(p *diagnose.Pass, waiting record.Frame, f *diagnose.Finding) record.
 	}
 	if best.Function != "" {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(delay[best]), diagnose.Nanosec,
-			"the mutex profile books %s of waiting on the holder %s (%s)", diagnose.Span(float64(delay[best])), callstack.Short(best.Function), diagnose.At(best)))
+			"the mutex profile books %s of waiting on the holder %s (%s)", diagnose.Span(float64(delay[best])),
+			callstack.Short(best.Function), diagnose.At(best)))
 	}
 	return best
 }

@@ -46,7 +46,8 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	share, ns, tail := w.Share(callstack.Queued), w.NS(callstack.Queued), w.Tail(callstack.Queued)
 	background, where := backgroundWork(p)
 	saturated := p.CPU().Saturated() || !p.Load().Open && p.CPU().Use() >= crowded
-	if blocked := w.Share(callstack.SyncWait, callstack.FileWait, callstack.SyscallWait); blocked >= waitgain.LeastShare && background < leastBackground {
+	if blocked := w.Share(callstack.SyncWait, callstack.FileWait,
+		callstack.SyscallWait); blocked >= waitgain.LeastShare && background < leastBackground {
 		// A thread keeps its place in the scheduler for a while after it went into
 		// the kernel, and others stand and wait for that place: draft-autosave.
 		p.Reject("sched-latency", "requests are runnable %s of their time because others of them are in system calls", diagnose.Percent(share))
@@ -67,7 +68,8 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		gain := p.Ran(evidence.Work{Share: background})
 		gain.Factor = min(gain.Factor, p.Lifted())
 		diagnose.Promise(&f, p.Waited(share), gain)
-	case tail >= waitgain.LeastTail && !saturated && w.GapNS() >= waitgain.LeastGapNS && 2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS):
+	case tail >= waitgain.LeastTail && !saturated && w.GapNS() >= waitgain.LeastGapNS &&
+		2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS):
 		f.Share, f.ShareOf = tail, diagnose.OfTail
 		f.GainCeiling = diagnose.Ceiling(tail * w.GapNS() / float64(p.Anatomy.TailNS))
 	default:
@@ -77,9 +79,11 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	f.Title = fmt.Sprintf("Requests are ready to run but wait for a CPU for %s of %s", diagnose.Percent(f.Share), f.ShareOf)
-	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec, "the mean request is runnable for %s of %s", diagnose.Span(ns), diagnose.Span(w.MeanNS())))
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec,
+		"the mean request is runnable for %s of %s", diagnose.Span(ns), diagnose.Span(w.MeanNS())))
 	if p99, ok := p.Mean("/sched/latencies:seconds", record.Labels("q", "p99")); ok {
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, p99, diagnose.Nanosec, "the scheduler's own p99 latency over all goroutines is %s", diagnose.Span(p99)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, p99, diagnose.Nanosec,
+			"the scheduler's own p99 latency over all goroutines is %s", diagnose.Span(p99)))
 	}
 	f.Remedy = "Spread the work that comes in bursts, bound what runs at once, or give the service more CPUs."
 	if background < leastBackground && !p.Load().Open && p.CPU().Use() >= halfBusy {
@@ -90,7 +94,8 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if background >= leastBackground {
 		f.Where = diagnose.WhereOf(where)
 		f.Title += fmt.Sprintf(" behind background work at %s", diagnose.At(where))
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, background, diagnose.Ratio, "%s of the service's CPU is spent outside requests", diagnose.Percent(background)))
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, background, diagnose.Ratio,
+			"%s of the service's CPU is spent outside requests", diagnose.Percent(background)))
 		f.Remedy = fmt.Sprintf("Bound or move the background work at %s: it takes CPUs from requests.", diagnose.At(where))
 	}
 	return []diagnose.Finding{f}, nil

@@ -13,8 +13,9 @@ import (
 var Sleep = diagnose.Analyzer{
 	Name:  "sleep",
 	Stage: diagnose.Wait,
-	Doc: "Sums waits that a timer ends: time.Sleep, a timer's channel, a rate limiter, a retry's back-off, the tick of a " +
-		"goroutine that requests wait for. Long polls are distinguished and not named. They count from 20 % of request time or half of the tail's extra time.",
+	Doc: "Sums waits that a timer ends: time.Sleep, a timer's channel, a rate limiter, a retry's back-off, the " +
+		"tick of a goroutine that requests wait for. Long polls are distinguished and not named. They count " +
+		"from 20 % of request time or half of the tail's extra time.",
 	Causes: []diagnose.Cause{sleepCause},
 	Needs:  []diagnose.Need{diagnose.NeedAnatomy},
 	Run:    runSleep,
@@ -24,7 +25,8 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.EventWait)) {
 		if s.Share >= waitgain.LeastShare || s.Tail >= waitgain.LeastTail {
-			p.Reject("sleep", "requests wait %s of their time at %s for an event, for as long as their caller asked: a long poll", diagnose.Percent(s.Share), diagnose.At(s.Place))
+			p.Reject("sleep", "requests wait %s of their time at %s for an event, for as long as their "+
+				"caller asked: a long poll", diagnose.Percent(s.Share), diagnose.At(s.Place))
 		}
 	}
 	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.SleepWait)) {
@@ -33,7 +35,8 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		f := v.Finding(p, "sleep", s)
-		what, remedy := "for a timer", "Remove the timer from the request path at %s, or wait for the event it stands for (a channel, a condition, a notification)."
+		what, remedy := "for a timer", "Remove the timer from the request path at %s, or wait for the event "+
+			"it stands for (a channel, a condition, a notification)."
 		if i := p.Stacks.Find(s.Part.Stack, callstack.RateLimit); i >= 0 {
 			if pkg, _ := callstack.Split(s.Part.Stack[i].Function); pkg == "time" {
 				what, remedy = "asleep", "Remove the sleep at %s, or wait for the event it stands for (a channel, a condition, a notification)."

@@ -39,8 +39,10 @@ var Spawn = diagnose.Analyzer{
 			Title:  fmt.Sprintf("A request starts %.0f goroutines, which costs %s of the CPU", spawned, diagnose.Percent(cost)),
 			Remedy: "Do the pieces in a bounded pool of workers, or give each goroutine a larger piece.",
 			Evidence: []record.Evidence{
-				diagnose.Fact(diagnose.FromTrace, spawned, diagnose.Ratio, "the service starts %s", diagnose.PerRequest(spawned, "a goroutine", "goroutines")),
-				diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio, "starting, growing and ending goroutines takes %s of the CPU", diagnose.Percent(cost)),
+				diagnose.Fact(diagnose.FromTrace, spawned, diagnose.Ratio, "the service starts %s",
+					diagnose.PerRequest(spawned, "a goroutine", "goroutines")),
+				diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio,
+					"starting, growing and ending goroutines takes %s of the CPU", diagnose.Percent(cost)),
 			},
 		}
 		diagnose.Promise(&f, p.Ran(evidence.Work{Share: cost}))

@@ -34,9 +34,11 @@ func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if v, ok := waitgain.Judge(p, s, waitgain.Queueing); ok {
 			f := v.Finding(p, "blocking-syscall", s)
 			f.Title = fmt.Sprintf("%s in system calls at %s", v.Requests(), diagnose.At(s.Place))
-			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, bound how many run at once, or move it off the request path.", diagnose.At(s.Place))
+			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, bound how many run at once, or move "+
+				"it off the request path.", diagnose.At(s.Place))
 			if threads, ok := p.Max(record.ProcessThreads, ""); ok {
-				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, threads, diagnose.Ratio, "the process has up to %.0f threads", threads))
+				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, threads, diagnose.Ratio,
+					"the process has up to %.0f threads", threads))
 			}
 			found = append(found, f)
 		}
