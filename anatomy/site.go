@@ -54,7 +54,8 @@ func standard(pkg, file string) bool {
 // plumbing reports whether a function only carries bytes or values for another
 // one that a reader would name: net.(*conn).Read below a database driver.
 func plumbing(function string) bool {
-	for _, prefix := range []string{"net/http.checkConnErrorWriter.", "net/http.(*connReader).", "net/http.(*persistConn).Read", "net/http.persistConnWriter."} {
+	for _, prefix := range []string{"net/http.checkConnErrorWriter.", "net/http.(*connReader).",
+		"net/http.(*persistConn).Read", "net/http.persistConnWriter."} {
 		if strings.HasPrefix(function, prefix) {
 			return true
 		}

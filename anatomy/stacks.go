@@ -68,7 +68,9 @@ type stacks struct {
 }
 
 func newStacks(own ownership) *stacks {
-	return &stacks{own: own, content: map[string]stackID{}, names: []string{""}, nameIDs: map[string]nameID{"": 0}, entries: map[string]record.Frame{}, enders: map[string]*ender{}, all: []stackInfo{{class: classNone, waits: &ender{}}}}
+	return &stacks{own: own, content: map[string]stackID{}, names: []string{""},
+		nameIDs: map[string]nameID{"": 0}, entries: map[string]record.Frame{}, enders: map[string]*ender{},
+		all: []stackInfo{{class: classNone, waits: &ender{}}}}
 }
 
 // nextTrace forgets the handles of the last trace and the tables they keep alive.
