@@ -53,17 +53,21 @@ func DecideAgainst(base, blocks []Block, r Rules) Result {
 	out.conclude()
 	out.JudgeFailures(failed(base), failed(blocks))
 	out.Warnings = append(out.Warnings,
-		"the baseline was measured at another time: other changes since then look like changes of the service (redline gate --base REF measures both together)",
-		fmt.Sprintf("the same work takes this machine %+.1f %% time against then; intervals of times and rates are wider by %.1f %%", 100*math.Expm1(drift), 100*math.Expm1(wide)))
+		"the baseline was measured at another time: other changes since then look like changes of the "+
+			"service (redline gate --base REF measures both together)",
+		fmt.Sprintf("the same work takes this machine %+.1f %% time against then; intervals of times and "+
+			"rates are wider by %.1f %%", 100*math.Expm1(drift), 100*math.Expm1(wide)))
 	return out
 }
 
 // Single is a result of blocks that nothing was compared with.
 func Single(blocks []Block, r Rules) Result {
-	out := Result{Schema: Schema, Verdict: Inconclusive, Alpha: r.alpha(), Looks: 1, Planned: 1, Warnings: []string{}, Metrics: []MetricResult{}, Stored: &Stored{Launches: len(blocks)}}
+	out := Result{Schema: Schema, Verdict: Inconclusive, Alpha: r.alpha(), Looks: 1, Planned: 1,
+		Warnings: []string{}, Metrics: []MetricResult{}, Stored: &Stored{Launches: len(blocks)}}
 	out.AA.Different = []string{}
 	for _, v := range BlockValues(blocks, r.Metrics) {
-		out.Metrics = append(out.Metrics, MetricResult{Name: v.Name, Unit: v.Unit, B: v.Value, Margin: v.Margin, Advisory: v.Advisory, Verdict: Inconclusive, Why: "nothing to compare with"})
+		out.Metrics = append(out.Metrics, MetricResult{Name: v.Name, Unit: v.Unit, B: v.Value, Margin: v.Margin,
+			Advisory: v.Advisory, Verdict: Inconclusive, Why: "nothing to compare with"})
 	}
 	return out
 }
@@ -169,6 +173,7 @@ func (r *Result) JudgeFailures(a, b float64) {
 	case b > a+mostErrors:
 		r.Verdict, r.Why = Regression, fmt.Sprintf("side b fails %.2f %% of its requests, side a %.2f %%", 100*b, 100*a)
 	case r.Verdict != Regression && max(a, b) > 0.01:
-		r.Verdict, r.Why = Invalid, fmt.Sprintf("%.1f %% of the requests fail on both sides, and failures cost other than answers do", 100*max(a, b))
+		r.Verdict, r.Why = Invalid, fmt.Sprintf("%.1f %% of the requests fail on both sides, and failures "+
+			"cost other than answers do", 100*max(a, b))
 	}
 }

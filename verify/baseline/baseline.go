@@ -148,7 +148,8 @@ func (b Baseline) validate() error {
 // error that names every field that differs, with both values.
 func (b Baseline) Usable(now Circumstances) error {
 	if different := b.Differences(now); len(different) > 0 {
-		return errors.New("the baseline was measured in other circumstances: " + Differing(different) + " (hint: save it anew here, or --base REF, which measures both sides together)")
+		return errors.New("the baseline was measured in other circumstances: " + Differing(different) +
+			" (hint: save it anew here, or --base REF, which measures both sides together)")
 	}
 	return nil
 }

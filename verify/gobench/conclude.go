@@ -22,7 +22,8 @@ func (s *session) conclude(r *Report) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d planned rounds were made", s.rounds, s.planned))
 	}
 	if s.planned < s.o.Rounds && s.planned > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the time allows %d rounds of the %d asked for (hint: a longer --max-time, a shorter --benchtime, or --bench for fewer benchmarks)", s.planned, s.o.Rounds))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the time allows %d rounds of the %d asked for (hint: a longer "+
+			"--max-time, a shorter --benchtime, or --bench for fewer benchmarks)", s.planned, s.o.Rounds))
 	}
 	for _, side := range r.Sides {
 		if side.Dirty {
@@ -37,10 +38,12 @@ func (s *session) conclude(r *Report) {
 		return
 	}
 	if n := len(r.AA.Different); n > 1+len(r.Benchmarks)/10 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("side a differed from itself in %d metrics: this machine is too noisy for reliable verdicts", n))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("side a differed from itself in %d metrics: this machine "+
+			"is too noisy for reliable verdicts", n))
 	}
 	if n := r.enough(); n > s.rounds {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("about %d rounds like these would detect changes of the margin's size everywhere (hint: --rounds %d, or a longer --benchtime)", n, n))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("about %d rounds like these would detect changes of the "+
+			"margin's size everywhere (hint: --rounds %d, or a longer --benchtime)", n, n))
 	}
 	by := map[verify.Verdict][]string{}
 	for i := range r.Benchmarks {

@@ -42,17 +42,21 @@ type compared struct {
 func (s *session) report(ctx context.Context) *Report {
 	r := &Report{
 		Schema: Schema, Rounds: s.rounds, Planned: s.planned, BenchTime: s.o.BenchTime, Alpha: alpha, Margin: s.o.Margin,
-		Begun: s.begun, Host: record.HostInfo(), Go: compiler.Version(ctx, s.o.Dir), Tags: s.o.Tags, Cores: runtime.NumCPU(), Missing: s.missing, Benchmarks: []Benchmark{}, Warnings: []string{}, AA: verify.AA{Different: []string{}},
+		Begun: s.begun, Host: record.HostInfo(), Go: compiler.Version(ctx, s.o.Dir), Tags: s.o.Tags,
+		Cores: runtime.NumCPU(), Missing: s.missing, Benchmarks: []Benchmark{}, Warnings: []string{},
+		AA: verify.AA{Different: []string{}},
 	}
 	if r.Missing == nil {
 		r.Missing = []Missing{}
 	}
 	for _, side := range s.sides {
-		r.Sides = append(r.Sides, SideReport{Name: side.name, Source: side.Side.String(), Commit: side.tree.Commit, Dirty: side.tree.Dirty, Environment: side.Side.variables()})
+		r.Sides = append(r.Sides, SideReport{Name: side.name, Source: side.Side.String(),
+			Commit: side.tree.Commit, Dirty: side.tree.Dirty, Environment: side.Side.variables()})
 	}
 	list := slices.Clone(s.list)
 	for _, b := range list {
-		r.Benchmarks = append(r.Benchmarks, Benchmark{Package: b.pkg, Name: b.title(), Procs: b.procs(), Iterations: b.iterations(), Traps: []Trap{}, Metrics: []Metric{}})
+		r.Benchmarks = append(r.Benchmarks, Benchmark{Package: b.pkg, Name: b.title(), Procs: b.procs(),
+			Iterations: b.iterations(), Traps: []Trap{}, Metrics: []Metric{}})
 	}
 	if len(s.sides) == 2 {
 		s.compare(r, list)
@@ -200,7 +204,8 @@ func (s *session) compare(r *Report, list []*benchmark) {
 		r.Benchmarks[i].Metrics = make([]Metric, len(all))
 		for j, c := range all {
 			m := &r.Benchmarks[i].Metrics[j]
-			m.MetricResult = verify.MetricResult{Name: c.unit, Unit: c.unit, Margin: c.metric.Margin, Advisory: c.metric.Advisory, Verdict: verify.Pass, Why: "the same in every round"}
+			m.MetricResult = verify.MetricResult{Name: c.unit, Unit: c.unit, Margin: c.metric.Margin,
+				Advisory: c.metric.Advisory, Verdict: verify.Pass, Why: "the same in every round"}
 			m.Higher = c.metric.Higher
 			m.A, m.B = median(c.sides[0]), median(c.sides[1])
 			c.lift()
@@ -292,7 +297,8 @@ func (b *Benchmark) conclude() {
 func (s *session) describe(r *Report, list []*benchmark) {
 	for i, b := range list {
 		for _, c := range s.metrics(b) {
-			m := Metric{MetricResult: verify.MetricResult{Name: c.unit, Unit: c.unit, Margin: c.metric.Margin, Advisory: c.metric.Advisory}, Higher: c.metric.Higher}
+			m := Metric{MetricResult: verify.MetricResult{Name: c.unit, Unit: c.unit, Margin: c.metric.Margin,
+				Advisory: c.metric.Advisory}, Higher: c.metric.Higher}
 			m.A = median(c.sides[0])
 			m.B = m.A
 			if logs, ok := logarithms(c.sides[0]); ok {

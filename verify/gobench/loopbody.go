@@ -95,7 +95,8 @@ func (r *reader) reads(object types.Object) (read bool) {
 }
 
 // constructor matches the names of functions that make a benchmark's input.
-var constructor = regexp.MustCompile(`(?i)^(new|make|set_?up|prepare|generate|gen|build|create|random|rand|load|readfile|fixture|mock|sample)`)
+var constructor = regexp.MustCompile(
+	`(?i)^(new|make|set_?up|prepare|generate|gen|build|create|random|rand|load|readfile|fixture|mock|sample)`)
 
 // prepares returns the value that a loop makes anew in every iteration though it does not
 // depend on it, and then works on: x := newThing(size); x.Do(). Benchmarks of the

@@ -107,7 +107,8 @@ func (s *session) profiles(ctx context.Context, r *Report, list []*benchmark) er
 		}
 	}
 	if rest := len(order) - s.o.Profiles; rest > 0 && s.o.Profiles > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s not profiled: the shares of allocation and collection are not known there (--profiles %d)", plural(rest, "benchmark"), len(order)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s not profiled: the shares of allocation and "+
+			"collection are not known there (--profiles %d)", plural(rest, "benchmark"), len(order)))
 	}
 	return nil
 }
@@ -187,7 +188,8 @@ func fileName(b *benchmark) string {
 // collectors are functions below which the runtime collects garbage; idle is what
 // it does only where a processor has nothing else to do.
 var (
-	collectors = []string{"runtime.gcBgMarkWorker", "runtime.gcAssistAlloc", "runtime.bgsweep", "runtime.bgscavenge", "runtime.gcStart", "runtime.gcDrain"}
+	collectors = []string{"runtime.gcBgMarkWorker", "runtime.gcAssistAlloc", "runtime.bgsweep",
+		"runtime.bgscavenge", "runtime.gcStart", "runtime.gcDrain"}
 	idle       = "runtime.gcDrainMarkWorkerIdle"
 	allocators = []string{"runtime.mallocgc", "runtime.newobject", "runtime.growslice", "runtime.makeslice"}
 )

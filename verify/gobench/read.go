@@ -34,7 +34,8 @@ type filter struct {
 }
 
 // telling are the beginnings of lines that are kept.
-var telling = [][]byte{[]byte("Benchmark"), []byte("Unit "), []byte("--- FAIL: "), []byte("goos: "), []byte("goarch: "), []byte("pkg: "), []byte("cpu: ")}
+var telling = [][]byte{[]byte("Benchmark"), []byte("Unit "), []byte("--- FAIL: "), []byte("goos: "),
+	[]byte("goarch: "), []byte("pkg: "), []byte("cpu: ")}
 
 func (f *filter) Write(p []byte) (int, error) {
 	n := len(p)

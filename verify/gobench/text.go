@@ -181,9 +181,11 @@ func (r *Report) hot(b *strings.Builder) {
 func (r *Report) footing(dir string) []string {
 	lines := []string{}
 	if r.Verdict != "" {
-		lines = append(lines, fmt.Sprintf("%d rounds of %s per side; false-regression rate by design: at most %.1f %% per session", r.Rounds, r.BenchTime, 100*r.Alpha/2))
+		lines = append(lines, fmt.Sprintf("%d rounds of %s per side; false-regression rate by design: at "+
+			"most %.1f %% per session", r.Rounds, r.BenchTime, 100*r.Alpha/2))
 		if r.AA.Pairs > 0 {
-			lines = append(lines, fmt.Sprintf("a against itself: %s; with this noise %.1f %% of simulated sessions report a regression of identical sides", plural(r.AA.Pairs, "round"), 100*r.AA.FalsePositive))
+			lines = append(lines, fmt.Sprintf("a against itself: %s; with this noise %.1f %% of simulated sessions "+
+				"report a regression of identical sides", plural(r.AA.Pairs, "round"), 100*r.AA.FalsePositive))
 		}
 	}
 	for _, warning := range r.Warnings {
@@ -205,7 +207,8 @@ func Markdown(w io.Writer, r *Report) error {
 		title = "benchmarks"
 	}
 	columns := r.columns()
-	inert.Fprintf(&b, "### redline bench: %s\n\n%s\n\n| %s |\n|%s\n", title, cell(r.Why), strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+	inert.Fprintf(&b, "### redline bench: %s\n\n%s\n\n| %s |\n|%s\n", title, cell(r.Why),
+		strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
 	for _, bench := range r.Benchmarks {
 		for _, m := range bench.Metrics {
 			row := r.row("`"+bench.Name+"`", m)
@@ -253,7 +256,8 @@ func (s *session) line() string {
 		return text
 	}
 	b := s.list[0]
-	c := compared{of: b, unit: perOp, metric: verify.Metric{Name: perOp, Margin: s.o.Margin}, sides: [2][]float64{values(b.series[0], perOp), values(b.series[1], perOp)}}
+	c := compared{of: b, unit: perOp, metric: verify.Metric{Name: perOp, Margin: s.o.Margin},
+		sides: [2][]float64{values(b.series[0], perOp), values(b.series[1], perOp)}}
 	metrics, pairs, _ := together([]compared{c}, s.rounds, 0)
 	for _, m := range verify.Decide(pairs, nil, 1, s.o.rules(metrics)).Metrics {
 		text += fmt.Sprintf("; %s %s, detectable %s", b.title(), Metric{MetricResult: m}.change(), percent(m.MDE))

@@ -159,7 +159,8 @@ func (j *decided) dropped() {
 		at := j.loops[0].dropped[0]
 		j.add(Trap{Kind: Dropped, Where: at.String(),
 			Evidence: fmt.Sprintf("an iteration takes %s, as an empty loop does, and the result of %s is unused", amount(least, perOp), named(at)),
-			Remedy:   "Write the loop as for b.Loop() { ... }, which keeps results alive, or assign the result to a package variable after the loop."})
+			Remedy: "Write the loop as for b.Loop() { ... }, which keeps results alive, or assign the " +
+				"result to a package variable after the loop."})
 	default:
 		j.add(Trap{Kind: Dropped, Where: j.loops[0].where(),
 			Evidence: fmt.Sprintf("an iteration takes %s, as an empty loop does", amount(least, perOp)),
@@ -198,7 +199,8 @@ func (j *decided) setUp(side string) {
 	}
 	at := j.loops[0].before[0]
 	j.add(Trap{Kind: SetUpBefore, Side: side, Where: at.String(),
-		Evidence: fmt.Sprintf("%s before the loop is timed: one iteration with it takes %s, one of many %s; it is %.0f %% of the measured time, and less with a longer --benchtime",
+		Evidence: fmt.Sprintf("%s before the loop is timed: one iteration with it takes %s, one of many %s; "+
+			"it is %.0f %% of the measured time, and less with a longer --benchtime",
 			named(at), amount(j.once.Seconds(), perOp), amount(op, perOp), 100*min(1, before/total)),
 		Remedy: "Call b.ResetTimer() after the set-up, or write the loop as for b.Loop() { ... }, which times the loop alone."})
 }
@@ -241,7 +243,8 @@ func (j *decided) collects() {
 	var evidence, on []string
 	for _, side := range []string{"a", "b"} {
 		if p := j.profile(side); p != nil && (p.Collecting >= collecting || p.Collecting+p.Allocating >= allocating) {
-			evidence = append(evidence, fmt.Sprintf("garbage collection takes %.0f %% of the CPU and allocation %.0f %% more, of %d samples", 100*p.Collecting, 100*p.Allocating, p.Samples))
+			evidence = append(evidence, fmt.Sprintf("garbage collection takes %.0f %% of the CPU and "+
+				"allocation %.0f %% more, of %d samples", 100*p.Collecting, 100*p.Allocating, p.Samples))
 			on = append(on, side)
 		}
 	}
@@ -249,7 +252,8 @@ func (j *decided) collects() {
 		return
 	}
 	j.add(Trap{Kind: Collecting, Side: strings.Join(on, ", "), Evidence: evidence[len(evidence)-1],
-		Remedy: "Judge allocs/op and B/op first, because time follows them and the collector's pace; for the rest of the work compare with GOGC=off on both sides (--env-a, --env-b)."})
+		Remedy: "Judge allocs/op and B/op first, because time follows them and the collector's pace; for the " +
+			"rest of the work compare with GOGC=off on both sides (--env-a, --env-b)."})
 }
 
 func (j *decided) few() {
@@ -297,7 +301,9 @@ func (j *decided) drifts() {
 		}
 		j.add(Trap{Kind: Drift,
 			Evidence: fmt.Sprintf("from round %d on it is %.1f %% %s than before, whichever side", c.At+1, 100*math.Abs(by), word),
-			Remedy:   "Let the machine settle (other programs, a cold start, the CPU's frequency and temperature) and measure again; paired rounds keep most of it out of a comparison, not out of the figures themselves."})
+			Remedy: "Let the machine settle (other programs, a cold start, the CPU's frequency and " +
+				"temperature) and measure again; paired rounds keep most of it out of a comparison, not out " +
+				"of the figures themselves."})
 		return
 	}
 }

@@ -319,7 +319,8 @@ func checkTraps(t *testing.T, r *Report, want map[string]Kind) {
 func fixed(n int, rounds ...float64) *decided {
 	b := &benchmark{pkg: "shop", name: "X"}
 	for _, sec := range rounds {
-		b.series[0] = append(b.series[0], launch{procs: 4, result: &benchfmt.Result{Name: []byte("X"), Iters: n, Values: []benchfmt.Value{{Value: sec, Unit: perOp}}}})
+		b.series[0] = append(b.series[0], launch{procs: 4, result: &benchfmt.Result{Name: []byte("X"), Iters: n,
+			Values: []benchfmt.Value{{Value: sec, Unit: perOp}}}})
 	}
 	return &decided{b: b, out: &Benchmark{Procs: 4, Iterations: n}, cores: 4, margin: 0.05}
 }

@@ -32,7 +32,8 @@ func Markdown(w io.Writer, r verify.Result) error {
 	}
 	b.WriteString("\n| metric | a | b | change (+ is worse) | margin | detectable (MDE) | verdict |\n|---|---|---|---|---|---|---|\n")
 	for _, m := range r.Metrics {
-		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %.0f %% | %s | %s |\n", m.Name, Amount(m.A, m.Unit), Amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), strings.ReplaceAll(Verdict(m), "|", "\\|"))
+		inert.Fprintf(&b, "| `%s` | %s | %s | %s | %.0f %% | %s | %s |\n", m.Name, Amount(m.A, m.Unit),
+			Amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), strings.ReplaceAll(Verdict(m), "|", "\\|"))
 	}
 	for _, line := range footing(r) {
 		inert.Fprintf(&b, "\n%s\n", line)
@@ -150,7 +151,8 @@ func SARIF(w io.Writer, r verify.Result, about string) error {
 			continue
 		}
 		failed = failed || level == "error"
-		results = append(results, result{m.Name, level, text{fmt.Sprintf("%s: %s; margin %.0f %%; %s", m.Verdict, change(m), 100*m.Margin, m.Why)}, []location{at}})
+		results = append(results, result{m.Name, level, text{fmt.Sprintf("%s: %s; margin %.0f %%; %s",
+			m.Verdict, change(m), 100*m.Margin, m.Why)}, []location{at}})
 	}
 	// A regression that no metric shows: side b fails requests.
 	if r.Verdict == verify.Invalid || r.Verdict == verify.Regression && !failed || r.Verdict == verify.Inconclusive && len(results) == 0 {

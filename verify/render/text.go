@@ -28,7 +28,8 @@ func Text(w io.Writer, r verify.Result) error {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	inert.Fprintf(t, "metric\ta\tb\tchange (+ is worse)\tmargin\tdetectable (MDE)\tverdict\n")
 	for _, m := range r.Metrics {
-		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f %%\t%s\t%s\n", m.Name, Amount(m.A, m.Unit), Amount(m.B, m.Unit), change(m), 100*m.Margin, seen(m), Verdict(m))
+		inert.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f %%\t%s\t%s\n", m.Name, Amount(m.A, m.Unit), Amount(m.B, m.Unit),
+			change(m), 100*m.Margin, seen(m), Verdict(m))
 	}
 	t.Flush()
 	for _, line := range footing(r) {
@@ -54,7 +55,8 @@ func footing(r verify.Result) []string {
 	if r.AA.Pairs > 0 {
 		line := fmt.Sprintf("a against itself: %d pairs", r.AA.Pairs)
 		if r.AA.MDE > 0 {
-			line += fmt.Sprintf("; with this noise %d pairs detect changes of %.1f %%, and %.1f %% of simulated sessions report a regression of identical sides", r.Pairs, 100*r.AA.MDE, 100*r.AA.FalsePositive)
+			line += fmt.Sprintf("; with this noise %d pairs detect changes of %.1f %%, and %.1f %% of "+
+				"simulated sessions report a regression of identical sides", r.Pairs, 100*r.AA.MDE, 100*r.AA.FalsePositive)
 		}
 		lines = append(lines, line)
 	}
@@ -95,7 +97,8 @@ func change(m verify.MetricResult) string {
 
 // Interval writes a relative change with the limits of its interval, in percent.
 func Interval(estimate, low, high float64) string {
-	return fmt.Sprintf("%s (%s to %s)", notation.Change(estimate), strings.TrimSuffix(notation.Change(low), " %"), strings.TrimSuffix(notation.Change(high), " %"))
+	return fmt.Sprintf("%s (%s to %s)", notation.Change(estimate), strings.TrimSuffix(notation.Change(low), " %"),
+		strings.TrimSuffix(notation.Change(high), " %"))
 }
 
 func seen(m verify.MetricResult) string {
@@ -134,6 +137,7 @@ func storedLine(s verify.Stored) string {
 	if s.Commit != "" {
 		of += ", commit " + s.Commit[:min(12, len(s.Commit))]
 	}
-	return fmt.Sprintf("%d launches against %d of the baseline (%s, saved %s): unpaired, one session after the other; false-regression rate unknown",
+	return fmt.Sprintf("%d launches against %d of the baseline (%s, saved %s): unpaired, one session after "+
+		"the other; false-regression rate unknown",
 		s.Launches, s.Blocks, of, s.Saved.UTC().Format("2006-01-02 15:04 UTC"))
 }

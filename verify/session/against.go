@@ -53,14 +53,16 @@ func (s *Against) Run(ctx context.Context) (verify.Result, error) {
 		}
 		spent := time.Since(begun)
 		if s.OnBlock != nil {
-			s.OnBlock(Progress{Phase: fmt.Sprintf("launch %d of at most %d", len(blocks), most), Pairs: len(blocks), Most: most, Left: s.maxTime() - spent})
+			s.OnBlock(Progress{Phase: fmt.Sprintf("launch %d of at most %d", len(blocks), most),
+				Pairs: len(blocks), Most: most, Left: s.maxTime() - spent})
 		}
 		if spent+spent/time.Duration(len(blocks)) > s.maxTime() {
 			break
 		}
 	}
 	if len(blocks) < verify.LeastBlocks {
-		return s.refused(blocks, fmt.Sprintf("there was time for %d launches; at least %d are needed for a verdict (hint: --max-time, --pairs)", len(blocks), verify.LeastBlocks)), nil
+		return s.refused(blocks, fmt.Sprintf("there was time for %d launches; at least %d are needed for a "+
+			"verdict (hint: --max-time, --pairs)", len(blocks), verify.LeastBlocks)), nil
 	}
 	if s.Baseline == nil {
 		out := verify.Single(blocks, s.Rules)

@@ -125,7 +125,8 @@ func Resume(dir string, h Header) (*Log, uint64, error) {
 		return nil, 0, fmt.Errorf("resume %s: %w", path, err)
 	}
 	if old.Schema != sessionSchema {
-		return nil, 0, fmt.Errorf("resume %s: schema %q is not %q, which this version continues (hint: begin anew with another -o)", path, old.Schema, sessionSchema)
+		return nil, 0, fmt.Errorf("resume %s: schema %q is not %q, which this version continues (hint: begin "+
+			"anew with another -o)", path, old.Schema, sessionSchema)
 	}
 	if field := differs(old, h); field != "" {
 		return nil, 0, fmt.Errorf("resume %s: its %s is not that of this command", dir, field)

@@ -65,10 +65,12 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 		return s.refused(nil, pairs, why), nil
 	}
 	if name := s.lacking(first); name != "" {
-		return s.refused(nil, pairs, fmt.Sprintf("the target does not deliver %s, which the scenario asks for (hint: build it, so that the probe is in it, or verify: {%s: off})", name, name)), nil
+		return s.refused(nil, pairs, fmt.Sprintf("the target does not deliver %s, which the scenario asks "+
+			"for (hint: build it, so that the probe is in it, or verify: {%s: off})", name, name)), nil
 	}
 	if least := s.least(s.took); least > s.maxTime() {
-		return s.refused(nil, pairs, fmt.Sprintf("too little time: at least %d pairs of side a with itself and %d of both are needed, which take %s (hint: --max-time)", samePairs, s.Rules.Least(), notation.Time(least))), nil
+		return s.refused(nil, pairs, fmt.Sprintf("too little time: at least %d pairs of side a with itself "+
+			"and %d of both are needed, which take %s (hint: --max-time)", samePairs, s.Rules.Least(), notation.Time(least))), nil
 	}
 	s.describe(Progress{Phase: "both sides serve", Left: s.maxTime() - time.Since(begun)})
 	aa, spent, err := s.same(ctx, begun)
@@ -81,7 +83,8 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	dropped := s.drop(aa)
 	most := s.affordable(begun, spent)
 	if least := s.Rules.Least(); most < least {
-		return s.refused(aa, pairs, fmt.Sprintf("there is time for %d pairs; at least %d are needed for a verdict (hint: --max-time)", most, least)), nil
+		return s.refused(aa, pairs, fmt.Sprintf("there is time for %d pairs; at least %d are needed for a "+
+			"verdict (hint: --max-time)", most, least)), nil
 	}
 	s.Rules = s.Rules.Plan(most)
 	pairs, out, err := s.grow(ctx, pairs, aa, begun, spent)
@@ -90,10 +93,13 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 	}
 	out.AA, out.Warnings = verify.Errors(aa, pairs, most, s.Rules), append(out.Warnings, dropped...)
 	if n := s.crowded(pairs); 2*n > len(pairs) {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("in %d of %d pairs one request in ten took longer than the %v between two turns, so both sides worked at once: a shared bottleneck slows both alike (hint: --one-at-a-time)", n, len(pairs), rest(s.turn)))
+		out.Warnings = append(out.Warnings, fmt.Sprintf("in %d of %d pairs one request in ten took longer "+
+			"than the %v between two turns, so both sides worked at once: a shared bottleneck slows both "+
+			"alike (hint: --one-at-a-time)", n, len(pairs), rest(s.turn)))
 	}
 	if len(out.AA.Different) > 0 {
-		out.Warnings = append(out.Warnings, "side a differed from itself by "+strings.Join(out.AA.Different, ", ")+": this machine is too noisy for reliable verdicts")
+		out.Warnings = append(out.Warnings, "side a differed from itself by "+strings.Join(out.AA.Different,
+			", ")+": this machine is too noisy for reliable verdicts")
 	}
 	return out, nil
 }
@@ -102,7 +108,8 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 // take longer than those of side a with itself did, makes the next look the last.
 // A look with fewer pairs than planned errs no more often for that: it depends
 // more on the looks before it.
-func (s *Session) grow(ctx context.Context, pairs, aa []verify.Pair, begun time.Time, each time.Duration) ([]verify.Pair, verify.Result, error) {
+func (s *Session) grow(ctx context.Context, pairs, aa []verify.Pair, begun time.Time,
+	each time.Duration) ([]verify.Pair, verify.Result, error) {
 	for look := 1; ; look++ {
 		due, last := s.Rules.Due(look)
 		for len(pairs) < due {
@@ -161,7 +168,8 @@ func (s *Session) same(ctx context.Context, begun time.Time) (aa []verify.Pair, 
 		if aa = append(aa, p); p.A.Void+p.B.Void != "" {
 			break
 		}
-		s.describe(Progress{Phase: fmt.Sprintf("comparing side a with itself, %d of %d", len(aa), samePairs), Left: s.maxTime() - time.Since(begun)})
+		s.describe(Progress{Phase: fmt.Sprintf("comparing side a with itself, %d of %d", len(aa), samePairs),
+			Left: s.maxTime() - time.Since(begun)})
 	}
 	return aa, time.Since(started) / time.Duration(len(aa)), nil
 }
