@@ -109,7 +109,8 @@ func windows(m verify.Metric, a, b []float64) Metric {
 	for {
 		la, lb := logs(blocks(a, block)), logs(blocks(b, block))
 		if min(len(la), len(lb)) < leastBlocks {
-			out.Why = fmt.Sprintf("the runs are too short: uncorrelated blocks need at least %d windows each, and there are fewer than %d blocks", block, leastBlocks)
+			out.Why = fmt.Sprintf("the runs are too short: uncorrelated blocks need at least %d windows "+
+				"each, and there are fewer than %d blocks", block, leastBlocks)
 			return out
 		}
 		ra, rb := stat.Lag1(la), stat.Lag1(lb)
