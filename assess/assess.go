@@ -97,7 +97,8 @@ func dissect(rec *record.Record, summary *record.Summary) (*record.Anatomy, erro
 	if len(traces) == 0 {
 		return nil, nil
 	}
-	body, err := anatomy.AnalyzeAll(traces, anatomy.Options{Clock: rec.Run.Clock, Module: rec.Run.Target.Module, CPU: func() []anatomy.Ran { return ran(rec) }})
+	body, err := anatomy.AnalyzeAll(traces, anatomy.Options{Clock: rec.Run.Clock, Module: rec.Run.Target.Module,
+		CPU: func() []anatomy.Ran { return ran(rec) }})
 	if err != nil {
 		summary.Warnings = append(summary.Warnings, fmt.Sprintf("no anatomy: %v", err))
 		return nil, nil
