@@ -72,7 +72,8 @@ func (b *bench) marks(w *strings.Builder, markdown bool, head []string, columns 
 	if markdown {
 		w.WriteString("\n")
 	}
-	fmt.Fprintf(w, "%d invalid runs were repeated. A run takes %.1f s in the mean and %.1f s at most, its build by redline included.\n", b.repeats(), mean.Seconds(), most.Seconds())
+	fmt.Fprintf(w,
+		"%d invalid runs were repeated. A run takes %.1f s in the mean and %.1f s at most, its build by redline included.\n", b.repeats(), mean.Seconds(), most.Seconds())
 }
 
 func (b *bench) opening(w *strings.Builder) {
@@ -91,7 +92,8 @@ Made by make bench-diagnose:
 %d runs on %s, in %s.
 %s, %d CPUs, %s, %s.
 
-`, r.Command, len(r.Runs), r.When.Format("2006-01-02 15:04 MST"), r.Took.Round(time.Second), r.Host.CPUModel, r.Host.CPUs, r.Host.Kernel, runtime.Version())
+`, r.Command, len(r.Runs), r.When.Format("2006-01-02 15:04 MST"), r.Took.Round(time.Second), r.Host.CPUModel,
+		r.Host.CPUs, r.Host.Kernel, runtime.Version())
 }
 
 func (b *bench) repeats() (n int) {

@@ -197,7 +197,8 @@ func (r *report) tables() string {
 	fmt.Fprintf(&b, " on %s;\n`FAULTS=\"-only PART -seed N\"` makes a row again.\n\n", r.Machine)
 	b.WriteString("| part | asked | tried | failed | took | revision | seed |\n|---|---:|---:|---:|---:|---|---:|\n")
 	for _, result := range r.Results {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %v | %s | %d |\n", result.Part, result.Asked, result.Tried, len(result.Failures), result.Took, result.Revision, result.Seed)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %v | %s | %d |\n", result.Part, result.Asked, result.Tried,
+			len(result.Failures), result.Took, result.Revision, result.Seed)
 	}
 	for _, result := range r.Results {
 		at := slices.IndexFunc(parts, func(p part.Part) bool { return p.Name == result.Part })

@@ -80,7 +80,8 @@ func (o *outcome) fail(format string, args ...any) {
 // judging writes it anew.
 func (b *bench) exercise(ctx context.Context, r *rand.Rand, bundle string, out *outcome) {
 	page, markdown, flame := bundle+".html", bundle+".md", bundle+".flame.html"
-	stored := [][]string{{"report", bundle}, {"report", bundle, "--format", "md"}, {"report", bundle, "--format", "json"}, {"report", bundle, "--format", "html", "-o", page}}
+	stored := [][]string{{"report", bundle}, {"report", bundle, "--format", "md"},
+		{"report", bundle, "--format", "json"}, {"report", bundle, "--format", "html", "-o", page}}
 	pair := []string{"compare", bundle, b.good, "--markdown", markdown, "--flame", flame}
 	if r.IntN(4) == 0 {
 		pair = []string{"lint", "--profile", bundle, "./..."}
