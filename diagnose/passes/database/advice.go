@@ -5,11 +5,11 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 )
 
-// mapper is the package of GORM, for which some remedies have a name of their own.
+// mapper is GORM's import path. Some remedies have a GORM name of their own.
 const mapper = "gorm.io/gorm"
 
-// withGORM returns what to do by GORM's own means, after a separator, where the
-// service uses it; else nothing.
+// withGORM returns text, the remedy in GORM's terms with its separator, if the service is built
+// with GORM; otherwise "".
 func withGORM(p *diagnose.Pass, text string) string {
 	if p.Imports(mapper) {
 		return text
@@ -17,7 +17,9 @@ func withGORM(p *diagnose.Pass, text string) string {
 	return ""
 }
 
-// keepPrepared says how the service's driver keeps prepared statements.
+// keepPrepared says how the service's driver keeps prepared statements. It goes by the modules of
+// the target's binary: users of lib/pq were once told to set pgx's exec mode, which their driver
+// does not have.
 func keepPrepared(p *diagnose.Pass) string {
 	orm := withGORM(p, " With GORM, set PrepareStmt.")
 	switch {
@@ -33,7 +35,7 @@ func keepPrepared(p *diagnose.Pass) string {
 	return "Keep prepared statements: call db.Prepare once at start, or use a driver that caches them; pass values as parameters." + orm
 }
 
-// batch names how the service's driver writes several rows at once.
+// batch names how the service's driver writes several rows at once, as a noun phrase.
 func batch(p *diagnose.Pass) string {
 	if p.UsesOnly(callstack.PQ) {
 		return "COPY by pq.CopyIn"

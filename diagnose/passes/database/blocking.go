@@ -5,7 +5,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// blocked is who holds the locks that sessions wait for.
+// blocked says who holds the locks that sessions wait for.
 type blocked struct {
 	statement string  // of the holder, the last one where it is idle
 	state     string  // of the holder
@@ -14,8 +14,9 @@ type blocked struct {
 	seen      int64   // readings that met the leading holder
 }
 
-// blockers sums the chains of waiting sessions by their head, the session that
-// waits for nobody; ok is false when no chain was met.
+// blockers sums the chains of waiting sessions (pg_blocking_pids, PostgreSQL manual, System
+// Information Functions) by their head, the session that itself waits for no other: it is the one
+// to fix, whoever stands between. ok is false when no chain was seen.
 func blockers(p *diagnose.Pass) (b blocked, ok bool) {
 	all := p.Statements()
 	if all == nil {
@@ -24,11 +25,12 @@ func blockers(p *diagnose.Pass) (b blocked, ok bool) {
 	heads, victims := map[record.BlockingLink]int64{}, map[string]int64{}
 	var total, idle int64
 	for _, chain := range all.Blocking {
+		// A chain of one has lost its waiter between two reads of the server's views.
 		if len(chain.Links) < 2 {
 			continue
 		}
 		head, last := chain.Links[0], chain.Links[len(chain.Links)-1]
-		// What tells heads apart; times differ.
+		// What identifies a head; times differ.
 		key := record.BlockingLink{Text: textOf(all, head.QueryID, head.Text), State: head.State}
 		heads[key] += chain.Seen
 		total += chain.Seen
@@ -38,6 +40,8 @@ func blockers(p *diagnose.Pass) (b blocked, ok bool) {
 		if n := heads[key]; n > b.seen {
 			b.seen, b.statement, b.state = n, key.Text, key.State
 		}
+		// The far end of the chain rather than its second link: what most sessions end up waiting
+		// in is the contended write.
 		victim := textOf(all, last.QueryID, last.Text)
 		victims[victim] += chain.Seen
 		if victims[victim] >= victims[b.victim] {

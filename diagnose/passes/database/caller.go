@@ -13,22 +13,23 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// asker is the user's place that runs a statement, and how that is known.
+// asker is the user's place that runs a statement, and how that is known: counted by the hooks of
+// an instrumented build, or inferred from times.
 type asker struct {
 	place record.Frame
-	// others may run it just as well, where nothing but time and number of the
-	// requests' waits tells.
+	// others may run it just as well; only the time and number of waits could tell them apart.
+	// Empty if counted.
 	others   []record.Frame
 	inferred bool
 }
 
-// alike is the ratio within which the waits at two places agree equally well with
-// what the server counted of a statement: a call waits for the network once or twice,
-// and for the server's CPU besides.
+// alike is the ratio within which the waits at two places agree equally well with what the server
+// counted of a statement. A call waits for the network once or twice, and for the server's CPU as
+// well, so a smaller ratio would claim a precision that is not there.
 const alike = 4
 
-// callerOf returns the user's place that runs a statement: as the hooks counted it,
-// else as inferred from the waits for the database.
+// callerOf returns the user's place that runs a statement: as counted by the hooks, otherwise as
+// inferred from the waits for the database. ok is false if no request waits for one.
 func callerOf(p *diagnose.Pass, s record.Statement) (at asker, ok bool) {
 	if a, known := p.AskedAs(s.Text); known {
 		if by, known := a.Heaviest(); known && by.User {
@@ -38,12 +39,14 @@ func callerOf(p *diagnose.Pass, s record.Statement) (at asker, ok bool) {
 	return infer(p, perRequest(p, float64(s.Time)), perRequest(p, float64(s.Calls)))
 }
 
-// spot sums the waits for the database at one place.
+// spot sums the waits for the database at one place: ns and number per request.
 type spot struct {
 	place     record.Frame
 	ns, times float64
 }
 
+// spots returns the user's places that wait for statements or for their preparation, longest
+// first. A driver that prepares implicitly waits for both in one call.
 func spots(p *diagnose.Pass) (list []spot) {
 	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait} {
 		for _, site := range p.Waits().Sites(kind) {
@@ -63,14 +66,16 @@ func spots(p *diagnose.Pass) (list []spot) {
 	return list
 }
 
-// infer returns the place whose waits agree best with a statement's ns and calls per
-// request: of those that wait about as often the one that waits about as long. The
-// server does not know who asks.
+// infer returns the place whose waits agree best with a statement's ns and calls per request: of
+// those that wait about as often, the one that waits about as long. The server knows the session
+// but not the function. Both witnesses are needed: by time alone the wrong one of two places was
+// named where they wait as long but 1 and 100 times.
 func infer(p *diagnose.Pass, ns, calls float64) (at asker, ok bool) {
 	all := spots(p)
 	if len(all) == 0 {
 		return asker{}, false
 	}
+	// Without the server's time only the place that waits longest is left to name.
 	if !(ns > 0) {
 		return asker{place: all[0].place, inferred: len(all) > 1}, true
 	}
@@ -78,6 +83,8 @@ func infer(p *diagnose.Pass, ns, calls float64) (at asker, ok bool) {
 	if calls > 0 {
 		often = slices.DeleteFunc(slices.Clone(all), func(s spot) bool { return apart(s.times, calls) > math.Log(alike) })
 	}
+	// A loop whose driver pipelines waits once for all its calls: no place waits as often as the
+	// statement runs, and time has to decide.
 	if len(often) == 0 {
 		often = all
 	}
@@ -92,7 +99,8 @@ func infer(p *diagnose.Pass, ns, calls float64) (at asker, ok bool) {
 	return at, true
 }
 
-// apart is by how much two amounts differ, as the logarithm of their ratio.
+// apart is the ratio of two amounts as the absolute value of its logarithm, so that half and
+// double differ alike; infinite if either is not positive.
 func apart(a, b float64) float64 {
 	if !(a > 0) || !(b > 0) {
 		return math.Inf(1)
@@ -100,8 +108,8 @@ func apart(a, b float64) float64 {
 	return math.Abs(math.Log(a / b))
 }
 
-// describe puts a statement's place into a finding, and says where it is inferred: what
-// rests on it is then at most of medium confidence.
+// describe sets the finding's place to the statement's caller. If it is inferred, evidence says
+// so, and confidence is at most medium: the statement is certain, but not the place.
 func (s asker) describe(f *diagnose.Finding) {
 	f.Where.Function, f.Where.File, f.Where.Line = s.place.Function, s.place.File, s.place.Line
 	if !s.inferred {
@@ -122,7 +130,7 @@ func (s asker) describe(f *diagnose.Finding) {
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, float64(1+len(s.others)), "places", "%s", text))
 }
 
-// callers words who runs a statement, by the hooks' count.
+// callers words who runs a statement, as counted by the hooks; false if they did not count it.
 func callers(p *diagnose.Pass, text string) (record.Evidence, bool) {
 	a, ok := p.AskedAs(text)
 	if !ok || len(a.Callers) == 0 {
@@ -148,7 +156,7 @@ func callers(p *diagnose.Pass, text string) (record.Evidence, bool) {
 		diagnose.PerRequest(each, "a call", "calls"), most, strings.Join(parts, ", "), diagnose.Times(a.Rows/max(1, a.Calls))), true
 }
 
-// caller returns the user's place that waits for the database most.
+// caller returns the user's place that waits longest for the database.
 func caller(p *diagnose.Pass) (record.Frame, bool) {
 	all := spots(p)
 	if len(all) == 0 {
@@ -157,12 +165,15 @@ func caller(p *diagnose.Pass) (record.Frame, bool) {
 	return all[0].place, true
 }
 
-// withQueue returns which part of request time goes with the database's work where a
-// statement is its lead, and how much of that is the queue for connections which the
-// statement makes. It makes none at a pool that its requests do not come to. Where
-// the hooks count, it is answerable for as much of the queue as it has of the time
-// that statements hold connections, which is not the server's: one that runs within
-// the rows of another holds both connections.
+// withQueue returns how much of request time is due to the database where a statement leads, and
+// how much of that is the queue for connections which the statement causes. share is the
+// database's part of request time with all queues, part the statement's part of execution; known
+// says that its caller is counted rather than inferred.
+//
+// A statement causes no queue at a pool that its requests do not use (dispatch-desk has two
+// pools). Where the hooks count, it accounts for as much of the queue as it has of the time that
+// connections are held, which is not the server's execution time: a statement that runs while the
+// rows of another are open holds both connections.
 func withQueue(p *diagnose.Pass, s record.Statement, at asker, known bool, share, part float64) (all, queue float64) {
 	queue = p.Waits().Share(callstack.PoolWait)
 	if !known || queue == 0 {
@@ -179,8 +190,8 @@ func withQueue(p *diagnose.Pass, s record.Statement, at asker, known bool, share
 	return min(1, rest+queue*own/part), queue * own
 }
 
-// held returns the part that a statement has of the time which requests spend within
-// statements, and so hold connections; ok is false without the hooks' count.
+// held returns a statement's part of the time that requests spend within statements, and so hold
+// connections, 0 to 1; ok is false if the hooks did not count it.
 func held(p *diagnose.Pass, text string) (part float64, ok bool) {
 	a, known := p.AskedAs(text)
 	total := 0.0
@@ -193,15 +204,15 @@ func held(p *diagnose.Pass, text string) (part float64, ok bool) {
 	return a.Took() / total, true
 }
 
-// tellRepeater puts the place that repeats a statement into a finding, and returns it
-// worded for a title.
+// tellRepeater sets the finding's place to the one that repeats a statement, and returns it in
+// words for the title, with a leading " at "; "" if unknown.
 func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) (at string) {
 	if a, known := p.AskedAs(lead.Text); known {
 		if by, ok := a.Lead(); ok && by.User {
 			asker{place: by.Place}.describe(f)
 			who, _ := callers(p, lead.Text)
 			f.Evidence, f.Confidence = append(f.Evidence, who), record.High
-			// The loop may be in a caller of the one who asks.
+			// The loop is often one function up, in the caller of a repository method.
 			if callers := p.Stacks.Callers(by.Stack, by.Place); len(callers) > 0 {
 				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)),
 					"functions", "called by %s", evidence.ThroughWords(callers)))
@@ -217,6 +228,8 @@ func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) 
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio,
 		"a request's goroutine waits at the database's connection %.0f times%s; an answer that comes in "+
 			"pieces takes several waits", site.Times, at))
+	// The trace counts waits, not calls: one answer may take two. Twice the limit leaves no
+	// doubt.
 	if site.Times >= 2*manyCalls {
 		f.Confidence = record.High
 	}
@@ -230,7 +243,8 @@ func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) 
 	return at
 }
 
-// holders words what requests do while they hold connections, by the hooks' count.
+// holders words which statements hold connections longest, as counted by the hooks: three at
+// most, from 5 % of the time. It answers what to shorten where a pool is not to be raised.
 func holders(p *diagnose.Pass) (record.Evidence, bool) {
 	asked := slices.Clone(p.Asked())
 	slices.SortStableFunc(asked, func(a, b evidence.Asked) int { return cmp.Compare(b.Took(), a.Took()) })

@@ -10,14 +10,20 @@ import (
 )
 
 const (
-	// leastBlocked backends that wait for another, on average: half of one is a
-	// session that waits all the time, every other moment.
+	// leastBlocked is the mean number of backends that wait for another: half of one is a session
+	// that waits all the time, every other moment.
 	leastBlocked = 0.5
-	// leastBlockedShare of the active backends.
+	// leastBlockedShare is their part of the active backends.
 	leastBlockedShare = 0.25
 )
 
-// LockWait finds sessions that wait for each other's row and table locks.
+// LockWait finds sessions that wait for each other's row and table locks (PostgreSQL manual,
+// Explicit Locking).
+//
+// Sessions are sampled, so the rule compares means, not events: blocked sessions over active ones
+// is the part of the database's time that is lock wait, and the database's part of request time
+// turns it into a share of the request. It runs before slow-query, since pg_stat_statements books
+// lock waits as execution time of the victim's statement.
 var LockWait = diagnose.Analyzer{
 	Name:  "lock-wait",
 	Stage: diagnose.Database,
@@ -67,8 +73,9 @@ type locked struct {
 	source          string  // of it
 }
 
-// lockWait measures waits for locks; ok is false where they do not matter or
-// were not observed.
+// lockWait measures waits for locks; ok is false where they do not matter or were not observed.
+// The larger of two counts is taken: wait events and pg_blocking_pids are read one after the
+// other, and a lock may be granted in between.
 func lockWait(p *diagnose.Pass) (l locked, ok bool) {
 	isLock := func(labels string) bool {
 		event := record.Label(labels, "event")
@@ -91,7 +98,8 @@ func lockWait(p *diagnose.Pass) (l locked, ok bool) {
 	return l, l.share >= leastRequestShare
 }
 
-// name says who holds the lock, where a chain of sessions was met, and who waits.
+// name adds who holds the lock and who waits. Where no chain of sessions was seen, the longest
+// statement that takes row locks is named; several sessions of one statement block each other.
 func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 	b, met := blockers(p)
 	if met {
@@ -118,7 +126,7 @@ func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 	}
 }
 
-// locker returns the statement with most time among those that take row locks.
+// locker returns the statement with the most time among those that take row locks.
 func locker(p *diagnose.Pass) (record.Statement, bool) {
 	for _, s := range p.Statements().Statements {
 		text := strings.ToUpper(s.Text)

@@ -9,7 +9,8 @@ import (
 	"github.com/redline-go/redline/record/index"
 )
 
-// cost is what one execution of a statement costs and why.
+// cost is what one execution of a statement costs and why: the proof that a statement is
+// wasteful, beyond being slow. Package record/index reads the plan.
 type cost struct {
 	mean         float64 // ns
 	rows, blocks float64 // per call; blocks is -1 when not counted
@@ -24,6 +25,9 @@ type cost struct {
 	confidence   record.Confidence
 }
 
+// costOf gathers it: means by pg_stat_statements, blocks of the windows, the worst scan of the
+// plan. With a plan, an index must halve the planner's cost and the measured time as well: a plan
+// for other parameters than those executed may look wasteful and be fast.
 func costOf(p *diagnose.Pass, s record.Statement) cost {
 	calls := float64(s.Calls)
 	c := cost{mean: float64(s.Time) / calls, rows: float64(s.Rows) / calls, blocks: -1, planError: s.PlanError,
@@ -35,6 +39,8 @@ func costOf(p *diagnose.Pass, s record.Statement) cost {
 		c.blocks = (hits + reads) / counted
 	}
 	if len(s.Plan) == 0 {
+		// Without a plan the blocks touched per row returned are the only witness, so the bar is
+		// higher. An aggregate over many rows looks the same; hence medium confidence.
 		c.wasteful = c.blocks >= wastefulBlocks && c.blocks >= blocksPerRow*c.rows
 		return c
 	}
@@ -57,8 +63,10 @@ func costOf(p *diagnose.Pass, s record.Statement) cost {
 	return c
 }
 
-// scansReferences reports whether a deletion touches twice the blocks that its
-// plan and its rows ask for: it scans the tables that refer to them.
+// scansReferences reports whether a deletion touches twice the blocks that its plan and its rows
+// ask for: it scans the tables that refer to them. The checks run in triggers, which EXPLAIN
+// without ANALYZE does not show (PostgreSQL manual, Constraints: an index on the referencing
+// columns is not made automatically).
 func (c cost) scansReferences(root *index.Node, lacking []index.Advice, catalogue index.Catalogue) bool {
 	needed := 0.0
 	for _, s := range index.Scans(root, c.rows, catalogue) {
@@ -69,7 +77,7 @@ func (c cost) scansReferences(root *index.Node, lacking []index.Advice, catalogu
 	return len(lacking) > 0 && c.blocks >= index.Halves*needed
 }
 
-// saved is the part of an execution that the index saves, 1 where it is not known.
+// saved is the part of an execution that the index saves, 0 to 1; 1 where that is not known.
 func (c cost) saved() float64 {
 	if !c.wasteful || !c.planned {
 		return 1
@@ -84,6 +92,7 @@ func (c cost) blocksText() string {
 	return fmt.Sprintf("%.0f blocks", c.blocks)
 }
 
+// title names the shape of the waste, most specific first. of is what share is a part of.
 func (c cost) title(share float64, of string, s record.Statement) string {
 	node := c.scan.Node
 	switch {
@@ -102,7 +111,7 @@ func (c cost) title(share float64, of string, s record.Statement) string {
 	return fmt.Sprintf("One statement takes %s of %s at %s per call: %s", diagnose.Percent(share), of, diagnose.Span(c.mean), brief(s.Text))
 }
 
-// scanName names a node without an index.
+// scanName names a node that reads without an index, in lower case.
 func scanName(node string) string {
 	if strings.Contains(node, "Seq Scan") {
 		return "sequential scan"
@@ -147,7 +156,7 @@ func (c cost) evidence() []record.Evidence {
 	return facts
 }
 
-// checked says what the planner makes of a hypothetical index.
+// checked words what the planner makes of a hypothetical index (hypopg).
 func checked(c record.IndexCheck) string {
 	if !c.Used {
 		return "checked with hypopg: the planner does not choose the index"

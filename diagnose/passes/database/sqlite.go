@@ -14,18 +14,19 @@ import (
 )
 
 const (
-	// scannedRows of a table that a statement reads whole, from which an index would
-	// spare most: below it the scan costs about what an index look-up does.
+	// scannedRows is the size of a table read whole from which an index would save most of the
+	// work: below it the scan costs about what an index look-up does.
 	scannedRows = 1000
-	// scannedPerRow rows read for one returned, from which reading is discarding.
+	// scannedPerRow is the number of rows read per row returned, from which most are discarded.
 	scannedPerRow = 8
-	// manyPrepares: from this part of a database's CPU that goes into preparing
-	// statements they are many and small.
+	// manyPrepares is the part of the database's CPU spent on preparing from which statements are
+	// many and small.
 	manyPrepares = 0.3
 )
 
-// slowInProcess finds the statement that a service spends its time on inside a
-// database of its own process, or over the wire where no server was asked.
+// slowInProcess finds the statement that a service spends its time on in a database within its
+// process, or over the wire where no server was asked. Needs the hooks' counts; without them
+// hotDatabase goes by the profile.
 func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	share, from, ok := inProcessShare(p)
 	if !ok {
@@ -78,6 +79,8 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	return []diagnose.Finding{f}
 }
 
+// slowGain bounds the gain: within the process a statement frees the service's CPUs, over the
+// wire only the wait, as the server's CPU was not seen.
 func slowGain(p *diagnose.Pass, share, part float64) laws.Gain {
 	if inProcess(p) {
 		return gain(p, share, part)
@@ -85,8 +88,8 @@ func slowGain(p *diagnose.Pass, share, part float64) laws.Gain {
 	return p.Waited(share * part)
 }
 
-// heaviestAsked returns the statement to blame, its part of the time within
-// statements, and why: it reads what it discards, or is slow by itself.
+// heaviestAsked returns the statement to blame, its part of the time within statements, and why:
+// "scan" if it reads what it discards, "slow" if it is slow by itself, "" if none is to blame.
 func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why string) {
 	all := slices.Clone(p.Asked())
 	took := func(a evidence.Asked) float64 {
@@ -109,8 +112,8 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 		if _, ok := wastefulScan(a); ok {
 			return a, part, "scan"
 		}
-		// Time in the queue for a CPU is not the statement's, and a write may wait for
-		// its commit.
+		// Time in the queue for a CPU is not the statement's. A write is never slow by itself: it
+		// may wait for its commit, which is the disk's or the writer lock's.
 		alone, least := (a.Running+a.Waiting)/each, float64(heavyNS)
 		if !inProcess(p) {
 			alone, least = a.Waiting/each, slowMeanNS
@@ -125,8 +128,9 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 	return lead, 0, ""
 }
 
-// wastefulScan returns the largest table that a statement reads whole to return little
-// of it.
+// wastefulScan returns the largest table that a statement reads whole to return little of it.
+// SQLite's plan says SCAN or SEARCH per table, without costs (sqlite.org/eqp.html); so the row
+// counts that the hooks saw are compared instead.
 func wastefulScan(a evidence.Asked) (worst record.SQLiteScan, ok bool) {
 	if a.Plan == nil || !(a.Calls > 0) {
 		return worst, false
@@ -141,8 +145,9 @@ func wastefulScan(a evidence.Asked) (worst record.SQLiteScan, ok bool) {
 	return worst, ok
 }
 
-// indexAdvice words the index that a scan asks for: columns compared for equality
-// first, then what is sorted by, else one range.
+// indexAdvice words the index that a scan asks for: columns compared for equality first, then
+// what is sorted by, otherwise one range. An index serves one range, and only after its equality
+// columns (sqlite.org/queryplanner.html).
 func indexAdvice(s record.SQLiteScan) string {
 	columns := slices.Clone(s.Equal)
 	for _, c := range s.Sorts {
@@ -166,6 +171,7 @@ func indexAdvice(s record.SQLiteScan) string {
 		s.Table, strings.Join(columns, "_"), s.Table, strings.Join(columns, ", "))
 }
 
+// thousands writes a count of rows with separators.
 func thousands(n int64) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -174,8 +180,8 @@ func thousands(n int64) string {
 	return text
 }
 
-// hotDatabase judges by the CPU profile alone: the user's function below which the
-// database works. Which statement that is, nobody saw.
+// hotDatabase goes by the CPU profile alone: it names the user's function below which the
+// database works. Which statement that is was not seen, so confidence is medium.
 func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 	use, err := p.Use()
 	if err != nil {
@@ -189,7 +195,7 @@ func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 	top := places[0]
 	gain := p.Ran(evidence.Work{Share: top.Share, Function: top.Place.Function})
 	if w := p.Waits(); p.Has(diagnose.NeedAnatomy) {
-		// Who queues for the connection waits for the same work.
+		// Requests that queue for the connection wait for the same work.
 		gain = inProcessGain(p, min(1, w.Share(callstack.PoolWait)+w.OnCPU()*top.Share), top.Share)
 	}
 	if top.Share < leastRequestShare || gain.Factor < diagnose.MinGain {
