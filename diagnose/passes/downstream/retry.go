@@ -12,19 +12,24 @@ import (
 )
 
 const (
-	// leastAttempts per request at one call.
+	// leastAttempts is the number of calls per request along one path.
 	leastAttempts = 1.15
-	// leastSpread is how many times more often slow requests call than median
-	// ones: order-notify 3.5, tax-quote 5; a loop over a fixed list has 1.
+	// leastSpread is how many times as often slow requests call as median ones: order-notify 3.5,
+	// tax-quote 5; a loop over a fixed list has 1.
 	leastSpread = 1.5
-	// leastFailed of the requests: what fails after the last attempt. manyFailed
-	// stands for the spread where nearly all attempts are used up.
+	// leastFailed is the part of requests that fail after the last attempt. manyFailed replaces
+	// the spread where nearly all attempts are used up: then all requests call equally often.
 	leastFailed, manyFailed = 0.002, 0.2
-	// leastPauses per attempt after the first.
+	// leastPauses is the number of pauses per attempt after the first.
 	leastPauses = 0.2
 )
 
 // Retry finds calls that are made again and again.
+//
+// The status of answers is not visible, so a retry shows as an uneven number of calls: few in
+// median requests, many in slow ones. A loop over lists of different lengths is uneven too; so
+// one more sign is needed, which a loop rarely has. Retries at several levels multiply (Google,
+// Site Reliability Engineering, 2016, chapter 22), hence the remedy of a budget.
 var Retry = diagnose.Analyzer{
 	Name:  "retry",
 	Stage: diagnose.Wait,
@@ -90,13 +95,15 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return found, nil
 }
 
-// retries is what says that a call is made again.
+// retries is the evidence that a call is made again.
 type retries struct {
 	place  record.Frame // the function that repeats
 	wasted float64      // ns per request of calls after the first and of pauses
 	signs  []record.Evidence
 }
 
+// retriesOf is the rule. What is wasted is all calls after the first, with their pauses: with a
+// dependency that answers, those would not be made.
 func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	n := c.calls[mean]
 	failed := 0.0
@@ -123,8 +130,8 @@ func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	return r, len(r.signs) > 0
 }
 
-// pauses returns what requests sleep in the functions of a path, per request, and
-// where.
+// pauses returns how long and how often requests sleep in the functions of a path, per request,
+// in ns, and where.
 func pauses(p *diagnose.Pass, c call) (ns float64, at record.Frame, times float64) {
 	for _, part := range p.Anatomy.All {
 		if p.Stacks.Wait(part) != callstack.SleepWait {
@@ -138,7 +145,7 @@ func pauses(p *diagnose.Pass, c call) (ns float64, at record.Frame, times float6
 	return ns, at, times
 }
 
-// retriers are functions and packages that call again what fails.
+// retriers are functions and packages that repeat what fails, by prefix.
 var retriers = []string{
 	"github.com/go-resty/resty/v2.Backoff", "github.com/hashicorp/go-retryablehttp.",
 	"github.com/avast/retry-go", "github.com/cenkalti/backoff",
@@ -147,7 +154,7 @@ var retriers = []string{
 	"github.com/sethvargo/go-retry.", "google.golang.org/grpc.(*clientStream).retryLocked", "github.com/aws/aws-sdk-go-v2/aws/retry.",
 }
 
-// retrier names the retrying library on a stack, "" without one.
+// retrier names the retrying library on a stack; "" without one.
 func retrier(stack []record.Frame) string {
 	for _, f := range stack {
 		for _, prefix := range retriers {

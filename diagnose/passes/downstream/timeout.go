@@ -10,15 +10,19 @@ import (
 )
 
 const (
-	// leastStuck requests that stand in one call: fewer are an unlucky moment.
+	// leastStuck is the number of requests that wait in one call: fewer are an unlucky moment.
 	leastStuck = 8
-	// leastOutlived is how many times more of them stand there than requests are
-	// under way by Little's law. The corpus' sick ones have 4.8 and 7.6, and one whose
-	// calls are slow now and then has 1.
+	// leastOutlived is how many times as many of them wait there as requests are in flight by
+	// Little's law. The sick services of the corpus have 4.8 and 7.6, one whose calls are slow
+	// now and then has 1.
 	leastOutlived = 2.5
 )
 
-// Timeout finds calls that wait longer than anybody waits for them.
+// Timeout finds calls that wait longer than their callers.
+//
+// An abandoned call is in no latency: its caller gave up and was counted as a failure. It is in
+// the goroutine profile. Little's law (Little 1961: L = λW) says how many requests the load can
+// have in flight; more goroutines than that serve callers that have left.
 var Timeout = diagnose.Analyzer{
 	Name:  "timeout",
 	Stage: diagnose.Wait,
@@ -57,6 +61,8 @@ func runTimeout(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, err
 	}
 	stall, stalls := stallOf(p)
+	// Two rules, and the goroutine profile goes first: it proves that callers gave up. The hooks'
+	// count of deadlines covers calls that end before anyone does.
 	if len(snapshots) > 0 || !stalls {
 		if found := outlived(p, snapshots); len(found) > 0 || !stalls {
 			return found, nil
@@ -65,7 +71,7 @@ func runTimeout(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{stall.finding(p)}, nil
 }
 
-// outlived finds calls in which requests still stand that their callers gave up.
+// outlived finds calls in which requests still wait whose callers gave up.
 func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Finding {
 	if len(snapshots) == 0 {
 		p.Unjudged("missing-timeout", "no goroutine profile: it needs the probe (--build) or net/http/pprof (--pprof)")
@@ -88,7 +94,7 @@ func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Findin
 	if stuck < leastStuck || float64(stuck) < leastOutlived*underway {
 		return nil
 	}
-	// What a deadline could give is the time that callers waste until theirs.
+	// A deadline saves the time that callers waste until their own.
 	share, of := 1-min(1, load.P50/load.Mean), diagnose.OfRequest
 	if load.P99 >= 2*load.P50 {
 		share, of = 1-load.P50/load.P99, diagnose.OfTail
@@ -112,8 +118,8 @@ func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Findin
 	return []diagnose.Finding{f}
 }
 
-// standing counts the requests that stand in a call to another service, by the
-// user's frame that calls.
+// standing counts the requests that wait in a call to another service, by the user's frame that
+// calls. Databases have causes of their own.
 func standing(p *diagnose.Pass, s evidence.Snapshot) map[record.Frame]int64 {
 	counts := map[record.Frame]int64{}
 	for _, stack := range s.Stacks {

@@ -8,16 +8,20 @@ import (
 )
 
 const (
-	// nearLimit of RLIMIT_NOFILE, from which it is told. archive-many-files, which
-	// is healthy, has 5 % open; chart-nofile and contract-scans-leak all.
+	// nearLimit is the part of RLIMIT_NOFILE from which it is reported. archive-many-files, which
+	// is healthy, has 5 % open; chart-nofile and contract-scans-leak have all.
 	nearLimit = 0.90
-	// atLimit: accept, open and dial fail already, or one short burst before.
+	// atLimit: accept, open and dial fail already, or will in the next short burst.
 	atLimit = 0.98
-	// leastFailed of the requests for failures to matter.
+	// leastFailed is the part of requests that must fail for failures to matter.
 	leastFailed = 0.001
 )
 
 // Descriptors finds processes that run out of file descriptors.
+//
+// Reads /proc/<pid>/fd and limits once a second, so a burst between two reads is missed; hence 98
+// % of the limit counts as reached. The soft limit is the one that fails (getrlimit(2)), and Go
+// raises it to the hard one at start (package os, since Go 1.19).
 var Descriptors = diagnose.Analyzer{
 	Name:  "descriptors",
 	Stage: diagnose.Host,
