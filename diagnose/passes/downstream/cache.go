@@ -89,7 +89,7 @@ type miss struct {
 	calls [3]float64
 	loads string // what loads the entry
 	// beside: the cache is looked up and filled next to the call, not around it.
-	beside bool            // the cache is looked up and filled beside the call
+	beside bool
 	path   map[string]bool // the user's functions between the cache and the call
 }
 

@@ -12,27 +12,38 @@ import (
 )
 
 const (
-	// leastSiteShare of all bytes, or of all objects, allocated at one place.
+	// leastSiteShare is one place's part of all bytes, or of all objects, allocated.
 	leastSiteShare = 0.40
-	// leastAllocCPU: allocating and collecting together must be worth saving.
+	// leastAllocCPU is the part of the service's CPU that allocating and collecting take
+	// together.
 	leastAllocCPU = 0.15
-	// leastAllocGain is what removing the site must promise: parts-catalogue, which
-	// is well, has 1.06, and signup-badge, where it is the lesser of two, 1.19.
+	// leastAllocGain is what removing the site must promise: parts-catalogue, which is healthy,
+	// has 1.06, and signup-badge, where it is the lesser of two, 1.19.
 	leastAllocGain = 1.10
-	// atEase is the use of CPUs below which a given rate is served without effort:
-	// what each request allocates is then its work, and could be tuned
-	// (analytics-json: 16 %).
+	// atEase is the use of CPUs below which a given rate is served without effort: what each
+	// request allocates is then its work, and could be tuned (analytics-json: 16 %).
 	atEase = 0.5
-	// leastBytes per request at the site: below 8 KiB a site leads only because
-	// nothing else allocates.
+	// leastBytes per request at the site: below 8 KiB a site leads only because nothing else
+	// allocates.
 	leastBytes = 8 << 10
 	// leastObjects per request at the site, likewise.
 	leastObjects = 200
-	// mostOwn of a helper's bytes may be its own for the rest to be its caller's doing.
+	// mostOwn is the part of a helper's bytes that may be its own if the rest is to be booked on
+	// its caller.
 	mostOwn = 0.25
 )
 
 // Allocation finds the site that allocates most.
+//
+// The allocs profile counts from the start of the process, so shares are of all that was ever
+// allocated; the runtime samples one allocation in 512 KiB (runtime.MemProfileRate) and scales
+// up. What a place costs is its part of the CPU of allocating and collecting: marking is paid for
+// by bytes allocated, at a given GOGC and live heap (Go GC guide, "GOGC").
+//
+// Grouping decides the remedy. A compressor made per request once appeared as the JSON helper
+// that wrote into it, whose encoder was then to be replaced. So values that a constructor makes
+// come first (object.go), then functions, raised to the caller that makes a shared helper
+// allocate.
 var Allocation = diagnose.Analyzer{
 	Name:  "allocation",
 	Stage: diagnose.Memory,
@@ -64,7 +75,7 @@ var Allocation = diagnose.Analyzer{
 	Run:   runAllocation,
 }
 
-// site is a place that allocates.
+// site is a place that allocates, with bytes and objects over the whole profile.
 type site struct {
 	place          record.Frame
 	bytes, objects float64
@@ -83,7 +94,7 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !p.Sampled(use, "alloc-hot") {
 		return nil, nil
 	}
-	// Collection that a setting or a call makes is not the allocations' to save.
+	// Collection caused by a setting or by a call of runtime.GC is not the allocations' to save.
 	collecting := use.With(callstack.GCWork | callstack.GCAssist)
 	cost := use.With(callstack.Allocate|callstack.GCWork|callstack.GCAssist) - collecting*(1-p.Collection().Ordinary())
 	lead, what, share, ok := leader(p, allocs)
@@ -115,7 +126,7 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// worded returns the finding, its consequence first.
+// worded returns the finding with the consequence first, then the place.
 func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diagnose.Finding {
 	each, count := diagnose.Size(perRequest(p, lead.bytes)), perRequest(p, lead.objects)
 	at := diagnose.At(lead.place)
@@ -146,9 +157,10 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 	return f
 }
 
-// leader returns what leads by bytes, a value that a library makes before the place
-// that uses it, or else the place that leads by objects, with its share; ok is false
-// when none leads by enough.
+// leader returns what leads by bytes, a value that a library makes before the place that uses it,
+// or else the place that leads by objects, with its share; ok is false if none leads by enough.
+// Many small objects cost CPU at few bytes: the allocator's work is per object, the collector's
+// per pointer.
 func leader(p *diagnose.Pass, allocs *evidence.Profile) (lead site, what *object, share float64, ok bool) {
 	sites := sitesOf(p, allocs)
 	if len(sites) == 0 || allocs.Total == 0 || allocs.Count == 0 {
@@ -169,8 +181,8 @@ func leader(p *diagnose.Pass, allocs *evidence.Profile) (lead site, what *object
 	return raised(p, allocs, lead), nil, share, share >= leastSiteShare && perRequest(p, lead.objects) >= leastObjects
 }
 
-// raised returns a site at the function that makes a shared helper allocate so much,
-// if there is one. What the helper allocates by itself is its own.
+// raised returns a site at the function that makes a shared helper allocate so much, if there is
+// one. What the helper allocates on its own account stays with it.
 func raised(p *diagnose.Pass, allocs *evidence.Profile, s site) site {
 	var samples []evidence.Caused
 	own := 0.0
@@ -190,8 +202,9 @@ func raised(p *diagnose.Pass, allocs *evidence.Profile, s site) site {
 	return s
 }
 
-// sitesOf groups allocations by the user's function, largest first, each at its
-// line with most bytes. Library code is booked on the user's call into it.
+// sitesOf groups allocations by the user's function, largest first, each at its line with the
+// most bytes. Library code is booked on the user's call into it; closures belong to the function
+// around them.
 func sitesOf(p *diagnose.Pass, allocs *evidence.Profile) []site {
 	type group struct {
 		site
@@ -225,6 +238,7 @@ func sitesOf(p *diagnose.Pass, allocs *evidence.Profile) []site {
 	return list
 }
 
+// perRequest divides by the run's requests; 0 without any.
 func perRequest(p *diagnose.Pass, amount float64) float64 {
 	if n := p.Load().Requests; n > 0 {
 		return amount / n

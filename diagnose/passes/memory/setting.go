@@ -8,7 +8,10 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// thrash tells of a memory limit that leaves no room above the live heap.
+// thrash reports a memory limit that leaves no room above the live heap. Near the limit the heap
+// goal falls towards the live heap and cycles follow each other (Go GC guide, "Memory limit");
+// the runtime then caps collection at half of the CPU and lets the limit be exceeded
+// (runtime/mgclimit.go). That cap alone does not decide: a small GOGC reaches it as well.
 func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if !c.Limited() || !(c.CPU >= leastExplained) {
 		return diagnose.Finding{}, false
@@ -32,7 +35,7 @@ func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	return c.finish(p, f, remedy), true
 }
 
-// wanted words the heap that GOGC alone would allow.
+// wanted words the heap that GOGC alone would allow: live heap times 1 + GOGC/100.
 func (c collecting) wanted() string {
 	if math.IsInf(c.Percent, 1) {
 		return "any size"
@@ -40,7 +43,8 @@ func (c collecting) wanted() string {
 	return diagnose.Size(c.Live * (1 + c.Percent/100))
 }
 
-// large tells of a heap whose size makes cycles long.
+// large reports a heap whose size makes cycles long. Only memory with pointers is marked
+// (/gc/scan/heap:bytes): a cache of a gigabyte in one byte slice costs nothing (tiles-cache).
 func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if math.IsNaN(c.Scan) {
 		if c.CPU >= leastExplained {
@@ -77,7 +81,7 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	return f, true
 }
 
-// relief is what requests alone gain by no longer assisting.
+// relief is what requests alone gain by not assisting; 1 where assists are not reported.
 func (c collecting) relief() float64 {
 	if !c.assist.reported {
 		return 1

@@ -15,24 +15,30 @@ import (
 )
 
 const (
-	// leastLeaked goroutines of one kind must have come in the span: a busier moment
+	// leastLeaked is the number of goroutines of one kind that came in the span: a busier moment
 	// of a service that fans out has some tens more.
 	leastLeaked = 100
-	// leastLeakShare of all goroutines at the end. The corpus' cart-watchers and
+	// leastLeakShare is their part of all goroutines at the end. The corpus' cart-watchers and
 	// price-quotes-hedge have 0.8 and more, score-subscribers 0.
 	leastLeakShare = 0.25
-	// leastApart is how far in seconds the profiles must be from each other.
+	// leastApart is the least distance between the profiles in seconds.
 	leastApart = 2
-	// underWay of a growth may be requests that are under way at the end and were
-	// not at the begin: beyond it the load grew, and the goroutines with it.
+	// underWay is the part of a growth that may be requests in flight at the end and not at the
+	// beginning: beyond it the load grew, and the goroutines with it.
 	underWay = 0.25
-	// quarters of the span, in each of which goroutines must have grown, by no less
-	// than evenness of what a quarter's even part would be.
+	// quarters is the number of parts of the span. Goroutines must have grown in each, by no less
+	// than evenness of the average growth of a part.
 	quarters = 4
 	evenness = 0.3
 )
 
 // Leak finds goroutines that stay behind.
+//
+// A goroutine that is blocked for ever looks like one that waits for work. Only growth
+// distinguishes them: under constant load a service's goroutines level off. So two profiles are
+// subtracted by stack, and the runtime's count must rise in every quarter, as a burst does not.
+// Go's goroutine leak profile, where the target has it, finds goroutines that nothing can reach
+// any more, and needs no trend.
 var Leak = diagnose.Analyzer{
 	Name:  "goroutines",
 	Stage: diagnose.Wait,
@@ -71,7 +77,7 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{leaked(p, growth, first, last, len(counts) > 0)}, nil
 }
 
-// growth is the kind of goroutine that grew the most.
+// growth is the kind of goroutine that grew the most: by its entry and the place where it waits.
 type growth struct {
 	at    record.Frame // where it stands, in the user's code
 	entry string       // what it began in
@@ -80,7 +86,7 @@ type growth struct {
 	stack []record.Frame
 }
 
-// grown subtracts two snapshots. Goroutines of connections are the load's.
+// grown subtracts two snapshots. Goroutines of connections belong to the load.
 func grown(p *diagnose.Pass, first, last evidence.Snapshot) (growth, bool) {
 	kinds := map[string]*growth{}
 	count := func(s evidence.Snapshot, sign int64) {
@@ -117,8 +123,8 @@ func grown(p *diagnose.Pass, first, last evidence.Snapshot) (growth, bool) {
 	}), true
 }
 
-// quarterMeans returns the means of the quarters of a series; ok is false where
-// one of them has no value.
+// quarterMeans returns the means of the quarters of a series; ok is false if one of them has no
+// value.
 func quarterMeans(values []float64) (means [quarters]float64, ok bool) {
 	if len(values) < quarters {
 		return means, false
@@ -140,8 +146,8 @@ func risen(values []float64) (by float64, ok bool) {
 	return means[quarters-1] - means[0], ok
 }
 
-// steadily reports whether a gauge rose in each quarter. A series that is missing
-// speaks neither for it nor against it.
+// steadily reports whether a gauge rose in each quarter. A missing series counts as true: it
+// speaks neither for a leak nor against it.
 func steadily(values []float64) bool {
 	means, ok := quarterMeans(values)
 	if !ok {
@@ -156,6 +162,7 @@ func steadily(values []float64) bool {
 	return each > 0
 }
 
+// leaked makes the finding. It promises no gain; memory runs out later than the run ends.
 func leaked(p *diagnose.Pass, g growth, first, last evidence.Snapshot, counted bool) diagnose.Finding {
 	seconds := last.At.Seconds() - first.At.Seconds()
 	share := min(1, float64(g.by)/float64(last.Total))
@@ -186,7 +193,7 @@ func leaked(p *diagnose.Pass, g growth, first, last evidence.Snapshot, counted b
 	return f
 }
 
-// named returns how many goroutines of a kind the runtime's leak profile holds.
+// named returns how many goroutines of a kind the runtime's leak profile contains.
 func named(p *diagnose.Pass, g growth) int64 {
 	prof, err := p.Profile("goroutineleak", "goroutineleak")
 	if err != nil {

@@ -10,6 +10,10 @@ import (
 )
 
 // Sleep finds timers in the request path.
+//
+// The runtime ends these waits, so the trace shows no goroutine as their cause. An intended pause
+// and a forgotten one look the same and both are named. A long poll does not: its select ends now
+// by the timer, now by an event, and its client asked for that (inbox-longpoll).
 var Sleep = diagnose.Analyzer{
 	Name:  "sleep",
 	Stage: diagnose.Wait,
@@ -38,6 +42,7 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		what, remedy := "for a timer", "Remove the timer from the request path at %s, or wait for the event "+
 			"it stands for (a channel, a condition, a notification)."
 		if i := p.Stacks.Find(s.Part.Stack, callstack.RateLimit); i >= 0 {
+			// A rate limiter sleeps by intent: the remedy is its limit, not the sleep.
 			if pkg, _ := callstack.Split(s.Part.Stack[i].Function); pkg == "time" {
 				what, remedy = "asleep", "Remove the sleep at %s, or wait for the event it stands for (a channel, a condition, a notification)."
 			} else {
