@@ -8,8 +8,8 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// how says what would give a kind of data where nothing is known of why it is
-// missing; "" for an unknown kind.
+// how says what would provide a kind of data, for when nothing is known about why it is missing;
+// "" for an unknown kind.
 func how(n Need) string {
 	switch n {
 	case NeedLoad:
@@ -32,9 +32,8 @@ func how(n Need) string {
 	return ""
 }
 
-// Explain returns why a kind of data is missing and what would give it. Where the
-// run says itself why, that is the reason: asking for a probe that was there helps
-// nobody.
+// Explain returns why a kind of data is missing and what would provide it. The run's own reason,
+// if it has one, comes first: asking for a probe that was there helps nobody.
 func (p *Pass) Explain(n Need) string {
 	said := func(source, what string) string {
 		for _, s := range p.Record.Run.Sources {
@@ -68,8 +67,8 @@ func (p *Pass) Explain(n Need) string {
 	return why
 }
 
-// noRequests returns why no request was taken apart where traces were taken or
-// could not be; "" when none was asked for.
+// noRequests returns why no request was taken apart although traces were taken, or could not be;
+// "" if none was asked for. said is the source's own reason, "" without one.
 func (p *Pass) noRequests(said string) string {
 	a := p.Anatomy
 	switch {
@@ -101,7 +100,8 @@ func (p *Pass) missing(needs []Need) string {
 	return strings.Join(why, "; ")
 }
 
-// Has reports whether the record holds a kind of data in its steady span.
+// Has reports whether the record has a kind of data in its steady span; false for an unknown
+// kind.
 func (p *Pass) Has(n Need) bool {
 	switch n {
 	case NeedLoad:
