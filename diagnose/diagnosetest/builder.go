@@ -18,8 +18,11 @@ const (
 	duration = 10 * time.Second
 )
 
-// Builder composes the record of a synthetic run. Its methods change and return
-// it. Amounts are over the steady span of ten seconds.
+// Builder composes the record of a synthetic run. Its methods change and return it. Amounts are
+// over the steady span of ten seconds. Make one with New, Healthy or Idle.
+//
+// A near miss is worth as much as a hit: most tests start from Healthy, which queues everywhere
+// and must not be named, and add one fault.
 type Builder struct {
 	module      string
 	modules     []string
@@ -236,8 +239,8 @@ func (b *Builder) write(dir string) error {
 	return nil
 }
 
-// load writes histograms in which the mean is the latency and the tail three
-// times that, as queues make it.
+// load writes histograms with the latency as the mean and three times that in the tail, as queues
+// make it.
 func (b *Builder) load(w *record.Writer, steady record.Span) error {
 	for _, kind := range []record.Kind{record.Latency, record.Service} {
 		h := record.NewHistogram()

@@ -18,7 +18,7 @@ const (
 	shuffles = 400
 )
 
-// Coincidence tells whether what a series does goes with slow windows.
+// Coincidence says whether a series is high when windows are slow.
 type Coincidence struct {
 	Slow, Windows int // how many windows were slow, of how many
 	// InSlow and Elsewhere are the series' mean in slow windows (or the window
@@ -29,9 +29,10 @@ type Coincidence struct {
 	Chance float64
 }
 
-// Coincide compares a series in slow windows and elsewhere, with windows
-// shuffled as the control. Chance is 1 when latency or the series was not
-// recorded, or no window was slow.
+// Coincide compares a series in slow windows and elsewhere, by a permutation test (Fisher 1935;
+// Good, Permutation Tests, 2000): the windows are shuffled, which keeps both distributions and
+// breaks only their order. Chance is 1 if latency or the series was not recorded, or no window
+// was slow.
 func (p *Set) Coincide(name, labels string) Coincidence {
 	latency := p.Series(record.LoadLatency, record.Labels("q", "p99")).Values
 	values := p.Series(name, labels).Values
