@@ -17,9 +17,9 @@ const (
 	mostHot = 64
 )
 
-// HotLines returns the lines of the service's own code that take most of its CPU or allocate
-// most, by the CPU and allocs profiles of a record; costliest first, 64 at most, each from 2 %.
-// Shares are 0 to 1. Empty if neither profile was taken.
+// HotLines returns the lines of the service's own code that take most of its CPU or
+// allocate most, by the CPU and allocs profiles of a record; costliest first, 64 at
+// most, each from 2 %. Shares are 0 to 1. Empty if neither profile was taken.
 func HotLines(rec *record.Record) []record.HotLine {
 	p := evidence.New(rec, nil)
 	lines := map[record.Frame]*record.HotLine{}

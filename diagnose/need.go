@@ -8,8 +8,8 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// how says what would provide a kind of data, for when nothing is known about why it is missing;
-// "" for an unknown kind.
+// how says what would provide a kind of data, for when nothing is known about why
+// it is missing; "" for an unknown kind.
 func how(n Need) string {
 	switch n {
 	case NeedLoad:
@@ -32,8 +32,9 @@ func how(n Need) string {
 	return ""
 }
 
-// Explain returns why a kind of data is missing and what would provide it. The run's own reason,
-// if it has one, comes first: asking for a probe that was there helps nobody.
+// Explain returns why a kind of data is missing and what would provide it. The
+// run's own reason, if it has one, comes first: asking for a probe that was there
+// helps nobody.
 func (p *Pass) Explain(n Need) string {
 	said := func(source, what string) string {
 		for _, s := range p.Record.Run.Sources {
@@ -67,8 +68,9 @@ func (p *Pass) Explain(n Need) string {
 	return why
 }
 
-// noRequests returns why no request was taken apart although traces were taken, or could not be;
-// "" if none was asked for. said is the source's own reason, "" without one.
+// noRequests returns why no request was taken apart although traces were taken, or
+// could not be; "" if none was asked for. said is the source's own reason, ""
+// without one.
 func (p *Pass) noRequests(said string) string {
 	a := p.Anatomy
 	switch {
@@ -100,8 +102,8 @@ func (p *Pass) missing(needs []Need) string {
 	return strings.Join(why, "; ")
 }
 
-// Has reports whether the record has a kind of data in its steady span; false for an unknown
-// kind.
+// Has reports whether the record has a kind of data in its steady span; false for
+// an unknown kind.
 func (p *Pass) Has(n Need) bool {
 	switch n {
 	case NeedLoad:

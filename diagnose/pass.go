@@ -8,15 +8,17 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Pass is one analyzer's view: the evidence of the record, which all share, what other analyzers
-// found, and what it reports besides findings. A Pass is used by one goroutine.
+// Pass is one analyzer's view: the evidence of the record, which all share, what
+// other analyzers found, and what it reports besides findings. A Pass is used by
+// one goroutine.
 type Pass struct {
 	*evidence.Set
 
 	analyzers map[string]Analyzer
 	results   map[string][]Finding
 	rejected  []record.Rejected
-	// reached holds, by cause, the functions on the way to where it makes requests wait.
+	// reached holds, by cause, the functions on the way to where it makes requests
+	// wait.
 	reached  map[string][]string
 	unjudged []record.NotJudged
 }
@@ -30,8 +32,8 @@ func newPass(rec *record.Record, a *record.Anatomy) *Pass {
 	}
 }
 
-// Findings returns what an analyzer named in After found; nil if it found nothing, or was not run
-// for want of data.
+// Findings returns what an analyzer named in After found; nil if it found nothing,
+// or was not run for want of data.
 func (p *Pass) Findings(analyzer string) []Finding { return p.results[analyzer] }
 
 // Found reports whether one of the analyzers named in After found a cause that is worth
@@ -47,9 +49,9 @@ func (p *Pass) Found(analyzers []string) bool {
 	return false
 }
 
-// FoundIn reports whether an analyzer of one of the stages found a cause worth reporting that
-// limits the service; what only qualifies the measurement does not count. It is for analyzers
-// that run Last.
+// FoundIn reports whether an analyzer of one of the stages found a cause worth
+// reporting that limits the service; what only qualifies the measurement does not
+// count. It is for analyzers that run Last.
 func (p *Pass) FoundIn(stages ...Stage) bool {
 	for name, findings := range p.results {
 		a := p.analyzers[name]
@@ -66,8 +68,9 @@ func (p *Pass) FoundIn(stages ...Stage) bool {
 	return false
 }
 
-// Reject notes a cause that was considered and does not limit, and the figure that shows it. The
-// report lists these, so that a reader who suspects the cause need not measure again.
+// Reject notes a cause that was considered and does not limit, and the figure that
+// shows it. The report lists these, so that a reader who suspects the cause need
+// not measure again.
 func (p *Pass) Reject(cause, format string, args ...any) {
 	r := record.Rejected{Cause: cause, Why: fmt.Sprintf(format, args...)}
 	if !slices.Contains(p.rejected, r) {
@@ -81,19 +84,20 @@ func (p *Pass) Unjudged(cause, format string, args ...any) {
 }
 
 const (
-	// leastSamples is the number of samples of a CPU profile from which a share means something:
-	// with 100, a share of 15 % has a standard error of 3.6 points.
+	// leastSamples is the number of samples of a CPU profile from which a share
+	// means something: with 100, a share of 15 % has a standard error of 3.6
+	// points.
 	leastSamples = 100
-	// idleGain is the largest gain, from all of the service's CPU together, at which no single
-	// use of it can matter.
+	// idleGain is the largest gain, from all of the service's CPU together, at
+	// which no single use of it can matter.
 	idleGain = 1.15
 	// leastNamed is the part of the CPU that must have function names.
 	leastNamed = 0.5
 )
 
-// Sampled reports whether the CPU profile is good enough for shares. If it is not, the cause is
-// noted as not judged, unless few samples are the answer: a service that hardly runs is not
-// stopped by its CPU.
+// Sampled reports whether the CPU profile is good enough for shares. If it is not,
+// the cause is noted as not judged, unless few samples are the answer: a service
+// that hardly runs is not stopped by its CPU.
 func (p *Pass) Sampled(u *evidence.Use, cause string) bool {
 	if u.Named() < leastNamed {
 		p.Unjudged(cause, "%s of the CPU profile has no function names", Percent(1-u.Named()))

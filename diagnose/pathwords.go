@@ -12,18 +12,19 @@ import (
 )
 
 const (
-	// pathLines is how many lines of a path are printed, and leastLine the part of request time
-	// from which a line, or a part of one, is printed.
+	// pathLines is how many lines of a path are printed, and leastLine the part of
+	// request time from which a line, or a part of one, is printed.
 	pathLines = 7
 	leastLine = 0.03
-	// onWay is the part of a function's time in one function it calls, from which the function
-	// only leads there.
+	// onWay is the part of a function's time in one function it calls, from which
+	// the function only leads there.
 	onWay = 0.7
 	// pathDepth is how many waits for one another a line follows.
 	pathDepth = 3
 )
 
-// pathTold words where a request's time goes, longest first. The shares of the lines sum to 1.
+// pathTold words where a request's time goes, longest first. The shares of the
+// lines sum to 1.
 func (p *Pass) pathTold() []record.LedgerPath {
 	var list []record.LedgerPath
 	rest := 0.0
@@ -73,8 +74,8 @@ func (p *Pass) lineOf(n record.PathNode) string {
 	return p.behindWords(n, 1)
 }
 
-// behindWords words a wait for a goroutine, and what that goroutine does meanwhile. It follows
-// such waits pathDepth deep: beyond that nobody reads on.
+// behindWords words a wait for a goroutine, and what that goroutine does meanwhile.
+// It follows such waits pathDepth deep: beyond that nobody reads on.
 func (p *Pass) behindWords(n record.PathNode, depth int) string {
 	text := p.waitWords(n)
 	var does []string
@@ -163,7 +164,8 @@ func named(f record.Frame) string {
 	return fmt.Sprintf("%s (%s)", name, at)
 }
 
-// waitVerbs words what a goroutine that waits does. Kinds without an entry print their name.
+// waitVerbs words what a goroutine that waits does. Kinds without an entry print
+// their name.
 var waitVerbs = map[callstack.Wait]string{
 	callstack.PoolWait:     "waiting for a database connection of the pool",
 	callstack.ConnectWait:  "waiting for a database connection to open",
@@ -190,8 +192,9 @@ var waitVerbs = map[callstack.Wait]string{
 	callstack.OtherWait:    "waiting for the runtime",
 }
 
-// ranWords words what runs below a node: the function in which the work divides, and its parts.
-// Functions that only lead there are skipped; a handler's own name says nothing about its time.
+// ranWords words what runs below a node: the function in which the work divides,
+// and its parts. Functions that only lead there are skipped; a handler's own name
+// says nothing about its time.
 func ranWords(n record.PathNode) string {
 	at := n
 	for {

@@ -6,8 +6,9 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Promise writes the largest of the gains into a finding, unless it promises more already. Gains
-// are alternatives, by different models of the same removal; they never add up.
+// Promise writes the largest of the gains into a finding, unless it promises more
+// already. Gains are alternatives, by different models of the same removal; they
+// never add up.
 func Promise(f *Finding, gains ...laws.Gain) {
 	for _, g := range gains {
 		if g.Factor > f.GainCeiling {

@@ -8,10 +8,11 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Run judges a record with a suite. a is nil when no trace was taken apart. Causes that could not
-// be judged for want of data are listed with the reason; an analyzer that fails (on a profile
-// that does not parse) leaves its causes not judged, and the others are judged all the same. The
-// error is non-nil only for an invalid suite or a nil record.
+// Run judges a record with a suite. a is nil when no trace was taken apart. Causes
+// that could not be judged for want of data are listed with the reason; an analyzer
+// that fails (on a profile that does not parse) leaves its causes not judged, and
+// the others are judged all the same. The error is non-nil only for an invalid
+// suite or a nil record.
 func Run(rec *record.Record, a *record.Anatomy, suite []Analyzer) (record.Findings, error) {
 	if rec == nil {
 		return record.Findings{}, errors.New("diagnose: no record")
@@ -68,12 +69,12 @@ func stagesOf(suite []Analyzer) map[string]Stage {
 	return stages
 }
 
-// hedgeShare is the part of the request below which a wait may be the queue that busy CPUs make;
-// a longer one is where most requests wait whatever the CPUs do.
+// hedgeShare is the part of the request below which a wait may be the queue that
+// busy CPUs make; a longer one is where most requests wait whatever the CPUs do.
 const hedgeShare = 0.5
 
-// hedge lowers the confidence of waits in a run that does not know how busy the CPUs were, since
-// that is what distinguishes a cause from a symptom.
+// hedge lowers the confidence of waits in a run that does not know how busy the
+// CPUs were, since that is what distinguishes a cause from a symptom.
 func (p *Pass) hedge(stage Stage, findings []Finding) {
 	if !math.IsNaN(p.CPU().HostUse()) || stage != Database && stage != Wait {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Code distinguishes the user's code from the libraries it uses. The zero value goes by file
-// names alone.
+// Code distinguishes the user's code from the libraries it uses. The zero value
+// goes by file names alone.
 type Code struct {
 	// Module is the target's main module path; empty when it is not known (only
 	// net/http/pprof was reachable), and then file names decide.
@@ -97,8 +97,8 @@ func (c Code) Place(stack []record.Frame) (f record.Frame, ok bool) {
 // mostCallers bounds how many callers of a place are named.
 const mostCallers = 4
 
-// Callers returns the user's frames above a place of a stack, innermost first, four at most: what
-// runs too often is called by one of them.
+// Callers returns the user's frames above a place of a stack, innermost first, four
+// at most: what runs too often is called by one of them.
 func (c Code) Callers(stack []record.Frame, place record.Frame) (callers []record.Frame) {
 	for _, f := range stack[1+slices.Index(stack, place):] {
 		if c.User(f) && len(callers) < mostCallers {
@@ -120,9 +120,9 @@ func stub(file string) bool {
 	return false
 }
 
-// wraps reports whether a function wraps the one it calls, and has its name: a Lock that counts
-// and locks, a Sleep that draws its length. Nothing can be changed there; its caller is the
-// place.
+// wraps reports whether a function wraps the one it calls, and has its name: a Lock
+// that counts and locks, a Sleep that draws its length. Nothing can be changed
+// there; its caller is the place.
 func wraps(stack []record.Frame, i int) bool {
 	if i == 0 {
 		return false

@@ -6,8 +6,8 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// shot identifies a profile of an instant: its type, and whether it is the one at the end of the
-// steady span.
+// shot identifies a profile of an instant: its type, and whether it is the one at
+// the end of the steady span.
 type shot struct {
 	typ  string
 	last bool

@@ -143,8 +143,9 @@ func judge(t testing.TB, suite []diagnose.Analyzer, from Fixture) record.Finding
 	return out
 }
 
-// check holds every finding to what the contract promises its readers: a rank, a title on one
-// line, evidence, a remedy, a share of something and a gain within bounds.
+// check holds every finding to what the contract promises its readers: a rank, a
+// title on one line, evidence, a remedy, a share of something and a gain within
+// bounds.
 func check(t testing.TB, f record.Finding, i int) {
 	t.Helper()
 	switch {

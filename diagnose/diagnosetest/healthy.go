@@ -29,9 +29,10 @@ func PoolWait() []string {
 // IndexPlan is the plan of a statement that an index serves.
 const IndexPlan = `[{"Plan":{"Node Type":"Index Scan","Relation Name":"orders","Index Name":"orders_uid","Index Cond":"(uid = $1)","Total Cost":8.44,"Plan Rows":10}}]`
 
-// Healthy is a service with PostgreSQL and the generator on one host of two CPUs, under a closed
-// loop that saturates them: requests queue for the CPU, for a connection of a bounded pool and
-// for the database, because they have to queue somewhere. Nothing is wrong with it.
+// Healthy is a service with PostgreSQL and the generator on one host of two CPUs,
+// under a closed loop that saturates them: requests queue for the CPU, for a
+// connection of a bounded pool and for the database, because they have to queue
+// somewhere. Nothing is wrong with it.
 func Healthy() *Builder {
 	b := New(64, 16*time.Millisecond).CPU(2, 1.96, 0.98, 0.26, 0.66)
 	b.Gauge(record.DBMax, "", 100).Gauge(record.DBBlocked, "", 0).Gauge(record.DBBackends, record.Labels("state", "active"), 3)

@@ -18,8 +18,8 @@ func (b *Builder) Asks(kind record.OperationKind, text string, calls int64, each
 	return b
 }
 
-// Undated says that no call of the operation added last had a deadline, and how long the
-// longest took.
+// Undated says that no call of the operation added last had a deadline, and how
+// long the longest took.
 func (b *Builder) Undated(longest time.Duration) *Builder {
 	op := &b.operations.Operations[len(b.operations.Operations)-1]
 	op.NoDeadline, op.MaxNS = op.Calls, int64(longest)

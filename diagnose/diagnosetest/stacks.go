@@ -12,9 +12,9 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Stack makes a stack from frames written "function" or "function@file:line", innermost first.
-// Frames without a file get one in GOROOT or in the module cache, as their package says, so that
-// they are not the user's.
+// Stack makes a stack from frames written "function" or "function@file:line",
+// innermost first. Frames without a file get one in GOROOT or in the module cache,
+// as their package says, so that they are not the user's.
 func Stack(frames ...string) []record.Frame {
 	stack := make([]record.Frame, len(frames))
 	for i, text := range frames {

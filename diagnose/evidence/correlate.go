@@ -29,10 +29,10 @@ type Coincidence struct {
 	Chance float64
 }
 
-// Coincide compares a series in slow windows and elsewhere, by a permutation test (Fisher 1935;
-// Good, Permutation Tests, 2000): the windows are shuffled, which keeps both distributions and
-// breaks only their order. Chance is 1 if latency or the series was not recorded, or no window
-// was slow.
+// Coincide compares a series in slow windows and elsewhere, by a permutation test
+// (Fisher 1935; Good, Permutation Tests, 2000): the windows are shuffled, which
+// keeps both distributions and breaks only their order. Chance is 1 if latency or
+// the series was not recorded, or no window was slow.
 func (p *Set) Coincide(name, labels string) Coincidence {
 	latency := p.Series(record.LoadLatency, record.Labels("q", "p99")).Values
 	values := p.Series(name, labels).Values

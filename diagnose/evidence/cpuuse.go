@@ -8,8 +8,8 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Use is what the target spent its CPU on, by its CPU profile. Shares are parts of all its
-// samples but those of idle marking.
+// Use is what the target spent its CPU on, by its CPU profile. Shares are parts of
+// all its samples but those of idle marking.
 type Use struct {
 	// Samples is how many samples it rests on; a share's standard error is
 	// sqrt(share*(1-share)/Samples).
@@ -28,9 +28,9 @@ type usage struct {
 	roles  callstack.Role
 }
 
-// Use returns the CPU profile by domain. Marking that the collector did on CPUs with nothing else
-// to do costs nothing and is left out. The error says why there is no profile, or what does not
-// parse.
+// Use returns the CPU profile by domain. Marking that the collector did on CPUs
+// with nothing else to do costs nothing and is left out. The error says why there
+// is no profile, or what does not parse.
 func (p *Set) Use() (*Use, error) {
 	return p.use.try(p.readUse)
 }

@@ -20,8 +20,8 @@ const (
 	bursts = 3
 	// followedMost is the part of a wait's time that, if followed, stands for the rest.
 	followedMost = 0.5
-	// again is how often a request waits at one place from which what wakes it there is not what
-	// it waits for.
+	// again is how often a request waits at one place from which what wakes it
+	// there is not what it waits for.
 	again = 2
 )
 
@@ -34,9 +34,9 @@ type piece struct {
 	from  record.Frame
 }
 
-// divider turns waits for goroutines into what those do meanwhile, where they work for the
-// request alone: its own goroutines, or a worker without a queue. Waits for what others hold stay
-// as they are, since there the holding matters.
+// divider turns waits for goroutines into what those do meanwhile, where they work
+// for the request alone: its own goroutines, or a worker without a queue. Waits for
+// what others hold stay as they are, since there the holding matters.
 type divider struct {
 	p      *Set
 	queues map[string]bool // by state and place
@@ -76,8 +76,8 @@ func (d *divider) key(part record.Part) string {
 	return string(part.State) + " " + at.Function + ":" + strconv.Itoa(at.Line)
 }
 
-// queue reports whether more requests wait here than workers can have in hand, by Little's law:
-// the rate times the wait is the number that wait at a time.
+// queue reports whether more requests wait here than workers can have in hand, by
+// Little's law: the rate times the wait is the number that wait at a time.
 func (d *divider) queue(part record.Part, burst bool) bool {
 	e := d.p.Ender(part)
 	if e.By != ByWorker || d.p.Event(part) {
@@ -88,11 +88,11 @@ func (d *divider) queue(part record.Part, burst bool) bool {
 	return waiting > crowd*workers || burst && workers < 2
 }
 
-// Event reports whether waits end by an event that all who wait are told of: a closed channel or
-// Cond.Broadcast, by a goroutine that had nothing to do until then. A goroutine that works for
-// most of the wait answers each request by closing a channel of the request's own, and is a
-// queue. So are several workers that wake all waiters whenever one of them is done: those whose
-// turn it was not wait again.
+// Event reports whether waits end by an event that all who wait are told of: a
+// closed channel or Cond.Broadcast, by a goroutine that had nothing to do until
+// then. A goroutine that works for most of the wait answers each request by closing
+// a channel of the request's own, and is a queue. So are several workers that wake
+// all waiters whenever one of them is done: those whose turn it was not wait again.
 func (p *Set) Event(part record.Part) bool {
 	if !callstack.Broadcasts(part.Waker) {
 		return false
@@ -143,8 +143,8 @@ func (d *divider) divide(part record.Part) []piece {
 	return d.behind(whole, only)
 }
 
-// timed reports whether workers wait for a timer while requests wait for them: a batch that a
-// ticker flushes, and no queue.
+// timed reports whether workers wait for a timer while requests wait for them: a
+// batch that a ticker flushes, and no queue.
 func (d *divider) timed(part record.Part) bool {
 	var timed, followed int64
 	for _, c := range part.Behind {
@@ -168,7 +168,8 @@ func elsewhere(kind callstack.Wait) bool {
 	return false
 }
 
-// behind divides a wait by its chains. If most of it was followed, the rest is taken to be alike.
+// behind divides a wait by its chains. If most of it was followed, the rest is
+// taken to be alike.
 func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 	var followed int64
 	for _, c := range whole.part.Behind {

@@ -29,14 +29,14 @@ type Ender struct {
 	Workers float64
 }
 
-// ownPerWait is how many goroutines a request must start, per wait for one, for them to be its
-// own: below half of one, most requests wait for another's.
+// ownPerWait is how many goroutines a request must start, per wait for one, for
+// them to be its own: below half of one, most requests wait for another's.
 const ownPerWait = 0.5
 
-// Ender returns who ends a part's waits. A closure of a function on the request's own stack, or
-// of what is inlined there, is the request's own goroutine. So is any other while requests start
-// goroutines and the number of those with the same beginning differs between the goroutine
-// profiles: that of a pool does not.
+// Ender returns who ends a part's waits. A closure of a function on the request's
+// own stack, or of what is inlined there, is the request's own goroutine. So is any
+// other while requests start goroutines and the number of those with the same
+// beginning differs between the goroutine profiles: that of a pool does not.
 func (p *Set) Ender(part record.Part) Ender {
 	waker := part.Waker
 	e := Ender{Entry: Entry(waker)}

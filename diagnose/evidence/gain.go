@@ -108,8 +108,8 @@ type Work struct {
 }
 
 // Ran bounds what removing work could gain. It frees CPUs, shortens the requests
-// that do it, and frees the goroutine or lock it runs inside of: where requests queue for
-// that one, the work is worth its part of it, however idle the CPUs are.
+// that do it, and frees the goroutine or lock it runs inside of: where requests
+// queue for that one, the work is worth its part of it, however idle the CPUs are.
 func (p *Set) Ran(w Work) laws.Gain {
 	m, c := p.Model(false), p.CPU()
 	cut := laws.Cut{Busy: map[string]float64{}}

@@ -18,8 +18,8 @@ type Snapshot struct {
 	Stacks []Sample      // Value is how many stood there
 }
 
-// Snapshots returns the goroutine profiles in order of time; nil if there are none. The error
-// says which does not parse.
+// Snapshots returns the goroutine profiles in order of time; nil if there are none.
+// The error says which does not parse.
 func (p *Set) Snapshots() ([]Snapshot, error) {
 	return p.snapshots.try(p.readSnapshots)
 }
@@ -56,8 +56,8 @@ func (p *Set) readSnapshots() ([]Snapshot, error) {
 	return list, nil
 }
 
-// Alive returns how many goroutines that began in a function there were in each snapshot; nil
-// without snapshots.
+// Alive returns how many goroutines that began in a function there were in each
+// snapshot; nil without snapshots.
 func (p *Set) Alive(entry string) []int64 {
 	snapshots, err := p.Snapshots()
 	if err != nil {

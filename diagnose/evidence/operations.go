@@ -9,8 +9,8 @@ import (
 	"github.com/redline-go/redline/record/statement"
 )
 
-// Asked is one statement as the service sent it, counted by the hooks of redline's build: exact,
-// whichever database answers. Counts are of the steady span.
+// Asked is one statement as the service sent it, counted by the hooks of redline's
+// build: exact, whichever database answers. Counts are of the steady span.
 type Asked struct {
 	// Text is the statement without its constants, and what tells it from others.
 	Text   string
@@ -76,14 +76,15 @@ func (p *Set) Operations() *record.Operations {
 	return p.operations.get(p.readOperations).operations
 }
 
-// Asked returns the statements that the hooks counted, by their time, longest first; none if the
-// target has no hooks or its database is used in ways they do not see.
+// Asked returns the statements that the hooks counted, by their time, longest
+// first; none if the target has no hooks or its database is used in ways they do
+// not see.
 func (p *Set) Asked() []Asked {
 	return p.operations.get(p.readOperations).statements
 }
 
-// AskedAs returns what the hooks counted of a statement, by the text that the server shows. ok is
-// false if they do not know it.
+// AskedAs returns what the hooks counted of a statement, by the text that the
+// server shows. ok is false if they do not know it.
 func (p *Set) AskedAs(text string) (a Asked, ok bool) {
 	form := statement.Normal(text)
 	for _, a := range p.Asked() {

@@ -8,12 +8,13 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// leastBehind is the part of request time from which the object of a queue is a resource: below
-// it the queue comes and goes.
+// leastBehind is the part of request time from which the object of a queue is a
+// resource: below it the queue comes and goes.
 const leastBehind = 0.2
 
-// serial is a goroutine or a lock that requests queue for. It is always busy, so it bounds the
-// rate at servers over the time that each request takes of it (utilisation law).
+// serial is a goroutine or a lock that requests queue for. It is always busy, so it
+// bounds the rate at servers over the time that each request takes of it
+// (utilisation law).
 type serial struct {
 	laws.Resource
 	inside func(usage) bool // whether a CPU sample was taken inside it

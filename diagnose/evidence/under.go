@@ -8,8 +8,8 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// leastUnder is the part of the CPU inside a lock that one kind of work needs to be what is done
-// under it.
+// leastUnder is the part of the CPU inside a lock that one kind of work needs to be
+// what is done under it.
 const leastUnder = 0.4
 
 // deeds word what CPU is spent on, as what a function does.
@@ -23,9 +23,10 @@ var deeds = []struct {
 	{callstack.DBClient, "calls the database's client"},
 }
 
-// Under words the work that is done while requests wait for a lock: "store.(*Book).Add sorts
-// (slices.SortFunc)". more are functions known to hold it, besides those that the trace saw. ""
-// if the profile does not show one kind of work.
+// Under words the work that is done while requests wait for a lock:
+// "store.(*Book).Add sorts (slices.SortFunc)". more are functions known to hold it,
+// besides those that the trace saw. "" if the profile does not show one kind of
+// work.
 func (p *Set) Under(site Site, more ...string) string {
 	use, err := p.Use()
 	if err != nil {
@@ -73,8 +74,9 @@ func (p *Set) Under(site Site, more ...string) string {
 	return ""
 }
 
-// ReadyPart returns the part of a wait, 0 to 1, in which the goroutine that would end it was
-// ready to run and had no CPU; 0 if less than half of the wait was followed.
+// ReadyPart returns the part of a wait, 0 to 1, in which the goroutine that would
+// end it was ready to run and had no CPU; 0 if less than half of the wait was
+// followed.
 func (p *Set) ReadyPart(site Site) float64 {
 	return p.partOf(site, func(kind callstack.Wait) bool { return kind == callstack.Queued })
 }

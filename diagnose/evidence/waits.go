@@ -108,11 +108,12 @@ type siteKey struct {
 }
 
 const (
-	// FewRequests: below it the mean request depends on a few, and a share has a standard error
-	// above 0.1 (0.5/√20). What rests on them is of medium confidence at most.
+	// FewRequests: below it the mean request depends on a few, and a share has a
+	// standard error above 0.1 (0.5/√20). What rests on them is of medium
+	// confidence at most.
 	FewRequests = 20
-	// leastCoverage is the part of the requests that must have been taken apart where they are
-	// few, for those to represent the others.
+	// leastCoverage is the part of the requests that must have been taken apart
+	// where they are few, for those to represent the others.
 	leastCoverage = 0.5
 )
 

@@ -1,7 +1,7 @@
-// Package explain words what redline knows about a cause: how it looks, how redline knows, what
-// to do about it with code before and after, and how to see that it helped. The terminal's text
-// and the pages of docs/causes/ are made from the analyzers' own metadata, so that neither can
-// claim what the analyzers do not do.
+// Package explain words what redline knows about a cause: how it looks, how redline
+// knows, what to do about it with code before and after, and how to see that it
+// helped. The terminal's text and the pages of docs/causes/ are made from the
+// analyzers' own metadata, so that neither can claim what the analyzers do not do.
 package explain
 
 import (
@@ -56,7 +56,8 @@ func (c Causes) IDs() []string {
 	return ids
 }
 
-// List names every cause on a line of its own, by stage, cut to width cells (40 at least).
+// List names every cause on a line of its own, by stage, cut to width cells (40 at
+// least).
 func (c Causes) List(width int) string {
 	longest := 0
 	for _, p := range c {
@@ -94,8 +95,8 @@ type part struct {
 	code        string // language of the text, when it is code
 }
 
-// parts returns what is known about a cause, in the order of a reader's questions, without empty
-// parts.
+// parts returns what is known about a cause, in the order of a reader's questions,
+// without empty parts.
 func (p Page) parts() []part {
 	list := []part{
 		{title: "How it looks", text: p.Doc},
@@ -113,7 +114,8 @@ func (p Page) parts() []part {
 	return slices.DeleteFunc(list, func(p part) bool { return strings.TrimSpace(p.text) == "" })
 }
 
-// Text returns the page for a terminal of width cells, 60 at least. Code is not wrapped.
+// Text returns the page for a terminal of width cells, 60 at least. Code is not
+// wrapped.
 func (p Page) Text(width int) string {
 	const indent = "  "
 	room := max(width, 60) - len(indent)
@@ -147,8 +149,8 @@ func (p Page) Markdown() string {
 	return b.String()
 }
 
-// trim drops the blank lines around a text and the tabs that all of its lines begin with: a raw
-// string in code has both.
+// trim drops the blank lines around a text and the tabs that all of its lines begin
+// with: a raw string in code has both.
 func trim(text string) string {
 	lines := strings.Split(strings.Trim(text, "\n"), "\n")
 	for i := range lines {

@@ -17,8 +17,8 @@ package laws
 
 import "math"
 
-// Most bounds every factor. The gain has a pole where nothing remains, and near it the error of
-// the measured demand decides.
+// Most bounds every factor. The gain has a pole where nothing remains, and near it
+// the error of the measured demand decides.
 const Most = 50
 
 // What a gain is of.
@@ -27,9 +27,9 @@ const (
 	Latency    = "latency" // an open loop below saturation: the rate is given
 )
 
-// Full is the utilisation from which a resource counts as used up. A saturated host of two cores
-// measures 0.95 to 1.0, because of moments between a wake-up and the run; services that wait for
-// something stay below 0.9.
+// Full is the utilisation from which a resource counts as used up. A saturated host
+// of two cores measures 0.95 to 1.0, because of moments between a wake-up and the
+// run; services that wait for something stay below 0.9.
 const Full = 0.92
 
 // Resource serves requests, a bounded number at a time.
@@ -162,8 +162,8 @@ func (c Cut) nothing() bool {
 }
 
 // shorter returns by which factor a client comes round faster (in an open loop: by
-// which the response gets shorter); +Inf where the response is unknown, or in an open loop
-// that is saturated, where requests are due however long others take.
+// which the response gets shorter); +Inf where the response is unknown, or in an
+// open loop that is saturated, where requests are due however long others take.
 func (m Model) shorter(cut Cut) float64 {
 	if !(m.Response > 0) || m.Open && m.Saturated() {
 		return math.Inf(1)

@@ -12,8 +12,9 @@ import (
 	"github.com/redline-go/redline/stat"
 )
 
-// around looks up what the service and its host went through, window by window. A request is
-// shorter than most series' windows, so it is the company it kept, never proof of a cause.
+// around looks up what the service and its host went through, window by window. A
+// request is shorter than most series' windows, so it is the company it kept, never
+// proof of a cause.
 type around struct {
 	rec        *record.Record
 	width      time.Duration     // of the windows that usual is of
@@ -85,8 +86,8 @@ const (
 	bad    = 2
 )
 
-// latency says first of all whether the request was slow alone or with all others: the former
-// points at the request, the latter at the host.
+// latency says first of all whether the request was slow alone or with all others:
+// the former points at the request, the latter at the host.
 func (a *around) latency(s record.Span) string {
 	// At the resolution of the usual one: the largest of a wide window compares with
 	// those of other wide windows alone.
@@ -104,7 +105,8 @@ func (a *around) latency(s record.Span) string {
 	return fmt.Sprintf("%s: p99 was %s, %s is usual.", how, diagnose.Span(p99), diagnose.Span(a.usual))
 }
 
-// collector says in how many of the windows the garbage collector ran, and for how long.
+// collector says in how many of the windows the garbage collector ran, and for how
+// long.
 func (a *around) collector(s record.Span) string {
 	n := a.windows(s)
 	cycles := a.rec.Series(record.GCCycles, "", s).Values
@@ -133,7 +135,8 @@ func (a *around) collector(s record.Span) string {
 	return text + "."
 }
 
-// cpu says how busy the host was, with the kernel's run queue delay above a millisecond.
+// cpu says how busy the host was, with the kernel's run queue delay above a
+// millisecond.
 func (a *around) cpu(s record.Span) string {
 	busy, ok := a.sum(record.HostBusy, "", s)
 	cpus := a.most(record.HostCPUs, "", s)

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// tellable is the part of a request from which a stretch is a step of its own: with less, a
-	// long request would have hundreds.
+	// tellable is the part of a request from which a stretch is a step of its own:
+	// with less, a long request would have hundreds.
 	tellable = 0.06
 	// inRest is how many kinds of short stretches are named between two steps.
 	inRest = 3
@@ -27,7 +27,8 @@ type stretch struct {
 	at time.Duration
 }
 
-// steps describes a timeline: long stretches one by one, what lies between them by kind.
+// steps describes a timeline: long stretches one by one, what lies between them by
+// kind.
 func (t *describer) steps(line record.Timeline) []Step {
 	whole := line.Len()
 	var steps []Step
@@ -66,8 +67,8 @@ func sameLink(a, b record.Link) bool {
 	return a.Goroutine == b.Goroutine && a.State == b.State && a.Site == b.Site && a.Request == b.Request
 }
 
-// rest describes the short stretches between two steps: each kind that adds up to a step as one,
-// and the others together as one.
+// rest describes the short stretches between two steps: each kind that adds up to a
+// step as one, and the others together as one.
 func (t *describer) rest(between []stretch, whole time.Duration) []Step {
 	kinds := map[partKey]int{}
 	var steps []Step

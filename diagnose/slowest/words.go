@@ -8,8 +8,9 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// doing words what a request does, for "it ... at main.go:41": in the past tense, and without
-// terms that a reader who never opened an execution trace would have to look up.
+// doing words what a request does, for "it ... at main.go:41": in the past tense,
+// and without terms that a reader who never opened an execution trace would have to
+// look up.
 var doing = map[callstack.Wait]string{
 	callstack.Busy:         "ran on a CPU",
 	callstack.Queued:       "was ready to run, and waited for a CPU",

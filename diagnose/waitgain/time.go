@@ -7,13 +7,14 @@ import (
 )
 
 const (
-	// leastSlow windows must be slow, and at most mostSlow of all, for their order to mean
-	// anything: one slow window has one neighbour, and if most windows contain a slow request the
-	// tail has no time of its own.
+	// leastSlow windows must be slow, and at most mostSlow of all, for their order
+	// to mean anything: one slow window has one neighbour, and if most windows
+	// contain a slow request the tail has no time of its own.
 	leastSlow = 3
 	mostSlow  = 0.5
-	// chance is the probability, by shuffling windows, below which a series coincides with the
-	// slow ones. A wait whose series is no higher there than elsewhere does not make them slow.
+	// chance is the probability, by shuffling windows, below which a series
+	// coincides with the slow ones. A wait whose series is no higher there than
+	// elsewhere does not make them slow.
 	chance = 0.05
 )
 
@@ -41,8 +42,9 @@ func series(kind callstack.Wait) (name, labels string) {
 	return "", ""
 }
 
-// inTime compares a wait with time: its windows must be slow ones, or lead them. This is what
-// separates a tail that the wait causes from a tail that it merely is part of.
+// inTime compares a wait with time: its windows must be slow ones, or lead them.
+// This is what separates a tail that the wait causes from a tail that it merely is
+// part of.
 func inTime(p *diagnose.Pass, kind callstack.Wait) timing {
 	name, labels := series(kind)
 	if name == "" {

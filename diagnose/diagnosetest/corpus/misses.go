@@ -14,8 +14,9 @@ import (
 // to miss.
 const MissesFile = "misses.yaml"
 
-// Misses are the reasons, by the name of the case, why the diagnosis misses it. They are listed
-// so that a test fails when one is no longer missed, as well as when a new one is.
+// Misses are the reasons, by the name of the case, why the diagnosis misses it.
+// They are listed so that a test fails when one is no longer missed, as well as
+// when a new one is.
 type Misses map[string]string
 
 // ReadMisses reads the list beside the fixtures; without a list nothing is known

@@ -9,21 +9,22 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// leastBackground is the share of the service's CPU from which background work is reported. A
-// comparison of two runs (redline ab) can still show a tenth.
+// leastBackground is the share of the service's CPU from which background work is
+// reported. A comparison of two runs (redline ab) can still show a tenth.
 const leastBackground = 0.10
 
-// leastQueued is both the share of request time spent waiting for a CPU and the share of CPU
-// spent in the background from which the second causes the first. Both must be large: a short run
-// queue has many authors.
+// leastQueued is both the share of request time spent waiting for a CPU and the
+// share of CPU spent in the background from which the second causes the first. Both
+// must be large: a short run queue has many authors.
 const leastQueued = 0.3
 
 // Background finds work that serves no request and takes CPUs from the work that does.
 //
-// Rule: a goroutine is background when its samples begin in the service's own code, below no
-// connection, and when no chain of waits in the execution trace leads from a request to it. The
-// second half keeps out worker pools: they serve no connection either, yet they are the request
-// path. stall-index rebuilds an index every 2 ms; that is the model case.
+// Rule: a goroutine is background when its samples begin in the service's own code,
+// below no connection, and when no chain of waits in the execution trace leads from
+// a request to it. The second half keeps out worker pools: they serve no connection
+// either, yet they are the request path. stall-index rebuilds an index every 2 ms;
+// that is the model case.
 var Background = diagnose.Analyzer{
 	Name:  "background",
 	Stage: diagnose.CPUUse,
@@ -54,7 +55,8 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if err != nil || !p.Sampled(use, cause) {
 		return nil, err
 	}
-	// Without the trace a pool of workers looks like a background loop, so nothing is reported.
+	// Without the trace a pool of workers looks like a background loop, so nothing
+	// is reported.
 	all, ok := p.Beside()
 	if !ok {
 		return nil, nil
@@ -78,12 +80,13 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			},
 		}
 		diagnose.Promise(&f, p.Ran(evidence.Work{Share: b.Share}))
-		// The work can run later, elsewhere, or in small steps, so a lower gain counts as a
-		// defect than for work that an answer needs.
+		// The work can run later, elsewhere, or in small steps, so a lower gain
+		// counts as a defect than for work that an answer needs.
 		f.Confidence = confidence(p, f.GainCeiling, leastWorth)
 		if queued := p.Waits().Share(callstack.Queued); queued >= leastQueued && b.Share >= leastQueued {
-			// They compete for the CPUs and requests lose. What other programs on the host take
-			// does not excuse this work: the host has to share with both.
+			// They compete for the CPUs and requests lose. What other programs on
+			// the host take does not excuse this work: the host has to share with
+			// both.
 			diagnose.Promise(&f, p.Waited(queued))
 			if f.Confidence == record.Low {
 				f.Confidence = record.Medium
@@ -91,8 +94,9 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio,
 				"requests are ready to run and wait for a CPU for %s of their time", diagnose.Percent(queued)))
 		}
-		// A goroutine that a request started, and did not wait for, may be the request's own
-		// deferred work (an audit line, a cache write). From outside both look the same.
+		// A goroutine that a request started, and did not wait for, may be the
+		// request's own deferred work (an audit line, a cache write). From outside
+		// both look the same.
 		if b.Started {
 			f.Confidence = record.Low
 		}

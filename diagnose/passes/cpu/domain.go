@@ -9,51 +9,55 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// domain describes an analyzer of one use of CPU, a library or what is like one. The fields are
-// its rule: the roles counted, the share from which it is reported, the gain from which it is a
-// defect, and the words of the finding. run is the same for all.
+// domain describes an analyzer of one use of CPU, a library or what is like one.
+// The fields are its rule: the roles counted, the share from which it is reported,
+// the gain from which it is a defect, and the words of the finding. run is the same
+// for all.
 type domain struct {
 	name, doc string
 	cause     diagnose.Cause
 	roles     callstack.Role
 	// least is the share of the service's CPU from which the use is reported at all.
 	least float64
-	// worth is the gain of removing all of it from which it is a defect rather than what the
-	// service is for.
+	// worth is the gain of removing all of it from which it is a defect rather than
+	// what the service is for.
 	worth func(hot evidence.Hot) float64
-	// title names the use as the subject of the finding's title, as in "Encoding JSON", which
-	// takes 31 % of the CPU. It gets the leading place.
+	// title names the use as the subject of the finding's title, as in "Encoding
+	// JSON", which takes 31 % of the CPU. It gets the leading place.
 	title func(hot evidence.Hot) string
 	// remedy gets the place that uses most.
 	remedy func(hot evidence.Hot) string
-	// waits is a kind of wait that has the same origin, such as the lock of a logger: request
-	// time spent in it counts like CPU. Empty for most.
+	// waits is a kind of wait that has the same origin, such as the lock of a
+	// logger: request time spent in it counts like CPU. Empty for most.
 	waits callstack.Wait
-	// handed marks work whose amount depends on the value passed in, such as encoding. A helper
-	// that several functions call is then not the place: its largest caller is.
+	// handed marks work whose amount depends on the value passed in, such as
+	// encoding. A helper that several functions call is then not the place: its
+	// largest caller is.
 	handed bool
 }
 
-// Thresholds for the confidence of a use of CPU, as gains were all of it removed. A service may
-// well spend a third of its CPU on what it is for, which is worth 1.5x (product-api: JSON). Below
-// its threshold a use of CPU has low confidence: it could be tuned. The thresholds bound no gain;
-// the model does (laws).
+// Thresholds for the confidence of a use of CPU, as gains were all of it removed. A
+// service may well spend a third of its CPU on what it is for, which is worth 1.5x
+// (product-api: JSON). Below its threshold a use of CPU has low confidence: it
+// could be tuned. The thresholds bound no gain; the model does (laws).
 //
-// In shares of a saturated CPU, by Amdahl's law: 1.3x is 23 %, 1.4x is 29 %, 1.55x is 35 %, 1.85x
-// is 46 % and 4.3x is 77 %.
+// In shares of a saturated CPU, by Amdahl's law: 1.3x is 23 %, 1.4x is 29 %, 1.55x
+// is 35 %, 1.85x is 46 % and 4.3x is 77 %.
 const (
-	// leastWorth is for work that belongs in set-up or in the background, not in a request.
+	// leastWorth is for work that belongs in set-up or in the background, not in a
+	// request.
 	leastWorth = 1.3
-	// avoidable work has cheaper equivalents for most of what it does: handshakes, sorting,
-	// logging, small reads and writes.
+	// avoidable work has cheaper equivalents for most of what it does: handshakes,
+	// sorting, logging, small reads and writes.
 	avoidable = 1.4
-	// purposeful work is what some services are for: formatting, compressing, hashing, an
-	// algorithm of their own.
+	// purposeful work is what some services are for: formatting, compressing,
+	// hashing, an algorithm of their own.
 	purposeful = 1.55
 	// essential work is what many services are for: JSON, look-ups in maps.
 	essential = 1.85
-	// essentialFast is essential work that a fast library does already. The usual remedy, a
-	// faster encoder, has been applied, so the bar is that almost nothing else runs.
+	// essentialFast is essential work that a fast library does already. The usual
+	// remedy, a faster encoder, has been applied, so the bar is that almost nothing
+	// else runs.
 	essentialFast = 4.3
 )
 
@@ -68,16 +72,17 @@ func (d domain) analyzer() diagnose.Analyzer {
 	}
 }
 
-// run reports the domain once: share of CPU, plus the collector's work for what the domain
-// allocates, at the place that uses most. Where its waits outweigh its CPU, the finding is stated
-// in request time.
+// run reports the domain once: share of CPU, plus the collector's work for what the
+// domain allocates, at the place that uses most. Where its waits outweigh its CPU,
+// the finding is stated in request time.
 func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	use, err := p.Use()
 	if err != nil {
 		return nil, err
 	}
-	// Too few samples leave the share unknown, and Sampled says so. A domain with waits goes on:
-	// the trace shows requests queueing for a logger even if the profile is thin.
+	// Too few samples leave the share unknown, and Sampled says so. A domain with
+	// waits goes on: the trace shows requests queueing for a logger even if the
+	// profile is thin.
 	share := 0.0
 	if p.Sampled(use, d.cause.ID) {
 		share = use.Share(d.roles)
@@ -91,9 +96,9 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if share < d.least && waited < leastWaited {
 		return nil, nil
 	}
-	// An encoder that allocates is also paid for by the collector, in goroutines of its own. A
-	// profile shows no connection between the two; Garbage divides the collector's CPU by
-	// allocated bytes.
+	// An encoder that allocates is also paid for by the collector, in goroutines of
+	// its own. A profile shows no connection between the two; Garbage divides the
+	// collector's CPU by allocated bytes.
 	direct, garbage := share, p.Garbage(d.roles)
 	share += garbage
 	places := use.Places(d.roles)
@@ -118,8 +123,9 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Title += ", " + through
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), p.Waited(waited))
-	// Confidence is about how sick the service is, not how much this host lets it gain: beside a
-	// program that took half of the machine, address-rules' compiling gained only 1.28x.
+	// Confidence is about how sick the service is, not how much this host lets it
+	// gain: beside a program that took half of the machine, address-rules'
+	// compiling gained only 1.28x.
 	f.Confidence = confidence(p, max(f.GainCeiling, alone(p, share)), d.worth(hot))
 	if waited > share {
 		f.Share, f.ShareOf = waited, diagnose.OfRequest
@@ -143,30 +149,33 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// leastGarbage is the share of the service's CPU from which the collector's part is reported.
+// leastGarbage is the share of the service's CPU from which the collector's part is
+// reported.
 const leastGarbage = 0.01
 
-// leastWaited is the share of request time from which waits that belong to a domain count.
+// leastWaited is the share of request time from which waits that belong to a domain
+// count.
 const leastWaited = 0.20
 
-// wasteWorth is the threshold for what no service is for, such as compiling expressions per
-// request: any gain that a comparison can show is a defect.
+// wasteWorth is the threshold for what no service is for, such as compiling
+// expressions per request: any gain that a comparison can show is a defect.
 const wasteWorth = 1.1
 
-// alone is the gain that removing a share of the service's CPU would have on a host without other
-// programs, where CPUs bound the service. What others take bounds the gain on this host, not how
-// sick the service is. 0 where CPUs are idle.
+// alone is the gain that removing a share of the service's CPU would have on a host
+// without other programs, where CPUs bound the service. What others take bounds the
+// gain on this host, not how sick the service is. 0 where CPUs are idle.
 func alone(p *diagnose.Pass, share float64) float64 {
 	if !p.CPU().Saturated() {
 		return 0
 	}
-	// A share of 1 would promise infinity; profiles contain nothing but the cause now and then.
+	// A share of 1 would promise infinity; profiles contain nothing but the cause
+	// now and then.
 	return diagnose.Ceiling(min(0.99, share))
 }
 
-// confidence of a finding whose remedy could gain that much. The profile says where; the host
-// says whether CPU is the limit, and only then is confidence high. worth is the gain from which
-// the use is a defect.
+// confidence of a finding whose remedy could gain that much. The profile says
+// where; the host says whether CPU is the limit, and only then is confidence high.
+// worth is the gain from which the use is a defect.
 func confidence(p *diagnose.Pass, gain, worth float64) record.Confidence {
 	switch {
 	case gain < worth:
@@ -177,7 +186,8 @@ func confidence(p *diagnose.Pass, gain, worth float64) record.Confidence {
 	return record.Medium
 }
 
-// saturation returns how busy the CPUs were, as evidence; none when the host was not measured.
+// saturation returns how busy the CPUs were, as evidence; none when the host was
+// not measured.
 func saturation(p *diagnose.Pass) []record.Evidence {
 	c := p.CPU()
 	if use := c.Use(); use == use && c.CPUs > 0 {
@@ -195,8 +205,8 @@ func from(gain float64) func(evidence.Hot) float64 {
 	return func(evidence.Hot) float64 { return gain }
 }
 
-// callee names the library function that the place calls, or otherwise if the profile is not
-// clear about it.
+// callee names the library function that the place calls, or otherwise if the
+// profile is not clear about it.
 func callee(h evidence.Hot, otherwise string) string {
 	if h.Callee == "" {
 		return otherwise

@@ -10,17 +10,19 @@ import (
 )
 
 const (
-	// leastHot is the share of CPU in one function of the service itself. Where cost is spread
-	// (crew-roster, letter-press) the hottest own function has below 10 %.
+	// leastHot is the share of CPU in one function of the service itself. Where
+	// cost is spread (crew-roster, letter-press) the hottest own function has below
+	// 10 %.
 	leastHot = 0.25
 )
 
 // Hot finds the service's own hot functions.
 //
-// Needs a CPU profile. The rule leaves out whatever a more specific analyzer names: samples of
-// libraries, of allocation, and functions that mostly use maps, copies, system calls or atomics.
-// What is left is an algorithm, and no profile knows whether a better one exists. Hence the high
-// bar for confidence (purposeful), and a gain that assumes all of it gone.
+// Needs a CPU profile. The rule leaves out whatever a more specific analyzer names:
+// samples of libraries, of allocation, and functions that mostly use maps, copies,
+// system calls or atomics. What is left is an algorithm, and no profile knows
+// whether a better one exists. Hence the high bar for confidence (purposeful), and
+// a gain that assumes all of it gone.
 var Hot = diagnose.Analyzer{
 	Name:  "hot-function",
 	Stage: diagnose.CPUUse,
@@ -56,11 +58,11 @@ var Hot = diagnose.Analyzer{
 		if !ok || h.Work != 0 {
 			return nil, nil // maps, copies, system calls and atomics have analyzers of their own
 		}
-		// chartmuseum's handler once seemed hot with 37 %: it was the kernel sending the answer.
-		// Hottest counts sending apart.
+		// chartmuseum's handler once seemed hot with 37 %: it was the kernel
+		// sending the answer. Hottest counts sending apart.
 		name, worth := callstack.Short(h.Place.Function), purposeful
-		// Half of it suffices: where requests and background share a function, the finding is the
-		// same and only the threshold differs.
+		// Half of it suffices: where requests and background share a function, the
+		// finding is the same and only the threshold differs.
 		if share, most := use.Background(); share >= 0.5*h.Share && most.Function == h.Place.Function {
 			worth = leastWorth // it can run later, elsewhere, or at the pace that requests leave
 		}
@@ -78,8 +80,8 @@ var Hot = diagnose.Analyzer{
 		f.Evidence = append(f.Evidence, called(use, h.Place.Function)...)
 		f.Evidence = append(f.Evidence, saturation(p)...)
 		diagnose.Promise(&f, p.Ran(evidence.Work{Share: f.Share, Function: h.Place.Function}))
-		// Not sure: samples of a family of small functions, attributed to the function above
-		// them.
+		// Not sure: samples of a family of small functions, attributed to the
+		// function above them.
 		if f.Confidence = confidence(p, f.GainCeiling, worth); !h.Sure {
 			f.Confidence = record.Low
 		}

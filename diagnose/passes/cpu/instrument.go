@@ -9,15 +9,17 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence"
 )
 
-// leastInstrument is the share of the service's CPU from which instrumentation is reported. No
-// answer needs it, so anything that a comparison can show counts: a tenth, as for logging.
+// leastInstrument is the share of the service's CPU from which instrumentation is
+// reported. No answer needs it, so anything that a comparison can show counts: a
+// tenth, as for logging.
 const leastInstrument = 0.10
 
 // Instrument finds services that spend their CPU on their own metrics and traces.
 //
-// Middleware is the trap: it stands above the handler on every stack. Only samples whose
-// outermost library is the instrumentation, with no user code between it and the leaf, are its
-// own; otherwise every handler would be booked on the middleware that wraps it.
+// Middleware is the trap: it stands above the handler on every stack. Only samples
+// whose outermost library is the instrumentation, with no user code between it and
+// the leaf, are its own; otherwise every handler would be booked on the middleware
+// that wraps it.
 var Instrument = domain{
 	name: "instrumentation", roles: callstack.Instrument, least: leastInstrument, worth: from(wasteWorth),
 	doc: "Counts CPU samples inside metrics and tracing libraries and the middleware that they come with, from 10 % of the service's CPU.",
@@ -43,8 +45,9 @@ var Instrument = domain{
 		Verify: verify, Cases: []string{"fare-meters"},
 	},
 	remedy: func(h evidence.Hot) string {
-		// WithLabelValues and With hash each label's text under a lock, on every observation.
-		// prometheus/client_golang documents keeping the child as the way around it.
+		// WithLabelValues and With hash each label's text under a lock, on every
+		// observation. prometheus/client_golang documents keeping the child as the
+		// way around it.
 		if strings.Contains(h.Callee, "With") {
 			return fmt.Sprintf("Look the series up once, when the route is registered, and keep what With "+
 				"returns, instead of hashing its labels for each request at %s.", diagnose.At(h.Place))

@@ -8,9 +8,10 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence"
 )
 
-// Shares of the service's CPU from which a use is reported; see text.go. Balanced services of the
-// corpus spend 2 to 5 % on hashing, up to 25 % on compression (letter-press), and up to 40 % on
-// encryption on kept connections (tls-vault, which is no handshake).
+// Shares of the service's CPU from which a use is reported; see text.go. Balanced
+// services of the corpus spend 2 to 5 % on hashing, up to 25 % on compression
+// (letter-press), and up to 40 % on encryption on kept connections (tls-vault,
+// which is no handshake).
 const (
 	leastCrypto    = 0.15
 	leastHandshake = 0.12
@@ -23,11 +24,12 @@ const (
 
 // Crypto finds services that spend their CPU on hashing and signing.
 //
-// The gain must be large because most crypto is needed: a new password or signature has to be
-// checked once. What can be saved is checking the same one again (club-door runs bcrypt in every
-// request; its cost doubles with each step of its parameter). TLS is kept out by role, and so are
-// handshakes of database drivers: SCRAM's 4,096 rounds of HMAC (RFC 7677) look like password
-// hashing, but the cause is a pool that churns.
+// The gain must be large because most crypto is needed: a new password or signature
+// has to be checked once. What can be saved is checking the same one again
+// (club-door runs bcrypt in every request; its cost doubles with each step of its
+// parameter). TLS is kept out by role, and so are handshakes of database drivers:
+// SCRAM's 4,096 rounds of HMAC (RFC 7677) look like password hashing, but the cause
+// is a pool that churns.
 var Crypto = domain{
 	name: "crypto", roles: callstack.Crypto, least: leastCrypto, worth: from(purposeful),
 	doc:   "Counts CPU samples inside hashes, signatures and password hashes (not TLS), from 15 % of the service's CPU.",
@@ -53,10 +55,11 @@ var Crypto = domain{
 
 // Handshakes finds servers that spend their CPU on TLS handshakes.
 //
-// Each full handshake costs a private-key operation (RSA-2048 about ten times as much as ECDSA
-// P-256), a kept connection only symmetric encryption. So the share counts handshakes alone, and
-// connections per request would be the second witness. The finding names no place: who closes
-// connections is a setting of the server, its clients or a proxy.
+// Each full handshake costs a private-key operation (RSA-2048 about ten times as
+// much as ECDSA P-256), a kept connection only symmetric encryption. So the share
+// counts handshakes alone, and connections per request would be the second witness.
+// The finding names no place: who closes connections is a setting of the server,
+// its clients or a proxy.
 var Handshakes = domain{
 	name: "tls-handshakes", roles: callstack.Handshake, least: leastHandshake, worth: from(avoidable),
 	doc:   "Counts CPU samples inside TLS handshakes, from 12 % of the service's CPU.",
@@ -81,8 +84,9 @@ var Handshakes = domain{
 
 // Compress finds services that spend their CPU on compression.
 //
-// Making a compressor is not compressing: gzip.NewWriter allocates and clears some 750 KB, and a
-// lower level does not help there. Those samples are alloc-hot's, whose remedy is a pool.
+// Making a compressor is not compressing: gzip.NewWriter allocates and clears some
+// 750 KB, and a lower level does not help there. Those samples are alloc-hot's,
+// whose remedy is a pool.
 var Compress = domain{
 	name: "compress", roles: callstack.Compress, least: leastCompress, worth: from(purposeful),
 	doc:   "Counts CPU samples inside compressors and decompressors, from 15 % of the service's CPU.",
@@ -107,9 +111,9 @@ var Compress = domain{
 
 // Sort finds services that sort in every request.
 //
-// The comparison function is the user's, but it runs for the sort: its samples count here, and
-// the place is the line that sorts. Otherwise every less() would be a hot function whose remedy
-// is to optimise a comparison.
+// The comparison function is the user's, but it runs for the sort: its samples
+// count here, and the place is the line that sorts. Otherwise every less() would be
+// a hot function whose remedy is to optimise a comparison.
 var Sort = domain{
 	name: "sort", roles: callstack.Sort, least: leastSort, worth: from(avoidable),
 	doc:   "Counts CPU samples inside sorting functions, comparisons included, from 15 % of the service's CPU.",
@@ -133,8 +137,9 @@ var Sort = domain{
 
 // Reflect finds services that spend their CPU on reflection.
 //
-// JSON, formatting, loggers and database mappers reflect too; the outermost library decides, so
-// that only reflection which the user calls (or a package made of it) is counted here.
+// JSON, formatting, loggers and database mappers reflect too; the outermost library
+// decides, so that only reflection which the user calls (or a package made of it)
+// is counted here.
 var Reflect = domain{
 	name: "reflect", roles: callstack.Reflect, handed: true, least: leastReflect, worth: from(avoidable),
 	doc:   "Counts CPU samples inside reflection and the encoders, binders and validators made of it, from 15 % of the service's CPU.",
@@ -159,10 +164,11 @@ var Reflect = domain{
 
 // Clock finds services that read the clock or a random source too often.
 //
-// One read of the clock through the vDSO takes about 50 ns, one small read of the random source a
-// few hundred, so it takes thousands per request to reach a share. They are one cause, as both
-// come from a value read for each element where once would do. What net/http, the runtime and
-// database/sql read for their deadlines is not the user's to change.
+// One read of the clock through the vDSO takes about 50 ns, one small read of the
+// random source a few hundred, so it takes thousands per request to reach a share.
+// They are one cause, as both come from a value read for each element where once
+// would do. What net/http, the runtime and database/sql read for their deadlines is
+// not the user's to change.
 var Clock = domain{
 	name: "clock", roles: callstack.Clock, least: leastClock, worth: from(avoidable),
 	doc: "Counts CPU samples that the service's functions spend reading the clock or a random source, from 12 % of the service's CPU.",
@@ -190,9 +196,10 @@ var Clock = domain{
 
 // Router finds services that spend their CPU on finding the handler.
 //
-// gorilla/mux and its like try routes in order, each with an expression: cost grows with the
-// number of routes (tenant-gateway has 400), where a tree's grows with the path's length. A long
-// chain of middleware looks similar on a stack but is no matching.
+// gorilla/mux and its like try routes in order, each with an expression: cost grows
+// with the number of routes (tenant-gateway has 400), where a tree's grows with the
+// path's length. A long chain of middleware looks similar on a stack but is no
+// matching.
 var Router = domain{
 	name: "router", roles: callstack.Router, least: leastRouter, worth: from(avoidable),
 	doc:   "Counts CPU samples inside the matching of routes, from 15 % of the service's CPU.",

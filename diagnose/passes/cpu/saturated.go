@@ -10,15 +10,17 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// leastTargetCPU is the part of the CPUs that the service may use. Below it others keep the CPUs
-// busy (the database, the generator), and the service would not get the benefit of more.
+// leastTargetCPU is the part of the CPUs that the service may use. Below it others
+// keep the CPUs busy (the database, the generator), and the service would not get
+// the benefit of more.
 const leastTargetCPU = 0.85
 
 // Saturated finds services that use all CPUs with no single cause.
 //
-// It runs last, and only if no analyzer of memory or CPU found anything: this is the answer of a
-// healthy service under a closed loop, whose throughput rises until something is full (Denning
-// and Buzen 1978: the utilisation law). So it promises no gain and has low confidence always.
+// It runs last, and only if no analyzer of memory or CPU found anything: this is
+// the answer of a healthy service under a closed loop, whose throughput rises until
+// something is full (Denning and Buzen 1978: the utilisation law). So it promises
+// no gain and has low confidence always.
 var Saturated = diagnose.Analyzer{
 	Name:  "saturated",
 	Stage: diagnose.CPUUse,
@@ -53,8 +55,8 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !(part >= leastTargetCPU) || !c.Saturated() || p.FoundIn(diagnose.Memory, diagnose.CPUUse) {
 		return nil, nil
 	}
-	// The utilisation law, U = X·S: CPUs in use, divided by requests per second, is the CPU time
-	// per request, here in ns.
+	// The utilisation law, U = X·S: CPUs in use, divided by requests per second, is
+	// the CPU time per request, here in ns.
 	each := c.Target * 1e9 / p.Load().Rate
 	f := diagnose.Finding{
 		Cause: "cpu-saturated", Share: min(1, part), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: record.Low,
@@ -72,8 +74,9 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// costs lists where a request's CPU goes, largest domains only, as evidence. each is the CPU time
-// of a request in ns. From 2 %, below which a share is within the noise of a short profile.
+// costs lists where a request's CPU goes, largest domains only, as evidence. each
+// is the CPU time of a request in ns. From 2 %, below which a share is within the
+// noise of a short profile.
 func costs(use *evidence.Use, each float64) []record.Evidence {
 	table := []struct {
 		name  string

@@ -9,11 +9,12 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence"
 )
 
-// Shares of the service's CPU from which a use is reported: about twice what balanced services of
-// the corpus have (crew-roster, letter-press, short-links: formatting 2 to 8 %). JSON is reported
-// from just above theirs (3 to 15 %), since the order gateway's double encoding takes a fifth.
-// Whether it is a defect depends on what the remedy would gain, see leastWorth. Compiling an
-// expression belongs in no request, so a little of it is enough.
+// Shares of the service's CPU from which a use is reported: about twice what
+// balanced services of the corpus have (crew-roster, letter-press, short-links:
+// formatting 2 to 8 %). JSON is reported from just above theirs (3 to 15 %), since
+// the order gateway's double encoding takes a fifth. Whether it is a defect depends
+// on what the remedy would gain, see leastWorth. Compiling an expression belongs in
+// no request, so a little of it is enough.
 const (
 	leastJSON    = 0.16
 	leastLogging = 0.10
@@ -27,10 +28,10 @@ func standardJSON(h evidence.Hot) bool { return h.Callee == "" || strings.HasPre
 
 // JSON finds services that spend their CPU on JSON.
 //
-// Rule: the outermost library decides. An answer that is encoded into a compressor counts as
-// compression, JSON inside a logger as logging; the remedies differ. The gain must be 1.85x
-// because encoding answers is what many services do; with a fast encoder the remedy is already
-// applied, and only sending less remains.
+// Rule: the outermost library decides. An answer that is encoded into a compressor
+// counts as compression, JSON inside a logger as logging; the remedies differ. The
+// gain must be 1.85x because encoding answers is what many services do; with a fast
+// encoder the remedy is already applied, and only sending less remains.
 var JSON = domain{
 	name: "json", roles: callstack.JSON, handed: true, least: leastJSON,
 	doc: "Counts CPU samples inside JSON encoders and decoders, from 16 % of the service's CPU; a defect when removing it " +
@@ -71,9 +72,10 @@ var JSON = domain{
 
 // Logging finds services that spend their CPU on log lines.
 //
-// It has two signs, either of which suffices: CPU inside loggers, and requests that wait inside
-// one. A logger serialises its writers with a mutex, so a slow sink stops all requests while the
-// CPUs idle and the profile shows nothing (booking-trail).
+// It has two signs, either of which suffices: CPU inside loggers, and requests that
+// wait inside one. A logger serialises its writers with a mutex, so a slow sink
+// stops all requests while the CPUs idle and the profile shows nothing
+// (booking-trail).
 var Logging = domain{
 	name: "logging", roles: callstack.Logging | callstack.FileWrite, least: leastLogging, waits: callstack.LogWait,
 	worth: from(avoidable),
@@ -102,8 +104,9 @@ var Logging = domain{
 
 // RegexpCompile finds regular expressions compiled per request.
 //
-// Go's regexp compiles to an automaton and matches in linear time (Cox 2007), so compiling costs
-// many matches. A twentieth of the CPU suffices, because the remedy is one line and has no price.
+// Go's regexp compiles to an automaton and matches in linear time (Cox 2007), so
+// compiling costs many matches. A twentieth of the CPU suffices, because the remedy
+// is one line and has no price.
 var RegexpCompile = domain{
 	name: "regexp-compile", roles: callstack.RegexpCompile, least: leastCompile, worth: from(wasteWorth),
 	doc:   "Counts CPU samples inside regexp.Compile and the like, from 5 % of the service's CPU.",
@@ -129,8 +132,8 @@ var RegexpCompile = domain{
 
 // RegexpMatch finds services that spend their CPU on matching.
 //
-// Where RegexpCompile is found as well, it outranks this one: the matched expression is the one
-// just compiled, and it is fixed first.
+// Where RegexpCompile is found as well, it outranks this one: the matched
+// expression is the one just compiled, and it is fixed first.
 var RegexpMatch = domain{
 	name: "regexp-match", roles: callstack.RegexpMatch, least: leastMatch, worth: from(avoidable),
 	doc:   "Counts CPU samples inside matching of regular expressions, from 12 % of the service's CPU.",
@@ -154,9 +157,10 @@ var RegexpMatch = domain{
 
 // TemplateParse finds templates parsed per request.
 //
-// error-pages before v2.5.0 parses its page in each request; the finding once named the right
-// function but advised strconv, as all template work counted as formatting. html/template escapes
-// on the first execution of a parsed template, so that share is parsing's as well.
+// error-pages before v2.5.0 parses its page in each request; the finding once named
+// the right function but advised strconv, as all template work counted as
+// formatting. html/template escapes on the first execution of a parsed template, so
+// that share is parsing's as well.
 var TemplateParse = domain{
 	name: "template-parse", roles: callstack.TemplateParse, least: leastCompile, worth: from(wasteWorth),
 	doc:   "Counts CPU samples inside the parsing of templates, from 5 % of the service's CPU.",
@@ -185,8 +189,9 @@ var TemplateParse = domain{
 
 // Format finds services that spend their CPU on building strings.
 //
-// Formatting is what pages and reports are for, hence 1.55x. net/http formats headers and dates
-// by itself; those samples have no user function that could change them.
+// Formatting is what pages and reports are for, hence 1.55x. net/http formats
+// headers and dates by itself; those samples have no user function that could
+// change them.
 var Format = domain{
 	name: "format", roles: callstack.Format, handed: true, least: leastFormat,
 	worth: from(purposeful),
@@ -206,8 +211,8 @@ var Format = domain{
 		Verify: verify, Cases: []string{"payslip-lines", "crew-roster"},
 	},
 	remedy: func(h evidence.Hot) string {
-		// Executing a template cannot be replaced by strconv, which zoekt's result page was once
-		// advised to do.
+		// Executing a template cannot be replaced by strconv, which zoekt's result
+		// page was once advised to do.
 		if strings.HasPrefix(h.Callee, "template.(*Template).Execute") {
 			return fmt.Sprintf("At %s execute less of the template per request: keep parts that many answers "+
 				"share as rendered text, and hand it ready values instead of methods and nested fields; or "+

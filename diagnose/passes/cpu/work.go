@@ -10,20 +10,21 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// What the runtime and the kernel do for the service's own functions counts only where it is the
-// majority of a function: a function that looks something up is not the map's. From a fifth of
-// the service's CPU; balanced services of the corpus have below 5 % of each (short-links: its map
-// 1 %).
+// What the runtime and the kernel do for the service's own functions counts only
+// where it is the majority of a function: a function that looks something up is not
+// the map's. From a fifth of the service's CPU; balanced services of the corpus
+// have below 5 % of each (short-links: its map 1 %).
 const (
 	leastWork = 0.2
-	// leastCalls is the number of system calls that a request makes from one place. A server
-	// needs one read and one write, and a handler a few.
+	// leastCalls is the number of system calls that a request makes from one place.
+	// A server needs one read and one write, and a handler a few.
 	leastCalls = 8
 )
 
-// work describes an analyzer of what the runtime or the kernel does for functions of the service.
-// It differs from domain in what is counted: whole functions that mostly do this, not single
-// samples, so that the finding is about a function a reader can change.
+// work describes an analyzer of what the runtime or the kernel does for functions
+// of the service. It differs from domain in what is counted: whole functions that
+// mostly do this, not single samples, so that the finding is about a function a
+// reader can change.
 type work struct {
 	name, doc string
 	cause     diagnose.Cause
@@ -42,8 +43,8 @@ func (w work) analyzer() diagnose.Analyzer {
 	}
 }
 
-// run sums the functions whose main work is w.role, and names the largest. Functions come sorted
-// by share, so that the first one is it.
+// run sums the functions whose main work is w.role, and names the largest.
+// Functions come sorted by share, so that the first one is it.
 func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	use, err := p.Use()
 	if err != nil || !p.Sampled(use, w.cause.ID) {
@@ -82,8 +83,8 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// called names who calls a function, where most of its CPU comes one way. Often the caller has
-// the loop, and the remedy is there.
+// called names who calls a function, where most of its CPU comes one way. Often the
+// caller has the loop, and the remedy is there.
 func called(use *evidence.Use, function string) []record.Evidence {
 	callers := use.Through(function)
 	if len(callers) == 0 {
@@ -95,8 +96,9 @@ func called(use *evidence.Use, function string) []record.Evidence {
 
 // Map finds functions that spend their time in maps.
 //
-// Each use has its own remedy, and the wrong one is worse than none: a map that is searched was
-// once advised to be given its size. mapUse decides by the runtime's functions on the stack.
+// Each use has its own remedy, and the wrong one is worse than none: a map that is
+// searched was once advised to be given its size. mapUse decides by the runtime's
+// functions on the stack.
 var Map = work{
 	name: "maps", role: callstack.Map, worth: essential, title: "Filling and searching maps", more: mapUse,
 	doc: "Counts own functions that spend more than half of their CPU in the runtime's maps, growth included, from 20 % of the service's CPU.",
@@ -121,7 +123,8 @@ var Map = work{
 	},
 }.analyzer()
 
-// mapUse says what the maps are used for; a map that is searched needs no size. Always true.
+// mapUse says what the maps are used for; a map that is searched needs no size.
+// Always true.
 func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 	use, err := p.Use()
 	if err != nil {
@@ -148,8 +151,8 @@ func mapUse(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 
 // Copy finds functions that spend their time moving bytes.
 //
-// Growth of slices ends in memmove as well, but costs more in allocation and collection; those
-// functions are alloc-hot's.
+// Growth of slices ends in memmove as well, but costs more in allocation and
+// collection; those functions are alloc-hot's.
 var Copy = work{
 	name: "copies", role: callstack.Copy, worth: avoidable, title: "Moving bytes",
 	doc: "Counts own functions that spend more than half of their CPU moving or clearing memory, from 20 % of the service's CPU.",
@@ -174,8 +177,9 @@ var Copy = work{
 
 // Syscalls finds functions that read or write in small pieces.
 //
-// The profile alone cannot tell a large write from a thousand small ones: both are kernel time.
-// The trace counts the calls per request, so without it confidence is low.
+// The profile alone cannot tell a large write from a thousand small ones: both are
+// kernel time. The trace counts the calls per request, so without it confidence is
+// low.
 var Syscalls = work{
 	name: "small-io", role: callstack.SmallIO, worth: avoidable, title: "Reading or writing in small pieces",
 	doc: "Counts own functions that spend more than half of their CPU in read and write system calls with no " +
@@ -202,8 +206,9 @@ var Syscalls = work{
 	more: calls,
 }.analyzer()
 
-// calls counts the system calls per request at the finding's function, and returns false if they
-// are too few: the kernel then spends its time on their size, which no buffer saves.
+// calls counts the system calls per request at the finding's function, and returns
+// false if they are too few: the kernel then spends its time on their size, which
+// no buffer saves.
 func calls(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 	if !p.Has(diagnose.NeedAnatomy) {
 		f.Confidence = record.Low
@@ -218,8 +223,8 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 			times += part.Times
 		}
 	}
-	// distribution's catalogue walks a directory in each request and was advised a buffer before
-	// stat. Metadata needs a cache of its own.
+	// distribution's catalogue walks a directory in each request and was advised a
+	// buffer before stat. Metadata needs a cache of its own.
 	if use, err := p.Use(); err == nil {
 		if asks := use.In(hot.Place.Function, callstack.FileMeta); asks > 0.5*use.In(hot.Place.Function, callstack.SmallIO) {
 			f.Title = fmt.Sprintf("Asking the file system for names and attributes takes %s of the service's "+
@@ -241,18 +246,20 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 	return true
 }
 
-// copies reports whether io.Copy made a system call: it brings a buffer of 32 KiB, so its calls
-// are not small, and a bufio.Reader of 4 KB in front would make more of them.
+// copies reports whether io.Copy made a system call: it brings a buffer of 32 KiB,
+// so its calls are not small, and a bufio.Reader of 4 KB in front would make more
+// of them.
 func copies(called []record.Frame) bool {
 	return slices.ContainsFunc(called, func(f record.Frame) bool { return f.Function == "io.copyBuffer" })
 }
 
 // Atomics finds functions that spend their time in atomic operations.
 //
-// An atomic add on an owned cache line takes nanoseconds. One that another CPU holds takes tens
-// to hundreds, since the line moves between caches; so a large share means contention. Only
-// methods (atomic.Int64.Add) leave a frame for the profile; the compiler turns the functions
-// (atomic.AddInt64) into instructions of the caller.
+// An atomic add on an owned cache line takes nanoseconds. One that another CPU
+// holds takes tens to hundreds, since the line moves between caches; so a large
+// share means contention. Only methods (atomic.Int64.Add) leave a frame for the
+// profile; the compiler turns the functions (atomic.AddInt64) into instructions of
+// the caller.
 var Atomics = work{
 	name: "atomics", role: callstack.Atomic, worth: avoidable, title: "Atomic operations on shared words",
 	doc: "Counts own functions that spend more than half of their CPU in methods of sync/atomic, from 20 % of the service's CPU.",

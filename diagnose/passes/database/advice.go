@@ -8,8 +8,8 @@ import (
 // mapper is GORM's import path. Some remedies have a GORM name of their own.
 const mapper = "gorm.io/gorm"
 
-// withGORM returns text, the remedy in GORM's terms with its separator, if the service is built
-// with GORM; otherwise "".
+// withGORM returns text, the remedy in GORM's terms with its separator, if the
+// service is built with GORM; otherwise "".
 func withGORM(p *diagnose.Pass, text string) string {
 	if p.Imports(mapper) {
 		return text
@@ -17,9 +17,9 @@ func withGORM(p *diagnose.Pass, text string) string {
 	return ""
 }
 
-// keepPrepared says how the service's driver keeps prepared statements. It goes by the modules of
-// the target's binary: users of lib/pq were once told to set pgx's exec mode, which their driver
-// does not have.
+// keepPrepared says how the service's driver keeps prepared statements. It goes by
+// the modules of the target's binary: users of lib/pq were once told to set pgx's
+// exec mode, which their driver does not have.
 func keepPrepared(p *diagnose.Pass) string {
 	orm := withGORM(p, " With GORM, set PrepareStmt.")
 	switch {

@@ -14,9 +14,10 @@ type blocked struct {
 	seen      int64   // readings that met the leading holder
 }
 
-// blockers sums the chains of waiting sessions (pg_blocking_pids, PostgreSQL manual, System
-// Information Functions) by their head, the session that itself waits for no other: it is the one
-// to fix, whoever stands between. ok is false when no chain was seen.
+// blockers sums the chains of waiting sessions (pg_blocking_pids, PostgreSQL
+// manual, System Information Functions) by their head, the session that itself
+// waits for no other: it is the one to fix, whoever stands between. ok is false
+// when no chain was seen.
 func blockers(p *diagnose.Pass) (b blocked, ok bool) {
 	all := p.Statements()
 	if all == nil {
@@ -40,8 +41,8 @@ func blockers(p *diagnose.Pass) (b blocked, ok bool) {
 		if n := heads[key]; n > b.seen {
 			b.seen, b.statement, b.state = n, key.Text, key.State
 		}
-		// The far end of the chain rather than its second link: what most sessions end up waiting
-		// in is the contended write.
+		// The far end of the chain rather than its second link: what most sessions
+		// end up waiting in is the contended write.
 		victim := textOf(all, last.QueryID, last.Text)
 		victims[victim] += chain.Seen
 		if victims[victim] >= victims[b.victim] {

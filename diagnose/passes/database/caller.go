@@ -13,23 +13,25 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// asker is the user's place that runs a statement, and how that is known: counted by the hooks of
-// an instrumented build, or inferred from times.
+// asker is the user's place that runs a statement, and how that is known: counted
+// by the hooks of an instrumented build, or inferred from times.
 type asker struct {
 	place record.Frame
-	// others may run it just as well; only the time and number of waits could tell them apart.
-	// Empty if counted.
+	// others may run it just as well; only the time and number of waits could tell
+	// them apart. Empty if counted.
 	others   []record.Frame
 	inferred bool
 }
 
-// alike is the ratio within which the waits at two places agree equally well with what the server
-// counted of a statement. A call waits for the network once or twice, and for the server's CPU as
-// well, so a smaller ratio would claim a precision that is not there.
+// alike is the ratio within which the waits at two places agree equally well with
+// what the server counted of a statement. A call waits for the network once or
+// twice, and for the server's CPU as well, so a smaller ratio would claim a
+// precision that is not there.
 const alike = 4
 
-// callerOf returns the user's place that runs a statement: as counted by the hooks, otherwise as
-// inferred from the waits for the database. ok is false if no request waits for one.
+// callerOf returns the user's place that runs a statement: as counted by the hooks,
+// otherwise as inferred from the waits for the database. ok is false if no request
+// waits for one.
 func callerOf(p *diagnose.Pass, s record.Statement) (at asker, ok bool) {
 	if a, known := p.AskedAs(s.Text); known {
 		if by, known := a.Heaviest(); known && by.User {
@@ -45,8 +47,9 @@ type spot struct {
 	ns, times float64
 }
 
-// spots returns the user's places that wait for statements or for their preparation, longest
-// first. A driver that prepares implicitly waits for both in one call.
+// spots returns the user's places that wait for statements or for their
+// preparation, longest first. A driver that prepares implicitly waits for both in
+// one call.
 func spots(p *diagnose.Pass) (list []spot) {
 	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait} {
 		for _, site := range p.Waits().Sites(kind) {
@@ -66,10 +69,11 @@ func spots(p *diagnose.Pass) (list []spot) {
 	return list
 }
 
-// infer returns the place whose waits agree best with a statement's ns and calls per request: of
-// those that wait about as often, the one that waits about as long. The server knows the session
-// but not the function. Both witnesses are needed: by time alone the wrong one of two places was
-// named where they wait as long but 1 and 100 times.
+// infer returns the place whose waits agree best with a statement's ns and calls
+// per request: of those that wait about as often, the one that waits about as long.
+// The server knows the session but not the function. Both witnesses are needed: by
+// time alone the wrong one of two places was named where they wait as long but 1
+// and 100 times.
 func infer(p *diagnose.Pass, ns, calls float64) (at asker, ok bool) {
 	all := spots(p)
 	if len(all) == 0 {
@@ -83,8 +87,8 @@ func infer(p *diagnose.Pass, ns, calls float64) (at asker, ok bool) {
 	if calls > 0 {
 		often = slices.DeleteFunc(slices.Clone(all), func(s spot) bool { return apart(s.times, calls) > math.Log(alike) })
 	}
-	// A loop whose driver pipelines waits once for all its calls: no place waits as often as the
-	// statement runs, and time has to decide.
+	// A loop whose driver pipelines waits once for all its calls: no place waits as
+	// often as the statement runs, and time has to decide.
 	if len(often) == 0 {
 		often = all
 	}
@@ -99,8 +103,8 @@ func infer(p *diagnose.Pass, ns, calls float64) (at asker, ok bool) {
 	return at, true
 }
 
-// apart is the ratio of two amounts as the absolute value of its logarithm, so that half and
-// double differ alike; infinite if either is not positive.
+// apart is the ratio of two amounts as the absolute value of its logarithm, so that
+// half and double differ alike; infinite if either is not positive.
 func apart(a, b float64) float64 {
 	if !(a > 0) || !(b > 0) {
 		return math.Inf(1)
@@ -108,8 +112,9 @@ func apart(a, b float64) float64 {
 	return math.Abs(math.Log(a / b))
 }
 
-// describe sets the finding's place to the statement's caller. If it is inferred, evidence says
-// so, and confidence is at most medium: the statement is certain, but not the place.
+// describe sets the finding's place to the statement's caller. If it is inferred,
+// evidence says so, and confidence is at most medium: the statement is certain, but
+// not the place.
 func (s asker) describe(f *diagnose.Finding) {
 	f.Where.Function, f.Where.File, f.Where.Line = s.place.Function, s.place.File, s.place.Line
 	if !s.inferred {
@@ -130,7 +135,8 @@ func (s asker) describe(f *diagnose.Finding) {
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, float64(1+len(s.others)), "places", "%s", text))
 }
 
-// callers words who runs a statement, as counted by the hooks; false if they did not count it.
+// callers words who runs a statement, as counted by the hooks; false if they did
+// not count it.
 func callers(p *diagnose.Pass, text string) (record.Evidence, bool) {
 	a, ok := p.AskedAs(text)
 	if !ok || len(a.Callers) == 0 {
@@ -165,15 +171,17 @@ func caller(p *diagnose.Pass) (record.Frame, bool) {
 	return all[0].place, true
 }
 
-// withQueue returns how much of request time is due to the database where a statement leads, and
-// how much of that is the queue for connections which the statement causes. share is the
-// database's part of request time with all queues, part the statement's part of execution; known
-// says that its caller is counted rather than inferred.
+// withQueue returns how much of request time is due to the database where a
+// statement leads, and how much of that is the queue for connections which the
+// statement causes. share is the database's part of request time with all queues,
+// part the statement's part of execution; known says that its caller is counted
+// rather than inferred.
 //
-// A statement causes no queue at a pool that its requests do not use (dispatch-desk has two
-// pools). Where the hooks count, it accounts for as much of the queue as it has of the time that
-// connections are held, which is not the server's execution time: a statement that runs while the
-// rows of another are open holds both connections.
+// A statement causes no queue at a pool that its requests do not use (dispatch-desk
+// has two pools). Where the hooks count, it accounts for as much of the queue as it
+// has of the time that connections are held, which is not the server's execution
+// time: a statement that runs while the rows of another are open holds both
+// connections.
 func withQueue(p *diagnose.Pass, s record.Statement, at asker, known bool, share, part float64) (all, queue float64) {
 	queue = p.Waits().Share(callstack.PoolWait)
 	if !known || queue == 0 {
@@ -190,8 +198,9 @@ func withQueue(p *diagnose.Pass, s record.Statement, at asker, known bool, share
 	return min(1, rest+queue*own/part), queue * own
 }
 
-// held returns a statement's part of the time that requests spend within statements, and so hold
-// connections, 0 to 1; ok is false if the hooks did not count it.
+// held returns a statement's part of the time that requests spend within
+// statements, and so hold connections, 0 to 1; ok is false if the hooks did not
+// count it.
 func held(p *diagnose.Pass, text string) (part float64, ok bool) {
 	a, known := p.AskedAs(text)
 	total := 0.0
@@ -204,8 +213,8 @@ func held(p *diagnose.Pass, text string) (part float64, ok bool) {
 	return a.Took() / total, true
 }
 
-// tellRepeater sets the finding's place to the one that repeats a statement, and returns it in
-// words for the title, with a leading " at "; "" if unknown.
+// tellRepeater sets the finding's place to the one that repeats a statement, and
+// returns it in words for the title, with a leading " at "; "" if unknown.
 func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) (at string) {
 	if a, known := p.AskedAs(lead.Text); known {
 		if by, ok := a.Lead(); ok && by.User {
@@ -228,8 +237,8 @@ func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) 
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio,
 		"a request's goroutine waits at the database's connection %.0f times%s; an answer that comes in "+
 			"pieces takes several waits", site.Times, at))
-	// The trace counts waits, not calls: one answer may take two. Twice the limit leaves no
-	// doubt.
+	// The trace counts waits, not calls: one answer may take two. Twice the limit
+	// leaves no doubt.
 	if site.Times >= 2*manyCalls {
 		f.Confidence = record.High
 	}
@@ -243,8 +252,9 @@ func tellRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) 
 	return at
 }
 
-// holders words which statements hold connections longest, as counted by the hooks: three at
-// most, from 5 % of the time. It answers what to shorten where a pool is not to be raised.
+// holders words which statements hold connections longest, as counted by the hooks:
+// three at most, from 5 % of the time. It answers what to shorten where a pool is
+// not to be raised.
 func holders(p *diagnose.Pass) (record.Evidence, bool) {
 	asked := slices.Clone(p.Asked())
 	slices.SortStableFunc(asked, func(a, b evidence.Asked) int { return cmp.Compare(b.Took(), a.Took()) })

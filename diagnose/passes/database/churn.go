@@ -11,24 +11,25 @@ import (
 )
 
 const (
-	// leastChurnShare is the part of request time or of the service's CPU spent on opening
-	// connections. A pool that keeps its connections spends none.
+	// leastChurnShare is the part of request time or of the service's CPU spent on
+	// opening connections. A pool that keeps its connections spends none.
 	leastChurnShare = 0.10
 	// leastSessions is the number of sessions opened per request. A pool that keeps its
 	// connections opens each once; one per fifty requests is far from that.
 	leastSessions = 0.02
-	// sessionCost is what opening a session costs the server at most, in ns of CPU: a new
-	// process, SCRAM's 4,096 rounds (RFC 7677), and empty catalogue caches, so that the first
-	// statements are planned slowly. Measured: 3 to 6 ms.
+	// sessionCost is what opening a session costs the server at most, in ns of CPU:
+	// a new process, SCRAM's 4,096 rounds (RFC 7677), and empty catalogue caches,
+	// so that the first statements are planned slowly. Measured: 3 to 6 ms.
 	sessionCost = 5e6
 )
 
 // PoolChurn finds pools that close connections and open them again.
 //
-// Count and cost must both be high. Counts come from the server, else from the pool, else from
-// waits in the trace, which is the weakest: a connection that is opened by another goroutine
-// makes no request wait. The cost is mostly the server's, where the service's profile does not
-// see it. A pool once seemed to lose 11 % to this where keeping connections gained 3.7x.
+// Count and cost must both be high. Counts come from the server, else from the
+// pool, else from waits in the trace, which is the weakest: a connection that is
+// opened by another goroutine makes no request wait. The cost is mostly the
+// server's, where the service's profile does not see it. A pool once seemed to lose
+// 11 % to this where keeping connections gained 3.7x.
 var PoolChurn = diagnose.Analyzer{
 	Name:  "pool-churn",
 	Stage: diagnose.Database,
@@ -60,8 +61,8 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !(opened >= leastSessions) || max(share, cpu) < leastChurnShare {
 		return nil, nil
 	}
-	// On saturated CPUs request time says little of cost: requests wait for the CPU that the
-	// opening uses, wherever in their path they queue.
+	// On saturated CPUs request time says little of cost: requests wait for the CPU
+	// that the opening uses, wherever in their path they queue.
 	both := churnCPU(p, cpu, opened*p.Load().Rate)
 	f := diagnose.Finding{
 		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.Medium,
@@ -101,8 +102,8 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// opens bounds what keeping sessions could gain: requests do not wait for them to be opened, and
-// the CPU for it is free on both sides.
+// opens bounds what keeping sessions could gain: requests do not wait for them to
+// be opened, and the CPU for it is free on both sides.
 func opens(p *diagnose.Pass, share, both float64) laws.Gain {
 	m := p.Model(false)
 	cut := laws.Cut{Time: share * m.Response, Busy: map[string]float64{}}
@@ -112,10 +113,10 @@ func opens(p *diagnose.Pass, share, both float64) laws.Gain {
 	return m.Gain(cut)
 }
 
-// churnCPU returns the part that opening sessions takes of the CPU that the load uses, 0 to 1:
-// client is the service's own part, sessions their number per second. The server's part is
-// bounded by what it uses outside execution. 0 where CPUs are not the limit, or the server's are
-// not known.
+// churnCPU returns the part that opening sessions takes of the CPU that the load
+// uses, 0 to 1: client is the service's own part, sessions their number per second.
+// The server's part is bounded by what it uses outside execution. 0 where CPUs are
+// not the limit, or the server's are not known.
 func churnCPU(p *diagnose.Pass, client, sessions float64) float64 {
 	c := p.CPU()
 	beside, ok := besideExecution(p)

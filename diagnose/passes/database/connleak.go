@@ -11,17 +11,19 @@ import (
 )
 
 const (
-	// leastLeaked is the number of connections, at the end, above what requests can be using.
+	// leastLeaked is the number of connections, at the end, above what requests can
+	// be using.
 	leastLeaked = 8
-	// usable is how many connections requests may be using, as a multiple of the requests that do
-	// not wait for one: bursts within a window need more than the mean. voucher-redeem leaks 80
-	// where 0.2 are in use.
+	// usable is how many connections requests may be using, as a multiple of the
+	// requests that do not wait for one: bursts within a window need more than the
+	// mean. voucher-redeem leaks 80 where 0.2 are in use.
 	usable = 3
-	// leastRise is the rise of the number of connections from the first third to the last. A leak
-	// goes on in the middle third; a pool that grew in a burst stays as it is.
+	// leastRise is the rise of the number of connections from the first third to
+	// the last. A leak goes on in the middle third; a pool that grew in a burst
+	// stays as it is.
 	leastRise = 5
-	// leastSteps is the number of windows in which connections are added; a burst adds them in
-	// one.
+	// leastSteps is the number of windows in which connections are added; a burst
+	// adds them in one.
 	leastSteps = 5
 	// mostStep is the largest part of the rise that one window may have.
 	mostStep = 0.5
@@ -29,11 +31,11 @@ const (
 
 // ConnLeak finds connections that are taken from the pool and not given back.
 //
-// No stack shows what is missing, so the rule is a balance: connections that exist, minus those
-// that requests can be using by Little's law, must grow like a ratchet. The sessions' last
-// statement then names the leak, because PostgreSQL keeps it in pg_stat_activity while the
-// session is idle. It runs after pool-churn, since a leaking pool opens a new connection for each
-// one lost and looks as if it churned.
+// No stack shows what is missing, so the rule is a balance: connections that exist,
+// minus those that requests can be using by Little's law, must grow like a ratchet.
+// The sessions' last statement then names the leak, because PostgreSQL keeps it in
+// pg_stat_activity while the session is idle. It runs after pool-churn, since a
+// leaking pool opens a new connection for each one lost and looks as if it churned.
 var ConnLeak = diagnose.Analyzer{
 	Name:  "conn-leak",
 	Stage: diagnose.Database,
@@ -47,8 +49,8 @@ var ConnLeak = diagnose.Analyzer{
 }
 
 func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	// Without the server's sessions or the pool's figures there is nothing to count. That matters
-	// only to a service whose requests use a database.
+	// Without the server's sessions or the pool's figures there is nothing to
+	// count. That matters only to a service whose requests use a database.
 	held, source, ok := heldConnections(p)
 	if !ok {
 		if !p.Has(diagnose.NeedAnatomy) || p.Waits().NS(allWaits()...) > 0 {
@@ -79,8 +81,8 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"check, defer tx.Rollback(), defer conn.Release().",
 	}
 	for _, churn := range p.Findings("pool-churn") {
-		// Each lost connection is replaced by a newly opened one, so closing them saves the churn
-		// too.
+		// Each lost connection is replaced by a newly opened one, so closing them
+		// saves the churn too.
 		f.GainCeiling = max(f.GainCeiling, churn.GainCeiling)
 	}
 	if queue >= leastPoolShare {
@@ -105,9 +107,9 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// heldConnections returns the number of connections in each window that was seen: sessions of the
-// database, all states summed, or else the connections in use by the pool's own figures. ok is
-// false if there are too few windows for a ratchet.
+// heldConnections returns the number of connections in each window that was seen:
+// sessions of the database, all states summed, or else the connections in use by
+// the pool's own figures. ok is false if there are too few windows for a ratchet.
 func heldConnections(p *diagnose.Pass) (values []float64, source string, ok bool) {
 	var sum []float64
 	for _, labels := range p.Record.Labels(record.DBBackends) {
@@ -142,8 +144,8 @@ func heldConnections(p *diagnose.Pass) (values []float64, source string, ok bool
 	return values, source, len(values) >= 3*leastSteps
 }
 
-// ratchet reports whether values go up in steps over the whole span without going down; first and
-// last are the means of the first and last sixth.
+// ratchet reports whether values go up in steps over the whole span without going
+// down; first and last are the means of the first and last sixth.
 func ratchet(values []float64) (first, last float64, ok bool) {
 	n := len(values)
 	third := func(i int) float64 { return mean(values[i*n/3 : (i+1)*n/3]) }
@@ -156,9 +158,9 @@ func ratchet(values []float64) (first, last float64, ok bool) {
 		fall, top = max(fall, top-values[i]), max(top, values[i])
 	}
 	rise := third(2) - third(0)
-	// A pool that is used up rises no further, but rose until then, so the middle third needs
-	// only a fifth of the rise. A fall of a tenth is noise of the reads; more means that
-	// connections come back.
+	// A pool that is used up rises no further, but rose until then, so the middle
+	// third needs only a fifth of the rise. A fall of a tenth is noise of the
+	// reads; more means that connections come back.
 	ok = rise >= leastRise && third(1)-third(0) >= 0.2*rise && steps >= leastSteps &&
 		largest <= mostStep*(last-first) && fall <= max(2, 0.1*top)
 	return first, last, ok
@@ -172,9 +174,9 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// working returns how many requests are in flight on average that do not wait for a connection,
-// by Little's law (Little 1961: L = λW), and the share of request time spent waiting for one.
-// Each of those requests can be using a connection.
+// working returns how many requests are in flight on average that do not wait for a
+// connection, by Little's law (Little 1961: L = λW), and the share of request time
+// spent waiting for one. Each of those requests can be using a connection.
 func working(p *diagnose.Pass) (requests, queue float64) {
 	load := p.Load()
 	if p.Has(diagnose.NeedAnatomy) {
@@ -193,8 +195,9 @@ func activeAtEnd(p *diagnose.Pass) float64 {
 	return mean(s[len(s)-max(1, len(s)/6):])
 }
 
-// longestIdle returns the statement after which most idle sessions sit at the end; ok if those
-// are at least half of the leaked ones. Fewer can be the pool's ordinary idle connections.
+// longestIdle returns the statement after which most idle sessions sit at the end;
+// ok if those are at least half of the leaked ones. Fewer can be the pool's
+// ordinary idle connections.
 func longestIdle(p *diagnose.Pass, leaked float64) (most record.Idle, ok bool) {
 	all := p.Statements()
 	if all == nil {
@@ -208,8 +211,8 @@ func longestIdle(p *diagnose.Pass, leaked float64) (most record.Idle, ok bool) {
 	return most, float64(most.AtEnd) >= 0.5*leaked
 }
 
-// taker returns the user's place that takes connections: where requests wait for one or open one,
-// otherwise where they wait for the database.
+// taker returns the user's place that takes connections: where requests wait for
+// one or open one, otherwise where they wait for the database.
 func taker(p *diagnose.Pass) (record.Frame, bool) {
 	for _, kind := range []callstack.Wait{callstack.PoolWait, callstack.ConnectWait} {
 		for _, s := range p.Waits().Sites(kind) {

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// leastHarm is the part of request time spent queueing behind idle transactions, for their
-	// connections or their locks. Without a queue an open transaction costs nothing that a
-	// comparison could show. The corpus has 0.8 (refund-desk, stock-reserve); the healthy
-	// sensor-ingest has none.
+	// leastHarm is the part of request time spent queueing behind idle
+	// transactions, for their connections or their locks. Without a queue an open
+	// transaction costs nothing that a comparison could show. The corpus has 0.8
+	// (refund-desk, stock-reserve); the healthy sensor-ingest has none.
 	leastHarm = 0.20
-	// leastInside is the part of a transaction's idle time that waits elsewhere must explain.
-	// Round trips between statements leave it idle too, and then nothing does (wallet-debit,
-	// seat-sale: 0).
+	// leastInside is the part of a transaction's idle time that waits elsewhere
+	// must explain. Round trips between statements leave it idle too, and then
+	// nothing does (wallet-debit, seat-sale: 0).
 	leastInside = 0.5
 	// leastIdleHold is the idle part of the time that a transaction is open.
 	leastIdleHold = 0.5
@@ -25,11 +25,11 @@ const (
 
 // IdleInTx finds transactions that stay open while the service does something else.
 //
-// Two witnesses must agree. The server says how long sessions are idle in transaction
-// (pg_stat_activity), but not why; the trace says what a function that transacts waits for, but
-// not whether inside the transaction. By Little's law idle sessions over the request rate is the
-// idle time per request, which is comparable with the trace's. And someone must queue, or it is a
-// matter of taste.
+// Two witnesses must agree. The server says how long sessions are idle in
+// transaction (pg_stat_activity), but not why; the trace says what a function that
+// transacts waits for, but not whether inside the transaction. By Little's law idle
+// sessions over the request rate is the idle time per request, which is comparable
+// with the trace's. And someone must queue, or it is a matter of taste.
 var IdleInTx = diagnose.Analyzer{
 	Name:  "idle-in-tx",
 	Stage: diagnose.Database,
@@ -53,9 +53,10 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	queue := w.Share(callstack.PoolWait)
 	if seen {
-		// Each must explain half of the other: with less, the waits lie before BEGIN or after
-		// COMMIT. Sessions that wait for another's lock are active, but are victims; they do not
-		// count as time that transactions are worked in.
+		// Each must explain half of the other: with less, the waits lie before
+		// BEGIN or after COMMIT. Sessions that wait for another's lock are active,
+		// but are victims; they do not count as time that transactions are worked
+		// in.
 		each := 1e9 * idle / p.Load().Rate
 		if in.ns < leastInside*each || each < leastInside*in.ns || idle < leastIdleHold*(idle+active-blockedSessions(p)) {
 			return nil, nil
@@ -68,7 +69,8 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	locks, blocker := idleBlockers(p)
 	if f.Share = min(1, queue+locks); f.Share < leastHarm {
-		// The report says what was seen and why it is harmless: the next load may queue.
+		// The report says what was seen and why it is harmless: the next load may
+		// queue.
 		p.Reject("db-idle-in-tx", "transactions stay open for %s while requests do something else at %s, but "+
 			"nobody queues behind them", diagnose.Span(in.ns), diagnose.At(in.at))
 		return nil, nil
@@ -107,10 +109,11 @@ type inside struct {
 	transacts, waits map[string]bool
 }
 
-// insideTransactions gathers waits below the user's functions that begin or end a transaction.
-// Such a function may also wait before it begins or after it commits, so the server's sessions or
-// a timeline must agree. Closures count as the function around them: pgx.BeginFunc and gorm's
-// Transaction run the transaction's body as one.
+// insideTransactions gathers waits below the user's functions that begin or end a
+// transaction. Such a function may also wait before it begins or after it commits,
+// so the server's sessions or a timeline must agree. Closures count as the function
+// around them: pgx.BeginFunc and gorm's Transaction run the transaction's body as
+// one.
 func insideTransactions(p *diagnose.Pass) (in inside, ok bool) {
 	in.transacts, in.waits = map[string]bool{}, map[string]bool{}
 	owners := map[string]bool{}
@@ -147,8 +150,8 @@ func insideTransactions(p *diagnose.Pass) (in inside, ok bool) {
 	return in, in.ns >= leastPoolNS
 }
 
-// elsewhere reports whether a wait is for something other than the database, the CPU or the
-// request's own client.
+// elsewhere reports whether a wait is for something other than the database, the
+// CPU or the request's own client.
 func elsewhere(kind callstack.Wait) bool {
 	switch kind {
 	case callstack.Busy, callstack.Queued, callstack.Collector, callstack.ClientWait, callstack.OtherWait,
@@ -169,8 +172,9 @@ func (in inside) doing() string {
 	return "requests wait for something else (" + string(in.kind) + ")"
 }
 
-// between reports whether the timeline of a slow request shows the wait between two steps of a
-// transaction. It stands in for the server's sessions where they were not observed.
+// between reports whether the timeline of a slow request shows the wait between two
+// steps of a transaction. It stands in for the server's sessions where they were
+// not observed.
 func (in inside) between(a *record.Anatomy) bool {
 	for _, line := range a.Slowest {
 		step := 0
@@ -187,9 +191,9 @@ func (in inside) between(a *record.Anatomy) bool {
 	return false
 }
 
-// idleBlockers returns the part of request time spent waiting for locks of sessions that are idle
-// in transaction, and the statement that most of those ran last. 0 if most holders work: then
-// their statement is the cause.
+// idleBlockers returns the part of request time spent waiting for locks of sessions
+// that are idle in transaction, and the statement that most of those ran last. 0 if
+// most holders work: then their statement is the cause.
 func idleBlockers(p *diagnose.Pass) (share float64, statement string) {
 	b, ok := blockers(p)
 	if !ok || b.idle < 0.5 {
@@ -222,8 +226,8 @@ func lastOfIdle(p *diagnose.Pass, state string) string {
 	return ""
 }
 
-// textOf returns a statement's text from the server's statistics, which have no constants, or
-// else the session's own.
+// textOf returns a statement's text from the server's statistics, which have no
+// constants, or else the session's own.
 func textOf(all *record.Statements, id, text string) string {
 	for _, s := range all.Statements {
 		if id != "" && s.QueryID == id {

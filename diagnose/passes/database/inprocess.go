@@ -9,9 +9,9 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// inProcess reports whether the service's database is within its process: its statements run on
-// the service's CPUs, and none of them is a wait for an answer. A server that reported statements
-// settles it, whatever else the binary links.
+// inProcess reports whether the service's database is within its process: its
+// statements run on the service's CPUs, and none of them is a wait for an answer. A
+// server that reported statements settles it, whatever else the binary links.
 func inProcess(p *diagnose.Pass) bool {
 	if all := p.Statements(); all != nil && len(all.Statements) > 0 {
 		return false
@@ -23,9 +23,10 @@ func inProcess(p *diagnose.Pass) bool {
 	return ops != nil && len(ops.SQLite) > 0 && len(p.Drivers()) == 0
 }
 
-// statements returns what the database was asked: as the server counted it, otherwise as the
-// hooks in the service did. Time is then the statement's own, without what was asked while its
-// rows were read; a loop over rows with a query inside would otherwise count twice.
+// statements returns what the database was asked: as the server counted it,
+// otherwise as the hooks in the service did. Time is then the statement's own,
+// without what was asked while its rows were read; a loop over rows with a query
+// inside would otherwise count twice.
 func statements(p *diagnose.Pass) (all *record.Statements, from string) {
 	if all := p.Statements(); all != nil && len(all.Statements) > 0 {
 		return all, diagnose.FromPostgres
@@ -41,7 +42,8 @@ func statements(p *diagnose.Pass) (all *record.Statements, from string) {
 			continue
 		}
 		ns := a.NS
-		// The trace separates a statement's own time from its nested ones; the counters do not.
+		// The trace separates a statement's own time from its nested ones; the
+		// counters do not.
 		if traced > 0 && requests > 0 {
 			ns = a.Took() * requests
 		}
@@ -51,9 +53,10 @@ func statements(p *diagnose.Pass) (all *record.Statements, from string) {
 	return all, diagnose.FromProbe
 }
 
-// inProcessShare returns the part of request time within statements and in queues for
-// connections, 0 to 1; ok is false if the hooks counted none. Without a trace it is the hooks'
-// time over the load's service time, which counts nested statements twice.
+// inProcessShare returns the part of request time within statements and in queues
+// for connections, 0 to 1; ok is false if the hooks counted none. Without a trace
+// it is the hooks' time over the load's service time, which counts nested
+// statements twice.
 func inProcessShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 	asked := p.Asked()
 	if len(asked) == 0 {
@@ -76,13 +79,14 @@ func inProcessShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 	return min(1, total/load.Requests/load.Service), diagnose.FromProbe, true
 }
 
-// inProcessCPU returns the part of the service's CPU spent in the database's code and on
-// collecting what it allocates, 0 to 1; 0 without a profile.
+// inProcessCPU returns the part of the service's CPU spent in the database's code
+// and on collecting what it allocates, 0 to 1; 0 without a profile.
 func inProcessCPU(p *diagnose.Pass) float64 { return min(1, clientCPU(p)) }
 
-// inProcessGain bounds what is gained when statements vanish that take a share of request time
-// and a part of the service's CPU: the request gets shorter, and CPUs are free. On saturated CPUs
-// only the CPU per request decides, since the rest of a request's time is queue.
+// inProcessGain bounds what is gained when statements vanish that take a share of
+// request time and a part of the service's CPU: the request gets shorter, and CPUs
+// are free. On saturated CPUs only the CPU per request decides, since the rest of a
+// request's time is queue.
 func inProcessGain(p *diagnose.Pass, share, cpu float64) laws.Gain {
 	m, c := p.Model(false), p.CPU()
 	cut := laws.Cut{Busy: map[string]float64{}}

@@ -10,20 +10,21 @@ import (
 )
 
 const (
-	// leastBlocked is the mean number of backends that wait for another: half of one is a session
-	// that waits all the time, every other moment.
+	// leastBlocked is the mean number of backends that wait for another: half of
+	// one is a session that waits all the time, every other moment.
 	leastBlocked = 0.5
 	// leastBlockedShare is their part of the active backends.
 	leastBlockedShare = 0.25
 )
 
-// LockWait finds sessions that wait for each other's row and table locks (PostgreSQL manual,
-// Explicit Locking).
+// LockWait finds sessions that wait for each other's row and table locks
+// (PostgreSQL manual, Explicit Locking).
 //
-// Sessions are sampled, so the rule compares means, not events: blocked sessions over active ones
-// is the part of the database's time that is lock wait, and the database's part of request time
-// turns it into a share of the request. It runs before slow-query, since pg_stat_statements books
-// lock waits as execution time of the victim's statement.
+// Sessions are sampled, so the rule compares means, not events: blocked sessions
+// over active ones is the part of the database's time that is lock wait, and the
+// database's part of request time turns it into a share of the request. It runs
+// before slow-query, since pg_stat_statements books lock waits as execution time of
+// the victim's statement.
 var LockWait = diagnose.Analyzer{
 	Name:  "lock-wait",
 	Stage: diagnose.Database,
@@ -73,9 +74,9 @@ type locked struct {
 	source          string  // of it
 }
 
-// lockWait measures waits for locks; ok is false where they do not matter or were not observed.
-// The larger of two counts is taken: wait events and pg_blocking_pids are read one after the
-// other, and a lock may be granted in between.
+// lockWait measures waits for locks; ok is false where they do not matter or were
+// not observed. The larger of two counts is taken: wait events and pg_blocking_pids
+// are read one after the other, and a lock may be granted in between.
 func lockWait(p *diagnose.Pass) (l locked, ok bool) {
 	isLock := func(labels string) bool {
 		event := record.Label(labels, "event")
@@ -98,8 +99,9 @@ func lockWait(p *diagnose.Pass) (l locked, ok bool) {
 	return l, l.share >= leastRequestShare
 }
 
-// name adds who holds the lock and who waits. Where no chain of sessions was seen, the longest
-// statement that takes row locks is named; several sessions of one statement block each other.
+// name adds who holds the lock and who waits. Where no chain of sessions was seen,
+// the longest statement that takes row locks is named; several sessions of one
+// statement block each other.
 func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 	b, met := blockers(p)
 	if met {

@@ -13,18 +13,19 @@ import (
 )
 
 const (
-	// manyCalls is the number of calls of one statement per request, on average over all kinds of
-	// request: a page may need two.
+	// manyCalls is the number of calls of one statement per request, on average
+	// over all kinds of request: a page may need two.
 	manyCalls = 2.5
 	// manyExcess is the number of calls per request beyond the first, over all repeated
 	// statements: what one statement each would save. The order gateway's loop runs two
 	// statements 3 and 4 times, and neither alone seemed much.
 	manyExcess = 2
-	// repeated is the number of calls per request from which a statement counts as repeated.
-	// Below it are retries, and pages that ask twice.
+	// repeated is the number of calls per request from which a statement counts as
+	// repeated. Below it are retries, and pages that ask twice.
 	repeated = 1.5
-	// manyWaits is the number of waits per request at one place, where statements are not
-	// counted: a query may wait for the network twice (prepare, a large answer).
+	// manyWaits is the number of waits per request at one place, where statements
+	// are not counted: a query may wait for the network twice (prepare, a large
+	// answer).
 	manyWaits = 8
 	// leastRepeatShare is the part of request time that the repeated calls take.
 	leastRepeatShare = 0.15
@@ -32,9 +33,10 @@ const (
 
 // NPlusOne finds statements that a request runs again and again.
 //
-// The number of calls proves it, by whoever counted them: the server, the hooks, or waits in the
-// trace. Time does not, because each call is fast. Different statements that run once each are no
-// repetition (product-sheet), and neither is one statement that many requests run once.
+// The number of calls proves it, by whoever counted them: the server, the hooks, or
+// waits in the trace. Time does not, because each call is fast. Different
+// statements that run once each are no repetition (product-sheet), and neither is
+// one statement that many requests run once.
 var NPlusOne = diagnose.Analyzer{
 	Name:  "n-plus-one",
 	Stage: diagnose.Database,
@@ -85,15 +87,16 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	worth := share
 	if cpu, ok := callCPU(p); ok {
-		// On saturated CPUs throughput is CPUs over CPU per request. A call that is not made
-		// saves its CPU on both sides, whatever requests queue for.
+		// On saturated CPUs throughput is CPUs over CPU per request. A call that is
+		// not made saves its CPU on both sides, whatever requests queue for.
 		worth = cpu
 	}
 	diagnose.Promise(&f, gain(p, worth, part))
 	takes := "time"
-	// The driver is the smaller part of a call through an object mapper, which builds the
-	// statement and scans its rows: on a service of gin and GORM the calls took 88 % of the CPU,
-	// and seemed worth only 1.2x while the driver alone counted.
+	// The driver is the smaller part of a call through an object mapper, which
+	// builds the statement and scans its rows: on a service of gin and GORM the
+	// calls took 88 % of the CPU, and seemed worth only 1.2x while the driver alone
+	// counted.
 	if at := p.Spared(repeatedAt(p)); at > 0 {
 		diagnose.Promise(&f, spared(p, share*part, part, at))
 		if p.CPU().Saturated() && at > f.Share {
@@ -132,10 +135,11 @@ type repeats struct {
 	part   float64          // of the waits for the database: the demand that goes
 }
 
-// repetition sums what is repeated: of each statement all calls but the first, with their
-// execution time as the server counted it, and their part of what the waits take besides
-// execution, because round trips cost about the same whatever they ask. Beginnings and ends of
-// transactions count, but never lead: they repeat because what they enclose does.
+// repetition sums what is repeated: of each statement all calls but the first, with
+// their execution time as the server counted it, and their part of what the waits
+// take besides execution, because round trips cost about the same whatever they
+// ask. Beginnings and ends of transactions count, but never lead: they repeat
+// because what they enclose does.
 func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 	var calls, repeatedCalls, repeatedTime float64
 	for _, s := range all.Statements {
@@ -161,8 +165,8 @@ func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 	return r
 }
 
-// repeatedAt returns the user's places that repeat statements, each with the part of its calls
-// that are repeats, 0 to 1; nil if no hooks counted callers.
+// repeatedAt returns the user's places that repeat statements, each with the part
+// of its calls that are repeats, 0 to 1; nil if no hooks counted callers.
 func repeatedAt(p *diagnose.Pass) evidence.Calls {
 	made, repeats := map[record.Frame]float64{}, evidence.Calls{}
 	for _, a := range p.Asked() {
@@ -201,7 +205,8 @@ func writes(text string) bool {
 	return false
 }
 
-// verb returns the first word of a statement in capitals; "" if it starts with a comment.
+// verb returns the first word of a statement in capitals; "" if it starts with a
+// comment.
 func verb(text string) string {
 	text = strings.TrimLeft(text, " \t\r\n(")
 	i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
@@ -211,7 +216,8 @@ func verb(text string) string {
 	return strings.ToUpper(text[:i])
 }
 
-// fromWaits is the rule by the trace alone, where neither server nor hooks counted statements.
+// fromWaits is the rule by the trace alone, where neither server nor hooks counted
+// statements.
 func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 	if !p.Has(diagnose.NeedAnatomy) {
 		for _, cause := range []string{"db-n-plus-one", "db-unbatched-write"} {
@@ -255,8 +261,8 @@ func busiest(p *diagnose.Pass) (best evidence.Site, ok bool) {
 	return best, ok
 }
 
-// executes reports whether a stack runs a statement that returns no rows, most likely a write:
-// drivers name that method Exec, as database/sql does.
+// executes reports whether a stack runs a statement that returns no rows, most
+// likely a write: drivers name that method Exec, as database/sql does.
 func executes(p *diagnose.Pass, stack []record.Frame) bool {
 	return slices.ContainsFunc(stack, func(f record.Frame) bool {
 		_, name := callstack.Split(f.Function)

@@ -9,8 +9,8 @@ import (
 	"github.com/redline-go/redline/record/index"
 )
 
-// cost is what one execution of a statement costs and why: the proof that a statement is
-// wasteful, beyond being slow. Package record/index reads the plan.
+// cost is what one execution of a statement costs and why: the proof that a
+// statement is wasteful, beyond being slow. Package record/index reads the plan.
 type cost struct {
 	mean         float64 // ns
 	rows, blocks float64 // per call; blocks is -1 when not counted
@@ -25,9 +25,10 @@ type cost struct {
 	confidence   record.Confidence
 }
 
-// costOf gathers it: means by pg_stat_statements, blocks of the windows, the worst scan of the
-// plan. With a plan, an index must halve the planner's cost and the measured time as well: a plan
-// for other parameters than those executed may look wasteful and be fast.
+// costOf gathers it: means by pg_stat_statements, blocks of the windows, the worst
+// scan of the plan. With a plan, an index must halve the planner's cost and the
+// measured time as well: a plan for other parameters than those executed may look
+// wasteful and be fast.
 func costOf(p *diagnose.Pass, s record.Statement) cost {
 	calls := float64(s.Calls)
 	c := cost{mean: float64(s.Time) / calls, rows: float64(s.Rows) / calls, blocks: -1, planError: s.PlanError,
@@ -39,8 +40,9 @@ func costOf(p *diagnose.Pass, s record.Statement) cost {
 		c.blocks = (hits + reads) / counted
 	}
 	if len(s.Plan) == 0 {
-		// Without a plan the blocks touched per row returned are the only witness, so the bar is
-		// higher. An aggregate over many rows looks the same; hence medium confidence.
+		// Without a plan the blocks touched per row returned are the only witness,
+		// so the bar is higher. An aggregate over many rows looks the same; hence
+		// medium confidence.
 		c.wasteful = c.blocks >= wastefulBlocks && c.blocks >= blocksPerRow*c.rows
 		return c
 	}
@@ -63,10 +65,10 @@ func costOf(p *diagnose.Pass, s record.Statement) cost {
 	return c
 }
 
-// scansReferences reports whether a deletion touches twice the blocks that its plan and its rows
-// ask for: it scans the tables that refer to them. The checks run in triggers, which EXPLAIN
-// without ANALYZE does not show (PostgreSQL manual, Constraints: an index on the referencing
-// columns is not made automatically).
+// scansReferences reports whether a deletion touches twice the blocks that its plan
+// and its rows ask for: it scans the tables that refer to them. The checks run in
+// triggers, which EXPLAIN without ANALYZE does not show (PostgreSQL manual,
+// Constraints: an index on the referencing columns is not made automatically).
 func (c cost) scansReferences(root *index.Node, lacking []index.Advice, catalogue index.Catalogue) bool {
 	needed := 0.0
 	for _, s := range index.Scans(root, c.rows, catalogue) {
@@ -77,7 +79,8 @@ func (c cost) scansReferences(root *index.Node, lacking []index.Advice, catalogu
 	return len(lacking) > 0 && c.blocks >= index.Halves*needed
 }
 
-// saved is the part of an execution that the index saves, 0 to 1; 1 where that is not known.
+// saved is the part of an execution that the index saves, 0 to 1; 1 where that is
+// not known.
 func (c cost) saved() float64 {
 	if !c.wasteful || !c.planned {
 		return 1
@@ -92,7 +95,8 @@ func (c cost) blocksText() string {
 	return fmt.Sprintf("%.0f blocks", c.blocks)
 }
 
-// title names the shape of the waste, most specific first. of is what share is a part of.
+// title names the shape of the waste, most specific first. of is what share is a
+// part of.
 func (c cost) title(share float64, of string, s record.Statement) string {
 	node := c.scan.Node
 	switch {

@@ -13,7 +13,8 @@ import (
 const (
 	// leastPoolShare is the part of request time spent waiting for a connection.
 	leastPoolShare = 0.20
-	// leastPoolNS is the wait per request below which it is a hand-over between goroutines.
+	// leastPoolNS is the wait per request below which it is a hand-over between
+	// goroutines.
 	leastPoolNS = 100e3
 	// reserve is the part of the server's max_connections that is left to others.
 	reserve = 0.2
@@ -21,9 +22,10 @@ const (
 
 // PoolWait finds pools that are too small.
 //
-// The queue alone proves nothing: behind a saturated CPU a larger pool only moves the queue into
-// the database, where it is dearer (admission control). So the gain is what idle CPUs allow, and
-// whatever holds connections for long is the root, with this finding following from it.
+// The queue alone proves nothing: behind a saturated CPU a larger pool only moves
+// the queue into the database, where it is dearer (admission control). So the gain
+// is what idle CPUs allow, and whatever holds connections for long is the root,
+// with this finding following from it.
 var PoolWait = diagnose.Analyzer{
 	Name:  "pool-wait",
 	Stage: diagnose.Database,
@@ -52,8 +54,8 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	diagnose.Promise(&f, p.Waited(share))
 	if c := p.CPU(); c.Saturated() {
 		f.Confidence = record.Medium
-		// A pool no larger than the number of CPUs can itself keep them from the work that is
-		// left.
+		// A pool no larger than the number of CPUs can itself keep them from the
+		// work that is left.
 		if share >= 0.5 && s.now <= c.CPUs {
 			f.GainCeiling = max(f.GainCeiling, diagnose.MinGain)
 		}
@@ -75,8 +77,9 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// through returns the functions on the way to the sites: whoever uses a pool queues at it now and
-// then, so a function that never does uses another (dispatch-desk has two pools).
+// through returns the functions on the way to the sites: whoever uses a pool queues
+// at it now and then, so a function that never does uses another (dispatch-desk has
+// two pools).
 func through(sites []evidence.Site) (functions []string) {
 	for _, s := range sites {
 		for _, f := range s.Part.Stack {
@@ -94,10 +97,11 @@ type size struct {
 	wanted float64 // to carry what the load and the idle CPUs allow
 }
 
-// sizeOf applies Little's law: connections in use are the rate times how long one is held. What
-// is wanted is the same law at the rate that the gain would reach, and never more than the
-// requests that would be in the database at a time without any queue. Raising a pool to the
-// load's concurrency instead overshoots the knee, and throughput falls again.
+// sizeOf applies Little's law: connections in use are the rate times how long one
+// is held. What is wanted is the same law at the rate that the gain would reach,
+// and never more than the requests that would be in the database at a time without
+// any queue. Raising a pool to the load's concurrency instead overshoots the knee,
+// and throughput falls again.
 func sizeOf(p *diagnose.Pass, gain float64) size {
 	w, load := p.Waits(), p.Load()
 	s := size{
@@ -135,8 +139,9 @@ func (s size) remedy() string {
 		"where throughput stops rising.", s.now, s.wanted, diagnose.Span(s.hold))
 }
 
-// inProcessPool is the remedy for SQLite, where a larger pool moves the queue into SQLite's lock:
-// writers poll there instead of being handed the connection in order.
+// inProcessPool is the remedy for SQLite, where a larger pool moves the queue into
+// SQLite's lock: writers poll there instead of being handed the connection in
+// order.
 const inProcessPool = "Leave the pool that writes at one connection: SQLite has one writer at a time. Hold it " +
 	"for less (fewer and shorter statements, no other work before rows are closed), and read through a second " +
 	"pool (mode=ro, about as many connections as CPUs) with PRAGMA journal_mode=WAL, where readers do not wait " +

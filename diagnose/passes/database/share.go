@@ -15,9 +15,10 @@ func allWaits() []callstack.Wait {
 	return []callstack.Wait{callstack.DatabaseWait, callstack.PrepareWait, callstack.ConnectWait, callstack.PoolWait}
 }
 
-// requestShare returns the part of request time that the database takes, the queue for a
-// connection included, 0 to 1. Without an anatomy it is execution time per request over service
-// time, which leaves the queue and the round trips out. ok is false if neither is known.
+// requestShare returns the part of request time that the database takes, the queue
+// for a connection included, 0 to 1. Without an anatomy it is execution time per
+// request over service time, which leaves the queue and the round trips out. ok is
+// false if neither is known.
 func requestShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 	if inProcess(p) {
 		if share, source, ok = inProcessShare(p); ok {
@@ -39,11 +40,11 @@ func requestShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 	return min(1, total/load.Requests/load.Service), from, true
 }
 
-// gain bounds what is gained when a part of the database's work vanishes that takes a share of
-// request time: requests get shorter, and the CPU that the work takes on both sides is free where
-// the database runs on this host. On saturated CPUs only CPU counts, and share is a part of that.
-// Never more than Amdahl's law for the same share: the model's CPUs include work that is not the
-// statement's.
+// gain bounds what is gained when a part of the database's work vanishes that takes
+// a share of request time: requests get shorter, and the CPU that the work takes on
+// both sides is free where the database runs on this host. On saturated CPUs only
+// CPU counts, and share is a part of that. Never more than Amdahl's law for the
+// same share: the model's CPUs include work that is not the statement's.
 func gain(p *diagnose.Pass, share, part float64) laws.Gain {
 	if inProcess(p) {
 		return inProcessGain(p, share*part, inProcessCPU(p)*part)
@@ -64,8 +65,8 @@ func gain(p *diagnose.Pass, share, part float64) laws.Gain {
 	return g
 }
 
-// spared bounds what is gained when calls are not made that take a share of request time, a part
-// of the database's work, and own of the service's CPU, each 0 to 1.
+// spared bounds what is gained when calls are not made that take a share of request
+// time, a part of the database's work, and own of the service's CPU, each 0 to 1.
 func spared(p *diagnose.Pass, share, part, own float64) laws.Gain {
 	m, c := p.Model(false), p.CPU()
 	cut := laws.Cut{Busy: map[string]float64{}}
@@ -81,9 +82,9 @@ func spared(p *diagnose.Pass, share, part, own float64) laws.Gain {
 	return m.Gain(cut)
 }
 
-// executed returns the part of the waits for the database in which it executes statements, 0 to
-// 1. The rest is round trips, and goroutines with their answer that queue for a CPU. 1 where it
-// is not known.
+// executed returns the part of the waits for the database in which it executes
+// statements, 0 to 1. The rest is round trips, and goroutines with their answer
+// that queue for a CPU. 1 where it is not known.
 func executed(p *diagnose.Pass) float64 {
 	waits := p.Waits().NS(callstack.DatabaseWait, callstack.PrepareWait)
 	all := p.Statements()
@@ -100,8 +101,9 @@ func executed(p *diagnose.Pass) float64 {
 	return 1
 }
 
-// callCPU returns the part that database calls take, on both sides, of the CPU that the load
-// uses; ok is false where CPUs are not the limit or the server's are not known.
+// callCPU returns the part that database calls take, on both sides, of the CPU that
+// the load uses; ok is false where CPUs are not the limit or the server's are not
+// known.
 func callCPU(p *diagnose.Pass) (part float64, ok bool) {
 	c := p.CPU()
 	if !c.Saturated() || !(c.Database > 0) || !(c.Used() > 0) {
@@ -110,8 +112,8 @@ func callCPU(p *diagnose.Pass) (part float64, ok bool) {
 	return min(1, (c.Database+clientCPU(p)*c.Target)/c.Used()), true
 }
 
-// clientCPU returns the part of the service's CPU spent in the database client and on collecting
-// what it allocates; 0 without a profile.
+// clientCPU returns the part of the service's CPU spent in the database client and
+// on collecting what it allocates; 0 without a profile.
 func clientCPU(p *diagnose.Pass) float64 {
 	use, err := p.Use()
 	if err != nil {
@@ -120,9 +122,9 @@ func clientCPU(p *diagnose.Pass) float64 {
 	return use.Share(callstack.DBClient) + p.Garbage(callstack.DBClient)
 }
 
-// waitPart returns the part of the waits for the database that are for a statement, 0 to 1: its
-// execution as the server counted it, and its calls' part of the rest, because round trips cost
-// about the same whatever they ask.
+// waitPart returns the part of the waits for the database that are for a statement,
+// 0 to 1: its execution as the server counted it, and its calls' part of the rest,
+// because round trips cost about the same whatever they ask.
 func waitPart(p *diagnose.Pass, all *record.Statements, s record.Statement) float64 {
 	var calls float64
 	for _, one := range all.Statements {
@@ -143,8 +145,8 @@ func label(p *diagnose.Pass, name string, keep func(labels string) bool) (sum fl
 		if !keep(labels) {
 			continue
 		}
-		// A label is recorded only in windows in which it was seen, and was zero in the others,
-		// so the mean is over all observed windows.
+		// A label is recorded only in windows in which it was seen, and was zero in
+		// the others, so the mean is over all observed windows.
 		total, present := p.Series(name, labels).Sum()
 		sum += total
 		windows = max(windows, present)
@@ -159,8 +161,8 @@ func label(p *diagnose.Pass, name string, keep func(labels string) bool) (sum fl
 	return sum / float64(windows), ok
 }
 
-// observed returns in how many windows the database was observed: those that have any of the
-// gauges that every read delivers.
+// observed returns in how many windows the database was observed: those that have
+// any of the gauges that every read delivers.
 func observed(p *diagnose.Pass) int {
 	most := 0
 	for _, name := range []string{record.DBBlocked, record.DBMax} {
@@ -174,7 +176,8 @@ func observed(p *diagnose.Pass) int {
 	return most
 }
 
-// perRequest divides by the run's requests; NaN without any, so that no comparison holds.
+// perRequest divides by the run's requests; NaN without any, so that no comparison
+// holds.
 func perRequest(p *diagnose.Pass, amount float64) float64 {
 	if n := p.Load().Requests; n > 0 {
 		return amount / n

@@ -13,36 +13,38 @@ import (
 const (
 	// leastStatementShare is the leading statement's part of all execution time.
 	leastStatementShare = 0.40
-	// leastRequestShare is the part of request time that it takes: less is not what stops the
-	// service.
+	// leastRequestShare is the part of request time that it takes: less is not what
+	// stops the service.
 	leastRequestShare = 0.15
-	// wastefulBlocks is the number of blocks per call of a statement without a plan, which is not
-	// known to aggregate: an index look-up of a few rows touches 4 to 20 blocks of 8 KiB, and a
-	// sequential scan of 64 (half a megabyte) costs some ten times as much.
+	// wastefulBlocks is the number of blocks per call of a statement without a
+	// plan, which is not known to aggregate: an index look-up of a few rows touches
+	// 4 to 20 blocks of 8 KiB, and a sequential scan of 64 (half a megabyte) costs
+	// some ten times as much.
 	wastefulBlocks = 64
-	// blocksPerRow is for a statement without a plan: twice the descent of three blocks and the
-	// row's own.
+	// blocksPerRow is for a statement without a plan: twice the descent of three
+	// blocks and the row's own.
 	blocksPerRow = index.Halves * 4
-	// lookUpNS is about what the server takes for a statement that reads one row by an index,
-	// most of it fixed (30 µs); no index makes one faster.
+	// lookUpNS is about what the server takes for a statement that reads one row by
+	// an index, most of it fixed (30 µs); no index makes one faster.
 	lookUpNS = 30e3
-	// slowMeanNS per execution is slow by itself, whatever the plan (20 ms). It must be well
-	// above what CPU contention adds to a fast statement.
+	// slowMeanNS per execution is slow by itself, whatever the plan (20 ms). It
+	// must be well above what CPU contention adds to a fast statement.
 	slowMeanNS = 20e6
-	// heavyNS is the server's CPU per execution, where it is seen; contention adds nothing to it
-	// (5 ms). revenue-board takes 9 ms, parts-catalogue 0.3 ms.
+	// heavyNS is the server's CPU per execution, where it is seen; contention adds
+	// nothing to it (5 ms). revenue-board takes 9 ms, parts-catalogue 0.3 ms.
 	heavyNS = 5e6
-	// secondShare is the part of all execution time from which a wasteful statement is named
-	// while another, which is not wasteful, leads.
+	// secondShare is the part of all execution time from which a wasteful statement
+	// is named while another, which is not wasteful, leads.
 	secondShare = 0.25
 )
 
 // SlowQuery finds the statement that the database spends its time on.
 //
-// Frequent is not slow. The statement must be wasteful (an index would halve its work, see
-// plan.go) or slow by itself. Its share of the request is what it causes: execution, its part of
-// the round trips, and the queue for connections while it holds one. It runs after lock-wait and
-// cache-stampede, which explain a slow statement better than the statement does.
+// Frequent is not slow. The statement must be wasteful (an index would halve its
+// work, see plan.go) or slow by itself. Its share of the request is what it causes:
+// execution, its part of the round trips, and the queue for connections while it
+// holds one. It runs after lock-wait and cache-stampede, which explain a slow
+// statement better than the statement does.
 var SlowQuery = diagnose.Analyzer{
 	Name:  "slow-query",
 	Stage: diagnose.Database,
@@ -68,11 +70,12 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Unjudged("db-slow-query", "neither the requests' own time nor the load's service time is known")
 		return nil, nil
 	}
-	// Two denominators: request time, and on CPUs that the database fills the CPU in use.
+	// Two denominators: request time, and on CPUs that the database fills the CPU
+	// in use.
 	of, took := diagnose.OfRequest, "request time"
 	if cpu := executionCPU(p); cpu > share {
-		// The database fills the CPUs: a statement then takes away CPU from the whole load,
-		// wherever requests queue meanwhile.
+		// The database fills the CPUs: a statement then takes away CPU from the
+		// whole load, wherever requests queue meanwhile.
 		share, source, of, took = cpu, diagnose.FromPostgres, diagnose.OfCPU, "the CPU that the load uses"
 	}
 	all := p.Statements()
@@ -128,9 +131,9 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// heaviest returns the statement to blame: the one with most execution time if that is slow by
-// itself or wasteful, otherwise another that is wasteful. The leader that is neither is rejected
-// with its figures.
+// heaviest returns the statement to blame: the one with most execution time if that
+// is slow by itself or wasteful, otherwise another that is wasteful. The leader
+// that is neither is rejected with its figures.
 func heaviest(p *diagnose.Pass, all *record.Statements) (lead record.Statement, c cost, ok bool) {
 	for i, s := range all.Statements { // longest first
 		part := evidence.StatementShare(all, s)
@@ -149,9 +152,9 @@ func heaviest(p *diagnose.Pass, all *record.Statements) (lead record.Statement, 
 	return lead, c, false
 }
 
-// cpuPerCall returns the server's CPU per execution of a statement in ns, estimated by its part
-// of execution time; 0 if the server's CPU was not seen. Never more than its time: a statement
-// without parallel workers cannot use more.
+// cpuPerCall returns the server's CPU per execution of a statement in ns, estimated
+// by its part of execution time; 0 if the server's CPU was not seen. Never more
+// than its time: a statement without parallel workers cannot use more.
 func cpuPerCall(p *diagnose.Pass, s record.Statement, part float64) float64 {
 	used, ok := p.Sum(record.DBCPU, "")
 	if !ok {

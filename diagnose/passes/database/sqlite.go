@@ -14,19 +14,20 @@ import (
 )
 
 const (
-	// scannedRows is the size of a table read whole from which an index would save most of the
-	// work: below it the scan costs about what an index look-up does.
+	// scannedRows is the size of a table read whole from which an index would save
+	// most of the work: below it the scan costs about what an index look-up does.
 	scannedRows = 1000
-	// scannedPerRow is the number of rows read per row returned, from which most are discarded.
+	// scannedPerRow is the number of rows read per row returned, from which most
+	// are discarded.
 	scannedPerRow = 8
-	// manyPrepares is the part of the database's CPU spent on preparing from which statements are
-	// many and small.
+	// manyPrepares is the part of the database's CPU spent on preparing from which
+	// statements are many and small.
 	manyPrepares = 0.3
 )
 
-// slowInProcess finds the statement that a service spends its time on in a database within its
-// process, or over the wire where no server was asked. Needs the hooks' counts; without them
-// hotDatabase goes by the profile.
+// slowInProcess finds the statement that a service spends its time on in a database
+// within its process, or over the wire where no server was asked. Needs the hooks'
+// counts; without them hotDatabase goes by the profile.
 func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	share, from, ok := inProcessShare(p)
 	if !ok {
@@ -79,8 +80,8 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	return []diagnose.Finding{f}
 }
 
-// slowGain bounds the gain: within the process a statement frees the service's CPUs, over the
-// wire only the wait, as the server's CPU was not seen.
+// slowGain bounds the gain: within the process a statement frees the service's
+// CPUs, over the wire only the wait, as the server's CPU was not seen.
 func slowGain(p *diagnose.Pass, share, part float64) laws.Gain {
 	if inProcess(p) {
 		return gain(p, share, part)
@@ -88,8 +89,9 @@ func slowGain(p *diagnose.Pass, share, part float64) laws.Gain {
 	return p.Waited(share * part)
 }
 
-// heaviestAsked returns the statement to blame, its part of the time within statements, and why:
-// "scan" if it reads what it discards, "slow" if it is slow by itself, "" if none is to blame.
+// heaviestAsked returns the statement to blame, its part of the time within
+// statements, and why: "scan" if it reads what it discards, "slow" if it is slow by
+// itself, "" if none is to blame.
 func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why string) {
 	all := slices.Clone(p.Asked())
 	took := func(a evidence.Asked) float64 {
@@ -112,8 +114,9 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 		if _, ok := wastefulScan(a); ok {
 			return a, part, "scan"
 		}
-		// Time in the queue for a CPU is not the statement's. A write is never slow by itself: it
-		// may wait for its commit, which is the disk's or the writer lock's.
+		// Time in the queue for a CPU is not the statement's. A write is never slow
+		// by itself: it may wait for its commit, which is the disk's or the writer
+		// lock's.
 		alone, least := (a.Running+a.Waiting)/each, float64(heavyNS)
 		if !inProcess(p) {
 			alone, least = a.Waiting/each, slowMeanNS
@@ -128,9 +131,9 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 	return lead, 0, ""
 }
 
-// wastefulScan returns the largest table that a statement reads whole to return little of it.
-// SQLite's plan says SCAN or SEARCH per table, without costs (sqlite.org/eqp.html); so the row
-// counts that the hooks saw are compared instead.
+// wastefulScan returns the largest table that a statement reads whole to return
+// little of it. SQLite's plan says SCAN or SEARCH per table, without costs
+// (sqlite.org/eqp.html); so the row counts that the hooks saw are compared instead.
 func wastefulScan(a evidence.Asked) (worst record.SQLiteScan, ok bool) {
 	if a.Plan == nil || !(a.Calls > 0) {
 		return worst, false
@@ -145,9 +148,9 @@ func wastefulScan(a evidence.Asked) (worst record.SQLiteScan, ok bool) {
 	return worst, ok
 }
 
-// indexAdvice words the index that a scan asks for: columns compared for equality first, then
-// what is sorted by, otherwise one range. An index serves one range, and only after its equality
-// columns (sqlite.org/queryplanner.html).
+// indexAdvice words the index that a scan asks for: columns compared for equality
+// first, then what is sorted by, otherwise one range. An index serves one range,
+// and only after its equality columns (sqlite.org/queryplanner.html).
 func indexAdvice(s record.SQLiteScan) string {
 	columns := slices.Clone(s.Equal)
 	for _, c := range s.Sorts {
@@ -180,8 +183,9 @@ func thousands(n int64) string {
 	return text
 }
 
-// hotDatabase goes by the CPU profile alone: it names the user's function below which the
-// database works. Which statement that is was not seen, so confidence is medium.
+// hotDatabase goes by the CPU profile alone: it names the user's function below
+// which the database works. Which statement that is was not seen, so confidence is
+// medium.
 func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 	use, err := p.Use()
 	if err != nil {

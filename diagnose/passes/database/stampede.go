@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	// mostMisses is the largest part of requests that reach the place: a cache answers the
-	// others. front-teaser and hotel-prices miss 5 to 30 %.
+	// mostMisses is the largest part of requests that reach the place: a cache
+	// answers the others. front-teaser and hotel-prices miss 5 to 30 %.
 	mostMisses = 0.6
 	// leastTraced is how many traced requests went to the place.
 	leastTraced = 5
-	// steadyCost: a call takes in the mean at least this part of what it takes in the tail.
-	// Otherwise it is a dependency that stalls now and then.
+	// steadyCost: a call takes in the mean at least this part of what it takes in
+	// the tail. Otherwise it is a dependency that stalls now and then.
 	steadyCost = 0.3
-	// leastQuiet is the part of windows without a slow request beyond what misses at random would
-	// leave: 60 windows, half of them quiet by chance, have a standard deviation of √(0.25/60) =
-	// 0.065, so this is three of those. hotel-prices has 0.6.
+	// leastQuiet is the part of windows without a slow request beyond what misses
+	// at random would leave: 60 windows, half of them quiet by chance, have a
+	// standard deviation of √(0.25/60) = 0.065, so this is three of those.
+	// hotel-prices has 0.6.
 	leastQuiet = 0.2
 	// leastBursts is how often misses must come together.
 	leastBursts = 3
@@ -32,10 +33,11 @@ const (
 
 // Stampede finds caches whose expiry sends many requests for the same thing.
 //
-// The cache itself is not visible. What is: a call that only some requests make, that takes its
-// time whenever it is made, and that comes in bursts with quiet between. Misses at random, as of
-// a small cache, are spread as a Bernoulli process spreads them, and leave fewer quiet windows.
-// Package golang.org/x/sync/singleflight has the remedy.
+// The cache itself is not visible. What is: a call that only some requests make,
+// that takes its time whenever it is made, and that comes in bursts with quiet
+// between. Misses at random, as of a small cache, are spread as a Bernoulli process
+// spreads them, and leave fewer quiet windows. Package
+// golang.org/x/sync/singleflight has the remedy.
 var Stampede = diagnose.Analyzer{
 	Name:  "cache-stampede",
 	Stage: diagnose.Database,
@@ -93,16 +95,17 @@ func database(kind callstack.Wait) bool {
 	return false
 }
 
-// missSite returns the place, waiting for something outside the process, that some requests
-// reach, with all waits of its owner, and the part of requests that do, 0 to 1.
+// missSite returns the place, waiting for something outside the process, that some
+// requests reach, with all waits of its owner, and the part of requests that do, 0
+// to 1.
 func missSite(p *diagnose.Pass) (site evidence.Site, missed float64, ok bool) {
 	w := p.Waits()
 	var sites []evidence.Site
 	for _, kind := range []callstack.Wait{callstack.DatabaseWait, callstack.PoolWait, callstack.HTTPWait,
 		callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait} {
 		for _, s := range w.Sites(kind) {
-			// A request that waits for another one's call makes none: that is exactly what a
-			// stampede lacks.
+			// A request that waits for another one's call makes none: that is
+			// exactly what a stampede lacks.
 			if s.Via != callstack.FlightWait {
 				sites = append(sites, s)
 			}
@@ -144,8 +147,8 @@ type bursts struct {
 	chance float64 // the same, if misses fell at random
 }
 
-// burstsOf looks at the slowest request of each window, where a miss takes each ns. A window of n
-// requests is quiet by chance with probability (1-missed)^n.
+// burstsOf looks at the slowest request of each window, where a miss takes each ns.
+// A window of n requests is quiet by chance with probability (1-missed)^n.
 func burstsOf(p *diagnose.Pass, each, missed float64) (b bursts, ok bool) {
 	slowest := p.Series(record.LoadLatency, record.Labels("q", "max")).Values
 	requests := p.Series(record.LoadRequests, "").Values
@@ -172,8 +175,8 @@ func burstsOf(p *diagnose.Pass, each, missed float64) (b bursts, ok bool) {
 	return b, b.count >= leastBursts && b.size >= leastAtOnce && b.quiet-b.chance >= leastQuiet
 }
 
-// burstStatement returns the statement that takes the most time, and how often it runs in the
-// windows in which it runs at all.
+// burstStatement returns the statement that takes the most time, and how often it
+// runs in the windows in which it runs at all.
 func burstStatement(p *diagnose.Pass, kind callstack.Wait) (s record.Statement, each float64, ok bool) {
 	all := p.Statements()
 	if !database(kind) || all == nil || len(all.Statements) == 0 {

@@ -10,33 +10,36 @@ import (
 )
 
 const (
-	// leastPrepareShare is the part of request time spent waiting for statements to be prepared.
+	// leastPrepareShare is the part of request time spent waiting for statements to
+	// be prepared.
 	leastPrepareShare = 0.15
-	// leastPrepares is their number per request: a statement cache prepares once per connection.
+	// leastPrepares is their number per request: a statement cache prepares once
+	// per connection.
 	leastPrepares = 0.3
-	// leastPrepareGain is what preparing once must promise for more than low confidence. Every
-	// driver that sends parameters of a statement which it does not keep waits twice (lib/pq),
-	// and a healthy service may live with that (kennel-moves: 1.25; voucher-redeem, where it is
-	// the lesser ailment, 1.32).
+	// leastPrepareGain is what preparing once must promise for more than low
+	// confidence. Every driver that sends parameters of a statement which it does
+	// not keep waits twice (lib/pq), and a healthy service may live with that
+	// (kennel-moves: 1.25; voucher-redeem, where it is the lesser ailment, 1.32).
 	leastPrepareGain = 1.3
-	// leastPlanShare is planning's part of planning and execution together; a statement that is
-	// planned once spends next to nothing on it.
+	// leastPlanShare is planning's part of planning and execution together; a
+	// statement that is planned once spends next to nothing on it.
 	leastPlanShare = 0.5
-	// leastUnpreparedShare is the part of request time spent on statements that the driver sends
-	// as text for one use.
+	// leastUnpreparedShare is the part of request time spent on statements that the
+	// driver sends as text for one use.
 	leastUnpreparedShare = 0.25
-	// leastBeside is the part of the server's CPU that is not execution of statements: parsing
-	// and planning, as well as talking to clients.
+	// leastBeside is the part of the server's CPU that is not execution of
+	// statements: parsing and planning, as well as talking to clients.
 	leastBeside = 0.3
 )
 
-// Unprepared finds statements that are prepared or planned for every use (PostgreSQL manual,
-// PREPARE, and Message Flow: Extended Query).
+// Unprepared finds statements that are prepared or planned for every use
+// (PostgreSQL manual, PREPARE, and Message Flow: Extended Query).
 //
-// Any of three signs suffices, from most to least direct: waits in the driver's prepare, the
-// server's own planning time (pg_stat_statements.track_planning, off by default), or statements
-// sent as text while much of the server's CPU is not execution. Values written into the text look
-// the same, since each text is new to every cache.
+// Any of three signs suffices, from most to least direct: waits in the driver's
+// prepare, the server's own planning time (pg_stat_statements.track_planning, off
+// by default), or statements sent as text while much of the server's CPU is not
+// execution. Values written into the text look the same, since each text is new to
+// every cache.
 var Unprepared = diagnose.Analyzer{
 	Name:  "unprepared",
 	Stage: diagnose.Database,
@@ -88,9 +91,9 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// asText finds drivers that send statements unprepared, by the frames that wait: a query with
-// parameters that reads the answer of the simple protocol, or of an unnamed statement, was parsed
-// and planned for this one use.
+// asText finds drivers that send statements unprepared, by the frames that wait: a
+// query with parameters that reads the answer of the simple protocol, or of an
+// unnamed statement, was parsed and planned for this one use.
 func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 	var share, times float64
 	var lead evidence.Site
@@ -121,8 +124,9 @@ func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 	return f, true
 }
 
-// besideExecution returns the part of the database server's CPU that is not execution, 0 to 1; ok
-// is false if its CPU is not known. Execution time includes waits, so this is a lower bound.
+// besideExecution returns the part of the database server's CPU that is not
+// execution, 0 to 1; ok is false if its CPU is not known. Execution time includes
+// waits, so this is a lower bound.
 func besideExecution(p *diagnose.Pass) (part float64, ok bool) {
 	cpu, ok := p.Sum(record.DBCPU, "")
 	all := p.Statements()
@@ -136,8 +140,8 @@ func besideExecution(p *diagnose.Pass) (part float64, ok bool) {
 	return max(0, 1-execution/cpu), true
 }
 
-// planShare returns planning over planning and execution, 0 to 1; ok is false if the server does
-// not track planning.
+// planShare returns planning over planning and execution, 0 to 1; ok is false if
+// the server does not track planning.
 func planShare(p *diagnose.Pass) (share float64, ok bool) {
 	var planning, execution float64
 	for _, labels := range p.Record.Labels(record.StatementPlan) {
@@ -154,12 +158,12 @@ func planShare(p *diagnose.Pass) (share float64, ok bool) {
 	return planning / (planning + execution), true
 }
 
-// leastPrepareCPU is the part of the service's CPU that a database within its process spends on
-// preparing statements. Preparing them once would leave none.
+// leastPrepareCPU is the part of the service's CPU that a database within its
+// process spends on preparing statements. Preparing them once would leave none.
 const leastPrepareCPU = 0.25
 
-// preparedInProcess handles SQLite, whose drivers prepare each text that the service has not
-// prepared, on the service's own CPUs.
+// preparedInProcess handles SQLite, whose drivers prepare each text that the
+// service has not prepared, on the service's own CPUs.
 func preparedInProcess(p *diagnose.Pass, f diagnose.Finding) []diagnose.Finding {
 	use, err := p.Use()
 	if err != nil {

@@ -12,20 +12,21 @@ import (
 )
 
 const (
-	// leastWriters is the mean number of requests within write statements from which one of them
-	// waits. SQLite lets one write, so all above one wait.
+	// leastWriters is the mean number of requests within write statements from
+	// which one of them waits. SQLite lets one write, so all above one wait.
 	leastWriters = 1.5
-	// mostRefused is the part of write statements that may fail before a busy database is named.
-	// Why they failed is not known here.
+	// mostRefused is the part of write statements that may fail before a busy
+	// database is named. Why they failed is not known here.
 	mostRefused = 0.02
 )
 
-// WriterLock finds writers that wait for SQLite's one writer (sqlite.org/lockingv3.html,
-// sqlite.org/wal.html).
+// WriterLock finds writers that wait for SQLite's one writer
+// (sqlite.org/lockingv3.html, sqlite.org/wal.html).
 //
-// Drivers in Go show the busy handler on the stack, which is this wait and nothing else. A driver
-// in C (go-sqlite3) sleeps where no stack shows it; there Little's law counts writers, and the
-// time for a transaction to begin is a wait, since an uncontended BEGIN takes microseconds.
+// Drivers in Go show the busy handler on the stack, which is this wait and nothing
+// else. A driver in C (go-sqlite3) sleeps where no stack shows it; there Little's
+// law counts writers, and the time for a transaction to begin is a wait, since an
+// uncontended BEGIN takes microseconds.
 var WriterLock = diagnose.Analyzer{
 	Name:  "writer-lock",
 	Stage: diagnose.Database,
@@ -109,7 +110,8 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// writers are the requests within statements that write. Times are ns of the mean request.
+// writers are the requests within statements that write. Times are ns of the mean
+// request.
 type writers struct {
 	calls, errors float64
 	blocked       float64      // ns of the mean request within them, but for the CPU's queue
@@ -120,7 +122,8 @@ type writers struct {
 	lead          evidence.Asked
 }
 
-// writersOf sums them, from the hooks' counts and from what the trace shows of the busy handler.
+// writersOf sums them, from the hooks' counts and from what the trace shows of the
+// busy handler.
 func writersOf(p *diagnose.Pass) (w writers) {
 	for _, a := range p.Asked() {
 		if !writes(a.Text) && !begins(a.Text) {
@@ -154,10 +157,10 @@ func writersOf(p *diagnose.Pass) (w writers) {
 	return w
 }
 
-// beginning returns how long the mean request waits for its transactions to begin, as the hooks
-// counted, in ns, and the user's place that begins most of them. SQLite begins one at once unless
-// it must take a lock that another connection has. A driver in C sleeps for it where neither the
-// trace nor a stack shows why.
+// beginning returns how long the mean request waits for its transactions to begin,
+// as the hooks counted, in ns, and the user's place that begins most of them.
+// SQLite begins one at once unless it must take a lock that another connection has.
+// A driver in C sleeps for it where neither the trace nor a stack shows why.
 func beginning(p *diagnose.Pass) (ns float64, at record.Frame) {
 	traced := map[int]record.OperationsPerRequest{}
 	for _, o := range p.Anatomy.Operations {
@@ -177,8 +180,8 @@ func beginning(p *diagnose.Pass) (ns float64, at record.Frame) {
 	return ns, at
 }
 
-// begins reports whether a statement takes the writer's lock for a transaction; a plain BEGIN is
-// deferred and takes none (sqlite.org/lang_transaction.html).
+// begins reports whether a statement takes the writer's lock for a transaction; a
+// plain BEGIN is deferred and takes none (sqlite.org/lang_transaction.html).
 func begins(text string) bool {
 	return verb(text) == "BEGIN" && (strings.Contains(strings.ToUpper(text), "IMMEDIATE") ||
 		strings.Contains(strings.ToUpper(text), "EXCLUSIVE"))

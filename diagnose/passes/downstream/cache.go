@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// everyMiss is how often the mean and the median request load what a cache should hold, from
-	// which the cache never hits.
+	// everyMiss is how often the mean and the median request load what a cache
+	// should hold, from which the cache never hits.
 	everyMiss = 0.9
-	// evenly is how many times as often slow requests load it at most. Above it a request looks
-	// several keys up, and some of them hit.
+	// evenly is how many times as often slow requests load it at most. Above it a
+	// request looks several keys up, and some of them hit.
 	evenly = 1.3
 )
 
 // Cache finds caches that each request misses.
 //
-// A cache is recognised by its name, because nothing in a trace tells a map that caches from one
-// that indexes. Two guards keep the guess honest: the function must look up and not change, and
-// the profiles must show the cache do something of its own (hash, assign, lock). Otherwise it is
-// switched off by configuration, which is no defect. wharf-fees is the sick case, wharf-berths
-// its healthy twin.
+// A cache is recognised by its name, because nothing in a trace tells a map that
+// caches from one that indexes. Two guards keep the guess honest: the function must
+// look up and not change, and the profiles must show the cache do something of its
+// own (hash, assign, lock). Otherwise it is switched off by configuration, which is
+// no defect. wharf-fees is the sick case, wharf-berths its healthy twin.
 var Cache = diagnose.Analyzer{
 	Name:  "cache",
 	Stage: diagnose.Wait,
@@ -65,7 +65,8 @@ func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		f := v.Finding(p, "cache-useless", m.site)
-		// That the function's look-ups concern what it loads is inferred from its calls alone.
+		// That the function's look-ups concern what it loads is inferred from its
+		// calls alone.
 		if f.Confidence == record.High && m.beside {
 			f.Confidence = record.Medium
 		}
@@ -82,8 +83,8 @@ func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return found, nil
 }
 
-// miss is what requests load through one cache. calls are per request in the mean, the median and
-// the slow ones.
+// miss is what requests load through one cache. calls are per request in the mean,
+// the median and the slow ones.
 type miss struct {
 	site  evidence.Site
 	calls [3]float64
@@ -93,8 +94,9 @@ type miss struct {
 	path   map[string]bool // the user's functions between the cache and the call
 }
 
-// missesOf returns the caches that each request misses; none without an anatomy. The three bands
-// must agree: a cache with a hit rate of a half has a mean of 0.5 and a median of 0 or 1.
+// missesOf returns the caches that each request misses; none without an anatomy.
+// The three bands must agree: a cache with a hit rate of a half has a mean of 0.5
+// and a median of 0 or 1.
 func missesOf(p *diagnose.Pass) (list []miss) {
 	if p.Anatomy == nil || p.Anatomy.MeanNS <= 0 {
 		return nil
@@ -126,7 +128,8 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 			if band == mean {
 				m.site.NS += float64(part.NS)
 			}
-			// HTTP/1 waits twice per call; of another call's waits the most frequent counts it.
+			// HTTP/1 waits twice per call; of another call's waits the most
+			// frequent counts it.
 			if n := waitsPerCall(part.Stack); n > 0 {
 				m.calls[band] += part.Times / n
 			} else {
@@ -150,8 +153,8 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 	return list
 }
 
-// loading reports whether a wait is for something that a cache holds copies of. Redis and similar
-// servers are caches themselves.
+// loading reports whether a wait is for something that a cache holds copies of.
+// Redis and similar servers are caches themselves.
 func loading(kind callstack.Wait, stack []record.Frame) bool {
 	switch kind {
 	case callstack.HTTPWait, callstack.DatabaseWait:
@@ -166,8 +169,9 @@ func loading(kind callstack.Wait, stack []record.Frame) bool {
 	return false
 }
 
-// throughCache returns the index, in a chain of the user's functions, of the cache that a call is
-// made through, or -1. beside is true if a function on the chain does both: looks up and fills.
+// throughCache returns the index, in a chain of the user's functions, of the cache
+// that a call is made through, or -1. beside is true if a function on the chain
+// does both: looks up and fills.
 func throughCache(chain []record.Frame, filled map[string]bool) (at int, beside bool) {
 	for i, f := range chain {
 		if isCache(f.Function) && !changes(f.Function) {
@@ -182,9 +186,9 @@ func throughCache(chain []record.Frame, filled map[string]bool) (at int, beside 
 	return -1, false
 }
 
-// filling returns the user's functions that look a cache up and also fill it, by the stacks of
-// the CPU, allocation and mutex profiles. All three are asked, because a fast look-up is rarely
-// sampled by any one of them.
+// filling returns the user's functions that look a cache up and also fill it, by
+// the stacks of the CPU, allocation and mutex profiles. All three are asked,
+// because a fast look-up is rarely sampled by any one of them.
 func filling(p *diagnose.Pass) map[string]bool {
 	looks, fills, both := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, of := range [][2]string{{"cpu", "cpu"}, {"allocs", "alloc_space"}, {"mutex", "delay"}} {
@@ -214,8 +218,8 @@ func filling(p *diagnose.Pass) map[string]bool {
 	return both
 }
 
-// keeping returns the packages of caches that do something of their own, as the profiles show:
-// hash a key, assign to a map, wait for their lock.
+// keeping returns the packages of caches that do something of their own, as the
+// profiles show: hash a key, assign to a map, wait for their lock.
 func keeping(p *diagnose.Pass) map[string]bool {
 	packages := map[string]bool{}
 	for _, of := range [][2]string{{"cpu", "cpu"}, {"allocs", "alloc_space"}, {"mutex", "delay"}} {
@@ -239,8 +243,8 @@ func keeping(p *diagnose.Pass) map[string]bool {
 	return packages
 }
 
-// isCache reports whether the name of a function, its type or its package is that of a cache. The
-// standard library's caches are not the service's to change.
+// isCache reports whether the name of a function, its type or its package is that
+// of a cache. The standard library's caches are not the service's to change.
 func isCache(function string) bool {
 	pkg, name := callstack.Split(function)
 	if pkg == "" || callstack.Standard(pkg) {
@@ -262,7 +266,8 @@ func isCache(function string) bool {
 	return strings.Contains(name, "lru.") || strings.Contains(name, "lru)")
 }
 
-// changes reports whether a cache's function fills or empties it, by the verb it begins with.
+// changes reports whether a cache's function fills or empties it, by the verb it
+// begins with.
 func changes(function string) bool {
 	_, name := callstack.Split(callstack.Enclosing(function))
 	name = strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])

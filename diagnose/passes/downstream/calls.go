@@ -10,9 +10,9 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// call is what requests do along one path of the user's functions that ends in a client. Paths,
-// not places: one helper that all calls go through is one place, and the callers are what
-// distinguishes a loop from a sequence.
+// call is what requests do along one path of the user's functions that ends in a
+// client. Paths, not places: one helper that all calls go through is one place, and
+// the callers are what distinguishes a loop from a sequence.
 type call struct {
 	// chain is the user's frames, innermost first; the nearest thing to one where
 	// there is none.
@@ -32,9 +32,9 @@ const (
 // each is the mean wait of one call, in ns.
 func (c call) each() float64 { return c.ns[mean] / max(c.calls[mean], 1e-3) }
 
-// callsOf gathers the calls that requests wait for in their own goroutine, one after the other,
-// longest first; nil without an anatomy. Plain sockets are left out: how many reads make an
-// answer depends on the protocol.
+// callsOf gathers the calls that requests wait for in their own goroutine, one
+// after the other, longest first; nil without an anatomy. Plain sockets are left
+// out: how many reads make an answer depends on the protocol.
 func callsOf(p *diagnose.Pass) []call {
 	if p.Anatomy == nil || p.Anatomy.MeanNS <= 0 {
 		return nil
@@ -79,9 +79,9 @@ func callsOf(p *diagnose.Pass) []call {
 	return list
 }
 
-// waitsPerCall returns how often net/http's client waits for the head of an answer over HTTP/1:
-// once for its writer, once for its reader. It is so in every case of the corpus, on busy CPUs
-// too. 0 for any other wait.
+// waitsPerCall returns how often net/http's client waits for the head of an answer
+// over HTTP/1: once for its writer, once for its reader. It is so in every case of
+// the corpus, on busy CPUs too. 0 for any other wait.
 func waitsPerCall(stack []record.Frame) float64 {
 	for _, f := range stack {
 		if f.Function == "net/http.(*persistConn).roundTrip" {
@@ -91,7 +91,8 @@ func waitsPerCall(stack []record.Frame) float64 {
 	return 0
 }
 
-// users returns the user's frames of a stack, innermost first, or else the frame nearest to one.
+// users returns the user's frames of a stack, innermost first, or else the frame
+// nearest to one.
 func users(p *diagnose.Pass, stack []record.Frame) []record.Frame {
 	var chain []record.Frame
 	for _, f := range stack {
@@ -132,9 +133,9 @@ func words(chain []record.Frame) string {
 	return strings.Join(names, " < ")
 }
 
-// common returns the innermost function at which the paths part, at the line of the first: the
-// one that makes the calls. With a single path, or paths that never part, it is the first's
-// innermost function.
+// common returns the innermost function at which the paths part, at the line of the
+// first: the one that makes the calls. With a single path, or paths that never
+// part, it is the first's innermost function.
 func common(calls []call) record.Frame {
 	for _, f := range calls[0].chain {
 		everywhere, parts := true, false

@@ -11,20 +11,22 @@ import (
 )
 
 const (
-	// leastDialShare is the part of request time or of CPU. Opening connections is pure waste
-	// where they could be kept, so a smaller part than for other waits is worth reporting.
+	// leastDialShare is the part of request time or of CPU. Opening connections is
+	// pure waste where they could be kept, so a smaller part than for other waits
+	// is worth reporting.
 	leastDialShare = 0.10
-	// leastDials is the number of waits per request: a client that keeps its connections waits
-	// for one a few times in a run, not once in twenty requests.
+	// leastDials is the number of waits per request: a client that keeps its
+	// connections waits for one a few times in a run, not once in twenty requests.
 	leastDials = 0.05
 )
 
 // Churn finds HTTP and gRPC clients that do not keep their connections.
 //
-// Waits and the kernel must agree, because either alone misleads. A burst waits for connections
-// that are kept afterwards, and connections are opened in goroutines of the transport which no
-// request may wait for. net/http keeps 2 idle connections per host by default
-// (DefaultMaxIdleConnsPerHost), so that at 64 in flight most are closed after each call.
+// Waits and the kernel must agree, because either alone misleads. A burst waits for
+// connections that are kept afterwards, and connections are opened in goroutines of
+// the transport which no request may wait for. net/http keeps 2 idle connections
+// per host by default (DefaultMaxIdleConnsPerHost), so that at 64 in flight most
+// are closed after each call.
 var Churn = diagnose.Analyzer{
 	Name:  "http-client",
 	Stage: diagnose.Wait,
@@ -69,8 +71,8 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if times < leastDials || max(share, cpu) < leastDialShare {
 		return nil, nil
 	}
-	// The place that waits is where the client is used; for gRPC that need not be where it is
-	// made.
+	// The place that waits is where the client is used; for gRPC that need not be
+	// where it is made.
 	place := sites[0].Place
 	opens, counted := p.Rate(record.TCPOpens, record.Labels("dir", "out"))
 	each := times
@@ -83,8 +85,8 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.Times(times), diagnose.At(place), diagnose.Times(each))
 		return nil, nil
 	}
-	// A grpc.ClientConn connects at its first call and waits there in the picker; the fix is at
-	// the place that makes it per request (seed-vault).
+	// A grpc.ClientConn connects at its first call and waits there in the picker;
+	// the fix is at the place that makes it per request (seed-vault).
 	rpc := p.Stacks.Roles(p.Stacks.Handler(sites[0].Part.Stack)).Has(callstack.RPCClient)
 	if at, ok := maker(p); rpc && ok {
 		place = at
@@ -121,8 +123,8 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// maker returns the user's place that makes gRPC connections, by the CPU profile: they open only
-// at their first call, so no wait shows it.
+// maker returns the user's place that makes gRPC connections, by the CPU profile:
+// they open only at their first call, so no wait shows it.
 func maker(p *diagnose.Pass) (place record.Frame, ok bool) {
 	use, err := p.Use()
 	if err != nil {
@@ -142,8 +144,8 @@ func maker(p *diagnose.Pass) (place record.Frame, ok bool) {
 	return place, ok
 }
 
-// opening returns the part of request time spent waiting for a connection, 0 to 1, without the
-// part that look-ups of names take (dns-per-request).
+// opening returns the part of request time spent waiting for a connection, 0 to 1,
+// without the part that look-ups of names take (dns-per-request).
 func opening(p *diagnose.Pass) float64 {
 	share := p.Waits().Share(callstack.HTTPOpen)
 	for _, part := range p.Anatomy.All {
@@ -155,17 +157,18 @@ func opening(p *diagnose.Pass) float64 {
 }
 
 const (
-	// often is the number of connections opened per request from which opening them is part of
-	// each call.
+	// often is the number of connections opened per request from which opening them
+	// is part of each call.
 	often = 0.2
-	// leastFarEnd: the far end is on this host if other programs use at least this part of what
-	// this end spends on connections; it pays about as much. push-gateway has 1.2.
+	// leastFarEnd: the far end is on this host if other programs use at least this
+	// part of what this end spends on connections; it pays about as much.
+	// push-gateway has 1.2.
 	leastFarEnd = 0.5
 )
 
-// dialGain bounds what keeping connections could gain: the dialler's CPU, about as much at a far
-// end on this host, and the wait. Bounding by the wait alone made a dial that took 73 % of the
-// CPU worth 1.11x, less than the call it belongs to.
+// dialGain bounds what keeping connections could gain: the dialler's CPU, about as
+// much at a far end on this host, and the wait. Bounding by the wait alone made a
+// dial that took 73 % of the CPU worth 1.11x, less than the call it belongs to.
 func dialGain(p *diagnose.Pass, share, cpu, times float64) laws.Gain {
 	c := p.CPU()
 	freed := cpu * c.Target

@@ -12,14 +12,16 @@ import (
 )
 
 const (
-	// leastOwn is how many times the service's own work per request an answer must take: below it
-	// the service itself is where the time goes. The ratio stays the same as CPUs that both share
-	// fill up, where a limit in ms would not. orders-gateway has 1.4, kyc-check 30.
+	// leastOwn is how many times the service's own work per request an answer must
+	// take: below it the service itself is where the time goes. The ratio stays the
+	// same as CPUs that both share fill up, where a limit in ms would not.
+	// orders-gateway has 1.4, kyc-check 30.
 	leastOwn = 2
-	// handOvers is how many times a goroutine's mean wait for a CPU an answer must take. A call
-	// is handed over a dozen times (goroutines, kernels, the other service and back), each at
-	// that price or more, so an answer within a hundred is an immediate one. orders-gateway has
-	// 25, partner-feed, whose CPUs are used up, 12, and weather-proxy 690.
+	// handOvers is how many times a goroutine's mean wait for a CPU an answer must
+	// take. A call is handed over a dozen times (goroutines, kernels, the other
+	// service and back), each at that price or more, so an answer within a hundred
+	// is an immediate one. orders-gateway has 25, partner-feed, whose CPUs are used
+	// up, 12, and weather-proxy 690.
 	handOvers = 100
 	// instant is a bound on the 99th percentile, in ns: see atOnce.
 	instant = 10e6
@@ -27,10 +29,11 @@ const (
 
 // Slow finds slow calls to other services.
 //
-// Most of the rule is about what it leaves out: whatever a more specific cause explains, calls
-// that the target answers itself, and answers that are fast for this host. A fixed limit of 3 ms
-// was tried. On a host that both services fill together every answer takes that, and none is
-// slow; next to 0.2 ms of own work, 2.5 ms are.
+// Most of the rule is about what it leaves out: whatever a more specific cause
+// explains, calls that the target answers itself, and answers that are fast for
+// this host. A fixed limit of 3 ms was tried. On a host that both services fill
+// together every answer takes that, and none is slow; next to 0.2 ms of own work,
+// 2.5 ms are.
 var Slow = diagnose.Analyzer{
 	Name:  "downstream",
 	Stage: diagnose.Wait,
@@ -124,13 +127,15 @@ func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return found, nil
 }
 
-// atOnce says compared with what an answer is fast, as a clause for the report; "" if it is slow.
-// ns is the answer's time without the queue of the service's own goroutines.
+// atOnce says compared with what an answer is fast, as a clause for the report; ""
+// if it is slow. ns is the answer's time without the queue of the service's own
+// goroutines.
 func atOnce(p *diagnose.Pass, ns float64) string {
-	// To a person all within 100 ms happens at once (R. B. Miller, Response time in man-computer
-	// conversational transactions, 1968), and a request that is one of ten on the way there is
-	// fast at a tenth. Only an open loop that keeps its schedule shows that nothing queues:
-	// in a closed one the same latency bounds the rate.
+	// To a person all within 100 ms happens at once (R. B. Miller, Response time in
+	// man-computer conversational transactions, 1968), and a request that is one of
+	// ten on the way there is fast at a tenth. Only an open loop that keeps its
+	// schedule shows that nothing queues: in a closed one the same latency bounds
+	// the rate.
 	if l := p.Load(); l.Kept() && l.P99 > 0 && l.P99 < instant {
 		return fmt.Sprintf("and 99 of 100 requests end within %s", diagnose.Span(l.P99))
 	}
@@ -145,8 +150,8 @@ func atOnce(p *diagnose.Pass, ns float64) string {
 	return ""
 }
 
-// elsewhere says which functions' calls are reported as retries, as a sequence or as a cache's
-// misses, and why that is not one slow call.
+// elsewhere says which functions' calls are reported as retries, as a sequence or
+// as a cache's misses, and why that is not one slow call.
 func elsewhere(p *diagnose.Pass) (reported func(function string) bool, reason string) {
 	again := map[string]bool{}
 	for _, c := range callsOf(p) {
@@ -164,11 +169,11 @@ func elsewhere(p *diagnose.Pass) (reported func(function string) bool, reason st
 		"it is how often they are made, not one of them, that takes the time"
 }
 
-// ownService reports whether the target itself answers a call, as a grpc-gateway does that serves
-// HTTP by calling the gRPC server in the same process: the wait is then this process's own work,
-// and caching it was once the advice. It is certain if the target has no other connections. With
-// several, the call must be an RPC, and the target must have served gRPC while it was connected
-// to itself.
+// ownService reports whether the target itself answers a call, as a grpc-gateway
+// does that serves HTTP by calling the gRPC server in the same process: the wait is
+// then this process's own work, and caching it was once the advice. It is certain
+// if the target has no other connections. With several, the call must be an RPC,
+// and the target must have served gRPC while it was connected to itself.
 func ownService(p *diagnose.Pass, s evidence.Site) bool {
 	self, ok := p.Mean(record.SocketsOutwards, record.Labels("to", "self"))
 	if !ok || self < 1 {
@@ -182,8 +187,8 @@ func ownService(p *diagnose.Pass, s evidence.Site) bool {
 	})
 }
 
-// attempts returns the number of calls per request at a site, or the number of its waits where
-// calls cannot be told apart.
+// attempts returns the number of calls per request at a site, or the number of its
+// waits where calls cannot be told apart.
 func attempts(p *diagnose.Pass, s evidence.Site) (n float64) {
 	for _, c := range callsOf(p) {
 		if c.chain[0].Function == s.Place.Function {
@@ -196,7 +201,8 @@ func attempts(p *diagnose.Pass, s evidence.Site) (n float64) {
 	return n
 }
 
-// client names the client on a stack by its outermost function; "network" for a plain socket.
+// client names the client on a stack by its outermost function; "network" for a
+// plain socket.
 func client(p *diagnose.Pass, stack []record.Frame) string {
 	for i := len(stack) - 1; i >= 0; i-- {
 		if p.Stacks.Role(stack[i].Function).Has(callstack.HTTPClient | callstack.RPCClient | callstack.SocketIO) {

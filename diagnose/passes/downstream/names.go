@@ -10,21 +10,24 @@ import (
 )
 
 const (
-	// leastNameShare is the part of request time. A look-up is pure waste where its result, or
-	// the connection, could be kept, so a smaller part than for other waits is worth reporting.
+	// leastNameShare is the part of request time. A look-up is pure waste where its
+	// result, or the connection, could be kept, so a smaller part than for other
+	// waits is worth reporting.
 	leastNameShare = 0.10
-	// leastNameNS per request: the resolver's files and a cache on the host answer within 100 µs.
+	// leastNameNS per request: the resolver's files and a cache on the host answer
+	// within 100 µs.
 	leastNameNS = 100e3
-	// leastNameTimes per request: a client that keeps its connections looks names up a few times
-	// in a run.
+	// leastNameTimes per request: a client that keeps its connections looks names
+	// up a few times in a run.
 	leastNameTimes = 0.05
 )
 
 // Names finds look-ups of names in the request path.
 //
-// Go's own resolver has no cache (package net, Name Resolution), so every look-up asks a server,
-// and with search domains it asks several times. It mostly happens in the goroutine that dials
-// for a request; the trace follows the request's wait to that goroutine.
+// Go's own resolver has no cache (package net, Name Resolution), so every look-up
+// asks a server, and with search domains it asks several times. It mostly happens
+// in the goroutine that dials for a request; the trace follows the request's wait
+// to that goroutine.
 var Names = diagnose.Analyzer{
 	Name:  "names",
 	Stage: diagnose.Wait,
@@ -100,8 +103,9 @@ func lookupsOf(p *diagnose.Pass) (l lookups) {
 	return l
 }
 
-// resolving returns the time of a part that is spent on look-ups, in ns: all of it if the
-// resolver is on its stack, otherwise what the goroutines behind it spent there.
+// resolving returns the time of a part that is spent on look-ups, in ns: all of it
+// if the resolver is on its stack, otherwise what the goroutines behind it spent
+// there.
 func resolving(part record.Part) (ns int64) {
 	if resolver(part.Stack) {
 		return part.NS
@@ -126,9 +130,9 @@ func resolver(stack []record.Frame) bool {
 	return false
 }
 
-// resolverFunction reports whether a function looks names up: the standard library's resolver in
-// Go and through cgo, and miekg/dns, which others use. (*Resolver).dial and the resolving of
-// numeric addresses do not.
+// resolverFunction reports whether a function looks names up: the standard
+// library's resolver in Go and through cgo, and miekg/dns, which others use.
+// (*Resolver).dial and the resolving of numeric addresses do not.
 func resolverFunction(function string) bool {
 	pkg, name := callstack.Split(function)
 	switch {

@@ -14,11 +14,12 @@ import (
 const (
 	// leastAttempts is the number of calls per request along one path.
 	leastAttempts = 1.15
-	// leastSpread is how many times as often slow requests call as median ones: order-notify 3.5,
-	// tax-quote 5; a loop over a fixed list has 1.
+	// leastSpread is how many times as often slow requests call as median ones:
+	// order-notify 3.5, tax-quote 5; a loop over a fixed list has 1.
 	leastSpread = 1.5
-	// leastFailed is the part of requests that fail after the last attempt. manyFailed replaces
-	// the spread where nearly all attempts are used up: then all requests call equally often.
+	// leastFailed is the part of requests that fail after the last attempt.
+	// manyFailed replaces the spread where nearly all attempts are used up: then
+	// all requests call equally often.
 	leastFailed, manyFailed = 0.002, 0.2
 	// leastPauses is the number of pauses per attempt after the first.
 	leastPauses = 0.2
@@ -26,10 +27,11 @@ const (
 
 // Retry finds calls that are made again and again.
 //
-// The status of answers is not visible, so a retry shows as an uneven number of calls: few in
-// median requests, many in slow ones. A loop over lists of different lengths is uneven too; so
-// one more sign is needed, which a loop rarely has. Retries at several levels multiply (Google,
-// Site Reliability Engineering, 2016, chapter 22), hence the remedy of a budget.
+// The status of answers is not visible, so a retry shows as an uneven number of
+// calls: few in median requests, many in slow ones. A loop over lists of different
+// lengths is uneven too; so one more sign is needed, which a loop rarely has.
+// Retries at several levels multiply (Google, Site Reliability Engineering, 2016,
+// chapter 22), hence the remedy of a budget.
 var Retry = diagnose.Analyzer{
 	Name:  "retry",
 	Stage: diagnose.Wait,
@@ -102,8 +104,8 @@ type retries struct {
 	signs  []record.Evidence
 }
 
-// retriesOf is the rule. What is wasted is all calls after the first, with their pauses: with a
-// dependency that answers, those would not be made.
+// retriesOf is the rule. What is wasted is all calls after the first, with their
+// pauses: with a dependency that answers, those would not be made.
 func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	n := c.calls[mean]
 	failed := 0.0
@@ -130,8 +132,8 @@ func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 	return r, len(r.signs) > 0
 }
 
-// pauses returns how long and how often requests sleep in the functions of a path, per request,
-// in ns, and where.
+// pauses returns how long and how often requests sleep in the functions of a path,
+// per request, in ns, and where.
 func pauses(p *diagnose.Pass, c call) (ns float64, at record.Frame, times float64) {
 	for _, part := range p.Anatomy.All {
 		if p.Stacks.Wait(part) != callstack.SleepWait {

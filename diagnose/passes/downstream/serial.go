@@ -10,21 +10,23 @@ import (
 )
 
 const (
-	// leastCalls is the mean number of calls per request: services with several kinds of requests
-	// that make one call each stay at one.
+	// leastCalls is the mean number of calls per request: services with several
+	// kinds of requests that make one call each stay at one.
 	leastCalls = 1.8
-	// leastSaved is the part of the time in calls that making them together would save: with
-	// less, one call is nearly all of it, and that call is what is slow.
+	// leastSaved is the part of the time in calls that making them together would
+	// save: with less, one call is nearly all of it, and that call is what is slow.
 	leastSaved = 0.40
-	// leastSavedNS per request: below a millisecond starting goroutines is not worth it.
+	// leastSavedNS per request: below a millisecond starting goroutines is not
+	// worth it.
 	leastSavedNS = 1e6
 )
 
 // Serial finds calls made one after another.
 //
-// Waits of one goroutine cannot overlap, so the time of the calls is their sum; made together it
-// would be the longest (the critical path of a fork and join). Whether a call needs the answer of
-// the one before it is not visible, so the gain is an upper bound and the cause says so.
+// Waits of one goroutine cannot overlap, so the time of the calls is their sum;
+// made together it would be the longest (the critical path of a fork and join).
+// Whether a call needs the answer of the one before it is not visible, so the gain
+// is an upper bound and the cause says so.
 var Serial = diagnose.Analyzer{
 	Name:  "serial",
 	Stage: diagnose.Wait,
@@ -63,8 +65,9 @@ type sequence struct {
 	longest float64 // mean of the longest call, ns
 }
 
-// sequenceOf returns the calls of a request if making them together would save enough of their
-// time. Retries are left out: they are not independent of each other.
+// sequenceOf returns the calls of a request if making them together would save
+// enough of their time. Retries are left out: they are not independent of each
+// other.
 func sequenceOf(p *diagnose.Pass) (s sequence, ok bool) {
 	for _, c := range callsOf(p) {
 		if _, again := retriesOf(p, c); again || c.calls[mean] < 0.01 {

@@ -9,25 +9,27 @@ import (
 )
 
 const (
-	// leastStall is how many times longer than the median one request in a hundred takes: below
-	// it is the spread of any service, and no deadline would cut it off.
+	// leastStall is how many times longer than the median one request in a hundred
+	// takes: below it is the spread of any service, and no deadline would cut it
+	// off.
 	leastStall = 10
-	// leastUndated is the part of an operation's calls without a deadline: all but those that a
-	// library makes on its own.
+	// leastUndated is the part of an operation's calls without a deadline: all but
+	// those that a library makes on its own.
 	leastUndated = 0.95
 )
 
-// stall is a call without a deadline that now and then takes as long as the slowest requests do.
+// stall is a call without a deadline that now and then takes as long as the slowest
+// requests do.
 type stall struct {
 	op    record.Operation
 	stack []record.Frame // of its most frequent caller
 	place record.Frame   // the user's
 }
 
-// stallOf returns the call that makes the tail of the latency, if it has no deadline. The median
-// request shows that the dependency answers (otherwise it is slow, not stalled, as tram-alerts
-// once was reported); of what the mean request takes beyond the median, half or more must be
-// spent in the call.
+// stallOf returns the call that makes the tail of the latency, if it has no
+// deadline. The median request shows that the dependency answers (otherwise it is
+// slow, not stalled, as tram-alerts once was reported); of what the mean request
+// takes beyond the median, half or more must be spent in the call.
 func stallOf(p *diagnose.Pass) (s stall, ok bool) {
 	load, ops := p.Load(), p.Operations()
 	requests, counted := p.Sum(record.LoadRequests, "")

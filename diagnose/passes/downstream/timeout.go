@@ -10,19 +10,21 @@ import (
 )
 
 const (
-	// leastStuck is the number of requests that wait in one call: fewer are an unlucky moment.
+	// leastStuck is the number of requests that wait in one call: fewer are an
+	// unlucky moment.
 	leastStuck = 8
-	// leastOutlived is how many times as many of them wait there as requests are in flight by
-	// Little's law. The sick services of the corpus have 4.8 and 7.6, one whose calls are slow
-	// now and then has 1.
+	// leastOutlived is how many times as many of them wait there as requests are in
+	// flight by Little's law. The sick services of the corpus have 4.8 and 7.6, one
+	// whose calls are slow now and then has 1.
 	leastOutlived = 2.5
 )
 
 // Timeout finds calls that wait longer than their callers.
 //
-// An abandoned call is in no latency: its caller gave up and was counted as a failure. It is in
-// the goroutine profile. Little's law (Little 1961: L = λW) says how many requests the load can
-// have in flight; more goroutines than that serve callers that have left.
+// An abandoned call is in no latency: its caller gave up and was counted as a
+// failure. It is in the goroutine profile. Little's law (Little 1961: L = λW) says
+// how many requests the load can have in flight; more goroutines than that serve
+// callers that have left.
 var Timeout = diagnose.Analyzer{
 	Name:  "timeout",
 	Stage: diagnose.Wait,
@@ -61,8 +63,8 @@ func runTimeout(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, err
 	}
 	stall, stalls := stallOf(p)
-	// Two rules, and the goroutine profile goes first: it proves that callers gave up. The hooks'
-	// count of deadlines covers calls that end before anyone does.
+	// Two rules, and the goroutine profile goes first: it proves that callers gave
+	// up. The hooks' count of deadlines covers calls that end before anyone does.
 	if len(snapshots) > 0 || !stalls {
 		if found := outlived(p, snapshots); len(found) > 0 || !stalls {
 			return found, nil
@@ -118,8 +120,8 @@ func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Findin
 	return []diagnose.Finding{f}
 }
 
-// standing counts the requests that wait in a call to another service, by the user's frame that
-// calls. Databases have causes of their own.
+// standing counts the requests that wait in a call to another service, by the
+// user's frame that calls. Databases have causes of their own.
 func standing(p *diagnose.Pass, s evidence.Snapshot) map[record.Frame]int64 {
 	counts := map[record.Frame]int64{}
 	for _, stack := range s.Stacks {

@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// leastOverflows per second, since one refused connection is no limit: ticket-small-backlog
-	// has 46; webhook-short-lived, which opens as many, has none.
+	// leastOverflows per second, since one refused connection is no limit:
+	// ticket-small-backlog has 46; webhook-short-lived, which opens as many, has
+	// none.
 	leastOverflows = 1.0
 	// synRetryNS is how long a client waits before it repeats a SYN that was dropped
 	// (TCP_TIMEOUT_INIT, include/net/tcp.h; RFC 6298, section 2.1).
@@ -20,10 +21,11 @@ const (
 
 // Accept finds listeners whose accept queue is full.
 //
-// The counter is of the network namespace, not of a process; so one of the target's listeners
-// must have been full as well, or it is another program's overflow. The kernel drops the final
-// ACK of a handshake, or the SYN, and tells neither side: the service sees nothing, the client a
-// connection that takes a second longer (tcp(7), listen(2): backlog, net.core.somaxconn).
+// The counter is of the network namespace, not of a process; so one of the target's
+// listeners must have been full as well, or it is another program's overflow. The
+// kernel drops the final ACK of a handshake, or the SYN, and tells neither side:
+// the service sees nothing, the client a connection that takes a second longer
+// (tcp(7), listen(2): backlog, net.core.somaxconn).
 var Accept = diagnose.Analyzer{
 	Name:  "accept",
 	Stage: diagnose.Host,
@@ -103,9 +105,10 @@ func fullest(p *diagnose.Pass) (listen string, queue, bound float64, known bool)
 	return listen, queue, bound, known
 }
 
-// lateConnections returns the part of request time that is spent on connections that are not
-// accepted yet, 0 to 0.95. In a closed loop that is the connections missing on average; in an
-// open one the latency above the median. A second per overflow is the upper bound of both.
+// lateConnections returns the part of request time that is spent on connections
+// that are not accepted yet, 0 to 0.95. In a closed loop that is the connections
+// missing on average; in an open one the latency above the median. A second per
+// overflow is the upper bound of both.
 func lateConnections(p *diagnose.Pass, overflows float64) float64 {
 	load := p.Load()
 	var late, all float64
@@ -125,8 +128,8 @@ func lateConnections(p *diagnose.Pass, overflows float64) float64 {
 	return math.Max(0, math.Min(0.95, math.Min(late, overflows*synRetryNS/all)))
 }
 
-// above returns the part of the mean latency that lies above the median, 0 to 1: what strikes few
-// requests, and those hard.
+// above returns the part of the mean latency that lies above the median, 0 to 1:
+// what strikes few requests, and those hard.
 func above(load evidence.Load) float64 {
 	if !(load.Mean > 0) {
 		return 0

@@ -11,29 +11,31 @@ import (
 )
 
 const (
-	// coldPart: a start is cold if latency settles within the first third of the span; later
-	// shifts are something else.
+	// coldPart: a start is cold if latency settles within the first third of the
+	// span; later shifts are something else.
 	coldPart = 1.0 / 3
 	// coldFactor is how many times slower the median window is before the shift.
 	coldFactor = 1.5
-	// surelyCold: less may be a neighbour that was busy as the run began. atlas-first-touch is
-	// some 30 times slower.
+	// surelyCold: less may be a neighbour that was busy as the run began.
+	// atlas-first-touch is some 30 times slower.
 	surelyCold = 4
 	// leastColdWindows before the shift, so that a slow window is no start.
 	leastColdWindows = 5
-	// coldChance is the probability of such a shift in level noise. The factor above does most of
-	// the work; this guards against spans that are short or erratic.
+	// coldChance is the probability of such a shift in level noise. The factor
+	// above does most of the work; this guards against spans that are short or
+	// erratic.
 	coldChance = 0.01
-	// coldBlock is the number of windows per value: neighbouring windows depend on each other,
-	// which the test does not allow for.
+	// coldBlock is the number of windows per value: neighbouring windows depend on
+	// each other, which the test does not allow for.
 	coldBlock = 2
 )
 
 // Cold finds measured spans that begin before the service is warm.
 //
-// Its finding qualifies the others: percentiles of a mixture of two levels describe neither.
-// Pettitt's test (Pettitt 1979, A Non-Parametric Approach to the Change-Point Problem) finds
-// where a level changes without assuming a distribution.
+// Its finding qualifies the others: percentiles of a mixture of two levels describe
+// neither. Pettitt's test (Pettitt 1979, A Non-Parametric Approach to the
+// Change-Point Problem) finds where a level changes without assuming a
+// distribution.
 var Cold = diagnose.Analyzer{
 	Name:  "cold",
 	Stage: diagnose.Validity,
@@ -91,9 +93,10 @@ var Cold = diagnose.Analyzer{
 	},
 }
 
-// settles returns the index at which values come down to the level of their second half, and the
-// probability of such a change without one. Only whether a value is far above that level counts:
-// ranks alone would find a slow drift within the warm part.
+// settles returns the index at which values come down to the level of their second
+// half, and the probability of such a change without one. Only whether a value is
+// far above that level counts: ranks alone would find a slow drift within the warm
+// part.
 func settles(values []float64) (at int, chance float64) {
 	level := stat.Median(values[len(values)/2:])
 	above := make([]float64, len(values))

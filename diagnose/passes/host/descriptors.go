@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// nearLimit is the part of RLIMIT_NOFILE from which it is reported. archive-many-files, which
-	// is healthy, has 5 % open; chart-nofile and contract-scans-leak have all.
+	// nearLimit is the part of RLIMIT_NOFILE from which it is reported.
+	// archive-many-files, which is healthy, has 5 % open; chart-nofile and
+	// contract-scans-leak have all.
 	nearLimit = 0.90
 	// atLimit: accept, open and dial fail already, or will in the next short burst.
 	atLimit = 0.98
@@ -19,9 +20,10 @@ const (
 
 // Descriptors finds processes that run out of file descriptors.
 //
-// Reads /proc/<pid>/fd and limits once a second, so a burst between two reads is missed; hence 98
-// % of the limit counts as reached. The soft limit is the one that fails (getrlimit(2)), and Go
-// raises it to the hard one at start (package os, since Go 1.19).
+// Reads /proc/<pid>/fd and limits once a second, so a burst between two reads is
+// missed; hence 98 % of the limit counts as reached. The soft limit is the one that
+// fails (getrlimit(2)), and Go raises it to the hard one at start (package os,
+// since Go 1.19).
 var Descriptors = diagnose.Analyzer{
 	Name:  "descriptors",
 	Stage: diagnose.Host,

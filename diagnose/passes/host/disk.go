@@ -15,10 +15,11 @@ const leastBehindNS = 100e3
 
 // Disk finds requests that wait for storage.
 //
-// Where a journal syncs under a lock, one request waits for the disk and sixty for the lock. So
-// the rule follows each wait to the goroutine that ended it and books the time there; otherwise
-// lock-contention would be named with a remedy that cannot help. Syncs that no request waits for
-// count for nothing (events-background-sync).
+// Where a journal syncs under a lock, one request waits for the disk and sixty for
+// the lock. So the rule follows each wait to the goroutine that ended it and books
+// the time there; otherwise lock-contention would be named with a remedy that
+// cannot help. Syncs that no request waits for count for nothing
+// (events-background-sync).
 var Disk = diagnose.Analyzer{
 	Name:  "disk",
 	Stage: diagnose.Host,
@@ -87,8 +88,9 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return found, nil
 }
 
-// onBehalf returns on whose behalf a file's wrapper writes: the place at which requests wait for
-// it, or else the innermost caller in another of the user's packages.
+// onBehalf returns on whose behalf a file's wrapper writes: the place at which
+// requests wait for it, or else the innermost caller in another of the user's
+// packages.
 func onBehalf(p *diagnose.Pass, s evidence.Site) (record.Frame, bool) {
 	own, _ := callstack.Split(s.Place.Function)
 	for _, f := range s.Part.Stack {
@@ -99,10 +101,11 @@ func onBehalf(p *diagnose.Pass, s evidence.Site) (record.Frame, bool) {
 	return record.Frame{}, false
 }
 
-// queuedBehind adds to a site the time that requests queue for a P because others are in the
-// site's calls, and returns it in ns of the mean request: a goroutine in a system call keeps its
-// P until sysmon takes it back, 20 µs to 10 ms later (runtime/proc.go, retake), which is as long
-// as most syncs take. On saturated CPUs the queue is due to them, and 0 is returned.
+// queuedBehind adds to a site the time that requests queue for a P because others
+// are in the site's calls, and returns it in ns of the mean request: a goroutine in
+// a system call keeps its P until sysmon takes it back, 20 µs to 10 ms later
+// (runtime/proc.go, retake), which is as long as most syncs take. On saturated CPUs
+// the queue is due to them, and 0 is returned.
 func queuedBehind(p *diagnose.Pass, s *evidence.Site) float64 {
 	w := p.Waits()
 	if p.CPU().Saturated() || s.NS <= 0 || s.Wait != callstack.SyncWait || s.Part.State != record.StateSyscall {
@@ -119,8 +122,8 @@ func queuedBehind(p *diagnose.Pass, s *evidence.Site) float64 {
 	return behind
 }
 
-// diskSites returns where requests make calls that wait for the disk, and where others do that
-// requests wait for.
+// diskSites returns where requests make calls that wait for the disk, and where
+// others do that requests wait for.
 func diskSites(p *diagnose.Pass) []evidence.Site {
 	w := p.Waits()
 	sites := append([]evidence.Site{}, w.Sites(callstack.SyncWait)...)

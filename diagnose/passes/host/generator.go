@@ -9,30 +9,31 @@ import (
 )
 
 const (
-	// littleSlack: by Little's law the rate times the mean latency is the number of requests in
-	// flight; in a closed loop that is the connections. Less than 70 % of them means that the
-	// generator spends the rest between requests.
+	// littleSlack: by Little's law the rate times the mean latency is the number of
+	// requests in flight; in a closed loop that is the connections. Less than 70 %
+	// of them means that the generator spends the rest between requests.
 	littleSlack = 0.70
-	// generatorPart is the generator's part of all CPU in use on a saturated host, from which the
-	// run measures the generator.
+	// generatorPart is the generator's part of all CPU in use on a saturated host,
+	// from which the run measures the generator.
 	generatorPart = 0.60
-	// leastLagNS and lagPart: the generator sends late if the p99 of its lag exceeds both, 10 ms
-	// and half of the median latency.
+	// leastLagNS and lagPart: the generator sends late if the p99 of its lag
+	// exceeds both, 10 ms and half of the median latency.
 	leastLagNS = 10e6
 	lagPart    = 0.5
-	// idle utilisation: a closed loop that leaves more than half of the CPUs idle, without any
-	// wait worth naming, is limited by its connections.
+	// idle utilisation: a closed loop that leaves more than half of the CPUs idle,
+	// without any wait worth naming, is limited by its connections.
 	idle = 0.5
-	// outside is the part of latency spent outside the service from which connections wait for
-	// the path and not for the service.
+	// outside is the part of latency spent outside the service from which
+	// connections wait for the path and not for the service.
 	outside = 0.5
 )
 
 // Generator finds runs that measured the generator.
 //
-// The generator judges itself from every request, and that verdict stands. Windows are only an
-// approximation: judging them again called valid runs invalid when a target stalled now and then.
-// So they count only if the run was killed before its verdict.
+// The generator judges itself from every request, and that verdict stands. Windows
+// are only an approximation: judging them again called valid runs invalid when a
+// target stalled now and then. So they count only if the run was killed before its
+// verdict.
 var Generator = diagnose.Analyzer{
 	Name:  "generator",
 	Stage: diagnose.Validity,
@@ -114,8 +115,8 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}}, nil
 }
 
-// allBusy reports whether all connections of an open loop were in use: then requests are late
-// because the service is slow, not the generator.
+// allBusy reports whether all connections of an open loop were in use: then
+// requests are late because the service is slow, not the generator.
 func allBusy(p *diagnose.Pass) bool {
 	queued, ok := p.Mean(record.LoadQueued, "")
 	if !ok || queued < 1 {
@@ -127,9 +128,9 @@ func allBusy(p *diagnose.Pass) bool {
 
 // Connections finds closed loops with too few connections to load the service.
 //
-// In a closed loop of N clients with think time Z and response time R, throughput is at most
-// N/(R+Z) (Denning and Buzen 1978, interactive response time law). It runs last: any wait that
-// matters is a better answer than to ask for more load.
+// In a closed loop of N clients with think time Z and response time R, throughput
+// is at most N/(R+Z) (Denning and Buzen 1978, interactive response time law). It
+// runs last: any wait that matters is a better answer than to ask for more load.
 var Connections = diagnose.Analyzer{
 	Name:  "connections",
 	Stage: diagnose.Validity,

@@ -10,22 +10,23 @@ import (
 )
 
 const (
-	// leastLoss is the part of the segments sent that are sent again: price-feed-loss measures
-	// 1.7 %. Services with short connections on busy CPUs, rate-quotes-tls and push-gateway,
-	// repeat 0.5 % although none is lost.
+	// leastLoss is the part of the segments sent that are sent again:
+	// price-feed-loss measures 1.7 %. Services with short connections on busy CPUs,
+	// rate-quotes-tls and push-gateway, repeat 0.5 % although none is lost.
 	leastLoss = 0.01
-	// leastRetransmits per second, since two of a hundred segments say nothing about the path.
+	// leastRetransmits per second, since two of a hundred segments say nothing
+	// about the path.
 	leastRetransmits = 2.0
-	// retryNS is the least that a lost request or answer is late: it is a single segment, which
-	// only the timer repeats (TCP_RTO_MIN, include/net/tcp.h).
+	// retryNS is the least that a lost request or answer is late: it is a single
+	// segment, which only the timer repeats (TCP_RTO_MIN, include/net/tcp.h).
 	retryNS = 200e6
 )
 
 // Loss finds paths that lose packets.
 //
-// Repeated is not lost: on busy CPUs acknowledgements come late and segments go out twice,
-// without harm. A loss costs the timer's 200 ms, so in the mean window some request must be that
-// late.
+// Repeated is not lost: on busy CPUs acknowledgements come late and segments go out
+// twice, without harm. A loss costs the timer's 200 ms, so in the mean window some
+// request must be that late.
 var Loss = diagnose.Analyzer{
 	Name:  "loss",
 	Stage: diagnose.Host,
@@ -55,7 +56,8 @@ var Loss = diagnose.Analyzer{
 	Run:   runLoss,
 }
 
-// resent is how many segments were sent again, out of how many, and on whose connections.
+// resent is how many segments were sent again, out of how many, and on whose
+// connections.
 type resent struct {
 	again, sent float64
 	own         bool // of the target's own connections
@@ -102,8 +104,8 @@ func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// retransmitted returns what was sent again: on the target's connections where they are known,
-// otherwise on all in its namespace. false if nothing counted it.
+// retransmitted returns what was sent again: on the target's connections where they
+// are known, otherwise on all in its namespace. false if nothing counted it.
 func retransmitted(p *diagnose.Pass) (resent, bool) {
 	sent, known := p.Sum(record.SocketsSegments, "")
 	again, sampled := p.Sum(record.SocketsRetransmits, "")
@@ -127,17 +129,17 @@ func retransmitted(p *diagnose.Pass) (resent, bool) {
 	return resent{math.Max(0, total-syn), all, false}, true
 }
 
-// lasting reports whether the target's connections last for many requests. Of short ones the
-// samples miss most segments, while eBPF misses none that is sent again, so that their quotient
-// would be far too large.
+// lasting reports whether the target's connections last for many requests. Of short
+// ones the samples miss most segments, while eBPF misses none that is sent again,
+// so that their quotient would be far too large.
 func lasting(p *diagnose.Pass) bool {
 	in, _ := p.Sum(record.TCPOpens, record.Labels("dir", "in"))
 	out, _ := p.Sum(record.TCPOpens, record.Labels("dir", "out"))
 	return in+out < leastOpens*p.Load().Requests
 }
 
-// worstPeer returns the listening port or the remote address on whose connections most segments
-// were sent again, and how many.
+// worstPeer returns the listening port or the remote address on whose connections
+// most segments were sent again, and how many.
 func worstPeer(p *diagnose.Pass) (peer string, most float64) {
 	for _, labels := range p.Record.Labels(record.TCPRetransmitBy) {
 		if n, _ := p.Sum(record.TCPRetransmitBy, labels); n > most {

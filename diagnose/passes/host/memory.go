@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// leastFaults per second that wait for the disk: parts-mmap has 17,700, and a service that
-	// reads its own program for the first time some ten.
+	// leastFaults per second that wait for the disk: parts-mmap has 17,700, and a
+	// service that reads its own program for the first time some ten.
 	leastFaults = 20.0
-	// readNS is how long a page takes to come from storage where that was not measured: the least
-	// that a fast disk takes.
+	// readNS is how long a page takes to come from storage where that was not
+	// measured: the least that a fast disk takes.
 	readNS = 100e3
 	// faultNS is the most of the kernel's CPU that is booked on one such fault.
 	faultNS = 50e3
-	// nearMemory: the group's memory is at its limit. Page cache fills any limit, so this alone
-	// says nothing.
+	// nearMemory: the group's memory is at its limit. Page cache fills any limit,
+	// so this alone says nothing.
 	nearMemory = 0.90
 	// leastStalled is the part of time in which some task waited for memory (PSI,
 	// Documentation/accounting/psi.rst): parts-mmap has 3 %.
@@ -28,11 +28,12 @@ const (
 
 // Memory finds services with less memory than their working set.
 //
-// Only major faults count, which wait for the disk (getrusage(2)). To Go's scheduler a goroutine
-// in a fault runs: its P is occupied, the trace says running, and the profile, which counts CPU
-// time, shows nothing. So the rule multiplies faults by what a read takes, and adds the requests
-// that queue for the occupied Ps. First reads of a file look the same; hence low confidence
-// unless the group is at its limit or PSI shows stalls.
+// Only major faults count, which wait for the disk (getrusage(2)). To Go's
+// scheduler a goroutine in a fault runs: its P is occupied, the trace says running,
+// and the profile, which counts CPU time, shows nothing. So the rule multiplies
+// faults by what a read takes, and adds the requests that queue for the occupied
+// Ps. First reads of a file look the same; hence low confidence unless the group is
+// at its limit or PSI shows stalls.
 var Memory = diagnose.Analyzer{
 	Name:  "memory-pressure",
 	Stage: diagnose.Host,
@@ -89,8 +90,8 @@ func runMemory(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// readTime returns how long a page takes to come from the disk, in ns: by the block device's own
-// times, which include read-ahead, or else readNS.
+// readTime returns how long a page takes to come from the disk, in ns: by the block
+// device's own times, which include read-ahead, or else readNS.
 func readTime(p *diagnose.Pass) (ns float64, measured bool) {
 	op := record.Labels("op", "read")
 	n, ok := p.Sum(record.BlockRequests, op)
@@ -101,9 +102,10 @@ func readTime(p *diagnose.Pass) (ns float64, measured bool) {
 	return spent / n, true
 }
 
-// faultShare returns the part of request time that faults take, 0 to 0.95: the wait for the disk,
-// the kernel's own work, and their part of the queue for Ps. faults are per second, each is ns.
-// Without an anatomy it is the part of the Ps that are occupied.
+// faultShare returns the part of request time that faults take, 0 to 0.95: the wait
+// for the disk, the kernel's own work, and their part of the queue for Ps. faults
+// are per second, each is ns. Without an anatomy it is the part of the Ps that are
+// occupied.
 func faultShare(p *diagnose.Pass, faults, each float64) float64 {
 	c, load := p.CPU(), p.Load()
 	kernel := 0.0

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// nearPorts is the part of the local ports in TIME_WAIT towards one address: partner-ports
-	// reaches all of them. The kernel tries odd and even ports in turn, so that connects slow
-	// down before that.
+	// nearPorts is the part of the local ports in TIME_WAIT towards one address:
+	// partner-ports reaches all of them. The kernel tries odd and even ports in
+	// turn, so that connects slow down before that.
 	nearPorts = 0.90
 	// leastOpens per request: connections outwards come and go with requests.
 	leastOpens = 0.1
@@ -20,10 +20,10 @@ const (
 
 // Ports finds services that run out of local ports.
 //
-// A closed connection keeps its port for 60 s towards the same address (TCP_TIMEWAIT_LEN,
-// include/net/tcp.h; RFC 9293, section 3.4.1). The default range of 28,232 ports thus allows some
-// 470 new connections per second and destination. Connections that are open count too, but are
-// few beside those that were closed.
+// A closed connection keeps its port for 60 s towards the same address
+// (TCP_TIMEWAIT_LEN, include/net/tcp.h; RFC 9293, section 3.4.1). The default range
+// of 28,232 ports thus allows some 470 new connections per second and destination.
+// Connections that are open count too, but are few beside those that were closed.
 var Ports = diagnose.Analyzer{
 	Name:  "ports",
 	Stage: diagnose.Host,
@@ -106,9 +106,10 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// refusedPorts returns the connections in TIME_WAIT of the whole namespace, and whether the
-// target's connects fail before a SYN is sent, as they do where no port is free. Connections too
-// short to be sampled are not known to be the target's; hence medium confidence.
+// refusedPorts returns the connections in TIME_WAIT of the whole namespace, and
+// whether the target's connects fail before a SYN is sent, as they do where no port
+// is free. Connections too short to be sampled are not known to be the target's;
+// hence medium confidence.
 func refusedPorts(p *diagnose.Pass) (waiting float64, failing bool) {
 	waiting, ok := p.Max(record.NetTCPTimeWait, "")
 	fails, counted := p.Sum(record.TCPConnectFails, "")

@@ -11,20 +11,21 @@ import (
 )
 
 const (
-	// leastQueuedShare is the part of request time spent runnable: barcode-one-proc has 94 %,
-	// thumbnail-procs-env, whose handlers only wait for their goroutines, 52 %.
+	// leastQueuedShare is the part of request time spent runnable: barcode-one-proc
+	// has 94 %, thumbnail-procs-env, whose handlers only wait for their goroutines,
+	// 52 %.
 	leastQueuedShare = 0.15
-	// leastProcs is what Go 1.25 and later choose for smaller quotas (runtime/cgroup_linux.go),
-	// so fewer would have to be set explicitly.
+	// leastProcs is what Go 1.25 and later choose for smaller quotas
+	// (runtime/cgroup_linux.go), so fewer would have to be set explicitly.
 	leastProcs = 2
 )
 
 // Procs finds a GOMAXPROCS that does not fit the CPUs.
 //
-// A mismatch alone is no finding, since it may be intended or harmless: too few Ps must make
-// requests queue while CPUs idle, too many must exhaust the quota in bursts. Go before 1.25 takes
-// the host's CPUs whatever the container's quota (Go 1.25 release notes, container-aware
-// GOMAXPROCS).
+// A mismatch alone is no finding, since it may be intended or harmless: too few Ps
+// must make requests queue while CPUs idle, too many must exhaust the quota in
+// bursts. Go before 1.25 takes the host's CPUs whatever the container's quota (Go
+// 1.25 release notes, container-aware GOMAXPROCS).
 var Procs = diagnose.Analyzer{
 	Name:  "procs",
 	Stage: diagnose.Host,
@@ -101,8 +102,8 @@ func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// queued is the part of request time spent runnable, 0 to 1; 1 without a trace, so that the CPU
-// figures alone decide.
+// queued is the part of request time spent runnable, 0 to 1; 1 without a trace, so
+// that the CPU figures alone decide.
 func queued(p *diagnose.Pass) float64 {
 	if !p.Has(diagnose.NeedAnatomy) {
 		return 1

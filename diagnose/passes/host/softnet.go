@@ -9,19 +9,22 @@ import (
 )
 
 const (
-	// leastDropped is the part of the packets that a CPU took from the network. Loopback does not
-	// reach it: a CPU's backlog holds 1,000 packets, and the sender waits for acknowledgements
-	// long before. The threshold is derived from that of packet-loss.
+	// leastDropped is the part of the packets that a CPU took from the network.
+	// Loopback does not reach it: a CPU's backlog holds 1,000 packets, and the
+	// sender waits for acknowledgements long before. The threshold is derived from
+	// that of packet-loss.
 	leastDropped = 0.001
-	// leastSqueezed is the part of the packets at which a CPU ran out of its budget: with rounds
-	// of up to 300 packets (net.core.netdev_budget) it is behind in each.
+	// leastSqueezed is the part of the packets at which a CPU ran out of its
+	// budget: with rounds of up to 300 packets (net.core.netdev_budget) it is
+	// behind in each.
 	leastSqueezed = 1.0 / 300
 )
 
 // Softnet finds hosts whose CPUs do not keep up with incoming packets.
 //
-// /proc/net/softnet_stat has a line per CPU: packets processed, dropped because the backlog was
-// full, and rounds cut short (net/core/net-procfs.c). A cut round loses nothing, so it is a hint.
+// /proc/net/softnet_stat has a line per CPU: packets processed, dropped because the
+// backlog was full, and rounds cut short (net/core/net-procfs.c). A cut round loses
+// nothing, so it is a hint.
 var Softnet = diagnose.Analyzer{
 	Name:  "softnet",
 	Stage: diagnose.Host,

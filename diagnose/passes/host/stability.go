@@ -12,22 +12,23 @@ import (
 )
 
 const (
-	// leastOthers is the part of the host's CPUs that programs unrelated to the load take.
-	// quote-noisy-neighbour measures 0.9; the kernel's own threads and the services of an idle
-	// machine stay below 0.05.
+	// leastOthers is the part of the host's CPUs that programs unrelated to the
+	// load take. quote-noisy-neighbour measures 0.9; the kernel's own threads and
+	// the services of an idle machine stay below 0.05.
 	leastOthers = 0.15
 	// leastSteal is the part of the host's CPUs that the hypervisor gave to others.
 	leastSteal = 0.03
-	// leastStep is the disagreement of clocks, in ns, from which one was set: a trace's snapshots
-	// agree within 15 ns otherwise.
+	// leastStep is the disagreement of clocks, in ns, from which one was set: a
+	// trace's snapshots agree within 15 ns otherwise.
 	leastStep = 50e6
 )
 
 // Stability finds runs on a host that was not quiet.
 //
-// It stops no service, so it is a note that lowers the confidence of what rests on times. The CPU
-// of others is a remainder: the host's busy time less what the run is known to use. Where the
-// target calls services on this host, that remainder is theirs, and nothing is said.
+// It stops no service, so it is a note that lowers the confidence of what rests on
+// times. The CPU of others is a remainder: the host's busy time less what the run
+// is known to use. Where the target calls services on this host, that remainder is
+// theirs, and nothing is said.
 var Stability = diagnose.Analyzer{
 	Name:  "stability",
 	Stage: diagnose.Validity,
@@ -103,14 +104,14 @@ func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// othersCPU returns the part of the host's CPUs that nothing of the run used, 0 to 1; NaN where
-// the host's or the target's figures are missing.
+// othersCPU returns the part of the host's CPUs that nothing of the run used, 0 to
+// 1; NaN where the host's or the target's figures are missing.
 func othersCPU(c evidence.CPU) float64 {
 	return math.Max(0, c.Busy-c.Target-c.Children-zero(c.Generator)-zero(c.Database)) / c.CPUs
 }
 
-// callsOut reports whether requests wait for services that they call, whose CPU looks like that
-// of unrelated programs.
+// callsOut reports whether requests wait for services that they call, whose CPU
+// looks like that of unrelated programs.
 func callsOut(p *diagnose.Pass) bool {
 	return p.Waits().NS(callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait) > 0
 }

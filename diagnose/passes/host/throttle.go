@@ -12,22 +12,24 @@ import (
 const (
 	// leastThrottled is the part of time for which the group's CPUs were stopped.
 	leastThrottled = 0.05
-	// leastPeriods is the part of all periods in which the quota ran out. invoice-quota runs out
-	// in all of them, parcel-burst-quota in 41 %, booking-roomy-quota in none.
+	// leastPeriods is the part of all periods in which the quota ran out.
+	// invoice-quota runs out in all of them, parcel-burst-quota in 41 %,
+	// booking-roomy-quota in none.
 	leastPeriods = 0.10
-	// leastSlower: a quota that is not used up on average stops the service in bursts, and then
-	// windows with a stop are this many times slower.
+	// leastSlower: a quota that is not used up on average stops the service in
+	// bursts, and then windows with a stop are this many times slower.
 	leastSlower = 1.3
 )
 
 // Throttling finds containers whose CPU quota runs out.
 //
-// The kernel grants a group its quota in each period (cpu.max, 100 ms by default) and stops all
-// its threads for the rest once it is spent (Documentation/scheduler/sched-bwc.rst). Two
-// different services meet that: one whose work exceeds the quota, for which the limit is the
-// cause and the gain is the host's free CPUs; and one whose threads spend a period's quota in
-// parallel in a few ms, for which only the stops are the cause. Counters alone do not say that it
-// hurts, so the second must show in latency.
+// The kernel grants a group its quota in each period (cpu.max, 100 ms by default)
+// and stops all its threads for the rest once it is spent
+// (Documentation/scheduler/sched-bwc.rst). Two different services meet that: one
+// whose work exceeds the quota, for which the limit is the cause and the gain is
+// the host's free CPUs; and one whose threads spend a period's quota in parallel in
+// a few ms, for which only the stops are the cause. Counters alone do not say that
+// it hurts, so the second must show in latency.
 var Throttling = diagnose.Analyzer{
 	Name:  "throttling",
 	Stage: diagnose.Host,

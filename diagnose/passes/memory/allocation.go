@@ -14,36 +14,38 @@ import (
 const (
 	// leastSiteShare is one place's part of all bytes, or of all objects, allocated.
 	leastSiteShare = 0.40
-	// leastAllocCPU is the part of the service's CPU that allocating and collecting take
-	// together.
+	// leastAllocCPU is the part of the service's CPU that allocating and collecting
+	// take together.
 	leastAllocCPU = 0.15
-	// leastAllocGain is what removing the site must promise: parts-catalogue, which is healthy,
-	// has 1.06, and signup-badge, where it is the lesser of two, 1.19.
+	// leastAllocGain is what removing the site must promise: parts-catalogue, which
+	// is healthy, has 1.06, and signup-badge, where it is the lesser of two, 1.19.
 	leastAllocGain = 1.10
-	// atEase is the use of CPUs below which a given rate is served without effort: what each
-	// request allocates is then its work, and could be tuned (analytics-json: 16 %).
+	// atEase is the use of CPUs below which a given rate is served without effort:
+	// what each request allocates is then its work, and could be tuned
+	// (analytics-json: 16 %).
 	atEase = 0.5
-	// leastBytes per request at the site: below 8 KiB a site leads only because nothing else
-	// allocates.
+	// leastBytes per request at the site: below 8 KiB a site leads only because
+	// nothing else allocates.
 	leastBytes = 8 << 10
 	// leastObjects per request at the site, likewise.
 	leastObjects = 200
-	// mostOwn is the part of a helper's bytes that may be its own if the rest is to be booked on
-	// its caller.
+	// mostOwn is the part of a helper's bytes that may be its own if the rest is to
+	// be booked on its caller.
 	mostOwn = 0.25
 )
 
 // Allocation finds the site that allocates most.
 //
-// The allocs profile counts from the start of the process, so shares are of all that was ever
-// allocated; the runtime samples one allocation in 512 KiB (runtime.MemProfileRate) and scales
-// up. What a place costs is its part of the CPU of allocating and collecting: marking is paid for
-// by bytes allocated, at a given GOGC and live heap (Go GC guide, "GOGC").
+// The allocs profile counts from the start of the process, so shares are of all
+// that was ever allocated; the runtime samples one allocation in 512 KiB
+// (runtime.MemProfileRate) and scales up. What a place costs is its part of the CPU
+// of allocating and collecting: marking is paid for by bytes allocated, at a given
+// GOGC and live heap (Go GC guide, "GOGC").
 //
-// Grouping decides the remedy. A compressor made per request once appeared as the JSON helper
-// that wrote into it, whose encoder was then to be replaced. So values that a constructor makes
-// come first (object.go), then functions, raised to the caller that makes a shared helper
-// allocate.
+// Grouping decides the remedy. A compressor made per request once appeared as the
+// JSON helper that wrote into it, whose encoder was then to be replaced. So values
+// that a constructor makes come first (object.go), then functions, raised to the
+// caller that makes a shared helper allocate.
 var Allocation = diagnose.Analyzer{
 	Name:  "allocation",
 	Stage: diagnose.Memory,
@@ -94,7 +96,8 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !p.Sampled(use, "alloc-hot") {
 		return nil, nil
 	}
-	// Collection caused by a setting or by a call of runtime.GC is not the allocations' to save.
+	// Collection caused by a setting or by a call of runtime.GC is not the
+	// allocations' to save.
 	collecting := use.With(callstack.GCWork | callstack.GCAssist)
 	cost := use.With(callstack.Allocate|callstack.GCWork|callstack.GCAssist) - collecting*(1-p.Collection().Ordinary())
 	lead, what, share, ok := leader(p, allocs)
@@ -157,10 +160,10 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 	return f
 }
 
-// leader returns what leads by bytes, a value that a library makes before the place that uses it,
-// or else the place that leads by objects, with its share; ok is false if none leads by enough.
-// Many small objects cost CPU at few bytes: the allocator's work is per object, the collector's
-// per pointer.
+// leader returns what leads by bytes, a value that a library makes before the place
+// that uses it, or else the place that leads by objects, with its share; ok is
+// false if none leads by enough. Many small objects cost CPU at few bytes: the
+// allocator's work is per object, the collector's per pointer.
 func leader(p *diagnose.Pass, allocs *evidence.Profile) (lead site, what *object, share float64, ok bool) {
 	sites := sitesOf(p, allocs)
 	if len(sites) == 0 || allocs.Total == 0 || allocs.Count == 0 {
@@ -181,8 +184,9 @@ func leader(p *diagnose.Pass, allocs *evidence.Profile) (lead site, what *object
 	return raised(p, allocs, lead), nil, share, share >= leastSiteShare && perRequest(p, lead.objects) >= leastObjects
 }
 
-// raised returns a site at the function that makes a shared helper allocate so much, if there is
-// one. What the helper allocates on its own account stays with it.
+// raised returns a site at the function that makes a shared helper allocate so
+// much, if there is one. What the helper allocates on its own account stays with
+// it.
 func raised(p *diagnose.Pass, allocs *evidence.Profile, s site) site {
 	var samples []evidence.Caused
 	own := 0.0
@@ -202,9 +206,9 @@ func raised(p *diagnose.Pass, allocs *evidence.Profile, s site) site {
 	return s
 }
 
-// sitesOf groups allocations by the user's function, largest first, each at its line with the
-// most bytes. Library code is booked on the user's call into it; closures belong to the function
-// around them.
+// sitesOf groups allocations by the user's function, largest first, each at its
+// line with the most bytes. Library code is booked on the user's call into it;
+// closures belong to the function around them.
 func sitesOf(p *diagnose.Pass, allocs *evidence.Profile) []site {
 	type group struct {
 		site

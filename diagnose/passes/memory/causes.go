@@ -2,8 +2,8 @@ package memory
 
 import "github.com/redline-go/redline/diagnose"
 
-// allocators are causes whose garbage makes the collector run: where one of them is found and
-// promises as much, collection is its consequence.
+// allocators are causes whose garbage makes the collector run: where one of them is
+// found and promises as much, collection is its consequence.
 var allocators = []string{"alloc-hot", "cpu-json", "cpu-logging", "cpu-regexp-compile", "cpu-format", "cpu-compress"}
 
 var gcForced = diagnose.Cause{

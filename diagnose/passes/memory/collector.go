@@ -11,34 +11,36 @@ import (
 )
 
 const (
-	// leastGC is the part of the service's CPU. The pacer aims at a quarter of GOMAXPROCS while a
-	// cycle runs (runtime/mgcpacer.go, gcBackgroundUtilization), so a quarter on average means
-	// that it hardly ever rests.
+	// leastGC is the part of the service's CPU. The pacer aims at a quarter of
+	// GOMAXPROCS while a cycle runs (runtime/mgcpacer.go, gcBackgroundUtilization),
+	// so a quarter on average means that it hardly ever rests.
 	leastGC = 0.25
-	// leastExplained is that part where a limit or the heap's size is at fault: less than for
-	// GOGC, since figures of their own prove both.
+	// leastExplained is that part where a limit or the heap's size is at fault:
+	// less than for GOGC, since figures of their own prove both.
 	leastExplained = 0.15
-	// leastForced is the part of the service's CPU or of request time, leastForcedRate the cycles
-	// per second and leastForcedPart the part of all cycles: no service needs any of them.
+	// leastForced is the part of the service's CPU or of request time,
+	// leastForcedRate the cycles per second and leastForcedPart the part of all
+	// cycles: no service needs any of them.
 	leastForced, leastForcedRate, leastForcedPart = 0.10, 1.0, 0.5
-	// leastScan is the live heap with pointers, in bytes: marking 96 MB of small objects takes
-	// some 100 ms of CPU, which requests feel; below that GOGC decides.
+	// leastScan is the live heap with pointers, in bytes: marking 96 MB of small
+	// objects takes some 100 ms of CPU, which requests feel; below that GOGC
+	// decides.
 	leastScan = 96e6
 	// leastPercent is the GOGC from which the heap is at fault and not the setting.
 	leastPercent = 50
-	// leastAssist is the part of request time, on average; leastAssistBusy that on saturated
-	// CPUs, since assists wait for a CPU like everything else: crew-roster, which is merely busy,
-	// has 0.10.
+	// leastAssist is the part of request time, on average; leastAssistBusy that on
+	// saturated CPUs, since assists wait for a CPU like everything else:
+	// crew-roster, which is merely busy, has 0.10.
 	leastAssist, leastAssistBusy = 0.10, 0.20
-	// leastAssistTail is the part of the time by which the tail exceeds the median. On a
-	// saturated host the tail of any service that allocates meets some cycle, so it counts below
-	// saturation only.
+	// leastAssistTail is the part of the time by which the tail exceeds the median.
+	// On a saturated host the tail of any service that allocates meets some cycle,
+	// so it counts below saturation only.
 	leastAssistTail = 0.40
-	// leastAssistCPU is the part of the service's CPU that collecting must take if the profile is
-	// there. Assist time is wall-clock time: a collector that other programs keep from running
-	// makes requests wait, and is not what to change. A small healthy service with such
-	// neighbours spent 17 % of request time in assists and 2 % of its CPU on collecting; one with
-	// GOGC=5 spends a third.
+	// leastAssistCPU is the part of the service's CPU that collecting must take if
+	// the profile is there. Assist time is wall-clock time: a collector that other
+	// programs keep from running makes requests wait, and is not what to change. A
+	// small healthy service with such neighbours spent 17 % of request time in
+	// assists and 2 % of its CPU on collecting; one with GOGC=5 spends a third.
 	leastAssistCPU = 0.08
 	// leastAssistGapNS is by how much the tail must exceed the median, in ns.
 	leastAssistGapNS = 2e6
@@ -46,10 +48,11 @@ const (
 
 // Collector finds out what makes the collector run where it costs too much.
 //
-// The cost of collection is cycles per second times the cost of one, and each cause moves one
-// factor: runtime.GC, the memory limit and GOGC the frequency, the live heap with pointers the
-// cost (Go GC guide; Jones, Hosking and Moss, The Garbage Collection Handbook, 2012). So the
-// reasons are tried in that order and the first that holds is the finding.
+// The cost of collection is cycles per second times the cost of one, and each cause
+// moves one factor: runtime.GC, the memory limit and GOGC the frequency, the live
+// heap with pointers the cost (Go GC guide; Jones, Hosking and Moss, The Garbage
+// Collection Handbook, 2012). So the reasons are tried in that order and the first
+// that holds is the finding.
 var Collector = diagnose.Analyzer{
 	Name:  "collector",
 	Stage: diagnose.Memory,
@@ -126,8 +129,8 @@ func assists(p *diagnose.Pass) assisting {
 	return a
 }
 
-// assisted reports requests that assist while CPUs are idle. On saturated CPUs it is left to
-// busy: an assist is then one way of spending the CPU.
+// assisted reports requests that assist while CPUs are idle. On saturated CPUs it
+// is left to busy: an assist is then one way of spending the CPU.
 func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	a := c.assist
 	if !a.reported || p.CPU().Saturated() && c.CPU >= leastGC {
@@ -152,7 +155,8 @@ func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	return c.finish(p, f, advice(p, c)), true
 }
 
-// busy reports collection that takes the CPU for no other reason than GOGC and the allocations.
+// busy reports collection that takes the CPU for no other reason than GOGC and the
+// allocations.
 func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if !(c.CPU >= leastGC) {
 		return diagnose.Finding{}, false
@@ -171,9 +175,10 @@ func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	return c.finish(p, f, advice(p, c)), true
 }
 
-// finish adds what all findings have: the place that allocates most, unless a better one is
-// known, the figures of the collector, and the remedy. Where one site allocates most at an
-// ordinary setting, the finding is that site's consequence and promises no more than it.
+// finish adds what all findings have: the place that allocates most, unless a
+// better one is known, the figures of the collector, and the remedy. Where one site
+// allocates most at an ordinary setting, the finding is that site's consequence and
+// promises no more than it.
 func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) diagnose.Finding {
 	f.Remedy = remedy
 	f.Evidence = append(f.Evidence, c.facts(p)...)
@@ -195,7 +200,8 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 	return f
 }
 
-// facts returns what collection costs, how often cycles run and on how much, as evidence.
+// facts returns what collection costs, how often cycles run and on how much, as
+// evidence.
 func (c collecting) facts(p *diagnose.Pass) []record.Evidence {
 	var facts []record.Evidence
 	if c.judged {

@@ -9,9 +9,9 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// forced reports cycles that the program demands. runtime.GC blocks its caller until a whole
-// cycle is done, and debug.FreeOSMemory returns memory to the system as well; so a request that
-// calls either waits for the marking of everyone's heap.
+// forced reports cycles that the program demands. runtime.GC blocks its caller
+// until a whole cycle is done, and debug.FreeOSMemory returns memory to the system
+// as well; so a request that calls either waits for the marking of everyone's heap.
 func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if math.IsNaN(c.Cycles) || c.Forced < leastForcedRate || c.ForcedPart() < leastForcedPart {
 		return diagnose.Finding{}, false
@@ -50,7 +50,8 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	return c.finish(p, f, fmt.Sprintf("Remove %s %s; to bound memory set GOMEMLIMIT, which collects only when it must.", call, at)), true
 }
 
-// waiting is the time that requests wait for collections that they demand. ns is per request.
+// waiting is the time that requests wait for collections that they demand. ns is
+// per request.
 type waiting struct {
 	share, ns float64
 	place     record.Frame
@@ -90,8 +91,9 @@ func demand(stack []record.Frame) (int, string) {
 	return -1, ""
 }
 
-// caller finds who demands collections in the profiles: by CPU first (the caller sweeps), then by
-// those seen blocked in one. A timer's goroutine is in none of the requests' waits.
+// caller finds who demands collections in the profiles: by CPU first (the caller
+// sweeps), then by those seen blocked in one. A timer's goroutine is in none of the
+// requests' waits.
 func caller(p *diagnose.Pass) (record.Frame, string) {
 	for _, from := range [][2]string{{"cpu", "cpu"}, {"block", "delay"}, {"goroutine", "goroutine"}} {
 		prof, err := p.Profile(from[0], from[1])

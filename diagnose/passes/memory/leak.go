@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// leastCycles is the number of cycles that must have reported the live heap: a line through
-	// fewer points says nothing. A leak alone doubles the heap between cycles, so a run of ten
-	// seconds has five or six.
+	// leastCycles is the number of cycles that must have reported the live heap: a
+	// line through fewer points says nothing. A leak alone doubles the heap between
+	// cycles, so a run of ten seconds has five or six.
 	leastCycles = 4
-	// leastGrowth is the growth of the live heap over the run: a heap profile samples one
-	// allocation in 512 KiB, so 8 MiB are some sixteen samples.
+	// leastGrowth is the growth of the live heap over the run: a heap profile
+	// samples one allocation in 512 KiB, so 8 MiB are some sixteen samples.
 	leastGrowth = 8 << 20
-	// leastFit is the part of the live heap's variance that a straight line explains (R²), and
-	// leastLasting the slope of the last half of the run over that of the first: a cache that
-	// fills levels off.
+	// leastFit is the part of the live heap's variance that a straight line
+	// explains (R²), and leastLasting the slope of the last half of the run over
+	// that of the first: a cache that fills levels off.
 	leastFit, leastLasting = 0.85, 0.6
 	// leastGrown is one site's part of the growth.
 	leastGrown = 0.40
@@ -27,10 +27,11 @@ const (
 
 // Leak finds heaps that only grow.
 //
-// The heap between cycles is a saw-tooth that says more about GOGC than about the program; only
-// what a cycle found alive is compared. A straight line that lasts separates a leak from a cache
-// that fills, and the difference of two heap profiles says where it was allocated, though not who
-// keeps it. Nothing separates a bounded cache that has not filled by the end of the run.
+// The heap between cycles is a saw-tooth that says more about GOGC than about the
+// program; only what a cycle found alive is compared. A straight line that lasts
+// separates a leak from a cache that fills, and the difference of two heap profiles
+// says where it was allocated, though not who keeps it. Nothing separates a bounded
+// cache that has not filled by the end of the run.
 var Leak = diagnose.Analyzer{
 	Name:  "leak",
 	Stage: diagnose.Memory,
@@ -114,9 +115,9 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // alive is what one cycle found alive, and when, in seconds of the steady span.
 type alive struct{ at, bytes float64 }
 
-// survivors returns what cycles found alive: one point per window whose value differs from the
-// one before, since the runtime repeats the figure until the next cycle. ok is false if it was
-// not recorded.
+// survivors returns what cycles found alive: one point per window whose value
+// differs from the one before, since the runtime repeats the figure until the next
+// cycle. ok is false if it was not recorded.
 func survivors(p *diagnose.Pass) (live []alive, ok bool) {
 	for _, name := range []string{"/gc/heap/live:bytes", record.GCLive} {
 		before := math.NaN()

@@ -12,8 +12,9 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// object is a value that requests make by calling a library's constructor, such as a gzip.Writer:
-// several allocations that one pool or one shared value would save together.
+// object is a value that requests make by calling a library's constructor, such as
+// a gzip.Writer: several allocations that one pool or one shared value would save
+// together.
 type object struct {
 	callstack.Made
 	site
@@ -22,9 +23,10 @@ type object struct {
 	each float64
 }
 
-// objectsOf groups allocations by the type of the value they are part of, largest first, each at
-// the user's line that makes most of them. Lazy ones allocate at first use rather than in the
-// constructor: compress/flate clears its 750 KB when the first byte is written.
+// objectsOf groups allocations by the type of the value they are part of, largest
+// first, each at the user's line that makes most of them. Lazy ones allocate at
+// first use rather than in the constructor: compress/flate clears its 750 KB when
+// the first byte is written.
 func objectsOf(p *diagnose.Pass, allocs *evidence.Profile) []object {
 	type group struct {
 		object
@@ -52,8 +54,8 @@ func objectsOf(p *diagnose.Pass, allocs *evidence.Profile) []object {
 		} else {
 			g.makers[s.Stack[user]] += float64(s.Value)
 		}
-		// A constructor allocates its own struct once, so that count is the number of values; of
-		// several such places the largest is sampled best.
+		// A constructor allocates its own struct once, so that count is the number
+		// of values; of several such places the largest is sampled best.
 		if leaf := callstack.Enclosing(s.Stack[0].Function); s.Value > g.largest &&
 			(m.At == 0 || m.Lazy && strings.Contains(leaf, ".New") || leaf == "regexp.compile") {
 			g.largest, g.each = s.Value, perRequest(p, float64(s.Count))
@@ -70,8 +72,8 @@ func objectsOf(p *diagnose.Pass, allocs *evidence.Profile) []object {
 	return list
 }
 
-// most returns the line with the largest sum, the smallest of equals, so that ties in a map do
-// not change from run to run.
+// most returns the line with the largest sum, the smallest of equals, so that ties
+// in a map do not change from run to run.
 func most(lines map[record.Frame]float64) (best record.Frame) {
 	for f, sum := range lines {
 		if sum > lines[best] || sum == lines[best] && (f.Function < best.Function || f.Function == best.Function && f.Line < best.Line) {
@@ -105,8 +107,8 @@ func article(word string) string {
 	return "a"
 }
 
-// remedy depends on what the type allows: reuse by Reset, sharing between goroutines, or neither
-// known.
+// remedy depends on what the type allows: reuse by Reset, sharing between
+// goroutines, or neither known.
 func (o object) remedy() string {
 	at := diagnose.At(o.place)
 	switch o.Reuse {

@@ -8,10 +8,11 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// thrash reports a memory limit that leaves no room above the live heap. Near the limit the heap
-// goal falls towards the live heap and cycles follow each other (Go GC guide, "Memory limit");
-// the runtime then caps collection at half of the CPU and lets the limit be exceeded
-// (runtime/mgclimit.go). That cap alone does not decide: a small GOGC reaches it as well.
+// thrash reports a memory limit that leaves no room above the live heap. Near the
+// limit the heap goal falls towards the live heap and cycles follow each other (Go
+// GC guide, "Memory limit"); the runtime then caps collection at half of the CPU
+// and lets the limit be exceeded (runtime/mgclimit.go). That cap alone does not
+// decide: a small GOGC reaches it as well.
 func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if !c.Limited() || !(c.CPU >= leastExplained) {
 		return diagnose.Finding{}, false
@@ -43,8 +44,9 @@ func (c collecting) wanted() string {
 	return diagnose.Size(c.Live * (1 + c.Percent/100))
 }
 
-// large reports a heap whose size makes cycles long. Only memory with pointers is marked
-// (/gc/scan/heap:bytes): a cache of a gigabyte in one byte slice costs nothing (tiles-cache).
+// large reports a heap whose size makes cycles long. Only memory with pointers is
+// marked (/gc/scan/heap:bytes): a cache of a gigabyte in one byte slice costs
+// nothing (tiles-cache).
 func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	if math.IsNaN(c.Scan) {
 		if c.CPU >= leastExplained {
@@ -81,7 +83,8 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 	return f, true
 }
 
-// relief is what requests alone gain by not assisting; 1 where assists are not reported.
+// relief is what requests alone gain by not assisting; 1 where assists are not
+// reported.
 func (c collecting) relief() float64 {
 	if !c.assist.reported {
 		return 1

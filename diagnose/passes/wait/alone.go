@@ -11,15 +11,16 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// alone returns the goroutine that a site's requests wait for, if there is only one of its kind
-// and it serves one request after another.
+// alone returns the goroutine that a site's requests wait for, if there is only one
+// of its kind and it serves one request after another.
 func alone(p *diagnose.Pass, s evidence.Site) (record.Serial, bool) {
 	one, ok := p.Path().Serial(evidence.Entry(s.Part.Waker))
 	return one, ok && one.Goroutines == 1 && one.Requests > 1
 }
 
-// byServer groups sites whose waits one goroutine ends by that goroutine, since it is one queue
-// wherever requests wait in it (to hand over, or for the answer), and the others by their owner.
+// byServer groups sites whose waits one goroutine ends by that goroutine, since it
+// is one queue wherever requests wait in it (to hand over, or for the answer), and
+// the others by their owner.
 func byServer(p *diagnose.Pass, sites []evidence.Site) []evidence.Site {
 	var list, rest []evidence.Site
 	at := map[string]int{}
@@ -47,13 +48,14 @@ func byServer(p *diagnose.Pass, sites []evidence.Site) []evidence.Site {
 	return append(list, evidence.ByOwner(rest)...)
 }
 
-// leastWork is the part of its busy time that one goroutine must spend below one function for
-// that to be the place to change.
+// leastWork is the part of its busy time that one goroutine must spend below one
+// function for that to be the place to change.
 const leastWork = 0.3
 
-// servesAlone makes the finding of one goroutine that serves all requests: the function below it
-// that does the work is what to change. Its bound is the utilisation law, U = X·S: a goroutine
-// with service time S completes at most 1/S requests per second, whatever the CPUs.
+// servesAlone makes the finding of one goroutine that serves all requests: the
+// function below it that does the work is what to change. Its bound is the
+// utilisation law, U = X·S: a goroutine with service time S completes at most 1/S
+// requests per second, whatever the CPUs.
 func servesAlone(p *diagnose.Pass, s evidence.Site, one record.Serial, v waitgain.Verdict) diagnose.Finding {
 	who := callstack.Short(one.Goroutine)
 	behind, _ := p.Path().Behind(one.Goroutine)
@@ -86,8 +88,8 @@ func servesAlone(p *diagnose.Pass, s evidence.Site, one record.Serial, v waitgai
 	return f
 }
 
-// beside shortens a function's name for a reader who has just read another one: methods of the
-// same type lose the type.
+// beside shortens a function's name for a reader who has just read another one:
+// methods of the same type lose the type.
 func beside(function, other string) string {
 	if callstack.Owner(function) == callstack.Owner(other) {
 		if _, method, ok := strings.Cut(callstack.Short(function), ")."); ok {

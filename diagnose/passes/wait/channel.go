@@ -11,13 +11,15 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// Channel finds queues in front of too few consumers, and concurrency limits that are set too
-// low. The two look alike to the request that waits; who ends the wait distinguishes them.
+// Channel finds queues in front of too few consumers, and concurrency limits that
+// are set too low. The two look alike to the request that waits; who ends the wait
+// distinguishes them.
 //
-// A request that ends another's wait gave back a slot. A goroutine of the service that does is a
-// consumer, and Little's law says whether there are too few: with more requests waiting than
-// there are consumers, a queue stands. What the request started itself is not waited for in a
-// queue at all but works for it, and the wait becomes what that goroutine waits for.
+// A request that ends another's wait gave back a slot. A goroutine of the service
+// that does is a consumer, and Little's law says whether there are too few: with
+// more requests waiting than there are consumers, a queue stands. What the request
+// started itself is not waited for in a queue at all but works for it, and the wait
+// becomes what that goroutine waits for.
 var Channel = diagnose.Analyzer{
 	Name:  "channel",
 	Stage: diagnose.Wait,
@@ -85,9 +87,10 @@ const (
 	other
 )
 
-// classify distinguishes a queue from a limit by the trace's waker, and by the profiles where
-// there is none. Workers that mostly wait themselves are a limit, because more of them would help
-// without a CPU; thumb-workers compute, parcel-desk's wait.
+// classify distinguishes a queue from a limit by the trace's waker, and by the
+// profiles where there is none. Workers that mostly wait themselves are a limit,
+// because more of them would help without a CPU; thumb-workers compute,
+// parcel-desk's wait.
 func classify(p *diagnose.Pass, s evidence.Site) use {
 	if s.Via != "" {
 		return ownWork
@@ -111,15 +114,15 @@ func classify(p *diagnose.Pass, s evidence.Site) use {
 	return unseen(p, s)
 }
 
-// samePlace reports whether the goroutine that ends a wait is in the function that waits: it puts
-// back there what it took.
+// samePlace reports whether the goroutine that ends a wait is in the function that
+// waits: it puts back there what it took.
 func samePlace(p *diagnose.Pass, s evidence.Site) bool {
 	at, ok := p.Stacks.Place(s.Part.Waker)
 	return ok && callstack.Enclosing(at.Function) == callstack.Enclosing(s.Place.Function)
 }
 
-// waitsMostly reports whether the goroutines that end a site's waits themselves wait, rather than
-// run, for half of the time that the trace follows.
+// waitsMostly reports whether the goroutines that end a site's waits themselves
+// wait, rather than run, for half of the time that the trace follows.
 func waitsMostly(p *diagnose.Pass, s evidence.Site) bool {
 	var all, waits int64
 	for _, c := range s.Part.Behind {
@@ -133,8 +136,9 @@ func waitsMostly(p *diagnose.Pass, s evidence.Site) bool {
 	return all > 0 && 2*waits >= all
 }
 
-// unseen classifies a wait without a waker, by the profiles: a goroutine outside any request that
-// receives in the user's code is a consumer; a blocked send without one takes a slot.
+// unseen classifies a wait without a waker, by the profiles: a goroutine outside
+// any request that receives in the user's code is a consumer; a blocked send
+// without one takes a slot.
 func unseen(p *diagnose.Pass, s evidence.Site) use {
 	if s.Wait == callstack.JoinWait {
 		return other
@@ -145,9 +149,9 @@ func unseen(p *diagnose.Pass, s evidence.Site) use {
 	return queue
 }
 
-// consumed reports whether the block or CPU profile shows a goroutine outside any request that
-// receives in the user's code. True if neither profile exists, as a consumer is the commoner use
-// of a channel.
+// consumed reports whether the block or CPU profile shows a goroutine outside any
+// request that receives in the user's code. True if neither profile exists, as a
+// consumer is the commoner use of a channel.
 func consumed(p *diagnose.Pass) bool {
 	seen := false
 	for _, profile := range []struct{ typ, value string }{{"block", "delay"}, {"cpu", "cpu"}} {
@@ -174,8 +178,8 @@ func receives(stack []record.Frame) bool {
 	return false
 }
 
-// bottleneck makes the finding of a queue before several goroutines, or before one that the trace
-// did not follow.
+// bottleneck makes the finding of a queue before several goroutines, or before one
+// that the trace did not follow.
 func bottleneck(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.Finding {
 	e := p.Ender(s.Part)
 	if s.Part.Waker == nil && v.Confidence == record.High {
@@ -204,8 +208,8 @@ func bottleneck(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.
 	return f
 }
 
-// served names who serves a queue and the function that it spends its CPU in: that is what to
-// make faster, or to share between goroutines.
+// served names who serves a queue and the function that it spends its CPU in: that
+// is what to make faster, or to share between goroutines.
 func served(p *diagnose.Pass, f *diagnose.Finding, e evidence.Ender) {
 	if e.By != evidence.ByWorker || e.Entry == "" {
 		return
@@ -225,7 +229,8 @@ func served(p *diagnose.Pass, f *diagnose.Finding, e evidence.Ender) {
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, share, diagnose.Ratio, "%s", f.Where.Detail))
 }
 
-// leastServed is the part of the service's CPU from which a queue's server is named with it.
+// leastServed is the part of the service's CPU from which a queue's server is named
+// with it.
 const leastServed = 0.1
 
 // crowd adds how many requests wait for how many goroutines.
@@ -246,9 +251,9 @@ func meanwhile(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who strin
 	}
 }
 
-// slots returns how many requests are past the limit at a time: as many as there are workers,
-// which are never without work, otherwise by Little's law the rate times the time that a request
-// does not wait for the limit.
+// slots returns how many requests are past the limit at a time: as many as there
+// are workers, which are never without work, otherwise by Little's law the rate
+// times the time that a request does not wait for the limit.
 func slots(p *diagnose.Pass, s evidence.Site) float64 {
 	if e := p.Ender(s.Part); e.By == evidence.ByWorker && e.Workers > 0 {
 		return e.Workers
@@ -256,7 +261,8 @@ func slots(p *diagnose.Pass, s evidence.Site) float64 {
 	return p.Load().Rate * max(0, p.Waits().MeanNS()-s.NS) / 1e9
 }
 
-// limited makes the finding of a limit. Its remedy is a number, by the law that found it.
+// limited makes the finding of a limit. Its remedy is a number, by the law that
+// found it.
 func limited(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.Finding {
 	f := v.Finding(p, "concurrency-limit", s)
 	f.Title = fmt.Sprintf("%s for a slot of a concurrency limit at %s", v.Requests(), diagnose.At(s.Place))

@@ -9,17 +9,18 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// leastChild is the part of request time, or of CPU where CPUs are saturated, from which the
-// processes that requests start are reported.
+// leastChild is the part of request time, or of CPU where CPUs are saturated, from
+// which the processes that requests start are reported.
 const leastChild = 0.15
 
 // Child finds requests that start other processes.
 //
-// The cost is spread over three places that each look like something else: a wait at a pipe,
-// which reads as network; the service's CPU in fork and exec; and CPU of processes too short for
-// any sampler, which looks like other programs'. The kernel adds the CPU of reaped children to
-// the parent's account (getrusage(2), RUSAGE_CHILDREN), and that closes the sum. webhook was once
-// told to optimise its handler.
+// The cost is spread over three places that each look like something else: a wait
+// at a pipe, which reads as network; the service's CPU in fork and exec; and CPU of
+// processes too short for any sampler, which looks like other programs'. The kernel
+// adds the CPU of reaped children to the parent's account (getrusage(2),
+// RUSAGE_CHILDREN), and that closes the sum. webhook was once told to optimise its
+// handler.
 var Child = diagnose.Analyzer{
 	Name:  "child",
 	Stage: diagnose.Wait,
@@ -77,8 +78,8 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// starter returns the user's place that starts processes: where requests wait for them longest,
-// otherwise where most CPU goes into starting them.
+// starter returns the user's place that starts processes: where requests wait for
+// them longest, otherwise where most CPU goes into starting them.
 func starter(p *diagnose.Pass, use *evidence.Use) (record.Frame, bool) {
 	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.ChildWait)) {
 		if s.User && p.Stacks.Roles(s.Part.Stack).Has(callstack.Child) {

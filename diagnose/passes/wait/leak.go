@@ -15,30 +15,31 @@ import (
 )
 
 const (
-	// leastLeaked is the number of goroutines of one kind that came in the span: a busier moment
-	// of a service that fans out has some tens more.
+	// leastLeaked is the number of goroutines of one kind that came in the span: a
+	// busier moment of a service that fans out has some tens more.
 	leastLeaked = 100
-	// leastLeakShare is their part of all goroutines at the end. The corpus' cart-watchers and
-	// price-quotes-hedge have 0.8 and more, score-subscribers 0.
+	// leastLeakShare is their part of all goroutines at the end. The corpus'
+	// cart-watchers and price-quotes-hedge have 0.8 and more, score-subscribers 0.
 	leastLeakShare = 0.25
 	// leastApart is the least distance between the profiles in seconds.
 	leastApart = 2
-	// underWay is the part of a growth that may be requests in flight at the end and not at the
-	// beginning: beyond it the load grew, and the goroutines with it.
+	// underWay is the part of a growth that may be requests in flight at the end
+	// and not at the beginning: beyond it the load grew, and the goroutines with
+	// it.
 	underWay = 0.25
-	// quarters is the number of parts of the span. Goroutines must have grown in each, by no less
-	// than evenness of the average growth of a part.
+	// quarters is the number of parts of the span. Goroutines must have grown in
+	// each, by no less than evenness of the average growth of a part.
 	quarters = 4
 	evenness = 0.3
 )
 
 // Leak finds goroutines that stay behind.
 //
-// A goroutine that is blocked for ever looks like one that waits for work. Only growth
-// distinguishes them: under constant load a service's goroutines level off. So two profiles are
-// subtracted by stack, and the runtime's count must rise in every quarter, as a burst does not.
-// Go's goroutine leak profile, where the target has it, finds goroutines that nothing can reach
-// any more, and needs no trend.
+// A goroutine that is blocked for ever looks like one that waits for work. Only
+// growth distinguishes them: under constant load a service's goroutines level off.
+// So two profiles are subtracted by stack, and the runtime's count must rise in
+// every quarter, as a burst does not. Go's goroutine leak profile, where the target
+// has it, finds goroutines that nothing can reach any more, and needs no trend.
 var Leak = diagnose.Analyzer{
 	Name:  "goroutines",
 	Stage: diagnose.Wait,
@@ -77,7 +78,8 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{leaked(p, growth, first, last, len(counts) > 0)}, nil
 }
 
-// growth is the kind of goroutine that grew the most: by its entry and the place where it waits.
+// growth is the kind of goroutine that grew the most: by its entry and the place
+// where it waits.
 type growth struct {
 	at    record.Frame // where it stands, in the user's code
 	entry string       // what it began in
@@ -123,8 +125,8 @@ func grown(p *diagnose.Pass, first, last evidence.Snapshot) (growth, bool) {
 	}), true
 }
 
-// quarterMeans returns the means of the quarters of a series; ok is false if one of them has no
-// value.
+// quarterMeans returns the means of the quarters of a series; ok is false if one of
+// them has no value.
 func quarterMeans(values []float64) (means [quarters]float64, ok bool) {
 	if len(values) < quarters {
 		return means, false
@@ -146,8 +148,8 @@ func risen(values []float64) (by float64, ok bool) {
 	return means[quarters-1] - means[0], ok
 }
 
-// steadily reports whether a gauge rose in each quarter. A missing series counts as true: it
-// speaks neither for a leak nor against it.
+// steadily reports whether a gauge rose in each quarter. A missing series counts as
+// true: it speaks neither for a leak nor against it.
 func steadily(values []float64) bool {
 	means, ok := quarterMeans(values)
 	if !ok {
@@ -162,7 +164,8 @@ func steadily(values []float64) bool {
 	return each > 0
 }
 
-// leaked makes the finding. It promises no gain; memory runs out later than the run ends.
+// leaked makes the finding. It promises no gain; memory runs out later than the run
+// ends.
 func leaked(p *diagnose.Pass, g growth, first, last evidence.Snapshot, counted bool) diagnose.Finding {
 	seconds := last.At.Seconds() - first.At.Seconds()
 	share := min(1, float64(g.by)/float64(last.Total))

@@ -13,10 +13,11 @@ import (
 
 // Lock finds contended mutexes and readers behind writers.
 //
-// The profile of mutexes says who held a lock; the trace says who waited, and what the holder did
-// meanwhile. Both are needed: a holder that waits for the disk, for a CPU or for another service
-// makes the lock look guilty. In particular, the part of a wait in which the holder was ready to
-// run belongs to the CPUs; on a busy host it made every lock a bottleneck.
+// The profile of mutexes says who held a lock; the trace says who waited, and what
+// the holder did meanwhile. Both are needed: a holder that waits for the disk, for
+// a CPU or for another service makes the lock look guilty. In particular, the part
+// of a wait in which the holder was ready to run belongs to the CPUs; on a busy
+// host it made every lock a bottleneck.
 var Lock = diagnose.Analyzer{
 	Name:  "lock",
 	Stage: diagnose.Wait,
@@ -72,8 +73,8 @@ func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return found, nil
 }
 
-// background returns the entry function of a goroutine that serves no request and for most of the
-// time holds what a site waits for; "" if there is none.
+// background returns the entry function of a goroutine that serves no request and
+// for most of the time holds what a site waits for; "" if there is none.
 func background(s evidence.Site) string {
 	by := map[string]int64{}
 	for _, c := range s.Part.Behind {
@@ -89,8 +90,8 @@ func background(s evidence.Site) string {
 	return ""
 }
 
-// byBackground makes the holder the finding's place: requests that wait for work which none of
-// them does are helped there, wherever they wait.
+// byBackground makes the holder the finding's place: requests that wait for work
+// which none of them does are helped there, wherever they wait.
 func byBackground(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who string, held record.Frame) {
 	f.Where = diagnose.WhereOf(held)
 	f.Where.Detail = fmt.Sprintf("requests wait in %s (%s)", callstack.Short(s.Place.Function), diagnose.At(s.Place))
@@ -107,8 +108,8 @@ func byBackground(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who st
 	f.Title += fmt.Sprintf(", which %s holds in the background", callstack.Short(held.Function))
 }
 
-// leastHeld is the part of a wait that its holder must have spent on one thing for the title to
-// name it.
+// leastHeld is the part of a wait that its holder must have spent on one thing for
+// the title to name it.
 const leastHeld = 0.3
 
 func remedyLock(cause string, waiting, holding record.Frame) string {
@@ -124,10 +125,10 @@ func remedyLock(cause string, waiting, holding record.Frame) string {
 		"shard the lock by key; for counters use sync/atomic.", callstack.Short(at.Function))
 }
 
-// holder returns who released the lock that most of the delay was for, and adds it as evidence.
-// The mutex profile books contention on Unlock's caller (runtime/pprof, Profile), so its stacks
-// are holders; those with the same owner as the waiting place are of this lock. Zero without a
-// profile or a match.
+// holder returns who released the lock that most of the delay was for, and adds it
+// as evidence. The mutex profile books contention on Unlock's caller
+// (runtime/pprof, Profile), so its stacks are holders; those with the same owner as
+// the waiting place are of this lock. Zero without a profile or a match.
 func holder(p *diagnose.Pass, waiting record.Frame, f *diagnose.Finding) record.Frame {
 	prof, err := p.Profile("mutex", "delay")
 	if err != nil {

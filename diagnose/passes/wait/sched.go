@@ -13,29 +13,31 @@ import (
 const (
 	// leastQueued is the part of request time spent ready but not running.
 	leastQueued = 0.30
-	// leastBackground is the part of the service's CPU that is not spent on requests, from which
-	// requests queue behind other work and not behind each other.
+	// leastBackground is the part of the service's CPU that is not spent on
+	// requests, from which requests queue behind other work and not behind each
+	// other.
 	leastBackground = 0.30
 	// leastSchedNS is that time per request; the scheduler's hand-overs take less.
 	leastSchedNS = 500e3
-	// crowded is the use of CPUs from which the requests of a closed loop queue behind each
-	// other: it has more connections than CPUs, hands over through the network, and so stays
-	// below full use while all of it is queueing. The cached gateway at 16 connections measured
-	// 0.85 to 0.95.
+	// crowded is the use of CPUs from which the requests of a closed loop queue
+	// behind each other: it has more connections than CPUs, hands over through the
+	// network, and so stays below full use while all of it is queueing. The cached
+	// gateway at 16 connections measured 0.85 to 0.95.
 	crowded = 0.75
 )
 
-// halfBusy is the use of CPUs from which a closed loop's requests may queue behind others of
-// their own kind.
+// halfBusy is the use of CPUs from which a closed loop's requests may queue behind
+// others of their own kind.
 const halfBusy = 0.5
 
 // Sched finds requests that are ready to run and do not.
 //
-// A run queue is mostly a symptom: in a single queue with arrivals at random the wait grows as
-// ρ/(1-ρ) of the service time (Kingman 1961 for the general case), so that at 90 % use it is nine
-// times the work. It is a finding where something else fills the CPUs, or where they are not full
-// on average and work comes in bursts. Threads that the kernel holds in system calls occupy Ps as
-// well, which disk-sync and blocking-syscall report.
+// A run queue is mostly a symptom: in a single queue with arrivals at random the
+// wait grows as ρ/(1-ρ) of the service time (Kingman 1961 for the general case), so
+// that at 90 % use it is nine times the work. It is a finding where something else
+// fills the CPUs, or where they are not full on average and work comes in bursts.
+// Threads that the kernel holds in system calls occupy Ps as well, which disk-sync
+// and blocking-syscall report.
 var Sched = diagnose.Analyzer{
 	Name:  "sched",
 	Stage: diagnose.Wait,
@@ -107,9 +109,9 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	return []diagnose.Finding{f}, nil
 }
 
-// backgroundWork returns the part of CPU that the user's code spends outside requests, 0 to 1,
-// and where most of that is. Goroutines that requests start count here only if nothing
-// distinguishes them.
+// backgroundWork returns the part of CPU that the user's code spends outside
+// requests, 0 to 1, and where most of that is. Goroutines that requests start count
+// here only if nothing distinguishes them.
 func backgroundWork(p *diagnose.Pass) (float64, record.Frame) {
 	use, err := p.Use()
 	if err != nil {

@@ -11,9 +11,10 @@ import (
 
 // Sleep finds timers in the request path.
 //
-// The runtime ends these waits, so the trace shows no goroutine as their cause. An intended pause
-// and a forgotten one look the same and both are named. A long poll does not: its select ends now
-// by the timer, now by an event, and its client asked for that (inbox-longpoll).
+// The runtime ends these waits, so the trace shows no goroutine as their cause. An
+// intended pause and a forgotten one look the same and both are named. A long poll
+// does not: its select ends now by the timer, now by an event, and its client asked
+// for that (inbox-longpoll).
 var Sleep = diagnose.Analyzer{
 	Name:  "sleep",
 	Stage: diagnose.Wait,

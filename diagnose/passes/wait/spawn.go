@@ -10,18 +10,19 @@ import (
 )
 
 const (
-	// leastSpawned is the number of goroutines per request: a handful is ordinary fan-out.
+	// leastSpawned is the number of goroutines per request: a handful is ordinary
+	// fan-out.
 	leastSpawned = 8
-	// leastSpawnCPU is the part of the service's CPU spent on starting, growing and ending
-	// goroutines, which healthy services keep below 3 %.
+	// leastSpawnCPU is the part of the service's CPU spent on starting, growing and
+	// ending goroutines, which healthy services keep below 3 %.
 	leastSpawnCPU = 0.08
 )
 
 // Spawn finds requests that start many short goroutines.
 //
-// A goroutine costs a fraction of a microsecond, so only many with little to do matter; hence
-// count and CPU both. Stacks begin at 2 KiB and double by copying (runtime/stack.go), which is
-// the larger part where each goroutine goes deep.
+// A goroutine costs a fraction of a microsecond, so only many with little to do
+// matter; hence count and CPU both. Stacks begin at 2 KiB and double by copying
+// (runtime/stack.go), which is the larger part where each goroutine goes deep.
 var Spawn = diagnose.Analyzer{
 	Name:  "spawn",
 	Stage: diagnose.CPUUse,

@@ -12,9 +12,10 @@ import (
 
 // Syscall finds requests that wait inside the kernel or C.
 //
-// The network does not count: Go's poller parks such goroutines without a thread. What is left
-// holds a thread per request, and the runtime starts more threads, up to 10,000
-// (debug.SetMaxThreads). Writes and syncs of files are disk-sync, which knows their remedy.
+// The network does not count: Go's poller parks such goroutines without a thread.
+// What is left holds a thread per request, and the runtime starts more threads, up
+// to 10,000 (debug.SetMaxThreads). Writes and syncs of files are disk-sync, which
+// knows their remedy.
 var Syscall = diagnose.Analyzer{
 	Name:  "syscall",
 	Stage: diagnose.Wait,
