@@ -37,6 +37,10 @@ func (p *Set) CPU() CPU {
 	return p.cpu.get(p.readCPU)
 }
 
+// readCPU puts the accounts together. Three corrections matter: children are not
+// the process (a child that requests wait for hid the wait behind its CPU), reaped
+// processes are seen by no sampler, and without the target's CPU the host's is not
+// attributable and dropped.
 func (p *Set) readCPU() CPU {
 	cpus := func(names ...string) float64 {
 		total := 0.0

@@ -35,6 +35,9 @@ func (p *Set) Use() (*Use, error) {
 	return p.use.try(p.readUse)
 }
 
+// readUse books every sample once. Stacks that end at a library's own goroutine are
+// continued at the go statement first, or a template's lexer would count as
+// nobody's.
 func (p *Set) readUse() (*Use, error) {
 	prof, err := p.Profile("cpu", "cpu")
 	if err != nil {
@@ -167,6 +170,8 @@ func (u *Use) Began(entry string) (share float64, most Hot) {
 // often closures of one large function.
 func itself(function string) string { return function }
 
+// places groups the samples that in accepts by the function they are used from,
+// each group at the line that uses most.
 func (u *Use) places(in func(usage) bool, group func(string) string, domains callstack.Role) []Hot {
 	type gathered struct {
 		total  float64

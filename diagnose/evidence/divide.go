@@ -43,6 +43,9 @@ type divider struct {
 	events map[string]bool // likewise: long polls, of which the slowest all end by their timer
 }
 
+// newDivider decides per state and place, over all parts there, whether it is a
+// queue or an event, since a single part of the anatomy may be too short for
+// Little's law.
 func newDivider(p *Set) *divider {
 	d := &divider{p: p, queues: map[string]bool{}, events: map[string]bool{}}
 	a := p.Anatomy

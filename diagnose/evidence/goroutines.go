@@ -24,6 +24,8 @@ func (p *Set) Snapshots() ([]Snapshot, error) {
 	return p.snapshots.try(p.readSnapshots)
 }
 
+// readSnapshots reads as many profiles as fit in memory, evenly over the run, and
+// notes how many it left out.
 func (p *Set) readSnapshots() ([]Snapshot, error) {
 	var list []Snapshot
 	all := p.Record.Profiles("goroutine")

@@ -52,6 +52,9 @@ func (p *Set) readSerials() (list []serial) {
 	return list
 }
 
+// serialAt makes a resource of a site, if by Little's law more requests wait there
+// than it has servers. Its demand is then known without measuring its service time:
+// it is always busy.
 func (p *Set) serialAt(site Site) (s serial, ok bool) {
 	if site.Share < leastBehind || site.Via != "" {
 		return s, false

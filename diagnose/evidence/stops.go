@@ -41,6 +41,8 @@ func (p *Set) Stops() Stops {
 	return p.stops.get(p.readStops)
 }
 
+// readStops counts a window as stopped if the quota ran out in it or in the one
+// before: the requests that were stopped end in the next.
 func (p *Set) readStops() Stops {
 	s := Stops{Gain: 1, Length: math.NaN(), InStops: math.NaN(), Elsewhere: math.NaN()}
 	stopped, ok := p.Rate(record.CgroupThrottled, "")

@@ -46,6 +46,10 @@ func (p *Set) Waits() *Waits {
 	return p.waits.get(p.readWaits)
 }
 
+// readWaits divides every part of the three bands into pieces and sums them by
+// place. The tail's part of a site is the slow requests' time there minus the
+// median ones', so that it says what makes a request slow rather than what it
+// spends.
 func (p *Set) readWaits() *Waits {
 	w := &Waits{all: map[callstack.Wait][]Site{}}
 	a := p.Anatomy

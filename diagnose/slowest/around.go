@@ -22,6 +22,8 @@ type around struct {
 	statements map[string]string // text by query id
 }
 
+// newAround reads what is usual once: the p99 of the median window of the steady
+// span.
 func newAround(rec *record.Record) *around {
 	a := &around{rec: rec, statements: map[string]string{}}
 	if steady := rec.Run.Steady; steady.Len() > 0 {

@@ -49,6 +49,8 @@ var Background = diagnose.Analyzer{
 	Run:   runBackground,
 }
 
+// runBackground reports every entry function above the limit, largest first: a
+// poller and a sweeper are two causes with two remedies.
 func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	const cause = "background-work"
 	use, err := p.Use()

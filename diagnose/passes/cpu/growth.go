@@ -60,6 +60,9 @@ var Growth = diagnose.Analyzer{
 	Run:   runGrowth,
 }
 
+// runGrowth names the hottest own function as the place: of the functions whose
+// cost grows it is the likeliest, though a profile of the whole run cannot show
+// growth. Hence never more than medium confidence.
 func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	const cause = "grows-with-state"
 	own, database, foreign, ok := perRequest(p)

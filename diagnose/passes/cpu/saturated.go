@@ -49,6 +49,8 @@ var Saturated = diagnose.Analyzer{
 	Run:   runSaturated,
 }
 
+// runSaturated requires that the service itself uses the CPUs that it may use: a
+// host that is full of others is no property of the service.
 func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	c := p.CPU()
 	part := c.Target / c.Limit

@@ -40,6 +40,9 @@ var PoolChurn = diagnose.Analyzer{
 	Run:    runPoolChurn,
 }
 
+// runPoolChurn counts by the server, then by the hooks, then by waits; evidence
+// says which. The finding's share is that of whatever is largest: request time, the
+// service's CPU, or the CPU of both ends.
 func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	share, opened := w.Share(callstack.ConnectWait), w.Times(callstack.ConnectWait)

@@ -42,6 +42,9 @@ var IdleInTx = diagnose.Analyzer{
 	Run:    runIdleInTx,
 }
 
+// runIdleInTx measures the harm last. Its share is what requests wait because of
+// the open transactions (the pool's queue and the locks), not how long those are
+// open.
 func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	in, ok := insideTransactions(p)
 	if !ok {

@@ -35,6 +35,8 @@ var LockWait = diagnose.Analyzer{
 	Run:    runLockWait,
 }
 
+// runLockWait promises MinGain at least: blocked sessions are waste even where
+// other waits bound the gain.
 func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	l, ok := lockWait(p)
 	if !ok {

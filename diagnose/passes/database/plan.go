@@ -123,6 +123,9 @@ func scanName(node string) string {
 	return strings.ToLower(node)
 }
 
+// evidence gives what was measured (blocks and rows), then the plan, then what the
+// planner says to the advised index. A plan that could not be had is said with its
+// reason.
 func (c cost) evidence() []record.Evidence {
 	var facts []record.Evidence
 	if c.blocks >= 0 {
@@ -168,6 +171,8 @@ func checked(c record.IndexCheck) string {
 	return fmt.Sprintf("checked with hypopg: the planner's cost falls from %.0f to %.0f", c.Before, c.After)
 }
 
+// remedy is the index to create, else why the existing one is not used, else what
+// lacks below a deletion, else to look at the executed plan.
 func (c cost) remedy() string {
 	switch {
 	case c.wasteful && c.planned && c.advice.Create != "":

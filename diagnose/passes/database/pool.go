@@ -37,6 +37,8 @@ var PoolWait = diagnose.Analyzer{
 	Run:    runPoolWait,
 }
 
+// runPoolWait notes through which functions requests reach the pool (Reached), so
+// that a slow statement of another pool is not made its root.
 func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	share, ns := w.Share(callstack.PoolWait), w.NS(callstack.PoolWait)

@@ -61,6 +61,9 @@ var SlowQuery = diagnose.Analyzer{
 	Run:    runSlowQuery,
 }
 
+// runSlowQuery multiplies two parts: the database's part of the request (or of the
+// CPU), and the statement's part of that. The gain assumes that the statement costs
+// what an index leaves of it, or nothing where no index is advised.
 func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !p.Has(diagnose.NeedStatements) {
 		return slowInProcess(p), nil

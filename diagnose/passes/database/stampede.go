@@ -49,6 +49,9 @@ var Stampede = diagnose.Analyzer{
 	Run:    runStampede,
 }
 
+// runStampede needs both a place that most requests do not reach and latency in
+// bursts. A statement that runs many times in the windows in which it runs at all
+// raises confidence to high.
 func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	site, missed, ok := missSite(p)
 	if !ok {

@@ -51,6 +51,8 @@ var Unprepared = diagnose.Analyzer{
 	Run:    runUnprepared,
 }
 
+// runUnprepared tries the signs in order of directness and reports the first that
+// holds; planning, where the server tracks it, is added as evidence to either.
 func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	share, times := w.Share(callstack.PrepareWait), w.Times(callstack.PrepareWait)

@@ -38,6 +38,9 @@ var WriterLock = diagnose.Analyzer{
 	Run:    runWriterLock,
 }
 
+// runWriterLock prefers what is seen (the busy handler) to what is inferred
+// (writers by Little's law, of which one does not wait). Refused statements are a
+// second way in: with a short busy_timeout writers fail instead of waiting.
 func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !inProcess(p) {
 		if !p.Has(diagnose.NeedAnatomy) && !p.Has(diagnose.NeedCPUProfile) && p.Operations() == nil {

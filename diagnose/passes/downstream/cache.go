@@ -57,6 +57,8 @@ var Cache = diagnose.Analyzer{
 	Run:   runCache,
 }
 
+// runCache counts only whole requests (OfRequest): a cache that slow requests alone
+// miss is doing its work.
 func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, m := range missesOf(p) {

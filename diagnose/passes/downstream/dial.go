@@ -56,6 +56,9 @@ var Churn = diagnose.Analyzer{
 	Run:   runDial,
 }
 
+// runDial takes the larger of wait and CPU as the share. The number of connections
+// is the kernel's where it counted, as waits in the trace include those for a
+// connection that another request gives back.
 func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	sites := evidence.ByOwner(w.Sites(callstack.HTTPOpen))

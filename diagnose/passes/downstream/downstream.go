@@ -70,6 +70,9 @@ var Slow = diagnose.Analyzer{
 	Run:   runDownstream,
 }
 
+// runDownstream goes through the callers, largest first, and reports why each that
+// it does not name is left out. perCall is the answer's own time: what the
+// service's goroutines spend ready to read it is subtracted.
 func runDownstream(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	var sites []evidence.Site

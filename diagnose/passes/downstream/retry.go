@@ -63,6 +63,8 @@ var Retry = diagnose.Analyzer{
 	Run:   runRetry,
 }
 
+// runRetry takes what the calls after the first and their pauses cost. Two signs
+// make it certain, one a likely reading of an uneven number of calls.
 func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, c := range callsOf(p) {

@@ -88,6 +88,8 @@ func (s sequence) has(function string) bool {
 	return slices.ContainsFunc(s.calls, func(c call) bool { return c.chain[0].Function == function })
 }
 
+// runSerial has the time of all calls as its share, and as its gain what making
+// them together would leave out: all but the longest.
 func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	s, ok := sequenceOf(p)
 	if !ok {

@@ -54,6 +54,9 @@ var Accept = diagnose.Analyzer{
 	Run:   runAccept,
 }
 
+// runAccept is of high confidence only if a listener of the target's was seen full.
+// Overflows elsewhere in the namespace are rejected with the fullest queue's
+// figures.
 func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	overflows, ok := p.Sum(record.NetListenOverflows, "")
 	if !ok {

@@ -49,6 +49,8 @@ var Descriptors = diagnose.Analyzer{
 	Run:   runDescriptors,
 }
 
+// runDescriptors promises at least 1.5x at the limit, a convention rather than a
+// measurement: connections that cannot be accepted are in no figure of the service.
 func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	open, ok := p.Max(record.ProcessFDs, "")
 	limit, known := p.Mean(record.ProcessFDLimit, "")

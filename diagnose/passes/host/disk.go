@@ -50,6 +50,9 @@ var Disk = diagnose.Analyzer{
 	Run:   runDisk,
 }
 
+// runDisk judges each place as serial: one device, and mostly one lock before it.
+// The tail counts even if the mean is judged, because few syncs that are slow stop
+// many requests.
 func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, s := range evidence.ByOwner(diskSites(p)) {

@@ -63,6 +63,9 @@ var Generator = diagnose.Analyzer{
 	Run:   runGenerator,
 }
 
+// runGenerator collects every reason that holds, so that the report says all of
+// them at once. One reason is dropped: requests that the target never answered are
+// the service's doing.
 func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var why []string
 	var facts []record.Evidence
@@ -158,6 +161,9 @@ var Connections = diagnose.Analyzer{
 	Run:   runConnections,
 }
 
+// runConnections bounds the gain by the idle part of the host. N connections at a
+// response time R allow N/(R+think) requests per second, whatever the service could
+// do.
 func runConnections(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	load, c := p.Load(), p.CPU()
 	if load.Open || load.Connections == 0 || load.Service == 0 || !(c.HostUse() < idle) || !(c.Target/c.Limit < idle) {

@@ -63,8 +63,11 @@ type resent struct {
 	own         bool // of the target's own connections
 }
 
+// share is the part of all segments on the wire that were repeats, 0 to 1.
 func (r resent) share() float64 { return r.again / (r.again + r.sent) }
 
+// runLoss bounds the share twice: by 200 ms per repeated segment, and by what the
+// mean latency exceeds the median.
 func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	r, ok := retransmitted(p)
 	if !ok {

@@ -62,6 +62,8 @@ var Memory = diagnose.Analyzer{
 	Run:   runMemory,
 }
 
+// runMemory starts at low confidence, as for a service that reads its pages for the
+// first time, and pressure raises it.
 func runMemory(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	faults, ok := p.Rate(record.ProcessMajorFaults, "")
 	if !ok {

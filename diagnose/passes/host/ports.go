@@ -55,6 +55,9 @@ var Ports = diagnose.Analyzer{
 	Run:   runPorts,
 }
 
+// runPorts compares TIME_WAIT towards one address with the range of ports. A
+// connection is a pair of addresses and ports, so ports used towards other
+// addresses are free for this one.
 func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	waiting, ok := p.Max(record.SocketsTimeWaitPeer, "")
 	ports, known := p.Max(record.SocketsPorts, "")

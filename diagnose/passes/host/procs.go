@@ -55,6 +55,9 @@ var Procs = diagnose.Analyzer{
 	Run:   runProcs,
 }
 
+// runProcs has two opposite cases. Too many: the same comparison of windows as for
+// throttling, as a burst of threads exhausts the quota. Too few: the gain is the
+// smaller of the missing Ps and the host's free CPUs.
 func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	procs, ok := p.Mean("/sched/gomaxprocs:threads", "")
 	if !ok {

@@ -50,6 +50,8 @@ var Softnet = diagnose.Analyzer{
 	Run:   runSoftnet,
 }
 
+// runSoftnet is judged from the kernel's counters alone; loopback hardly ever
+// drops, so no service of the corpus sets the thresholds.
 func runSoftnet(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	dropped, ok := p.Sum(record.SoftnetDropped, "")
 	squeezed, _ := p.Sum(record.SoftnetSqueezed, "")

@@ -57,6 +57,8 @@ var Stability = diagnose.Analyzer{
 	Run:   runStability,
 }
 
+// runStability looks at three disturbances that a run cannot see from its own
+// figures: other programs, other guests, and a clock that was set.
 func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	c := p.CPU()
 	others := othersCPU(c)

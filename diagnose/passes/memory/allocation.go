@@ -84,6 +84,9 @@ type site struct {
 	below          string // the helper that allocates for place; "" where place does
 }
 
+// runAllocation charges the leading site with its share of the CPU of allocating
+// and collecting. Below a tenth of gain it is rejected with the figure: in most
+// services some site leads.
 func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	allocs, err := p.Profile("allocs", "alloc_space")
 	if err != nil {

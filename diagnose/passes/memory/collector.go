@@ -73,6 +73,9 @@ type collecting struct {
 	assist assisting
 }
 
+// runCollector returns one finding at most, see the package comment. What data is
+// missing is noted per cause, because the count of cycles, the trace and the
+// profile each serve others.
 func runCollector(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	c := collecting{Collection: p.Collection()}
 	use, err := p.Use()

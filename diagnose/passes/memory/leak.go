@@ -57,6 +57,9 @@ var Leak = diagnose.Analyzer{
 	Run:   runLeak,
 }
 
+// runLeak asks the trend first, as that needs no profile, and then the profiles for
+// the place. If the trend is clear and the place is not, the cause is not judged,
+// with the rate of growth as the reason: the reader should know it grows.
 func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	const cause = "heap-leak"
 	live, ok := survivors(p)

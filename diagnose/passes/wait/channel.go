@@ -33,6 +33,9 @@ var Channel = diagnose.Analyzer{
 	Run:    runChannel,
 }
 
+// runChannel sorts the sites by use and judges them apart: a queue before one
+// goroutine limits the service by itself (Serial), a limit of more slots than CPUs
+// does so only while CPUs are idle (Queueing).
 func runChannel(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var queues, limits []evidence.Site
 	w := p.Waits()

@@ -31,6 +31,9 @@ var Child = diagnose.Analyzer{
 	Run:    runChild,
 }
 
+// runChild adds the wait for processes and the CPU of starting them, or on
+// saturated CPUs takes the CPU of both. The commands' own work is in there and
+// would have to be done by someone, so the gain is an upper bound.
 func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w, c := p.Waits(), p.CPU()
 	starting := 0.0 // of the service's CPU

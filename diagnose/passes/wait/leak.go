@@ -51,6 +51,8 @@ var Leak = diagnose.Analyzer{
 	Run:    runLeak,
 }
 
+// runLeak names the kind that grew most, and rejects growth that the load explains
+// or that came in one burst, each with its figure.
 func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	snapshots, err := p.Snapshots()
 	if err != nil {

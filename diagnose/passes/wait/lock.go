@@ -29,6 +29,9 @@ var Lock = diagnose.Analyzer{
 	Run:    runLock,
 }
 
+// runLock judges each lock without the time in which its holder was only waiting
+// for a CPU, and says so where that is what remains. The remedy follows what is
+// done under the lock, if one kind of work dominates there.
 func runLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	w := p.Waits()

@@ -49,6 +49,10 @@ var Sched = diagnose.Analyzer{
 	Run:    runSched,
 }
 
+// runSched rejects before it finds: requests that queue behind each other, behind
+// threads in system calls, or behind background work that has a cause of its own.
+// Each rejection is reported with its figure, since a long run queue is what a
+// reader sees first.
 func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	share, ns, tail := w.Share(callstack.Queued), w.NS(callstack.Queued), w.Tail(callstack.Queued)

@@ -26,6 +26,7 @@ var Sleep = diagnose.Analyzer{
 	Run:    runSleep,
 }
 
+// runSleep rejects long polls by name, so that the report says they were seen.
 func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var found []diagnose.Finding
 	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.EventWait)) {

@@ -26,6 +26,8 @@ var Syscall = diagnose.Analyzer{
 	Run:    runSyscall,
 }
 
+// runSyscall judges them as queueing: on busy CPUs the calls take longer because of
+// the CPUs.
 func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	other := append([]evidence.Site{}, w.Sites(callstack.SyscallWait)...)
