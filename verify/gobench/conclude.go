@@ -9,8 +9,10 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// conclude makes the session's verdict: any regression is one; a benchmark that fails on a
-// side, was not measured, or could not have been seen is never passed.
+// conclude makes the session's verdict from those of its benchmarks. Any regression
+// is one. A benchmark that fails on a side, was not measured, or whose figure
+// cannot move is never passed: otherwise deleting a benchmark would be the easiest
+// way to a pass.
 func (s *session) conclude(r *Report) {
 	failed := 0
 	for _, m := range r.Missing {
@@ -73,12 +75,12 @@ func (s *session) conclude(r *Report) {
 	}
 }
 
-// mostRounds is where more of them are no advice any more.
+// mostRounds is the number of rounds beyond which asking for more is no advice.
 const mostRounds = 500
 
-// enough returns about how many rounds would bring the detectable change down to the
-// margin, as the smallest change falls with their square root; 0 where nothing is
-// open for that reason, or no number within reason would do.
+// enough returns about how many rounds would bring the detectable change down to
+// the margin, as it falls with their square root; 0 if nothing is undecided for
+// that reason, or no reasonable number would do.
 func (r *Report) enough() (n int) {
 	for _, b := range r.Benchmarks {
 		for _, m := range b.Metrics {
@@ -103,7 +105,7 @@ func (b *Benchmark) void() bool {
 	return false
 }
 
-// few lists names, the first ones of many.
+// few lists names, at most six, and counts the others.
 func few(names []string) string {
 	const most = 6
 	if len(names) > most {

@@ -21,8 +21,8 @@ const (
 	DefaultProfiles  = 10
 )
 
-// alpha is the two-sided error rate of all decisions of a session together, as
-// in verify.Rules: a regression is called without one in at most 1 % of sessions.
+// alpha is the two-sided error rate of all decisions of a session together, as in
+// verify.Rules: without a change, at most 1 % of sessions report a regression.
 const alpha = 0.02
 
 // Side names the sources and environment of one side of a comparison.
@@ -39,7 +39,8 @@ func (s Side) String() string {
 	return strings.Join(parts, " ")
 }
 
-// variables names those of the side's environment; values may be secrets.
+// variables returns the names in the side's environment, without their values,
+// which may be secrets.
 func (s Side) variables() []string {
 	names := make([]string, len(s.Env))
 	for i, pair := range s.Env {
@@ -70,7 +71,7 @@ type Options struct {
 	Progress func(line string)
 }
 
-// filled returns the options with their defaults, or an error.
+// filled returns the options with their defaults, or an error with a hint.
 func (o Options) filled() (Options, error) {
 	if len(o.Patterns) == 0 {
 		o.Patterns = []string{"."}
@@ -110,6 +111,9 @@ func (o Options) filled() (Options, error) {
 	return o, o.checkSides()
 }
 
+// checkSides rejects what would be misunderstood later: a pattern that begins with
+// - would be an option of the go command, an absolute path would mean the work tree
+// at any revision.
 func (o Options) checkSides() error {
 	for _, s := range o.Sides {
 		for _, pair := range s.Env {

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// profiled is the least a profile lasts: at 100 samples a second some dozens.
-	// Where others have the CPU it gets fewer, and is taken again, three times as
+	// profiled is the shortest profile: some dozens of samples at 100 per second.
+	// If others have the CPU it gets fewer, and is taken again, three times as
 	// long, up to mostProfiled.
 	profiled     = 500 * time.Millisecond
 	mostProfiled = 5 * time.Second
@@ -67,13 +67,15 @@ func (s *session) profileTime() time.Duration {
 	return time.Duration(min(s.o.Profiles, len(s.list))*len(s.sides)) * each
 }
 
-// benchTime is that of a launch, if it is given as a time.
+// benchTime is the time of a launch; 0 if a number of iterations is given instead.
 func (s *session) benchTime() time.Duration {
 	d, _ := time.ParseDuration(s.o.BenchTime)
 	return d
 }
 
-// profiles profiles the benchmarks that changed, and then those that take longest.
+// profiles profiles the benchmarks that changed, then those that take longest.
+// Profiles are taken after the rounds: the profiler's signals would be in the
+// figures.
 func (s *session) profiles(ctx context.Context, r *Report, list []*benchmark) error {
 	order := make([]int, len(list))
 	for i := range order {
@@ -122,8 +124,9 @@ func (b Benchmark) seconds() float64 {
 	return 0
 }
 
-// profile takes a CPU profile of a benchmark on a side, long enough to say something
-// where that can be had; nil when there is none.
+// profile takes a CPU profile of a benchmark on a side, long enough to mean
+// something if that can be had; nil if there is none, which is no error, since the
+// figures do not need it.
 func (s *session) profile(ctx context.Context, side *built, b *benchmark) (*ProfileSide, error) {
 	for length := max(profiled, s.benchTime()); ; length *= 3 {
 		p, err := s.profileFor(ctx, side, b, length)
@@ -173,7 +176,8 @@ func (s *session) profileFor(ctx context.Context, side *built, b *benchmark, len
 	return p, nil
 }
 
-// fileName makes a benchmark's name fit for a file.
+// fileName turns a benchmark's name into a file's: letters, digits and -_.= stay.
+// Names come from the measured code and may contain any separator.
 func fileName(b *benchmark) string {
 	text := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("-_.=", r) {
@@ -194,7 +198,8 @@ var (
 	allocators = []string{"runtime.mallocgc", "runtime.newobject", "runtime.growslice", "runtime.makeslice"}
 )
 
-// readProfile returns where the samples of a CPU profile lie.
+// readProfile returns where the samples of a CPU profile are. The error is for data
+// that is no profile; one without samples is valid.
 func readProfile(data []byte) (*ProfileSide, error) {
 	prof, err := profile.Parse(bytes.NewReader(data))
 	if err != nil {
@@ -254,7 +259,7 @@ func within(s *profile.Sample, functions ...string) bool {
 	return false
 }
 
-// own is the function that a sample lies in itself.
+// own returns the function that a sample is in, at its leaf.
 func own(s *profile.Sample) string {
 	if len(s.Location) > 0 && len(s.Location[0].Line) > 0 && s.Location[0].Line[0].Function != nil {
 		return s.Location[0].Line[0].Function.Name
@@ -262,7 +267,7 @@ func own(s *profile.Sample) string {
 	return "unknown"
 }
 
-// at reports whether a sample has a piece of source on its stack.
+// at reports whether a sample has a place of the source on its stack.
 func at(s *profile.Sample, p place) bool {
 	for _, l := range s.Location {
 		for _, line := range l.Line {
@@ -274,9 +279,10 @@ func at(s *profile.Sample, p place) bool {
 	return false
 }
 
-// changes are the functions whose own time per operation differs, in ns: their
-// share of the samples times the median of sec/op. Counts of samples have their
-// own size as variance, and three standard errors are asked for.
+// changes returns the functions whose own time per operation differs, in ns: their
+// share of the samples times the median of sec/op. A count of n samples has
+// variance n (Poisson), and a difference must exceed three standard errors and 1 %
+// of the operation.
 func changes(sides []ProfileSide, metrics []Metric) []verify.Change {
 	out := []verify.Change{}
 	i := slices.IndexFunc(metrics, func(m Metric) bool { return m.Name == perOp })

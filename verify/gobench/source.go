@@ -14,13 +14,15 @@ import (
 	"golang.org/x/tools/go/packages" // sources with their types, by the go command's own rules
 )
 
-// loop is a benchmark's measuring loop as its source has it.
+// loop is a benchmark's measuring loop, as its source has it.
 type loop struct {
-	function string         // of the declaration it is reached from: "BenchmarkEncode"
-	name     *regexp.Regexp // of the benchmarks that it may be, by the argument of b.Run
-	kind     loopKind
-	file     string
-	line     int
+	function string // of the declaration it is reached from: "BenchmarkEncode"
+	// name matches the benchmarks that the loop may be of: b.Run's argument may be
+	// computed, and then any name fits.
+	name *regexp.Regexp // of the benchmarks that it may be, by the argument of b.Run
+	kind loopKind
+	file string
+	line int
 	// dropped are results that the loop computes and never uses.
 	dropped []place
 	// before is timed work before the loop; inside prepares each iteration.
@@ -44,8 +46,10 @@ const (
 	parallelLoop                 // pb.Next in b.RunParallel
 )
 
-// readSources finds the measuring loops of packages' tests. Packages that cannot
-// be read are left out, and their errors reported.
+// readSources finds the measuring loops in packages' tests, by the import path of
+// the package under test. Packages that cannot be read are left out; the error is
+// for none at all. Types are needed, not only syntax: what a *testing.B is, and
+// what a call returns, is not in the text.
 func readSources(ctx context.Context, dir, tags string, patterns []string) (loops map[string][]loop, err error) {
 	config := &packages.Config{
 		Context: ctx, Dir: dir, Tests: true,
@@ -84,7 +88,7 @@ func readSources(ctx context.Context, dir, tags string, patterns []string) (loop
 	return loops, nil
 }
 
-// reader walks the benchmarks of a package.
+// reader walks the benchmarks of a package and collects their loops in found.
 type reader struct {
 	set      *token.FileSet
 	info     *types.Info
@@ -100,7 +104,7 @@ func (r *reader) place(n ast.Node) place {
 	return place{from.Filename, from.Line, to.Line, r.words(n)}
 }
 
-// words names the call in a piece of source.
+// words names the first call in a piece of source; "" if there is none.
 func (r *reader) words(n ast.Node) string {
 	text := ""
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -114,11 +118,13 @@ func (r *reader) words(n ast.Node) string {
 	return text
 }
 
-// deepest bounds how far helpers are followed.
+// deepest bounds how far helpers are followed; a recursive helper would be followed
+// for ever.
 const deepest = 8
 
-// block walks statements in the order in which they run; pending is what has
-// been timed so far and would be in the loop's figure.
+// block walks statements in the order in which they run; pending is what has been
+// timed so far and would be in the loop's figure. Branches are all walked, as if
+// all ran.
 func (r *reader) block(n ast.Node, name string, pending *[]place, depth int) {
 	if depth > deepest {
 		return
@@ -152,7 +158,8 @@ func (r *reader) block(n ast.Node, name string, pending *[]place, depth int) {
 	})
 }
 
-// call judges a call outside of the loop, and reports whether to look into it.
+// call handles a call outside of the loop, and reports whether to look into its
+// arguments. Timers reset what is pending; what takes the *testing.B is followed.
 func (r *reader) call(call *ast.CallExpr, name string, pending *[]place, depth int) bool {
 	if method, ok := r.method(call, "B"); ok {
 		switch method {
@@ -230,7 +237,8 @@ func (r *reader) helper(call *ast.CallExpr) *ast.FuncDecl {
 	return nil
 }
 
-// is reports whether an expression is a *testing.B, or name's type of testing.
+// is reports whether an expression is a pointer to a type of package testing, such
+// as B.
 func (r *reader) is(e ast.Expr, name string) bool {
 	p, ok := r.info.TypeOf(e).(*types.Pointer)
 	if !ok {
@@ -274,6 +282,8 @@ func (r *reader) counts(cond ast.Expr) (loopKind, bool) {
 	return 0, false
 }
 
+// mentionsB reports whether a loop uses the *testing.B: it may then contain the
+// measuring loop, and is not set-up.
 func (r *reader) mentionsB(n ast.Node) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if e, ok := n.(*ast.Ident); ok && r.info.TypeOf(e) != nil && r.is(e, "B") {
@@ -284,7 +294,8 @@ func (r *reader) mentionsB(n ast.Node) (found bool) {
 	return found
 }
 
-// loop notes a measuring loop.
+// loop records a measuring loop with its traps. b.Loop needs neither check: it
+// keeps results alive and starts the timer itself (package testing, Go 1.24).
 func (r *reader) loop(n ast.Node, body *ast.BlockStmt, kind loopKind, name string, pending []place) {
 	if !strings.HasPrefix(name, "^") {
 		name = "^" + regexp.QuoteMeta(name)

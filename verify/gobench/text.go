@@ -16,7 +16,9 @@ import (
 	"github.com/redline-go/redline/verify/render"
 )
 
-// Text writes a report for people; dir is the session's folder.
+// Text writes a report for people; dir is the session's folder. Names come from the
+// measured code and are written inert: no escape sequence reaches the terminal. The
+// error is the writer's.
 func Text(w io.Writer, r *Report, dir string) error {
 	var b strings.Builder
 	if r.Verdict != "" {
@@ -93,7 +95,7 @@ func (r *Report) columns() []string {
 	return []string{"benchmark", "unit", "a", "b", "change (+ is worse)", "detectable (MDE)", "verdict"}
 }
 
-// row is a metric's line of the table.
+// row returns a metric's line of the table; columns has the titles.
 func (r *Report) row(name string, m Metric) []string {
 	if len(r.Sides) == 1 {
 		spread := "-"
@@ -177,7 +179,7 @@ func (r *Report) hot(b *strings.Builder) {
 	}
 }
 
-// footing describes the basis of the figures and their place.
+// footing says what the figures rest on and where they are kept.
 func (r *Report) footing(dir string) []string {
 	lines := []string{}
 	if r.Verdict != "" {
@@ -199,7 +201,7 @@ func (r *Report) footing(dir string) []string {
 	return lines
 }
 
-// Markdown writes a report for a pull request.
+// Markdown writes a report for a pull request. The error is the writer's.
 func Markdown(w io.Writer, r *Report) error {
 	var b strings.Builder
 	title := string(r.Verdict)
@@ -236,7 +238,7 @@ func cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "\n", " ", "<", "&lt;").Replace(text)
 }
 
-// amount writes a value of a unit with three or four figures.
+// amount writes a value with its unit, in three or four figures.
 func amount(v float64, unit string) string {
 	switch {
 	case unit == perOp:
@@ -265,7 +267,7 @@ func (s *session) line() string {
 	return text
 }
 
-// tabbed makes a row of a table: names in it cannot begin a column or a row.
+// tabbed makes a row of a table: text in it can begin neither a column nor a row.
 func tabbed(cells []string) inert.Own {
 	var row []string
 	for _, c := range cells {

@@ -16,24 +16,28 @@ import (
 // Thresholds of the traps. Each is where a figure is off by about as much as a
 // usual margin, or where it says nothing any more.
 const (
-	// emptyLoop and fastest, seconds: an iteration of a loop that does nothing takes
-	// a cycle, about 0.3 ns; no work whose result was thrown away takes under 1 ns.
+	// emptyLoop and fastest are in seconds: an iteration of a loop that does
+	// nothing takes one cycle, about 0.3 ns, and no work whose result was thrown
+	// away takes less than 1 ns.
 	emptyLoop, fastest = 0.5e-9, 1e-9
-	// timedSetUp is the part of the measured time that set-up may have.
+	// timedSetUp is the part of the measured time that set-up may take.
 	timedSetUp = 0.02
-	// insideSetUp is the part of the CPU that preparing an iteration may have.
+	// insideSetUp is the part of the CPU that preparing an iteration may take.
 	insideSetUp = 0.25
-	// collecting and allocating are the parts of the CPU from which on a change
+	// collecting and allocating are the parts of the CPU from which a change
 	// elsewhere hardly shows.
 	collecting, allocating = 0.25, 0.60
-	fewestRuns             = 10
-	// driftLevel is strict, because the place of the change is searched for.
+	// fewestRuns is the least b.N: with fewer, the first, cold iterations are in
+	// the figure.
+	fewestRuns = 10
+	// driftLevel is the significance of a drift. It is strict because its position
+	// is searched for.
 	driftLevel = 1e-5
 	mostPlaces = 3
 )
 
-// explain profiles, reads the sources and looks for traps. Anything it cannot find
-// out becomes a warning: the figures stand without it.
+// explain profiles, reads the sources and looks for traps. What it cannot find out
+// becomes a warning: the figures are valid without it.
 func (s *session) explain(ctx context.Context, r *Report, list []*benchmark) {
 	if s.rounds == 0 || len(list) == 0 {
 		return
@@ -72,7 +76,7 @@ func (s *session) explain(ctx context.Context, r *Report, list []*benchmark) {
 	}
 }
 
-// once measures a single iteration, set-up included, some times, and returns the
+// once measures a single iteration with its set-up, three times, and returns the
 // shortest: by then lazy initialisation is over.
 func (s *session) once(ctx context.Context, side *built, b *benchmark) (time.Duration, error) {
 	args := []string{"-test.benchtime=1x", "-test.count=3"}
@@ -96,7 +100,7 @@ func (s *session) once(ctx context.Context, side *built, b *benchmark) (time.Dur
 	return least, nil
 }
 
-// judged is a benchmark that is looked over for traps.
+// decided is a benchmark with its verdict, checked for traps.
 type decided struct {
 	b      *benchmark
 	out    *Benchmark
@@ -119,8 +123,8 @@ func (j *decided) seconds() (all []float64) {
 	return all
 }
 
-// are reports whether every loop that the benchmark may be has a property: where
-// it is not known which it is, all must.
+// are reports whether every loop that the benchmark may be has a property. Where
+// several may be, all must: a trap is not guessed.
 func (j *decided) are(has func(loop) bool) bool {
 	return len(j.loops) > 0 && !slices.ContainsFunc(j.loops, func(l loop) bool { return !has(l) })
 }
@@ -129,7 +133,7 @@ func (j *decided) suspectSetUp() bool {
 	return j.are(func(l loop) bool { return len(l.before) > 0 })
 }
 
-// look finds the traps. Sources are those of side.
+// look finds the traps. side is the one whose sources were read.
 func (j *decided) look(side string) {
 	j.dropped()
 	j.setUp(side)
@@ -140,6 +144,9 @@ func (j *decided) look(side string) {
 	j.overcommitted()
 }
 
+// dropped finds work that the compiler removed: the time of an empty loop, and a
+// result that is not used. Time alone decides only where it is that of nothing at
+// all.
 func (j *decided) dropped() {
 	// The fastest launch: other programs on the CPU make work of nothing, and no
 	// launch makes nothing of work.
@@ -177,6 +184,9 @@ func named(p place) string {
 	return p.text
 }
 
+// setUp finds set-up inside the measured time, by the difference between one
+// iteration and one of many. It takes sources and times to agree: a slow first
+// iteration is mostly a cold cache.
 func (j *decided) setUp(side string) {
 	if !j.suspectSetUp() || j.once <= 0 {
 		return
@@ -212,6 +222,8 @@ func iters(series []launch) (n []float64) {
 	return n
 }
 
+// prepared finds input that is made in every iteration, by the profile's share of
+// the line.
 func (j *decided) prepared(side string) {
 	p := j.profile(side)
 	if p == nil || !j.are(func(l loop) bool { return len(l.inside) > 0 }) {
@@ -239,6 +251,8 @@ func (j *decided) profile(side string) *ProfileSide {
 	return nil
 }
 
+// collects finds benchmarks whose time is the collector's, which a change elsewhere
+// moves little and GOGC a lot.
 func (j *decided) collects() {
 	var evidence, on []string
 	for _, side := range []string{"a", "b"} {
@@ -256,6 +270,7 @@ func (j *decided) collects() {
 			"rest of the work compare with GOGC=off on both sides (--env-a, --env-b)."})
 }
 
+// few finds benchmarks whose rounds have too few iterations.
 func (j *decided) few() {
 	n := j.out.Iterations
 	if n >= fewestRuns || n == 0 {
@@ -267,7 +282,8 @@ func (j *decided) few() {
 		Remedy:   fmt.Sprintf("Give each round more time: --benchtime %s.", benchTimeFor(slow))})
 }
 
-// benchTimeFor is a time that holds enough iterations.
+// benchTimeFor returns a rounded --benchtime with enough iterations of so many
+// seconds, an hour at most.
 func benchTimeFor(seconds float64) time.Duration {
 	d := time.Duration(math.Min(2*fewestRuns*seconds, 3600) * 1e9)
 	switch {
@@ -279,7 +295,9 @@ func benchTimeFor(seconds float64) time.Duration {
 	return max(100*time.Millisecond, (d + 10*time.Millisecond - 1).Truncate(10*time.Millisecond))
 }
 
-// drifts looks for a lasting change between rounds, that both sides share.
+// drifts looks for a lasting change between rounds that both sides share: the
+// machine's, not the code's. Pairs cancel it in the comparison, but the figures of
+// the table contain it.
 func (j *decided) drifts() {
 	logs, ok := logarithms(values(j.b.series[0], perOp))
 	if other, both := logarithms(values(j.b.series[1], perOp)); ok && both && len(other) == len(logs) {
@@ -308,6 +326,8 @@ func (j *decided) drifts() {
 	}
 }
 
+// overcommitted finds GOMAXPROCS above the cores, if the benchmark runs in parallel
+// or the user chose it.
 func (j *decided) overcommitted() {
 	parallel := j.are(func(l loop) bool { return l.kind == parallelLoop })
 	if j.out.Procs <= j.cores || !parallel && !j.chosen {
