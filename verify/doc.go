@@ -31,12 +31,12 @@
 // in between, and without a known rate of false regressions.
 //
 // The package is the decision alone: it takes Blocks and Pairs, values by metric in
-// ns, bytes, 1/s or counts, and gives a Result. It opens no file, starts no process and
-// asks no clock, so that a verdict can be drawn again from the record, and how
-// often it errs be simulated. A missing measurement is no error but keeps a metric from
-// passing: missing values make it inconclusive, and say so in Why. session/ measures,
-// baseline/ stores, render/ writes, and gobench/ decides about Go benchmarks by the same
-// rules.
+// ns, bytes, 1/s or counts, and gives a Result. It opens no file, starts no process
+// and asks no clock, so that a verdict can be drawn again from the record, and how
+// often it errs be simulated. A missing measurement is no error but keeps a metric
+// from passing: missing values make it inconclusive, and say so in Why. session/
+// measures, baseline/ stores, render/ writes, and gobench/ decides about Go
+// benchmarks by the same rules.
 //
 // Tried and rejected: before/after in two long runs (identical binaries differed
 // in 10 of 21 comparisons on a 2-core machine); sums of threads' CPU (threads that

@@ -137,8 +137,8 @@ func weighApart(m Metric, base, blocks []Block, level float64) judgement {
 	return j
 }
 
-// unrest is the standard deviation of values, the larger of an estimate that outliers move
-// and one that they do not.
+// unrest is the standard deviation of values, the larger of an estimate that
+// outliers move and one that they do not.
 func unrest(values []float64) float64 { return math.Max(stat.Deviation(values), stat.Spread(values)) }
 
 func negated(values []float64) []float64 {
@@ -166,8 +166,8 @@ func failed(blocks []Block) (share float64) {
 // exceed side A's.
 const mostErrors = 0.001
 
-// JudgeFailures judges a figure that no metric of speed covers: the shares of requests that
-// failed, of side a and side b.
+// JudgeFailures judges a figure that no metric of speed covers: the shares of
+// requests that failed, of side a and side b.
 func (r *Result) JudgeFailures(a, b float64) {
 	switch {
 	case b > a+mostErrors:

@@ -13,7 +13,8 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// Markdown writes a result for a pull request.
+// Markdown writes a result for a pull request: the verdict, a table of metrics, and
+// what the verdict rests on. The error is the writer's.
 func Markdown(w io.Writer, r verify.Result) error {
 	var b strings.Builder
 	why, rest, more := strings.Cut(r.Why, "\n")
@@ -51,9 +52,10 @@ func fenced(text string) string {
 	return fence + "\n" + text + "\n" + fence
 }
 
-// JUnit writes a result as JUnit XML: a test case per deciding metric, failed by
-// a regression and in error where it was not decided, because a CI system shows
-// either as not passed.
+// JUnit writes a result as JUnit XML: a test case per deciding metric, failed by a
+// regression and in error if it was not decided, because CI systems show either as
+// not passed. Advisory metrics are skipped tests unless they pass. The error is the
+// writer's.
 func JUnit(w io.Writer, r verify.Result) error {
 	type message struct {
 		Message string `xml:"message,attr"`
@@ -107,9 +109,9 @@ func JUnit(w io.Writer, r verify.Result) error {
 	return err
 }
 
-// SARIF writes the failures as SARIF 2.1.0 (OASIS), one result per metric,
-// at the gate's subject, because a slow-down has no line of its own: the
-// scenario's file, or the URL that is loaded.
+// SARIF writes the failures as SARIF 2.1.0 (OASIS), one result per metric. Each is
+// located at what was compared, the scenario's file or the loaded URL, because a
+// slow-down has no line of its own. about names that. The error is the writer's.
 func SARIF(w io.Writer, r verify.Result, about string) error {
 	type text struct {
 		Text string `json:"text"`
@@ -184,8 +186,9 @@ var (
 	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// Annotations writes the failures as workflow commands that common CI
-// systems show next to a change (::error title=...::message).
+// Annotations writes the failures as workflow commands (::error
+// title=...::message), which common CI systems show next to a change. The error is
+// the writer's.
 func Annotations(w io.Writer, r verify.Result) error {
 	var b strings.Builder
 	command := func(level, title, text string) {

@@ -12,7 +12,8 @@ import (
 	"github.com/redline-go/redline/verify"
 )
 
-// Text writes a result for people.
+// Text writes a result for people: the verdict in capitals first, then the sides,
+// the metrics, and what the verdict rests on. The error is the writer's.
 func Text(w io.Writer, r verify.Result) error {
 	var b strings.Builder
 	inert.Fprintf(&b, "%s: %s\n\n", strings.ToUpper(string(r.Verdict)), inert.Block(r.Why))
@@ -45,7 +46,8 @@ func measuredNothing(r verify.Result) bool {
 	return r.Verdict == verify.Invalid && !slices.ContainsFunc(r.Metrics, func(m verify.MetricResult) bool { return m.A > 0 || m.B > 0 })
 }
 
-// footing describes the basis of the verdict.
+// footing says what the verdict rests on: pairs, looks, the designed error rate,
+// and how side a differs from itself.
 func footing(r verify.Result) []string {
 	lines := []string{fmt.Sprintf("%d pairs of launches, %s; look %d of %d; false-regression rate by design: at most %.1f %% per session",
 		r.Pairs, method(r), r.Looks, r.Planned, 100*r.Alpha/2)}
@@ -88,6 +90,7 @@ func Standing(r verify.Result) string {
 	return ""
 }
 
+// change words a metric's relative change; "not known" if it was not measured.
 func change(m verify.MetricResult) string {
 	if m.Low == 0 && m.High == 0 && m.Estimate == 0 && m.A == 0 {
 		return "not known"
@@ -101,6 +104,7 @@ func Interval(estimate, low, high float64) string {
 		strings.TrimSuffix(notation.Change(high), " %"))
 }
 
+// seen words the smallest change that would have been detected; "-" if unknown.
 func seen(m verify.MetricResult) string {
 	if m.MDE <= 0 {
 		return "-"
@@ -108,7 +112,7 @@ func seen(m verify.MetricResult) string {
 	return notation.Tenths(m.MDE)
 }
 
-// Verdict writes a metric's verdict, with the reason where it is open.
+// Verdict writes a metric's verdict, with the reason if it is not decided.
 func Verdict(m verify.MetricResult) string {
 	text := string(m.Verdict)
 	if m.Verdict == verify.Inconclusive && m.Why != "" {

@@ -19,7 +19,7 @@ import (
 // listens matches the names of variables and flags whose bare number is a port.
 var listens = regexp.MustCompile(`(?i)port|addr|listen|bind|^-[lp]$`)
 
-// numbers finds possible ports, with the host before it where there is one.
+// numbers finds possible ports, each with the host before it if there is one.
 var numbers = regexp.MustCompile(`(?:(\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9._-]*):)?([0-9]+)`)
 
 // beside returns the plan with its service at another port of the same host, so
