@@ -36,6 +36,8 @@ type built struct {
 // code and not the compiler's or the linker's work.
 func build(ctx context.Context, o Options, scratch string) (sides []*built, err error) {
 	for i, s := range o.Sides {
+		// Only environments differ: the binaries are shared, and launched with each
+		// side's own variables.
 		side := &built{Side: s, name: "ab"[i : i+1], binaries: map[string]binary{}}
 		sides = append(sides, side)
 		if i > 0 && s.Revision == o.Sides[0].Revision {
@@ -97,6 +99,8 @@ func (s *built) compile(ctx context.Context, o Options, scratch string) error {
 		}
 		o.Progress(fmt.Sprintf("building the tests of %s (%s)", p.ImportPath, s.Side))
 		path := filepath.Join(scratch, fmt.Sprintf("%s-%d.test", s.name, len(s.binaries)))
+		// Built as go test builds, without -gcflags: a benchmark is of the code
+		// that ships.
 		args := []string{"test", "-c", "-vet=off", "-o", path}
 		if o.Tags != "" {
 			args = append(args, "-tags="+o.Tags)
@@ -115,6 +119,8 @@ func (s *built) compile(ctx context.Context, o Options, scratch string) error {
 // list asks the go command for the packages of a side. A pattern that matches none
 // there is no error: a package may be new.
 func list(ctx context.Context, dir, scratch string, o Options) ([]testPackage, error) {
+	// -e reports broken packages as entries, where list would otherwise stop at the
+	// first.
 	args := []string{"list", "-e", "-json=Dir,ImportPath,TestGoFiles,XTestGoFiles,Error"}
 	if o.Tags != "" {
 		args = append(args, "-tags="+o.Tags)

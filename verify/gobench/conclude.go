@@ -39,6 +39,8 @@ func (s *session) conclude(r *Report) {
 		}
 		return
 	}
+	// One metric in ten may differ from itself by chance before the machine is
+	// blamed: AA tests each metric on its own, at 5 %.
 	if n := len(r.AA.Different); n > 1+len(r.Benchmarks)/10 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("side a differed from itself in %d metrics: this machine "+
 			"is too noisy for reliable verdicts", n))
@@ -58,6 +60,8 @@ func (s *session) conclude(r *Report) {
 	}
 	worse, open, better := by[verify.Regression], by[verify.Inconclusive], by[verify.Improvement]
 	switch {
+	// In this order: what is worse is certain whatever else failed or is open, and
+	// an improvement counts only if all is decided.
 	case len(worse) > 0:
 		r.Verdict, r.Why = verify.Regression, "worse: "+few(worse)
 	case s.rounds == 0:

@@ -92,6 +92,8 @@ func (b *benchmark) iterations() int {
 			n = append(n, float64(l.result.Iters))
 		}
 		if len(n) > 0 {
+			// The side with fewer iterations decides whether there are enough: it
+			// is the slower one.
 			if m := int(stat.Median(n)); least == 0 || m < least {
 				least = m
 			}
@@ -143,6 +145,7 @@ func values(series []launch, unit string) (out []float64) {
 func (s *session) metrics(b *benchmark) (all []compared) {
 	for _, unit := range b.units() {
 		better := s.files.units.GetBetter(unit)
+		// Without a Unit line the suffix decides, by the custom of Go's benchmarks.
 		if better == 0 && strings.HasSuffix(unit, "/s") {
 			better = 1
 		}
@@ -181,6 +184,9 @@ func (c *compared) lift() {
 	for i, series := range all {
 		lifted := slices.Clone(series)
 		for j, v := range lifted {
+			// Less than the smallest object per operation cannot be an allocation
+			// of each operation: it is set-up, spread over b.N, and differs between
+			// rounds.
 			if c.unit == bytesOp && v < leastObject {
 				v = 0
 			}
@@ -221,6 +227,8 @@ func (s *session) compare(r *Report, list []*benchmark) {
 			m.MetricResult = verify.MetricResult{Name: c.unit, Unit: c.unit, Margin: c.metric.Margin,
 				Advisory: c.metric.Advisory, Verdict: verify.Pass, Why: "the same in every round"}
 			m.Higher = c.metric.Higher
+			// Medians are taken before lift adds one: the table shows what was
+			// measured.
 			m.A, m.B = median(c.sides[0]), median(c.sides[1])
 			c.lift()
 			if c.constant() {
@@ -235,6 +243,8 @@ func (s *session) compare(r *Report, list []*benchmark) {
 	}
 	metrics, pairs, same := together(open, s.rounds, s.same)
 	rules := s.o.rules(metrics)
+	// One look: all rounds are measured before anything is decided, so no error
+	// rate is spent on earlier looks.
 	for _, decided := range verify.Decide(pairs, same, 1, rules).Metrics {
 		m := where[decided.Name]
 		decided.Name, decided.A, decided.B = m.Name, m.A, m.B
@@ -249,6 +259,8 @@ func (s *session) compare(r *Report, list []*benchmark) {
 		}
 	}
 	for _, m := range where {
+		// However clear the change, so few rounds cannot be significant among so
+		// many tests; saying so spares a search for noise.
 		if !m.Advisory && m.Verdict == verify.Inconclusive && !decidable(s.rounds, tests) {
 			m.Why = fmt.Sprintf("%d rounds cannot call a change among %d comparisons", s.rounds, tests)
 		}
@@ -297,6 +309,8 @@ func decidable(rounds, tests int) bool {
 // conclude makes a benchmark's verdict from its metrics: the worst that is not
 // advisory. Without a metric it is inconclusive.
 func (b *Benchmark) conclude() {
+	// From best to worst. Inconclusive is worse than an improvement: what is open
+	// may be a regression.
 	rank := []verify.Verdict{verify.Pass, verify.Improvement, verify.Inconclusive, verify.Regression}
 	b.Verdict = verify.Pass
 	for _, m := range b.Metrics {
@@ -328,6 +342,8 @@ func (s *session) describe(r *Report, list []*benchmark) {
 					a, b = append(a, c.sides[0][n-1]), append(b, c.sides[0][n])
 				}
 				m.Noise = noise([2][]float64{a, b})
+				// What a comparison would need to see is the point of measuring one
+				// side: it tells whether the benchmark is fit to be compared.
 				if mde := stat.DetectableEffect(math.Log1p(m.Noise), s.rounds, alpha, power); mde > 0 {
 					m.MDE = math.Expm1(mde)
 				}

@@ -160,6 +160,8 @@ func (b binary) discover(ctx context.Context, o Options) (found, error) {
 		return f, err
 	}
 	f.add(out)
+	// A benchmark that calls b.Fatal fails alone, and the others ran. A panic or a
+	// fatal error ends the process.
 	if out.err == nil || len(out.failed) > 0 && !strings.HasPrefix(out.reason, "panic") && !strings.HasPrefix(out.reason, "fatal") {
 		return f, nil
 	}
@@ -174,6 +176,8 @@ func (b binary) discover(ctx context.Context, o Options) (found, error) {
 		if f.knows(name) {
 			continue
 		}
+		// By -test.skip of the others, so that the user's own pattern stays in
+		// force.
 		others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 		out, err := b.launch(ctx, o.Bench, "-test.benchtime=1x", "-test.cpu=1", "-test.skip=^("+strings.Join(others, "|")+")$")
 		if err != nil {
@@ -191,6 +195,8 @@ func (b binary) discover(ctx context.Context, o Options) (found, error) {
 // if it has a result.
 func (f found) add(out launched) {
 	for _, r := range out.results {
+		// With one iteration the time includes set-up: Iters is 1, and sec/op times
+		// that is the whole run.
 		if sec, ok := r.Value("sec/op"); ok {
 			f.once[string(r.Name)] = time.Duration(sec * 1e9 * float64(r.Iters))
 		} else {

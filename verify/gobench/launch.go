@@ -30,9 +30,13 @@ type launched struct {
 // pattern matches. The error is the context's alone; how the binary itself ended is
 // in launched. The child is killed with redline (guard), as a benchmark may hang.
 func (b binary) launch(ctx context.Context, pattern string, args ...string) (launched, error) {
+	// No tests, memory always, one count: rounds are launches, not repetitions
+	// inside one process. No timeout either, as the session has one.
 	args = append([]string{"-test.run=^$", "-test.bench=" + pattern, "-test.benchmem", "-test.count=1", "-test.timeout=0"}, args...)
 	cmd := exec.Command(b.path, args...)
 	cmd.Dir = b.dir
+	// PWD as the go command sets it: os.Getwd trusts it, and tests find their
+	// testdata by it.
 	cmd.Env = append(append(os.Environ(), "PWD="+b.dir), b.env...)
 	var stdout filter
 	var stderr tail
@@ -62,6 +66,7 @@ func (b binary) launch(ctx context.Context, pattern string, args ...string) (lau
 // reason words why a launch failed, by its last output: the panic, else the
 // failure, else the last it wrote to stderr.
 func reason(err error, stdout, stderr string) string {
+	// stderr first: panics go there, and stdout may quote one.
 	for _, text := range []string{stderr, stdout} {
 		for _, mark := range []string{"panic: ", "fatal error: ", "--- FAIL"} {
 			if i := strings.Index(text, mark); i >= 0 {

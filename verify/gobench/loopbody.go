@@ -14,6 +14,7 @@ import (
 func (r *reader) unused(body *ast.BlockStmt) (all []place) {
 	ast.Inspect(body, func(s ast.Node) bool {
 		switch s := s.(type) {
+		// What another function does with its results is its own matter.
 		case *ast.FuncLit, *ast.GoStmt, *ast.DeferStmt:
 			return false
 		case *ast.ExprStmt:
@@ -52,6 +53,8 @@ func (r *reader) forgotten(left ast.Expr) bool {
 	}
 	object := r.info.ObjectOf(id)
 	v, ok := object.(*types.Var)
+	// A field or a package variable outlives the loop: the compiler must keep what
+	// is stored there.
 	if !ok || v.IsField() || v.Pkg() == nil || v.Parent() == v.Pkg().Scope() {
 		return false
 	}
@@ -133,6 +136,7 @@ func (r *reader) constructs(call *ast.CallExpr) bool {
 	case *ast.SelectorExpr:
 		name = f.Sel.Name
 	}
+	// A conversion is a call by syntax only.
 	if r.info.Types[call.Fun].IsType() || !constructor.MatchString(name) {
 		return false
 	}
@@ -161,6 +165,7 @@ func (r *reader) worksOn(s ast.Stmt, made []ast.Expr) (works bool) {
 		if !ok {
 			return true
 		}
+		// Closing what was made belongs to making it: it is no work.
 		if f, ok := call.Fun.(*ast.SelectorExpr); ok && (f.Sel.Name == "Close" || f.Sel.Name == "Stop" || f.Sel.Name == "Free") {
 			return true
 		}

@@ -84,6 +84,7 @@ func (o Options) filled() (Options, error) {
 	o.Rounds = cmp.Or(o.Rounds, DefaultRounds)
 	o.MaxTime = cmp.Or(o.MaxTime, DefaultMaxTime)
 	o.Margin = cmp.Or(o.Margin, DefaultMargin)
+	// Zero is the default, so that none is a negative number.
 	o.Profiles = max(0, cmp.Or(o.Profiles, DefaultProfiles))
 	if o.Progress == nil {
 		o.Progress = func(string) {}
@@ -91,6 +92,7 @@ func (o Options) filled() (Options, error) {
 	switch {
 	case len(o.Sides) > 2:
 		return o, errors.New("more than two sides")
+	// Two rounds are the least that has any noise; verdicts take more (decidable).
 	case o.Rounds < 2:
 		return o, fmt.Errorf("%d rounds are too few (hint: %d decide between a few benchmarks)", o.Rounds, DefaultRounds)
 	case o.MaxTime < 0:
@@ -135,6 +137,8 @@ func (o Options) checkSides() error {
 	return nil
 }
 
+// validBenchTime accepts what -benchtime does: a duration above zero or a count
+// with x.
 func validBenchTime(text string) bool {
 	if count, ok := strings.CutSuffix(text, "x"); ok {
 		n, err := strconv.Atoi(count)

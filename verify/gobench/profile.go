@@ -88,6 +88,8 @@ func (s *session) profiles(ctx context.Context, r *Report, list []*benchmark) er
 			}
 			return 1
 		}
+		// Of those that did not change, the slowest are where a reader looks for
+		// savings.
 		return cmp.Or(cmp.Compare(changed(i), changed(j)), cmp.Compare(r.Benchmarks[j].seconds(), r.Benchmarks[i].seconds()))
 	})
 	for _, i := range order[:min(len(order), s.o.Profiles)] {
@@ -115,6 +117,7 @@ func (s *session) profiles(ctx context.Context, r *Report, list []*benchmark) er
 	return nil
 }
 
+// seconds is the time of an operation on the slower side; 0 without one.
 func (b Benchmark) seconds() float64 {
 	for _, m := range b.Metrics {
 		if m.Name == perOp {
@@ -136,6 +139,8 @@ func (s *session) profile(ctx context.Context, side *built, b *benchmark) (*Prof
 	}
 }
 
+// profileFor takes one profile of a given length. A launch that fails, a file that
+// is not there or is no profile give nil.
 func (s *session) profileFor(ctx context.Context, side *built, b *benchmark, length time.Duration) (*ProfileSide, error) {
 	if err := os.MkdirAll(filepath.Join(s.o.Out, profileDir), 0o700); err != nil {
 		return nil, fmt.Errorf("folder of the profiles: %w", err)
@@ -153,6 +158,8 @@ func (s *session) profileFor(ctx context.Context, side *built, b *benchmark, len
 	if err != nil {
 		return nil, err
 	}
+	// A benchmark that fails under the profiler has its figures already; it only
+	// has no profile.
 	if out.err != nil {
 		return nil, nil
 	}
@@ -186,6 +193,8 @@ func fileName(b *benchmark) string {
 		return '_'
 	}, strings.ReplaceAll(b.pkg, "/", "_")+"."+b.title())
 	const most = 200 // of the 255 bytes that file systems allow
+	// The end is kept: it is the benchmark, where the beginning is the module's
+	// path.
 	return text[max(0, len(text)-most):]
 }
 
@@ -209,6 +218,9 @@ func readProfile(data []byte) (*ProfileSide, error) {
 	total := 0
 	var counted []*profile.Sample
 	for _, sample := range prof.Sample {
+		// Idle marking runs on processors that had nothing to do. It costs the
+		// benchmark nothing, and on a machine of many cores would be most of the
+		// profile.
 		if len(sample.Value) == 0 || sample.Value[0] <= 0 || within(sample, idle) {
 			continue
 		}
@@ -218,6 +230,8 @@ func readProfile(data []byte) (*ProfileSide, error) {
 		out.costs[own(sample)] += float64(n)
 		if within(sample, collectors...) {
 			out.Collecting += float64(n)
+			// An allocation that assists the collector counts as collecting, which
+			// comes first.
 		} else if within(sample, allocators...) {
 			out.Allocating += float64(n)
 		}
@@ -248,6 +262,7 @@ func readProfile(data []byte) (*ProfileSide, error) {
 	return out, nil
 }
 
+// within reports whether one of the functions is on a sample's stack.
 func within(s *profile.Sample, functions ...string) bool {
 	for _, l := range s.Location {
 		for _, line := range l.Line {
@@ -298,6 +313,8 @@ func changes(sides []ProfileSide, metrics []Metric) []verify.Change {
 	}
 	for name := range names {
 		c := verify.Change{Place: name, A: a * sides[0].costs[name], B: b * sides[1].costs[name]}
+		// With share s of n samples, the time a·s has the variance a²·s/n, which is
+		// c.A·a/n.
 		variance := c.A*a/float64(sides[0].Samples) + c.B*b/float64(sides[1].Samples)
 		if d := math.Abs(c.B - c.A); d >= 3*math.Sqrt(variance) && d >= 0.01*max(a, b) {
 			out = append(out, c)

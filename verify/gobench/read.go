@@ -38,6 +38,7 @@ type filter struct {
 var telling = [][]byte{[]byte("Benchmark"), []byte("Unit "), []byte("--- FAIL: "), []byte("goos: "),
 	[]byte("goarch: "), []byte("pkg: "), []byte("cpu: ")}
 
+// Write never fails, and keeps what is left of a line until it ends.
 func (f *filter) Write(p []byte) (int, error) {
 	n := len(p)
 	_, _ = f.tail.Write(p)
@@ -47,6 +48,8 @@ func (f *filter) Write(p []byte) (int, error) {
 		if end >= 0 {
 			line = p[:end]
 		}
+		// A longer line is cut, and as a result line then fails to parse: better
+		// than an unbounded one.
 		f.partial = append(f.partial, line[:min(len(line), mostLine-len(f.partial))]...)
 		if end < 0 {
 			break
@@ -138,6 +141,7 @@ type tail struct{ kept []byte }
 
 func (t *tail) Write(p []byte) (int, error) {
 	n := len(p)
+	// A single write may be longer than all that is kept.
 	p = p[max(0, len(p)-mostTail):]
 	t.kept = append(t.kept[max(0, len(t.kept)+len(p)-mostTail):], p...)
 	return n, nil

@@ -51,6 +51,8 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, folder.Remove()) }()
+	// The deadline is a cause of its own, so that time that is up is distinguished
+	// from the user's interrupt.
 	timed, stop := context.WithDeadlineCause(ctx, s.begun.Add(o.MaxTime), ErrTime)
 	defer stop()
 	s.sides, err = build(timed, o, folder.Path)
@@ -71,6 +73,8 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.files.close()) }()
+	// Time that is up, or an interrupt, ends the measuring but not the session: the
+	// rounds that were made are decided on.
 	if err := s.measure(timed); err != nil && ctx.Err() == nil && !errors.Is(err, ErrTime) {
 		return nil, err
 	}
@@ -96,6 +100,8 @@ func (s *session) measure(ctx context.Context) error {
 		}
 		s.same++
 		s.o.Progress(fmt.Sprintf("side a against itself, round %d of %d; %s left at most", s.same, sameWanted, s.left()))
+		// By the first pair's time, not an estimate: -benchtime bounds only the
+		// measured part of a launch.
 		if s.same == 1 {
 			s.planned, sameWanted = s.affordable(time.Since(begun), sameWanted)
 		}
@@ -153,6 +159,8 @@ func (s *session) round(ctx context.Context, sides []*built, same bool) error {
 	for _, b := range order {
 		m := measured{b: b}
 		turn := []int{0, 1}[:len(sides)]
+		// Which side goes first is drawn anew for each benchmark: the second launch
+		// meets a warmer CPU.
 		if len(sides) == 2 && s.rng.IntN(2) == 1 {
 			turn = []int{1, 0}
 		}
@@ -173,6 +181,7 @@ func (s *session) round(ctx context.Context, sides []*built, same bool) error {
 			done = append(done, m)
 		}
 	}
+	// Only whole rounds are written, or pairs would shift against each other.
 	for _, m := range done {
 		for i := range sides {
 			if same {
@@ -213,5 +222,7 @@ func (s *session) launch(ctx context.Context, side *built, b *benchmark) (l laun
 			return launch{result: s.files.config(r, side), procs: n, took: out.took}, "", s.files.learn(out.units)
 		}
 	}
+	// Its pattern matched nothing, which happens to names that differ from launch
+	// to launch.
 	return l, "gave no result when launched alone: its name changes, or it prints into its own result line", nil
 }

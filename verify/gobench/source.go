@@ -65,6 +65,7 @@ func readSources(ctx context.Context, dir, tags string, patterns []string) (loop
 	}
 	loops = map[string][]loop{}
 	for _, p := range list {
+		// Only packages as compiled for their tests have the _test.go files.
 		if p.ForTest == "" || p.TypesInfo == nil {
 			continue
 		}
@@ -163,6 +164,7 @@ func (r *reader) block(n ast.Node, name string, pending *[]place, depth int) {
 func (r *reader) call(call *ast.CallExpr, name string, pending *[]place, depth int) bool {
 	if method, ok := r.method(call, "B"); ok {
 		switch method {
+		// What came before is not in the figure any more.
 		case "ResetTimer", "StopTimer":
 			*pending = nil
 		case "Run":
@@ -199,6 +201,8 @@ func (r *reader) sub(call *ast.CallExpr, name string, depth int) {
 	part := "[^/]+(/[^/]+)*" // computed: any
 	if tv := r.info.Types[call.Args[0]]; tv.Value != nil {
 		if text, err := strconv.Unquote(tv.Value.ExactString()); err == nil {
+			// As package testing rewrites names: spaces become underscores,
+			// repeated names get #01.
 			part = regexp.QuoteMeta(strings.ReplaceAll(text, " ", "_")) + `(#\d+)?`
 		}
 	}
@@ -302,6 +306,8 @@ func (r *reader) loop(n ast.Node, body *ast.BlockStmt, kind loopKind, name strin
 	}
 	at := r.place(n)
 	l := loop{function: r.function, name: regexp.MustCompile(name + "$"), kind: kind, file: at.file, line: at.from}
+	// b.Loop keeps results alive by itself, and pb.Next hands the body to goroutines
+	// whose time an empty loop's does not resemble.
 	if kind == countLoop {
 		l.dropped = r.unused(body)
 	}

@@ -32,6 +32,7 @@ func Text(w io.Writer, r *Report, dir string) error {
 	pkg := ""
 	var t *tabwriter.Writer
 	for _, bench := range r.Benchmarks {
+		// A table per package, so that columns are as wide as its own names need.
 		if bench.Package != pkg || t == nil {
 			if t != nil {
 				t.Flush()
@@ -65,6 +66,7 @@ func Text(w io.Writer, r *Report, dir string) error {
 	return err
 }
 
+// words names a side: its revision, commit and variables.
 func (s SideReport) words() string {
 	text := s.Source
 	if s.Commit != "" {
@@ -76,6 +78,7 @@ func (s SideReport) words() string {
 	return text
 }
 
+// words tells a benchmark that fails from one that a side merely lacks.
 func (m Missing) words() string {
 	what := m.Package
 	if m.Name != "" {
@@ -114,6 +117,7 @@ func (m Metric) change() string {
 		return "none"
 	case m.Estimate == 0 && m.Low == 0 && m.High == 0:
 		return "not known"
+	// A ratio to nothing is infinite; the amount says more.
 	case m.A == 0:
 		return fmt.Sprintf("from none to %s", amount(m.B, m.Name))
 	case m.B == 0:
@@ -129,6 +133,7 @@ func percent(v float64) string {
 	return notation.Tenths(v)
 }
 
+// traps prints the traps, each with its evidence and its remedy.
 func (r *Report) traps(b *strings.Builder) {
 	title := "\nTraps: these figures do not measure the work they claim to\n"
 	for _, bench := range r.Benchmarks {
@@ -140,6 +145,7 @@ func (r *Report) traps(b *strings.Builder) {
 	}
 }
 
+// evidence words what was seen, with its place before and its side after.
 func (t Trap) evidence() string {
 	text := t.Evidence
 	if t.Where != "" {
@@ -193,6 +199,8 @@ func (r *Report) footing(dir string) []string {
 	for _, warning := range r.Warnings {
 		lines = append(lines, "warning: "+warning)
 	}
+	// The command is complete: benchstat would otherwise split the sides by their
+	// commits.
 	if len(r.Sides) == 2 {
 		lines = append(lines, fmt.Sprintf("kept in %s: benchstat -ignore commit %s %s", dir, path.Join(dir, OldFile), path.Join(dir, NewFile)))
 	} else {
@@ -254,6 +262,7 @@ func amount(v float64, unit string) string {
 // line words the progress of the rounds, with the first benchmark's figures so far.
 func (s *session) line() string {
 	text := fmt.Sprintf("round %d of %d; at most %s left", s.rounds, s.planned, notation.Time(s.left()))
+	// With fewer rounds there is no interval to show.
 	if len(s.list) == 0 || len(s.sides) == 1 || s.rounds < sameRounds {
 		return text
 	}

@@ -67,6 +67,8 @@ func (s *session) explain(ctx context.Context, r *Report, list []*benchmark) {
 				j.loops = append(j.loops, l)
 			}
 		}
+		// Only suspects are launched again; for the others the time is better spent
+		// on rounds.
 		if j.suspectSetUp() {
 			if j.once, err = s.once(ctx, last, b); err != nil {
 				j.once = 0 // the session ends: not judged
@@ -163,6 +165,7 @@ func (j *decided) dropped() {
 	case least <= 0 || least >= fastest || !unused && least >= emptyLoop:
 		return
 	case unused:
+		// Any of the loops will do as an example: all have the property.
 		at := j.loops[0].dropped[0]
 		j.add(Trap{Kind: Dropped, Where: at.String(),
 			Evidence: fmt.Sprintf("an iteration takes %s, as an empty loop does, and the result of %s is unused", amount(least, perOp), named(at)),
@@ -202,6 +205,7 @@ func (j *decided) setUp(side string) {
 	}
 	// The shortest of each, as the single iteration is the shortest of three.
 	total, op := slices.Min(totals), slices.Min(each)
+	// One iteration with set-up, less an iteration of many: what is left is set-up.
 	before := j.once.Seconds() - op
 	// A single iteration that is a little slow is a cold one.
 	if !(total > 0) || before/total < timedSetUp || before < 10*op && len(j.b.series) > 0 && median(iters(series)) > 10 {
@@ -230,6 +234,8 @@ func (j *decided) prepared(side string) {
 		return
 	}
 	for _, at := range j.loops[0].inside[:min(mostPlaces, len(j.loops[0].inside))] {
+		// The place counts with all that it calls: samples that have its lines
+		// anywhere on their stack.
 		if share := p.lines(at); share >= insideSetUp {
 			j.add(Trap{Kind: SetUpInside, Side: side, Where: at.String(),
 				Evidence: fmt.Sprintf("%s is called in every iteration with the same arguments and takes %.0f %% of the CPU", named(at), 100*share),
@@ -299,6 +305,8 @@ func benchTimeFor(seconds float64) time.Duration {
 // machine's, not the code's. Pairs cancel it in the comparison, but the figures of
 // the table contain it.
 func (j *decided) drifts() {
+	// The mean of both sides' logarithms: a change of the code cancels in rounds
+	// that both have, a drift of the machine does not.
 	logs, ok := logarithms(values(j.b.series[0], perOp))
 	if other, both := logarithms(values(j.b.series[1], perOp)); ok && both && len(other) == len(logs) {
 		for i := range logs {
@@ -330,6 +338,8 @@ func (j *decided) drifts() {
 // or the user chose it.
 func (j *decided) overcommitted() {
 	parallel := j.are(func(l loop) bool { return l.kind == parallelLoop })
+	// A serial benchmark at the default GOMAXPROCS does not use the other
+	// processors.
 	if j.out.Procs <= j.cores || !parallel && !j.chosen {
 		return
 	}

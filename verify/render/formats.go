@@ -80,6 +80,8 @@ func JUnit(w io.Writer, r verify.Result) error {
 	add := func(name string, v verify.Verdict, advisory bool, text string) {
 		c := testcase{Class: "redline", Name: name}
 		switch {
+		// Skipped is the only state that CI systems show without counting it as a
+		// failure.
 		case advisory && v != verify.Pass && v != verify.Improvement:
 			c.Skipped = &message{Message: "advisory: " + string(v), Text: text}
 			suite.Skipped++
@@ -93,6 +95,8 @@ func JUnit(w io.Writer, r verify.Result) error {
 		suite.Cases = append(suite.Cases, c)
 		suite.Tests++
 	}
+	// The session is a case of its own: an invalid one has no metric that could
+	// fail.
 	add("session", r.Verdict, false, r.Why)
 	for _, m := range r.Metrics {
 		add(m.Name, m.Verdict, m.Advisory, fmt.Sprintf("%s; margin %.0f %%; %s", change(m), 100*m.Margin, m.Why))
@@ -143,6 +147,7 @@ func SARIF(w io.Writer, r verify.Result, about string) error {
 	failed := false
 	for _, m := range metrics {
 		rules = append(rules, rule{m.Name, text{"relative change of " + m.Name + " against the base"}})
+		// SARIF has error, warning and note; what passed is not reported at all.
 		level := ""
 		switch {
 		case m.Verdict == verify.Regression && !m.Advisory:
@@ -176,6 +181,7 @@ func reference(about string) string {
 	if strings.Contains(about, "://") {
 		return strings.ReplaceAll(redact.Text(about), redact.Mark, "redacted") // brackets are for no URI
 	}
+	// A path with a space or a # would otherwise not be a URI.
 	return (&url.URL{Path: filepath.ToSlash(about)}).String()
 }
 

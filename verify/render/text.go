@@ -22,6 +22,7 @@ func Text(w io.Writer, r verify.Result) error {
 			inert.Fprintf(&b, "%c  %s\n", 'a'+i, side)
 		}
 	}
+	// A table of dashes hides the reason, which is all there is.
 	if measuredNothing(r) {
 		_, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n")
 		return err
@@ -137,6 +138,8 @@ func storedLine(s verify.Stored) string {
 	if s.Blocks == 0 {
 		return fmt.Sprintf("%d launches", s.Launches)
 	}
+	// The file and the commit both: a baseline may have been moved, or saved from
+	// another branch.
 	of := s.File
 	if s.Commit != "" {
 		of += ", commit " + s.Commit[:min(12, len(s.Commit))]

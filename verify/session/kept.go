@@ -52,6 +52,7 @@ func ReadSession(dir string) (r Recorded, err error) {
 	if err := readJSON(filepath.Join(dir, ResultFile), &r.Result); err != nil {
 		return r, fmt.Errorf("the session was not finished: %w", err)
 	}
+	// Read without the lock: a finished session does not change.
 	l := &Log{dir: dir, pairs: map[string][]verify.Pair{}}
 	if _, err := l.read(filepath.Join(dir, blocksFile)); err != nil {
 		return r, err

@@ -124,6 +124,8 @@ func Resume(dir string, h Header) (*Log, uint64, error) {
 	if err := json.Unmarshal(data, &old); err != nil {
 		return nil, 0, fmt.Errorf("resume %s: %w", path, err)
 	}
+	// Pairs of another version may have been measured or decided differently;
+	// mixing them would be no session.
 	if old.Schema != sessionSchema {
 		return nil, 0, fmt.Errorf("resume %s: schema %q is not %q, which this version continues (hint: begin "+
 			"anew with another -o)", path, old.Schema, sessionSchema)

@@ -69,6 +69,7 @@ func (s *Session) Run(ctx context.Context) (verify.Result, error) {
 		return s.refused(nil, pairs, fmt.Sprintf("the target does not deliver %s, which the scenario asks "+
 			"for (hint: build it, so that the probe is in it, or verify: {%s: off})", name, name)), nil
 	}
+	// Known after one pair, so it is said now and not after all the time is spent.
 	if least := s.least(s.took); least > s.maxTime() {
 		return s.refused(nil, pairs, fmt.Sprintf("too little time: at least %d pairs of side a with itself "+
 			"and %d of both are needed, which take %s (hint: --max-time)", samePairs, s.Rules.Least(), notation.Time(least))), nil
