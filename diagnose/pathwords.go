@@ -141,7 +141,7 @@ func (p *Pass) stateWords(n record.PathNode) string {
 	case record.StateRunnable:
 		return "waiting for a CPU"
 	case record.StateSTW:
-		return "standing while the collector stops the world"
+		return "stopped while the collector stops the world"
 	}
 	kind := p.Stacks.Wait(record.Part{State: n.State, Stack: n.Stack})
 	words := cmp.Or(waitVerbs[kind], "waiting ("+string(kind)+")")

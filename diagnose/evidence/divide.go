@@ -279,7 +279,7 @@ func doing(kind callstack.Wait) string {
 	case callstack.Collector:
 		return "helps the garbage collector"
 	case callstack.SleepWait:
-		return "stands and waits for a timer"
+		return "waits for a timer"
 	}
 	return "waits (" + string(kind) + ")"
 }

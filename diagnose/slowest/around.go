@@ -157,7 +157,7 @@ func (a *around) cpu(s record.Span) string {
 // quota reports a CPU quota that had run out; "" if the threads were not stopped.
 func (a *around) quota(s record.Span) string {
 	if stood, ok := a.sum(record.CgroupThrottled, "", s); ok && stood > 0 {
-		return fmt.Sprintf("The CPU quota had run out, and its threads stood still for %s.", diagnose.Span(stood))
+		return fmt.Sprintf("The CPU quota had run out, and its threads were stopped for %s.", diagnose.Span(stood))
 	}
 	return ""
 }

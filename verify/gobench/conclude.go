@@ -39,8 +39,8 @@ func (s *session) conclude(r *Report) {
 		}
 		return
 	}
-	// One metric in ten may differ from itself by chance before the machine is
-	// blamed: AA tests each metric on its own, at 5 %.
+	// The tests are corrected for their number, so one that differs is chance at
+	// most once in twenty sessions; more than one in ten is the machine.
 	if n := len(r.AA.Different); n > 1+len(r.Benchmarks)/10 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("side a differed from itself in %d metrics: this machine "+
 			"is too noisy for reliable verdicts", n))

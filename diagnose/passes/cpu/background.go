@@ -31,7 +31,7 @@ var Background = diagnose.Analyzer{
 	Doc: "Counts CPU samples of goroutines that serve no request and that none waits for, by the function that they began in, from 10 % " +
 		"of the service's CPU.",
 	Causes: []diagnose.Cause{{
-		ID: "background-work", Title: "Work beside the requests takes the CPU",
+		ID: "background-work", Title: "Background work takes the CPU",
 		Doc: "Goroutines that serve no request take CPUs from those that do: an index that is built anew, a " +
 			"sweep over all entries, a flush or a poll in a tight loop.",
 		Knows: "CPU samples of goroutines that run the service's own code, do not serve a connection, and for " +
@@ -71,7 +71,7 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		name := callstack.Short(b.Place.Function)
 		f := diagnose.Finding{
 			Cause: cause, Share: min(1, b.Share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(b.Place),
-			Title: fmt.Sprintf("Work beside the requests takes %s of the service's CPU, in %s at %s",
+			Title: fmt.Sprintf("Background work takes %s of the service's CPU, in %s at %s",
 				diagnose.Percent(b.Share), name, diagnose.At(b.Place)),
 			Remedy: fmt.Sprintf("Run %s less often, only for what changed, or in small steps; it serves no request.", name),
 			Evidence: []record.Evidence{

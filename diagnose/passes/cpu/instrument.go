@@ -34,7 +34,7 @@ var Instrument = domain{
 		Doc: "A large part of the CPU counts, times and traces requests: middleware around each handler, series " +
 			"looked up by their labels for each observation, spans for things too small to look at.",
 		Knows: "CPU samples whose outermost library inside the handler is one for metrics or tracing " +
-			"(Prometheus, OpenTelemetry, Datadog, statsd and their the like), its own work and not that of the " +
+			"(Prometheus, OpenTelemetry, Datadog, statsd and the like), its own work and not that of the " +
 			"handler it wraps, on exporting goroutines too, and the collector's work for what it allocates; " +
 			"from 10 % of the service's CPU. Gathering metrics for a scrape is not counted. The service's own " +
 			"counters are its own functions: cpu-hot-function, cpu-map or atomic-contention.",

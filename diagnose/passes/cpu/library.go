@@ -69,8 +69,8 @@ var Handshakes = domain{
 		Doc: "Connections are opened so often that their handshakes, a signature each, take a large part of the CPU.",
 		Knows: "CPU samples below the handshake of crypto/tls, from 12 % of the service's CPU. Encryption on " +
 			"connections that are kept does not count. Handshakes that the service's own HTTP client or " +
-			"database driver makes are http-client-churn and db-pool-churn. It has no place in the service's " +
-			"code: the server or its clients close the connections.",
+			"database driver makes are http-client-churn and db-pool-churn. The finding names no place in the " +
+			"service's code: the server or its clients close the connections.",
 		Remedy: "Keep connections (idle timeouts on both sides, no Connection: close), let sessions be resumed, use ECDSA certificates.",
 		Example: diagnose.Example{Lang: "go",
 			Before: "srv.SetKeepAlivesEnabled(false)",
@@ -208,8 +208,8 @@ var Router = domain{
 		ID: "cpu-router", Title: "Finding the handler takes the CPU",
 		Doc: "Routes are tried one after another for each request, often with an expression each, before the handler runs.",
 		Knows: "CPU samples inside the matching functions of routers, expressions that they match included, " +
-			"from 15 % of the service's CPU. It has no place in the service's code: the router's function is " +
-			"named. A long chain of middleware is not reported by this: what each layer does is booked on what " +
+			"from 15 % of the service's CPU. The finding names the router's function, no place in the " +
+			"service's code. A long chain of middleware is not reported by this: what each layer does is booked on what " +
 			"it does.",
 		Remedy: "A router with a tree, the hottest routes first, sub-routers by prefix, expressions only where they are needed.",
 		Example: diagnose.Example{Lang: "go",

@@ -188,8 +188,8 @@ var Syscalls = work{
 	cause: diagnose.Cause{
 		ID: "cpu-syscall", Title: "Many small reads or writes take the CPU",
 		Doc: "A function reads or writes a few bytes at a time, and each time asks the kernel.",
-		Knows: "CPU samples of the service's own functions inside read or write system calls that no buffer " +
-			"stands before, or that a Flush after each piece makes, or that ask for names, sizes and dates, " +
+		Knows: "CPU samples of the service's own functions inside unbuffered read or write system calls, " +
+			"those that a Flush after each piece makes, or those that ask for names, sizes and dates, " +
 			"where that is more than half of the function; from 20 % of the service's CPU. The execution trace " +
 			"counts the calls per request: below 8 it is the service's ordinary traffic; without a trace " +
 			"confidence is low. Formatted lines to a file are cpu-logging.",
@@ -234,7 +234,7 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 		}
 	}
 	if times < leastCalls {
-		seen := "the execution trace shows no read or write call of it"
+		seen := "the execution trace shows none of its reads or writes"
 		if times >= 0.05 {
 			seen = fmt.Sprintf("it makes %.1f read and write calls per request", times)
 		}

@@ -84,7 +84,7 @@ var unprepared = diagnose.Cause{
 		Before: "db.Query(fmt.Sprintf(\"SELECT cents FROM fares WHERE origin = %d\", from))",
 		After:  "stmt, err := db.Prepare(\"SELECT cents FROM fares WHERE origin = $1\") // once\nstmt.Query(from)",
 	},
-	Verify: "Run again: no waits in the driver's prepare, and less of the server's CPU beside execution.",
+	Verify: "Run again: no waits in the driver's prepare, and less of the server's CPU outside execution.",
 	Cases:  []string{"postal-rates", "fare-finder"},
 }
 

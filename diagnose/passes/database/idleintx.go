@@ -75,7 +75,7 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		// The report says what was seen and why it is harmless: the next load may
 		// queue.
 		p.Reject("db-idle-in-tx", "transactions stay open for %s while requests do something else at %s, but "+
-			"nobody queues behind them", diagnose.Span(in.ns), diagnose.At(in.at))
+			"no request queues behind them", diagnose.Span(in.ns), diagnose.At(in.at))
 		return nil, nil
 	}
 	diagnose.Promise(&f, p.Waited(f.Share))

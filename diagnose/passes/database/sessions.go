@@ -69,8 +69,8 @@ var idleInTx = diagnose.Cause{
 		"connection and its locks are taken, and other requests queue for them.",
 	Knows: "Sessions idle in transaction per request (by Little's law) agree with waits elsewhere below the function that " +
 		"begins or ends transactions: each explains at least half of the other. Transactions of fast statements are idle " +
-		"between them too, but no such wait explains it. Nobody queueing for connections or locks (20 % of request time) " +
-		"means no finding. Without --postgres a timeline must show the wait between two steps of the transaction.",
+		"between them too, but no such wait explains it. Without a queue for connections or locks (20 % of request time) " +
+		"there is no finding. Without --postgres a timeline must show the wait between two steps of the transaction.",
 	Remedy: "No other I/O inside a transaction: before it, or after a commit with the outcome recorded in a second one.",
 	Example: diagnose.Example{
 		Lang: "go",

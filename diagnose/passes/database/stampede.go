@@ -43,7 +43,7 @@ var Stampede = diagnose.Analyzer{
 	Stage: diagnose.Database,
 	Doc: "Looks for a call (statement or service) that at most 60 % of requests make, that always takes its time, and " +
 		"that comes in at least three bursts of four or more: windows without a slow request are 20 % of all more than " +
-		"misses at random would leave. It must be weighty as any wait is.",
+		"misses at random would leave. The wait must be long enough to count, as any other.",
 	Causes: []diagnose.Cause{stampede},
 	Needs:  []diagnose.Need{diagnose.NeedLoad, diagnose.NeedAnatomy},
 	Run:    runStampede,

@@ -35,7 +35,7 @@ var Cache = diagnose.Analyzer{
 		"or more, slow ones not much more often.",
 	Causes: []diagnose.Cause{{
 		ID: "cache-useless", Title: "A cache never hits",
-		Doc: "Each request looks a cache up, misses, fetches what it should hold, and fills it for nobody: the " +
+		Doc: "Each request looks a cache up, misses, fetches what the cache should have, and fills it in vain: the " +
 			"key differs each time, the entries are evicted before they are asked for again, or each request " +
 			"fills a copy of its own.",
 		Knows: "The trace shows a call below a function that is a cache's by its name (type, package or " +

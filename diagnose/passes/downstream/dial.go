@@ -40,7 +40,7 @@ var Churn = diagnose.Analyzer{
 			"dialling and of TLS handshakes as a client: 10 % of request time or of CPU, when one request in " +
 			"twenty waits so, and the kernel counts one connection opened in twenty requests. A client that " +
 			"keeps its connections waits for one a few times in a run. On busy CPUs the far end, where it " +
-			"stands on the same host, pays about as much again for each connection, and the wait for its answer " +
+			"runs on the same host, pays about as much again for each connection, and the wait for its answer " +
 			"is then reported as a consequence. Distinguished from downstream-slow by the connections opened " +
 			"per request.",
 		Remedy: "One Transport, or one grpc.ClientConn, for all calls; read bodies to the end and close " +

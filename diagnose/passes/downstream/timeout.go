@@ -28,14 +28,14 @@ const (
 var Timeout = diagnose.Analyzer{
 	Name:  "timeout",
 	Stage: diagnose.Wait,
-	Doc: "Counts the requests that stand in a client's call in the last goroutine profile: 8 or more, and 2.5 " +
+	Doc: "Counts the requests that wait in a client's call in the last goroutine profile: 8 or more, and 2.5 " +
 		"times as many as the load has under way (rate times mean latency); and the calls without a deadline " +
 		"that make one request in a hundred ten times slower than the median.",
 	Causes: []diagnose.Cause{{
 		ID:    "missing-timeout",
 		Title: "Calls to another service outlive their callers",
 		Doc: "A dependency sometimes does not answer, and nothing ends the wait for it: callers give up, while " +
-			"their requests still stand in the service with a connection, a goroutine and whatever they hold.",
+			"their requests are still in the service with a connection, a goroutine and whatever they hold.",
 		Knows: "By Little's law (L = λW) the load has rate times mean latency requests under way, those that it " +
 			"gave up included up to then. Where the last goroutine profile shows 8 or more requests in one " +
 			"client call, and 2.5 times as many as that, the calls outlive their callers' deadline, or have not " +
@@ -104,12 +104,12 @@ func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Findin
 	f := diagnose.Finding{
 		Cause: "missing-timeout", Share: share, ShareOf: of, Confidence: record.High, GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
 		Where: diagnose.WhereOf(at),
-		Title: fmt.Sprintf("%d requests stand in a call at %s where the load has %.1f under way: the call "+
+		Title: fmt.Sprintf("%d requests wait in a call at %s where the load has %.1f in flight: the call "+
 			"outlives its callers", stuck, diagnose.At(at), underway),
 		Evidence: []record.Evidence{
 			diagnose.Fact(diagnose.FromProfile, float64(stuck), diagnose.Ratio, "%d goroutines of requests "+
-				"wait at %s at the end of the run, %d at its begin", stuck, diagnose.At(at), first[at]),
-			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Ratio, "rate times mean latency is %.1f requests under way", underway),
+				"wait at %s at the end of the run, %d at its beginning", stuck, diagnose.At(at), first[at]),
+			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Ratio, "rate times mean latency is %.1f requests in flight", underway),
 		},
 		Remedy: fmt.Sprintf("Give the call at %s the request's context with a deadline below the callers' "+
 			"own (context.WithTimeout, http.Client.Timeout), and dial and header timeouts.", diagnose.At(at)),

@@ -28,7 +28,7 @@ var Descriptors = diagnose.Analyzer{
 	Name:  "descriptors",
 	Stage: diagnose.Host,
 	Doc: "Compares the most descriptors open in the steady span with 90 % of the soft limit; 98 % of it, " +
-		"or failures beside it, is the limit.",
+		"or failures as well, is the limit.",
 	Causes: []diagnose.Cause{{
 		ID: "fd-limit", Title: "File descriptors run out",
 		Doc: "The process has as many descriptors open as it may; accept, open and dial fail with EMFILE. Connections that are not " +

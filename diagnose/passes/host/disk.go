@@ -35,7 +35,7 @@ var Disk = diagnose.Analyzer{
 		Knows: "The execution trace has the system calls with their stacks: fsync and the like, and writes to files that are not a " +
 			"logger's. Where requests wait at a lock or a channel, the goroutine that they waited for is followed, and its time in " +
 			"such a call counts as theirs, so that the disk is reported and not the lock in front of it. Syncs in the background that no " +
-			"request waits for count for nothing. What eBPF counted of fsync is reported beside it. Reads of files are blocking-syscall, " +
+			"request waits for count for nothing. What eBPF counted of fsync is reported with it. Reads of files are blocking-syscall, " +
 			"pages of a mapped file memory-pressure, a lock whose holder computes lock-contention.",
 		Remedy: "Batch the writes, commit in groups, or write asynchronously.",
 		Example: diagnose.Example{
@@ -74,7 +74,7 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"after a buffered write where losing the last moments is allowed.", diagnose.At(s.Place))
 		if queued >= leastBehindNS {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Nanosec,
-				"%s of it queue for a CPU meanwhile, because a thread in such a call keeps the scheduler's place for a while", diagnose.Span(queued)))
+				"%s of it queue for a CPU meanwhile, because a thread in such a call keeps its P for a while", diagnose.Span(queued)))
 		}
 		load := p.Load()
 		if calls, ok := p.Sum(record.FsyncCalls, ""); ok && calls > 0 && load.Requests > 0 {

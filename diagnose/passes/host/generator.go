@@ -42,7 +42,7 @@ var Generator = diagnose.Analyzer{
 		"the median latency while connections are free). Always: its part of CPU (60 % of what is used on a saturated host).",
 	Causes: []diagnose.Cause{{
 		ID: "generator-saturated", Title: "The load generator is the limit",
-		Doc: "The generator could not send when it should have, or not read what was there, so the figures speak of it and not of the " +
+		Doc: "The generator could not send when it should have, or not read what was there, so the figures describe it and not the " +
 			"service. No other finding of the run holds.",
 		Knows: "The generator judges itself, from every request: an event loop that is on CPU 95 % of the time, requests sent late " +
 			"although a connection was free, Little's law broken in a closed loop, ports or descriptors of its own that ran out " +
@@ -90,7 +90,7 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		flying := load.Rate * load.Service / 1e9
 		thinking := load.Rate * load.Think / 1e9 // meant to be idle
 		if flying+thinking < littleSlack*float64(load.Connections) && load.Errors < 0.5*load.Requests {
-			why = append(why, "connections stand idle between requests")
+			why = append(why, "connections are idle between requests")
 			facts = append(facts, diagnose.Fact(diagnose.FromLoad, flying, diagnose.Ratio,
 				"%.0f/s times %s is %.1f requests in flight, on %d connections", load.Rate,
 				diagnose.Span(load.Service), flying, load.Connections))

@@ -34,11 +34,11 @@ var Loss = diagnose.Analyzer{
 		"each makes a request late by 200 ms at most, and by what the mean latency is above the median.",
 	Causes: []diagnose.Cause{{
 		ID: "packet-loss", Title: "Packets are lost on the way",
-		Doc: "Segments are sent again because nobody acknowledged them. Most requests are as fast as ever, and a few take 200 ms " +
+		Doc: "Segments are sent again because they were not acknowledged. Most requests are as fast as ever, and a few take 200 ms " +
 			"longer or a multiple of it: the timer of TCP, not the service.",
 		Knows: "Retransmitted over sent segments of the target's own connections (eBPF or sock_diag) is 1 % or " +
 			"more, and in the mean window the slowest request takes 200 ms: on busy CPUs segments are sent " +
-			"again that were only late, which harms nobody. Where only the namespace's counters are there, " +
+			"again that were only late, which does no harm. Where only the namespace's counters are there, " +
 			"those without SYNs, at medium confidence, because they are of all its connections. SYNs that a " +
 			"full accept queue refused are accept-overflow. The peer with the most of them is named. A slow " +
 			"answer without loss is downstream-slow, which ranks behind this.",

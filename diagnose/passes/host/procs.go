@@ -35,7 +35,7 @@ var Procs = diagnose.Analyzer{
 	Causes: []diagnose.Cause{{
 		ID: "gomaxprocs-mismatch", Title: "GOMAXPROCS does not fit the CPUs",
 		Doc: "The service may run more threads than its quota carries, or fewer than there are CPUs for. With too few, requests " +
-			"queue while CPUs idle; with too many, a burst uses up the quota and all stand still until the next period.",
+			"queue while CPUs idle; with too many, a burst uses up the quota and all threads are stopped until the next period.",
 		Knows: "GOMAXPROCS is what the runtime says of itself. Too low: it is below the CPUs (or the quota), the service uses 85 % of " +
 			"it, goroutines of requests are runnable for 15 % of their time, and the host has CPUs free; what could be gained is " +
 			"bounded by these. Too high: it is above the quota and above what Go chooses by itself, the quota runs out in 10 % of " +

@@ -34,14 +34,14 @@ var Throttling = diagnose.Analyzer{
 	Name:  "throttling",
 	Stage: diagnose.Host,
 	Doc: "Reads the control group's throttling: looked at when the quota runs out in 10 % of its periods or CPUs " +
-		"stand still 5 % of the time. Used up on average (85 %), it is the limit, worth the host's free CPUs; else " +
+		"are stopped 5 % of the time. Used up on average (85 %), it is the limit, worth the host's free CPUs; else " +
 		"windows with a stop must be 1.3 times slower than the others.",
 	Causes: []diagnose.Cause{{
 		ID: "cpu-throttled", Title: "The CPU quota runs out",
 		Doc: "The kernel stops the container's processes until the next period of 100 ms, because they used up its quota. " +
 			"Half of the requests may be fast and the slow ones wait for most of a period, while the host has CPUs to spare.",
 		Knows: "The control group's own counters: in how many of its periods the quota ran out (nr_throttled of nr_periods) and for " +
-			"how long its CPUs stood still. A service that uses up 85 % of the quota on average would use more: the gain is " +
+			"how long its CPUs were stopped. A service that uses up 85 % of the quota on average would use more: the gain is " +
 			"bounded by the host's free CPUs. One that does not is stopped in bursts: its windows with a stop are compared with " +
 			"those without, and it is named only if they are 1.3 times slower. What the CPU is spent on (cpu-*) is reported after it, " +
 			"because a larger quota is the smaller change; GOMAXPROCS set above the quota is the root of bursts (gomaxprocs-mismatch).",
@@ -77,7 +77,7 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Title: fmt.Sprintf("The CPU quota runs out in %s of all periods", diagnose.Percent(s.Periods)),
 		Where: record.Where{Detail: "cgroup cpu.max"},
 		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromProcess, s.Stopped, "s/s",
-			"CPUs stand still for %.0f ms in every second, all of them together, in %s of all periods",
+			"CPUs are stopped for %.0f ms in every second, summed over all, in %s of all periods",
 			1000*s.Stopped, diagnose.Percent(s.Periods))},
 		Remedy: "Raise the container's CPU quota, or use less CPU per request.",
 	}
@@ -114,7 +114,7 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	if slow := p.Coincide(record.CgroupThrottled, ""); slow.Slow > 0 && slow.Chance < 1 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, slow.Chance, diagnose.Ratio,
-			"in %d slow windows CPUs stand still for %s, elsewhere for %s; shuffled windows do so with probability %.3f",
+			"in %d slow windows CPUs are stopped for %s, elsewhere for %s; shuffled windows do so with probability %.3f",
 			slow.Slow, diagnose.Span(slow.InSlow), diagnose.Span(slow.Elsewhere), slow.Chance))
 	}
 	return []diagnose.Finding{f}, nil

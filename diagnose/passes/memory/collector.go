@@ -140,7 +140,7 @@ func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	if c.judged && c.CPU < leastAssistCPU {
-		p.Reject(gcAssist.ID, "requests help the collector or stand still for %s of %s, but it takes only %s of the service's CPU",
+		p.Reject(gcAssist.ID, "requests assist the collector or are stopped for %s of %s, but it takes only %s of the service's CPU",
 			diagnose.Percent(a.share), a.of, diagnose.Percent(c.CPU))
 		return diagnose.Finding{}, false
 	}

@@ -39,7 +39,7 @@ var Leak = diagnose.Analyzer{
 		"8 MiB or more; and differences the heap profiles of both ends for the site that holds it, from 40 % of the growth.",
 	Causes: []diagnose.Cause{{
 		ID: "heap-leak", Title: "The live heap grows without end",
-		Doc: "What survives collection rises steadily with the requests served: a map, list or closure keeps what nobody needs " +
+		Doc: "What survives collection rises steadily with the requests served: a map, list or closure keeps what is not needed " +
 			"any more. It is reported before it hurts.",
 		Knows: "What each cycle found alive (never the heap between cycles) lies on a rising straight line through four cycles or " +
 			"more, rises by 8 MiB or more, and rises as fast in the last half of the run as in the first, so that a cache which fills levels " +
@@ -81,7 +81,7 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, err
 	}
 	if !ok {
-		p.Unjudged(cause, "the live heap grows by %s per second, but there are no two heap profiles to tell where", diagnose.Size(whole.slope))
+		p.Unjudged(cause, "the live heap grows by %s per second, but there are no two heap profiles to show where", diagnose.Size(whole.slope))
 		return nil, nil
 	}
 	sites := sitesOf(p, grown)

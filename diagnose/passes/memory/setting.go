@@ -58,7 +58,7 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	if !(c.CPU >= leastExplained) && !(c.assist.reported && c.CPU >= leastAssistCPU) {
-		p.Reject(heapLarge.ID, "%s of the heap have pointers, but collecting takes only %s of the service's CPU",
+		p.Reject(heapLarge.ID, "%s of the heap has pointers, but collecting takes only %s of the service's CPU",
 			diagnose.Size(c.Scan), diagnose.Percent(c.CPU))
 		return diagnose.Finding{}, false
 	}
@@ -66,7 +66,7 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		Cause: heapLarge.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: record.High, GainCeiling: max(p.CPUGain(c.CPU), c.relief()),
 		Title: fmt.Sprintf("Marking %s of live heap with pointers takes %s of the service's CPU", diagnose.Size(c.Scan), diagnose.Percent(c.CPU)),
 		Evidence: []record.Evidence{
-			diagnose.Fact(diagnose.FromProbe, c.Scan, diagnose.Bytes, "%s of it have pointers, which each cycle follows", diagnose.Size(c.Scan)),
+			diagnose.Fact(diagnose.FromProbe, c.Scan, diagnose.Bytes, "%s of it has pointers, which each cycle follows", diagnose.Size(c.Scan)),
 		},
 	}
 	if each := c.CPU * p.CPU().Target * 1e9 / c.Cycles; each > 0 && !math.IsInf(each, 0) {

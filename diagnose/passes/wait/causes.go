@@ -29,7 +29,7 @@ var lockCause = diagnose.Cause{
 var writerCause = diagnose.Cause{
 	ID:    "rwlock-writer",
 	Title: "Readers wait behind a writer",
-	Doc: "Goroutines that serve requests are blocked in RLock: a writer holds the lock, or stands before them and waits " +
+	Doc: "Goroutines that serve requests are blocked in RLock: a writer holds the lock, or is queued before them and waits " +
 		"for a slow reader.",
 	Knows: "As lock-contention, where most of the time that is waited at the lock is waited in RLock. Writers that wait for " +
 		"each other are lock-contention.",
@@ -51,7 +51,7 @@ var channelCause = diagnose.Cause{
 		"serves no request. The goroutine profiles show how many of its kind there are. By Little's law more requests must " +
 		"wait than 1.3 for each of them: where fewer do, each has a worker of its own, and the wait is reported as what that " +
 		"worker does. Where another request ends the wait, or several workers that mostly wait themselves do, it is " +
-		"concurrency-limit; where the workers stand and wait for a ticker, sleep; where they wake all waiters at once, an " +
+		"concurrency-limit; where the workers wait for a ticker, sleep; where they wake all waiters at once, an " +
 		"event.",
 	Remedy: "More consumers, batches per hand-over, or no hand-over at all; a buffer helps only against bursts.",
 	Example: diagnose.Example{Lang: "go",
@@ -129,7 +129,7 @@ var schedCause = diagnose.Cause{
 	Knows: "The trace shows requests runnable for 30 % of their time and 500 µs, or for half of what the slowest take longer " +
 		"than the median. While requests themselves keep the CPUs busy that is a symptom and not named. It is named where " +
 		"30 % of the service's CPU goes into work outside requests, which is then the place, or where CPUs are not busy on " +
-		"average. While requests spend a fifth of their time in system calls, whose threads keep the scheduler's places, those are " +
+		"average. While requests spend a fifth of their time in system calls, whose threads keep their Ps, those are " +
 		"the cause. The runtime's own latencies of scheduling must be high in the slow windows for confidence in a tail.",
 	Remedy: "Less CPU per request, background work bounded or moved away, admission control, more CPUs.",
 	Example: diagnose.Example{Lang: "go",
@@ -190,7 +190,7 @@ var leakCause = diagnose.Cause{
 	Remedy: "End the goroutine with the request: give the channel a buffer of one, pass a context and select on its Done, " +
 		"close what it ranges over.",
 	Example: diagnose.Example{Lang: "go",
-		Before: "answer := make(chan quote)\ngo func() { answer <- ask() }() // blocks for ever once nobody reads",
+		Before: "answer := make(chan quote)\ngo func() { answer <- ask() }() // blocks for ever once no one reads",
 		After:  "answer := make(chan quote, 1)\ngo func() { answer <- ask() }()"},
 	Verify: "Run again for longer: /sched/goroutines must stay level after the warm-up.",
 	Cases:  []string{"cart-watchers", "price-quotes-hedge", "score-subscribers"},

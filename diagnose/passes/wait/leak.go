@@ -177,10 +177,10 @@ func leaked(p *diagnose.Pass, g growth, first, last evidence.Snapshot, counted b
 		Title: fmt.Sprintf("Goroutines pile up at %s: %d more in %.1f s", diagnose.At(g.at), g.by, seconds),
 		Evidence: []record.Evidence{
 			diagnose.Fact(diagnose.FromProfile, float64(g.by), diagnose.Ratio,
-				"goroutines that began in %s and stand at %s were %d and are %d, of %d",
+				"goroutines that began in %s and wait at %s were %d and are %d, of %d",
 				callstack.Short(g.entry), diagnose.At(g.at), g.from, g.from+g.by, last.Total),
 		},
-		Remedy: fmt.Sprintf("End the goroutine that stands at %s with the request that started it: a buffer "+
+		Remedy: fmt.Sprintf("End the goroutine that waits at %s with the request that started it: a buffer "+
 			"of one for its answer, or a context whose Done it selects on.", diagnose.At(g.at)),
 	}
 	if rate := p.Load().Rate; rate > 0 {

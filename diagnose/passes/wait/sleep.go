@@ -54,7 +54,7 @@ func runSleep(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		f.Title = fmt.Sprintf("%s %s at %s", v.Requests(), what, diagnose.At(s.Place))
 		if s.Via != "" && s.From.Function != "" {
-			f.Title += fmt.Sprintf(", by waiting at %s for the goroutine that stands there", diagnose.At(s.From))
+			f.Title += fmt.Sprintf(", by waiting at %s for the goroutine that waits there", diagnose.At(s.From))
 		}
 		f.Remedy = fmt.Sprintf(remedy, diagnose.At(s.Place))
 		found = append(found, f)
