@@ -111,7 +111,7 @@ func (p *Pass) cpuLedger() []record.LedgerEntry {
 }
 
 // responsible names whom a sample is booked on, and the group for small sums. The
-// collector, the scheduler and the kernel are nobody's choice and come before any
+// collector, the scheduler and the kernel were not chosen by any frame and come before any
 // frame.
 func (p *Pass) responsible(s evidence.Booked) (who, group string) {
 	switch {

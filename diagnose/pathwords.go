@@ -75,7 +75,7 @@ func (p *Pass) lineOf(n record.PathNode) string {
 }
 
 // behindWords words a wait for a goroutine, and what that goroutine does meanwhile.
-// It follows such waits pathDepth deep: beyond that nobody reads on.
+// It follows such waits pathDepth deep: beyond that a line is not readable.
 func (p *Pass) behindWords(n record.PathNode, depth int) string {
 	text := p.waitWords(n)
 	var does []string

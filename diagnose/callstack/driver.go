@@ -42,7 +42,7 @@ func DriverOf(function string) Driver {
 	return ""
 }
 
-// AwaitsWriter reports whether a stack stands in SQLite's busy handler: another
+// AwaitsWriter reports whether a stack is in SQLite's busy handler: another
 // connection has the lock that it wants, and it sleeps and tries again
 // (sqlite3_busy_timeout). Drivers in Go show it; within C it is not seen.
 func AwaitsWriter(stack []record.Frame) bool {

@@ -138,7 +138,7 @@ func (x *Index) Role(function string) Role {
 	return role
 }
 
-// matches is the rule's test; see there for what a package and a prefix stand for.
+// matches is the rule's test; see there for what a package and a prefix mean.
 func (r rule) matches(pkg, name string) bool {
 	path, below := strings.CutSuffix(r.pkg, "/...")
 	rest, ok := strings.CutPrefix(pkg, path)

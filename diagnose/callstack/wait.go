@@ -295,7 +295,7 @@ const (
 	Receiving
 )
 
-// Channel tells whether a blocked stack was sending or receiving; a select is
+// Channel returns whether a blocked stack was sending or receiving; a select is
 // Unclear.
 func Channel(stack []record.Frame) Direction {
 	for _, f := range stack {

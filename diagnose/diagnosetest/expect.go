@@ -53,7 +53,7 @@ func (d Dir) Open(t testing.TB) (*record.Record, *record.Anatomy) {
 // It returns the findings for closer looks.
 func Expect(t testing.TB, a diagnose.Analyzer, from Fixture, want ...string) []record.Finding {
 	t.Helper()
-	// Alone it has nobody to follow or to read.
+	// Alone it has no other analyzer to follow or to read.
 	a.After = nil
 	a.Causes = slices.Clone(a.Causes)
 	for i := range a.Causes {

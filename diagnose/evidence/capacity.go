@@ -21,7 +21,7 @@ type CPU struct {
 	Target    float64 // the service's own process, or its whole tree where that is not known apart
 	Children  float64 // processes that it started; 0 where they are not known apart
 	Generator float64
-	Database  float64 // 0 where requests ask nobody outside of the service
+	Database  float64 // 0 if requests ask nothing outside of the service
 	// Limit is how many CPUs the target may use: the host's, its quota, its
 	// GOMAXPROCS, whichever is least.
 	Limit float64
@@ -66,7 +66,7 @@ func (p *Set) readCPU() CPU {
 		Quota: gauge(record.CgroupQuota),
 	}
 	// The profile knows the process alone, and a child that requests wait for is
-	// no cost of theirs: tell it apart where the probe counts the process's own.
+	// no cost of theirs: separate it where the probe counts the process's own.
 	if own := cpus("/process/cpu/user:cpu-seconds", "/process/cpu/system:cpu-seconds"); own > 0 && own < c.Target {
 		c.Children, c.Target = c.Target-own, own
 	}

@@ -13,7 +13,7 @@ const (
 	// window's. Twice is beyond the spread of p99 over windows of some hundred
 	// requests of a steady service.
 	slowFactor = 2
-	// shuffles is how many orders of the windows stand for chance; with 400 the
+	// shuffles is how many orders of the windows represent chance; with 400 the
 	// smallest probability told is below 0.01.
 	shuffles = 400
 )
@@ -25,7 +25,7 @@ type Coincidence struct {
 	// before one, since a cause may lead) and in the others.
 	InSlow, Elsewhere float64
 	// Chance is the part of shuffled orders that set slow windows as far apart
-	// from the others as the real order did; 1 when there is nothing to tell.
+	// from the others as the real order did; 1 if there is nothing to compare.
 	Chance float64
 }
 

@@ -36,8 +36,8 @@ func (p *Set) Use() (*Use, error) {
 }
 
 // readUse books every sample once. Stacks that end at a library's own goroutine are
-// continued at the go statement first, or a template's lexer would count as
-// nobody's.
+// continued at the go statement first, or a template's lexer would belong to
+// no caller.
 func (p *Set) readUse() (*Use, error) {
 	prof, err := p.Profile("cpu", "cpu")
 	if err != nil {
@@ -146,7 +146,7 @@ func (u *Use) From(roles callstack.Role) []Hot {
 
 // Background returns the part of CPU that the user's code spends on goroutines
 // that serve no request, and the place where most of it is spent. Goroutines
-// that a handler starts are counted here too: a sample does not tell who began it.
+// that a handler starts are counted here too: a sample does not say what began it.
 func (u *Use) Background() (share float64, most record.Frame) {
 	in := func(s usage) bool { return !s.roles.Has(callstack.Server) && u.index.Innermost(s.Stack) >= 0 }
 	places := u.places(in, itself, 0)
@@ -166,7 +166,7 @@ func (u *Use) Began(entry string) (share float64, most Hot) {
 	return u.share(in), most
 }
 
-// itself groups by function; a closure stands for itself, since handlers are
+// itself groups by function; a closure counts as itself, since handlers are
 // often closures of one large function.
 func itself(function string) string { return function }
 

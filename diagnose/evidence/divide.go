@@ -18,7 +18,7 @@ const (
 	// bursts: a wait for workers that in the slowest requests is this many times
 	// that of the median ones is a queue that comes and goes.
 	bursts = 3
-	// followedMost is the part of a wait's time that, if followed, stands for the rest.
+	// followedMost is the part of a wait's time that, if followed, represents the rest.
 	followedMost = 0.5
 	// again is how often a request waits at one place from which what wakes it
 	// there is not what it waits for.

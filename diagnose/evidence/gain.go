@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/notation"
 )
 
-// leastRoom: from this factor a limit of the target's own is told before what
+// leastRoom: from this factor a limit of the target's own is reported before what
 // its CPU is spent on.
 const leastRoom = 1.3
 
@@ -41,7 +41,7 @@ func (p *Set) Model(own bool) laws.Model {
 	}
 	if at := m.Tightest(); c.Saturated() && at >= 0 {
 		// On CPUs that are used up all that ends by this host's work is a queue for
-		// them, whatever it is that a request stands at; a timer's end is not.
+		// them, whatever a request waits at; a timer's end is not.
 		m.Resources[at].Queue = m.Response * (1 - p.Waits().Share(callstack.SleepWait, callstack.EventWait))
 	}
 	return m

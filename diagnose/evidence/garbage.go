@@ -60,7 +60,7 @@ func (p *Set) Collection() Collection {
 		Goal: first(p.Mean, "/gc/heap/goal:bytes", record.GCGoal), Percent: first(p.Mean, "/gc/gogc:percent"),
 		Limit: first(p.Mean, "/gc/gomemlimit:bytes"),
 	}
-	// What the runtime prints stands only in windows in which a cycle ended.
+	// What the runtime prints is only in windows in which a cycle ended.
 	if seconds := p.Steady().Len().Seconds(); math.IsNaN(c.Cycles) && seconds > 0 {
 		if n, ok := p.Sum(record.GCCycles, ""); ok {
 			forced, _ := p.Sum(record.GCForced, "")
@@ -166,7 +166,7 @@ func (p *Set) Growth() (grown *Profile, ok bool, err error) {
 			return nil, false, err
 		}
 	}
-	// Labels tell the size of the blocks: one site counts once.
+	// Labels give the size of the blocks: one site counts once.
 	for _, end := range ends {
 		for _, s := range end.Sample {
 			s.Label, s.NumLabel, s.NumUnit = nil, nil, nil

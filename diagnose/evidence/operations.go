@@ -12,11 +12,11 @@ import (
 // Asked is one statement as the service sent it, counted by the hooks of redline's
 // build: exact, whichever database answers. Counts are of the steady span.
 type Asked struct {
-	// Text is the statement without its constants, and what tells it from others.
+	// Text is the statement without its constants, which identifies it.
 	Text   string
 	Calls  float64 // in the steady span
 	Errors float64
-	Rows   float64 // read or changed, where the driver tells
+	Rows   float64 // read or changed, if the driver reports it
 	NS     float64 // until the rows were closed; what was asked meanwhile is in it
 	// Prepares is how often the service had it prepared for use.
 	Prepares float64

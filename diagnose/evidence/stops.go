@@ -28,10 +28,10 @@ type Stops struct {
 	Length float64
 	// InStops and Elsewhere are the mean p99 of the latency, in ns, of windows in
 	// which the quota ran out (or ran out in the one before), and of the others;
-	// NaN where one side is too small to tell.
+	// NaN if one side has too few windows.
 	InStops, Elsewhere float64
 	// Gain bounds what an end of the stops could do to the latency of all windows;
-	// 1 where that cannot be told, or the quota is used up on average, so that a
+	// 1 if that is not known, or the quota is used up on average, so that a
 	// larger one gives Room instead.
 	Gain float64
 }

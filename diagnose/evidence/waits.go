@@ -127,7 +127,7 @@ func (p *Set) MostlyLost() bool {
 	return p.Anatomy.Requests < FewRequests && p.Anatomy.Coverage < leastCoverage
 }
 
-// Traced reports whether requests were taken apart, enough to stand for the others.
+// Traced reports whether requests were taken apart, enough to represent the others.
 func (p *Set) Traced() bool {
 	return p.Anatomy != nil && p.Anatomy.Requests+p.Anatomy.Partial > 0 && p.Anatomy.MeanNS > 0 && !p.MostlyLost()
 }

@@ -87,8 +87,8 @@ type Model struct {
 
 // Cut is what a change takes away.
 type Cut struct {
-	// Time is by how many seconds a response gets shorter by itself, beside the
-	// queues that Busy shortens: a delay that nobody queues for.
+	// Time is by how many seconds a response gets shorter by itself, apart from
+	// the queues that Busy shortens: a delay without a queue.
 	Time float64
 	// Busy is how many servers of a resource, by name, are freed at the measured rate.
 	Busy map[string]float64

@@ -81,7 +81,7 @@ func (a *around) windows(s record.Span) int {
 	return int(record.Window(s.To-1, width) - record.Window(s.From, width) + 1)
 }
 
-// From how much above the usual the p99 of a window tells of a moment that was
+// From how much above the usual the p99 of a window marks a moment that was
 // somewhat slower, or bad, for all.
 const (
 	slower = 1.25

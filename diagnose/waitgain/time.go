@@ -22,7 +22,7 @@ const (
 type timing int
 
 const (
-	untold    timing = iota // no series of it, or nothing to tell
+	untold    timing = iota // no series, or too few slow windows
 	coincides               // its series is high where requests are slow
 	apart                   // its series is no higher there
 )

@@ -44,7 +44,7 @@ const (
 	Healthy Kind = "healthy" // looks suspicious, and is well
 )
 
-// Kinds returns all kinds, in the order in which they are told.
+// Kinds returns all kinds, in the order in which they are listed.
 func Kinds() []Kind { return []Kind{Sick, Pair, Healthy} }
 
 // What a case may need besides the service.

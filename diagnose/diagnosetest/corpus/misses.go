@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// MissesFile lists, beside the fixtures, the cases that the diagnosis is known
+// MissesFile lists, next to the fixtures, the cases that the diagnosis is known
 // to miss.
 const MissesFile = "misses.yaml"
 
@@ -19,7 +19,7 @@ const MissesFile = "misses.yaml"
 // when a new one is.
 type Misses map[string]string
 
-// ReadMisses reads the list beside the fixtures; without a list nothing is known
+// ReadMisses reads the list next to the fixtures; without a list nothing is known
 // to be missed.
 func ReadMisses(fixtures string) (Misses, error) {
 	path := filepath.Join(fixtures, MissesFile)

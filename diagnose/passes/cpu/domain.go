@@ -124,7 +124,7 @@ func (d domain) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: min(1, share), Roles: d.roles}), p.Waited(waited))
 	// Confidence is about how sick the service is, not how much this host lets it
-	// gain: beside a program that took half of the machine, address-rules'
+	// gain: next to a program that took half of the machine, address-rules'
 	// compiling gained only 1.28x.
 	f.Confidence = confidence(p, max(f.GainCeiling, alone(p, share)), d.worth(hot))
 	if waited > share {

@@ -16,7 +16,7 @@ const leastInstrument = 0.10
 
 // Instrument finds services that spend their CPU on their own metrics and traces.
 //
-// Middleware is the trap: it stands above the handler on every stack. Only samples
+// Middleware is the trap: it is above the handler on every stack. Only samples
 // whose outermost library is the instrumentation, with no user code between it and
 // the leaf, are its own; otherwise every handler would be booked on the middleware
 // that wraps it.

@@ -16,7 +16,7 @@ type blocked struct {
 
 // blockers sums the chains of waiting sessions (pg_blocking_pids, PostgreSQL
 // manual, System Information Functions) by their head, the session that itself
-// waits for no other: it is the one to fix, whoever stands between. ok is false
+// waits for no other: it is the one to fix, whichever sessions are between. ok is false
 // when no chain was seen.
 func blockers(p *diagnose.Pass) (b blocked, ok bool) {
 	all := p.Statements()

@@ -57,7 +57,7 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	all, counted := statements(p)
 	if len(all.Statements) == 0 && inProcess(p) {
 		p.Unjudged("db-unbatched-write", "statements were not counted: let redline build the target (--build)")
-		return nil, nil // each row is a call of C where the driver uses it; slow-query tells by the CPU
+		return nil, nil // a row may be a call of C, and no statement; slow-query goes by the CPU
 	}
 	if len(all.Statements) == 0 {
 		return fromWaits(p), nil

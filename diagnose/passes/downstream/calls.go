@@ -56,7 +56,7 @@ func callsOf(p *diagnose.Pass) []call {
 			}
 			c.ns[band] += float64(part.NS)
 			// Of several waits of one call the most frequent one counts it, but
-			// those of HTTP/1 for the answer's head, which may stand at two lines.
+			// those of HTTP/1 for the answer's head, which may be at two lines.
 			if n := waitsPerCall(part.Stack); n > 0 {
 				c.calls[band] += part.Times / n
 			} else {

@@ -191,7 +191,7 @@ func ownService(p *diagnose.Pass, s evidence.Site) bool {
 }
 
 // attempts returns the number of calls per request at a site, or the number of its
-// waits where calls cannot be told apart.
+// waits where calls cannot be distinguished.
 func attempts(p *diagnose.Pass, s evidence.Site) (n float64) {
 	for _, c := range callsOf(p) {
 		if c.chain[0].Function == s.Place.Function {

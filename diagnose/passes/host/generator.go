@@ -30,7 +30,7 @@ const (
 
 // Generator finds runs that measured the generator.
 //
-// The generator judges itself from every request, and that verdict stands. Windows
+// The generator judges itself from every request, and that verdict is final. Windows
 // are only an approximation: judging them again called valid runs invalid when a
 // target stalled now and then. So they count only if the run was killed before its
 // verdict.

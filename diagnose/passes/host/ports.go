@@ -23,7 +23,7 @@ const (
 // A closed connection keeps its port for 60 s towards the same address
 // (TCP_TIMEWAIT_LEN, include/net/tcp.h; RFC 9293, section 3.4.1). The default range
 // of 28,232 ports thus allows some 470 new connections per second and destination.
-// Connections that are open count too, but are few beside those that were closed.
+// Connections that are open count too, but are few compared with those that were closed.
 var Ports = diagnose.Analyzer{
 	Name:  "ports",
 	Stage: diagnose.Host,

@@ -118,7 +118,7 @@ func callsOut(p *diagnose.Pass) bool {
 	return p.Waits().NS(callstack.HTTPWait, callstack.HTTPOpen, callstack.RPCWait, callstack.NetworkWait) > 0
 }
 
-// zero replaces NaN, which stands for what is not on this host, by 0.
+// zero replaces NaN, which marks what is not on this host, by 0.
 func zero(v float64) float64 {
 	if math.IsNaN(v) {
 		return 0

@@ -59,7 +59,7 @@ var Throttling = diagnose.Analyzer{
 	Run:   runThrottling,
 }
 
-// runThrottling tells the two services apart by use: at 85 % of the quota on
+// runThrottling distinguishes the two services by use: at 85 % of the quota on
 // average it is the limit, with the host's free CPUs as the gain; below, windows
 // with a stop must be slower than the others. Where nearly all windows have a stop
 // there is nothing to compare, and half of the periods is taken as the share.

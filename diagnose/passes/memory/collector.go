@@ -69,7 +69,7 @@ var Collector = diagnose.Analyzer{
 // collecting is what the collector costs, and how requests feel it.
 type collecting struct {
 	evidence.Collection
-	judged bool // whether the CPU profile can tell the CPU
+	judged bool // whether the CPU profile is good enough for shares
 	assist assisting
 }
 
@@ -112,7 +112,7 @@ type assisting struct {
 	of       string
 	ns       float64 // per mean request
 	gain     float64
-	reported bool // whether it is enough to be told
+	reported bool // whether it is enough to be reported
 }
 
 // assists measures it, by the mean request first and by the tail otherwise.

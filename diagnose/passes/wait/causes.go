@@ -60,7 +60,7 @@ var channelCause = diagnose.Cause{
 	Verify: "Run again with more consumers: the time waited at the channel must fall, and throughput rise with their number " +
 		"until the CPUs or what they call are busy.",
 	Cases: []string{"order-sequencer", "click-forwarder", "thumb-workers"},
-	// A worker's own trouble is told first where it promises as much.
+	// A worker's own trouble is reported first if it promises as much.
 	FollowsFrom: []string{"cpu-throttled"},
 }
 

@@ -17,7 +17,7 @@ import (
 //
 // A request that ends another's wait gave back a slot. A goroutine of the service
 // that does is a consumer, and Little's law says whether there are too few: with
-// more requests waiting than there are consumers, a queue stands. What the request
+// more requests waiting than there are consumers, there is a queue. What the request
 // started itself is not waited for in a queue at all but works for it, and the wait
 // becomes what that goroutine waits for.
 var Channel = diagnose.Analyzer{

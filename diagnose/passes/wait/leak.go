@@ -83,7 +83,7 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // growth is the kind of goroutine that grew the most: by its entry and the place
 // where it waits.
 type growth struct {
-	at    record.Frame // where it stands, in the user's code
+	at    record.Frame // where it waits, in the user's code
 	entry string       // what it began in
 	by    int64
 	from  int64

@@ -61,7 +61,7 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if blocked := w.Share(callstack.SyncWait, callstack.FileWait,
 		callstack.SyscallWait); blocked >= waitgain.LeastShare && background < leastBackground {
 		// A thread keeps its place in the scheduler for a while after it went into
-		// the kernel, and others stand and wait for that place: draft-autosave.
+		// the kernel, and others wait for that place: draft-autosave.
 		p.Reject("sched-latency", "requests are runnable %s of their time because others of them are in system calls", diagnose.Percent(share))
 		return nil, nil
 	}
