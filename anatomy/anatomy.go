@@ -21,7 +21,7 @@ type Options struct {
 	// are known; empty means unknown, and then every package outside the
 	// standard library and the module cache counts as its own.
 	Module string
-	// Mains are path prefixes that count as the target's own beside Module:
+	// Mains are path prefixes that count as the target's own in addition to Module:
 	// other modules of its workspace.
 	Mains []string
 	// MaxParts is the length of each list of parts; zero means 200.

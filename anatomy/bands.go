@@ -192,7 +192,7 @@ func (a *collector) wakerOf(s *sum) []record.Frame {
 	return a.stacks.info(best).frames
 }
 
-// Bounds of what is told of the chains behind one part.
+// Bounds of what is reported of the chains behind one part.
 const (
 	maxBehind  = 8
 	leastShare = 0.01 // of the part

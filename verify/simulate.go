@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/stat"
 )
 
-// simulations is how many sessions without a difference stand for the false
+// simulations is how many sessions without a difference estimate the false
 // positive rate; a rate of 1 % then has a standard error of 0.3 %.
 const simulations = 1000
 

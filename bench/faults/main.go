@@ -58,7 +58,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.redline, "redline", filepath.Join("bin", "redline"), "redline's binary")
 	flags.StringVar(&o.only, "only", "", "parts to run, comma-separated: "+names())
-	flags.StringVar(&o.out, "o", filepath.Join("docs", "reliability.json"), "file of figures; its table lies beside it")
+	flags.StringVar(&o.out, "o", filepath.Join("docs", "reliability.json"), "file of figures; its table lies next to it")
 	flags.IntVar(&o.trials, "trials", 0, "trials per part; 0 makes as many as are asked")
 	flags.IntVar(&o.first, "first", 0, "number of the first trial: with -seed and -trials 1 a failure's own (mutations)")
 	flags.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "of everything random")
@@ -165,7 +165,7 @@ func (o options) read() (*report, error) {
 	return r, err
 }
 
-// keep puts a result in the place of an earlier one of the same part.
+// keep replaces an earlier result of the same part.
 func (r *report) keep(result part.Result) {
 	at := slices.IndexFunc(r.Results, func(old part.Result) bool { return old.Part == result.Part })
 	if at < 0 {

@@ -50,7 +50,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		fmt.Sprintf("length of a block; of profiles, traces and all %d times as much", longer))
 	flags.Uint64Var(&o.seed, "seed", 0, "of the order of blocks; 0 takes the clock's")
 	flags.StringVar(&o.out, "o", filepath.Join("bench", "observe", "results", "observe-bench.json"),
-		"`file` of the results; the table goes beside it as .md")
+		"`file` of the results; the table goes next to it as .md")
 	flags.BoolVar(&o.add, "add", false, "add the rounds to those in the file")
 	flags.StringVar(&o.dsn, "dsn", "", "PostgreSQL to use, filled if it is empty (default: one is started)")
 	flags.StringVar(&o.gateway, "gateway", labGateway, "the gateway's `folder`, or a binary of it that has the probe")

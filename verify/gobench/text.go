@@ -78,7 +78,7 @@ func (s SideReport) words() string {
 	return text
 }
 
-// words tells a benchmark that fails from one that a side merely lacks.
+// words distinguishes a benchmark that fails from one that a side lacks.
 func (m Missing) words() string {
 	what := m.Package
 	if m.Name != "" {

@@ -175,7 +175,7 @@ func SARIF(w io.Writer, r verify.Result, about string) error {
 	})
 }
 
-// reference writes a scenario's path, or the URL that stands for one, as a URI
+// reference writes a scenario's path, or the URL given instead of one, as a URI
 // reference (RFC 3986), without its secrets.
 func reference(about string) string {
 	if strings.Contains(about, "://") {

@@ -136,7 +136,7 @@ type streams struct {
 	last   uint32 // stream that a request arrived on
 }
 
-// newStreams greets. With stall nobody ever gets a window for a body.
+// newStreams greets. With stall no stream ever gets a window for a body.
 func newStreams(r *bufio.Reader, w io.Writer, stall, grpc bool) (*streams, error) {
 	preface := make([]byte, len(http2.ClientPreface))
 	if _, err := io.ReadFull(r, preface); err != nil {

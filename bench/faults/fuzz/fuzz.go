@@ -179,7 +179,7 @@ func (t Target) round(ctx context.Context, fuzztime string, length time.Duration
 	ctx, cancel := context.WithTimeout(ctx, length+10*time.Minute)
 	defer cancel()
 	// By default each input that is new is made smaller for up to a minute: a share
-	// of two would be spent on one, with nothing tried beside it.
+	// of two would be spent on one, with nothing else tried.
 	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.Name+"$", "-fuzztime", fuzztime,
 		"-fuzzminimizetime", "20x", "-parallel", "1", t.Package)
 	cmd.Dir = t.Module

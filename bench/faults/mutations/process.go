@@ -29,7 +29,7 @@ type bench struct {
 	light            bool   // one verb per trial, and nothing that takes long
 }
 
-// secret is what stands in the folder outside: in no output.
+// secret is the content of the folder outside: in no output.
 const secret = "canary-7f3a"
 
 func newBench(redline, scratch string) (*bench, error) {
