@@ -84,7 +84,9 @@ func (r *results) writeCosts(b *strings.Builder) {
 	b.WriteString("\n`probe` is the source `runtime`: the probe samples in the gateway and redline reads. ")
 	b.WriteString("Redline's process is what it used above the load's own share, which goes with the answers. ")
 	b.WriteString(
-		"Spans are not measured, because the gateway exports none, nor `collections`, which stands in for the probe. `instrument` is the source `operations`: the hooks of an instrumented build count; the gateway has them in all blocks, and in blind ones they return at once. `traced` is `traces` while they count.\n\n")
+		"Spans are not measured, because the gateway exports none, nor `collections`, which stands in for the probe. " +
+			"`instrument` is the source `operations`: the hooks of an instrumented build count; the gateway has them in all " +
+			"blocks, and in blind ones they return at once. `traced` is `traces` while they count.\n\n")
 }
 
 func (r *results) writeSources(b *strings.Builder) {

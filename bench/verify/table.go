@@ -174,7 +174,8 @@ func (r *results) writeSessions(b *strings.Builder) {
 		fmt.Fprintf(b, "\n## %s%s: %d sessions\n\n", strings.ToUpper(k.title[:1]), k.title[1:], len(list))
 		if size, ok := realised(list); ok {
 			fmt.Fprintf(b,
-				"All pairs together: CPU per request %s, + is worse. One pair's difference has a standard deviation of %.1f %%, by the median of deviations %.1f %%.\n\n",
+				"All pairs together: CPU per request %s, + is worse. One pair's difference has a standard deviation of "+
+					"%.1f %%, by the median of deviations %.1f %%.\n\n",
 				size.change, 100*size.sd, 100*size.spread)
 		}
 		line(b, "machine", "verdict", "CPU per request", "interval", "detectable", "throughput", "turn", "pairs", "look", "time")

@@ -26,7 +26,8 @@ var drivers = []struct {
 	{PGX, []string{"github.com/jackc/pgx"}},
 	{PQ, []string{"github.com/lib/pq"}},
 	{MySQL, []string{"github.com/go-sql-driver/mysql"}},
-	{SQLite, []string{"modernc.org/sqlite", "github.com/mattn/go-sqlite3", "github.com/ncruces/go-sqlite3", "zombiezen.com/go/sqlite", "crawshaw.io/sqlite", "github.com/glebarez/go-sqlite"}},
+	{SQLite, []string{"modernc.org/sqlite", "github.com/mattn/go-sqlite3", "github.com/ncruces/go-sqlite3",
+		"zombiezen.com/go/sqlite", "crawshaw.io/sqlite", "github.com/glebarez/go-sqlite"}},
 }
 
 // DriverOf returns the driver that a function belongs to; "" for none.

@@ -18,6 +18,6 @@
 // Obviously Wrong!, ASPLOS 2009).
 //
 // A session goes through the files in this order: options, build, discover, session
-// (the rounds, each a launch whose output read parses), decide, profile, source and
-// loopbody (how a benchmark is written), traps, conclude, report, text.
+// (the rounds, each a launch whose output read parses), decide, profile, traps (with
+// package loops, which reads how a benchmark is written), conclude, report, text.
 package gobench

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/redline-go/redline/stat"
+	"github.com/redline-go/redline/verify/gobench/loops"
 )
 
 // Thresholds of the traps. Each is where a figure is off by about as much as a
@@ -56,14 +56,14 @@ func (s *session) explain(ctx context.Context, r *Report, list []*benchmark) {
 			patterns = append(patterns, b.pkg)
 		}
 	}
-	loops, err := readSources(ctx, last.tree.Dir, s.o.Tags, patterns)
+	read, err := loops.Read(ctx, last.tree.Dir, s.o.Tags, patterns)
 	if err != nil {
 		r.Warnings = append(r.Warnings, err.Error())
 	}
 	for i, b := range list {
 		j := decided{b: b, out: &r.Benchmarks[i], cores: runtime.NumCPU(), margin: s.o.Margin, chosen: len(s.o.CPU) > 0}
-		for _, l := range loops[b.pkg] {
-			if l.function == b.function() && l.name.MatchString(b.name) {
+		for _, l := range read[b.pkg] {
+			if l.Of(b.function(), b.name) {
 				j.loops = append(j.loops, l)
 			}
 		}
@@ -106,7 +106,7 @@ func (s *session) once(ctx context.Context, side *built, b *benchmark) (time.Dur
 type decided struct {
 	b      *benchmark
 	out    *Benchmark
-	loops  []loop // that it may be
+	loops  []loops.Loop // that it may be
 	once   time.Duration
 	cores  int
 	margin float64
@@ -127,12 +127,12 @@ func (j *decided) seconds() (all []float64) {
 
 // are reports whether every loop that the benchmark may be has a property. Where
 // several may be, all must: a trap is not guessed.
-func (j *decided) are(has func(loop) bool) bool {
-	return len(j.loops) > 0 && !slices.ContainsFunc(j.loops, func(l loop) bool { return !has(l) })
+func (j *decided) are(has func(loops.Loop) bool) bool {
+	return len(j.loops) > 0 && !slices.ContainsFunc(j.loops, func(l loops.Loop) bool { return !has(l) })
 }
 
 func (j *decided) suspectSetUp() bool {
-	return j.are(func(l loop) bool { return len(l.before) > 0 })
+	return j.are(func(l loops.Loop) bool { return len(l.Before) > 0 })
 }
 
 // look finds the traps. side is the one whose sources were read.
@@ -156,35 +156,33 @@ func (j *decided) dropped() {
 	for _, series := range j.b.series {
 		all = append(all, values(series, perOp)...)
 	}
-	if len(all) == 0 || !j.are(func(l loop) bool { return l.kind == countLoop }) {
+	if len(all) == 0 || !j.are(func(l loops.Loop) bool { return l.Kind == loops.Counted }) {
 		return
 	}
 	least := slices.Min(all)
-	unused := j.are(func(l loop) bool { return len(l.dropped) > 0 })
+	unused := j.are(func(l loops.Loop) bool { return len(l.Dropped) > 0 })
 	switch {
 	case least <= 0 || least >= fastest || !unused && least >= emptyLoop:
 		return
 	case unused:
 		// Any of the loops will do as an example: all have the property.
-		at := j.loops[0].dropped[0]
+		at := j.loops[0].Dropped[0]
 		j.add(Trap{Kind: Dropped, Where: at.String(),
 			Evidence: fmt.Sprintf("an iteration takes %s, as an empty loop does, and the result of %s is unused", amount(least, perOp), named(at)),
 			Remedy: "Write the loop as for b.Loop() { ... }, which keeps results alive, or assign the " +
 				"result to a package variable after the loop."})
 	default:
-		j.add(Trap{Kind: Dropped, Where: j.loops[0].where(),
+		j.add(Trap{Kind: Dropped, Where: j.loops[0].Where(),
 			Evidence: fmt.Sprintf("an iteration takes %s, as an empty loop does", amount(least, perOp)),
 			Remedy:   "Write the loop as for b.Loop() { ... }, which keeps the work, with input that the compiler cannot compute beforehand."})
 	}
 }
 
-func (l loop) where() string { return place{file: l.file, from: l.line}.String() }
-
-func named(p place) string {
-	if p.text == "" {
+func named(p loops.Place) string {
+	if p.Text == "" {
 		return "the expression"
 	}
-	return p.text
+	return p.Text
 }
 
 // setUp finds set-up inside the measured time, by the difference between one
@@ -211,7 +209,7 @@ func (j *decided) setUp(side string) {
 	if !(total > 0) || before/total < timedSetUp || before < 10*op && len(j.b.series) > 0 && median(iters(series)) > 10 {
 		return
 	}
-	at := j.loops[0].before[0]
+	at := j.loops[0].Before[0]
 	j.add(Trap{Kind: SetUpBefore, Side: side, Where: at.String(),
 		Evidence: fmt.Sprintf("%s before the loop is timed: one iteration with it takes %s, one of many %s; "+
 			"it is %.0f %% of the measured time, and less with a longer --benchtime",
@@ -230,10 +228,10 @@ func iters(series []launch) (n []float64) {
 // the line.
 func (j *decided) prepared(side string) {
 	p := j.profile(side)
-	if p == nil || !j.are(func(l loop) bool { return len(l.inside) > 0 }) {
+	if p == nil || !j.are(func(l loops.Loop) bool { return len(l.Inside) > 0 }) {
 		return
 	}
-	for _, at := range j.loops[0].inside[:min(mostPlaces, len(j.loops[0].inside))] {
+	for _, at := range j.loops[0].Inside[:min(mostPlaces, len(j.loops[0].Inside))] {
 		// The place counts with all that it calls: samples that have its lines
 		// anywhere on their stack.
 		if share := p.lines(at); share >= insideSetUp {
@@ -337,7 +335,7 @@ func (j *decided) drifts() {
 // overcommitted finds GOMAXPROCS above the cores, if the benchmark runs in parallel
 // or the user chose it.
 func (j *decided) overcommitted() {
-	parallel := j.are(func(l loop) bool { return l.kind == parallelLoop })
+	parallel := j.are(func(l loops.Loop) bool { return l.Kind == loops.Parallel })
 	// A serial benchmark at the default GOMAXPROCS does not use the other
 	// processors.
 	if j.out.Procs <= j.cores || !parallel && !j.chosen {
@@ -345,7 +343,7 @@ func (j *decided) overcommitted() {
 	}
 	where := ""
 	if parallel {
-		where = fmt.Sprintf("%s:%d", filepath.Base(j.loops[0].file), j.loops[0].line)
+		where = j.loops[0].Where()
 	}
 	j.add(Trap{Kind: Overcommit, Where: where,
 		Evidence: fmt.Sprintf("GOMAXPROCS is %d and the machine has %s", j.out.Procs, plural(j.cores, "core")),

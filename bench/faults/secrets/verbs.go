@@ -55,7 +55,8 @@ func (t *trial) verbs(ctx context.Context) error {
 		{"tls", []int{1, 2, 3}, []string{"run", "https://127.0.0.1:1/", "--cert", "cert.pem", "--key",
 			"key.pem", "-d", "1s", "--warmup", "0s", "-o", out("tls"), "--plain",
 			"--otlp-metrics", "http://u:" + p["export url"] + "@127.0.0.1:1/"}},
-		{"replay", []int{0, 1, 3}, []string{"run", "http://" + t.address, "--replay", "access.log", "--exec", "./service", "--plain", "-o", out("replay")}},
+		{"replay", []int{0, 1, 3}, []string{"run", "http://" + t.address, "--replay", "access.log",
+			"--exec", "./service", "--plain", "-o", out("replay")}},
 	}
 	if t.db != nil {
 		verbs = append(verbs, verb{"keyword dsn", any, []string{"doctor", "--postgres", t.keywordDSN(p["dsn keywords"]), "--json"}})

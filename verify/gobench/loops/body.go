@@ -1,4 +1,4 @@
-package gobench
+package loops
 
 import (
 	"go/ast"
@@ -11,7 +11,7 @@ import (
 // unused returns the results that a loop computes and never uses: calls as
 // statements, assignments to blanks, and to variables that are only assigned. The
 // compiler may then remove inlined work altogether, and the loop measures nothing.
-func (r *reader) unused(body *ast.BlockStmt) (all []place) {
+func (r *reader) unused(body *ast.BlockStmt) (all []Place) {
 	ast.Inspect(body, func(s ast.Node) bool {
 		switch s := s.(type) {
 		// What another function does with its results is its own matter.
@@ -106,7 +106,7 @@ var constructor = regexp.MustCompile(
 // prepares returns the values that a loop makes anew in every iteration though they
 // do not depend on it, and then works on: x := newThing(size); x.Do(). Benchmarks
 // of the constructor itself are left alone.
-func (r *reader) prepares(n ast.Node, body *ast.BlockStmt) (all []place) {
+func (r *reader) prepares(n ast.Node, body *ast.BlockStmt) (all []Place) {
 	for i, s := range body.List {
 		a, ok := s.(*ast.AssignStmt)
 		if !ok || a.Tok != token.DEFINE || len(a.Rhs) != 1 {
