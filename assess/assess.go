@@ -20,7 +20,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// Bundle judges the bundle in dir, writes the judgement into it, and returns
+// Bundle assesses the bundle in dir, writes the outcome into it, and returns
 // the record and its summary. A bundle whose run was killed is judged on what
 // it holds. When only writing fails (a full disk), the record and the summary
 // are returned with the error.
