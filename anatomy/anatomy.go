@@ -56,7 +56,8 @@ type Input struct {
 	Span record.Span
 }
 
-// Analyze takes the requests of one trace apart.
+// Analyze takes the requests of one trace apart. The error says why the trace gave no
+// event; one that breaks off later is a warning in the anatomy.
 func Analyze(r io.Reader, o Options) (*record.Anatomy, error) {
 	return AnalyzeAll([]Input{{Trace: r}}, o)
 }

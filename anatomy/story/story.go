@@ -52,7 +52,8 @@ type Node struct {
 func (n *Node) Took() time.Duration { return n.To - n.From }
 
 // Describe returns the stories of the slowest requests that have spans, at most so
-// many, slowest first; nil when none has.
+// many, slowest first; nil when none has. The error is for lists of the bundle that
+// do not parse.
 func Describe(rec *record.Record, most int) ([]Story, error) {
 	slow, err := rec.SlowRequests()
 	if err != nil {
