@@ -7,6 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/laws"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record"
 )
 
@@ -17,10 +18,6 @@ const (
 	// leastSessions is the number of sessions opened per request. A pool that keeps its
 	// connections opens each once; one per fifty requests is far from that.
 	leastSessions = 0.02
-	// sessionCost is what opening a session costs the server at most, in ns of CPU:
-	// a new process, SCRAM's 4,096 rounds (RFC 7677), and empty catalogue caches,
-	// so that the first statements are planned slowly. Measured: 3 to 6 ms.
-	sessionCost = 5e6
 )
 
 // PoolChurn finds pools that close connections and open them again.
@@ -48,12 +45,12 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	share, opened := w.Share(callstack.ConnectWait), w.Times(callstack.ConnectWait)
 	source, counted := diagnose.FromTrace, false
 	if sessions, ok := p.Sum(record.DBSessions, ""); ok {
-		if each := perRequest(p, sessions); each >= 0 {
+		if each := demand.PerRequest(p, sessions); each >= 0 {
 			opened, source, counted = each, diagnose.FromPostgres, true
 		}
 	}
 	if a, ok := p.Acquired(); ok && !counted {
-		if each := perRequest(p, a.Opened); each >= 0 {
+		if each := demand.PerRequest(p, a.Opened); each >= 0 {
 			opened, source, counted = each, diagnose.FromProbe, true
 		}
 	}
@@ -91,9 +88,9 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if both > share {
 		f.Share, f.ShareOf = both, diagnose.OfCPU
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the CPU that service and database use", diagnose.Percent(both))
-		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, sessionCost, diagnose.Nanosec,
+		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, demand.SessionCost, diagnose.Nanosec,
 			"a session costs the server up to %s of CPU, within what it uses outside the execution of statements",
-			diagnose.Span(sessionCost)))
+			diagnose.Span(demand.SessionCost)))
 	} else if share < leastChurnShare {
 		f.Share, f.ShareOf = cpu, diagnose.OfCPU
 		f.Title = fmt.Sprintf("Opening database connections takes %s of the service's CPU", diagnose.Percent(cpu))
@@ -126,6 +123,6 @@ func churnCPU(p *diagnose.Pass, client, sessions float64) float64 {
 	if !ok || !c.Saturated() || !(c.Used() > 0) || !(sessions > 0) {
 		return 0
 	}
-	server := min(beside*c.Database, sessions*sessionCost/1e9)
+	server := min(beside*c.Database, sessions*demand.SessionCost/1e9)
 	return min(1, (client*c.Target+server)/c.Used())
 }

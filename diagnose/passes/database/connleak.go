@@ -7,6 +7,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record"
 )
 
@@ -56,7 +58,7 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	// count. That matters only to a service whose requests use a database.
 	held, source, ok := heldConnections(p)
 	if !ok {
-		if !p.Has(diagnose.NeedAnatomy) || p.Waits().NS(allWaits()...) > 0 {
+		if !p.Has(diagnose.NeedAnatomy) || p.Waits().NS(demand.Waits()...) > 0 {
 			p.Unjudged("db-conn-leak", "%s", unseenPool(p))
 		}
 		return nil, nil
@@ -224,7 +226,7 @@ func taker(p *diagnose.Pass) (record.Frame, bool) {
 			}
 		}
 	}
-	return caller(p)
+	return asker.Longest(p)
 }
 
 // unseenPool says what would have to be observed to know the connections.

@@ -14,8 +14,8 @@
 // best there is and lower confidence otherwise.
 //
 // For SQLite the database is in the process: its time is the service's CPU, and
-// nothing waits for an answer. Files inprocess.go, sqlite.go and writerlock.go have
-// its rules.
+// nothing waits for an answer. Its rules are in demand/inprocess.go, sqlite.go and
+// writerlock.go.
 package database
 
 import "github.com/redline-go/redline/diagnose"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record"
 )
 
@@ -50,8 +51,8 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !ok {
 		return nil, nil
 	}
-	idle, seen := label(p, record.DBBackends, func(l string) bool { return record.Label(l, "state") == "idle in transaction" })
-	active, _ := label(p, record.DBBackends, func(l string) bool { return record.Label(l, "state") == "active" })
+	idle, seen := demand.Label(p, record.DBBackends, func(l string) bool { return record.Label(l, "state") == "idle in transaction" })
+	active, _ := demand.Label(p, record.DBBackends, func(l string) bool { return record.Label(l, "state") == "active" })
 	f := diagnose.Finding{Cause: "db-idle-in-tx", ShareOf: diagnose.OfRequest, Confidence: record.Medium, Where: diagnose.WhereOf(in.owner)}
 	w := p.Waits()
 	queue := w.Share(callstack.PoolWait)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record"
 )
 
@@ -40,7 +42,7 @@ var LockWait = diagnose.Analyzer{
 func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	l, ok := lockWait(p)
 	if !ok {
-		if observed(p) == 0 {
+		if demand.Observed(p) == 0 {
 			p.Unjudged("db-lock-wait", "the database's sessions were not observed")
 		}
 		return nil, nil
@@ -56,13 +58,13 @@ func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		},
 		Remedy: "End the transaction right after the contended write, do that write last, and split hot rows (counters per shard).",
 	}
-	if at, ok := caller(p); ok {
+	if at, ok := asker.Longest(p); ok {
 		f.Where = diagnose.WhereOf(at)
 	}
 	l.name(p, &f)
 	if a, known := p.AskedAs(f.Where.SQL); known && f.Where.SQL != "" {
 		if by, ok := a.Heaviest(); ok && by.User {
-			asker{place: by.Place}.describe(&f)
+			asker.By{Place: by.Place}.Describe(&f)
 		}
 	}
 	return []diagnose.Finding{f}, nil
@@ -84,17 +86,17 @@ func lockWait(p *diagnose.Pass) (l locked, ok bool) {
 		event := record.Label(labels, "event")
 		return event == "Lock" || strings.HasPrefix(event, "Lock:")
 	}
-	waiting, okWaits := label(p, record.DBWaits, isLock)
+	waiting, okWaits := demand.Label(p, record.DBWaits, isLock)
 	blocked, okBlocked := p.Mean(record.DBBlocked, "")
 	if !okWaits && !okBlocked {
 		return l, false
 	}
 	l.blocked = max(blocked, waiting)
-	active, ok := label(p, record.DBBackends, func(l string) bool { return record.Label(l, "state") == "active" })
+	active, ok := demand.Label(p, record.DBBackends, func(l string) bool { return record.Label(l, "state") == "active" })
 	if l.active = active; !ok || active < l.blocked {
 		l.active = l.blocked
 	}
-	if l.database, l.source, ok = requestShare(p); !ok || l.blocked < leastBlocked || l.blocked < leastBlockedShare*l.active {
+	if l.database, l.source, ok = demand.RequestShare(p); !ok || l.blocked < leastBlocked || l.blocked < leastBlockedShare*l.active {
 		return l, false
 	}
 	l.share = l.database * l.blocked / l.active
@@ -142,4 +144,55 @@ func locker(p *diagnose.Pass) (record.Statement, bool) {
 		}
 	}
 	return record.Statement{}, false
+}
+
+// blocked says who holds the locks that sessions wait for.
+type blocked struct {
+	statement string  // of the holder, the last one where it is idle
+	state     string  // of the holder
+	victim    string  // the statement that waits
+	idle      float64 // part of the chains whose holder is idle in transaction, 0 to 1
+	seen      int64   // readings that met the leading holder
+}
+
+// blockers sums the chains of waiting sessions (pg_blocking_pids, PostgreSQL
+// manual, System Information Functions) by their head, the session that itself
+// waits for no other: it is the one to fix, whichever sessions are between. ok is false
+// when no chain was seen.
+func blockers(p *diagnose.Pass) (b blocked, ok bool) {
+	all := p.Statements()
+	if all == nil {
+		return b, false
+	}
+	heads, victims := map[record.BlockingLink]int64{}, map[string]int64{}
+	var total, idle int64
+	for _, chain := range all.Blocking {
+		// A chain of one has lost its waiter between two reads of the server's views.
+		if len(chain.Links) < 2 {
+			continue
+		}
+		head, last := chain.Links[0], chain.Links[len(chain.Links)-1]
+		// What identifies a head; times differ.
+		key := record.BlockingLink{Text: textOf(all, head.QueryID, head.Text), State: head.State}
+		heads[key] += chain.Seen
+		total += chain.Seen
+		if head.State == "idle in transaction" {
+			idle += chain.Seen
+		}
+		if n := heads[key]; n > b.seen {
+			b.seen, b.statement, b.state = n, key.Text, key.State
+		}
+		// The far end of the chain rather than its second link: what most sessions
+		// end up waiting in is the contended write.
+		victim := textOf(all, last.QueryID, last.Text)
+		victims[victim] += chain.Seen
+		if victims[victim] >= victims[b.victim] {
+			b.victim = victim
+		}
+	}
+	if total == 0 {
+		return b, false
+	}
+	b.idle = float64(idle) / float64(total)
+	return b, true
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
+	"github.com/redline-go/redline/diagnose/passes/database/driver"
 	"github.com/redline-go/redline/record"
 )
 
@@ -54,25 +57,25 @@ var NPlusOne = diagnose.Analyzer{
 // the CPU of a call on both sides instead, as a request's time is then mostly
 // queue.
 func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	all, counted := statements(p)
-	if len(all.Statements) == 0 && inProcess(p) {
+	all, counted := demand.Statements(p)
+	if len(all.Statements) == 0 && demand.InProcess(p) {
 		p.Unjudged("db-unbatched-write", "statements were not counted: let redline build the target (--build)")
 		return nil, nil // a row may be a call of C, and no statement; slow-query goes by the CPU
 	}
 	if len(all.Statements) == 0 {
 		return fromWaits(p), nil
 	}
-	share, source, ok := requestShare(p)
+	share, source, ok := demand.RequestShare(p)
 	if !ok {
 		for _, cause := range []string{"db-n-plus-one", "db-unbatched-write"} {
 			p.Unjudged(cause, "neither the requests' own time nor the load's service time is known")
 		}
 		return nil, nil
 	}
-	if source == diagnose.FromTrace && !inProcess(p) {
+	if source == diagnose.FromTrace && !demand.InProcess(p) {
 		// Each call also costs the service itself: encoding, decoding, a wake-up.
 		// That time on a CPU and in its queue goes with the call.
-		share = min(1, share+p.Waits().OnCPU()*clientCPU(p))
+		share = min(1, share+p.Waits().OnCPU()*demand.ClientCPU(p))
 	}
 	r := repetition(p, all)
 	lead, each, excess, part := r.lead, r.each, r.excess, r.part
@@ -90,19 +93,19 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		},
 	}
 	worth := share
-	if cpu, ok := callCPU(p); ok {
+	if cpu, ok := demand.CallCPU(p); ok {
 		// On saturated CPUs throughput is CPUs over CPU per request. A call that is
 		// not made saves its CPU on both sides, whatever requests queue for.
 		worth = cpu
 	}
-	diagnose.Promise(&f, gain(p, worth, part))
+	diagnose.Promise(&f, demand.Gain(p, worth, part))
 	takes := "time"
 	// The driver is the smaller part of a call through an object mapper, which
 	// builds the statement and scans its rows: on a service of gin and GORM the
 	// calls took 88 % of the CPU, and seemed worth only 1.2x while the driver alone
 	// counted.
 	if at := p.Spared(repeatedAt(p)); at > 0 {
-		diagnose.Promise(&f, spared(p, share*part, part, at))
+		diagnose.Promise(&f, demand.Spared(p, share*part, part, at))
 		if p.CPU().Saturated() && at > f.Share {
 			// Requests wait for the CPU: the time in its queue belongs to other places.
 			f.Share, f.ShareOf, takes = at, diagnose.OfCPU, "CPU"
@@ -110,20 +113,20 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, at, diagnose.Ratio,
 			"the calls that repeat take %s of the service's CPU, with what makes the statement and reads its rows", diagnose.Percent(at)))
 	}
-	at := tellRepeater(p, lead, &f)
+	at := describeRepeater(p, lead, &f)
 	f.Title = fmt.Sprintf("A request runs one statement %.0f times%s, which takes %s of its %s", each, at, diagnose.Percent(f.Share), takes)
 	f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key = ANY($1)%s) instead of: %s",
-		withGORM(p, "; GORM: Preload"), brief(lead.Text))
-	if inProcess(p) {
+		driver.GORM(p, "; GORM: Preload"), brief(lead.Text))
+	if demand.InProcess(p) {
 		f.Remedy = fmt.Sprintf("Fetch all rows with one statement (a join, or WHERE key IN (...)) instead of: %s", brief(lead.Text))
 	}
 	if writes(lead.Text) {
 		f.Cause = "db-unbatched-write"
 		f.Title = fmt.Sprintf("A request writes %.0f rows one by one%s, which takes %s of its %s", each, at, diagnose.Percent(f.Share), takes)
 		f.Remedy = fmt.Sprintf("Write all rows with one statement (INSERT with several rows or from "+
-			"unnest($1::int[], ...), %s%s), in one transaction, instead of: %s", batch(p),
-			withGORM(p, "; GORM: CreateInBatches"), brief(lead.Text))
-		if inProcess(p) {
+			"unnest($1::int[], ...), %s%s), in one transaction, instead of: %s", driver.Batch(p),
+			driver.GORM(p, "; GORM: CreateInBatches"), brief(lead.Text))
+		if demand.InProcess(p) {
 			f.Remedy = fmt.Sprintf("Write all rows in one transaction (one commit, one sync of the disk), "+
 				"with a statement prepared once: %s", brief(lead.Text))
 		}
@@ -147,7 +150,7 @@ type repeats struct {
 func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 	var calls, repeatedCalls, repeatedTime float64
 	for _, s := range all.Statements {
-		times := perRequest(p, float64(s.Calls))
+		times := demand.PerRequest(p, float64(s.Calls))
 		calls += times
 		if !(times >= repeated) {
 			continue
@@ -160,9 +163,9 @@ func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 		repeatedTime += evidence.StatementShare(all, s) * (1 - 1/times)
 	}
 	if calls > 0 {
-		ran := executed(p)
+		ran := demand.Executed(p)
 		r.part = ran*repeatedTime + (1-ran)*repeatedCalls/calls
-		if inProcess(p) {
+		if demand.InProcess(p) {
 			r.part = repeatedTime // there is no round trip that all calls share
 		}
 	}
@@ -174,7 +177,7 @@ func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 func repeatedAt(p *diagnose.Pass) evidence.Calls {
 	made, repeats := map[record.Frame]float64{}, evidence.Calls{}
 	for _, a := range p.Asked() {
-		times := perRequest(p, a.Calls)
+		times := demand.PerRequest(p, a.Calls)
 		for _, by := range a.Callers {
 			if !by.User {
 				continue
@@ -243,15 +246,15 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 			"a request waits %.1f times for the database at %s, %s each", site.Times, diagnose.At(site.Place),
 			diagnose.Span(site.NS/site.Times))},
 		Remedy: fmt.Sprintf("Fetch what the loop at %s asks for with one statement (a join, or WHERE key = ANY($1)%s).",
-			diagnose.At(site.Place), withGORM(p, "; GORM: Preload")),
+			diagnose.At(site.Place), driver.GORM(p, "; GORM: Preload")),
 	}}
 	if executes(p, site.Part.Stack) {
 		f := &found[0]
 		f.Cause = "db-unbatched-write"
 		f.Remedy = fmt.Sprintf("Write what the loop at %s writes with one statement (several rows, %s%s).",
-			diagnose.At(site.Place), batch(p), withGORM(p, "; GORM: CreateInBatches"))
+			diagnose.At(site.Place), driver.Batch(p), driver.GORM(p, "; GORM: CreateInBatches"))
 	}
-	diagnose.Promise(&found[0], gain(p, site.Share, part))
+	diagnose.Promise(&found[0], demand.Gain(p, site.Share, part))
 	return found
 }
 
@@ -272,4 +275,43 @@ func executes(p *diagnose.Pass, stack []record.Frame) bool {
 		_, name := callstack.Split(f.Function)
 		return strings.Contains(name, ").Exec") && p.Stacks.Role(f.Function).Has(callstack.DBClient)
 	})
+}
+
+// describeRepeater sets the finding's place to the one that repeats a statement, and
+// returns it in words for the title, with a leading " at "; "" if unknown.
+func describeRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) (at string) {
+	if a, known := p.AskedAs(lead.Text); known {
+		if by, ok := a.Lead(); ok && by.User {
+			asker.By{Place: by.Place}.Describe(f)
+			who, _ := asker.Counted(p, lead.Text)
+			f.Evidence, f.Confidence = append(f.Evidence, who), record.High
+			// The loop is often one function up, in the caller of a repository method.
+			if callers := p.Stacks.Callers(by.Stack, by.Place); len(callers) > 0 {
+				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)),
+					"functions", "called by %s", evidence.ThroughWords(callers)))
+			}
+			return " at " + diagnose.At(by.Place)
+		}
+	}
+	site, ok := busiest(p)
+	if !ok {
+		return ""
+	}
+	at = " at " + diagnose.At(site.Place)
+	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio,
+		"a request's goroutine waits at the database's connection %.0f times%s; an answer that comes in "+
+			"pieces takes several waits", site.Times, at))
+	// The trace counts waits, not calls: one answer may take two. Twice the limit
+	// leaves no doubt.
+	if site.Times >= 2*manyCalls {
+		f.Confidence = record.High
+	}
+	by := asker.By{Place: site.Place}
+	for _, s := range asker.Spots(p) {
+		if s.Place != site.Place && s.Times >= repeated {
+			by.Others, by.Inferred = append(by.Others, s.Place), true
+		}
+	}
+	by.Describe(f)
+	return at
 }

@@ -2,10 +2,14 @@ package database
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/index"
 )
@@ -68,7 +72,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !p.Has(diagnose.NeedStatements) {
 		return slowInProcess(p), nil
 	}
-	share, source, ok := requestShare(p)
+	share, source, ok := demand.RequestShare(p)
 	if !ok {
 		p.Unjudged("db-slow-query", "neither the requests' own time nor the load's service time is known")
 		return nil, nil
@@ -76,7 +80,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	// Two denominators: request time, and on CPUs that the database fills the CPU
 	// in use.
 	of, took := diagnose.OfRequest, "request time"
-	if cpu := executionCPU(p); cpu > share {
+	if cpu := demand.ExecutionCPU(p); cpu > share {
 		// The database fills the CPUs: a statement then takes away CPU from the
 		// whole load, wherever requests queue meanwhile.
 		share, source, of, took = cpu, diagnose.FromPostgres, diagnose.OfCPU, "the CPU that the load uses"
@@ -85,13 +89,13 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	lead, c, ok := heaviest(p, all)
 	part := evidence.StatementShare(all, lead)
 	executes := part
-	at, known := callerOf(p, lead)
+	at, known := asker.Of(p, lead)
 	queue := 0.0 // of the statement's own making
 	if of == diagnose.OfRequest {
-		if own, exact := held(p, lead.Text); exact {
+		if own, exact := asker.Held(p, lead.Text); exact {
 			part = own
 		} else if source == diagnose.FromTrace {
-			part = waitPart(p, all, lead)
+			part = demand.WaitPart(p, all, lead)
 		}
 		share, queue = withQueue(p, lead, at, known, share, part)
 	}
@@ -114,7 +118,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "db-slow-query", Share: share * part, ShareOf: of,
 		Confidence: c.confidence, Where: record.Where{SQL: lead.Text},
 	}
-	diagnose.Promise(&f, gain(p, share, part*c.saved()))
+	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved()))
 	f.Title = c.title(share*part, took, lead)
 	f.Evidence = append(f.Evidence,
 		diagnose.Fact(diagnose.FromPostgres, executes, diagnose.Ratio, "the statement holds %s of all "+
@@ -122,9 +126,9 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		diagnose.Fact(source, share, diagnose.Ratio, "executing statements takes %s of %s", diagnose.Percent(share), took))
 	f.Evidence = append(f.Evidence, c.evidence()...)
 	if known {
-		at.describe(&f)
+		at.Describe(&f)
 	}
-	if who, ok := callers(p, lead.Text); ok {
+	if who, ok := asker.Counted(p, lead.Text); ok {
 		f.Evidence = append(f.Evidence, who)
 	}
 	if queue >= leastPoolShare && c.wasteful {
@@ -173,4 +177,31 @@ func brief(text string) string {
 		return string(runes[:79]) + "…"
 	}
 	return text
+}
+
+// withQueue returns how much of request time is due to the database where a
+// statement leads, and how much of that is the queue for connections which the
+// statement causes. share is the database's part of request time with all queues,
+// part the statement's part of execution; known says that its caller is counted
+// rather than inferred.
+//
+// A statement causes no queue at a pool that its requests do not use (dispatch-desk
+// has two pools). Where the hooks count, it accounts for as much of the queue as it
+// has of the time that connections are held, which is not the server's execution
+// time: a statement that runs while the rows of another are open holds both
+// connections.
+func withQueue(p *diagnose.Pass, s record.Statement, at asker.By, known bool, share, part float64) (all, queue float64) {
+	queue = p.Waits().Share(callstack.PoolWait)
+	if !known || queue == 0 {
+		return share, queue
+	}
+	rest := max(0, share-queue)
+	if !slices.Contains(through(p.Waits().Sites(callstack.PoolWait)), at.Place.Function) {
+		return rest, 0
+	}
+	own, exact := asker.Held(p, s.Text)
+	if !exact || !(part > 0) {
+		return share, queue
+	}
+	return min(1, rest+queue*own/part), queue * own
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/laws"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record"
 )
 
@@ -29,9 +31,9 @@ const (
 // within its process, or over the wire where no server was asked. Needs the hooks'
 // counts; without them hotDatabase goes by the profile.
 func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
-	share, from, ok := inProcessShare(p)
+	share, from, ok := demand.InProcessShare(p)
 	if !ok {
-		if inProcess(p) {
+		if demand.InProcess(p) {
 			return hotDatabase(p)
 		}
 		p.Unjudged("db-slow-query", "%s", p.Explain(diagnose.NeedStatements))
@@ -42,7 +44,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 		return nil
 	}
 	by, known := lead.Heaviest()
-	at := asker{place: by.Place}
+	at := asker.By{Place: by.Place}
 	share, _ = withQueue(p, record.Statement{Text: lead.Text}, at, known, share, part)
 	f := diagnose.Finding{
 		Cause: "db-slow-query", Share: share * part, ShareOf: diagnose.OfRequest, Confidence: record.High,
@@ -51,14 +53,14 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	diagnose.Promise(&f, slowGain(p, share, part))
 	place := ""
 	if known {
-		at.describe(&f)
+		at.Describe(&f)
 		place = " at " + diagnose.At(by.Place)
 	}
-	each := perRequest(p, lead.Calls)
+	each := demand.PerRequest(p, lead.Calls)
 	f.Evidence = append(f.Evidence, diagnose.Fact(from, share*part, diagnose.Ratio,
 		"requests spend %s of their time in the statement and in queues that it makes: %s, %s each",
 		diagnose.Percent(share*part), diagnose.PerRequest(each, "a call", "calls"), diagnose.Span(lead.Took()/max(1e-9, each))))
-	if who, ok := callers(p, lead.Text); ok {
+	if who, ok := asker.Counted(p, lead.Text); ok {
 		f.Evidence = append(f.Evidence, who)
 	}
 	if lead.Plan != nil {
@@ -83,8 +85,8 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 // slowGain bounds the gain: within the process a statement frees the service's
 // CPUs, over the wire only the wait, as the server's CPU was not seen.
 func slowGain(p *diagnose.Pass, share, part float64) laws.Gain {
-	if inProcess(p) {
-		return gain(p, share, part)
+	if demand.InProcess(p) {
+		return demand.Gain(p, share, part)
 	}
 	return p.Waited(share * part)
 }
@@ -98,7 +100,7 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 		if n := a.Took(); n > 0 || p.Has(diagnose.NeedAnatomy) {
 			return n
 		}
-		return perRequest(p, a.NS)
+		return demand.PerRequest(p, a.NS)
 	}
 	total := 0.0
 	for _, a := range all {
@@ -107,7 +109,7 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 	slices.SortStableFunc(all, func(a, b evidence.Asked) int { return cmp.Compare(took(b), took(a)) })
 	for i, a := range all {
 		part = took(a) / max(1, total)
-		each := perRequest(p, a.Calls)
+		each := demand.PerRequest(p, a.Calls)
 		if part < secondShare || !(each > 0) {
 			break
 		}
@@ -118,7 +120,7 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 		// by itself: it may wait for its commit, which is the disk's or the writer
 		// lock's.
 		alone, least := (a.Running+a.Waiting)/each, float64(heavyNS)
-		if !inProcess(p) {
+		if !demand.InProcess(p) {
 			alone, least = a.Waiting/each, slowMeanNS
 		}
 		if i == 0 && part >= leastStatementShare && alone >= least && !writes(a.Text) {
@@ -200,7 +202,7 @@ func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 	gain := p.Ran(evidence.Work{Share: top.Share, Function: top.Place.Function})
 	if w := p.Waits(); p.Has(diagnose.NeedAnatomy) {
 		// Requests that queue for the connection wait for the same work.
-		gain = inProcessGain(p, min(1, w.Share(callstack.PoolWait)+w.OnCPU()*top.Share), top.Share)
+		gain = demand.InProcessGain(p, min(1, w.Share(callstack.PoolWait)+w.OnCPU()*top.Share), top.Share)
 	}
 	if top.Share < leastRequestShare || gain.Factor < diagnose.MinGain {
 		return nil

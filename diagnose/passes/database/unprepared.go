@@ -6,6 +6,9 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
+	"github.com/redline-go/redline/diagnose/passes/database/driver"
 	"github.com/redline-go/redline/record"
 )
 
@@ -60,7 +63,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	database := w.Share(callstack.DatabaseWait, callstack.PrepareWait)
 	f := diagnose.Finding{
 		Cause: "db-unprepared", ShareOf: diagnose.OfRequest, Confidence: record.Medium,
-		Remedy: keepPrepared(p),
+		Remedy: driver.Prepared(p),
 	}
 	switch {
 	case share >= leastPrepareShare && times >= leastPrepares:
@@ -73,7 +76,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	case planned && planning >= leastPlanShare && database*planning >= leastPrepareShare:
 		f.Share = database * planning
 		f.Title = fmt.Sprintf("The database spends %s of its time on planning statements", diagnose.Percent(planning))
-	case inProcess(p):
+	case demand.InProcess(p):
 		return preparedInProcess(p, f), nil
 	default:
 		var ok bool
@@ -86,7 +89,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, planning, diagnose.Ratio,
 			"planning is %s of planning and execution", diagnose.Percent(planning)))
 	}
-	diagnose.Promise(&f, gain(p, f.Share, 1))
+	diagnose.Promise(&f, demand.Gain(p, f.Share, 1))
 	if f.GainCeiling < leastPrepareGain {
 		f.Confidence = record.Low
 	}
@@ -115,7 +118,7 @@ func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 		return f, false
 	}
 	f.Share, f.Where = share*beside, diagnose.WhereOf(lead.Place)
-	diagnose.Promise(&f, gain(p, share, beside))
+	diagnose.Promise(&f, demand.Gain(p, share, beside))
 	f.Title = fmt.Sprintf("Statements are parsed and planned for every use: %s of request time waits for "+
 		"ones sent as text, most at %s", diagnose.Percent(share), diagnose.At(lead.Place))
 	f.Evidence = append(f.Evidence,
@@ -184,7 +187,7 @@ func preparedInProcess(p *diagnose.Pass, f diagnose.Finding) []diagnose.Finding 
 	for _, a := range p.Asked() {
 		if by, ok := a.Lead(); ok && a.Calls > most {
 			most, f.Where.SQL = a.Calls, a.Text
-			asker{place: by.Place}.describe(&f)
+			asker.By{Place: by.Place}.Describe(&f)
 		}
 	}
 	if places := use.Places(callstack.DBClient); most == 0 && len(places) > 0 {

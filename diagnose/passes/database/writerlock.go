@@ -8,6 +8,8 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
+	"github.com/redline-go/redline/diagnose/passes/database/asker"
+	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/record"
 )
 
@@ -42,7 +44,7 @@ var WriterLock = diagnose.Analyzer{
 // (writers by Little's law, of which one does not wait). Refused statements are a
 // second way in: with a short busy_timeout writers fail instead of waiting.
 func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	if !inProcess(p) {
+	if !demand.InProcess(p) {
 		if !p.Has(diagnose.NeedAnatomy) && !p.Has(diagnose.NeedCPUProfile) && p.Operations() == nil {
 			p.Unjudged("db-writer-lock", "whether the database is within the process is not known: %s", p.Explain(diagnose.NeedCPUProfile))
 		}
@@ -93,10 +95,10 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				"wants, and it tries again and again", diagnose.Span(w.busy))
 	}
 	if w.at.Function != "" {
-		asker{place: w.at}.describe(&f)
+		asker.By{Place: w.at}.Describe(&f)
 		f.Title += " at " + diagnose.At(w.at)
 	} else if by, ok := w.lead.Heaviest(); ok {
-		asker{place: by.Place}.describe(&f)
+		asker.By{Place: by.Place}.Describe(&f)
 		f.Title += " at " + diagnose.At(by.Place)
 	}
 	if refused >= mostRefused {

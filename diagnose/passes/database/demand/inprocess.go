@@ -1,4 +1,4 @@
-package database
+package demand
 
 import (
 	"time"
@@ -9,10 +9,10 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// inProcess reports whether the service's database is within its process: its
-// statements run on the service's CPUs, and none of them is a wait for an answer. A
+// InProcess reports whether the service's database is within its process: its
+// Statements run on the service's CPUs, and none of them is a wait for an answer. A
 // server that reported statements settles it, whatever else the binary links.
-func inProcess(p *diagnose.Pass) bool {
+func InProcess(p *diagnose.Pass) bool {
 	if all := p.Statements(); all != nil && len(all.Statements) > 0 {
 		return false
 	}
@@ -23,11 +23,11 @@ func inProcess(p *diagnose.Pass) bool {
 	return ops != nil && len(ops.SQLite) > 0 && len(p.Drivers()) == 0
 }
 
-// statements returns what the database was asked: as the server counted it,
+// Statements returns what the database was asked: as the server counted it,
 // otherwise as the hooks in the service did. Time is then the statement's own,
 // without what was asked while its rows were read; a loop over rows with a query
 // inside would otherwise count twice.
-func statements(p *diagnose.Pass) (all *record.Statements, from string) {
+func Statements(p *diagnose.Pass) (all *record.Statements, from string) {
 	if all := p.Statements(); all != nil && len(all.Statements) > 0 {
 		return all, diagnose.FromPostgres
 	}
@@ -53,11 +53,11 @@ func statements(p *diagnose.Pass) (all *record.Statements, from string) {
 	return all, diagnose.FromProbe
 }
 
-// inProcessShare returns the part of request time within statements and in queues
+// InProcessShare returns the part of request time within statements and in queues
 // for connections, 0 to 1; ok is false if the hooks counted none. Without a trace
 // it is the hooks' time over the load's service time, which counts nested
-// statements twice.
-func inProcessShare(p *diagnose.Pass) (share float64, source string, ok bool) {
+// Statements twice.
+func InProcessShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 	asked := p.Asked()
 	if len(asked) == 0 {
 		return 0, "", false
@@ -81,13 +81,13 @@ func inProcessShare(p *diagnose.Pass) (share float64, source string, ok bool) {
 
 // inProcessCPU returns the part of the service's CPU spent in the database's code
 // and on collecting what it allocates, 0 to 1; 0 without a profile.
-func inProcessCPU(p *diagnose.Pass) float64 { return min(1, clientCPU(p)) }
+func inProcessCPU(p *diagnose.Pass) float64 { return min(1, ClientCPU(p)) }
 
-// inProcessGain bounds what is gained when statements vanish that take a share of
+// InProcessGain bounds what is gained when statements vanish that take a share of
 // request time and a part of the service's CPU: the request gets shorter, and CPUs
 // are free. On saturated CPUs only the CPU per request decides, since the rest of a
 // request's time is queue.
-func inProcessGain(p *diagnose.Pass, share, cpu float64) laws.Gain {
+func InProcessGain(p *diagnose.Pass, share, cpu float64) laws.Gain {
 	m, c := p.Model(false), p.CPU()
 	cut := laws.Cut{Busy: map[string]float64{}}
 	if !c.Saturated() {

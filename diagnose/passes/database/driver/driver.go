@@ -1,4 +1,7 @@
-package database
+// Package driver says what a remedy is called in the service's own database driver
+// and mapper. It goes by the modules of the target's binary: users of lib/pq were
+// once told to set pgx's exec mode, which their driver does not have.
+package driver
 
 import (
 	"github.com/redline-go/redline/diagnose"
@@ -8,20 +11,19 @@ import (
 // mapper is GORM's import path. Some remedies have a GORM name of their own.
 const mapper = "gorm.io/gorm"
 
-// withGORM returns text, the remedy in GORM's terms with its separator, if the
+// GORM returns text, the remedy in GORM's terms with its separator, if the
 // service is built with GORM; otherwise "".
-func withGORM(p *diagnose.Pass, text string) string {
+func GORM(p *diagnose.Pass, text string) string {
 	if p.Imports(mapper) {
 		return text
 	}
 	return ""
 }
 
-// keepPrepared says how the service's driver keeps prepared statements. It goes by
-// the modules of the target's binary: users of lib/pq were once told to set pgx's
-// exec mode, which their driver does not have.
-func keepPrepared(p *diagnose.Pass) string {
-	orm := withGORM(p, " With GORM, set PrepareStmt.")
+// Prepared says how the service's driver keeps prepared statements, as whole
+// sentences.
+func Prepared(p *diagnose.Pass) string {
+	orm := GORM(p, " With GORM, set PrepareStmt.")
 	switch {
 	case p.UsesOnly(callstack.PGX):
 		return "Let pgx keep prepared statements: its default exec mode does (QueryExecModeCacheStatement), " +
@@ -35,8 +37,8 @@ func keepPrepared(p *diagnose.Pass) string {
 	return "Keep prepared statements: call db.Prepare once at start, or use a driver that caches them; pass values as parameters." + orm
 }
 
-// batch names how the service's driver writes several rows at once, as a noun phrase.
-func batch(p *diagnose.Pass) string {
+// Batch names how the service's driver writes several rows at once, as a noun phrase.
+func Batch(p *diagnose.Pass) string {
 	if p.UsesOnly(callstack.PQ) {
 		return "COPY by pq.CopyIn"
 	}
