@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/statement"
 )
@@ -131,7 +132,11 @@ func (p *Set) readOperations() (all asked) {
 			a = &Asked{Text: o.Text, form: form}
 			byForm[form] = a
 		}
-		a.add(o, traced[o.ID])
+		t := traced[o.ID]
+		if p.tooLongToTrace(o) {
+			t = p.asCounted(o)
+		}
+		a.add(o, t)
 		p.addCallers(a, o)
 	}
 	for _, a := range byForm {
@@ -145,6 +150,28 @@ func (p *Set) readOperations() (all asked) {
 		return cmp.Or(cmp.Compare(y.NS, x.NS), cmp.Compare(x.Text, y.Text))
 	})
 	return all
+}
+
+// tooLongToTrace reports whether no trace can hold a whole call of an operation: an
+// operation is joined to its request where it begins and where it ends, so a statement
+// of five seconds leaves nothing in a trace of one.
+func (p *Set) tooLongToTrace(o record.Operation) bool {
+	return p.Anatomy != nil && p.Anatomy.Traced > 0 && o.Calls > 0 && o.TotalNS/o.Calls >= int64(p.Anatomy.Traced)/2
+}
+
+// asCounted puts the time that the hooks counted in the place of the traces': the part
+// of a request's time within the operation, of the traces' mean request. How much of it
+// ran and how much queued for a CPU is as in the request as a whole.
+func (p *Set) asCounted(o record.Operation) (t record.OperationsPerRequest) {
+	load, w := p.Load(), p.Waits()
+	if !(load.Requests > 0) || !(load.Service > 0) {
+		return t
+	}
+	ns := min(1, float64(o.TotalNS)/load.Requests/load.Service) * w.MeanNS()
+	t.RunningNS = int64(ns * w.OnCPU())
+	t.QueuedNS = int64(ns * w.Share(callstack.Queued))
+	t.WaitingNS = int64(ns) - t.RunningNS - t.QueuedNS
+	return t
 }
 
 func statementKind(k record.OperationKind) bool {

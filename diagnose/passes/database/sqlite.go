@@ -68,8 +68,12 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 			"SQLite's plan: %s", strings.Join(lead.Plan.Rows, "; ")))
 	}
 	if s, ok := wastefulScan(lead); ok {
-		f.Title = fmt.Sprintf("Reading all %s rows of %s takes %s of request time%s", thousands(s.Rows),
-			s.Table, diagnose.Percent(f.Share), place)
+		again := ""
+		if s.Inner {
+			again = " again for each row of another table"
+		}
+		f.Title = fmt.Sprintf("Reading all %s rows of %s%s takes %s of request time%s", thousands(s.Rows),
+			s.Table, again, diagnose.Percent(f.Share), place)
 		if f.Remedy = indexAdvice(s); strings.Contains(strings.ToUpper(lead.Text), " LIKE ") {
 			f.Remedy += " LIKE uses an index only on a column of COLLATE NOCASE, and with no leading %."
 		}
@@ -142,7 +146,7 @@ func wastefulScan(a evidence.Asked) (worst record.SQLiteScan, ok bool) {
 	}
 	filters := strings.Contains(strings.ToUpper(a.Text), "WHERE ")
 	for _, s := range a.Plan.Scans {
-		narrows := len(s.Columns) > 0 || len(s.Sorts) > 0 || filters && len(a.Plan.Scans) == 1
+		narrows := s.Virtual && s.Inner || len(s.Columns) > 0 || len(s.Sorts) > 0 || filters && len(a.Plan.Scans) == 1
 		if narrows && s.Rows >= scannedRows && float64(s.Rows) >= scannedPerRow*a.Rows/a.Calls && s.Rows > worst.Rows {
 			worst, ok = s, true
 		}
@@ -154,6 +158,11 @@ func wastefulScan(a evidence.Asked) (worst record.SQLiteScan, ok bool) {
 // first, then what is sorted by, otherwise one range. An index serves one range,
 // and only after its equality columns (sqlite.org/queryplanner.html).
 func indexAdvice(s record.SQLiteScan) string {
+	if s.Virtual {
+		return fmt.Sprintf("Do not join %s by a plain column: a full-text table is found by MATCH and by rowid only. "+
+			"Compare its rowid, read it in a statement of its own (rowid IN ...), "+
+			"or keep what the answer needs in the other table.", s.Table)
+	}
 	columns := slices.Clone(s.Equal)
 	for _, c := range s.Sorts {
 		if !slices.Contains(columns, c) {

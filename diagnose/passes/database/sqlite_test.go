@@ -63,6 +63,20 @@ func TestSQLiteScan(t *testing.T) {
 	}
 }
 
+// TestSQLiteLongerThanTraces: a statement of seconds begins and ends outside of each
+// trace, so that none of its calls is joined there; the hooks counted them all the same.
+func TestSQLiteLongerThanTraces(t *testing.T) {
+	const notes = "SELECT b.id, n.body FROM books b LEFT JOIN notes n ON n.book = b.id ORDER BY b.id DESC LIMIT ?"
+	b := New(16, 5*time.Second).CPU(2, 1.9, 1.7, 0.1, -1).Sample(19*time.Second, sqliteStack(listAt)...)
+	b.Wait(record.StateRunning, 500*ms, 20, sqliteStack(listAt)...).Wait(record.StateRunnable, 4500*ms, 20, sqliteStack(listAt)...)
+	b.Asks(record.OperationQuery, notes, int64(b.Requests()), 4900*ms, 30, Caller(1, 4900*ms, sqliteStack(listAt)...)).SQLite("wal")
+	b.Plan([]string{"SCAN b", "SCAN n VIRTUAL TABLE INDEX 0: LEFT-JOIN"}, record.SQLiteScan{Table: "notes", Rows: 2000, Inner: true, Virtual: true})
+	f := ExpectFirst(t, suite.All(), b, "db-slow-query").Findings[0]
+	if f.Where.Line != 40 || f.Share < 0.9 || f.GainCeiling < 5 || !strings.Contains(f.Title, "2,000 rows of notes again for each row") || strings.Contains(f.Remedy, "CREATE INDEX") {
+		t.Errorf("%+v", f)
+	}
+}
+
 // TestSQLiteWithoutHooks: of a target that redline did not build the function is named
 // below which SQLite works, and nothing is said of its pool's size.
 func TestSQLiteWithoutHooks(t *testing.T) {

@@ -139,7 +139,9 @@ var schedCause = diagnose.Cause{
 	Cases:  []string{"recommendation-refresh", "index-builder", "league-table"},
 	FollowsFrom: []string{"background-work", "cpu-throttled", "gomaxprocs-mismatch", "gc-cpu", "alloc-hot", "cpu-hot-function", "cpu-json",
 		"cpu-logging", "cpu-regexp-compile", "cpu-regexp-match", "cpu-format", "cpu-crypto", "cpu-compress", "goroutine-churn",
-		"gc-assist", "gc-limit-thrash", "gc-forced", "heap-large-live", "memory-pressure", "disk-sync"},
+		"gc-assist", "gc-limit-thrash", "gc-forced", "heap-large-live", "memory-pressure", "disk-sync",
+		"http-client-churn", "db-pool-churn", "exec-per-request", "instrumentation-cost", "grows-with-state", "atomic-contention",
+		"cpu-clock", "cpu-copy", "cpu-map", "cpu-reflect", "cpu-router", "cpu-sort", "cpu-syscall", "cpu-template-parse", "cpu-tls"},
 }
 
 var syscallCause = diagnose.Cause{
