@@ -92,7 +92,8 @@ func chains(t *testing.T) []chained {
 		}, record.StateChannel,
 			[]record.Link{{Goroutine: "anatomy_test.chains.func", State: record.StateSleep, Site: nap}}, 0.3},
 		{"an HTTP client", func() { get(client, url) }, record.StateSelect,
-			[]record.Link{{Goroutine: "net/http.(*persistConn).readLoop", State: record.StateNetwork, Site: "net/http.(*persistConn).readLoop"}}, 0.6},
+			[]record.Link{{Goroutine: "net/http.(*persistConn).readLoop", State: record.StateNetwork,
+				Site: "net/http.(*persistConn).readLoop"}}, 0.6},
 	}
 }
 

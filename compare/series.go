@@ -113,7 +113,7 @@ func functions(r *record.Record) (costs map[string]float64, each float64) {
 }
 
 // sampled drops changes that sampling alone makes: counts of samples have their
-// own size as variance, and three standard errors are asked for.
+// own size as variance (Poisson), and a change must exceed three standard errors.
 func sampled(list []verify.Change, eachA, eachB float64) []verify.Change {
 	return slices.DeleteFunc(list, func(c verify.Change) bool {
 		return math.Abs(c.B-c.A) < 3*math.Sqrt(c.A*eachA+c.B*eachB)

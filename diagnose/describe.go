@@ -8,8 +8,8 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// At words a place for a title: "orders.go:41"; the function where the file is
-// not known.
+// At words a place for a title: "orders.go:41", or the function if the file is not
+// known.
 func At(f record.Frame) string { return callstack.At(f) }
 
 // WhereOf turns a frame into a finding's place.

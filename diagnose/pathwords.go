@@ -12,18 +12,19 @@ import (
 )
 
 const (
-	// pathLines are told of a path, and leastLine is the part of request time from
-	// which a line, or a part of one, is worth telling.
+	// pathLines is how many lines of a path are printed, and leastLine the part of
+	// request time from which a line, or a part of one, is printed.
 	pathLines = 7
 	leastLine = 0.03
-	// onWay of a function's time below one function it calls: it only leads there.
+	// onWay is the part of a function's time in one function it calls, from which
+	// the function only leads there.
 	onWay = 0.7
-	// pathDepth is how many waits for one another a line tells.
+	// pathDepth is how many waits for one another a line follows.
 	pathDepth = 3
 )
 
-// pathTold words where a request's time goes, the longest first. The shares of
-// the lines sum to 1.
+// pathTold words where a request's time goes, longest first. The shares of the
+// lines sum to 1.
 func (p *Pass) pathTold() []record.LedgerPath {
 	var list []record.LedgerPath
 	rest := 0.0
@@ -73,7 +74,8 @@ func (p *Pass) lineOf(n record.PathNode) string {
 	return p.behindWords(n, 1)
 }
 
-// behindWords words a wait for a goroutine and what that one does meanwhile.
+// behindWords words a wait for a goroutine, and what that goroutine does meanwhile.
+// It follows such waits pathDepth deep: beyond that a line is not readable.
 func (p *Pass) behindWords(n record.PathNode, depth int) string {
 	text := p.waitWords(n)
 	var does []string
@@ -101,7 +103,7 @@ func (p *Pass) behindWords(n record.PathNode, depth int) string {
 	return text + ": " + strings.Join(does, ", ")
 }
 
-// waitWords words whom a request waits for.
+// waitWords words what a request waits for, with how busy it is where one serves many.
 func (p *Pass) waitWords(n record.PathNode) string {
 	if n.Kind == record.PathRequest {
 		at := ""
@@ -139,7 +141,7 @@ func (p *Pass) stateWords(n record.PathNode) string {
 	case record.StateRunnable:
 		return "waiting for a CPU"
 	case record.StateSTW:
-		return "standing while the collector stops the world"
+		return "stopped while the collector stops the world"
 	}
 	kind := p.Stacks.Wait(record.Part{State: n.State, Stack: n.Stack})
 	words := cmp.Or(waitVerbs[kind], "waiting ("+string(kind)+")")
@@ -162,6 +164,8 @@ func named(f record.Frame) string {
 	return fmt.Sprintf("%s (%s)", name, at)
 }
 
+// waitVerbs words what a goroutine that waits does. Kinds without an entry print
+// their name.
 var waitVerbs = map[callstack.Wait]string{
 	callstack.PoolWait:     "waiting for a database connection of the pool",
 	callstack.ConnectWait:  "waiting for a database connection to open",
@@ -189,7 +193,8 @@ var waitVerbs = map[callstack.Wait]string{
 }
 
 // ranWords words what runs below a node: the function in which the work divides,
-// and what it consists of.
+// and its parts. Functions that only lead there are skipped; a handler's own name
+// says nothing about its time.
 func ranWords(n record.PathNode) string {
 	at := n
 	for {

@@ -18,7 +18,7 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// judged judges the bundle in a folder, or the fixture beside where it would
+// judged judges the bundle in a folder, or the fixture next to where it would
 // lie. The error is fs.ErrNotExist when there is neither.
 func (b *bench) judged(ctx context.Context, path string) (record.Findings, error) {
 	if _, err := os.Stat(filepath.Join(path, "run.json")); err == nil {

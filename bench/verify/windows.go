@@ -66,7 +66,8 @@ func drawRun(dir string, seed uint64) error {
 		return err
 	}
 	steady := record.Span{To: mostWindows * record.DefaultWindow}
-	w, err := record.Create(dir, record.Run{Clock: clock, Window: record.DefaultWindow, Steady: steady, Host: record.HostInfo(), Scenario: []byte("{}")})
+	w, err := record.Create(dir, record.Run{Clock: clock, Window: record.DefaultWindow, Steady: steady,
+		Host: record.HostInfo(), Scenario: []byte("{}")})
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,12 @@ const (
 	duration = 10 * time.Second
 )
 
-// Builder composes the record of a synthetic run. Its methods change and return
-// it. Amounts are over the steady span of ten seconds.
+// Builder composes the record of a synthetic run. Its methods change and return it.
+// Amounts are over the steady span of ten seconds. Make one with New, Healthy or
+// Idle.
+//
+// A near miss is worth as much as a hit: most tests start from Healthy, which
+// queues everywhere and must not be named, and add one fault.
 type Builder struct {
 	module      string
 	modules     []string
@@ -144,8 +148,8 @@ func (b *Builder) Statement(text string, calls int64, mean time.Duration, rows, 
 	return b.Counter(record.StatementHits, labels, blocks*float64(calls))
 }
 
-// Tables adds what the database's catalogue has on the tables of plans, and the results of
-// hypopg for the last statement.
+// Tables adds what the database's catalogue has on the tables of plans, and the
+// results of hypopg for the last statement.
 func (b *Builder) Tables(tables []record.Table, checks ...record.IndexCheck) *Builder {
 	b.tables = append(b.tables, tables...)
 	if last := len(b.statements) - 1; last >= 0 {
@@ -157,7 +161,8 @@ func (b *Builder) Tables(tables []record.Table, checks ...record.IndexCheck) *Bu
 // NoStatements forgets all statements and their series.
 func (b *Builder) NoStatements() *Builder {
 	b.statements = nil
-	for _, name := range []string{record.StatementCalls, record.StatementTime, record.StatementHits, record.StatementReads, record.StatementRows} {
+	for _, name := range []string{record.StatementCalls, record.StatementTime, record.StatementHits,
+		record.StatementReads, record.StatementRows} {
 		b.Without(name)
 	}
 	return b
@@ -219,7 +224,8 @@ func (b *Builder) write(dir string) error {
 		return err
 	}
 	if len(b.statements) > 0 {
-		if err := record.WriteJSON(dir, record.StatementsFile, record.Statements{Database: "shop", Statements: b.statements, Tables: b.tables}); err != nil {
+		if err := record.WriteJSON(dir, record.StatementsFile,
+			record.Statements{Database: "shop", Statements: b.statements, Tables: b.tables}); err != nil {
 			return err
 		}
 	}
@@ -234,8 +240,8 @@ func (b *Builder) write(dir string) error {
 	return nil
 }
 
-// load writes histograms in which the mean is the latency and the tail three
-// times that, as queues make it.
+// load writes histograms with the latency as the mean and three times that in the
+// tail, as queues make it.
 func (b *Builder) load(w *record.Writer, steady record.Span) error {
 	for _, kind := range []record.Kind{record.Latency, record.Service} {
 		h := record.NewHistogram()

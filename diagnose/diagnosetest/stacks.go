@@ -13,7 +13,8 @@ import (
 )
 
 // Stack makes a stack from frames written "function" or "function@file:line",
-// innermost first.
+// innermost first. Frames without a file get one in GOROOT or in the module cache,
+// as their package says, so that they are not the user's.
 func Stack(frames ...string) []record.Frame {
 	stack := make([]record.Frame, len(frames))
 	for i, text := range frames {
@@ -35,7 +36,8 @@ func Stack(frames ...string) []record.Frame {
 
 // Serving is the outer end of a stack of net/http's.
 func Serving() []record.Frame {
-	return Stack("net/http.HandlerFunc.ServeHTTP", "net/http.(*ServeMux).ServeHTTP", "net/http.serverHandler.ServeHTTP", "net/http.(*conn).serve")
+	return Stack("net/http.HandlerFunc.ServeHTTP", "net/http.(*ServeMux).ServeHTTP",
+		"net/http.serverHandler.ServeHTTP", "net/http.(*conn).serve")
 }
 
 // stacks collects the samples of one profile.

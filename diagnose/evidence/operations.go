@@ -11,13 +11,13 @@ import (
 )
 
 // Asked is one statement as the service sent it, counted by the hooks of redline's
-// build: exact, whichever database answers.
+// build: exact, whichever database answers. Counts are of the steady span.
 type Asked struct {
-	// Text is the statement without its constants, and what tells it from others.
+	// Text is the statement without its constants, which identifies it.
 	Text   string
 	Calls  float64 // in the steady span
 	Errors float64
-	Rows   float64 // read or changed, where the driver tells
+	Rows   float64 // read or changed, if the driver reports it
 	NS     float64 // until the rows were closed; what was asked meanwhile is in it
 	// Prepares is how often the service had it prepared for use.
 	Prepares float64
@@ -77,14 +77,15 @@ func (p *Set) Operations() *record.Operations {
 	return p.operations.get(p.readOperations).operations
 }
 
-// Asked returns the statements that the hooks counted, by their time, longest first;
-// none where the target has no hooks or its database is asked past them.
+// Asked returns the statements that the hooks counted, by their time, longest
+// first; none if the target has no hooks or its database is used in ways they do
+// not see.
 func (p *Set) Asked() []Asked {
 	return p.operations.get(p.readOperations).statements
 }
 
-// AskedAs returns what the hooks counted of a statement that the server shows with a
-// text. ok is false where they do not know it.
+// AskedAs returns what the hooks counted of a statement, by the text that the
+// server shows. ok is false if they do not know it.
 func (p *Set) AskedAs(text string) (a Asked, ok bool) {
 	form := statement.Normal(text)
 	for _, a := range p.Asked() {

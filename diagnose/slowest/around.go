@@ -12,7 +12,9 @@ import (
 	"github.com/redline-go/redline/stat"
 )
 
-// around knows what the service and its host went through, window by window.
+// around looks up what the service and its host went through, window by window. A
+// request is shorter than most series' windows, so it is the company it kept, never
+// proof of a cause.
 type around struct {
 	rec        *record.Record
 	width      time.Duration     // of the windows that usual is of
@@ -20,6 +22,8 @@ type around struct {
 	statements map[string]string // text by query id
 }
 
+// newAround reads what is usual once: the p99 of the median window of the steady
+// span.
 func newAround(rec *record.Record) *around {
 	a := &around{rec: rec, statements: map[string]string{}}
 	if steady := rec.Run.Steady; steady.Len() > 0 {
@@ -39,7 +43,7 @@ func newAround(rec *record.Record) *around {
 	return a
 }
 
-// during words what happened in the windows that a request touched.
+// during words what happened in the windows that a request touched, a sentence each.
 func (a *around) during(s record.Span) []string {
 	var words []string
 	for _, explain := range []func(record.Span) string{a.latency, a.collector, a.cpu, a.quota, a.statement, a.locks, a.fsync} {
@@ -77,13 +81,15 @@ func (a *around) windows(s record.Span) int {
 	return int(record.Window(s.To-1, width) - record.Window(s.From, width) + 1)
 }
 
-// From how much above the usual the p99 of a window tells of a moment that was
+// From how much above the usual the p99 of a window marks a moment that was
 // somewhat slower, or bad, for all.
 const (
 	slower = 1.25
 	bad    = 2
 )
 
+// latency says first of all whether the request was slow alone or with all others:
+// the former points at the request, the latter at the host.
 func (a *around) latency(s record.Span) string {
 	// At the resolution of the usual one: the largest of a wide window compares with
 	// those of other wide windows alone.
@@ -101,6 +107,8 @@ func (a *around) latency(s record.Span) string {
 	return fmt.Sprintf("%s: p99 was %s, %s is usual.", how, diagnose.Span(p99), diagnose.Span(a.usual))
 }
 
+// collector says in how many of the windows the garbage collector ran, and for how
+// long.
 func (a *around) collector(s record.Span) string {
 	n := a.windows(s)
 	cycles := a.rec.Series(record.GCCycles, "", s).Values
@@ -129,6 +137,8 @@ func (a *around) collector(s record.Span) string {
 	return text + "."
 }
 
+// cpu says how busy the host was, with the kernel's run queue delay above a
+// millisecond.
 func (a *around) cpu(s record.Span) string {
 	busy, ok := a.sum(record.HostBusy, "", s)
 	cpus := a.most(record.HostCPUs, "", s)
@@ -144,14 +154,15 @@ func (a *around) cpu(s record.Span) string {
 	return text + "."
 }
 
+// quota reports a CPU quota that had run out; "" if the threads were not stopped.
 func (a *around) quota(s record.Span) string {
 	if stood, ok := a.sum(record.CgroupThrottled, "", s); ok && stood > 0 {
-		return fmt.Sprintf("The CPU quota had run out, and its threads stood still for %s.", diagnose.Span(stood))
+		return fmt.Sprintf("The CPU quota had run out, and its threads were stopped for %s.", diagnose.Span(stood))
 	}
 	return ""
 }
 
-// statement names the statement that the database worked on most.
+// statement names the statement that the database spent most time on.
 func (a *around) statement(s record.Span) string {
 	best, took := "", 0.0
 	for _, labels := range a.rec.Labels(record.StatementTime) {

@@ -8,7 +8,9 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// doing words what a request does, for "it ... at main.go:41".
+// doing words what a request does, for "it ... at main.go:41": in the past tense,
+// and without terms that a reader who never opened an execution trace would have to
+// look up.
 var doing = map[callstack.Wait]string{
 	callstack.Busy:         "ran on a CPU",
 	callstack.Queued:       "was ready to run, and waited for a CPU",
@@ -42,7 +44,7 @@ func does(w callstack.Wait, state record.ReqState) string {
 	case record.StateAssist:
 		return "helped the garbage collector, because it allocated memory"
 	case record.StateSTW:
-		return "stood still, because the runtime stopped all goroutines for a moment"
+		return "was stopped, because the runtime stopped all goroutines for a moment"
 	}
 	if text, ok := doing[w]; ok {
 		return text
@@ -50,10 +52,10 @@ func does(w callstack.Wait, state record.ReqState) string {
 	return "did what the trace does not show (unattributed)"
 }
 
-// states words what a goroutine did that a request waited for.
+// states words what a goroutine did while a request waited for it.
 var states = map[record.ReqState]string{
 	record.StateRunning: "was at work", record.StateRunnable: "waited for a CPU", record.StateAssist: "helped the garbage collector",
-	record.StateSTW: "stood still with all others", record.StateLock: "waited for a mutex", record.StateSync: "waited for other goroutines",
+	record.StateSTW: "was stopped with all others", record.StateLock: "waited for a mutex", record.StateSync: "waited for other goroutines",
 	record.StateChannel: "waited at a channel", record.StateSelect: "waited in a select", record.StateSleep: "slept",
 	record.StateNetwork: "waited for the network", record.StateSyscall: "was in a system call", record.StateOther: "waited",
 }

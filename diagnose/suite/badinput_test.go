@@ -59,7 +59,8 @@ func TestFramesAsBinariesGiveThem(t *testing.T) {
 
 // onlyPprof forgets what the probe and the host's own sources tell.
 func onlyPprof(b *Builder) *Builder {
-	for _, name := range []string{"/sched/gomaxprocs:threads", record.HostCPUs, record.HostBusy, record.ProcessUser, record.ProcessSystem, record.DBCPU,
+	for _, name := range []string{"/sched/gomaxprocs:threads", record.HostCPUs, record.HostBusy,
+		record.ProcessUser, record.ProcessSystem, record.DBCPU,
 		record.ProcessFDs, record.ProcessFDLimit, record.PoolMax, record.PoolInUse} {
 		b.Without(name)
 	}
@@ -142,7 +143,8 @@ func TestClockJumps(t *testing.T) {
 	rec, a := Idle().Open(t)
 	a.Align = record.Align{P50: time.Millisecond, P99: 2 * time.Second}
 	out, err := diagnose.Run(rec, a, suite.All())
-	if err != nil || len(out.Findings) != 0 || len(out.Notes) != 1 || out.Notes[0].Cause != "unstable-host" || out.Notes[0].Confidence != record.Low {
+	if err != nil || len(out.Findings) != 0 || len(out.Notes) != 1 || out.Notes[0].Cause != "unstable-host" ||
+		out.Notes[0].Confidence != record.Low {
 		t.Errorf("a clock that was set by 2 s: %+v, %v", out, err)
 	}
 }

@@ -18,11 +18,14 @@ import (
 // observed adds what the kernel and the container tell of a service whose host is
 // in order.
 func observed(b *Builder) *Builder {
-	for _, name := range []string{record.NetListenOverflows, record.NetRetransmits, record.NetSynRetransmits, record.SocketsRetransmits, record.TCPRetransmits,
-		record.SoftnetDropped, record.SoftnetSqueezed, record.CgroupThrottled, record.CgroupThrottles, record.ProcessMajorFaults, record.PressureMemory, record.HostSteal} {
+	for _, name := range []string{record.NetListenOverflows, record.NetRetransmits, record.NetSynRetransmits,
+		record.SocketsRetransmits, record.TCPRetransmits,
+		record.SoftnetDropped, record.SoftnetSqueezed, record.CgroupThrottled, record.CgroupThrottles,
+		record.ProcessMajorFaults, record.PressureMemory, record.HostSteal} {
 		b.Counter(name, "", 0)
 	}
-	for name, amount := range map[string]float64{record.NetOutSegments: 9e5, record.SocketsSegments: 4e5, record.SoftnetProcessed: 9e5, record.CgroupPeriods: 100} {
+	for name, amount := range map[string]float64{record.NetOutSegments: 9e5, record.SocketsSegments: 4e5,
+		record.SoftnetProcessed: 9e5, record.CgroupPeriods: 100} {
 		b.Counter(name, "", amount)
 	}
 	listen := record.Labels("listen", "127.0.0.1:80")
@@ -120,7 +123,8 @@ func finite(t *testing.T, name string, f record.Finding) {
 			t.Errorf("%s: %s rests on %+v", name, f.Cause, e)
 		}
 	}
-	if bad(f.Share) || bad(f.GainCeiling) || f.Share < 0 || f.Share > 1 || f.GainCeiling < 1 || strings.Contains(texts, "NaN") || strings.Contains(texts, "Inf") {
+	if bad(f.Share) || bad(f.GainCeiling) || f.Share < 0 || f.Share > 1 || f.GainCeiling < 1 ||
+		strings.Contains(texts, "NaN") || strings.Contains(texts, "Inf") {
 		t.Errorf("%s: %s explains %v, promises %v, and says %q", name, f.Cause, f.Share, f.GainCeiling, texts)
 	}
 }

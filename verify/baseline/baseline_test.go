@@ -36,7 +36,8 @@ func blocksOf(n int) (out []verify.Block) {
 
 func stored() Baseline {
 	return Baseline{
-		Saved: time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC), Redline: "v1", Side: "./cmd/svc (work tree)", Commit: revision.Commit{Hash: strings.Repeat("ab", 20), Branch: "main"},
+		Saved: time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC), Redline: "v1", Side: "./cmd/svc (work tree)",
+		Commit: revision.Commit{Hash: strings.Repeat("ab", 20), Branch: "main"},
 		Circumstances: Circumstances{
 			Host:       record.Host{OS: "linux", Arch: "amd64", Kernel: "6.1", CPUModel: "A", CPUs: 2, Memory: 8 << 30},
 			GOMAXPROCS: 2, Go: "go1.26.0", Scenario: "gateway", Hash: "0011", Duration: 2 * time.Second, Warmup: time.Second,
@@ -220,7 +221,8 @@ func FuzzParseBaseline(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if r := verify.DecideAgainst(b.Blocks, b.Blocks, verify.Rules{Metrics: verify.Metrics(false)}); r.Verdict == verify.Regression || r.Verdict == verify.Improvement {
+		if r := verify.DecideAgainst(b.Blocks, b.Blocks,
+			verify.Rules{Metrics: verify.Metrics(false)}); r.Verdict == verify.Regression || r.Verdict == verify.Improvement {
 			t.Errorf("a baseline against itself: %s (%s)", r.Verdict, r.Why)
 		}
 	})

@@ -18,8 +18,8 @@ import (
 	"github.com/redline-go/redline/service/guard"
 )
 
-// benchmark is one that is launched and compared by itself: a leaf of the tree
-// that b.Run makes, at one GOMAXPROCS.
+// benchmark is launched and compared on its own: a leaf of the tree that b.Run
+// makes, at one GOMAXPROCS.
 type benchmark struct {
 	pkg, name string // "Encode/big", as benchfmt has it
 	cpu       int    // of -cpu; 0 is the side's default
@@ -28,7 +28,7 @@ type benchmark struct {
 	same      [2][]launch // side a against itself
 }
 
-// launch is a measurement of a benchmark.
+// launch is one measurement of a benchmark, in one run of its binary.
 type launch struct {
 	result *benchfmt.Result
 	procs  int
@@ -45,7 +45,8 @@ func (b *benchmark) title() string {
 	return b.name
 }
 
-// pattern matches the benchmark alone.
+// pattern is the regular expression that matches this benchmark alone: go test
+// matches each element of a name apart, so each is anchored.
 func (b *benchmark) pattern() string {
 	parts := strings.Split("Benchmark"+b.name, "/")
 	for i, p := range parts {
@@ -70,15 +71,15 @@ type Missing struct {
 	Failed bool `json:"failed"`
 }
 
-// found lists the benchmarks of a side's package.
+// found is the result of running a side's package once.
 type found struct {
 	once    map[string]time.Duration // the time of one iteration, set-up included, by name
 	failed  map[string]string        // why, by name
 	aborted string                   // why not all could be found
 }
 
-// discover runs every benchmark once, on every side: that gives their names and
-// which fail, before anything is measured.
+// discover runs every benchmark once on every side, which gives their names (b.Run
+// computes them) and those that fail, before anything is measured.
 func discover(ctx context.Context, o Options, sides []*built) (list []*benchmark, missing []Missing, err error) {
 	packages := map[string]bool{}
 	for _, s := range sides {
@@ -108,7 +109,7 @@ func discover(ctx context.Context, o Options, sides []*built) (list []*benchmark
 	return list, missing, nil
 }
 
-// join returns the benchmarks that all sides have, and those that they have not.
+// join returns the benchmarks that all sides have, and those that some lack.
 func join(pkg string, o Options, sides []*built, by []found) (list []*benchmark, missing []Missing) {
 	names := map[string]bool{}
 	for i, f := range by {
@@ -148,8 +149,9 @@ func join(pkg string, o Options, sides []*built, by []found) (list []*benchmark,
 	return list, missing
 }
 
-// discover runs a package's benchmarks once. A panic ends the whole launch; the
-// functions that it left out are then launched one by one.
+// discover runs a package's benchmarks once. A panic ends the whole process, so the
+// functions that it kept from running are launched one by one: one broken benchmark
+// must not hide the others.
 func (b binary) discover(ctx context.Context, o Options) (found, error) {
 	f := found{once: map[string]time.Duration{}, failed: map[string]string{}}
 	// With one processor names carry no suffix that could be taken for their end.
@@ -158,6 +160,8 @@ func (b binary) discover(ctx context.Context, o Options) (found, error) {
 		return f, err
 	}
 	f.add(out)
+	// A benchmark that calls b.Fatal fails alone, and the others ran. A panic or a
+	// fatal error ends the process.
 	if out.err == nil || len(out.failed) > 0 && !strings.HasPrefix(out.reason, "panic") && !strings.HasPrefix(out.reason, "fatal") {
 		return f, nil
 	}
@@ -172,6 +176,8 @@ func (b binary) discover(ctx context.Context, o Options) (found, error) {
 		if f.knows(name) {
 			continue
 		}
+		// By -test.skip of the others, so that the user's own pattern stays in
+		// force.
 		others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 		out, err := b.launch(ctx, o.Bench, "-test.benchtime=1x", "-test.cpu=1", "-test.skip=^("+strings.Join(others, "|")+")$")
 		if err != nil {
@@ -185,8 +191,12 @@ func (b binary) discover(ctx context.Context, o Options) (found, error) {
 	return f, nil
 }
 
+// add notes the outcome of a launch. A benchmark that failed once is failed, even
+// if it has a result.
 func (f found) add(out launched) {
 	for _, r := range out.results {
+		// With one iteration the time includes set-up: Iters is 1, and sec/op times
+		// that is the whole run.
 		if sec, ok := r.Value("sec/op"); ok {
 			f.once[string(r.Name)] = time.Duration(sec * 1e9 * float64(r.Iters))
 		} else {
@@ -224,8 +234,8 @@ func (f found) knows(function string) bool {
 	return ok
 }
 
-// functions lists the benchmarks that the binary declares; none when it does not
-// get as far as to list them.
+// functions lists the benchmarks that the binary declares; none if it fails before
+// listing them, as an init that panics does.
 func (b binary) functions(ctx context.Context) (names []string, err error) {
 	cmd := exec.Command(b.path, "-test.list=^Benchmark")
 	cmd.Dir = b.dir

@@ -133,7 +133,8 @@ func BenchmarkRate(b *testing.B) {
 // compared is reported.
 func TestRevisions(t *testing.T) {
 	dir := module(t, map[string]string{
-		"codec/codec.go": codec, "codec/codec_test.go": strings.NewReplacer("RATE", "1000", "COST", "4000").Replace(codecTest), "codec/testdata/orders.txt": "1",
+		"codec/codec.go": codec, "codec/codec_test.go": strings.NewReplacer("RATE", "1000", "COST", "4000").
+					Replace(codecTest), "codec/testdata/orders.txt": "1",
 		"codec/old_test.go": "package codec\n\nimport \"testing\"\n\nfunc BenchmarkGone(b *testing.B) { for b.Loop() {} }\n",
 	})
 	commit(t, dir, "v1")
@@ -217,7 +218,8 @@ func checkMissing(t *testing.T, r *Report) {
 		{"shop/fresh", "", "a", "no benchmarks", false},
 	} {
 		if !slices.ContainsFunc(r.Missing, func(m Missing) bool {
-			return m.Package == want.Package && m.Name == want.Name && m.Side == want.Side && m.Failed == want.Failed && strings.Contains(m.Why, want.Why)
+			return m.Package == want.Package && m.Name == want.Name && m.Side == want.Side &&
+				m.Failed == want.Failed && strings.Contains(m.Why, want.Why)
 		}) {
 			t.Errorf("%+v is not told of in %+v", want, r.Missing)
 		}
@@ -243,7 +245,8 @@ func checkFiles(t *testing.T, out string, r *Report) {
 				t.Fatalf("%s: %v", name, reader.Result())
 			}
 			n++
-			if result.GetConfig("pkg") != "shop/codec" || result.GetConfig("goos") == "" || !strings.HasPrefix(result.GetConfig("commit"), r.Sides[i].Commit) {
+			if result.GetConfig("pkg") != "shop/codec" || result.GetConfig("goos") == "" ||
+				!strings.HasPrefix(result.GetConfig("commit"), r.Sides[i].Commit) {
 				t.Fatalf("%s: configuration %v", name, result.Config)
 			}
 		}
@@ -359,10 +362,11 @@ func TestInterrupted(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	dir := module(t, map[string]string{
-		"work_test.go":     waits,
-		"plain/plain.go":   "package plain\n",
-		"bad/bad_test.go":  "package bad\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) { missing() }\n",
-		"exit/x_test.go":   "package exit\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(3) }\n\nfunc BenchmarkX(b *testing.B) {}\n",
+		"work_test.go":    waits,
+		"plain/plain.go":  "package plain\n",
+		"bad/bad_test.go": "package bad\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) { missing() }\n",
+		"exit/x_test.go": "package exit\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\n" +
+			"func TestMain(m *testing.M) { os.Exit(3) }\n\nfunc BenchmarkX(b *testing.B) {}\n",
 		"noisy/n_test.go":  "package noisy\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) { if b.N > 1 { print(\"x\") } }\n",
 		"tagged/t_test.go": "//go:build fast\n\npackage tagged\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) {}\n",
 	})

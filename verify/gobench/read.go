@@ -17,7 +17,7 @@ const (
 	mostTail  = 64 << 10
 )
 
-// printed holds the contents of a launch's output.
+// printed is the parsed output of a launch.
 type printed struct {
 	results []*benchfmt.Result
 	units   benchfmt.UnitMetadataMap
@@ -25,7 +25,8 @@ type printed struct {
 	reason  string   // why the launch failed; empty when it did not
 }
 
-// filter keeps the lines of an output about benchmarks, in bounded memory.
+// filter keeps the lines of an output that are about benchmarks, in bounded memory:
+// a benchmark may log for every iteration.
 type filter struct {
 	kept    bytes.Buffer
 	lines   int
@@ -34,8 +35,10 @@ type filter struct {
 }
 
 // telling are the beginnings of lines that are kept.
-var telling = [][]byte{[]byte("Benchmark"), []byte("Unit "), []byte("--- FAIL: "), []byte("goos: "), []byte("goarch: "), []byte("pkg: "), []byte("cpu: ")}
+var telling = [][]byte{[]byte("Benchmark"), []byte("Unit "), []byte("--- FAIL: "), []byte("goos: "),
+	[]byte("goarch: "), []byte("pkg: "), []byte("cpu: ")}
 
+// Write never fails, and keeps what is left of a line until it ends.
 func (f *filter) Write(p []byte) (int, error) {
 	n := len(p)
 	_, _ = f.tail.Write(p)
@@ -45,6 +48,8 @@ func (f *filter) Write(p []byte) (int, error) {
 		if end >= 0 {
 			line = p[:end]
 		}
+		// A longer line is cut, and as a result line then fails to parse: better
+		// than an unbounded one.
 		f.partial = append(f.partial, line[:min(len(line), mostLine-len(f.partial))]...)
 		if end < 0 {
 			break
@@ -55,7 +60,7 @@ func (f *filter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// line takes the line that has ended. A nested failure is indented.
+// line takes a line that has ended. Failures of sub-benchmarks are indented.
 func (f *filter) line() {
 	line := f.partial
 	f.partial = f.partial[:0]
@@ -69,13 +74,13 @@ func (f *filter) line() {
 	}
 }
 
-// reported is the end of the output, for when the launch failed.
+// reported is the end of the output, kept for when the launch fails.
 func (f *filter) reported() string { return f.tail.text() }
 
 var failure = regexp.MustCompile(`^--- FAIL: Benchmark(\S+)`)
 
-// read takes the output apart. Lines that do not go on as they begin, because
-// the benchmark itself printed in their middle, are left out.
+// read parses the output. Result lines that do not continue as they begin, because
+// the benchmark printed in their middle, are dropped.
 func (f *filter) read() printed {
 	if len(f.partial) > 0 {
 		f.line()
@@ -96,8 +101,8 @@ func (f *filter) read() printed {
 	return out
 }
 
-// sound leaves values out that are no measurements, and repetitions of a unit,
-// of which the first counts; it reports whether the time is left.
+// sound drops values that are not finite, and repeated units, of which the first
+// counts; it reports whether a value is left.
 func sound(r *benchfmt.Result) bool {
 	seen := map[string]bool{}
 	r.Values = slices.DeleteFunc(r.Values, func(v benchfmt.Value) bool {
@@ -108,8 +113,9 @@ func sound(r *benchfmt.Result) bool {
 	return len(r.Values) > 0
 }
 
-// procs takes a name apart: "Encode/big-8" measured as "Encode/big" with 8
-// processors. ok is false when it is another benchmark's.
+// procs splits a printed name: "Encode/big-8" is "Encode/big" measured with 8
+// processors. ok is false if it is another benchmark's. A name that itself ends in
+// -8 is why the wanted name is needed.
 func procs(printed, name string) (n int, ok bool) {
 	rest, ok := strings.CutPrefix(printed, name)
 	if !ok {
@@ -135,6 +141,7 @@ type tail struct{ kept []byte }
 
 func (t *tail) Write(p []byte) (int, error) {
 	n := len(p)
+	// A single write may be longer than all that is kept.
 	p = p[max(0, len(p)-mostTail):]
 	t.kept = append(t.kept[max(0, len(t.kept)+len(p)-mostTail):], p...)
 	return n, nil

@@ -20,10 +20,12 @@ func TestRead(t *testing.T) {
 			}
 		}
 		out := f.read()
-		if len(out.results) != 2 || string(out.results[0].Name) != "A-8" || string(out.results[1].Name) != "F" || len(out.results[1].Values) != 1 {
+		if len(out.results) != 2 || string(out.results[0].Name) != "A-8" ||
+			string(out.results[1].Name) != "F" || len(out.results[1].Values) != 1 {
 			t.Fatalf("chunks of %d: %+v", chunk, out.results)
 		}
-		if !slices.Equal(out.failed, []string{"C/small", "C"}) || out.units.GetBetter("orders/s") != -1 || out.results[0].GetConfig("pkg") != "shop" {
+		if !slices.Equal(out.failed, []string{"C/small", "C"}) || out.units.GetBetter("orders/s") != -1 ||
+			out.results[0].GetConfig("pkg") != "shop" {
 			t.Errorf("chunks of %d: %+v", chunk, out)
 		}
 	}

@@ -21,7 +21,8 @@ const (
 
 // sqliteStack is the inner end of a stack inside SQLite.
 func sqliteStack(place string) []string {
-	return []string{step, "modernc.org/sqlite.(*conn).step", "database/sql.ctxDriverStmtQuery", "database/sql.(*DB).queryDC", "database/sql.(*DB).QueryContext", place}
+	return []string{step, "modernc.org/sqlite.(*conn).step", "database/sql.ctxDriverStmtQuery",
+		"database/sql.(*DB).queryDC", "database/sql.(*DB).QueryContext", place}
 }
 
 // onePool is a service whose requests queue for the one connection of SQLite, within
@@ -29,7 +30,8 @@ func sqliteStack(place string) []string {
 func onePool() *Builder {
 	b := New(8, 32*ms).CPU(2, 1.15, 1, 0.1, -1)
 	b.Sample(9200*ms, sqliteStack(listAt)...).Sample(800*ms, "encoding/json.Marshal", "shop/web.Show@web.go:12")
-	return b.Wait(record.StateRunning, 4*ms, 3).Wait(record.StateSelect, 27*ms, 1, "runtime.selectgo", pooled, "database/sql.(*DB).QueryContext", listAt).
+	return b.Wait(record.StateRunning, 4*ms, 3).Wait(record.StateSelect, 27*ms, 1, "runtime.selectgo", pooled,
+		"database/sql.(*DB).QueryContext", listAt).
 		Wait(record.StateRunnable, ms, 2)
 }
 
@@ -39,9 +41,11 @@ func TestSQLiteScan(t *testing.T) {
 	scan := record.SQLiteScan{Table: "sales", Rows: 30000, Columns: []string{"stall"}, Equal: []string{"stall"}}
 	b := onePool()
 	n := int64(b.Requests())
-	b.Asks(record.OperationQuery, sales, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN sales"}, scan)
+	b.Asks(record.OperationQuery, sales, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).
+		Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN sales"}, scan)
 	found := ExpectFirst(t, suite.All(), b, "db-slow-query").Findings
-	if f := found[0]; f.Where.Line != 40 || f.Share < 0.85 || f.GainCeiling < 1.5 || !strings.Contains(f.Remedy, "CREATE INDEX sales_stall ON sales (stall)") || !has(f, "SCAN sales") {
+	if f := found[0]; f.Where.Line != 40 || f.Share < 0.85 || f.GainCeiling < 1.5 || !strings.Contains(f.Remedy,
+		"CREATE INDEX sales_stall ON sales (stall)") || !has(f, "SCAN sales") {
 		t.Errorf("%+v", f)
 	}
 	for _, f := range found {
@@ -50,7 +54,8 @@ func TestSQLiteScan(t *testing.T) {
 		}
 	}
 	few := record.SQLiteScan{Table: "sales", Rows: 200, Columns: []string{"stall"}}
-	small := onePool().Asks(record.OperationQuery, sales, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN sales"}, few)
+	small := onePool().Asks(record.OperationQuery, sales, n, 31*ms, 20, Caller(1, 31*ms, sqliteStack(listAt)...)).
+		Within(3800*us, 0, 1).SQLite("wal").Plan([]string{"SCAN sales"}, few)
 	Expect(t, database.SlowQuery, small)
 	pool := Expect(t, database.PoolWait, small, "db-pool-wait at store.go:40")
 	if len(pool) == 1 && (strings.Contains(pool[0].Remedy, "Raise") || !strings.Contains(pool[0].Remedy, "one writer")) {
@@ -76,7 +81,8 @@ func TestSQLiteLongerThanTraces(t *testing.T) {
 // below which SQLite works, and nothing is said of its pool's size.
 func TestSQLiteWithoutHooks(t *testing.T) {
 	found := ExpectFirst(t, suite.All(), onePool(), "db-slow-query").Findings
-	if f := found[0]; f.Where.Line != 40 || f.Confidence == record.High || !strings.HasPrefix(f.Title, "92 % of the service's CPU is in SQLite below store.(*Store).List at store.go:40") || !has(f, "inferred") {
+	if f := found[0]; f.Where.Line != 40 || f.Confidence == record.High || !strings.HasPrefix(f.Title,
+		"92 % of the service's CPU is in SQLite below store.(*Store).List at store.go:40") || !has(f, "inferred") {
 		t.Errorf("%+v", f)
 	}
 	for _, f := range found {
@@ -84,7 +90,8 @@ func TestSQLiteWithoutHooks(t *testing.T) {
 			t.Errorf("%s: %s", f.Cause, f.Remedy)
 		}
 	}
-	b := onePool().Sample(20*time.Second, "modernc.org/sqlite/lib.Xsqlite3_prepare_v2", "modernc.org/sqlite.(*conn).prepareV2", "database/sql.(*DB).QueryContext", listAt)
+	b := onePool().Sample(20*time.Second, "modernc.org/sqlite/lib.Xsqlite3_prepare_v2",
+		"modernc.org/sqlite.(*conn).prepareV2", "database/sql.(*DB).QueryContext", listAt)
 	Expect(t, database.SlowQuery, b, "db-n-plus-one at store.go:40")
 }
 
@@ -93,10 +100,12 @@ func TestSQLiteWithoutHooks(t *testing.T) {
 func TestSQLiteRepeats(t *testing.T) {
 	for text, want := range map[string]string{"SELECT title FROM tracks WHERE album = ?": "db-n-plus-one at store.go:40", book: "db-unbatched-write at store.go:40"} {
 		b := onePool()
-		b.Asks(record.OperationQuery, text, 40*int64(b.Requests()), 90*us, 8, Caller(1, 90*us, sqliteStack(listAt)...)).Within(3600*us, 0, 40).SQLite("wal")
+		b.Asks(record.OperationQuery, text, 40*int64(b.Requests()), 90*us, 8, Caller(1, 90*us, sqliteStack(listAt)...)).
+			Within(3600*us, 0, 40).SQLite("wal")
 		Expect(t, database.NPlusOne, b, want)
 		once := onePool()
-		once.Asks(record.OperationQuery, text, int64(once.Requests()), 3600*us, 8, Caller(1, 90*us, sqliteStack(listAt)...)).Within(3600*us, 0, 1).SQLite("wal")
+		once.Asks(record.OperationQuery, text, int64(once.Requests()), 3600*us, 8,
+			Caller(1, 90*us, sqliteStack(listAt)...)).Within(3600*us, 0, 1).SQLite("wal")
 		Expect(t, database.NPlusOne, once)
 	}
 }
@@ -104,9 +113,11 @@ func TestSQLiteRepeats(t *testing.T) {
 // TestWriterLock: more requests within writing statements than SQLite lets write.
 func TestWriterLock(t *testing.T) {
 	writers := func(connections int, within time.Duration, journal string) *Builder {
-		b := New(connections, within+2*ms).CPU(2, 0.5, 0.3, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).Wait(record.StateRunning, 2*ms, 3)
+		b := New(connections, within+2*ms).CPU(2, 0.5, 0.3, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).
+			Wait(record.StateRunning, 2*ms, 3)
 		b.Wait(record.StateSleep, within, 3, sqliteStack(listAt)...)
-		return b.Asks(record.OperationExec, book, int64(b.Requests()), within, 1, Caller(1, within, sqliteStack(listAt)...)).Within(ms, within-ms, 1).SQLite(journal)
+		return b.Asks(record.OperationExec, book, int64(b.Requests()), within, 1,
+			Caller(1, within, sqliteStack(listAt)...)).Within(ms, within-ms, 1).SQLite(journal)
 	}
 	found := Expect(t, database.WriterLock, writers(16, 30*ms, "rollback"), "db-writer-lock at store.go:40")
 	if len(found) == 1 && (!strings.Contains(found[0].Remedy, "journal_mode=WAL") || found[0].Share < 0.8 || found[0].GainCeiling < 3) {
@@ -120,10 +131,12 @@ func TestWriterLock(t *testing.T) {
 	Expect(t, database.WriterLock, idle())                        // another database
 	// The busy handler is seen to sleep, in whatever state the trace has it, though no
 	// statement that writes takes long: the transaction begins with the lock.
-	polls := append([]string{"modernc.org/libc.sleepSyscall", "modernc.org/sqlite/lib._sqliteDefaultBusyCallback", "modernc.org/sqlite/lib._sqlite3InvokeBusyHandler"}, sqliteStack(listAt)...)
+	polls := append([]string{"modernc.org/libc.sleepSyscall", "modernc.org/sqlite/lib._sqliteDefaultBusyCallback",
+		"modernc.org/sqlite/lib._sqlite3InvokeBusyHandler"}, sqliteStack(listAt)...)
 	begins := New(16, 32*ms).CPU(2, 0.5, 0.3, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).Wait(record.StateRunning, 2*ms, 3).
 		Wait(record.StateSyscall, 30*ms, 1, polls...)
-	begins.Asks(record.OperationExec, book, int64(begins.Requests()), ms, 1, Caller(1, ms, sqliteStack(listAt)...)).Within(ms, 0, 1).SQLite("wal")
+	begins.Asks(record.OperationExec, book, int64(begins.Requests()), ms, 1, Caller(1, ms, sqliteStack(listAt)...)).
+		Within(ms, 0, 1).SQLite("wal")
 	found = Expect(t, database.WriterLock, begins, "db-writer-lock at store.go:40")
 	if len(found) == 1 && (found[0].Share < 0.8 || !has(found[0], "busy handler")) {
 		t.Errorf("%+v", found[0])
@@ -135,9 +148,11 @@ func TestWriterLock(t *testing.T) {
 func TestWriterLockInC(t *testing.T) {
 	service := func(connections int, begin time.Duration) *Builder {
 		b := New(connections, begin+6*ms).CPU(2, 0.3, 0.1, 0.1, -1).Sample(2*time.Second, sqliteStack(listAt)...).Wait(record.StateRunning, ms, 3)
-		b.Wait(record.StateSyscall, begin, 1, "github.com/mattn/go-sqlite3._Cfunc__sqlite3_step_row_internal", "github.com/mattn/go-sqlite3.(*SQLiteStmt).exec.func1")
+		b.Wait(record.StateSyscall, begin, 1, "github.com/mattn/go-sqlite3._Cfunc__sqlite3_step_row_internal",
+			"github.com/mattn/go-sqlite3.(*SQLiteStmt).exec.func1")
 		b.Asks(record.OperationExec, book, int64(b.Requests()), ms, 1, Caller(1, ms, sqliteStack(listAt)...)).Within(ms/2, ms/2, 1)
-		return b.Asks(record.OperationTransaction, "", int64(b.Requests()), begin, 0, Caller(1, begin, sqliteStack(listAt)...)).Within(0, begin, 1).SQLite("wal")
+		return b.Asks(record.OperationTransaction, "", int64(b.Requests()), begin, 0,
+			Caller(1, begin, sqliteStack(listAt)...)).Within(0, begin, 1).SQLite("wal")
 	}
 	found := Expect(t, database.WriterLock, service(16, 20*ms), "db-writer-lock at store.go:40")
 	if len(found) == 1 && (found[0].Where.SQL != "BEGIN" || found[0].Share < 0.7 || !has(found[0], "transaction to begin")) {
@@ -148,7 +163,8 @@ func TestWriterLockInC(t *testing.T) {
 
 // TestUnpreparedSQLite: SQLite's parser takes the CPU.
 func TestUnpreparedSQLite(t *testing.T) {
-	b := onePool().Sample(6*time.Second, "modernc.org/sqlite/lib.Xsqlite3_prepare_v2", "modernc.org/sqlite.(*conn).prepareV2", "database/sql.(*DB).QueryContext", listAt)
+	b := onePool().Sample(6*time.Second, "modernc.org/sqlite/lib.Xsqlite3_prepare_v2",
+		"modernc.org/sqlite.(*conn).prepareV2", "database/sql.(*DB).QueryContext", listAt)
 	Expect(t, database.Unprepared, b, "db-unprepared at store.go:40")
 	Expect(t, database.Unprepared, onePool())
 }

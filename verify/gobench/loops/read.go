@@ -1,4 +1,4 @@
-package gobench
+package loops
 
 import (
 	"context"
@@ -14,39 +14,57 @@ import (
 	"golang.org/x/tools/go/packages" // sources with their types, by the go command's own rules
 )
 
-// loop is a benchmark's measuring loop as its source has it.
-type loop struct {
-	function string         // of the declaration it is reached from: "BenchmarkEncode"
-	name     *regexp.Regexp // of the benchmarks that it may be, by the argument of b.Run
-	kind     loopKind
-	file     string
-	line     int
-	// dropped are results that the loop computes and never uses.
-	dropped []place
-	// before is timed work before the loop; inside prepares each iteration.
-	before, inside []place
+// Loop is a benchmark's measuring loop, as its source has it. Read makes them.
+type Loop struct {
+	function string // of the declaration it is reached from: "BenchmarkEncode"
+	// name matches the benchmarks that the loop may be of. The argument of b.Run may
+	// be computed, and then any name fits.
+	name *regexp.Regexp
+	Kind Kind
+	File string
+	Line int
+	// Dropped are results that the loop computes and never uses; of Counted only.
+	Dropped []Place
+	// Before is timed work before the loop, not of Kept; Inside prepares each
+	// iteration.
+	Before, Inside []Place
 }
 
-// place is a piece of source.
-type place struct {
-	file     string
-	from, to int // lines
-	text     string
+// Of reports whether the loop may be that of a benchmark: of a declared function
+// ("BenchmarkEncode") and with a name as benchfmt has it ("Encode/big"). Several
+// loops may be, where names are computed.
+func (l Loop) Of(function, name string) bool {
+	return l.function == function && l.name.MatchString(name)
 }
 
-func (p place) String() string { return fmt.Sprintf("%s:%d", filepath.Base(p.file), p.from) }
+// Where words the loop's place: "codec_test.go:12".
+func (l Loop) Where() string { return Place{File: l.File, From: l.Line}.String() }
 
-type loopKind int
+// Place is a piece of source: File as the compiler names it, lines from From to To,
+// and the call in it as Text ("codec.Encode"); empty if there is none.
+type Place struct {
+	File     string
+	From, To int
+	Text     string
+}
 
+func (p Place) String() string { return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.From) }
+
+// Kind is what counts a loop's iterations.
+type Kind int
+
+// Kinds of loops.
 const (
-	countLoop    loopKind = iota // up to b.N
-	keepLoop                     // b.Loop: keeps results alive and times the loop alone
-	parallelLoop                 // pb.Next in b.RunParallel
+	Counted  Kind = iota // up to b.N
+	Kept                 // b.Loop: keeps results alive and times the loop alone
+	Parallel             // pb.Next in b.RunParallel
 )
 
-// readSources finds the measuring loops of packages' tests. Packages that cannot
-// be read are left out, and their errors reported.
-func readSources(ctx context.Context, dir, tags string, patterns []string) (loops map[string][]loop, err error) {
+// Read finds the measuring loops in packages' tests, by the import path of
+// the package under test. Packages that cannot be read are left out; the error is
+// for none at all. Types are needed, not only syntax: what a *testing.B is, and
+// what a call returns, is not in the text.
+func Read(ctx context.Context, dir, tags string, patterns []string) (loops map[string][]Loop, err error) {
 	config := &packages.Config{
 		Context: ctx, Dir: dir, Tests: true,
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedForTest |
@@ -59,8 +77,9 @@ func readSources(ctx context.Context, dir, tags string, patterns []string) (loop
 	if err != nil {
 		return nil, fmt.Errorf("read the sources: %w", err)
 	}
-	loops = map[string][]loop{}
+	loops = map[string][]Loop{}
 	for _, p := range list {
+		// Only packages as compiled for their tests have the _test.go files.
 		if p.ForTest == "" || p.TypesInfo == nil {
 			continue
 		}
@@ -75,7 +94,7 @@ func readSources(ctx context.Context, dir, tags string, patterns []string) (loop
 		for _, f := range r.declared {
 			if f.Recv == nil && strings.HasPrefix(f.Name.Name, "Benchmark") && strings.HasSuffix(r.file(f), "_test.go") {
 				r.function = f.Name.Name
-				var pending []place
+				var pending []Place
 				r.block(f.Body, strings.TrimPrefix(f.Name.Name, "Benchmark"), &pending, 0)
 			}
 		}
@@ -84,23 +103,23 @@ func readSources(ctx context.Context, dir, tags string, patterns []string) (loop
 	return loops, nil
 }
 
-// reader walks the benchmarks of a package.
+// reader walks the benchmarks of a package and collects their loops in found.
 type reader struct {
 	set      *token.FileSet
 	info     *types.Info
 	declared map[types.Object]*ast.FuncDecl
 	function string
-	found    []loop
+	found    []Loop
 }
 
 func (r *reader) file(n ast.Node) string { return r.set.Position(n.Pos()).Filename }
 
-func (r *reader) place(n ast.Node) place {
+func (r *reader) place(n ast.Node) Place {
 	from, to := r.set.Position(n.Pos()), r.set.Position(n.End())
-	return place{from.Filename, from.Line, to.Line, r.words(n)}
+	return Place{from.Filename, from.Line, to.Line, r.words(n)}
 }
 
-// words names the call in a piece of source.
+// words names the first call in a piece of source; "" if there is none.
 func (r *reader) words(n ast.Node) string {
 	text := ""
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -114,12 +133,14 @@ func (r *reader) words(n ast.Node) string {
 	return text
 }
 
-// deepest bounds how far helpers are followed.
+// deepest bounds how far helpers are followed; a recursive helper would be followed
+// for ever.
 const deepest = 8
 
-// block walks statements in the order in which they run; pending is what has
-// been timed so far and would be in the loop's figure.
-func (r *reader) block(n ast.Node, name string, pending *[]place, depth int) {
+// block walks statements in the order in which they run; pending is what has been
+// timed so far and would be in the loop's figure. Branches are all walked, as if
+// all ran.
+func (r *reader) block(n ast.Node, name string, pending *[]Place, depth int) {
 	if depth > deepest {
 		return
 	}
@@ -135,7 +156,7 @@ func (r *reader) block(n ast.Node, name string, pending *[]place, depth int) {
 			}
 		case *ast.RangeStmt:
 			if r.isN(n.X) {
-				r.loop(n, n.Body, countLoop, name, *pending)
+				r.loop(n, n.Body, Counted, name, *pending)
 				return false
 			}
 			if !r.mentionsB(n.Body) {
@@ -152,10 +173,12 @@ func (r *reader) block(n ast.Node, name string, pending *[]place, depth int) {
 	})
 }
 
-// call judges a call outside of the loop, and reports whether to look into it.
-func (r *reader) call(call *ast.CallExpr, name string, pending *[]place, depth int) bool {
+// call handles a call outside of the loop, and reports whether to look into its
+// arguments. Timers reset what is pending; what takes the *testing.B is followed.
+func (r *reader) call(call *ast.CallExpr, name string, pending *[]Place, depth int) bool {
 	if method, ok := r.method(call, "B"); ok {
 		switch method {
+		// What came before is not in the figure any more.
 		case "ResetTimer", "StopTimer":
 			*pending = nil
 		case "Run":
@@ -192,6 +215,8 @@ func (r *reader) sub(call *ast.CallExpr, name string, depth int) {
 	part := "[^/]+(/[^/]+)*" // computed: any
 	if tv := r.info.Types[call.Args[0]]; tv.Value != nil {
 		if text, err := strconv.Unquote(tv.Value.ExactString()); err == nil {
+			// As package testing rewrites names: spaces become underscores,
+			// repeated names get #01.
 			part = regexp.QuoteMeta(strings.ReplaceAll(text, " ", "_")) + `(#\d+)?`
 		}
 	}
@@ -208,7 +233,7 @@ func (r *reader) sub(call *ast.CallExpr, name string, depth int) {
 		}
 	}
 	if body != nil {
-		r.block(body, name+"/"+part, new([]place), depth+1)
+		r.block(body, name+"/"+part, new([]Place), depth+1)
 	}
 }
 
@@ -230,7 +255,8 @@ func (r *reader) helper(call *ast.CallExpr) *ast.FuncDecl {
 	return nil
 }
 
-// is reports whether an expression is a *testing.B, or name's type of testing.
+// is reports whether an expression is a pointer to a type of package testing, such
+// as B.
 func (r *reader) is(e ast.Expr, name string) bool {
 	p, ok := r.info.TypeOf(e).(*types.Pointer)
 	if !ok {
@@ -259,21 +285,23 @@ func (r *reader) isN(e ast.Expr) bool {
 }
 
 // counts reports whether a condition is that of a measuring loop.
-func (r *reader) counts(cond ast.Expr) (loopKind, bool) {
+func (r *reader) counts(cond ast.Expr) (Kind, bool) {
 	switch c := ast.Unparen(cond).(type) {
 	case *ast.BinaryExpr:
-		return countLoop, r.isN(c.X) || r.isN(c.Y)
+		return Counted, r.isN(c.X) || r.isN(c.Y)
 	case *ast.CallExpr:
 		if m, ok := r.method(c, "B"); ok && m == "Loop" {
-			return keepLoop, true
+			return Kept, true
 		}
 		if m, ok := r.method(c, "PB"); ok && m == "Next" {
-			return parallelLoop, true
+			return Parallel, true
 		}
 	}
 	return 0, false
 }
 
+// mentionsB reports whether a loop uses the *testing.B: it may then contain the
+// measuring loop, and is not set-up.
 func (r *reader) mentionsB(n ast.Node) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if e, ok := n.(*ast.Ident); ok && r.info.TypeOf(e) != nil && r.is(e, "B") {
@@ -284,19 +312,22 @@ func (r *reader) mentionsB(n ast.Node) (found bool) {
 	return found
 }
 
-// loop notes a measuring loop.
-func (r *reader) loop(n ast.Node, body *ast.BlockStmt, kind loopKind, name string, pending []place) {
+// loop records a measuring loop with its traps. b.Loop needs neither check: it
+// keeps results alive and starts the timer itself (package testing, Go 1.24).
+func (r *reader) loop(n ast.Node, body *ast.BlockStmt, kind Kind, name string, pending []Place) {
 	if !strings.HasPrefix(name, "^") {
 		name = "^" + regexp.QuoteMeta(name)
 	}
 	at := r.place(n)
-	l := loop{function: r.function, name: regexp.MustCompile(name + "$"), kind: kind, file: at.file, line: at.from}
-	if kind == countLoop {
-		l.dropped = r.unused(body)
+	l := Loop{function: r.function, name: regexp.MustCompile(name + "$"), Kind: kind, File: at.File, Line: at.From}
+	// b.Loop keeps results alive by itself, and pb.Next hands the body to goroutines
+	// whose time an empty loop's does not resemble.
+	if kind == Counted {
+		l.Dropped = r.unused(body)
 	}
-	if kind != keepLoop {
-		l.before = append([]place(nil), pending...)
+	if kind != Kept {
+		l.Before = append([]Place(nil), pending...)
 	}
-	l.inside = r.prepares(n, body)
+	l.Inside = r.prepares(n, body)
 	r.found = append(r.found, l)
 }

@@ -1,4 +1,4 @@
-package gobench
+package loops
 
 import (
 	"go/ast"
@@ -9,10 +9,12 @@ import (
 )
 
 // unused returns the results that a loop computes and never uses: calls as
-// statements, assignments to blanks, and to variables that are only assigned.
-func (r *reader) unused(body *ast.BlockStmt) (all []place) {
+// statements, assignments to blanks, and to variables that are only assigned. The
+// compiler may then remove inlined work altogether, and the loop measures nothing.
+func (r *reader) unused(body *ast.BlockStmt) (all []Place) {
 	ast.Inspect(body, func(s ast.Node) bool {
 		switch s := s.(type) {
+		// What another function does with its results is its own matter.
 		case *ast.FuncLit, *ast.GoStmt, *ast.DeferStmt:
 			return false
 		case *ast.ExprStmt:
@@ -51,6 +53,8 @@ func (r *reader) forgotten(left ast.Expr) bool {
 	}
 	object := r.info.ObjectOf(id)
 	v, ok := object.(*types.Var)
+	// A field or a package variable outlives the loop: the compiler must keep what
+	// is stored there.
 	if !ok || v.IsField() || v.Pkg() == nil || v.Parent() == v.Pkg().Scope() {
 		return false
 	}
@@ -94,13 +98,15 @@ func (r *reader) reads(object types.Object) (read bool) {
 	return read
 }
 
-// constructor matches the names of functions that make a benchmark's input.
-var constructor = regexp.MustCompile(`(?i)^(new|make|set_?up|prepare|generate|gen|build|create|random|rand|load|readfile|fixture|mock|sample)`)
+// constructor matches the names of functions that make a benchmark's input. Names
+// are a guess, so a trap also needs the profile's share (insideSetUp).
+var constructor = regexp.MustCompile(
+	`(?i)^(new|make|set_?up|prepare|generate|gen|build|create|random|rand|load|readfile|fixture|mock|sample)`)
 
-// prepares returns the value that a loop makes anew in every iteration though it does not
-// depend on it, and then works on: x := newThing(size); x.Do(). Benchmarks of the
-// constructor itself are left alone.
-func (r *reader) prepares(n ast.Node, body *ast.BlockStmt) (all []place) {
+// prepares returns the values that a loop makes anew in every iteration though they
+// do not depend on it, and then works on: x := newThing(size); x.Do(). Benchmarks
+// of the constructor itself are left alone.
+func (r *reader) prepares(n ast.Node, body *ast.BlockStmt) (all []Place) {
 	for i, s := range body.List {
 		a, ok := s.(*ast.AssignStmt)
 		if !ok || a.Tok != token.DEFINE || len(a.Rhs) != 1 {
@@ -120,6 +126,8 @@ func (r *reader) prepares(n ast.Node, body *ast.BlockStmt) (all []place) {
 	return all
 }
 
+// constructs reports whether a call makes input, by its name; not if the benchmark
+// is named after it.
 func (r *reader) constructs(call *ast.CallExpr) bool {
 	name := ""
 	switch f := ast.Unparen(call.Fun).(type) {
@@ -128,14 +136,15 @@ func (r *reader) constructs(call *ast.CallExpr) bool {
 	case *ast.SelectorExpr:
 		name = f.Sel.Name
 	}
+	// A conversion is a call by syntax only.
 	if r.info.Types[call.Fun].IsType() || !constructor.MatchString(name) {
 		return false
 	}
 	return !strings.Contains(strings.ToLower(r.function), strings.ToLower(name))
 }
 
-// dependsOn reports whether an expression uses a variable that is declared in the
-// loop: then it differs from iteration to iteration.
+// dependsOn reports whether an expression uses a variable declared in the loop, and
+// so differs from iteration to iteration.
 func (r *reader) dependsOn(e ast.Expr, n ast.Node) (depends bool) {
 	ast.Inspect(e, func(x ast.Node) bool {
 		if id, ok := x.(*ast.Ident); ok {
@@ -148,14 +157,15 @@ func (r *reader) dependsOn(e ast.Expr, n ast.Node) (depends bool) {
 	return depends
 }
 
-// worksOn reports whether a statement calls something with the made value, other
-// than to close it.
+// worksOn reports whether a statement passes the made value to a call, other than
+// to close it.
 func (r *reader) worksOn(s ast.Stmt, made []ast.Expr) (works bool) {
 	ast.Inspect(s, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
 			return true
 		}
+		// Closing what was made belongs to making it: it is no work.
 		if f, ok := call.Fun.(*ast.SelectorExpr); ok && (f.Sel.Name == "Close" || f.Sel.Name == "Stop" || f.Sel.Name == "Free") {
 			return true
 		}
