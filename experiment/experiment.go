@@ -84,7 +84,7 @@ var folders = []string{"micro", "serving", "storage"}
 // the 99th percentile of its requests, is read as p99-sec/op.
 var metrics = []string{
 	"sec/op", "p99-sec/op", "B/op", "allocs/op", "B/answer",
-	"B/conn", "conns/op", "failed/op", "cycles/op", "assist-sec/op", "pause-sec/op", "cpu-sec/op",
+	"B/conn", "conns/op", "failed/op", "cycles/op", "assist-sec/op", "cpu-sec/op",
 }
 
 // Find returns the experiments of the suite that have one of the IDs, or are of a claim
