@@ -29,7 +29,8 @@ func labCommand() *cobra.Command {
 		Short: "Settle well-known tuning claims on this machine",
 		Long: `lab measures what reports on tuning Go services claim: each claim as an experiment
 that compares a baseline with the tuned form in interleaved rounds, by the rules of
-redline bench. Its verdict is confirmed, smaller, no effect, reversed, or inconclusive.
+redline bench. Its verdict is confirmed, smaller, no effect, reversed, inconclusive, or
+not applicable where it cannot be tried on this machine.
 
 It needs a checkout of redline and the go command. docs/claims.md holds all claims with
 the verdicts of one machine.`,
@@ -229,7 +230,11 @@ func undecided(chosen []experiment.Experiment, results experiment.Results) error
 
 func printResult(w io.Writer, r experiment.Result) {
 	inert.Fprintf(w, "%-22s %s: %s\n", r.ID, strings.ToUpper(string(r.Verdict)), r.Why)
-	inert.Fprintf(w, "%-22s %s: %s in %s%s\n", "", r.Title, experiment.GainText(r.Gain), r.Metric, within("; claimed: ", r.Claimed))
+	measured := "not measured"
+	if r.Estimate != 0 {
+		measured = experiment.GainText(r.Gain) + " in " + r.Metric
+	}
+	inert.Fprintf(w, "%-22s %s: %s%s\n", "", r.Title, measured, within("; claimed: ", r.Claimed))
 }
 
 // unknownExperiment adds what was probably meant.

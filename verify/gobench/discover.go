@@ -69,12 +69,15 @@ type Missing struct {
 	Why     string `json:"why"`
 	// Failed says that it is there and fails; such a session does not pass.
 	Failed bool `json:"failed"`
+	// Skipped says that it is there and skips itself; Why is its reason.
+	Skipped bool `json:"skipped,omitempty"`
 }
 
 // found is the result of running a side's package once.
 type found struct {
 	once    map[string]time.Duration // the time of one iteration, set-up included, by name
 	failed  map[string]string        // why, by name
+	skipped map[string]string        // its reason, by name
 	aborted string                   // why not all could be found
 }
 
@@ -116,6 +119,10 @@ func join(pkg string, o Options, sides []*built, by []found) (list []*benchmark,
 		for name := range f.once {
 			names[name] = true
 		}
+		for name, why := range f.skipped {
+			names[name] = true
+			missing = append(missing, Missing{Package: pkg, Name: name, Side: sides[i].name, Why: why, Skipped: true})
+		}
 		for name, why := range f.failed {
 			missing = append(missing, Missing{Package: pkg, Name: name, Side: sides[i].name, Why: why, Failed: true})
 		}
@@ -127,7 +134,8 @@ func join(pkg string, o Options, sides []*built, by []found) (list []*benchmark,
 		everywhere := true
 		for i, f := range by {
 			_, ok := f.once[name]
-			if _, failed := f.failed[name]; !ok && !failed {
+			_, failed := f.failed[name]
+			if _, skipped := f.skipped[name]; !ok && !failed && !skipped {
 				missing = append(missing, Missing{Package: pkg, Name: name, Side: sides[i].name, Why: "does not exist"})
 			}
 			everywhere = everywhere && ok
@@ -153,9 +161,11 @@ func join(pkg string, o Options, sides []*built, by []found) (list []*benchmark,
 // functions that it kept from running are launched one by one: one broken benchmark
 // must not hide the others.
 func (b binary) discover(ctx context.Context, o Options) (found, error) {
-	f := found{once: map[string]time.Duration{}, failed: map[string]string{}}
-	// With one processor names carry no suffix that could be taken for their end.
-	out, err := b.launch(ctx, o.Bench, "-test.benchtime=1x", "-test.cpu=1")
+	f := found{once: map[string]time.Duration{}, failed: map[string]string{}, skipped: map[string]string{}}
+	// With one processor names carry no suffix that could be taken for their end. Why one
+	// is skipped is printed with -test.v alone.
+	args := []string{"-test.benchtime=1x", "-test.cpu=1", "-test.v"}
+	out, err := b.launch(ctx, o.Bench, args...)
 	if err != nil {
 		return f, err
 	}
@@ -179,7 +189,7 @@ func (b binary) discover(ctx context.Context, o Options) (found, error) {
 		// By -test.skip of the others, so that the user's own pattern stays in
 		// force.
 		others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
-		out, err := b.launch(ctx, o.Bench, "-test.benchtime=1x", "-test.cpu=1", "-test.skip=^("+strings.Join(others, "|")+")$")
+		out, err := b.launch(ctx, o.Bench, slices.Concat(args, []string{"-test.skip=^(" + strings.Join(others, "|") + ")$"})...)
 		if err != nil {
 			return f, err
 		}
@@ -206,12 +216,13 @@ func (f found) add(out launched) {
 	for _, name := range out.failed {
 		// Of a failing sub-benchmark the function fails too: the leaf is reported.
 		if !f.fails(name) {
-			f.failed[name] = out.reason
+			f.failed[name] = cmp.Or(out.said[name], out.reason)
 		}
 	}
 	for name := range f.failed {
 		delete(f.once, name)
 	}
+	maps.Copy(f.skipped, out.skipped)
 }
 
 // fails reports whether the benchmark or one below it is known to fail.
@@ -227,7 +238,7 @@ func (f found) fails(name string) bool {
 // knows reports whether a function ran to its end.
 func (f found) knows(function string) bool {
 	short := strings.TrimPrefix(function, "Benchmark")
-	if f.fails(short) {
+	if _, skipped := f.skipped[short]; skipped || f.fails(short) {
 		return true
 	}
 	_, ok := f.once[short]

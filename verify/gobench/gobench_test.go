@@ -150,6 +150,7 @@ import "testing"
 
 func BenchmarkNew(b *testing.B) { for b.Loop() {} }
 func BenchmarkAPanic(b *testing.B) { panic("no such order") }
+func BenchmarkSkips(b *testing.B) { b.Run("here", func(b *testing.B) { b.Skip("no ring of the kernel") }) }
 func BenchmarkFails(b *testing.B) { b.Run("late", func(b *testing.B) { b.Error("wrong sum") }) }
 `,
 		"fresh/fresh_test.go": "package fresh\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) { for b.Loop() {} }\n",
@@ -213,18 +214,19 @@ func BenchmarkFails(b *testing.B) { b.Run("late", func(b *testing.B) { b.Error("
 func checkMissing(t *testing.T, r *Report) {
 	t.Helper()
 	for _, want := range []Missing{
-		{"shop/codec", "Gone", "b", "does not exist", false}, {"shop/codec", "New", "a", "does not exist", false},
-		{"shop/codec", "APanic", "b", "no such order", true}, {"shop/codec", "Fails/late", "b", "FAIL", true},
-		{"shop/fresh", "", "a", "no benchmarks", false},
+		{Package: "shop/codec", Name: "Gone", Side: "b", Why: "does not exist"}, {Package: "shop/codec", Name: "New", Side: "a", Why: "does not exist"},
+		{Package: "shop/codec", Name: "APanic", Side: "b", Why: "no such order", Failed: true}, {Package: "shop/codec", Name: "Fails/late", Side: "b", Why: "FAIL", Failed: true},
+		{Package: "shop/codec", Name: "Skips/here", Side: "b", Why: "no ring of the kernel", Skipped: true},
+		{Package: "shop/fresh", Side: "a", Why: "no benchmarks"},
 	} {
 		if !slices.ContainsFunc(r.Missing, func(m Missing) bool {
 			return m.Package == want.Package && m.Name == want.Name && m.Side == want.Side &&
-				m.Failed == want.Failed && strings.Contains(m.Why, want.Why)
+				m.Failed == want.Failed && m.Skipped == want.Skipped && strings.Contains(m.Why, want.Why)
 		}) {
 			t.Errorf("%+v is not told of in %+v", want, r.Missing)
 		}
 	}
-	if len(r.Missing) != 5 {
+	if len(r.Missing) != 7 {
 		t.Errorf("missing: %+v", r.Missing)
 	}
 }

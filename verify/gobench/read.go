@@ -21,8 +21,10 @@ const (
 type printed struct {
 	results []*benchfmt.Result
 	units   benchfmt.UnitMetadataMap
-	failed  []string // benchmarks, without "Benchmark" and without GOMAXPROCS
-	reason  string   // why the launch failed; empty when it did not
+	failed  []string          // benchmarks, without "Benchmark" and without GOMAXPROCS
+	said    map[string]string // why one failed, by its name; only a launch with -test.v tells
+	skipped map[string]string // why one was skipped, likewise
+	reason  string            // why the launch failed; empty when it did not
 }
 
 // filter keeps the lines of an output that are about benchmarks, in bounded memory:
@@ -31,12 +33,13 @@ type filter struct {
 	kept    bytes.Buffer
 	lines   int
 	partial []byte
+	said    []byte // the last message of the benchmark under way; nil without -test.v
 	tail    tail
 }
 
 // telling are the beginnings of lines that are kept.
-var telling = [][]byte{[]byte("Benchmark"), []byte("Unit "), []byte("--- FAIL: "), []byte("goos: "),
-	[]byte("goarch: "), []byte("pkg: "), []byte("cpu: ")}
+var telling = [][]byte{[]byte("Benchmark"), []byte("Unit "), []byte("--- FAIL: "), []byte("--- SKIP: "),
+	[]byte("goos: "), []byte("goarch: "), []byte("pkg: "), []byte("cpu: ")}
 
 // Write never fails, and keeps what is left of a line until it ends.
 func (f *filter) Write(p []byte) (int, error) {
@@ -60,12 +63,21 @@ func (f *filter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// line takes a line that has ended. Failures of sub-benchmarks are indented.
+// line takes the line that has ended. A nested failure is indented. With -test.v, where a
+// benchmark's name stands alone before what it logs, its end comes last: the last message
+// before that is the reason, and is put behind it.
 func (f *filter) line() {
 	line := f.partial
 	f.partial = f.partial[:0]
-	if trimmed := bytes.TrimLeft(line, " "); bytes.HasPrefix(trimmed, []byte("--- FAIL: ")) {
-		line = trimmed
+	trimmed := bytes.TrimLeft(line, " ")
+	switch {
+	case bytes.HasPrefix(trimmed, []byte("--- FAIL: ")) || bytes.HasPrefix(trimmed, []byte("--- SKIP: ")):
+		line = append(slices.Clone(trimmed), f.said...)
+		f.said = nil
+	case bare.Match(line):
+		f.said = []byte{}
+	case f.said != nil && len(line)-len(trimmed) == 4: // deeper are a message's further lines
+		f.said = append(f.said[:0], line[3:]...)
 	}
 	if f.lines < mostLines && slices.ContainsFunc(telling, func(t []byte) bool { return bytes.HasPrefix(line, t) }) {
 		f.lines++
@@ -77,7 +89,12 @@ func (f *filter) line() {
 // reported is the end of the output, kept for when the launch fails.
 func (f *filter) reported() string { return f.tail.text() }
 
-var failure = regexp.MustCompile(`^--- FAIL: Benchmark(\S+)`)
+var (
+	failure = regexp.MustCompile(`^--- FAIL: Benchmark(\S+)(.*)`)
+	// skipping is a benchmark's end by Skip, with the place and the reason that it logged.
+	skipping = regexp.MustCompile(`^--- SKIP: Benchmark(\S+)(?: \S+\.go:\d+:)?(.*)`)
+	bare     = regexp.MustCompile(`^Benchmark\S+$`)
+)
 
 // read parses the output. Result lines that do not continue as they begin, because
 // the benchmark printed in their middle, are dropped.
@@ -85,10 +102,16 @@ func (f *filter) read() printed {
 	if len(f.partial) > 0 {
 		f.line()
 	}
-	var out printed
+	out := printed{said: map[string]string{}, skipped: map[string]string{}}
 	for line := range bytes.Lines(f.kept.Bytes()) {
 		if m := failure.FindSubmatch(line); m != nil {
 			out.failed = append(out.failed, string(m[1]))
+			if len(m[2]) > 0 {
+				out.said[string(m[1])] = excerpt(string(line))
+			}
+		}
+		if m := skipping.FindSubmatch(line); m != nil {
+			out.skipped[string(m[1])] = excerpt(string(m[2]))
 		}
 	}
 	reader := benchfmt.NewReader(&f.kept, "output")

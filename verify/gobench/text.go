@@ -1,6 +1,7 @@
 package gobench
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path"
@@ -86,6 +87,9 @@ func (m Missing) words() string {
 	}
 	if m.Failed {
 		return fmt.Sprintf("FAILED on side %s: %s: %s", m.Side, what, m.Why)
+	}
+	if m.Skipped {
+		return fmt.Sprintf("skipped on side %s: %s (%s)", m.Side, what, cmp.Or(m.Why, "no reason given"))
 	}
 	return fmt.Sprintf("not compared: %s %s (side %s)", what, m.Why, m.Side)
 }
