@@ -15,11 +15,11 @@ var storage = []Experiment{
 		Folder: "storage", Benchmark: "KeptConnections", Metric: "sec/op", Same: "each caller compares what it reads",
 		Expect: "better by much: the default closes what a burst opened, and the next one dials and logs in again",
 		Safety: "200 is more than most servers can run at once, and ten services with 200 each are 2,000."},
-	sizeOf("1", "PoolOf1", "worse where the database has more than one core"),
-	sizeOf("2", "PoolOf2", "no worse on two cores, which the callers use, too"),
-	sizeOf("4", "PoolOf4", "no worse, or better: as many as keep two cores busy while answers travel"),
-	sizeOf("8", "PoolOf8", "no worse, or better"),
-	sizeOf("16", "PoolOf16", "no worse: beyond the knee a connection more is a process more"),
+	sizeOf("1", "PoolOf1", "better where the database has more than one core"),
+	sizeOf("2", "PoolOf2", "little on two cores, which the callers use, too"),
+	sizeOf("4", "PoolOf4", "no gain: four keep two cores busy while answers travel"),
+	sizeOf("8", "PoolOf8", "no gain, or worse: beyond the knee a connection more is a process more"),
+	sizeOf("16", "PoolOf16", "no gain, or worse"),
 	{ID: "A-pgx-reuse", Claim: "A-pgx-reuse", Title: "a connection from a pool against one per call",
 		Baseline: "connect, log in, one query, close", Tuned: "pgxpool, one query",
 		Folder: "storage", Benchmark: "Reuse", Metric: "sec/op", Same: "each answer is compared",
@@ -56,13 +56,13 @@ var storage = []Experiment{
 		Safety: "Little's law takes the service time without queueing: measured under load it holds the wait, and the size grows with it."},
 }
 
-// sizeOf is a step of the sweep over the pool's size. The knee is the smallest size that is
-// no worse than a connection for each caller.
+// sizeOf is a step of the sweep over the pool's size. The knee is the smallest size over which
+// a connection for each caller gains nothing.
 func sizeOf(size, benchmark, expect string) Experiment {
-	return Experiment{ID: "A-db-pool." + size, Claim: "A-db-pool", Title: "a pool of " + size + " against one of 64, for 64 callers",
-		Baseline: "a connection kept for each caller", Tuned: size + " kept for all",
+	return Experiment{ID: "A-db-pool." + size, Claim: "A-db-pool", Title: "a connection for each of 64 callers against a pool of " + size,
+		Baseline: size + " kept for all, of 64 callers", Tuned: "64 kept, as the claimed 200 would",
 		Folder: "storage", Benchmark: benchmark, Metric: "sec/op", Same: "each caller compares what it reads", Expect: expect,
-		Safety: "A small pool turns one slow statement into a wait for all."}
+		Safety: "Too small a pool turns one slow statement into a wait for all: count the time that a connection is held, not only the query's."}
 }
 
 // ofBatch is a way to insert many rows.

@@ -39,7 +39,7 @@ func bounded(connections float64) int {
 func BenchmarkPoolFormula(b *testing.B) {
 	dsn := accounts(b)
 	size := micro.Of(demand.byReport, demand.byLittle)(measure(b, dsn))
-	read := poolReader(pool(b, dsn, size))
+	read := poolReader(pool(b, dsn, size, readAccount))
 	for b.Loop() {
 		if err := burst(b.Context(), crowd, inTurn, read); err != nil {
 			b.Fatal(err)
@@ -51,13 +51,12 @@ func BenchmarkPoolFormula(b *testing.B) {
 // measure takes the service time from one caller's reads, and the rate from sixteen callers'.
 func measure(tb testing.TB, dsn string) demand {
 	const reads, several = 128, 16
-	read := poolReader(pool(tb, dsn, several))
+	read := poolReader(pool(tb, dsn, several, readAccount))
 	each := func(callers int) time.Duration {
 		begun := time.Now()
 		must(tb, burst(tb.Context(), callers, reads/callers, read))
 		return time.Since(begun)
 	}
-	each(several) // every connection prepares the statement
 	alone, together := each(1), each(several)
 	return demand{rate: reads / together.Seconds(), service: alone / reads}
 }

@@ -113,8 +113,9 @@ func connect(tb testing.TB, dsn string) *pgx.Conn {
 	return conn
 }
 
-// pool returns a pgx pool of a size that is connected already.
-func pool(tb testing.TB, dsn string, size int) *pgxpool.Pool {
+// pool returns a pgx pool of a size that is connected already, each connection having run the statements
+// that take an account's number.
+func pool(tb testing.TB, dsn string, size int, statements ...string) *pgxpool.Pool {
 	tb.Helper()
 	config, err := pgxpool.ParseConfig(dsn)
 	must(tb, err)
@@ -126,6 +127,11 @@ func pool(tb testing.TB, dsn string, size int) *pgxpool.Pool {
 		c, err := p.Acquire(tb.Context())
 		if err != nil {
 			return nil, err
+		}
+		for _, text := range statements {
+			if _, err := c.Exec(tb.Context(), text, 0); err != nil {
+				return c.Release, err
+			}
 		}
 		return c.Release, nil
 	}))
@@ -142,7 +148,8 @@ func standard(tb testing.TB, dsn string) *sql.DB {
 	return db
 }
 
-// hold takes n connections of a pool, all at once, and gives them back.
+// hold takes n connections of a pool, all at once, and gives them back. A take may fail with a connection
+// in hand.
 func hold(n int, take func() (giveBack func(), err error)) error {
 	var held []func()
 	defer func() {
@@ -152,10 +159,12 @@ func hold(n int, take func() (giveBack func(), err error)) error {
 	}()
 	for range n {
 		giveBack, err := take()
+		if giveBack != nil {
+			held = append(held, giveBack)
+		}
 		if err != nil {
 			return err
 		}
-		held = append(held, giveBack)
 	}
 	return nil
 }

@@ -113,15 +113,15 @@ func BenchmarkReplica(b *testing.B) {
 
 func onPrimary(tb testing.TB) split {
 	address(tb, servers.Replica) // it runs in both sides: streaming costs the primary, too
-	return split{primary: pool(tb, accounts(tb), writers)}
+	return split{primary: pool(tb, accounts(tb), writers, readAccount)}
 }
 
 func withReplica(tb testing.TB) split {
 	replica := address(tb, servers.Replica)
-	s := split{primary: pool(tb, accounts(tb), writers)}
+	s := split{primary: pool(tb, accounts(tb), writers, readAccount)}
 	// The commit returns once the replica has replayed it, and the accounts before it.
 	must(tb, do(tb.Context(), with(accounts(tb), "synchronous_commit", "remote_apply"), "CREATE TABLE IF NOT EXISTS here (); DROP TABLE here"))
-	s.replica = pool(tb, with(replica, "search_path", own.name()), writers)
+	s.replica = pool(tb, with(replica, "search_path", own.name()), writers, readAccount)
 	return s
 }
 

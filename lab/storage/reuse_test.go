@@ -52,7 +52,9 @@ func connectionPerCall(_ testing.TB, dsn string) reader {
 	}
 }
 
-func connectionFromPool(tb testing.TB, dsn string) reader { return poolReader(pool(tb, dsn, 4)) }
+func connectionFromPool(tb testing.TB, dsn string) reader {
+	return poolReader(pool(tb, dsn, 4, readAccount))
+}
 
 // readRanked is a statement whose plan takes a while to find, compared with its execution.
 const readRanked = `SELECT a.cents FROM accounts a JOIN accounts b ON b.id = a.id LEFT JOIN accounts c ON c.id = b.id
@@ -65,10 +67,10 @@ func BenchmarkPrepared(b *testing.B) {
 }
 
 func asText(tb testing.TB, dsn string) reader {
-	return ranked(pool(tb, with(dsn, "default_query_exec_mode", "simple_protocol"), 1))
+	return ranked(pool(tb, with(dsn, "default_query_exec_mode", "simple_protocol"), 1, readRanked))
 }
 
-func prepared(tb testing.TB, dsn string) reader { return ranked(pool(tb, dsn, 1)) }
+func prepared(tb testing.TB, dsn string) reader { return ranked(pool(tb, dsn, 1, readRanked)) }
 
 func ranked(p *pgxpool.Pool) reader {
 	return func(ctx context.Context, id int64) (cents int64, err error) {
