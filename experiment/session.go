@@ -86,10 +86,15 @@ func (s *Session) one(ctx context.Context, e Experiment, results *Results) (Resu
 		return Result{}, err
 	}
 	defer func() { _ = folder.Remove() }()
+	given, stop, err := environment(ctx, e)
+	if err != nil {
+		return Result{}, err
+	}
+	defer stop()
 	p := s.plan()
 	report, err := gobench.Run(ctx, gobench.Options{
 		Dir: filepath.Join(s.Checkout, "lab"), Patterns: []string{"./" + e.Folder}, Bench: "^Benchmark" + e.Benchmark + "$",
-		Sides:     []gobench.Side{{Env: []string{side + "=baseline"}}, {Env: []string{side + "=tuned"}}},
+		Sides:     []gobench.Side{{Env: append(given, side+"=baseline")}, {Env: append(given, side+"=tuned")}},
 		BenchTime: p.each, Rounds: p.rounds, MaxTime: p.most, Margin: margin, Profiles: -1, Seed: s.Seed,
 		Out: filepath.Join(folder.Path, "rounds"),
 		Progress: func(line string) {
