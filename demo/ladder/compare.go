@@ -45,6 +45,8 @@ type Comparison struct {
 	Launches int           `json:"launches"` // of each side
 	Slot     time.Duration `json:"turn_ns,omitempty"`
 	Changes  []Change      `json:"changes"`
+	// Invalid says why nothing could be compared; "" where it could.
+	Invalid string `json:"invalid,omitempty"`
 	// Accounts are the orders of both sides under this load.
 	Accounts [2]Account `json:"accounts"`
 }

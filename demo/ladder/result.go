@@ -105,7 +105,7 @@ func (r *Result) clean() {
 		one := &r.Rungs[i]
 		clean(&one.Name, &one.Title, &one.Finding)
 		if one.Against != nil {
-			clean(&one.Against.A, &one.Against.B)
+			clean(&one.Against.A, &one.Against.B, &one.Against.Invalid)
 		}
 	}
 }
