@@ -44,7 +44,7 @@ func (c *climb) climb(ctx context.Context) error {
 		}
 		c.climbed++
 	}
-	if !c.Whole || len(c.result.Rungs) < 2 {
+	if !c.Whole || c.result.Next != nil && c.MaxSteps == 0 || len(c.result.Rungs) < 2 {
 		return nil
 	}
 	return c.whole(ctx)
@@ -64,7 +64,7 @@ func (c *climb) rung(ctx context.Context, s ladder.Step) error {
 	if rung.Answers, err = c.same(ctx, s.Name, env); err != nil {
 		return err
 	}
-	step, err := c.diagnose(ctx, s, env)
+	step, err := c.diagnose(ctx, s, env, c.Duration)
 	if err != nil {
 		return err
 	}
@@ -79,11 +79,30 @@ func (c *climb) rung(ctx context.Context, s ladder.Step) error {
 		}
 		gains(&c.steps[len(c.steps)-1].Step, rung.Against)
 	}
-	c.result.Rungs, c.result.Next = append(c.result.Rungs, rung), nil
-	if following, ok := next(c.Ladder, step.Summary.Findings, c.remedies, taken); ok {
-		c.result.Next = &following
+	following, err := c.following(ctx, step, env, taken)
+	if err != nil {
+		return err
 	}
+	c.result.Rungs, c.result.Next = append(c.result.Rungs, rung), following
 	return c.keep()
+}
+
+// following chooses the next step; nil at the end. A short run may not see what stops the
+// service, so before no finding calls for anything a longer one looks again.
+func (c *climb) following(ctx context.Context, step Step, env map[string]string, taken []ladder.Step) (*ladder.Step, error) {
+	chosen, ok := next(c.Ladder, step.Summary.Findings, c.remedies, taken)
+	last := c.MaxSteps > 0 && len(taken) >= c.MaxSteps || c.Requests > 0 || c.Ladder == ladder.Stack
+	if !ok && !last {
+		again, err := c.diagnose(ctx, taken[len(taken)-1], env, 3*c.Duration)
+		if err != nil {
+			return nil, err
+		}
+		chosen, ok = next(c.Ladder, again.Summary.Findings, c.remedies, taken)
+	}
+	if !ok {
+		return nil, nil
+	}
+	return &chosen, nil
 }
 
 // gains puts what a comparison says into the table's row of the step.
@@ -126,13 +145,13 @@ func (c *climb) remaining() string {
 }
 
 // diagnose runs the gateway with the switches taken so far and assesses the run.
-func (c *climb) diagnose(ctx context.Context, s ladder.Step, env map[string]string) (Step, error) {
+func (c *climb) diagnose(ctx context.Context, s ladder.Step, env map[string]string, measured time.Duration) (Step, error) {
 	plan, err := c.plan(0, env)
 	if err != nil {
 		return Step{}, err
 	}
 	plan.Observe.Postgres = c.databases.copies[0]
-	plan.Load.Duration, plan.Load.Warmup, plan.Load.Requests = c.Duration, c.Warmup, c.Requests
+	plan.Load.Duration, plan.Load.Warmup, plan.Load.Requests = measured, c.Warmup, c.Requests
 	if err := plan.Validate(); err != nil {
 		return Step{}, err
 	}
@@ -141,6 +160,9 @@ func (c *climb) diagnose(ctx context.Context, s ladder.Step, env map[string]stri
 		return Step{}, err
 	}
 	dir := filepath.Join(c.Dir, fmt.Sprintf("%d-%s", len(c.result.Rungs), slug(s.Name)))
+	if measured != c.Duration {
+		dir += "-again"
+	}
 	c.phase(fmt.Sprintf("rung %d, %s%s", len(c.result.Rungs), s.Name, c.remaining()))
 	err = run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: c.Version, Binary: c.binary, OnEvent: c.OnEvent})
 	if err != nil {

@@ -37,7 +37,7 @@ type Options struct {
 	Dir string
 	// Ladder is ladder.Order, also "", or ladder.Stack.
 	Ladder string
-	// Duration is diagnosed per step, after Warmup. Zero means 4 s and 1 s.
+	// Duration is diagnosed per step, after Warmup. Zero means 3 s (8 s if Full) and 1 s.
 	Duration, Warmup time.Duration
 	// MaxSteps bounds the ladder; zero climbs to its end.
 	MaxSteps int
@@ -118,7 +118,10 @@ func (o *Options) defaults() {
 		o.Ladder = ladder.Order
 	}
 	if o.Duration == 0 {
-		o.Duration, o.Warmup = 4*time.Second, time.Second
+		o.Duration, o.Warmup = 3*time.Second, time.Second
+		if o.Full {
+			o.Duration = 8 * time.Second
+		}
 	}
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()

@@ -40,9 +40,9 @@ func (c *climb) whole(ctx context.Context) error {
 	return c.keep()
 }
 
-// tuned is the part of the last rung's throughput that it is given at a rate: above, a
-// queue of the open loop would be measured and not the service.
-const tuned = 0.8
+// tuned is the part of the last rung's throughput, in the run that was diagnosed, that it
+// is given at a rate: near all of it, the open loop's queue would be measured.
+const tuned = 0.75
 
 // paced measures the last rung in an open loop, and how fast pgbench reads next to it.
 func (c *climb) paced(ctx context.Context) error {
@@ -51,10 +51,6 @@ func (c *climb) paced(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	change, ok := c.result.Whole.Of(ladder.Throughput)
-	if !ok || !(change.B > 0) {
-		return nil
-	}
 	if err := c.databases.fresh(ctx); err != nil {
 		return err
 	}
@@ -62,7 +58,7 @@ func (c *climb) paced(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rate := tuned * change.B
+	rate := tuned * last.rung.Rate
 	plan.Load = scenario.Load{Rate: rate, Connections: plan.Load.Connections, Duration: c.Duration, Warmup: c.Warmup, Arrivals: scenario.PoissonArrivals}
 	if err := plan.Validate(); err != nil {
 		return err

@@ -97,8 +97,12 @@ func (f *ladderFlags) climb(cmd *cobra.Command) error {
 	progress := cmd.ErrOrStderr()
 	view := newView(progress, "the order gateway", true)
 	defer view.Close()
+	shown := ""
 	f.OnEvent, f.OnResult = view.event, func(r ladder.Result) error {
-		view.pause(func() { climbed(progress, r) })
+		if line := decided(r); line != shown {
+			shown = line
+			view.pause(func() { inert.Fprintf(progress, "%s\n", line) })
+		}
 		return r.Keep(f.out)
 	}
 	_, result, err := demo.Run(cmd.Context(), f.Options)
@@ -147,18 +151,18 @@ func (f *ladderFlags) write(w io.Writer, r ladder.Result) error {
 	return r.Text(inert.NewWriter(w, false))
 }
 
-// climbed prints what was decided last.
-func climbed(w io.Writer, r ladder.Result) {
+// decided words what was decided last.
+func decided(r ladder.Result) string {
 	last := r.Rungs[len(r.Rungs)-1]
 	switch against := last.Against; {
 	case r.Whole != nil:
 		change, _ := r.Whole.Of(ladder.Throughput)
-		inert.Fprintf(w, "%s against %s: %s\n", r.Whole.B, r.Whole.A, change.Text())
+		return fmt.Sprintf("%s against %s: %s", r.Whole.B, r.Whole.A, gainOr(change, r.Whole.Invalid))
 	case against == nil:
-		inert.Fprintf(w, "%s: %s requests/s\n", last.Name, notation.Rate(last.Rate))
+		return fmt.Sprintf("%s: %s requests/s", last.Name, notation.Rate(last.Rate))
 	default:
 		change, _ := against.Of(ladder.Throughput)
-		inert.Fprintf(w, "%s (%s): %s\n", last.Name, last.CalledFor(), gainOr(change, against.Invalid))
+		return fmt.Sprintf("%s (%s): %s", last.Name, last.CalledFor(), gainOr(change, against.Invalid))
 	}
 }
 

@@ -13,7 +13,7 @@ const Window = 100 * time.Millisecond
 
 const (
 	leastHold = 3 * Window
-	mostRamp  = time.Second
+	mostRamp  = 6 * Window
 )
 
 // Turns is how two sides that are both up share one span of load: a rest, and then two
@@ -29,12 +29,16 @@ type Turns struct {
 	First []bool
 }
 
-// Lay plans turns for two sides whose 95th percentiles of latency are known: ramp and
-// rest are as long as the slower one's. Pairs have their sides in random order, every
+// Lay plans turns for two sides whose 95th percentiles of latency are known: the rest is as
+// long as the slower one's and the ramp half of that, near its mean. Pairs have their sides in random order, every
 // other pair in that of the one before it turned round, so that a drift cancels.
 func Lay(p95a, p95b time.Duration, pairs int, rng *rand.Rand) Turns {
-	ramp := min(max(Window, (max(p95a, p95b)+Window-1)/Window*Window), mostRamp)
-	t := Turns{Ramp: ramp, Hold: max(leastHold, ramp+Window), Rest: ramp}
+	windows := func(d time.Duration) time.Duration {
+		return min(max(Window, (d+Window-1)/Window*Window), mostRamp)
+	}
+	slower := max(p95a, p95b)
+	ramp := windows(slower / 2)
+	t := Turns{Ramp: ramp, Hold: max(leastHold, ramp+Window), Rest: windows(slower)}
 	for n := range pairs {
 		first := rng.IntN(2) == 0
 		if n%2 == 1 {
