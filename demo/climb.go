@@ -89,7 +89,9 @@ func (c *climb) rung(ctx context.Context, s ladder.Step) error {
 
 // following chooses the next step; nil at the end. A short run may not see what stops the
 // service, so before no finding calls for anything a longer one looks again.
-func (c *climb) following(ctx context.Context, step Step, env map[string]string, taken []ladder.Step) (*ladder.Step, error) {
+func (c *climb) following(
+	ctx context.Context, step Step, env map[string]string, taken []ladder.Step,
+) (*ladder.Step, error) {
 	chosen, ok := next(c.Ladder, step.Summary.Findings, c.remedies, taken)
 	last := c.MaxSteps > 0 && len(taken) >= c.MaxSteps || c.Requests > 0 || c.Ladder == ladder.Stack
 	if !ok && !last {
@@ -145,7 +147,9 @@ func (c *climb) remaining() string {
 }
 
 // diagnose runs the gateway with the switches taken so far and assesses the run.
-func (c *climb) diagnose(ctx context.Context, s ladder.Step, env map[string]string, measured time.Duration) (Step, error) {
+func (c *climb) diagnose(
+	ctx context.Context, s ladder.Step, env map[string]string, measured time.Duration,
+) (Step, error) {
 	plan, err := c.plan(0, env)
 	if err != nil {
 		return Step{}, err

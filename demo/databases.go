@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 
@@ -29,7 +30,8 @@ const mostGrown = 4000
 func copyOf(dsn string) (databases, error) {
 	u, err := url.Parse(dsn)
 	if err != nil || u.Scheme == "" || len(u.Path) < 2 {
-		return databases{}, fmt.Errorf("the database's DSN is no URL with a database in it (hint: postgres://user@host:5432/name)")
+		return databases{}, errors.New("the database's DSN is no URL with a database in it " +
+			"(hint: postgres://user@host:5432/name)")
 	}
 	d := databases{seeded: dsn, grown: mostGrown + 1}
 	for i := range d.copies {
@@ -61,11 +63,12 @@ func (d *databases) fresh(ctx context.Context) error {
 		return err
 	}
 	for _, name := range d.names {
-		statement := "CREATE DATABASE " + pgx.Identifier{name}.Sanitize() + " TEMPLATE " + pgx.Identifier{u.Path[1:]}.Sanitize()
+		quoted := pgx.Identifier{name}.Sanitize()
+		statement := "CREATE DATABASE " + quoted + " TEMPLATE " + pgx.Identifier{u.Path[1:]}.Sanitize()
 		if version >= 150000 {
 			statement += " STRATEGY file_copy" // by the log it takes three times as long
 		}
-		for _, one := range []string{"DROP DATABASE IF EXISTS " + pgx.Identifier{name}.Sanitize() + " WITH (FORCE)", statement} {
+		for _, one := range []string{"DROP DATABASE IF EXISTS " + quoted + " WITH (FORCE)", statement} {
 			if _, err := conn.Exec(ctx, one); err != nil {
 				return fmt.Errorf("copy the database: %w", err)
 			}
@@ -105,7 +108,8 @@ type stock struct {
 // stockSQL counts orders, and the money on accounts and in captured orders together: an
 // order moves money from the one to the other, and a reversal moves it back.
 const stockSQL = `SELECT (SELECT count(*) FROM orders),
-	(SELECT sum(balance_cents) FROM accounts)::bigint + (SELECT sum(amount_cents) FROM orders WHERE status = 'captured')::bigint`
+	(SELECT sum(balance_cents) FROM accounts)::bigint +
+	(SELECT sum(amount_cents) FROM orders WHERE status = 'captured')::bigint`
 
 // stock reads a copy.
 func (d *databases) stock(ctx context.Context, side int) (s stock, err error) {

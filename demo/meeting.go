@@ -92,6 +92,9 @@ func (m *meeting) once(ctx context.Context) ([]verify.Pair, error) {
 	return pairs, nil
 }
 
+// awaiting returns when a run's load begins; see run.Options.Await.
+type awaiting func(context.Context) (start time.Duration, err error)
+
 // launch runs both sides: at once by turns, or one after the other in random order where
 // requests are counted.
 func (m *meeting) launch(ctx context.Context) (records [2]*record.Record, err error) {
@@ -105,7 +108,7 @@ func (m *meeting) launch(ctx context.Context) (records [2]*record.Record, err er
 	if err != nil {
 		return records, err
 	}
-	one := func(i int, await func(context.Context) (time.Duration, error)) {
+	one := func(i int, await awaiting) {
 		rec, err := m.side(together, i, plans[i], clock, await)
 		if err != nil {
 			cancel(fmt.Errorf("%s: %w", m.sides[i].rung.Name, err)) // the other has no partner
@@ -156,9 +159,13 @@ func (m *meeting) plans() (plans [2]*scenario.Plan, err error) {
 }
 
 // side runs one side and opens its bundle.
-func (m *meeting) side(ctx context.Context, i int, plan *scenario.Plan, clock record.Clock, await func(context.Context) (time.Duration, error)) (*record.Record, error) {
+func (m *meeting) side(
+	ctx context.Context, i int, plan *scenario.Plan, clock record.Clock, await awaiting,
+) (*record.Record, error) {
 	dir := filepath.Join(m.scratch, fmt.Sprintf("meeting-%d-%s", m.bundles, "ab"[i:i+1]))
-	err := run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: m.Version, Binary: m.binary, Counters: true, Clock: clock, Await: await})
+	err := run.Run(ctx, run.Options{
+		Plan: plan, Dir: dir, Version: m.Version, Binary: m.binary, Counters: true, Clock: clock, Await: await,
+	})
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -267,7 +274,9 @@ const creating = "create"
 // orders counts what a run's clients know of the orders that they asked for, warm-up
 // included.
 func orders(rec *record.Record) (a ladder.Account, err error) {
-	for kind, into := range map[record.Kind]*int64{record.Latency: &a.Made, record.ErrorLatency: &a.Open, record.Unfinished: &a.Open} {
+	for kind, into := range map[record.Kind]*int64{
+		record.Latency: &a.Made, record.ErrorLatency: &a.Open, record.Unfinished: &a.Open,
+	} {
 		if err := rec.Intervals(kind, func(step string, _ record.Span, counts *record.Counts) bool {
 			if step == creating {
 				*into += counts.Total()

@@ -45,7 +45,8 @@ func (c *climb) pgbench(ctx context.Context) (float64, error) {
 	at := conn.Config()
 	run := func(args ...string) ([]byte, error) {
 		cmd := exec.Command(binary, append(args, pgbenchDatabase)...)
-		cmd.Env = append(os.Environ(), "PGHOST="+at.Host, "PGPORT="+strconv.Itoa(int(at.Port)), "PGUSER="+at.User, "PGPASSWORD="+at.Password)
+		cmd.Env = append(os.Environ(), "PGHOST="+at.Host, "PGPORT="+strconv.Itoa(int(at.Port)),
+			"PGUSER="+at.User, "PGPASSWORD="+at.Password)
 		out, err := guard.CombinedOutput(ctx, cmd, syscall.SIGTERM)
 		if err != nil {
 			return nil, fmt.Errorf("pgbench: %w: %.500s", err, out)

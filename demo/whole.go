@@ -59,7 +59,10 @@ func (c *climb) paced(ctx context.Context) error {
 		return err
 	}
 	rate := tuned * last.rung.Rate
-	plan.Load = scenario.Load{Rate: rate, Connections: plan.Load.Connections, Duration: c.Duration, Warmup: c.Warmup, Arrivals: scenario.PoissonArrivals}
+	plan.Load = scenario.Load{
+		Rate: rate, Connections: plan.Load.Connections, Duration: c.Duration, Warmup: c.Warmup,
+		Arrivals: scenario.PoissonArrivals,
+	}
 	if err := plan.Validate(); err != nil {
 		return err
 	}
@@ -70,7 +73,9 @@ func (c *climb) paced(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = run.Run(ctx, run.Options{Plan: plan, Dir: dir, Version: c.Version, Binary: c.binary, Counters: true, OnEvent: c.OnEvent})
+	err = run.Run(ctx, run.Options{
+		Plan: plan, Dir: dir, Version: c.Version, Binary: c.binary, Counters: true, OnEvent: c.OnEvent,
+	})
 	if err != nil {
 		return err
 	}

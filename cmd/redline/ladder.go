@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,8 +58,9 @@ The result is kept after each step. Ctrl-C ends the step under way, and --resume
 
 Exit code 0: the ladder was climbed to its end. 2: usage or input error. 3: it ended
 early, with the reason. 130: interrupted.`,
-		Example: fmt.Sprintf("  redline lab ladder %s\n  redline lab ladder %s --full --resume\n  redline lab ladder %s --json > ladder.json", name, name, name),
-		Args:    cobra.NoArgs,
+		Example: strings.ReplaceAll("  redline lab ladder NAME\n  redline lab ladder NAME --full --resume\n"+
+			"  redline lab ladder NAME --json > ladder.json", "NAME", name),
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.Ladder, f.Version, f.Whole = name, version(), true
 			return f.climb(cmd)
@@ -135,7 +137,8 @@ func (f *ladderFlags) from() error {
 	case !ok:
 		return fmt.Errorf("no ladder %s in %s to go on with (hint: without --resume)", f.Ladder, f.out)
 	case kept.Quick == f.Full:
-		return fmt.Errorf("the ladder in %s was measured in the other form (hint: %s)", f.out, map[bool]string{true: "--quick", false: "--full"}[kept.Quick])
+		form := map[bool]string{true: "--quick", false: "--full"}[kept.Quick]
+		return fmt.Errorf("the ladder in %s was measured in the other form (hint: %s)", f.out, form)
 	}
 	f.From = &kept
 	return nil

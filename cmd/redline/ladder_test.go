@@ -18,7 +18,8 @@ func TestLadderByRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "lab")
-	r := invoke(t, "lab", "ladder", "stack", "--checkout", root, "-o", out, "--max-steps", "2", "--requests", "400", "--json")
+	r := invoke(t, "lab", "ladder", "stack", "--checkout", root, "-o", out,
+		"--max-steps", "2", "--requests", "400", "--json")
 	if r.code != exitOK {
 		t.Fatalf("exit %d\n%s", r.code, r.stderr)
 	}
@@ -26,7 +27,8 @@ func TestLadderByRequests(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil {
 		t.Fatalf("stdout is not the result alone: %v\n%.500s", err, r.stdout)
 	}
-	if got.Schema != ladder.Schema || len(got.Rungs) != 2 || got.Rungs[1].Name != "pool" || got.Next == nil || got.Next.Name != "prepared" {
+	if got.Schema != ladder.Schema || len(got.Rungs) != 2 || got.Rungs[1].Name != "pool" ||
+		got.Next == nil || got.Next.Name != "prepared" {
 		t.Fatalf("%+v\n%s", got, r.stderr)
 	}
 	for _, rung := range got.Rungs {
@@ -44,7 +46,8 @@ func TestLadderByRequests(t *testing.T) {
 			}
 		}
 		for _, metric := range []string{ladder.Throughput, ladder.CPU, ladder.P95} {
-			if change, ok := c.Of(metric); !ok || !(change.A > 0) || !(change.B > 0) || !strings.Contains(change.Text(), "too few pairs") {
+			change, ok := c.Of(metric)
+			if !ok || !(change.A > 0) || !(change.B > 0) || !strings.Contains(change.Text(), "too few pairs") {
 				t.Errorf("%s: %+v", metric, change)
 			}
 		}
@@ -72,7 +75,8 @@ func TestLadderThatMakesNoSense(t *testing.T) {
 		"[quick full]":                            {"order", "--quick", "--full"},
 		"--requests and --max-steps are not nega": {"order", "--requests", "-1"},
 	} {
-		if r := invoke(t, append([]string{"lab", "ladder"}, args...)...); r.code != exitUsage || !strings.Contains(r.stderr, want) {
+		r := invoke(t, append([]string{"lab", "ladder"}, args...)...)
+		if r.code != exitUsage || !strings.Contains(r.stderr, want) {
 			t.Errorf("%v: exit %d\n%s", args, r.code, r.stderr)
 		}
 	}

@@ -20,7 +20,7 @@ func TestAccount(t *testing.T) {
 		{"more than are open", Account{Made: 100, Open: 1, Rows: 103}, "2 orders are doubled"},
 		{"money", Account{Made: 1, Rows: 1, Cents: -2500}, "-2500 cents"},
 	} {
-		if got := c.account.Fault(); !strings.HasPrefix(got, c.fault) && !strings.Contains(got, c.fault) || (got == "") != (c.fault == "") {
+		if got := c.account.Fault(); !strings.Contains(got, c.fault) || (got == "") != (c.fault == "") {
 			t.Errorf("%s: %q, want %q", c.name, got, c.fault)
 		}
 	}
@@ -45,7 +45,8 @@ func TestSame(t *testing.T) {
 		{"another value", read(order), read(strings.Replace(order, "2500", "2501", 1)), false},
 		{"beyond float64", read(`{"a":9007199254740993}`), read(`{"a":9007199254740992}`), false},
 		{"a read with another number", read(order), read(strings.Replace(order, `"id":7`, `"id":8`, 1)), false},
-		{"a new order with another number", written(order), written(strings.NewReplacer(`"id":7`, `"id":8`, "2026-01", "2026-02").Replace(order)), true},
+		{"a new order with another number", written(order),
+			written(strings.NewReplacer(`"id":7`, `"id":8`, "2026-01", "2026-02").Replace(order)), true},
 		{"a new order with another amount", written(order), written(strings.Replace(order, "2500", "0", 1)), false},
 		{"a new order without a number", written(order), written(strings.Replace(order, `"id":7,`, "", 1)), false},
 		{"another status", read(order), Answer{"GET /order", 500, []byte(order), false}, false},

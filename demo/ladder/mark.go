@@ -19,10 +19,10 @@ type claim struct {
 	factor float64
 }
 
-// The reports' factors: A-ladder 800 to 12,600 requests/s and P95 320 to 18 ms, D-ladder
-// at least 4.1 times the rate.
+// The reports' factors: A-ladder 800 to 12,600 requests/s and P95 320 to 18 ms,
+// A-gateway-final P99 1,842 to 86 ms, D-ladder at least 4.1 times the rate.
 var claimed = map[string][]claim{
-	Order: {{Throughput, 12600.0 / 800}, {P95, 320.0 / 18}},
+	Order: {{Throughput, 12600.0 / 800}, {P95, 320.0 / 18}, {P99, 1842.0 / 86}},
 	Stack: {{Throughput, 4.1}},
 }
 

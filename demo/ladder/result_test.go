@@ -34,9 +34,9 @@ func TestMarks(t *testing.T) {
 		bench  float64
 		want   []string
 	}{
-		{Order, 30, nil, 0, []string{"met", "met"}},
-		{Order, 17, nil, 0, []string{"met", "missed"}},
-		{Order, 2, nil, 0, []string{"missed", "missed"}},
+		{Order, 30, nil, 0, []string{"met", "met", "met"}},
+		{Order, 17, nil, 0, []string{"met", "missed", "missed"}},
+		{Order, 2, nil, 0, []string{"missed", "missed", "missed"}},
 		{Stack, 5, &Paced{Rate: 1000, P99: 41e6}, 3000, []string{"met", "met", "met"}},
 		{Stack, 5, &Paced{Rate: 1000, P99: 43e6}, 5000, []string{"met", "missed", "missed"}},
 		{Stack, 5, &Paced{Why: "late"}, 0, []string{"met", "not measured", "not measured"}},
@@ -74,7 +74,10 @@ func TestText(t *testing.T) {
 		if err := write(&b); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"db-pool-churn", "no finding calls for it", "within the noise (", "30 answers", "of 200 orders made in 4 launches no order is lost or doubled"} {
+		for _, want := range []string{
+			"db-pool-churn", "no finding calls for it", "within the noise (", "30 answers",
+			"of 200 orders made in 4 launches no order is lost or doubled",
+		} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("%s lacks %q:\n%s", name, want, b.String())
 			}
@@ -112,7 +115,9 @@ func TestResultIsKept(t *testing.T) {
 	if _, _, err := Read(dir, Stack); err != nil {
 		t.Error(err)
 	}
-	for _, bad := range []string{"{", `{"schema":"redline.lab/1","ladder":"order"}`, `{"schema":"redline.lab.ladder/1","ladder":"stack"}`} {
+	for _, bad := range []string{
+		"{", `{"schema":"redline.lab/1","ladder":"order"}`, `{"schema":"redline.lab.ladder/1","ladder":"stack"}`,
+	} {
 		if err := os.WriteFile(filepath.Join(dir, File(Order)), []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}
