@@ -95,11 +95,14 @@ func (c *climb) following(
 	chosen, ok := next(c.Ladder, step.Summary.Findings, c.remedies, taken)
 	last := c.MaxSteps > 0 && len(taken) >= c.MaxSteps || c.Requests > 0 || c.Ladder == ladder.Stack
 	if !ok && !last {
-		again, err := c.diagnose(ctx, taken[len(taken)-1], env, 3*c.Duration)
+		again, err := c.diagnose(ctx, taken[len(taken)-1], env, 2*c.Duration)
 		if err != nil {
 			return nil, err
 		}
 		chosen, ok = next(c.Ladder, again.Summary.Findings, c.remedies, taken)
+	}
+	if !ok && c.Whole && c.Ladder == ladder.Order {
+		chosen, ok = rest(c.remedies, taken)
 	}
 	if !ok {
 		return nil, nil

@@ -37,13 +37,14 @@ type Options struct {
 	Dir string
 	// Ladder is ladder.Order, also "", or ladder.Stack.
 	Ladder string
-	// Duration is diagnosed per step, after Warmup. Zero means 3 s (8 s if Full) and 1 s.
+	// Duration is diagnosed per step, after Warmup. Zero means 4 s (8 s if Full) and 1 s.
 	Duration, Warmup time.Duration
 	// MaxSteps bounds the ladder; zero climbs to its end.
 	MaxSteps int
 	// Full compares over pairs of launches; else pairs of turns within one launch do.
 	Full bool
-	// Whole compares the first rung with the last, and measures the last at a rate.
+	// Whole takes what no finding called for as a last step, compares the first rung with
+	// the last, and measures the last at a rate.
 	Whole bool
 	// Requests, if not 0, bounds each measurement by requests instead of by time, with one
 	// state up at a time.
@@ -118,7 +119,7 @@ func (o *Options) defaults() {
 		o.Ladder = ladder.Order
 	}
 	if o.Duration == 0 {
-		o.Duration, o.Warmup = 3*time.Second, time.Second
+		o.Duration, o.Warmup = 4*time.Second, time.Second
 		if o.Full {
 			o.Duration = 8 * time.Second
 		}

@@ -55,6 +55,17 @@ func next(name string, findings []record.Finding, remedies []gateway.Remedy, tak
 	return step, true
 }
 
+// rest is the step that takes all remedies which are left; false where none is.
+func rest(remedies []gateway.Remedy, taken []ladder.Step) (ladder.Step, bool) {
+	step := ladder.Step{Name: "the rest", Title: "all remedies that no finding called for"}
+	for _, r := range remedies {
+		if !slices.ContainsFunc(taken, func(s ladder.Step) bool { return slices.Contains(s.Remedies, r.Name) }) {
+			step.Remedies = append(step.Remedies, r.Name)
+		}
+	}
+	return step, len(step.Remedies) > 0
+}
+
 // switches returns the gateway's environment with all steps taken. A remedy that the
 // gateway does not list is an error.
 func switches(remedies []gateway.Remedy, taken []ladder.Step) (map[string]string, error) {

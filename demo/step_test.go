@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/redline-go/redline/demo/ladder"
@@ -37,6 +38,17 @@ func TestNextStep(t *testing.T) {
 		if got.Name != c.step || got.Finding != c.called || ok != (c.step != "") {
 			t.Errorf("%s: %+v, %t", c.name, got, ok)
 		}
+	}
+}
+
+// TestRest: what no finding called for is one step, once.
+func TestRest(t *testing.T) {
+	step, ok := rest(listed, []ladder.Step{first(ladder.Order), {Remedies: []string{"pool", "index"}}})
+	if !ok || strings.Join(step.Remedies, " ") != "prepared cache" || step.Finding != "" {
+		t.Errorf("%+v, %t", step, ok)
+	}
+	if step, ok := rest(listed, []ladder.Step{{Remedies: []string{"pool", "index"}}, step}); ok {
+		t.Errorf("with all taken there is %+v", step)
 	}
 }
 

@@ -57,14 +57,15 @@ func TestWorkBelongsToItsTurn(t *testing.T) {
 // TestWhole: all turns together are one block, whose rate is over the measured time alone.
 func TestWhole(t *testing.T) {
 	c := &Collector{Turns: known, A: true}
+	c.Answered(100*ms, int64(ms), 30) // in the ramp
 	c.Answered(200*ms, int64(ms), 30)
 	c.Answered(1800*ms, int64(9*ms), 90)
-	c.Spent(1800*ms, 240e6)
+	c.Spent(1800*ms, 300e6)
 	b := c.Whole()
-	if b.Values[Throughput] != 200 || b.Values[CPU] != 2e6 || b.Latency.Total() != 120 {
+	if b.Values[Throughput] != 200 || b.Values[CPU] != 2e6 || b.Latency.Total() != 150 {
 		t.Errorf("%+v", b.Values)
 	}
 	if q := b.Latency.Quantile(0.5); !(q > 8e6 && q < 10e6) {
-		t.Errorf("the median of 30 x 1 ms and 90 x 9 ms is %v", q)
+		t.Errorf("the median of 60 x 1 ms and 90 x 9 ms is %v", q)
 	}
 }

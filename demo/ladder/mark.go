@@ -52,7 +52,7 @@ func (r *Result) Marks() []Mark {
 		marks = append(marks, m)
 	}
 	if r.Ladder == Stack {
-		marks = append(marks, r.paced(), r.half())
+		marks = append(marks, r.tuned(), r.half())
 	}
 	return marks
 }
@@ -65,7 +65,7 @@ func met(holds bool) string {
 	return "missed"
 }
 
-func (r *Result) paced() Mark {
+func (r *Result) tuned() Mark {
 	m := Mark{What: "P99 at the tuned rate", Claimed: "below " + notation.Time(stackP99), Verdict: "not measured"}
 	switch p := r.Paced; {
 	case p == nil:

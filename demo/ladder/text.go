@@ -75,7 +75,7 @@ func (r *Result) Text(w io.Writer) error {
 		fmt.Fprintln(table, strings.Join(row, "\t"))
 	}
 	_ = table.Flush() // into memory
-	b.WriteString("\n" + r.Checked() + "\n")
+	b.WriteString("\n" + r.Checked() + "\n" + r.paced() + "\n")
 	for _, m := range r.Marks() {
 		fmt.Fprintf(&b, "%s: claimed %s, measured %s: %s\n", m.What, m.Claimed, orNothing(m.Measured), m.Verdict)
 	}
@@ -90,12 +90,25 @@ func (r *Result) Markdown(w io.Writer) error {
 	for _, row := range r.rows() {
 		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
 	}
-	b.WriteString("\n" + r.Checked() + "\n\n| claim | claimed | measured | |\n| --- | --- | --- | --- |\n")
+	b.WriteString("\n" + r.Checked() + " " + r.paced() + "\n\n| claim | claimed | measured | |\n| --- | --- | --- | --- |\n")
 	for _, m := range r.Marks() {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", m.What, m.Claimed, orNothing(m.Measured), m.Verdict)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// paced words the last rung's figures in the open loop.
+func (r *Result) paced() string {
+	switch p := r.Paced; {
+	case p == nil:
+		return "The last rung was not measured at a rate."
+	case p.Why != "":
+		return "The last rung's figures at a rate do not count: " + p.Why + "."
+	default:
+		return fmt.Sprintf("The last rung at %s requests/s in an open loop: P95 %s, P99 %s.",
+			notation.Rate(p.Offered), notation.Duration(p.P95), notation.Duration(p.P99))
+	}
 }
 
 func orNothing(measured string) string {
