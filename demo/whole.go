@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/redline-go/redline/demo/ladder"
 	"github.com/redline-go/redline/notation"
@@ -41,8 +42,12 @@ func (c *climb) whole(ctx context.Context) error {
 }
 
 // tuned is the part of the last rung's throughput, in the run that was diagnosed, that it
-// is given at a rate: near all of it, the open loop's queue would be measured.
-const tuned = 0.75
+// is given at a rate: near all of it, the open loop's queue would be measured. The warm-up
+// outlasts the queue of the first second, in which a service is dear.
+const (
+	tuned       = 0.6
+	pacedWarmup = 4 * time.Second
+)
 
 // paced measures the last rung in an open loop, and how fast pgbench reads next to it.
 func (c *climb) paced(ctx context.Context) error {
@@ -60,7 +65,7 @@ func (c *climb) paced(ctx context.Context) error {
 	}
 	rate := tuned * last.rung.Rate
 	plan.Load = scenario.Load{
-		Rate: rate, Connections: plan.Load.Connections, Duration: c.Duration, Warmup: c.Warmup,
+		Rate: rate, Connections: plan.Load.Connections, Duration: c.Duration, Warmup: pacedWarmup,
 		Arrivals: scenario.PoissonArrivals,
 	}
 	if err := plan.Validate(); err != nil {
