@@ -236,6 +236,23 @@ func TestLadder(t *testing.T) {
 	golden(t, "ladder.json", js.Bytes())
 }
 
+// TestLadderInTurns: a gain that was measured in turns is not computed anew from two runs,
+// and one that is noise is not a factor.
+func TestLadderInTurns(t *testing.T) {
+	l := report.NewLadder("", report.Step{Step: "as found", QPS: 100},
+		report.Step{Step: "pool", QPS: 500, Gain: 3.1, GainLow: 2.9, GainHigh: 3.4},
+		report.Step{Step: "log", QPS: 600, Gain: 1.01, GainLow: 0.97, GainHigh: 1.05, Noise: true})
+	var text bytes.Buffer
+	if err := l.Text(&text, report.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"3.10x (2.90x to 3.40x)       5.00x", "within the noise (0.97x to 1.05x)       6.00x"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+}
+
 // A source that nobody asked for is not mentioned; it is no failure.
 func TestSourcesNotAskedForAreQuiet(t *testing.T) {
 	s := sick()

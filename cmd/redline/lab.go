@@ -41,7 +41,7 @@ the verdicts of one machine.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(labListCommand(), labRunCommand(), labReportCommand())
+	cmd.AddCommand(labListCommand(), labRunCommand(), labReportCommand(), labLadderCommand())
 	return cmd
 }
 

@@ -65,20 +65,23 @@ func Remedies(ctx context.Context, binary string) (list []Remedy, err error) {
 	return list, nil
 }
 
-// Order returns the order scenario of the gateway's folder, at an address of its
-// own. It builds the gateway from there.
-func Order(folder string) (*scenario.Plan, error) {
+// Order returns the order scenario of the gateway's folder; see Scenario.
+func Order(folder string) (*scenario.Plan, error) { return Scenario(folder, "order.yaml") }
+
+// Scenario returns a scenario of the gateway's folder, at an address of its own. It builds
+// the gateway from there.
+func Scenario(folder, name string) (*scenario.Plan, error) {
 	address, err := service.FreeAddress("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
 	dir := filepath.Join(folder, "scenario")
-	text, err := os.ReadFile(filepath.Join(dir, "order.yaml"))
+	text, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		return nil, fmt.Errorf("the scenario: %w", err)
 	}
 	text = bytes.ReplaceAll(text, []byte("127.0.0.1:8080"), []byte(address))
-	plan, err := scenario.Parse(os.DirFS(dir), "order.yaml", text)
+	plan, err := scenario.Parse(os.DirFS(dir), name, text)
 	if err != nil {
 		return nil, err
 	}
