@@ -71,10 +71,10 @@ func work(w http.ResponseWriter, r *http.Request) {
 	answer(w, r)
 }
 
-// impatient ends each request after its client's patience.
-func impatient(next http.Handler) http.Handler {
+// impatient ends each request after its client's limit.
+func impatient(limit time.Duration, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), patience)
+		ctx, cancel := context.WithTimeout(r.Context(), limit)
 		defer cancel()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
@@ -87,7 +87,7 @@ func BenchmarkSemaphore(b *testing.B) { overload(b, micro.Of[admission](admitAll
 func BenchmarkShed(b *testing.B) { overload(b, micro.Of[admission](admitAll, admitLearnt)) }
 
 func overload(b *testing.B, admit admission) {
-	all := visitors(b, burst, admit)
+	all := visitors(b, burst, patience, admit)
 	lost := 0
 	for b.Loop() {
 		lost += volley(b, all)
@@ -96,9 +96,9 @@ func overload(b *testing.B, admit admission) {
 }
 
 // visitors are clients of the work behind an admission.
-func visitors(tb testing.TB, n int, admit admission) []*visitor {
+func visitors(tb testing.TB, n int, limit time.Duration, admit admission) []*visitor {
 	tb.Helper()
-	addr := serve(tb, &http.Server{Handler: impatient(admit(http.HandlerFunc(work))), ReadHeaderTimeout: time.Minute})
+	addr := serve(tb, &http.Server{Handler: impatient(limit, admit(http.HandlerFunc(work))), ReadHeaderTimeout: time.Minute})
 	all := make([]*visitor, n)
 	for i := range all {
 		conn, err := net.Dial("tcp", addr)
@@ -155,15 +155,15 @@ func volley(tb testing.TB, all []*visitor) int {
 	return int(lost.Load())
 }
 
-// TestAdmission: a client alone is served behind each, and whoever is turned away gets an
-// answer all the same.
+// TestAdmission: with enough patience all are served, except by kit/shed, which turns away
+// at once whom it has no room for; with none, nobody is. All get an answer.
 func TestAdmission(t *testing.T) {
 	for name, admit := range map[string]admission{"all": admitAll, "few": admitFew, "learnt": admitLearnt} {
-		if lost := volley(t, visitors(t, 1, admit)); lost != 0 {
-			t.Errorf("%s: a client alone is turned away", name)
+		if lost := volley(t, visitors(t, burst, time.Minute, admit)); lost == burst || lost > 0 && name != "learnt" {
+			t.Errorf("%s: %d of %d are turned away", name, lost, burst)
 		}
-		if lost := volley(t, visitors(t, burst, admit)); lost == burst && name != "all" {
-			t.Errorf("%s: none of a burst is served", name)
+		if lost := volley(t, visitors(t, 4, 0, admit)); lost != 4 {
+			t.Errorf("%s: %d of 4 are served too late", name, 4-lost)
 		}
 	}
 }
