@@ -30,7 +30,7 @@ fuzz: build
 
 # The Go benchmarks of what runs for each request, window or event.
 bench:
-	$(GO) test -run '^$$' -bench . -benchtime 1s ./anatomy ./load/... ./record ./diagnose/... ./probe/...
+	$(GO) test -run '^$$' -bench . -benchtime 1s ./anatomy ./load/... ./record/... ./diagnose/... ./probe/...
 
 # The load generator against its peers.
 # BENCH="-only http1 -rounds 3"; -h lists more. What is not installed is skipped; REDLINE_SETUP=bench scripts/setup.sh

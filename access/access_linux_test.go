@@ -113,7 +113,8 @@ func TestOwnerOf(t *testing.T) {
 		t.Skip("another user cannot be played: this test runs as root alone")
 	}
 	other := exec.Command("sleep", "600")
-	other.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: accesstest.Nobody, Gid: accesstest.Nobody}, Pdeathsig: syscall.SIGKILL}
+	other.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: accesstest.Nobody,
+		Gid: accesstest.Nobody}, Pdeathsig: syscall.SIGKILL}
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,8 @@ func (d *Listener) Admit(r *http.Request) *Refusal {
 			return &Refusal{http.StatusUnauthorized, "no valid token (Authorization: Bearer ...)"}
 		}
 	case c == nil || !c.known:
-		return &Refusal{http.StatusForbidden, fmt.Sprintf("another user of this host, without a token (hint: give redline one by %s, and show it as Authorization: Bearer)", d.o.Variable)}
+		return &Refusal{http.StatusForbidden, fmt.Sprintf("another user of this host, without a token (hint: give redline "+
+			"one by %s, and show it as Authorization: Bearer)", d.o.Variable)}
 	}
 	if d.limiter != nil && !d.limiter.Allow() {
 		return &Refusal{http.StatusTooManyRequests, fmt.Sprintf("rate: more than %g requests a second", d.o.Rate)}

@@ -52,7 +52,8 @@ func peer(c net.Conn) (uid int, err error) {
 	state, inode := answer[1], binary.NativeEndian.Uint32(answer[68:])
 	var id [36]byte
 	identity(id[:], theirs, ours)
-	if !slices.Equal(canonical(answer[0], answer[4:40]), id[:]) || inode == 0 || !slices.Contains([]byte{established, finWait1, finWait2}, state) {
+	if !slices.Equal(canonical(answer[0], answer[4:40]), id[:]) || inode == 0 ||
+		!slices.Contains([]byte{established, finWait1, finWait2}, state) {
 		return 0, errGone
 	}
 	return int(binary.NativeEndian.Uint32(answer[64:])), nil

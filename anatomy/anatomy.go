@@ -5,7 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // MostBytes is what is read of one trace unless Options say otherwise: what the
@@ -16,7 +17,7 @@ const MostBytes = 64 << 20
 // then count from boot.
 type Options struct {
 	// Clock places the trace on the run's clock.
-	Clock record.Clock
+	Clock timebase.Clock
 	// Module is the path of the target's main module, by which its own frames
 	// are known; empty means unknown, and then every package outside the
 	// standard library and the module cache counts as its own.
@@ -44,7 +45,7 @@ type Options struct {
 	CPU func() []Ran
 	// Each, when not nil, is called with every whole request in the order of
 	// their ends. The Timeline is the callee's to keep.
-	Each func(record.Timeline)
+	Each func(breakdown.Timeline)
 }
 
 // Input is one execution trace.
@@ -53,12 +54,12 @@ type Input struct {
 	Trace io.Reader
 	// Span is the run time that the trace covers, as far as its taker knows.
 	// It places traces that carry no clock snapshot (before Go 1.25).
-	Span record.Span
+	Span timebase.Span
 }
 
 // Analyze takes the requests of one trace apart. The error says why the trace gave no
 // event; one that breaks off later is a warning in the anatomy.
-func Analyze(r io.Reader, o Options) (*record.Anatomy, error) {
+func Analyze(r io.Reader, o Options) (*breakdown.Anatomy, error) {
 	return AnalyzeAll([]Input{{Trace: r}}, o)
 }
 
@@ -66,7 +67,7 @@ func Analyze(r io.Reader, o Options) (*record.Anatomy, error) {
 // that breaks off counts up to where it breaks, and one that cannot be read at
 // all is left out; both leave a warning. The error is not nil when no trace gave
 // an event: it is then the reason of the first.
-func AnalyzeAll(inputs []Input, o Options) (*record.Anatomy, error) {
+func AnalyzeAll(inputs []Input, o Options) (*breakdown.Anatomy, error) {
 	o = o.withDefaults()
 	all := newCollector(o)
 	var first error

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 )
 
 // OtherSites is the site of the parts that lie below a list's bound, and
@@ -18,12 +19,12 @@ const (
 )
 
 // anatomy contrasts the bands.
-func (a *collector) anatomy() *record.Anatomy {
+func (a *collector) anatomy() *breakdown.Anatomy {
 	all, partial := a.counted()
 	n, whole := len(all), len(a.requests)
-	out := &record.Anatomy{Merged: a.merged, Hijacked: a.hijacked, Markers: a.markers, Traced: a.traced}
+	out := &breakdown.Anatomy{Merged: a.merged, Hijacked: a.hijacked, Markers: a.markers, Traced: a.traced}
 	out.Requests, out.Cut, out.Partial = whole, a.cut, partial
-	out.Slowest = slices.Concat([]record.Timeline{}, a.slowest.list)
+	out.Slowest = slices.Concat([]breakdown.Timeline{}, a.slowest.list)
 	out.Marked = a.marked.list
 	for s, served := range a.served {
 		if served.Server = servers[s]; served.Requests+served.Cut > 0 && s != int(serverNone) {
@@ -79,9 +80,9 @@ type sum struct {
 }
 
 // band returns the mean request of a band and its mean duration.
-func (a *collector) band(requests []request, sums []*sum) ([]record.Part, time.Duration) {
+func (a *collector) band(requests []request, sums []*sum) ([]breakdown.Part, time.Duration) {
 	if len(requests) == 0 {
-		return []record.Part{}, 0
+		return []breakdown.Part{}, 0
 	}
 	var total time.Duration
 	for _, r := range requests {
@@ -130,7 +131,7 @@ func (a *collector) sums(requests []request) []*sum {
 // list turns sums into parts per request. What lies below the bound is merged by
 // state, so that shares by state stay exact. Each part is the difference of two
 // rounded running sums, so that the parts add up to the rounded mean.
-func (a *collector) list(sums []*sum, n int, total time.Duration) []record.Part {
+func (a *collector) list(sums []*sum, n int, total time.Duration) []breakdown.Part {
 	if rest := len(sums) - a.o.MaxParts; rest > 0 {
 		var merged [len(states)]*sum
 		for _, s := range sums[a.o.MaxParts:] {
@@ -149,13 +150,13 @@ func (a *collector) list(sums []*sum, n int, total time.Duration) []record.Part 
 			}
 		}
 	}
-	parts := make([]record.Part, 0, len(sums))
+	parts := make([]breakdown.Part, 0, len(sums))
 	var before, running time.Duration
 	for _, s := range sums {
 		running += s.took
 		after := running / time.Duration(n)
 		info := a.stacks.info(s.stack)
-		p := record.Part{State: states[s.state], Site: info.site, Operation: int(s.operation),
+		p := breakdown.Part{State: states[s.state], Site: info.site, Operation: int(s.operation),
 			NS: int64(after - before), Times: float64(s.times) / float64(n), Stack: info.frames}
 		if total > 0 {
 			p.Share = float64(s.took) / float64(total)
@@ -170,13 +171,13 @@ func (a *collector) list(sums []*sum, n int, total time.Duration) []record.Part 
 		parts = append(parts, p)
 		before = after
 	}
-	slices.SortStableFunc(parts, func(x, y record.Part) int { return cmp.Compare(y.NS, x.NS) })
+	slices.SortStableFunc(parts, func(x, y breakdown.Part) int { return cmp.Compare(y.NS, x.NS) })
 	return parts
 }
 
 // wakerOf returns the stack that ended the longest of a part's waits, taken
 // together.
-func (a *collector) wakerOf(s *sum) []record.Frame {
+func (a *collector) wakerOf(s *sum) []code.Frame {
 	best, most := stackID(0), time.Duration(0)
 	for id, took := range s.wakers {
 		if took > most || took == most && id < best {
@@ -187,7 +188,7 @@ func (a *collector) wakerOf(s *sum) []record.Frame {
 	case 0:
 		return nil
 	case timerWaker:
-		return []record.Frame{{Function: record.WakerTimer}}
+		return []code.Frame{{Function: breakdown.WakerTimer}}
 	}
 	return a.stacks.info(best).frames
 }
@@ -199,8 +200,8 @@ const (
 )
 
 // behind returns what a part's waits waited for, the longest first.
-func (a *collector) behind(s *sum, n int, total time.Duration) []record.Chain {
-	var list []record.Chain
+func (a *collector) behind(s *sum, n int, total time.Duration) []breakdown.Chain {
+	var list []breakdown.Chain
 	ids := slices.SortedFunc(maps.Keys(s.behind), func(x, y chainID) int {
 		return cmp.Or(cmp.Compare(s.behind[y], s.behind[x]), cmp.Compare(x, y))
 	})
@@ -209,7 +210,7 @@ func (a *collector) behind(s *sum, n int, total time.Duration) []record.Chain {
 		if float64(took) < leastShare*float64(s.took) {
 			break
 		}
-		list = append(list, record.Chain{
+		list = append(list, breakdown.Chain{
 			NS: int64(took) / int64(n), Share: float64(took) / float64(total), Links: a.links(id, true),
 		})
 	}
@@ -217,15 +218,15 @@ func (a *collector) behind(s *sum, n int, total time.Duration) []record.Chain {
 }
 
 // links returns a chain; the stack of its last link, if wanted.
-func (a *collector) links(id chainID, stack bool) []record.Link {
+func (a *collector) links(id chainID, stack bool) []breakdown.Link {
 	if id == 0 {
 		return nil
 	}
 	ids := a.chains.list(id)
-	links := make([]record.Link, len(ids))
+	links := make([]breakdown.Link, len(ids))
 	for i, id := range ids {
 		l := a.chains.links[id]
-		links[i] = record.Link{Goroutine: a.stacks.names[l.entry], Request: l.request, State: states[l.state], Site: a.stacks.names[l.site]}
+		links[i] = breakdown.Link{Goroutine: a.stacks.names[l.entry], Request: l.request, State: states[l.state], Site: a.stacks.names[l.site]}
 	}
 	if stack {
 		links[len(links)-1].Stack = a.stacks.info(a.chains.stacks[id]).frames

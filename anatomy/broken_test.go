@@ -9,7 +9,7 @@ import (
 	"testing/iotest"
 
 	"github.com/redline-go/redline/anatomy"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // generations returns where each generation of a Go 1.26 trace ends: behind the
@@ -65,8 +65,8 @@ func TestLostGenerations(t *testing.T) {
 func TestCutMidEvent(t *testing.T) {
 	data := readFixture(t, "go1.26-generations.trace")
 	for n := 0; n < len(data); n += 977 {
-		var lines []record.Timeline
-		a, err := anatomy.Analyze(bytes.NewReader(data[:n]), anatomy.Options{Each: func(l record.Timeline) { lines = append(lines, l) }})
+		var lines []breakdown.Timeline
+		a, err := anatomy.Analyze(bytes.NewReader(data[:n]), anatomy.Options{Each: func(l breakdown.Timeline) { lines = append(lines, l) }})
 		if err != nil {
 			continue
 		}

@@ -3,7 +3,7 @@ package anatomy
 import (
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Functions of net/http that mark a request; their names have stood since
@@ -47,7 +47,7 @@ const (
 // order matters: a panicking handler's stack holds the deferred function of serve
 // above the handler, and a body's end may start the background reader anywhere
 // below the handler or in finishRequest.
-func classifyHTTP(frames []record.Frame) class {
+func classifyHTTP(frames []code.Frame) class {
 	at := map[string]int{}
 	serve := -1
 	for i, f := range frames {

@@ -6,14 +6,14 @@ import (
 
 	"golang.org/x/exp/trace"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // traceClock moves instants of one trace to run time, by the clock snapshots
 // that each generation of the trace carries since Go 1.25.
 type traceClock struct {
-	run       record.Clock
-	span      record.Span // what the trace's taker says, for traces without snapshot
+	run       timebase.Clock
+	span      timebase.Span // what the trace's taker says, for traces without snapshot
 	first     trace.Time
 	snapshots []snapshot
 	errors    []time.Duration
@@ -57,11 +57,11 @@ func (c *traceClock) at(t trace.Time) time.Duration {
 
 // alignment sums the disagreements up; zero without any, which is also what a
 // trace of a single generation gives.
-func alignment(errors []time.Duration) record.Align {
+func alignment(errors []time.Duration) timebase.Align {
 	if len(errors) == 0 {
-		return record.Align{}
+		return timebase.Align{}
 	}
 	slices.Sort(errors)
 	rank := func(p int) time.Duration { return errors[(len(errors)*p+99)/100-1] }
-	return record.Align{P50: rank(50), P99: rank(99)}
+	return timebase.Align{P50: rank(50), P99: rank(99)}
 }

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/exp/trace"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // request is one whole request: its duration, and where its parts and samples
@@ -49,11 +49,11 @@ type collector struct {
 	samples    []stackID
 	slowest    timelines
 	marked     timelines // of the requests that carry an id
-	served     [len(servers)]record.Served
+	served     [len(servers)]breakdown.Served
 
 	cut, merged, mergedInto, hijacked, spawned int
 
-	markers     record.Markers
+	markers     breakdown.Markers
 	traced      time.Duration
 	clockErrors []time.Duration
 	warnings    []string
@@ -142,13 +142,13 @@ func (a *collector) addPart(first int, s segment) {
 	a.parts = append(a.parts, part{key: key, waker: s.waker, chain: s.chain, times: times, took: s.to.Sub(s.from)})
 }
 
-func (a *collector) timeline(id trace.GoID, c *conn, segments []segment, clock *traceClock) record.Timeline {
+func (a *collector) timeline(id trace.GoID, c *conn, segments []segment, clock *traceClock) breakdown.Timeline {
 	from := clock.at(segments[0].from)
 	start := segments[0].from
-	line := record.Timeline{Goroutine: int64(id), ID: c.mark.id, Server: servers[c.server], Segments: make([]record.Segment, len(segments))}
+	line := breakdown.Timeline{Goroutine: int64(id), ID: c.mark.id, Server: servers[c.server], Segments: make([]breakdown.Segment, len(segments))}
 	line.From, line.To = from, from+segments[len(segments)-1].to.Sub(start)
 	for i, s := range segments {
-		line.Segments[i] = record.Segment{State: states[s.state], Site: a.stacks.info(s.stack).site,
+		line.Segments[i] = breakdown.Segment{State: states[s.state], Site: a.stacks.info(s.stack).site,
 			From: from + s.from.Sub(start), NS: int64(s.to.Sub(s.from)), Behind: a.links(s.chain, false)}
 	}
 	return line
@@ -157,15 +157,15 @@ func (a *collector) timeline(id trace.GoID, c *conn, segments []segment, clock *
 // timelines keeps the slowest requests, slowest first.
 type timelines struct {
 	most int // negative for none
-	list []record.Timeline
+	list []breakdown.Timeline
 }
 
 func (t *timelines) wants(took time.Duration) bool {
 	return t.most > 0 && (len(t.list) < t.most || took > t.list[len(t.list)-1].Len())
 }
 
-func (t *timelines) insert(line record.Timeline) {
-	i, _ := slices.BinarySearchFunc(t.list, line.Len(), func(l record.Timeline, d time.Duration) int {
+func (t *timelines) insert(line breakdown.Timeline) {
+	i, _ := slices.BinarySearchFunc(t.list, line.Len(), func(l breakdown.Timeline, d time.Duration) int {
 		return cmp.Compare(d, l.Len())
 	})
 	t.list = slices.Insert(t.list, i, line)
@@ -178,18 +178,18 @@ func (t *timelines) insert(line record.Timeline) {
 const maxTimeline = 500
 
 // shorten joins runs of segments too short to be seen, when there are many.
-func shorten(line record.Timeline) []record.Segment {
+func shorten(line breakdown.Timeline) []breakdown.Segment {
 	if len(line.Segments) <= maxTimeline {
 		return line.Segments
 	}
 	limit := int64(line.Len()) / (maxTimeline / 2)
-	var short []record.Segment
+	var short []breakdown.Segment
 	joining := false
 	for _, s := range line.Segments {
 		tiny := s.NS < limit
 		if tiny && joining && short[len(short)-1].NS+s.NS < limit {
 			last := &short[len(short)-1]
-			last.State, last.Site, last.Behind = record.StateOther, "(short segments)", nil
+			last.State, last.Site, last.Behind = breakdown.StateOther, "(short segments)", nil
 			last.NS += s.NS
 			continue
 		}

@@ -8,7 +8,9 @@ import (
 
 	"golang.org/x/exp/trace"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 func TestSplitByStops(t *testing.T) {
@@ -74,7 +76,7 @@ func TestBandsAddUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	a := newCollector(Options{MaxParts: 20, MaxSlowest: 3}.withDefaults())
 	for i := range 300 {
-		a.stacks.all = append(a.stacks.all, stackInfo{site: "site", waits: &ender{}, frames: []record.Frame{{Function: "f", Line: i}}})
+		a.stacks.all = append(a.stacks.all, stackInfo{site: "site", waits: &ender{}, frames: []code.Frame{{Function: "f", Line: i}}})
 	}
 	var want time.Duration
 	for range 1003 {
@@ -96,7 +98,7 @@ func TestBandsAddUp(t *testing.T) {
 	if out.MeanNS != want/1003 {
 		t.Errorf("mean %v, want %v", out.MeanNS, want/1003)
 	}
-	for name, band := range map[string][]record.Part{"all": out.All, "median": out.Median, "tail": out.Tail} {
+	for name, band := range map[string][]breakdown.Part{"all": out.All, "median": out.Median, "tail": out.Tail} {
 		var sum int64
 		share := 0.0
 		others := 0
@@ -126,11 +128,11 @@ func TestBandsAddUp(t *testing.T) {
 }
 
 func TestShortenKeepsTheTime(t *testing.T) {
-	line := record.Timeline{}
+	line := breakdown.Timeline{}
 	for i := range 5000 {
-		s := record.Segment{State: record.StateRunning, From: line.To, NS: 100}
+		s := breakdown.Segment{State: breakdown.StateRunning, From: line.To, NS: 100}
 		if i%1000 == 0 {
-			s = record.Segment{State: record.StateSleep, Site: "nap", From: line.To, NS: 100000}
+			s = breakdown.Segment{State: breakdown.StateSleep, Site: "nap", From: line.To, NS: 100000}
 		}
 		line.Segments = append(line.Segments, s)
 		line.To += time.Duration(s.NS)
@@ -156,7 +158,7 @@ func TestShortenKeepsTheTime(t *testing.T) {
 
 // TestClock places instants by the snapshots around them.
 func TestClock(t *testing.T) {
-	c := traceClock{run: record.Clock{EpochMonotonic: 1000}}
+	c := traceClock{run: timebase.Clock{EpochMonotonic: 1000}}
 	c.add(&trace.ClockSnapshot{Trace: 100, Mono: 5100})
 	c.add(nil)
 	c.add(&trace.ClockSnapshot{Trace: 200, Mono: 5210})
@@ -166,7 +168,7 @@ func TestClock(t *testing.T) {
 			t.Errorf("trace time %d is %d, want %d", at, got, want)
 		}
 	}
-	if got, want := alignment(c.errors), (record.Align{P50: 10, P99: 10}); got != want {
+	if got, want := alignment(c.errors), (timebase.Align{P50: 10, P99: 10}); got != want {
 		t.Errorf("disagreement %v, want %v", got, want)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/anatomy"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // TestEdges traces the middle of a load. Every handler run that lies inside the
@@ -49,7 +49,7 @@ func TestEdges(t *testing.T) {
 	loads.Wait()
 
 	a, lines := v.dissect(buf.Bytes())
-	found := map[int64][]record.Timeline{}
+	found := map[int64][]breakdown.Timeline{}
 	for _, l := range lines {
 		if l.From < before || l.To > after {
 			t.Errorf("a request from %v to %v lies outside the trace, which ran from %v to %v", l.From, l.To, before, after)
@@ -77,7 +77,7 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-func holds(lines []record.Timeline, h handled, slack time.Duration) bool {
+func holds(lines []breakdown.Timeline, h handled, slack time.Duration) bool {
 	for _, l := range lines {
 		if l.From <= h.from+slack && h.to-slack <= l.To {
 			return true

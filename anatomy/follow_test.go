@@ -13,16 +13,16 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // chained is a wait for other goroutines, and what they must be seen to do.
 type chained struct {
 	name    string
 	handler func()
-	state   record.ReqState // of the request's own wait
-	links   []record.Link   // Goroutine and Site are parts of the real ones
-	share   float64         // of the wait, at least
+	state   breakdown.State  // of the request's own wait
+	links   []breakdown.Link // Goroutine and Site are parts of the real ones
+	share   float64          // of the wait, at least
 }
 
 // pool starts workers that take jobs through an unbuffered channel.
@@ -62,37 +62,37 @@ func chains(t *testing.T) []chained {
 	inner := pool(t, 1, func() { query(addr) })
 	const nap, asked, locked = "time.Sleep < ", "net.(*conn).Read < ", "anatomy_test.chains.func"
 	return []chained{
-		{"workers that sleep", pool(t, 2, func() { time.Sleep(hold) }), record.StateChannel,
-			[]record.Link{{Goroutine: "anatomy_test.worker", State: record.StateSleep, Site: nap}}, 0.8},
-		{"workers that query", pool(t, 2, func() { query(addr) }), record.StateChannel,
-			[]record.Link{{Goroutine: "anatomy_test.worker", State: record.StateNetwork, Site: asked}}, 0.6},
-		{"workers that lock", pool(t, 4, func() { mutex.Lock(); query(addr); mutex.Unlock() }), record.StateChannel,
-			[]record.Link{
-				{Goroutine: "anatomy_test.worker", State: record.StateLock, Site: locked},
-				{Goroutine: "anatomy_test.worker", State: record.StateNetwork, Site: asked}}, 0.3},
-		{"a queue for a lock", func() { outer.Lock(); query(addr); outer.Unlock() }, record.StateLock,
-			[]record.Link{{Goroutine: "net/http.(*conn).serve", Request: true, State: record.StateNetwork, Site: asked}}, 0.6},
-		{"workers behind workers", pool(t, 2, func() { inner() }), record.StateChannel,
-			[]record.Link{
-				{Goroutine: "anatomy_test.worker", State: record.StateChannel, Site: "anatomy_test.pool.func"},
-				{Goroutine: "anatomy_test.worker", State: record.StateNetwork, Site: asked}}, 0.3},
+		{"workers that sleep", pool(t, 2, func() { time.Sleep(hold) }), breakdown.StateChannel,
+			[]breakdown.Link{{Goroutine: "anatomy_test.worker", State: breakdown.StateSleep, Site: nap}}, 0.8},
+		{"workers that query", pool(t, 2, func() { query(addr) }), breakdown.StateChannel,
+			[]breakdown.Link{{Goroutine: "anatomy_test.worker", State: breakdown.StateNetwork, Site: asked}}, 0.6},
+		{"workers that lock", pool(t, 4, func() { mutex.Lock(); query(addr); mutex.Unlock() }), breakdown.StateChannel,
+			[]breakdown.Link{
+				{Goroutine: "anatomy_test.worker", State: breakdown.StateLock, Site: locked},
+				{Goroutine: "anatomy_test.worker", State: breakdown.StateNetwork, Site: asked}}, 0.3},
+		{"a queue for a lock", func() { outer.Lock(); query(addr); outer.Unlock() }, breakdown.StateLock,
+			[]breakdown.Link{{Goroutine: "net/http.(*conn).serve", Request: true, State: breakdown.StateNetwork, Site: asked}}, 0.6},
+		{"workers behind workers", pool(t, 2, func() { inner() }), breakdown.StateChannel,
+			[]breakdown.Link{
+				{Goroutine: "anatomy_test.worker", State: breakdown.StateChannel, Site: "anatomy_test.pool.func"},
+				{Goroutine: "anatomy_test.worker", State: breakdown.StateNetwork, Site: asked}}, 0.3},
 		{"an error group", func() {
 			g, _ := errgroup.WithContext(context.Background())
 			g.Go(func() error { return nil })
 			g.Go(func() error { query(addr); return nil })
 			g.Wait()
-		}, record.StateSync,
-			[]record.Link{{Goroutine: "errgroup.(*Group).", State: record.StateNetwork, Site: asked}}, 0.6},
+		}, breakdown.StateSync,
+			[]breakdown.Link{{Goroutine: "errgroup.(*Group).", State: breakdown.StateNetwork, Site: asked}}, 0.6},
 		{"started late", func() {
 			done := make(chan int)
 			// Longer than the query: on a busy machine the request may begin to wait
 			// late, and what it missed of the sleep is no wait of its own.
 			go func() { time.Sleep(4 * hold); go func() { query(addr); close(done) }() }()
 			<-done
-		}, record.StateChannel,
-			[]record.Link{{Goroutine: "anatomy_test.chains.func", State: record.StateSleep, Site: nap}}, 0.3},
-		{"an HTTP client", func() { get(client, url) }, record.StateSelect,
-			[]record.Link{{Goroutine: "net/http.(*persistConn).readLoop", State: record.StateNetwork,
+		}, breakdown.StateChannel,
+			[]breakdown.Link{{Goroutine: "anatomy_test.chains.func", State: breakdown.StateSleep, Site: nap}}, 0.3},
+		{"an HTTP client", func() { get(client, url) }, breakdown.StateSelect,
+			[]breakdown.Link{{Goroutine: "net/http.(*persistConn).readLoop", State: breakdown.StateNetwork,
 				Site: "net/http.(*persistConn).readLoop"}}, 0.6},
 	}
 }
@@ -119,14 +119,14 @@ func TestChains(t *testing.T) {
 				}
 			}
 			if waited < int64(hold/4) || float64(behind) < test.share*float64(waited) {
-				t.Errorf("of %d ns %s, %d lead to %s\n%s", waited, test.state, behind, record.Chain{Links: test.links}, render(a))
+				t.Errorf("of %d ns %s, %d lead to %s\n%s", waited, test.state, behind, breakdown.Chain{Links: test.links}, render(a))
 			}
 		})
 	}
 }
 
-func matches(links, want []record.Link) bool {
-	return slices.EqualFunc(links, want, func(l, w record.Link) bool {
+func matches(links, want []breakdown.Link) bool {
+	return slices.EqualFunc(links, want, func(l, w breakdown.Link) bool {
 		return l.State == w.State && l.Request == w.Request && strings.Contains(l.Goroutine, w.Goroutine) && strings.Contains(l.Site, w.Site)
 	})
 }

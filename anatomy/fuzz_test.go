@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/anatomy"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // FuzzAnalyze feeds traces that are cut, changed and joined. Whatever is read,
@@ -41,11 +41,11 @@ func FuzzAnalyze(f *testing.F) {
 		if len(data) > 1<<20 {
 			return
 		}
-		var lines []record.Timeline
+		var lines []breakdown.Timeline
 		inputs := []anatomy.Input{{Trace: bytes.NewReader(data)}, {Trace: bytes.NewReader(data[len(data)/2:])}}
 		a, err := anatomy.AnalyzeAll(inputs, anatomy.Options{
 			MaxEvents: 1 << 17, MaxParts: 10,
-			Each: func(l record.Timeline) { lines = append(lines, l) },
+			Each: func(l breakdown.Timeline) { lines = append(lines, l) },
 		})
 		if err != nil {
 			return

@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/anatomy"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // render draws an anatomy as the golden files hold it.
-func render(a *record.Anatomy) string {
+func render(a *breakdown.Anatomy) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "requests %d, cut %d, merged %d, hijacked %d, coverage %.3f, spawned %.2f\n", a.Requests,
 		a.Cut, a.Merged, a.Hijacked, a.Coverage, a.Spawned)
@@ -25,7 +25,7 @@ func render(a *record.Anatomy) string {
 	for _, w := range a.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", w)
 	}
-	band := func(name string, parts []record.Part) {
+	band := func(name string, parts []breakdown.Part) {
 		fmt.Fprintf(&b, "\n%s\n", name)
 		for _, p := range parts {
 			fmt.Fprintf(&b, "%9d ns %5.1f %%  x%-5.2f %-14s %s", p.NS, 100*p.Share, p.Times, p.State, p.Site)
@@ -51,7 +51,7 @@ func render(a *record.Anatomy) string {
 		for _, s := range l.Segments {
 			fmt.Fprintf(&b, "%9d ns %-14s %s", s.NS, s.State, s.Site)
 			if len(s.Behind) > 0 {
-				fmt.Fprintf(&b, "  <- %s", record.Chain{Links: s.Behind})
+				fmt.Fprintf(&b, "  <- %s", breakdown.Chain{Links: s.Behind})
 			}
 			fmt.Fprintln(&b)
 		}
@@ -59,7 +59,7 @@ func render(a *record.Anatomy) string {
 	return b.String()
 }
 
-func renderPath(b *strings.Builder, nodes []record.PathNode, depth int) {
+func renderPath(b *strings.Builder, nodes []breakdown.PathNode, depth int) {
 	for _, n := range nodes {
 		if n.Share < 0.001 {
 			continue
@@ -82,9 +82,9 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var lines []record.Timeline
+			var lines []breakdown.Timeline
 			a, err := anatomy.Analyze(bytes.NewReader(data),
-				anatomy.Options{MaxSlowest: 2, Each: func(l record.Timeline) { lines = append(lines, l) }})
+				anatomy.Options{MaxSlowest: 2, Each: func(l breakdown.Timeline) { lines = append(lines, l) }})
 			if err != nil {
 				t.Fatal(err)
 			}

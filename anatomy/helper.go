@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // maxHelpers bounds the kinds of helpers that are counted, and leastHelper the part of
@@ -38,18 +38,18 @@ func (t *tracker) helped(g *goroutine) {
 }
 
 // helperList returns the helpers, those of one function together, the most first.
-func (a *collector) helperList() []record.Helper {
+func (a *collector) helperList() []breakdown.Helper {
 	sums := map[nameID]int{}
 	for kind, n := range a.helpers {
 		sums[kind.entry] += n
 	}
-	var list []record.Helper
+	var list []breakdown.Helper
 	for kind, n := range a.helpers {
 		if float64(n) >= leastHelper*float64(sums[kind.entry]) {
-			list = append(list, record.Helper{Entry: a.stacks.names[kind.entry], Start: a.stacks.info(kind.start).frames, Count: n})
+			list = append(list, breakdown.Helper{Entry: a.stacks.names[kind.entry], Start: a.stacks.info(kind.start).frames, Count: n})
 		}
 	}
-	slices.SortFunc(list, func(x, y record.Helper) int {
+	slices.SortFunc(list, func(x, y breakdown.Helper) int {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Entry, y.Entry), slices.CompareFunc(x.Start, y.Start, compareFrames))
 	})
 	return list

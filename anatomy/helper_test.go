@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Goroutines that a request starts, and that end before it, are known by the function
@@ -29,7 +29,7 @@ func TestHelpers(t *testing.T) {
 	}
 }
 
-func onStack(stack []record.Frame, function string) bool {
+func onStack(stack []code.Frame, function string) bool {
 	for _, f := range stack {
 		if f.Function == function {
 			return true

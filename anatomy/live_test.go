@@ -19,7 +19,8 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/anatomy"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // tracing guards the runtime's one execution trace.
@@ -45,7 +46,7 @@ func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
 // witness wraps a handler and writes down when it began and ended.
 type witness struct {
-	clock record.Clock
+	clock timebase.Clock
 	next  http.Handler
 	mu    sync.Mutex
 	seen  []handled
@@ -115,7 +116,7 @@ func serve(t *testing.T, h http.HandlerFunc, setup func(*http.Server)) *live {
 // listen makes a live one without a server, for tests that bring their own.
 func listen(t *testing.T) (*live, net.Listener) {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,12 +180,12 @@ func (v *live) shutdown() {
 }
 
 // dissect analyzes and returns all whole requests.
-func (v *live) dissect(data []byte) (*record.Anatomy, []record.Timeline) {
+func (v *live) dissect(data []byte) (*breakdown.Anatomy, []breakdown.Timeline) {
 	v.t.Helper()
-	var lines []record.Timeline
+	var lines []breakdown.Timeline
 	a, err := anatomy.Analyze(bytes.NewReader(data), anatomy.Options{
 		Clock: v.witness.clock,
-		Each:  func(l record.Timeline) { lines = append(lines, l) },
+		Each:  func(l breakdown.Timeline) { lines = append(lines, l) },
 	})
 	if err != nil {
 		v.t.Fatal(err)
@@ -194,7 +195,7 @@ func (v *live) dissect(data []byte) (*record.Anatomy, []record.Timeline) {
 }
 
 // checkShape asserts what holds of every anatomy.
-func checkShape(t *testing.T, a *record.Anatomy, lines []record.Timeline) {
+func checkShape(t *testing.T, a *breakdown.Anatomy, lines []breakdown.Timeline) {
 	t.Helper()
 	for _, l := range lines {
 		at := l.From
@@ -209,7 +210,7 @@ func checkShape(t *testing.T, a *record.Anatomy, lines []record.Timeline) {
 		}
 	}
 	for name, band := range map[string]struct {
-		parts []record.Part
+		parts []breakdown.Part
 		mean  time.Duration
 	}{"all": {a.All, a.MeanNS}, "median": {a.Median, a.MedianNS}, "tail": {a.Tail, a.TailNS}} {
 		var sum time.Duration
@@ -233,11 +234,11 @@ func checkShape(t *testing.T, a *record.Anatomy, lines []record.Timeline) {
 
 // matchHandlers asserts that the handler's runs, connection by connection, lie
 // within one request each.
-func (v *live) matchHandlers(lines []record.Timeline) {
+func (v *live) matchHandlers(lines []breakdown.Timeline) {
 	v.t.Helper()
 	// The two clocks are read one after the other.
 	slack := v.witness.clock.EpochError + time.Microsecond
-	found := map[int64][]record.Timeline{}
+	found := map[int64][]breakdown.Timeline{}
 	for _, l := range lines {
 		found[l.Goroutine] = append(found[l.Goroutine], l)
 	}

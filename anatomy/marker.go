@@ -5,7 +5,8 @@ import (
 
 	"golang.org/x/exp/trace"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/operation"
 )
 
 // maxTasks bounds the marked requests that are open at one time, and maxID an id.
@@ -33,18 +34,18 @@ type mark struct {
 func (t *tracker) marker(ev trace.Event) {
 	switch ev.Kind() {
 	case trace.EventTaskBegin:
-		if task := ev.Task(); task.Type == record.RequestTask && len(t.tasks) < maxTasks {
+		if task := ev.Task(); task.Type == breakdown.RequestTask && len(t.tasks) < maxTasks {
 			if g := t.goroutines.byID[ev.Goroutine()]; g != nil && !g.dead {
 				t.tasks[task.ID] = t.mark(g, ev.Time())
 			}
 		}
 	case trace.EventLog:
 		log := ev.Log()
-		if log.Category == record.OperationLog {
+		if log.Category == operation.Log {
 			t.operation(ev, log.Message)
 			return
 		}
-		if log.Category != record.RequestLog {
+		if log.Category != breakdown.RequestLog {
 			return
 		}
 		if task, ok := t.tasks[log.Task]; ok && task.live() && task.conn.mark.id == "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/redline-go/redline/probe/request"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // marked does what the probe's middleware does around a handler.
@@ -27,7 +27,7 @@ func marked(id string, handle func()) {
 }
 
 // ids returns the ids of requests, sorted.
-func ids(lines []record.Timeline) []string {
+func ids(lines []breakdown.Timeline) []string {
 	var list []string
 	for _, l := range lines {
 		if l.ID != "" {
@@ -72,7 +72,7 @@ func TestMarkersNameRequests(t *testing.T) {
 		t.Errorf("%d requests, %d marked: %q", a.Requests, a.Markers.Tasks, got)
 	}
 	// A busy host may make others slow, too.
-	slower := func(x, y record.Timeline) int { return cmp.Compare(y.Len(), x.Len()) }
+	slower := func(x, y breakdown.Timeline) int { return cmp.Compare(y.Len(), x.Len()) }
 	if len(a.Marked) != 20 || !slices.IsSortedFunc(a.Marked, slower) {
 		t.Errorf("%d are marked, not the slowest first", len(a.Marked))
 	}
@@ -120,7 +120,7 @@ func TestMarkersAlone(t *testing.T) {
 			}
 			wg.Wait()
 		}))
-		if got := ids(lines); !slices.Equal(a.Served, []record.Served{{Server: record.ServerMarked, Requests: 40}}) ||
+		if got := ids(lines); !slices.Equal(a.Served, []breakdown.Served{{Server: breakdown.ServerMarked, Requests: 40}}) ||
 			!slices.Equal(got, numbered(0, 40)) {
 			t.Errorf("served %+v: %q", a.Served, got)
 		}

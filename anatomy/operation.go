@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/exp/trace"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // Bounds of what the logs of operations may say.
@@ -143,15 +143,15 @@ func (a *collector) countOperations(c *conn) {
 }
 
 // perRequests returns the counts per request, the largest first.
-func (a *collector) perRequests() []record.OperationsPerRequest {
-	var list []record.OperationsPerRequest
+func (a *collector) perRequests() []breakdown.OperationsPerRequest {
+	var list []breakdown.OperationsPerRequest
 	for _, id := range slices.Sorted(maps.Keys(a.operations)) {
 		p, n := a.operations[id], time.Duration(len(a.requests))
-		list = append(list, record.OperationsPerRequest{
+		list = append(list, breakdown.OperationsPerRequest{
 			Operation: int(id), Mean: float64(p.calls) / float64(n), Max: p.most, Requests: p.requests,
 			RunningNS: int64(p.running / n), QueuedNS: int64(p.queued / n), WaitingNS: int64(p.waiting / n),
 		})
 	}
-	slices.SortStableFunc(list, func(x, y record.OperationsPerRequest) int { return cmp.Compare(y.Mean, x.Mean) })
+	slices.SortStableFunc(list, func(x, y breakdown.OperationsPerRequest) int { return cmp.Compare(y.Mean, x.Mean) })
 	return list
 }

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/operation"
 )
 
 // TestOperationsLabelWaits: what lies between an operation's begin and end belongs to
@@ -16,22 +17,22 @@ import (
 func TestOperationsLabelWaits(t *testing.T) {
 	ctx := context.Background()
 	wait := func(begin, end string) {
-		trace.Log(ctx, record.OperationLog, begin)
+		trace.Log(ctx, operation.Log, begin)
 		time.Sleep(time.Millisecond)
-		trace.Log(ctx, record.OperationLog, end)
+		trace.Log(ctx, operation.Log, end)
 	}
 	v := serve(t, func(http.ResponseWriter, *http.Request) {
 		for range 3 {
 			wait("b 1 7 1", "e 7 1")
 		}
 		wait("b 2 9 2", "e 9 2")
-		trace.Log(ctx, record.OperationLog, "b 2 5 2") // works, and within it calls another
+		trace.Log(ctx, operation.Log, "b 2 5 2") // works, and within it calls another
 		for until := time.Now().Add(500 * time.Microsecond); time.Now().Before(until); {
 		}
 		wait("b 2 9 2", "e 9 2")
-		trace.Log(ctx, record.OperationLog, "e 5 2")
-		trace.Log(ctx, record.OperationLog, "b 2 99999999 2")
-		trace.Log(ctx, record.OperationLog, "b 1 8 "+strings.Repeat("9", 100))
+		trace.Log(ctx, operation.Log, "e 5 2")
+		trace.Log(ctx, operation.Log, "b 2 99999999 2")
+		trace.Log(ctx, operation.Log, "b 1 8 "+strings.Repeat("9", 100))
 	}, nil)
 	a, _ := v.dissect(v.capture(func() {
 		closedLoop(t, 1, 20, func(c *http.Client, _ int) error {
@@ -44,7 +45,7 @@ func TestOperationsLabelWaits(t *testing.T) {
 	}))
 	times := map[int]float64{}
 	for _, p := range a.All {
-		if p.State == record.StateSleep {
+		if p.State == breakdown.StateSleep {
 			times[p.Operation] += p.Times
 		}
 	}

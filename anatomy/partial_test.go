@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // TestRequestsUnderWayCount traces a service whose requests are longer than the
@@ -37,8 +37,8 @@ func TestRequestsUnderWayCount(t *testing.T) {
 		t.Fatalf("%d whole, %d cut, %d of them counted; want 0, %d, %d", a.Requests, a.Cut, a.Partial, n, n)
 	}
 	// How long it waited for a CPU before that is the host's business.
-	where := func(p record.Part) bool {
-		return p.State == record.StateChannel && p.NS > 0 && strings.Contains(p.Site, "TestRequestsUnderWayCount")
+	where := func(p breakdown.Part) bool {
+		return p.State == breakdown.StateChannel && p.NS > 0 && strings.Contains(p.Site, "TestRequestsUnderWayCount")
 	}
 	if a.MeanNS <= 0 || !slices.ContainsFunc(a.All, where) {
 		t.Errorf("a mean of %v, parts %+v", a.MeanNS, a.All)

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 )
 
 const (
@@ -20,12 +21,12 @@ const (
 
 // branch is a node of the path as it grows. Its time is that of all requests.
 type branch struct {
-	kind     record.PathKind
+	kind     breakdown.PathKind
 	state    stateID
 	function string
 	own      bool
 	took     time.Duration
-	frames   map[record.Frame]time.Duration // of the function: which line, how long
+	frames   map[code.Frame]time.Duration // of the function: which line, how long
 	sites    map[nameID]time.Duration
 	stack    stackID // of a state: of the longest wait
 	longest  time.Duration
@@ -33,7 +34,7 @@ type branch struct {
 }
 
 type branchKey struct {
-	kind  record.PathKind
+	kind  breakdown.PathKind
 	state stateID
 	name  string
 	at    string
@@ -54,9 +55,9 @@ func (b *branch) child(key branchKey, took time.Duration) *branch {
 }
 
 // at notes a line of the branch's function.
-func (b *branch) at(f record.Frame, took time.Duration) {
+func (b *branch) at(f code.Frame, took time.Duration) {
 	if b.frames == nil {
-		b.frames = map[record.Frame]time.Duration{}
+		b.frames = map[code.Frame]time.Duration{}
 	}
 	b.frames[f] += took
 }
@@ -71,8 +72,8 @@ func (b *branch) waited(site nameID, took time.Duration) {
 
 // path sums the requests' critical paths. The waits are divided already, by
 // follower: each piece of a wait names the chain that it leads along.
-func (a *collector) path(sums []*sum, requests []request, partial int) *record.Path {
-	p := &record.Path{Requests: len(requests), Partial: partial}
+func (a *collector) path(sums []*sum, requests []request, partial int) *breakdown.Path {
+	p := &breakdown.Path{Requests: len(requests), Partial: partial}
 	if len(requests) == 0 {
 		p.Why = "no request was found in the execution traces"
 		return p
@@ -105,14 +106,14 @@ func (a *collector) follow(root *branch, s *sum, chain chainID, took time.Durati
 	for i, id := range ids {
 		l := a.chains.links[id]
 		info := a.stacks.info(stack)
-		key := branchKey{kind: record.PathGoroutine, name: a.stacks.names[l.entry]}
+		key := branchKey{kind: breakdown.PathGoroutine, name: a.stacks.names[l.entry]}
 		server, _ := entryServer(key.name)
 		serves := l.request || server != serverNone // those that ended are forgotten to serve
 		if serves {
 			// Another request's server is no one goroutine: where it is waited
 			// for is the matter, and whether that is a lock or a channel.
 			f, _ := a.stacks.own.innermost(info.frames)
-			key = branchKey{kind: record.PathRequest, state: state, name: f.Function}
+			key = branchKey{kind: breakdown.PathRequest, state: state, name: f.Function}
 		}
 		at = at.child(key, took)
 		at.waited(info.siteID, took)
@@ -131,7 +132,7 @@ func (a *collector) follow(root *branch, s *sum, chain chainID, took time.Durati
 }
 
 // locate notes the line of the target's own code that a stack is at.
-func (a *collector) locate(b *branch, frames []record.Frame, took time.Duration) {
+func (a *collector) locate(b *branch, frames []code.Frame, took time.Duration) {
 	if f, ok := a.stacks.own.innermost(frames); ok {
 		b.own = true
 		b.at(f, took)
@@ -139,13 +140,13 @@ func (a *collector) locate(b *branch, frames []record.Frame, took time.Duration)
 }
 
 // innermost returns the innermost frame of the target's own.
-func (o ownership) innermost(frames []record.Frame) (record.Frame, bool) {
+func (o ownership) innermost(frames []code.Frame) (code.Frame, bool) {
 	for _, f := range frames {
 		if o.owns(f) {
 			return f, true
 		}
 	}
-	return record.Frame{}, false
+	return code.Frame{}, false
 }
 
 // ends adds what a path ends at: a goroutine's time in one state, divided by what
@@ -153,7 +154,7 @@ func (o ownership) innermost(frames []record.Frame) (record.Frame, bool) {
 // request's own nor another's.
 func (a *collector) ends(at *branch, state stateID, stack stackID, took time.Duration, samples []weighed, entry nameID) {
 	info := a.stacks.info(stack)
-	key := branchKey{kind: record.PathState, state: state}
+	key := branchKey{kind: breakdown.PathState, state: state}
 	if state.sited() {
 		f, _ := a.stacks.own.innermost(info.frames)
 		key.name, key.at = f.Function, mechanism(info.site)
@@ -168,7 +169,7 @@ func (a *collector) ends(at *branch, state stateID, stack stackID, took time.Dur
 		return
 	}
 	if state == running || state == assist {
-		if total(samples) < leastSampled && (at.kind != record.PathRequest) {
+		if total(samples) < leastSampled && (at.kind != breakdown.PathRequest) {
 			if more := a.profiled(entry, state == assist); total(more) > total(samples) {
 				samples = more
 			}
@@ -206,7 +207,7 @@ func (a *collector) divideWork(leaf *branch, took time.Duration, samples []weigh
 		}
 		at := leaf
 		for _, step := range a.stacks.own.steps(s.frames) {
-			at = at.child(branchKey{kind: record.PathWork, name: step.frame.Function}, to-before)
+			at = at.child(branchKey{kind: breakdown.PathWork, name: step.frame.Function}, to-before)
 			at.own = step.own
 			at.at(step.frame, to-before)
 		}
@@ -285,6 +286,6 @@ func sortWeighed(list []weighed) {
 	})
 }
 
-func compareFrames(x, y record.Frame) int {
+func compareFrames(x, y code.Frame) int {
 	return cmp.Or(cmp.Compare(x.Function, y.Function), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line))
 }

@@ -8,19 +8,20 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/anatomy"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 )
 
 // checkPath asserts that a path is a partition: at each node what lies below adds
 // up to no more than the node, and the first level to the mean request.
-func checkPath(t *testing.T, a *record.Anatomy) {
+func checkPath(t *testing.T, a *breakdown.Anatomy) {
 	t.Helper()
 	if a.Path == nil {
 		t.Fatal("no path")
 	}
 	nodes := 0
-	var check func(n record.PathNode) int64
-	check = func(n record.PathNode) int64 {
+	var check func(n breakdown.PathNode) int64
+	check = func(n breakdown.PathNode) int64 {
 		nodes++
 		var below int64
 		for _, c := range n.Nodes {
@@ -45,7 +46,7 @@ func checkPath(t *testing.T, a *record.Anatomy) {
 
 // find returns the share of request time of the nodes that a way leads to: each
 // word is part of a node's kind, state and function, and nodes between are passed.
-func find(nodes []record.PathNode, way ...string) (share float64) {
+func find(nodes []breakdown.PathNode, way ...string) (share float64) {
 	for _, n := range nodes {
 		rest := way
 		if strings.Contains(string(n.Kind)+" "+string(n.State)+" "+n.Function, way[0]) {
@@ -132,11 +133,11 @@ func TestPathFromProfile(t *testing.T) {
 	asked := 0
 	profile := func() []anatomy.Ran {
 		asked++
-		frame := func(f string) record.Frame { return record.Frame{Function: f, File: "main.go", Line: 1} }
+		frame := func(f string) code.Frame { return code.Frame{Function: f, File: "main.go", Line: 1} }
 		return []anatomy.Ran{
-			{Stack: []record.Frame{frame("main.(*Store).find"), frame("main.worker")}, Value: 75},
-			{Stack: []record.Frame{frame("main.other"), frame("main.worker")}, Value: 25},
-			{Stack: []record.Frame{frame("main.background"), frame("main.rebuild")}, Value: 500},
+			{Stack: []code.Frame{frame("main.(*Store).find"), frame("main.worker")}, Value: 75},
+			{Stack: []code.Frame{frame("main.other"), frame("main.worker")}, Value: 25},
+			{Stack: []code.Frame{frame("main.background"), frame("main.rebuild")}, Value: 500},
 		}
 	}
 	a, err := anatomy.Analyze(bytes.NewReader(readFixture(t, "go1.26.trace")), anatomy.Options{CPU: profile})

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // largest returns the branches that a path keeps: a branch has no more time than
@@ -53,8 +53,8 @@ type writer struct {
 
 // nodes returns what lies below a branch. What lies below a node was written
 // before the node's own time is.
-func (w *writer) nodes(b *branch) []record.PathNode {
-	var list []record.PathNode
+func (w *writer) nodes(b *branch) []breakdown.PathNode {
+	var list []breakdown.PathNode
 	var small time.Duration
 	rest := b.took
 	for _, key := range sortedKeys(b.below) {
@@ -72,7 +72,7 @@ func (w *writer) nodes(b *branch) []record.PathNode {
 	if small > 0 {
 		before := w.sum / w.requests
 		w.sum += small
-		list = append(list, record.PathNode{Kind: record.PathOther, NS: int64(w.sum/w.requests - before), Share: w.share(small)})
+		list = append(list, breakdown.PathNode{Kind: breakdown.PathOther, NS: int64(w.sum/w.requests - before), Share: w.share(small)})
 	}
 	w.sum += rest
 	return list
@@ -82,9 +82,9 @@ func (w *writer) share(took time.Duration) float64 {
 	return float64(took) / float64(max(1, w.total))
 }
 
-func (w *writer) node(b *branch) record.PathNode {
-	n := record.PathNode{Kind: b.kind, Function: b.function, Own: b.own, Share: w.share(b.took)}
-	if b.kind == record.PathState || b.kind == record.PathRequest {
+func (w *writer) node(b *branch) breakdown.PathNode {
+	n := breakdown.PathNode{Kind: b.kind, Function: b.function, Own: b.own, Share: w.share(b.took)}
+	if b.kind == breakdown.PathState || b.kind == breakdown.PathRequest {
 		n.State = states[b.state]
 	}
 	if f := longest(b.frames, compareFrames); f.Function != "" {
@@ -94,7 +94,7 @@ func (w *writer) node(b *branch) record.PathNode {
 	if b.stack != 0 {
 		n.Stack = w.a.stacks.info(b.stack).frames
 	}
-	if f, ok := w.a.stacks.entries[b.function]; ok && b.kind == record.PathGoroutine {
+	if f, ok := w.a.stacks.entries[b.function]; ok && b.kind == breakdown.PathGoroutine {
 		n.File, n.Line, n.Own = f.File, f.Line, w.a.stacks.own.owns(f)
 	}
 	n.Nodes = w.nodes(b)

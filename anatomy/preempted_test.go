@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/exp/trace"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // TestFastHTTPPreempted lets one request over a connection of fasthttp be preempted
@@ -58,7 +58,7 @@ func TestFastHTTPPreempted(t *testing.T) {
 			if step.preempted && i != n {
 				continue
 			}
-			frames := []record.Frame{{Function: step.callee}, {Function: step.in}, {Function: fastWorker}}
+			frames := []code.Frame{{Function: step.callee}, {Function: step.in}, {Function: fastWorker}}
 			if step.in == fastWorker {
 				frames = frames[:2]
 			}

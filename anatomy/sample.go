@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/exp/trace"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // sample is one sample of the CPU profile, where one was taken at the same time.
@@ -40,13 +40,13 @@ func (t *tracker) sample(ev trace.Event) {
 const maxFunctions = 40
 
 // profile contrasts what the bands' requests ran; nil without a sample.
-func (a *collector) profile(all, median, tail []request) *record.CPUProfile {
+func (a *collector) profile(all, median, tail []request) *breakdown.CPUProfile {
 	if len(a.samples) == 0 {
 		return nil
 	}
 	type place struct{ function, caller string }
 	counts := map[place]*[3]int{}
-	p := &record.CPUProfile{}
+	p := &breakdown.CPUProfile{}
 	totals := [3]*int{&p.All, &p.Median, &p.Tail}
 	for band, requests := range [][]request{all, median, tail} {
 		for _, r := range requests {
@@ -63,10 +63,10 @@ func (a *collector) profile(all, median, tail []request) *record.CPUProfile {
 	}
 	share := func(n, of int) float64 { return float64(n) / float64(max(of, 1)) }
 	for at, n := range counts {
-		p.Functions = append(p.Functions, record.CPUFunction{Function: at.function, Caller: at.caller,
+		p.Functions = append(p.Functions, breakdown.CPUFunction{Function: at.function, Caller: at.caller,
 			All: share(n[0], p.All), Median: share(n[1], p.Median), Tail: share(n[2], p.Tail)})
 	}
-	slices.SortFunc(p.Functions, func(x, y record.CPUFunction) int {
+	slices.SortFunc(p.Functions, func(x, y breakdown.CPUFunction) int {
 		return cmp.Or(cmp.Compare(max(y.All, y.Tail), max(x.All, x.Tail)), cmp.Compare(x.Function, y.Function), cmp.Compare(x.Caller, y.Caller))
 	})
 	p.Functions = p.Functions[:min(len(p.Functions), maxFunctions)]

@@ -6,12 +6,12 @@ import (
 
 	"golang.org/x/exp/trace"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Ran is a stack of a CPU profile with its weight.
 type Ran struct {
-	Stack []record.Frame // innermost first
+	Stack []code.Frame // innermost first
 	Value int64
 }
 
@@ -52,12 +52,12 @@ func (f *follower) sampled(g *goroutine, from, to trace.Time, chain chainID) {
 
 // weighed is a stack with its weight.
 type weighed struct {
-	frames []record.Frame
+	frames []code.Frame
 	weight int64
 }
 
 // assisting reports whether a sample hit a goroutine that assisted the collector.
-func assisting(frames []record.Frame) bool {
+func assisting(frames []code.Frame) bool {
 	for _, f := range frames {
 		if strings.HasPrefix(f.Function, "runtime.gcAssist") {
 			return true
@@ -68,7 +68,7 @@ func assisting(frames []record.Frame) bool {
 
 // step is one function on the way from where a goroutine began to what it ran.
 type step struct {
-	frame record.Frame
+	frame code.Frame
 	own   bool
 }
 
@@ -80,9 +80,9 @@ const maxSteps = 12
 // function of another module that the innermost calls. A closure belongs to the
 // function it lies in where that one is on the stack: what sort.Slice compares by
 // is part of the sort. Stacks without own code are named by where they began.
-func (o ownership) steps(frames []record.Frame) []step {
+func (o ownership) steps(frames []code.Frame) []step {
 	var list []step
-	called := record.Frame{}
+	called := code.Frame{}
 	last := func() string { return list[len(list)-1].frame.Function }
 	for i := len(frames) - 1; i >= 0; i-- {
 		f := frames[i]
@@ -97,7 +97,7 @@ func (o ownership) steps(frames []record.Frame) []step {
 			}
 		case within(list, f.Function): // a recursion
 		default:
-			list, called = append(list, step{f, true}), record.Frame{}
+			list, called = append(list, step{f, true}), code.Frame{}
 		}
 	}
 	switch {

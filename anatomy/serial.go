@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/exp/trace"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // Bounds of what is kept of the goroutines that requests wait for.
@@ -161,16 +161,16 @@ func (a *collector) addServing(list []*serving, end trace.Time) {
 
 // serial returns the goroutines that requests wait for, those waited for longest
 // first.
-func (a *collector) serial() []record.Serial {
-	var list []record.Serial
+func (a *collector) serial() []breakdown.Serial {
+	var list []breakdown.Serial
 	for entry, k := range a.serials {
 		part := func(d time.Duration) float64 { return min(1, float64(d)/float64(k.lived)) }
-		list = append(list, record.Serial{
+		list = append(list, breakdown.Serial{
 			Goroutine: a.stacks.names[entry], Goroutines: k.goroutines, Requests: k.requests, WaitNS: int64(k.waits) / int64(k.requests),
 			Utilization: part(k.busy), OnCPU: part(k.onCPU), Queued: part(k.queued), ServiceNS: int64(k.busy) / int64(k.requests),
 		})
 	}
-	slices.SortFunc(list, func(x, y record.Serial) int {
+	slices.SortFunc(list, func(x, y breakdown.Serial) int {
 		return cmp.Or(cmp.Compare(y.WaitNS*int64(y.Requests), x.WaitNS*int64(x.Requests)), cmp.Compare(x.Goroutine, y.Goroutine))
 	})
 	return list[:min(len(list), maxSerial)]

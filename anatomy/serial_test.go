@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/anatomy"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // recorded takes a fixture of testdata/path apart.
-func recorded(t *testing.T, name string) *record.Anatomy {
+func recorded(t *testing.T, name string) *breakdown.Anatomy {
 	t.Helper()
 	a, err := anatomy.Analyze(bytes.NewReader(readFixture(t, "path-"+name+".trace")), anatomy.Options{})
 	if err != nil {
@@ -24,7 +24,7 @@ func recorded(t *testing.T, name string) *record.Anatomy {
 func TestSerialResources(t *testing.T) {
 	for _, name := range []string{"store", "closes"} {
 		a := recorded(t, name)
-		var loop record.Serial
+		var loop breakdown.Serial
 		for _, s := range a.Serial {
 			if s.Goroutine == "main.(*Store).loop" {
 				loop = s

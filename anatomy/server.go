@@ -3,7 +3,8 @@ package anatomy
 import (
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 )
 
 // server says which server a goroutine belongs to, and so how its requests are
@@ -19,7 +20,7 @@ const (
 	serverMarked        // any other: the probe's task is the request
 )
 
-var servers = [...]string{"", record.ServerHTTP, record.ServerHTTP2, record.ServerGRPC, record.ServerFastHTTP, record.ServerMarked}
+var servers = [...]string{"", breakdown.ServerHTTP, breakdown.ServerHTTP2, breakdown.ServerGRPC, breakdown.ServerFastHTTP, breakdown.ServerMarked}
 
 // Functions of the other servers that mark a request. Closures are numbered, and
 // the numbers change between versions, so prefixes have to do.
@@ -53,7 +54,7 @@ func entryServer(entry string) (s server, single bool) {
 
 // classify decides by a stack which server its goroutine belongs to and which
 // part of serving it is in.
-func classify(frames []record.Frame) (class, server) {
+func classify(frames []code.Frame) (class, server) {
 	if len(frames) == 0 {
 		return classNone, serverNone
 	}
@@ -85,7 +86,7 @@ func classify(frames []record.Frame) (class, server) {
 // Hazard: a busy host preempts a goroutine in any of them, however short. One
 // that is taken for a wait for the next request, or for the handler, makes two
 // requests of one.
-func classifyFast(below []record.Frame) class {
+func classifyFast(below []code.Frame) class {
 	if len(below) == 0 {
 		return classNone // it was preempted there, which says nothing
 	}
@@ -136,7 +137,7 @@ var fastSteps = []struct {
 
 // classifyPool takes the frames below fasthttp's worker that are not in
 // serveConn: the wait for the next connection, or closing the last one.
-func classifyPool(below []record.Frame) class {
+func classifyPool(below []code.Frame) class {
 	if waitsForChannel(below) {
 		return classAccept
 	}
@@ -145,7 +146,7 @@ func classifyPool(below []record.Frame) class {
 
 // classifyWorker takes the frames below a gRPC worker. Its channel has no buffer
 // and its sender does not wait, so each call begins by waking it.
-func classifyWorker(below []record.Frame) class {
+func classifyWorker(below []code.Frame) class {
 	if waitsForChannel(below) {
 		return classAccept
 	}
@@ -154,7 +155,7 @@ func classifyWorker(below []record.Frame) class {
 
 // wakesWorker decides by the stack that woke a goroutine whether that is a gRPC
 // worker, which is handed a call or told to end.
-func wakesWorker(frames []record.Frame) (closes, hands bool) {
+func wakesWorker(frames []code.Frame) (closes, hands bool) {
 	for i, f := range frames {
 		if !strings.HasPrefix(f.Function, "runtime.") {
 			closes = strings.HasPrefix(f.Function, "google.golang.org/grpc.")
@@ -167,7 +168,7 @@ func wakesWorker(frames []record.Frame) (closes, hands bool) {
 
 // waitsForChannel reports whether a function with these frames below it, all of
 // the runtime, receives from a channel.
-func waitsForChannel(below []record.Frame) bool {
+func waitsForChannel(below []code.Frame) bool {
 	for _, f := range below {
 		if !strings.HasPrefix(f.Function, "runtime.") {
 			return false

@@ -25,7 +25,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	grpctest "google.golang.org/grpc/interop/grpc_testing"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // kind is a server to be found: start serves on l, calling handle for each
@@ -39,19 +39,19 @@ type kind struct {
 
 func kinds() []kind {
 	return []kind{
-		{"HTTP/1", record.ServerHTTP, startHTTP(false, func(s *http.Server, p *http.Protocols) { p.SetHTTP1(true) })},
-		{"HTTP/2 over TLS", record.ServerHTTP2, startHTTP(true, func(s *http.Server, p *http.Protocols) { p.SetHTTP2(true) })},
-		{"HTTP/2 in the clear", record.ServerHTTP2, startHTTP(false, func(s *http.Server, p *http.Protocols) { p.SetUnencryptedHTTP2(true) })},
-		{"x/net over TLS", record.ServerHTTP2, startHTTP(true, func(s *http.Server, p *http.Protocols) {
+		{"HTTP/1", breakdown.ServerHTTP, startHTTP(false, func(s *http.Server, p *http.Protocols) { p.SetHTTP1(true) })},
+		{"HTTP/2 over TLS", breakdown.ServerHTTP2, startHTTP(true, func(s *http.Server, p *http.Protocols) { p.SetHTTP2(true) })},
+		{"HTTP/2 in the clear", breakdown.ServerHTTP2, startHTTP(false, func(s *http.Server, p *http.Protocols) { p.SetUnencryptedHTTP2(true) })},
+		{"x/net over TLS", breakdown.ServerHTTP2, startHTTP(true, func(s *http.Server, p *http.Protocols) {
 			s.Protocols = nil
 			xhttp2.ConfigureServer(s, nil)
 		})},
-		{"x/net in the clear", record.ServerHTTP2, startH2C},
-		{"gRPC", record.ServerGRPC, startGRPC()},
-		{"gRPC workers", record.ServerGRPC, startGRPC(grpc.NumStreamWorkers(3))},
-		{"gRPC over net/http", record.ServerHTTP2, startGRPCOverHTTP},
-		{"fasthttp", record.ServerFastHTTP, startFast(&fasthttp.Server{})},
-		{"fasthttp, little memory", record.ServerFastHTTP, startFast(&fasthttp.Server{ReduceMemoryUsage: true})},
+		{"x/net in the clear", breakdown.ServerHTTP2, startH2C},
+		{"gRPC", breakdown.ServerGRPC, startGRPC()},
+		{"gRPC workers", breakdown.ServerGRPC, startGRPC(grpc.NumStreamWorkers(3))},
+		{"gRPC over net/http", breakdown.ServerHTTP2, startGRPCOverHTTP},
+		{"fasthttp", breakdown.ServerFastHTTP, startFast(&fasthttp.Server{})},
+		{"fasthttp, little memory", breakdown.ServerFastHTTP, startFast(&fasthttp.Server{ReduceMemoryUsage: true})},
 	}
 }
 
@@ -226,7 +226,7 @@ func startFast(s *fasthttp.Server) func(*testing.T, net.Listener, func()) (func(
 type injection struct {
 	name  string
 	wait  func()
-	state record.ReqState
+	state breakdown.State
 	site  string
 }
 
@@ -242,9 +242,9 @@ func injections(t *testing.T) []injection {
 	}()
 	addr := strings.TrimPrefix(downstream(t), "http://")
 	return []injection{
-		{"sleep", func() { time.Sleep(hold) }, record.StateSleep, "time.Sleep < "},
-		{"lock", func() { mutex.Lock(); time.Sleep(hold / 3); mutex.Unlock() }, record.StateLock, "anatomy_test.injections.func"},
-		{"channel", func() { answer := make(chan int); queue <- answer; <-answer }, record.StateChannel, "anatomy_test.injections.func"},
+		{"sleep", func() { time.Sleep(hold) }, breakdown.StateSleep, "time.Sleep < "},
+		{"lock", func() { mutex.Lock(); time.Sleep(hold / 3); mutex.Unlock() }, breakdown.StateLock, "anatomy_test.injections.func"},
+		{"channel", func() { answer := make(chan int); queue <- answer; <-answer }, breakdown.StateChannel, "anatomy_test.injections.func"},
 		{"network", func() {
 			conn, err := net.Dial("tcp", addr)
 			if err != nil {
@@ -253,7 +253,7 @@ func injections(t *testing.T) []injection {
 			defer conn.Close()
 			io.WriteString(conn, bare)
 			conn.Read(make([]byte, 1))
-		}, record.StateNetwork, "net.(*conn).Read < "},
+		}, breakdown.StateNetwork, "net.(*conn).Read < "},
 	}
 }
 
@@ -283,7 +283,7 @@ func TestServers(t *testing.T) {
 					wg.Wait()
 					stop()
 				}))
-				if want := []record.Served{{Server: k.server, Requests: clients * each}}; !slices.Equal(a.Served, want) || a.Merged != 0 {
+				if want := []breakdown.Served{{Server: k.server, Requests: clients * each}}; !slices.Equal(a.Served, want) || a.Merged != 0 {
 					t.Errorf("served %+v, want %+v; %d merged", a.Served, want, a.Merged)
 				}
 				if k.name != "gRPC over net/http" { // its handlers have goroutines of their own
@@ -297,13 +297,13 @@ func TestServers(t *testing.T) {
 
 // checkDominant asserts that of all that is not waiting for a processor, the
 // injected wait is the most.
-func checkDominant(t *testing.T, a *record.Anatomy, in injection) {
+func checkDominant(t *testing.T, a *breakdown.Anatomy, in injection) {
 	t.Helper()
-	most := map[record.ReqState]int64{}
-	best := record.Part{}
+	most := map[breakdown.State]int64{}
+	best := breakdown.Part{}
 	for _, p := range a.All {
 		// The test's own bookkeeping is a lock that a busy machine contends for.
-		if p.State == record.StateRunnable || p.State == record.StateRunning || strings.Contains(p.Site, "(*witness)") {
+		if p.State == breakdown.StateRunnable || p.State == breakdown.StateRunning || strings.Contains(p.Site, "(*witness)") {
 			continue
 		}
 		if most[p.State] += p.NS; p.NS > best.NS {

@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // ownership separates the target's own code from that of others.
@@ -23,7 +23,7 @@ func newOwnership(o Options) ownership {
 }
 
 // owns reports whether a frame is the target's own code.
-func (o ownership) owns(f record.Frame) bool {
+func (o ownership) owns(f code.Frame) bool {
 	pkg := packageOf(f.Function)
 	if pkg == "main" {
 		return true
@@ -70,12 +70,12 @@ func plumbing(function string) bool {
 }
 
 // place names a frame of the target's own.
-func place(f record.Frame) string {
+func place(f code.Frame) string {
 	return fmt.Sprintf("%s %s:%d", f.Function, path.Base(f.File), f.Line)
 }
 
 // caller names the innermost frame of the target's own; "" without one.
-func (o ownership) caller(frames []record.Frame) string {
+func (o ownership) caller(frames []code.Frame) string {
 	for _, f := range frames {
 		if o.owns(f) {
 			return place(f)
@@ -89,7 +89,7 @@ func (o ownership) caller(frames []record.Frame) string {
 // called for it; either is alone if the other is missing. A lock is named by
 // who took it, since the state says that it is a lock; a WaitGroup or a Cond is
 // named itself, since the state does not.
-func (o ownership) site(frames []record.Frame, kind syncKind) string {
+func (o ownership) site(frames []code.Frame, kind syncKind) string {
 	mechanism, within := "", ""
 	for i, f := range frames {
 		if o.owns(f) {

@@ -4,19 +4,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // stack makes frames, innermost first, of "function file" lines; files without
 // a slash lie in GOROOT under their function's package.
-func stack(lines ...string) []record.Frame {
-	var frames []record.Frame
+func stack(lines ...string) []code.Frame {
+	var frames []code.Frame
 	for i, l := range lines {
 		function, file, _ := strings.Cut(l, " ")
 		if file == "" {
 			file = "/usr/local/go/src/" + packageOf(function) + "/x.go"
 		}
-		frames = append(frames, record.Frame{Function: function, File: file, Line: 10 + i})
+		frames = append(frames, code.Frame{Function: function, File: file, Line: 10 + i})
 	}
 	return frames
 }
@@ -26,7 +26,7 @@ func TestSite(t *testing.T) {
 	tests := []struct {
 		name   string
 		module string
-		frames []record.Frame
+		frames []code.Frame
 		want   string
 	}{
 		{"driver", "shop.example/shop", stack("internal/poll.(*FD).Read", "net.(*netFD).Read", "net.(*conn).Read", "bufio.(*Reader).Read",

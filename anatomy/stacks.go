@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/exp/trace" // reads execution traces of every Go version; the runtime's own reader is internal
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // maxFrames is the number of frames that a part keeps of its stack, and
@@ -22,7 +22,7 @@ type stackID int32
 
 // stackInfo is what the analysis needs to know of one distinct stack.
 type stackInfo struct {
-	frames []record.Frame // innermost first, at most maxFrames
+	frames []code.Frame // innermost first, at most maxFrames
 	site   string
 	siteID nameID
 	class  class
@@ -60,16 +60,16 @@ type stacks struct {
 	content map[string]stackID
 	names   []string
 	nameIDs map[string]nameID
-	entries map[string]record.Frame // of the functions that goroutines begin in: one of their lines
-	trace   int                     // that is being read, from 1
-	enders  map[string]*ender       // by the function that waits
+	entries map[string]code.Frame // of the functions that goroutines begin in: one of their lines
+	trace   int                   // that is being read, from 1
+	enders  map[string]*ender     // by the function that waits
 	all     []stackInfo
 	key     []byte // scratch
 }
 
 func newStacks(own ownership) *stacks {
 	return &stacks{own: own, content: map[string]stackID{}, names: []string{""},
-		nameIDs: map[string]nameID{"": 0}, entries: map[string]record.Frame{}, enders: map[string]*ender{},
+		nameIDs: map[string]nameID{"": 0}, entries: map[string]code.Frame{}, enders: map[string]*ender{},
 		all: []stackInfo{{class: classNone, waits: &ender{}}}}
 }
 
@@ -96,10 +96,10 @@ func (s *stacks) intern(h trace.Stack) stackID {
 }
 
 func (s *stacks) add(h trace.Stack) stackID {
-	var frames []record.Frame
+	var frames []code.Frame
 	s.key = s.key[:0]
 	for f := range h.Frames() {
-		frames = append(frames, record.Frame{Function: f.Func, File: f.File, Line: int(f.Line)})
+		frames = append(frames, code.Frame{Function: f.Func, File: f.File, Line: int(f.Line)})
 		s.key = append(s.key, f.Func...)
 		s.key = append(s.key, 0)
 		s.key = strconv.AppendUint(s.key, f.Line, 36)
@@ -112,7 +112,7 @@ func (s *stacks) add(h trace.Stack) stackID {
 		return id
 	}
 	whole := len(frames) < traceDepth
-	frames = record.Plain(frames)
+	frames = code.Plain(frames)
 	id := stackID(len(s.all))
 	s.content[string(s.key)] = id
 	info := stackInfo{sync: syncKindOf(frames)}
@@ -135,7 +135,7 @@ func (s *stacks) add(h trace.Stack) stackID {
 
 // ender returns who ends waits in the target's innermost function of a stack, or at
 // its site: a send and a receive of one function are waits for the same goroutine.
-func (s *stacks) ender(frames []record.Frame, site string) *ender {
+func (s *stacks) ender(frames []code.Frame, site string) *ender {
 	key := site
 	if f, ok := s.own.innermost(frames); ok {
 		key = f.Function
@@ -170,7 +170,7 @@ const (
 // syncKindOf looks at the innermost frames: the reason alone is not enough, and
 // further out a lock's name says nothing (a handler called by a Once waits for a
 // row, not for the Once).
-func syncKindOf(frames []record.Frame) syncKind {
+func syncKindOf(frames []code.Frame) syncKind {
 	kind := syncOther
 	for _, f := range frames {
 		switch {

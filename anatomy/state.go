@@ -5,13 +5,13 @@ import (
 
 	"golang.org/x/exp/trace"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // states numbers the states, so that a segment stays small.
-var states = [...]record.ReqState{
-	record.StateRunning, record.StateRunnable, record.StateAssist, record.StateSTW, record.StateLock, record.StateSync,
-	record.StateChannel, record.StateSelect, record.StateSleep, record.StateNetwork, record.StateSyscall, record.StateOther,
+var states = [...]breakdown.State{
+	breakdown.StateRunning, breakdown.StateRunnable, breakdown.StateAssist, breakdown.StateSTW, breakdown.StateLock, breakdown.StateSync,
+	breakdown.StateChannel, breakdown.StateSelect, breakdown.StateSleep, breakdown.StateNetwork, breakdown.StateSyscall, breakdown.StateOther,
 }
 
 type stateID uint8

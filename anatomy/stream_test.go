@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc"
 	grpctest "google.golang.org/grpc/interop/grpc_testing"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // TestStreams calls gRPC's streaming methods: a stream is one request, however
@@ -38,12 +38,12 @@ func TestStreams(t *testing.T) {
 			s.GracefulStop()
 			<-v.done
 		}))
-		if len(a.Served) != 1 || a.Served[0] != (record.Served{Server: record.ServerGRPC, Requests: 12}) {
+		if len(a.Served) != 1 || a.Served[0] != (breakdown.Served{Server: breakdown.ServerGRPC, Requests: 12}) {
 			t.Errorf("%d workers: served %+v", workers, a.Served)
 		}
 		sleeps := 0.0
 		for _, p := range a.All {
-			if p.State == record.StateSleep {
+			if p.State == breakdown.StateSleep {
 				sleeps += p.Times
 			}
 		}
@@ -112,7 +112,7 @@ func TestServersEdges(t *testing.T) {
 			wg.Wait()
 			stop()
 			a, lines := v.dissect(data)
-			found := map[int64][]record.Timeline{}
+			found := map[int64][]breakdown.Timeline{}
 			for _, l := range lines {
 				found[l.Goroutine] = append(found[l.Goroutine], l)
 			}

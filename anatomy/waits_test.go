@@ -17,7 +17,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 )
 
 // hold is how long the injected waits last; only lower bounds are asserted.
@@ -72,7 +73,7 @@ type wait struct {
 	name    string
 	before  func(c *crowd) // called before the load; may be nil
 	handler func(c *crowd)
-	state   record.ReqState
+	state   breakdown.State
 	site    string // contained in Site
 	frame   string // of a function in Stack
 	waker   string // of a function in Waker
@@ -92,18 +93,18 @@ func lockWaits() []wait {
 		{"mutex",
 			func(c *crowd) { mutex.Lock(); go func() { c.gathered(); mutex.Unlock() }() },
 			func(*crowd) { mutex.Lock(); defer mutex.Unlock() },
-			record.StateLock, "waits_test.go:", "sync.(*Mutex).Lock", "sync.(*Mutex).Unlock", contended},
+			breakdown.StateLock, "waits_test.go:", "sync.(*Mutex).Lock", "sync.(*Mutex).Unlock", contended},
 		{"read lock",
 			func(c *crowd) { rw.Lock(); go func() { c.gathered(); rw.Unlock() }() },
 			func(*crowd) { rw.RLock(); defer rw.RUnlock() },
-			record.StateLock, "waits_test.go:", "sync.(*RWMutex).RLock", "sync.(*RWMutex).Unlock", contended},
+			breakdown.StateLock, "waits_test.go:", "sync.(*RWMutex).RLock", "sync.(*RWMutex).Unlock", contended},
 		{"once", nil,
 			func(c *crowd) { once.Do(c.gathered) },
-			record.StateSync, "sync.(*Once).", "sync.(*Once).doSlow", "sync.(*Once).doSlow", contended},
+			breakdown.StateSync, "sync.(*Once).", "sync.(*Once).doSlow", "sync.(*Once).doSlow", contended},
 		{"semaphore",
 			func(c *crowd) { sem.Acquire(context.Background(), 1); go func() { c.gathered(); sem.Release(1) }() },
 			func(*crowd) { sem.Acquire(context.Background(), 1); defer sem.Release(1) },
-			record.StateSelect, "golang.org/x/sync/semaphore.(*Weighted).Acquire < ",
+			breakdown.StateSelect, "golang.org/x/sync/semaphore.(*Weighted).Acquire < ",
 			"semaphore.(*Weighted).Acquire", "semaphore.(*Weighted).Release", contended},
 		{"wait group", nil,
 			func(*crowd) {
@@ -111,7 +112,7 @@ func lockWaits() []wait {
 				wg.Go(func() { time.Sleep(hold) })
 				wg.Wait()
 			},
-			record.StateSync, "sync.(*WaitGroup).Wait < ", "sync.(*WaitGroup).Wait", "sync.(*WaitGroup).Done", hold / 2},
+			breakdown.StateSync, "sync.(*WaitGroup).Wait < ", "sync.(*WaitGroup).Wait", "sync.(*WaitGroup).Done", hold / 2},
 	}
 }
 
@@ -128,7 +129,7 @@ func channelWaits() []wait {
 				}()
 			},
 			func(*crowd) { answer := make(chan int); queue <- answer; <-answer },
-			record.StateChannel, "waits_test.go:", "runtime.chanrecv1", "channelWaits", hold / 2},
+			breakdown.StateChannel, "waits_test.go:", "runtime.chanrecv1", "channelWaits", hold / 2},
 		{"select",
 			func(c *crowd) {
 				go func() {
@@ -143,13 +144,13 @@ func channelWaits() []wait {
 				case <-time.After(time.Minute):
 				}
 			},
-			record.StateSelect, "waits_test.go:", "runtime.selectgo", "channelWaits", contended},
+			breakdown.StateSelect, "waits_test.go:", "runtime.selectgo", "channelWaits", contended},
 		{"timer", nil,
 			func(*crowd) { <-time.After(hold) },
-			record.StateChannel, "waits_test.go:", "runtime.chanrecv1", record.WakerTimer, hold / 2},
+			breakdown.StateChannel, "waits_test.go:", "runtime.chanrecv1", breakdown.WakerTimer, hold / 2},
 		{"sleep", nil,
 			func(*crowd) { time.Sleep(hold) },
-			record.StateSleep, "time.Sleep < ", "time.Sleep", record.WakerTimer, hold / 2},
+			breakdown.StateSleep, "time.Sleep < ", "time.Sleep", breakdown.WakerTimer, hold / 2},
 	}
 }
 
@@ -165,7 +166,7 @@ func outsideWaits(t *testing.T) []wait {
 	return []wait{
 		{"downstream", nil,
 			func(*crowd) { get(client, url) },
-			record.StateSelect, "net/http.(*persistConn).roundTrip < ", "net/http.(*persistConn).roundTrip",
+			breakdown.StateSelect, "net/http.(*persistConn).roundTrip < ", "net/http.(*persistConn).roundTrip",
 			"net/http.(*persistConn).readLoop", hold / 2},
 		{"own connection", nil,
 			func(*crowd) {
@@ -177,13 +178,13 @@ func outsideWaits(t *testing.T) []wait {
 				io.WriteString(conn, bare)
 				conn.Read(make([]byte, 1))
 			},
-			record.StateNetwork, "net.(*conn).Read < ", "net.(*conn).Read", "", hold / 2},
+			breakdown.StateNetwork, "net.(*conn).Read < ", "net.(*conn).Read", "", hold / 2},
 		{"file", nil,
 			func(*crowd) { file.Write(make([]byte, 1<<20)) },
-			record.StateSyscall, "os.(*File).Write < ", "os.(*File).Write", "", time.Microsecond},
+			breakdown.StateSyscall, "os.(*File).Write < ", "os.(*File).Write", "", time.Microsecond},
 		{"collection", nil,
 			func(*crowd) { runtime.GC() },
-			record.StateSTW, "", "", "", 1},
+			breakdown.StateSTW, "", "", "", 1},
 	}
 }
 
@@ -212,9 +213,9 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-func checkPart(t *testing.T, a *record.Anatomy, want wait) {
+func checkPart(t *testing.T, a *breakdown.Anatomy, want wait) {
 	t.Helper()
-	i := slices.IndexFunc(a.All, func(p record.Part) bool {
+	i := slices.IndexFunc(a.All, func(p breakdown.Part) bool {
 		return p.State == want.state && strings.Contains(p.Site, want.site) && hasFrame(p.Stack, want.frame)
 	})
 	if i < 0 {
@@ -231,6 +232,6 @@ func checkPart(t *testing.T, a *record.Anatomy, want wait) {
 
 // hasFrame reports whether a function whose name contains part is in a stack;
 // the empty part is in every stack.
-func hasFrame(stack []record.Frame, part string) bool {
-	return part == "" || slices.ContainsFunc(stack, func(f record.Frame) bool { return strings.Contains(f.Function, part) })
+func hasFrame(stack []code.Frame, part string) bool {
+	return part == "" || slices.ContainsFunc(stack, func(f code.Frame) bool { return strings.Contains(f.Function, part) })
 }

@@ -16,6 +16,9 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/stacks"
 	"github.com/redline-go/redline/scenario"
 )
@@ -42,7 +45,7 @@ func Bundle(dir string) (*record.Record, *record.Summary, error) {
 		return nil, nil, fmt.Errorf("diagnose %s: %w", dir, err)
 	}
 	if body != nil {
-		summary.Anatomy = body.AnatomySummary
+		summary.Anatomy = body.Summary
 	}
 	summary.Warnings = append(summary.Warnings, found.Unread...)
 	summary.Findings, summary.NotJudged, summary.CPU = found.Findings, found.NotJudged, found.CPU
@@ -54,12 +57,12 @@ func Bundle(dir string) (*record.Record, *record.Summary, error) {
 	summary.Ledger = found.Ledger
 	summary.Thresholds = thresholds(rec, summary)
 	for file, value := range map[string]any{
-		record.AnatomyFile: body, record.FindingsFile: found, record.SummaryFile: summary,
+		breakdown.File: body, findings.File: found, record.SummaryFile: summary,
 	} {
-		if body == nil && file == record.AnatomyFile {
+		if body == nil && file == breakdown.File {
 			continue
 		}
-		err = errors.Join(err, record.WriteJSON(dir, file, value))
+		err = errors.Join(err, disk.WriteJSON(dir, file, value))
 	}
 	return rec, summary, err
 }
@@ -91,7 +94,7 @@ func measured(rec *record.Record) (*record.Summary, error) {
 
 // dissect takes the requests of all traces of ordinary windows apart; nil without a trace. A trace
 // that cannot be read is a warning, not an error: the rest still counts.
-func dissect(rec *record.Record, summary *record.Summary) (*record.Anatomy, error) {
+func dissect(rec *record.Record, summary *record.Summary) (*breakdown.Anatomy, error) {
 	traces, warnings := inputs(rec)
 	summary.Warnings = append(summary.Warnings, warnings...)
 	if len(traces) == 0 {

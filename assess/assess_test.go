@@ -11,6 +11,9 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // killedBundle writes a bundle with three seconds of load, one second of it
@@ -18,13 +21,13 @@ import (
 // leaves.
 func killedBundle(t *testing.T) string {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
 	open := filepath.Join(t.TempDir(), "open")
 	w, err := record.Create(open, record.Run{
-		Clock: clock, Window: record.DefaultWindow,
+		Clock: clock, Window: timebase.DefaultWindow,
 		Scenario: []byte(`{"load":{"connections":8,"warmup_ns":1000000000},"thresholds":[
 			{"expr":"p99 < 1s","metric":"p99","op":"<","limit":1e9},
 			{"expr":"errors < 1%","metric":"errors","op":"<","limit":0.01}]}`),
@@ -33,26 +36,26 @@ func killedBundle(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for i := range int64(30) {
-		at := record.Point{Window: 5 + i, Series: record.Series{Name: record.LoadRequests, Unit: "1"}, Value: 100}
-		failed := record.Point{Window: 5 + i, Series: record.Series{Name: record.LoadErrors, Labels: "kind=timeout", Unit: "1"}, Value: 2}
+		at := series.Point{Window: 5 + i, Series: series.Series{Name: series.LoadRequests, Unit: "1"}, Value: 100}
+		failed := series.Point{Window: 5 + i, Series: series.Series{Name: series.LoadErrors, Labels: "kind=timeout", Unit: "1"}, Value: 2}
 		if err := w.Add(at, failed); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h := record.NewHistogram()
+	h := histogram.New()
 	for range 1000 {
 		h.RecordValue(int64(20 * time.Millisecond))
 	}
 	// 1,000/s of 1 ms are one request under way, on 8 connections: only the windows of
 	// a run that nobody judged say that the generator did not keep up.
-	quick := record.NewHistogram()
+	quick := histogram.New()
 	for range 1000 {
 		quick.RecordValue(int64(time.Millisecond))
 	}
 	for s := range 3 {
 		from := 500*time.Millisecond + time.Duration(s)*time.Second
-		for kind, h := range map[record.Kind]*hdrhistogram.Histogram{record.Latency: h, record.Service: quick} {
-			if err := w.Histogram("get", kind, record.Span{From: from, To: from + time.Second}, h); err != nil {
+		for kind, h := range map[histogram.Kind]*hdrhistogram.Histogram{histogram.Latency: h, histogram.Service: quick} {
+			if err := w.Histogram("get", kind, timebase.Span{From: from, To: from + time.Second}, h); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -168,7 +171,7 @@ func TestThresholdsOnBoundsFail(t *testing.T) {
 		{"expr":"p99 > 60s","metric":"p99","op":">","limit":6e10},
 		{"expr":"rate > 1/s","metric":"rate","op":">","limit":1}]}`)
 	s := &record.Summary{Load: record.LoadSummary{Requests: 100, Rate: 10, InFlight: 7,
-		Latency: record.Quantiles{Mean: 3e8, P50: 1e6, P90: 2e6, P95: 4e9, P99: 4e9, P999: 5e9, Max: 6e9, Unfinished: 7, AtLeast: 95}}}
+		Latency: histogram.Quantiles{Mean: 3e8, P50: 1e6, P90: 2e6, P95: 4e9, P99: 4e9, P999: 5e9, Max: 6e9, Unfinished: 7, AtLeast: 95}}}
 	want := []struct{ ok, bound bool }{{true, false}, {false, true}, {false, true}, {false, true},
 		{false, true}, {true, true}, {false, true}, {true, false}}
 	got := thresholds(rec, s)

@@ -10,23 +10,25 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // TestManyTraces has traces that claim 10 GB in all. They are opened one at a time,
 // and what is left out is said.
 func TestManyTraces(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bundle")
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := record.Create(dir, record.Run{Clock: clock, Window: record.DefaultWindow, Scenario: []byte(`{}`)})
+	w, err := record.Create(dir, record.Run{Clock: clock, Window: timebase.DefaultWindow, Scenario: []byte(`{}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 40 {
 		at := time.Duration(i) * time.Second
-		if err := w.Trace(record.Trace{Span: record.Span{From: at, To: at + 1}, Data: []byte("go 1.25 trace\x00\x00\x00")}); err != nil {
+		if err := w.Trace(record.Trace{Span: timebase.Span{From: at, To: at + 1}, Data: []byte("go 1.25 trace\x00\x00\x00")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,20 +62,20 @@ func TestManyTraces(t *testing.T) {
 // TestLongRunIsSaid has a thinned run say so.
 func TestLongRunIsSaid(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bundle")
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := record.Create(dir, record.Run{Clock: clock, Window: record.DefaultWindow, Scenario: []byte(`{}`)})
+	w, err := record.Create(dir, record.Run{Clock: clock, Window: timebase.DefaultWindow, Scenario: []byte(`{}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range int64(80 * 600) {
-		if err := w.Add(record.Point{Window: i, Series: record.Series{Name: record.LoadRequests, Unit: "1"}, Value: 100}); err != nil {
+		if err := w.Add(series.Point{Window: i, Series: series.Series{Name: series.LoadRequests, Unit: "1"}, Value: 100}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Update(func(r *record.Run) { r.Steady = record.Span{To: 80 * time.Minute} }); err != nil {
+	if err := w.Update(func(r *record.Run) { r.Steady = timebase.Span{To: 80 * time.Minute} }); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(record.Complete, ""); err != nil {

@@ -4,6 +4,9 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -29,47 +32,47 @@ func salvage(rec *record.Record) (*record.Summary, error) {
 		l.Model = "open"
 	}
 	l.Duration = int64(span.Len())
-	l.Requests = total(rec, record.LoadRequests, span)
+	l.Requests = total(rec, series.LoadRequests, span)
 	l.Status, l.ErrorKinds = map[string]int64{}, map[string]int64{}
-	for _, labels := range rec.Labels(record.LoadErrors) {
-		count, _ := rec.Series(record.LoadErrors, labels, span).Sum()
-		l.ErrorKinds[record.Label(labels, "kind")] += int64(count)
+	for _, labels := range rec.Labels(series.LoadErrors) {
+		count, _ := rec.Series(series.LoadErrors, labels, span).Sum()
+		l.ErrorKinds[series.Label(labels, "kind")] += int64(count)
 		l.Errors += int64(count)
 	}
-	l.Rate = record.PerSecond(float64(l.Requests-l.Errors), span.Len())
-	for kind, into := range map[record.Kind]*record.Quantiles{
-		record.Latency: &l.Latency, record.Service: &l.Service, record.FirstByte: &l.FirstByte,
-		record.Lag: &l.Lag, record.ErrorLatency: &l.ErrorLatency,
+	l.Rate = series.PerSecond(float64(l.Requests-l.Errors), span.Len())
+	for kind, into := range map[histogram.Kind]*histogram.Quantiles{
+		histogram.Latency: &l.Latency, histogram.Service: &l.Service, histogram.FirstByte: &l.FirstByte,
+		histogram.Lag: &l.Lag, histogram.ErrorLatency: &l.ErrorLatency,
 	} {
 		h, err := rec.Histogram("", kind, span)
 		if err != nil {
 			return nil, err
 		}
-		*into = record.QuantilesOf(h)
+		*into = histogram.QuantilesOf(h)
 	}
-	l.BytesIn, l.BytesOut = total(rec, record.LoadBytesIn, span), total(rec, record.LoadBytesOut, span)
+	l.BytesIn, l.BytesOut = total(rec, series.LoadBytesIn, span), total(rec, series.LoadBytesOut, span)
 	return s, nil
 }
 
 // steady is the span that figures are of: the recorded one, else from the first window
 // with requests plus the warm-up to the last window.
-func steady(rec *record.Record, l scenario.Load) record.Span {
+func steady(rec *record.Record, l scenario.Load) timebase.Span {
 	if rec.Run.Steady.Len() > 0 {
 		return rec.Run.Steady
 	}
 	from, to := rec.Windows()
-	all := record.Span{From: time.Duration(from) * rec.Run.Window, To: time.Duration(to) * rec.Run.Window}
-	line := rec.Series(record.LoadRequests, "", all)
+	all := timebase.Span{From: time.Duration(from) * rec.Run.Window, To: time.Duration(to) * rec.Run.Window}
+	line := rec.Series(series.LoadRequests, "", all)
 	for i, v := range line.Values {
 		if v > 0 {
 			begin := line.Span(i).From + l.Warmup
-			return record.Span{From: min(begin, all.To), To: all.To}
+			return timebase.Span{From: min(begin, all.To), To: all.To}
 		}
 	}
-	return record.Span{}
+	return timebase.Span{}
 }
 
-func total(rec *record.Record, name string, s record.Span) int64 {
+func total(rec *record.Record, name string, s timebase.Span) int64 {
 	var sum float64
 	for _, labels := range rec.Labels(name) {
 		part, _ := rec.Series(name, labels, s).Sum()

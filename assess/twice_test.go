@@ -10,6 +10,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // cuts are the places, in tenths of a run, at which it may have been killed.
@@ -77,7 +79,7 @@ func killedAt(t *testing.T, file string, tenth int) string {
 		t.Fatal(err)
 	}
 	run := rec.Run
-	run.Steady, run.State, run.Why = record.Span{}, record.Running, ""
+	run.Steady, run.State, run.Why = timebase.Span{}, record.Running, ""
 	w, err := record.Create(open, run)
 	if err != nil {
 		t.Fatal(err)
@@ -85,12 +87,12 @@ func killedAt(t *testing.T, file string, tenth int) string {
 	defer w.Close(record.Complete, "")
 	first, end := rec.Windows()
 	last := first + max(1, (end-first)*int64(tenth)/cuts)
-	span := record.Span{From: record.WindowSpan(first, run.Window).From, To: record.WindowSpan(last, run.Window).From}
+	span := timebase.Span{From: timebase.WindowSpan(first, run.Window).From, To: timebase.WindowSpan(last, run.Window).From}
 	for _, s := range rec.Names() {
 		line := rec.Series(s.Name, s.Labels, span)
 		for i, v := range line.Values {
 			if v == v { // NaN is none
-				if err := w.Add(record.Point{Window: first + int64(i), Series: s, Value: v}); err != nil {
+				if err := w.Add(series.Point{Window: first + int64(i), Series: s, Value: v}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/stat"
 	"github.com/redline-go/redline/verify"
 )
@@ -74,10 +75,10 @@ func Runs(a, b *record.Record) Comparison {
 		{verify.Metric{Name: "p50", Unit: "ns"}, quantileWindows("p50")},
 		{verify.Metric{Name: "p99", Unit: "ns"}, quantileWindows("p99")},
 		{verify.Metric{Name: "allocs_per_request", Unit: "1"},
-			func(r *record.Record) []float64 { return ratio(series(r, "/gc/heap/allocs:objects"), served(r)) }},
+			func(r *record.Record) []float64 { return ratio(metricSeries(r, "/gc/heap/allocs:objects"), served(r)) }},
 		{verify.Metric{Name: "bytes_per_request", Unit: "bytes"},
-			func(r *record.Record) []float64 { return ratio(series(r, "/gc/heap/allocs:bytes"), served(r)) }},
-		{verify.Metric{Name: "rss", Unit: "bytes"}, func(r *record.Record) []float64 { return series(r, record.ProcessRSS) }},
+			func(r *record.Record) []float64 { return ratio(metricSeries(r, "/gc/heap/allocs:bytes"), served(r)) }},
+		{verify.Metric{Name: "rss", Unit: "bytes"}, func(r *record.Record) []float64 { return metricSeries(r, series.ProcessRSS) }},
 	} {
 		reported := windows(m.Metric, m.of(a), m.of(b))
 		if m.Name == "throughput" && atARate(a.Run) && atARate(b.Run) {

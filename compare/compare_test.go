@@ -9,6 +9,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -67,10 +69,10 @@ func TestIntervalCovers(t *testing.T) {
 func TestRuns(t *testing.T) {
 	run := func(slow time.Duration, cpu time.Duration) *record.Record {
 		b := diagnosetest.New(16, 10*time.Millisecond).CPU(2, 1, 0.5, 0.2, -1).
-			Wait(record.StateLock, slow, 1, "sync.(*Mutex).Lock", "shop/cache.(*Cache).Get@cache.go:41").
+			Wait(breakdown.StateLock, slow, 1, "sync.(*Mutex).Lock", "shop/cache.(*Cache).Get@cache.go:41").
 			Sample(cpu, "shop/price.total@price.go:7").Sample(time.Second, "shop/web.render@web.go:3")
 		rec, a := b.Open(t)
-		if err := record.WriteJSON(rec.Dir, record.AnatomyFile, a); err != nil {
+		if err := disk.WriteJSON(rec.Dir, breakdown.File, a); err != nil {
 			t.Fatal(err)
 		}
 		return rec

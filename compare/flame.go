@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/stacks"
 )
 
@@ -46,8 +48,8 @@ func Profiles(a, b *record.Record) (*Flame, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w (hint: profiles come with --build, or --pprof)", r.Dir, err)
 		}
-		cpu, _ := record.Sum(cpuWindows(r))
-		requests, _ := record.Sum(served(r))
+		cpu, _ := series.Sum(cpuWindows(r))
+		requests, _ := series.Sum(served(r))
 		if !(cpu > 0 && requests > 0) || profile.Total <= 0 || profile.Count <= 0 {
 			return nil, fmt.Errorf("%s: without its CPU time and requests its profile cannot be compared per request", r.Dir)
 		}
@@ -62,7 +64,7 @@ func Profiles(a, b *record.Record) (*Flame, error) {
 }
 
 // add counts a stack, innermost first, with its cost.
-func (f *Frame) add(side int, stack []record.Frame, cost float64) {
+func (f *Frame) add(side int, stack []code.Frame, cost float64) {
 	f.Cost[side] += cost
 	for i := len(stack) - 1; i >= max(0, len(stack)-deepestFrame); i-- {
 		name := stack[i].Function

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // profiled makes a run of which total takes so much CPU, below render.
@@ -86,7 +87,7 @@ func TestFlameHTML(t *testing.T) {
 
 // TestFlameIsBounded: stacks of any depth and number of functions fit.
 func TestFlameIsBounded(t *testing.T) {
-	deep := make([]record.Frame, 10*deepestFrame)
+	deep := make([]code.Frame, 10*deepestFrame)
 	for i := range deep {
 		deep[i].Function = strings.Repeat("f", i%7+1)
 	}

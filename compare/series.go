@@ -7,25 +7,29 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/stacks"
 	"github.com/redline-go/redline/verify"
 )
 
 // Series of a run's steady span, one value per window; nil where not recorded.
 
-func series(r *record.Record, name string) []float64 { return r.Series(name, "", r.Run.Steady).Values }
+func metricSeries(r *record.Record, name string) []float64 {
+	return r.Series(name, "", r.Run.Steady).Values
+}
 
 func quantileWindows(q string) func(*record.Record) []float64 {
 	return func(r *record.Record) []float64 {
-		return r.Series(record.LoadLatency, record.Labels("q", q), r.Run.Steady).Values
+		return r.Series(series.LoadLatency, series.Labels("q", q), r.Run.Steady).Values
 	}
 }
 
 // served returns the successful requests of each window.
 func served(r *record.Record) []float64 {
-	out := slices.Clone(series(r, record.LoadRequests))
-	for _, labels := range r.Labels(record.LoadErrors) {
-		for i, v := range r.Series(record.LoadErrors, labels, r.Run.Steady).Values {
+	out := slices.Clone(metricSeries(r, series.LoadRequests))
+	for _, labels := range r.Labels(series.LoadErrors) {
+		for i, v := range r.Series(series.LoadErrors, labels, r.Run.Steady).Values {
 			if i < len(out) && v > 0 {
 				out[i] -= v
 			}
@@ -37,9 +41,9 @@ func served(r *record.Record) []float64 {
 // cpuWindows returns the CPU of the target's process in each window, ns.
 func cpuWindows(r *record.Record) []float64 {
 	for _, pair := range [][2]string{
-		{"/process/cpu/user:cpu-seconds", "/process/cpu/system:cpu-seconds"}, {record.ProcessUser, record.ProcessSystem},
+		{"/process/cpu/user:cpu-seconds", "/process/cpu/system:cpu-seconds"}, {series.ProcessUser, series.ProcessSystem},
 	} {
-		user, system := series(r, pair[0]), series(r, pair[1])
+		user, system := metricSeries(r, pair[0]), metricSeries(r, pair[1])
 		if len(user) == 0 || len(user) != len(system) {
 			continue
 		}
@@ -81,14 +85,14 @@ const (
 // parts returns the time of the mean request and that of the slowest hundredth by
 // state and place, in ns.
 func parts(r *record.Record) (mean, tail map[string]float64) {
-	var a record.Anatomy
-	if r.ReadJSON(record.AnatomyFile, &a) != nil {
+	var a breakdown.Anatomy
+	if r.ReadJSON(breakdown.File, &a) != nil {
 		return nil, nil
 	}
 	return byPlace(a.All), byPlace(a.Tail)
 }
 
-func byPlace(list []record.Part) map[string]float64 {
+func byPlace(list []breakdown.Part) map[string]float64 {
 	costs := map[string]float64{}
 	for _, p := range list {
 		costs[strings.TrimSpace(string(p.State)+" "+p.Site)] += float64(p.NS)
@@ -99,8 +103,8 @@ func byPlace(list []record.Part) map[string]float64 {
 // functions returns the service's CPU per request by function, each function's
 // own, in ns, and the weight of one sample of the profile.
 func functions(r *record.Record) (costs map[string]float64, each float64) {
-	cpu, _ := record.Sum(cpuWindows(r))
-	requests, _ := record.Sum(served(r))
+	cpu, _ := series.Sum(cpuWindows(r))
+	requests, _ := series.Sum(served(r))
 	costs = map[string]float64{}
 	self, _, samples := stacks.Functions(r)
 	if !(cpu > 0 && requests > 0) || samples == 0 {

@@ -11,6 +11,9 @@ import (
 
 	"github.com/redline-go/redline/demo/ladder"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/verify"
@@ -98,7 +101,7 @@ type awaiting func(context.Context) (start time.Duration, err error)
 // launch runs both sides: at once by turns, or one after the other in random order where
 // requests are counted.
 func (m *meeting) launch(ctx context.Context) (records [2]*record.Record, err error) {
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		return records, err
 	}
@@ -160,7 +163,7 @@ func (m *meeting) plans() (plans [2]*scenario.Plan, err error) {
 
 // side runs one side and opens its bundle.
 func (m *meeting) side(
-	ctx context.Context, i int, plan *scenario.Plan, clock record.Clock, await awaiting,
+	ctx context.Context, i int, plan *scenario.Plan, clock timebase.Clock, await awaiting,
 ) (*record.Record, error) {
 	dir := filepath.Join(m.scratch, fmt.Sprintf("meeting-%d-%s", m.bundles, "ab"[i:i+1]))
 	err := run.Run(ctx, run.Options{
@@ -177,14 +180,14 @@ func (m *meeting) side(
 
 // gate lets both sides begin at one instant, once both are ready.
 type gate struct {
-	clock record.Clock
+	clock timebase.Clock
 	mu    sync.Mutex
 	ready int
 	start time.Duration
 	open  chan struct{}
 }
 
-func newGate(clock record.Clock) *gate { return &gate{clock: clock, open: make(chan struct{})} }
+func newGate(clock timebase.Clock) *gate { return &gate{clock: clock, open: make(chan struct{})} }
 
 // pass waits for the other side and returns when the load begins: with a window, so that
 // each turn consists of whole ones.
@@ -210,7 +213,7 @@ func (m *meeting) blocks(i int, rec *record.Record) ([]verify.Block, error) {
 		return []verify.Block{b}, err
 	}
 	c := &ladder.Collector{Turns: m.turns, A: i == 0, From: m.begun[i] + warmup}
-	err := rec.Intervals(record.Latency, func(_ string, s record.Span, counts *record.Counts) bool {
+	err := rec.Intervals(histogram.Latency, func(_ string, s timebase.Span, counts *histogram.Counts) bool {
 		for bucket := range counts.Buckets() {
 			c.Answered(s.From, bucket.To, bucket.Count)
 		}
@@ -220,7 +223,7 @@ func (m *meeting) blocks(i int, rec *record.Record) ([]verify.Block, error) {
 		return nil, err
 	}
 	for _, name := range cpuSeries(rec) {
-		line := rec.Series(name, "", record.Span{From: c.From, To: rec.Run.Steady.To})
+		line := rec.Series(name, "", timebase.Span{From: c.From, To: rec.Run.Steady.To})
 		for at, v := range line.Values {
 			c.Spent(line.Span(at).From, v)
 		}
@@ -238,7 +241,7 @@ func cpuSeries(rec *record.Record) []string {
 	if _, present := rec.Series(probed[0], "", rec.Run.Steady).Sum(); present > 0 {
 		return probed
 	}
-	return []string{record.ProcessUser, record.ProcessSystem}
+	return []string{series.ProcessUser, series.ProcessSystem}
 }
 
 // counted makes a block of a run that was bounded by requests.
@@ -248,7 +251,7 @@ func counted(rec *record.Record) (verify.Block, error) {
 		return verify.Block{}, err
 	}
 	b := verify.Block{Values: map[string]float64{ladder.Throughput: s.Load.Rate}, Latency: verify.Latencies{}}
-	h, err := rec.Histogram("", record.Latency, rec.Run.Steady)
+	h, err := rec.Histogram("", histogram.Latency, rec.Run.Steady)
 	if err != nil {
 		return b, err
 	}
@@ -274,10 +277,10 @@ const creating = "create"
 // orders counts what a run's clients know of the orders that they asked for, warm-up
 // included.
 func orders(rec *record.Record) (a ladder.Account, err error) {
-	for kind, into := range map[record.Kind]*int64{
-		record.Latency: &a.Made, record.ErrorLatency: &a.Open, record.Unfinished: &a.Open,
+	for kind, into := range map[histogram.Kind]*int64{
+		histogram.Latency: &a.Made, histogram.ErrorLatency: &a.Open, histogram.Unfinished: &a.Open,
 	} {
-		if err := rec.Intervals(kind, func(step string, _ record.Span, counts *record.Counts) bool {
+		if err := rec.Intervals(kind, func(step string, _ timebase.Span, counts *histogram.Counts) bool {
 			if step == creating {
 				*into += counts.Total()
 			}

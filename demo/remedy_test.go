@@ -3,7 +3,7 @@ package demo
 import (
 	"testing"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/service/gateway"
 )
 
@@ -14,23 +14,23 @@ func TestChooseFollowsTheRankOfFindings(t *testing.T) {
 		{Name: "cache", Cures: []string{"db-slow-query", "cpu-saturated"}, Last: true},
 		{Name: "history", Cures: []string{"db-slow-query"}, Match: []string{"events"}},
 	}
-	slow := func(sql string) record.Finding {
-		return record.Finding{Cause: "db-slow-query", Where: record.Where{SQL: sql}}
+	slow := func(sql string) findings.Finding {
+		return findings.Finding{Cause: "db-slow-query", Where: findings.Where{SQL: sql}}
 	}
-	churn := record.Finding{Cause: "db-pool-churn"}
+	churn := findings.Finding{Cause: "db-pool-churn"}
 	for name, c := range map[string]struct {
-		findings []record.Finding
+		findings []findings.Finding
 		taken    map[string]bool
 		want     string
 	}{
-		"best rank first":             {[]record.Finding{churn, slow(`select * from "orders"`)}, nil, "pool"},
-		"the other way round":         {[]record.Finding{slow(`select * from "orders"`), churn}, nil, "index"},
-		"the place decides":           {[]record.Finding{slow(`select * from order_events`)}, nil, "history"},
-		"taken ones are passed":       {[]record.Finding{churn, slow(`select * from "orders"`)}, map[string]bool{"pool": true}, "index"},
+		"best rank first":             {[]findings.Finding{churn, slow(`select * from "orders"`)}, nil, "pool"},
+		"the other way round":         {[]findings.Finding{slow(`select * from "orders"`), churn}, nil, "index"},
+		"the place decides":           {[]findings.Finding{slow(`select * from order_events`)}, nil, "history"},
+		"taken ones are passed":       {[]findings.Finding{churn, slow(`select * from "orders"`)}, map[string]bool{"pool": true}, "index"},
 		"no finding, no remedy":       {nil, nil, ""},
-		"a cause nobody here cures":   {[]record.Finding{{Cause: "gc-assist"}}, nil, ""},
-		"a place only the last cures": {[]record.Finding{slow("select 1")}, nil, "cache"},
-		"the last waits for others":   {[]record.Finding{{Cause: "cpu-saturated"}, churn}, nil, "pool"},
+		"a cause nobody here cures":   {[]findings.Finding{{Cause: "gc-assist"}}, nil, ""},
+		"a place only the last cures": {[]findings.Finding{slow("select 1")}, nil, "cache"},
+		"the last waits for others":   {[]findings.Finding{{Cause: "cpu-saturated"}, churn}, nil, "pool"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, ok := choose(c.findings, remedies, c.taken)

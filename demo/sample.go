@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/demo/ladder"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/service"
 	"github.com/redline-go/redline/service/gateway"
 )
@@ -85,12 +85,12 @@ func (c *climb) sample(ctx context.Context, env map[string]string) ([]ladder.Ans
 	if err != nil {
 		return nil, err
 	}
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		return nil, err
 	}
 	target, err := service.Start(ctx, service.Options{
-		Target: plan.Target, URL: string(plan.Requests[0].URL), Clock: clock, Window: record.DefaultWindow,
+		Target: plan.Target, URL: string(plan.Requests[0].URL), Clock: clock, Window: timebase.DefaultWindow,
 		Blind: true, Binary: c.binary,
 	})
 	if err != nil {

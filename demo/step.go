@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/demo/ladder"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/service/gateway"
 )
 
@@ -34,7 +34,7 @@ var stack = []ladder.Step{
 // next returns the step that follows those taken, given the findings of the last run;
 // false where there is none. On the ladder "order" the best-ranked finding chooses; the
 // stack's steps have their order, and the finding is the one that would have.
-func next(name string, findings []record.Finding, remedies []gateway.Remedy, taken []ladder.Step) (ladder.Step, bool) {
+func next(name string, found []findings.Finding, remedies []gateway.Remedy, taken []ladder.Step) (ladder.Step, bool) {
 	on := map[string]bool{}
 	for _, s := range taken {
 		for _, r := range s.Remedies {
@@ -42,7 +42,7 @@ func next(name string, findings []record.Finding, remedies []gateway.Remedy, tak
 		}
 	}
 	if name != ladder.Stack {
-		c, ok := choose(findings, remedies, on)
+		c, ok := choose(found, remedies, on)
 		return ladder.Step{Name: c.remedy.Name, Title: c.remedy.Title, Remedies: []string{c.remedy.Name}, Finding: c.finding.Cause}, ok
 	}
 	if len(taken) == 0 || len(taken) > len(stack) {
@@ -50,7 +50,7 @@ func next(name string, findings []record.Finding, remedies []gateway.Remedy, tak
 	}
 	step := stack[len(taken)-1]
 	own := slices.DeleteFunc(slices.Clone(remedies), func(r gateway.Remedy) bool { return !slices.Contains(step.Remedies, r.Name) })
-	c, _ := choose(findings, own, on)
+	c, _ := choose(found, own, on)
 	step.Finding = c.finding.Cause
 	return step, true
 }

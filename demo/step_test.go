@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/demo/ladder"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/service/gateway"
 )
 
@@ -18,21 +18,21 @@ var listed = []gateway.Remedy{
 }
 
 func TestNextStep(t *testing.T) {
-	churn, slow, full := record.Finding{Cause: "db-pool-churn"}, record.Finding{Cause: "db-slow-query"}, record.Finding{Cause: "cpu-saturated"}
+	churn, slow, full := findings.Finding{Cause: "db-pool-churn"}, findings.Finding{Cause: "db-slow-query"}, findings.Finding{Cause: "cpu-saturated"}
 	for _, c := range []struct {
 		name, ladder string
-		findings     []record.Finding
+		findings     []findings.Finding
 		taken        []ladder.Step
 		step, called string
 	}{
-		{"order: the first finding", ladder.Order, []record.Finding{churn, slow}, []ladder.Step{first(ladder.Order)}, "pool", "db-pool-churn"},
-		{"order: what was taken is not taken again", ladder.Order, []record.Finding{churn, slow},
+		{"order: the first finding", ladder.Order, []findings.Finding{churn, slow}, []ladder.Step{first(ladder.Order)}, "pool", "db-pool-churn"},
+		{"order: what was taken is not taken again", ladder.Order, []findings.Finding{churn, slow},
 			[]ladder.Step{first(ladder.Order), {Name: "pool", Remedies: []string{"pool"}}}, "index", "db-slow-query"},
 		{"order: no finding, no step", ladder.Order, nil, []ladder.Step{first(ladder.Order)}, "", ""},
-		{"stack: its own order, and the finding that agrees", ladder.Stack, []record.Finding{full, churn}, []ladder.Step{first(ladder.Stack)}, "pool", "db-pool-churn"},
-		{"stack: no finding calls for it", ladder.Stack, []record.Finding{full}, []ladder.Step{first(ladder.Stack)}, "pool", ""},
+		{"stack: its own order, and the finding that agrees", ladder.Stack, []findings.Finding{full, churn}, []ladder.Step{first(ladder.Stack)}, "pool", "db-pool-churn"},
+		{"stack: no finding calls for it", ladder.Stack, []findings.Finding{full}, []ladder.Step{first(ladder.Stack)}, "pool", ""},
 		{"stack: the second", ladder.Stack, nil, []ladder.Step{first(ladder.Stack), stack[0]}, "prepared", ""},
-		{"stack: the end", ladder.Stack, []record.Finding{full}, append([]ladder.Step{first(ladder.Stack)}, stack...), "", ""},
+		{"stack: the end", ladder.Stack, []findings.Finding{full}, append([]ladder.Step{first(ladder.Stack)}, stack...), "", ""},
 	} {
 		got, ok := next(c.ladder, c.findings, listed, c.taken)
 		if got.Name != c.step || got.Finding != c.called || ok != (c.step != "") {

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // FromCompiler is the source of evidence that the Go compiler gave.
@@ -18,13 +19,13 @@ const mostReasons = 2
 // value is on the heap, to findings about memory; missed inlining and bounds
 // checks, to findings about CPU. It adds nothing without remarks in the bundle:
 // redline has them only of a target that it built.
-func (p *Pass) reason(findings []record.Finding, stages map[string]Stage) {
-	var said record.Compiler
-	if err := p.Record.ReadJSON(record.CompilerFile, &said); err != nil {
+func (p *Pass) reason(found []findings.Finding, stages map[string]Stage) {
+	var said code.Compiler
+	if err := p.Record.ReadJSON(code.File, &said); err != nil {
 		return
 	}
-	for i := range findings {
-		f := &findings[i]
+	for i := range found {
+		f := &found[i]
 		stage := stages[f.Cause]
 		if stage != Memory && stage != CPUUse || f.Where.Function == "" {
 			continue
@@ -35,7 +36,7 @@ func (p *Pass) reason(findings []record.Finding, stages map[string]Stage) {
 				continue
 			}
 			for _, r := range line.Remarks {
-				if reported == mostReasons || (r.Kind == record.Escapes) != (stage == Memory) {
+				if reported == mostReasons || (r.Kind == code.Escapes) != (stage == Memory) {
 					continue
 				}
 				f.Evidence = append(f.Evidence, Fact(FromCompiler, line.Cost(), Ratio, "the compiler at %s: %s", At(line.Frame), remarkText(r)))
@@ -47,7 +48,7 @@ func (p *Pass) reason(findings []record.Finding, stages map[string]Stage) {
 
 // remarkText words a remark with the last step of its flow, the one that made the
 // value escape.
-func remarkText(r record.Remark) string {
+func remarkText(r code.Remark) string {
 	if len(r.Flow) == 0 {
 		return r.Text
 	}

@@ -7,19 +7,21 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/diagnosetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // TestCompilersReasons: a finding about memory carries why its line allocates,
 // and not what the compiler says of other lines or of other costs.
 func TestCompilersReasons(t *testing.T) {
 	rec, _ := diagnosetest.New(16, 10*time.Millisecond).Open(t)
-	at := record.Frame{Function: "main.load", File: "shop/main.go", Line: 6}
-	if err := record.WriteJSON(rec.Dir, record.CompilerFile, record.Compiler{Lines: []record.HotLine{
-		{Frame: record.Frame{Function: "main.load", Line: 7}, Bytes: 0.4, Remarks: []record.Remark{{Kind: record.Escapes, Text: "other"}}},
-		{Frame: at, Bytes: 0.9, Remarks: []record.Remark{
-			{Kind: record.Escapes, Text: "o escapes to heap", Flow: []string{"&o (address-of) at main.go:7", "return &o (return) at main.go:7"}},
-			{Kind: record.BoundsCheck, Text: "checked"},
+	at := code.Frame{Function: "main.load", File: "shop/main.go", Line: 6}
+	if err := disk.WriteJSON(rec.Dir, code.File, code.Compiler{Lines: []code.HotLine{
+		{Frame: code.Frame{Function: "main.load", Line: 7}, Bytes: 0.4, Remarks: []code.Remark{{Kind: code.Escapes, Text: "other"}}},
+		{Frame: at, Bytes: 0.9, Remarks: []code.Remark{
+			{Kind: code.Escapes, Text: "o escapes to heap", Flow: []string{"&o (address-of) at main.go:7", "return &o (return) at main.go:7"}},
+			{Kind: code.BoundsCheck, Text: "checked"},
 		}},
 	}}); err != nil {
 		t.Fatal(err)
@@ -29,7 +31,7 @@ func TestCompilersReasons(t *testing.T) {
 		diagnose.CPUUse: "the compiler at main.go:6: checked",
 		diagnose.Wait:   "",
 	} {
-		a := finds("alloc", cause("alloc"), 2, record.High)
+		a := finds("alloc", cause("alloc"), 2, findings.High)
 		a.Stage = stage
 		run := a.Run
 		a.Run = func(p *diagnose.Pass) ([]diagnose.Finding, error) {

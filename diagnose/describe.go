@@ -5,16 +5,17 @@ import (
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/notation"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // At words a place for a title: "orders.go:41", or the function if the file is not
 // known.
-func At(f record.Frame) string { return callstack.At(f) }
+func At(f code.Frame) string { return callstack.At(f) }
 
 // WhereOf turns a frame into a finding's place.
-func WhereOf(f record.Frame) record.Where {
-	return record.Where{Function: f.Function, File: f.File, Line: f.Line}
+func WhereOf(f code.Frame) findings.Where {
+	return findings.Where{Function: f.Function, File: f.File, Line: f.Line}
 }
 
 // Percent words a share, 0 to 1: "87 %", "8.7 %", "0.40 %".
@@ -54,8 +55,8 @@ const (
 )
 
 // Fact is one figure of evidence.
-func Fact(source string, value float64, unit, format string, args ...any) record.Evidence {
-	return record.Evidence{Text: fmt.Sprintf(format, args...), Source: source, Value: value, Unit: unit}
+func Fact(source string, value float64, unit, format string, args ...any) findings.Evidence {
+	return findings.Evidence{Text: fmt.Sprintf(format, args...), Source: source, Value: value, Unit: unit}
 }
 
 // Units of evidence.

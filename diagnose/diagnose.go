@@ -20,11 +20,11 @@
 package diagnose
 
 import (
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // Finding is one cause with its evidence; see the record package.
-type Finding = record.Finding
+type Finding = findings.Finding
 
 // Analyzer decides about one or a few related causes. The zero value is not valid:
 // see Validate.

@@ -14,7 +14,8 @@ import (
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/suite"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 func cause(id string, roots ...string) diagnose.Cause {
@@ -22,34 +23,34 @@ func cause(id string, roots ...string) diagnose.Cause {
 }
 
 // finds is an analyzer that always finds the same.
-func finds(name string, c diagnose.Cause, gain float64, trust record.Confidence, after ...string) diagnose.Analyzer {
+func finds(name string, c diagnose.Cause, gain float64, trust findings.Confidence, after ...string) diagnose.Analyzer {
 	return diagnose.Analyzer{
 		Name: name, Doc: "d", Causes: []diagnose.Cause{c}, After: after,
 		Run: func(*diagnose.Pass) ([]diagnose.Finding, error) {
 			return []diagnose.Finding{{
 				Cause: c.ID, Title: "found " + c.ID, Share: 0.5, ShareOf: diagnose.OfRequest, GainCeiling: gain, Confidence: trust,
-				Remedy: "r", Evidence: []record.Evidence{diagnose.Fact(diagnose.FromTrace, 1, "1", "figure of %s", c.ID)},
+				Remedy: "r", Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromTrace, 1, "1", "figure of %s", c.ID)},
 			}}, nil
 		},
 	}
 }
 
 func TestValidateTellsWhatIsWrong(t *testing.T) {
-	ok := finds("a", cause("x"), 2, record.High)
+	ok := finds("a", cause("x"), 2, findings.High)
 	for _, c := range []struct {
 		name  string
 		suite []diagnose.Analyzer
 		want  string
 	}{
-		{"same name", []diagnose.Analyzer{ok, finds("a", cause("y"), 2, record.High)}, "two analyzers are called a"},
-		{"same cause", []diagnose.Analyzer{ok, finds("b", cause("x"), 2, record.High)}, "both name the cause x"},
-		{"no name", []diagnose.Analyzer{finds("", cause("x"), 2, record.High)}, "has no name"},
+		{"same name", []diagnose.Analyzer{ok, finds("a", cause("y"), 2, findings.High)}, "two analyzers are called a"},
+		{"same cause", []diagnose.Analyzer{ok, finds("b", cause("x"), 2, findings.High)}, "both name the cause x"},
+		{"no name", []diagnose.Analyzer{finds("", cause("x"), 2, findings.High)}, "has no name"},
 		{"no function", []diagnose.Analyzer{{Name: "a", Doc: "d", Causes: []diagnose.Cause{cause("x")}}}, "lacks"},
-		{"undocumented cause", []diagnose.Analyzer{finds("a", diagnose.Cause{ID: "x"}, 2, record.High)}, "not fully documented"},
+		{"undocumented cause", []diagnose.Analyzer{finds("a", diagnose.Cause{ID: "x"}, 2, findings.High)}, "not fully documented"},
 		{"unknown need", []diagnose.Analyzer{{Name: "a", Doc: "d", Causes: []diagnose.Cause{cause("x")}, Needs: []diagnose.Need{"luck"}, Run: ok.Run}}, "luck"},
-		{"unknown predecessor", []diagnose.Analyzer{finds("a", cause("x"), 2, record.High, "ghost")}, "ghost"},
-		{"unknown root", []diagnose.Analyzer{finds("a", cause("x", "ghost"), 2, record.High)}, "follows from ghost"},
-		{"circle", []diagnose.Analyzer{finds("a", cause("x"), 2, record.High, "b"), finds("b", cause("y"), 2, record.High, "a")}, "circle"},
+		{"unknown predecessor", []diagnose.Analyzer{finds("a", cause("x"), 2, findings.High, "ghost")}, "ghost"},
+		{"unknown root", []diagnose.Analyzer{finds("a", cause("x", "ghost"), 2, findings.High)}, "follows from ghost"},
+		{"circle", []diagnose.Analyzer{finds("a", cause("x"), 2, findings.High, "b"), finds("b", cause("y"), 2, findings.High, "a")}, "circle"},
 	} {
 		err := diagnose.Validate(c.suite)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -66,41 +67,43 @@ func TestRanking(t *testing.T) {
 	grows := cause("grows")
 	voids.Voids, qualifies.Qualifies, grows.Grows = true, true, true
 	ExpectAll(t, []diagnose.Analyzer{
-		finds("last", qualifies, 9, record.High),
-		finds("hint", cause("hint"), 2, record.Low),
-		finds("small", cause("small"), 1.5, record.High),
-		finds("nothing", cause("nothing"), 1.01, record.High),
-		finds("tuning", cause("tuning"), 1.2, record.High),
-		finds("growing", grows, 1, record.High),
-		finds("large", cause("large"), 3, record.High),
-		finds("first", voids, 1, record.High),
+		finds("last", qualifies, 9, findings.High),
+		finds("hint", cause("hint"), 2, findings.Low),
+		finds("small", cause("small"), 1.5, findings.High),
+		finds("nothing", cause("nothing"), 1.01, findings.High),
+		finds("tuning", cause("tuning"), 1.2, findings.High),
+		finds("growing", grows, 1, findings.High),
+		finds("large", cause("large"), 3, findings.High),
+		finds("first", voids, 1, findings.High),
 	}, Idle(), "void", "large", "small", "hint", "grows", "tuning", "qualifies")
 }
 
 // A consequence is told in its root's finding, unless the root promises less
 // than half of it or is only a hint.
 func TestConsequencesAreFolded(t *testing.T) {
-	queue := func(gain float64) diagnose.Analyzer { return finds("queue", cause("queue", "root"), gain, record.High) }
-	root := func(gain float64, trust record.Confidence) diagnose.Analyzer {
+	queue := func(gain float64) diagnose.Analyzer {
+		return finds("queue", cause("queue", "root"), gain, findings.High)
+	}
+	root := func(gain float64, trust findings.Confidence) diagnose.Analyzer {
 		return finds("root", cause("root"), gain, trust)
 	}
-	found := ExpectAll(t, []diagnose.Analyzer{queue(2), root(3, record.High)}, Idle(), "root")
+	found := ExpectAll(t, []diagnose.Analyzer{queue(2), root(3, findings.High)}, Idle(), "root")
 	if len(found) == 1 && (!strings.Contains(found[0].Title, "therefore the queue (50 % of request time)") ||
 		len(found[0].Evidence) != 2 || len(found[0].Rejected) != 1) {
 		t.Errorf("the consequence is not told: %+v", found[0])
 	}
-	ExpectAll(t, []diagnose.Analyzer{queue(1.01), root(3, record.High)}, Idle(), "root")
-	ExpectAll(t, []diagnose.Analyzer{queue(4), root(2.6, record.High)}, Idle(), "root")
-	ExpectAll(t, []diagnose.Analyzer{queue(4), root(2.4, record.High)}, Idle(), "queue", "root")
-	ExpectAll(t, []diagnose.Analyzer{queue(2), root(3, record.Low)}, Idle(), "queue", "root")
+	ExpectAll(t, []diagnose.Analyzer{queue(1.01), root(3, findings.High)}, Idle(), "root")
+	ExpectAll(t, []diagnose.Analyzer{queue(4), root(2.6, findings.High)}, Idle(), "root")
+	ExpectAll(t, []diagnose.Analyzer{queue(4), root(2.4, findings.High)}, Idle(), "queue", "root")
+	ExpectAll(t, []diagnose.Analyzer{queue(2), root(3, findings.Low)}, Idle(), "queue", "root")
 }
 
 // An analyzer that fails leaves its causes not judged and the others alone.
 func TestFailureIsNotHealth(t *testing.T) {
-	fails := finds("fails", cause("x"), 2, record.High)
+	fails := finds("fails", cause("x"), 2, findings.High)
 	fails.Run = func(*diagnose.Pass) ([]diagnose.Finding, error) { return nil, errors.New("torn profile") }
 	rec, a := Idle().Open(t)
-	out, err := diagnose.Run(rec, a, []diagnose.Analyzer{fails, finds("b", cause("y"), 2, record.High)})
+	out, err := diagnose.Run(rec, a, []diagnose.Analyzer{fails, finds("b", cause("y"), 2, findings.High)})
 	if err != nil || len(out.Findings) != 1 || len(out.NotJudged) != 1 || !strings.Contains(out.NotJudged[0].Why, "torn profile") {
 		t.Errorf("%+v, %v", out, err)
 	}
@@ -154,7 +157,7 @@ func TestReplay(t *testing.T) {
 func runWith(t *testing.T, b *Builder, f func(*diagnose.Pass)) {
 	t.Helper()
 	rec, a := b.Open(t)
-	probe := finds("probe", cause("x"), 1, record.High)
+	probe := finds("probe", cause("x"), 1, findings.High)
 	probe.Run = func(p *diagnose.Pass) ([]diagnose.Finding, error) { f(p); return nil, nil }
 	if _, err := diagnose.Run(rec, a, []diagnose.Analyzer{probe}); err != nil {
 		t.Fatal(err)
@@ -237,7 +240,7 @@ func FuzzProfile(f *testing.F) {
 }
 
 func TestCoincidence(t *testing.T) {
-	p99 := record.Labels("q", "p99")
+	p99 := series.Labels("q", "p99")
 	slow := func(w int) bool { return w%17 == 5 }
 	latency := func(w int) float64 {
 		if slow(w) {
@@ -252,15 +255,15 @@ func TestCoincidence(t *testing.T) {
 		return 0
 	}
 	against := func(w int) float64 { return float64(w%7) * 1e6 }
-	b := Idle().Series(record.LoadLatency, p99, latency).Series(record.CgroupThrottled, "", with).Series(record.PressureCPU, "", against)
+	b := Idle().Series(series.LoadLatency, p99, latency).Series(series.CgroupThrottled, "", with).Series(series.PressureCPU, "", against)
 	runWith(t, b, func(p *diagnose.Pass) {
-		if c := p.Coincide(record.CgroupThrottled, ""); c.Chance > 0.01 || c.InSlow <= c.Elsewhere || c.Slow != 6 {
+		if c := p.Coincide(series.CgroupThrottled, ""); c.Chance > 0.01 || c.InSlow <= c.Elsewhere || c.Slow != 6 {
 			t.Errorf("what rises in slow windows: %+v", c)
 		}
-		if c := p.Coincide(record.PressureCPU, ""); c.Chance < 0.05 {
+		if c := p.Coincide(series.PressureCPU, ""); c.Chance < 0.05 {
 			t.Errorf("what has nothing to do with them: %+v", c)
 		}
-		if c := p.Coincide(record.PressureIO, ""); c.Chance != 1 {
+		if c := p.Coincide(series.PressureIO, ""); c.Chance != 1 {
 			t.Errorf("what was not recorded: %+v", c)
 		}
 	})

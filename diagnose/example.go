@@ -4,16 +4,16 @@ import (
 	"fmt"
 
 	"github.com/redline-go/redline/anatomy/story"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/statement"
 )
 
 // exemplify adds an example to the findings about slow requests: the trace id of
 // one, to be looked up wherever traces are kept, and what its spans say took
 // longest. It is the last of the evidence, since one request proves nothing.
-func (p *Pass) exemplify(findings []record.Finding) {
-	for i := range findings {
-		f := &findings[i]
+func (p *Pass) exemplify(found []findings.Finding) {
+	for i := range found {
+		f := &found[i]
 		if f.ShareOf != OfTail && f.ShareOf != OfRequest {
 			continue
 		}
@@ -25,7 +25,7 @@ func (p *Pass) exemplify(findings []record.Finding) {
 
 // example finds the slowest request that shows the finding: one with the finding's
 // statement, if it has one, otherwise any.
-func (p *Pass) example(f *record.Finding) (record.Evidence, bool) {
+func (p *Pass) example(f *findings.Finding) (findings.Evidence, bool) {
 	key := ""
 	if f.Where.SQL != "" {
 		key = statement.Key(f.Where.SQL)
@@ -42,7 +42,7 @@ func (p *Pass) example(f *record.Finding) (record.Evidence, bool) {
 		return Fact(FromSpans, took, Nanosec, "for example trace %s: request %d took %s, %s of it in %s",
 			s.Request.TraceID, s.Request.ID, Span(took), Span(float64(at.Self)), spanName(at)), true
 	}
-	return record.Evidence{}, false
+	return findings.Evidence{}, false
 }
 
 // spanName words a span: what it did and who did it.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // hardlyAny is the number of whole requests below which one of them decides, so
@@ -15,16 +15,16 @@ const hardlyAny = 3
 // many. Slow services leave few requests in a trace, and they are those that need a
 // diagnosis: leaving their causes not judged, as was done before, reported a
 // missing probe that was there.
-func (p *Pass) few(a Analyzer, findings []Finding) {
+func (p *Pass) few(a Analyzer, found []Finding) {
 	if !slices.Contains(a.Needs, NeedAnatomy) || p.Anatomy == nil || p.Anatomy.Requests >= evidence.FewRequests {
 		return
 	}
-	most := record.Medium
+	most := findings.Medium
 	if p.Anatomy.Requests < hardlyAny {
-		most = record.Low
+		most = findings.Low
 	}
-	for i := range findings {
-		f := &findings[i]
+	for i := range found {
+		f := &found[i]
 		if trust(f.Confidence) > trust(most) {
 			f.Confidence = most
 		}

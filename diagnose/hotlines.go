@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 const (
@@ -20,10 +21,10 @@ const (
 // HotLines returns the lines of the service's own code that take most of its CPU or
 // allocate most, by the CPU and allocs profiles of a record; costliest first, 64 at
 // most, each from 2 %. Shares are 0 to 1. Empty if neither profile was taken.
-func HotLines(rec *record.Record) []record.HotLine {
+func HotLines(rec *record.Record) []code.HotLine {
 	p := evidence.New(rec, nil)
-	lines := map[record.Frame]*record.HotLine{}
-	book := func(typ, value string, add func(h *record.HotLine, share float64, self bool)) {
+	lines := map[code.Frame]*code.HotLine{}
+	book := func(typ, value string, add func(h *code.HotLine, share float64, self bool)) {
 		prof, err := p.Profile(typ, value)
 		if err != nil || prof.Total <= 0 {
 			return
@@ -35,27 +36,27 @@ func HotLines(rec *record.Record) []record.HotLine {
 			}
 			h := lines[s.Stack[i]]
 			if h == nil {
-				h = &record.HotLine{Frame: s.Stack[i]}
+				h = &code.HotLine{Frame: s.Stack[i]}
 				lines[s.Stack[i]] = h
 			}
 			add(h, float64(s.Value)/float64(prof.Total), i == 0)
 		}
 	}
-	book("cpu", "cpu", func(h *record.HotLine, share float64, self bool) {
+	book("cpu", "cpu", func(h *code.HotLine, share float64, self bool) {
 		h.CPU += share
 		if self {
 			h.Self += share
 		}
 	})
-	book("allocs", "alloc_space", func(h *record.HotLine, share float64, _ bool) { h.Bytes += share })
-	book("allocs", "alloc_objects", func(h *record.HotLine, share float64, _ bool) { h.Objects += share })
-	var hot []record.HotLine
+	book("allocs", "alloc_space", func(h *code.HotLine, share float64, _ bool) { h.Bytes += share })
+	book("allocs", "alloc_objects", func(h *code.HotLine, share float64, _ bool) { h.Objects += share })
+	var hot []code.HotLine
 	for _, h := range lines {
 		if max(h.Cost(), h.Objects) >= leastHot {
 			hot = append(hot, *h)
 		}
 	}
-	slices.SortFunc(hot, func(a, b record.HotLine) int {
+	slices.SortFunc(hot, func(a, b code.HotLine) int {
 		return cmp.Or(cmp.Compare(b.Cost(), a.Cost()), evidence.CompareFrames(a.Frame, b.Frame))
 	})
 	return hot[:min(len(hot), mostHot)]

@@ -10,7 +10,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // leastEntry is the part of the whole from which a ledger names an entry. Smaller
@@ -26,8 +27,8 @@ const (
 // ledger accounts for all of the request time and all of the service's CPU, where
 // findings name only what stops the service. A half that was not measured is empty;
 // nil if neither was.
-func (p *Pass) ledger() *record.Ledger {
-	l := &record.Ledger{CPU: p.cpuLedger(), RequestTime: p.timeLedger()}
+func (p *Pass) ledger() *findings.Ledger {
+	l := &findings.Ledger{CPU: p.cpuLedger(), RequestTime: p.timeLedger()}
 	if len(l.CPU) == 0 && len(l.RequestTime) == 0 {
 		return nil
 	}
@@ -64,7 +65,7 @@ func (a *account) book(who, group string, value float64) {
 }
 
 // entries returns the shares of the total, largest first, unattributed last.
-func (a *account) entries() []record.LedgerEntry {
+func (a *account) entries() []findings.LedgerEntry {
 	if !(a.total > 0) {
 		return nil
 	}
@@ -78,17 +79,17 @@ func (a *account) entries() []record.LedgerEntry {
 		}
 		shares[who] += sum / a.total
 	}
-	list := make([]record.LedgerEntry, 0, len(shares))
+	list := make([]findings.LedgerEntry, 0, len(shares))
 	for who, share := range shares {
-		list = append(list, record.LedgerEntry{Who: who, Share: share})
+		list = append(list, findings.LedgerEntry{Who: who, Share: share})
 	}
-	last := func(e record.LedgerEntry) int {
-		if e.Who == record.Unattributed {
+	last := func(e findings.LedgerEntry) int {
+		if e.Who == findings.Unattributed {
 			return 1
 		}
 		return 0
 	}
-	slices.SortFunc(list, func(a, b record.LedgerEntry) int {
+	slices.SortFunc(list, func(a, b findings.LedgerEntry) int {
 		return cmp.Or(cmp.Compare(last(a), last(b)), cmp.Compare(b.Share, a.Share), cmp.Compare(a.Who, b.Who))
 	})
 	return list
@@ -97,7 +98,7 @@ func (a *account) entries() []record.LedgerEntry {
 // cpuLedger books each sample on its innermost frame outside the standard
 // library: that code chose to call what lies below it. Marking on idle CPUs is
 // left out, as in Use.
-func (p *Pass) cpuLedger() []record.LedgerEntry {
+func (p *Pass) cpuLedger() []findings.LedgerEntry {
 	use, err := p.Use()
 	if err != nil {
 		return nil
@@ -116,7 +117,7 @@ func (p *Pass) cpuLedger() []record.LedgerEntry {
 func (p *Pass) responsible(s evidence.Booked) (who, group string) {
 	switch {
 	case len(s.Stack) == 0:
-		return record.Unattributed, ""
+		return findings.Unattributed, ""
 	case s.Domain.Has(callstack.GCAssist | callstack.GCWork):
 		return "runtime: garbage collector", ""
 	case s.Domain.Has(callstack.Schedule):
@@ -156,7 +157,7 @@ func module(pkg string) string {
 
 // timeLedger books the mean request's time on what it waits for. The trace does not
 // say what a running goroutine runs; the ledger of CPU does.
-func (p *Pass) timeLedger() []record.LedgerEntry {
+func (p *Pass) timeLedger() []findings.LedgerEntry {
 	w, a := p.Waits(), newAccount()
 	for _, kind := range w.Kinds() {
 		for _, s := range w.Sites(kind) {
@@ -170,12 +171,12 @@ func (p *Pass) timeLedger() []record.LedgerEntry {
 // waitsFor names what a kind of wait is for. Waits inside the service carry their
 // place, because "lock" alone says nothing; waits for others do not, as the other
 // end is one.
-func waitsFor(kind callstack.Wait, at record.Frame) (who, group string) {
+func waitsFor(kind callstack.Wait, at code.Frame) (who, group string) {
 	switch kind {
 	case callstack.Busy:
 		return "on CPU", ""
 	case callstack.Queued:
-		return record.QueuedForCPU, ""
+		return findings.QueuedForCPU, ""
 	case callstack.Collector:
 		return "runtime: garbage collector", ""
 	case callstack.DatabaseWait, callstack.PrepareWait:
@@ -190,12 +191,12 @@ func waitsFor(kind callstack.Wait, at record.Frame) (who, group string) {
 		callstack.ChildWait, callstack.LogWait, callstack.SyncWait, callstack.FileWait, callstack.SyscallWait, callstack.EventWait:
 		return string(kind), ""
 	case callstack.OtherWait:
-		return record.Unattributed, ""
+		return findings.Unattributed, ""
 	}
 	return placed(string(kind), at), waitRest
 }
 
-func placed(what string, at record.Frame) string {
+func placed(what string, at code.Frame) string {
 	if at.Function == "" {
 		return what
 	}

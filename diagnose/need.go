@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // how says what would provide a kind of data, for when nothing is known about why
@@ -120,7 +120,7 @@ func (p *Pass) Has(n Need) bool {
 		_, ok := p.Mean("/sched/gomaxprocs:threads", "")
 		return ok
 	case NeedProcess:
-		_, ok := p.Sum(record.ProcessUser, "")
+		_, ok := p.Sum(series.ProcessUser, "")
 		return ok
 	case NeedStatements:
 		s := p.Statements()

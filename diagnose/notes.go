@@ -3,7 +3,8 @@ package diagnose
 import (
 	"slices"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 // apartNotes separates the notes on the measurement from the findings, in order.
@@ -34,20 +35,20 @@ const mostOwnWait = 0.5
 // spoil lowers the confidence of findings that rest on figures which a note, or the
 // generator's own wait for CPUs, spoils. It drops none: a noisy host hides causes,
 // and rarely invents them.
-func (p *Pass) spoil(findings, notes []Finding) {
-	if delay, ok := p.Rate(record.GeneratorDelay, ""); ok && delay/1e9 > mostOwnWait {
+func (p *Pass) spoil(found, notes []Finding) {
+	if delay, ok := p.Rate(series.GeneratorDelay, ""); ok && delay/1e9 > mostOwnWait {
 		wait := Finding{Cause: "generator-saturated", Title: "up to " + Percent(min(1, delay/1e9)) +
 			" of service time is the generator's own wait for a CPU"}
 		notes = append(slices.Clone(notes), wait)
 	}
 	for _, note := range notes {
-		for i := range findings {
-			f := &findings[i]
-			if f.Confidence != record.High || !slices.Contains(spoiled, f.ShareOf) {
+		for i := range found {
+			f := &found[i]
+			if f.Confidence != findings.High || !slices.Contains(spoiled, f.ShareOf) {
 				continue
 			}
-			f.Confidence = record.Medium
-			f.Rejected = append(f.Rejected, record.Rejected{Cause: note.Cause, Why: "it makes this less sure: " + note.Title})
+			f.Confidence = findings.Medium
+			f.Rejected = append(f.Rejected, findings.Rejected{Cause: note.Cause, Why: "it makes this less sure: " + note.Title})
 		}
 	}
 }

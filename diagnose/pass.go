@@ -6,6 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // Pass is one analyzer's view: the evidence of the record, which all share, what
@@ -16,14 +18,14 @@ type Pass struct {
 
 	analyzers map[string]Analyzer
 	results   map[string][]Finding
-	rejected  []record.Rejected
+	rejected  []findings.Rejected
 	// reached holds, by cause, the functions on the way to where it makes requests
 	// wait.
 	reached  map[string][]string
-	unjudged []record.NotJudged
+	unjudged []findings.NotJudged
 }
 
-func newPass(rec *record.Record, a *record.Anatomy) *Pass {
+func newPass(rec *record.Record, a *breakdown.Anatomy) *Pass {
 	return &Pass{
 		Set:       evidence.New(rec, a),
 		analyzers: map[string]Analyzer{},
@@ -72,7 +74,7 @@ func (p *Pass) FoundIn(stages ...Stage) bool {
 // shows it. The report lists these, so that a reader who suspects the cause need
 // not measure again.
 func (p *Pass) Reject(cause, format string, args ...any) {
-	r := record.Rejected{Cause: cause, Why: fmt.Sprintf(format, args...)}
+	r := findings.Rejected{Cause: cause, Why: fmt.Sprintf(format, args...)}
 	if !slices.Contains(p.rejected, r) {
 		p.rejected = append(p.rejected, r)
 	}
@@ -80,7 +82,7 @@ func (p *Pass) Reject(cause, format string, args ...any) {
 
 // Unjudged notes a cause that could not be judged, and which data was missing.
 func (p *Pass) Unjudged(cause, format string, args ...any) {
-	p.unjudged = append(p.unjudged, record.NotJudged{Cause: cause, Why: fmt.Sprintf(format, args...)})
+	p.unjudged = append(p.unjudged, findings.NotJudged{Cause: cause, Why: fmt.Sprintf(format, args...)})
 }
 
 const (

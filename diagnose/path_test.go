@@ -13,7 +13,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // traced is the critical path of a fixture of package anatomy's, in a run.
@@ -27,7 +27,7 @@ func traced(t *testing.T, name string) *Builder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(64, 40*time.Millisecond).Wait(record.StateRunning, a.MeanNS, 1).Path(a.Path.Nodes, a.Serial...)
+	return New(64, 40*time.Millisecond).Wait(breakdown.StateRunning, a.MeanNS, 1).Path(a.Path.Nodes, a.Serial...)
 }
 
 // TestPathInWords: the ledger says of each service where its requests' time goes,

@@ -8,7 +8,9 @@ import (
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -25,20 +27,20 @@ const (
 
 // pathTold words where a request's time goes, longest first. The shares of the
 // lines sum to 1.
-func (p *Pass) pathTold() []record.LedgerPath {
-	var list []record.LedgerPath
+func (p *Pass) pathTold() []findings.LedgerPath {
+	var list []findings.LedgerPath
 	rest := 0.0
 	for _, n := range p.Path().Nodes() {
-		if n.Share < leastLine || len(list) == pathLines || n.Kind == record.PathOther {
+		if n.Share < leastLine || len(list) == pathLines || n.Kind == breakdown.PathOther {
 			rest += n.Share
 			continue
 		}
-		line := record.LedgerPath{Share: n.Share, NS: n.NS}
+		line := findings.LedgerPath{Share: n.Share, NS: n.NS}
 		line.Text = p.lineOf(n)
 		at := evidence.PlaceOf(n)
 		if work, _, ok := evidence.Worker(n); ok {
 			at = evidence.PlaceOf(work)
-		} else if work, _, ok := evidence.Worker(record.PathNode{Share: n.Share, Nodes: []record.PathNode{n}}); ok {
+		} else if work, _, ok := evidence.Worker(breakdown.PathNode{Share: n.Share, Nodes: []breakdown.PathNode{n}}); ok {
 			at = evidence.PlaceOf(work)
 		}
 		if p.Stacks.User(at) {
@@ -47,7 +49,7 @@ func (p *Pass) pathTold() []record.LedgerPath {
 		list = append(list, line)
 	}
 	if rest > 0 && len(list) > 0 {
-		list = append(list, record.LedgerPath{Share: rest, Text: "others, each below 3 %"})
+		list = append(list, findings.LedgerPath{Share: rest, Text: "others, each below 3 %"})
 		if rest >= leastLine && len(p.Path().Nodes()) > pathLines {
 			list[len(list)-1].Text = "others"
 		}
@@ -67,8 +69,8 @@ func (p *Pass) pathWhy() string {
 }
 
 // lineOf words one node of the first level.
-func (p *Pass) lineOf(n record.PathNode) string {
-	if n.Kind == record.PathState {
+func (p *Pass) lineOf(n breakdown.PathNode) string {
+	if n.Kind == breakdown.PathState {
 		return p.stateWords(n)
 	}
 	return p.behindWords(n, 1)
@@ -76,16 +78,16 @@ func (p *Pass) lineOf(n record.PathNode) string {
 
 // behindWords words a wait for a goroutine, and what that goroutine does meanwhile.
 // It follows such waits pathDepth deep: beyond that a line is not readable.
-func (p *Pass) behindWords(n record.PathNode, depth int) string {
+func (p *Pass) behindWords(n breakdown.PathNode, depth int) string {
 	text := p.waitWords(n)
 	var does []string
 	for _, c := range n.Nodes {
-		if c.Share < leastLine || len(does) == 3 || c.Kind == record.PathOther {
+		if c.Share < leastLine || len(does) == 3 || c.Kind == breakdown.PathOther {
 			break
 		}
 		var words string
 		switch {
-		case c.Kind == record.PathState:
+		case c.Kind == breakdown.PathState:
 			words = p.stateWords(c)
 		case depth < pathDepth:
 			words = p.behindWords(c, depth+1)
@@ -104,13 +106,13 @@ func (p *Pass) behindWords(n record.PathNode, depth int) string {
 }
 
 // waitWords words what a request waits for, with how busy it is where one serves many.
-func (p *Pass) waitWords(n record.PathNode) string {
-	if n.Kind == record.PathRequest {
+func (p *Pass) waitWords(n breakdown.PathNode) string {
+	if n.Kind == breakdown.PathRequest {
 		at := ""
 		if f := evidence.PlaceOf(n); f.Function != "" {
 			at = " in " + named(f)
 		}
-		if n.State == record.StateLock {
+		if n.State == breakdown.StateLock {
 			return "for the lock" + at + ", held by another request"
 		}
 		return "for another request" + at
@@ -132,18 +134,18 @@ func (p *Pass) waitWords(n record.PathNode) string {
 }
 
 // stateWords words what a goroutine does itself.
-func (p *Pass) stateWords(n record.PathNode) string {
+func (p *Pass) stateWords(n breakdown.PathNode) string {
 	switch n.State {
-	case record.StateRunning:
+	case breakdown.StateRunning:
 		return "running" + ranWords(n)
-	case record.StateAssist:
+	case breakdown.StateAssist:
 		return "helping the garbage collector" + ranWords(n)
-	case record.StateRunnable:
+	case breakdown.StateRunnable:
 		return "waiting for a CPU"
-	case record.StateSTW:
+	case breakdown.StateSTW:
 		return "stopped while the collector stops the world"
 	}
-	kind := p.Stacks.Wait(record.Part{State: n.State, Stack: n.Stack})
+	kind := p.Stacks.Wait(breakdown.Part{State: n.State, Stack: n.Stack})
 	words := cmp.Or(waitVerbs[kind], "waiting ("+string(kind)+")")
 	at := evidence.PlaceOf(n)
 	if at.Function == "" {
@@ -156,7 +158,7 @@ func (p *Pass) stateWords(n record.PathNode) string {
 }
 
 // named is a function with its line, or without where its file is not known.
-func named(f record.Frame) string {
+func named(f code.Frame) string {
 	name, at := callstack.Short(f.Function), At(f)
 	if at == name {
 		return name
@@ -195,11 +197,11 @@ var waitVerbs = map[callstack.Wait]string{
 // ranWords words what runs below a node: the function in which the work divides,
 // and its parts. Functions that only lead there are skipped; a handler's own name
 // says nothing about its time.
-func ranWords(n record.PathNode) string {
+func ranWords(n breakdown.PathNode) string {
 	at := n
 	for {
-		next := slices.IndexFunc(at.Nodes, func(c record.PathNode) bool {
-			return c.Kind == record.PathWork && c.Own && c.Share >= onWay*at.Share
+		next := slices.IndexFunc(at.Nodes, func(c breakdown.PathNode) bool {
+			return c.Kind == breakdown.PathWork && c.Own && c.Share >= onWay*at.Share
 		})
 		if next < 0 {
 			break
@@ -208,11 +210,11 @@ func ranWords(n record.PathNode) string {
 	}
 	var parts []string
 	for _, c := range at.Nodes {
-		if c.Kind == record.PathWork && c.Share >= leastLine && len(parts) < 3 {
+		if c.Kind == breakdown.PathWork && c.Share >= leastLine && len(parts) < 3 {
 			parts = append(parts, callee(c))
 		}
 	}
-	if at.Kind != record.PathWork {
+	if at.Kind != breakdown.PathWork {
 		if len(parts) == 0 {
 			return ""
 		}
@@ -226,7 +228,7 @@ func ranWords(n record.PathNode) string {
 }
 
 // callee words a function below another: an own one with its line.
-func callee(c record.PathNode) string {
+func callee(c breakdown.PathNode) string {
 	text := callstack.Short(c.Function)
 	if c.Own {
 		text += " " + At(evidence.PlaceOf(c))

@@ -3,7 +3,7 @@ package diagnose
 import (
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/laws"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // Promise writes the largest of the gains into a finding, unless it promises more
@@ -18,7 +18,7 @@ func Promise(f *Finding, gains ...laws.Gain) {
 }
 
 // gainOf says what a finding gains if its analyzer did not.
-func (p *Pass) gainOf(f record.Finding) string {
+func (p *Pass) gainOf(f findings.Finding) string {
 	if f.ShareOf == OfTail {
 		return laws.Latency
 	}
@@ -26,7 +26,7 @@ func (p *Pass) gainOf(f record.Finding) string {
 }
 
 // cpuUse is the use of CPUs for readers, in CPUs; nil if the host's is unknown.
-func cpuUse(c evidence.CPU) *record.CPUUse {
+func cpuUse(c evidence.CPU) *findings.CPUUse {
 	if !(c.CPUs > 0 && c.Busy > 0) {
 		return nil
 	}
@@ -36,6 +36,6 @@ func cpuUse(c evidence.CPU) *record.CPUUse {
 		}
 		return 0
 	}
-	return &record.CPUUse{CPUs: c.CPUs, Busy: c.Busy, Full: c.HostUse() >= evidence.Saturation,
+	return &findings.CPUUse{CPUs: c.CPUs, Busy: c.Busy, Full: c.HostUse() >= evidence.Saturation,
 		Target: known(c.Target), Generator: known(c.Generator), Database: known(c.Database)}
 }

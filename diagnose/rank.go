@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/laws"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // MinGain is the least gain ceiling worth a finding: what an A/B comparison with
@@ -32,11 +32,11 @@ func Ceiling(share float64) float64 { return laws.Amdahl(share) }
 
 // trust scales a finding's gain by its confidence, for ranking only: a hint must
 // promise much more than an observation to be reported before it.
-func trust(c record.Confidence) float64 {
+func trust(c findings.Confidence) float64 {
 	switch c {
-	case record.High:
+	case findings.High:
 		return 1
-	case record.Medium:
+	case findings.Medium:
 		return 0.8
 	}
 	return 0.4
@@ -99,10 +99,10 @@ func (p *Pass) rank(suite []Analyzer, found []Finding) []Finding {
 			kept[i].Rejected = append(kept[i].Rejected, p.rejected...)
 		}
 		if kept[i].Rejected == nil {
-			kept[i].Rejected = []record.Rejected{}
+			kept[i].Rejected = []findings.Rejected{}
 		}
 		if kept[i].Evidence == nil {
-			kept[i].Evidence = []record.Evidence{}
+			kept[i].Evidence = []findings.Evidence{}
 		}
 	}
 	return kept
@@ -127,7 +127,7 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 				continue
 			}
 			// A hint is the root only of what is found at its own place.
-			if r.Confidence == record.Low && !(causes[f.Cause].SamePlace && r.GainCeiling >= f.GainCeiling) {
+			if r.Confidence == findings.Low && !(causes[f.Cause].SamePlace && r.GainCeiling >= f.GainCeiling) {
 				continue
 			}
 			if causes[f.Cause].SamePlace && r.Where.Function != f.Where.Function {
@@ -153,7 +153,7 @@ func (p *Pass) fold(found []Finding, causes map[string]Cause) []Finding {
 		to := &found[r]
 		to.Title += fmt.Sprintf("; therefore %s", p.consequence(f, causes[f.Cause]))
 		to.Evidence = append(to.Evidence, f.Evidence...)
-		to.Rejected = append(to.Rejected, record.Rejected{Cause: f.Cause, Why: "it follows from " + to.Cause + ": " + f.Title})
+		to.Rejected = append(to.Rejected, findings.Rejected{Cause: f.Cause, Why: "it follows from " + to.Cause + ": " + f.Title})
 	}
 	for i, f := range found {
 		if !folded[i] {

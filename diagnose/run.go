@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // Run judges a record with a suite. a is nil when no trace was taken apart. Causes
@@ -13,19 +15,19 @@ import (
 // that fails (on a profile that does not parse) leaves its causes not judged, and
 // the others are judged all the same. The error is non-nil only for an invalid
 // suite or a nil record.
-func Run(rec *record.Record, a *record.Anatomy, suite []Analyzer) (record.Findings, error) {
+func Run(rec *record.Record, a *breakdown.Anatomy, suite []Analyzer) (findings.Findings, error) {
 	if rec == nil {
-		return record.Findings{}, errors.New("diagnose: no record")
+		return findings.Findings{}, errors.New("diagnose: no record")
 	}
 	if err := Validate(suite); err != nil {
-		return record.Findings{}, fmt.Errorf("diagnose: %w", err)
+		return findings.Findings{}, fmt.Errorf("diagnose: %w", err)
 	}
 	sorted, err := order(suite)
 	if err != nil {
-		return record.Findings{}, fmt.Errorf("diagnose: %w", err)
+		return findings.Findings{}, fmt.Errorf("diagnose: %w", err)
 	}
 	p := newPass(rec, a)
-	out := record.Findings{Findings: []record.Finding{}, NotJudged: []record.NotJudged{}}
+	out := findings.Findings{Findings: []findings.Finding{}, NotJudged: []findings.NotJudged{}}
 	var found []Finding
 	for _, analyzer := range sorted {
 		if why := p.missing(analyzer.Needs); why != "" {
@@ -75,16 +77,16 @@ const hedgeShare = 0.5
 
 // hedge lowers the confidence of waits in a run that does not know how busy the
 // CPUs were, since that is what distinguishes a cause from a symptom.
-func (p *Pass) hedge(stage Stage, findings []Finding) {
+func (p *Pass) hedge(stage Stage, found []Finding) {
 	if !math.IsNaN(p.CPU().HostUse()) || stage != Database && stage != Wait {
 		return
 	}
-	for i := range findings {
-		switch f := &findings[i]; {
+	for i := range found {
+		switch f := &found[i]; {
 		case f.Share < hedgeShare:
-			f.Confidence = record.Low
-		case f.Confidence == record.High:
-			f.Confidence = record.Medium
+			f.Confidence = findings.Low
+		case f.Confidence == findings.High:
+			f.Confidence = findings.Medium
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/suite"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 const (
@@ -23,10 +23,10 @@ const (
 // oneForAll is a service whose requests wait for one goroutine, which runs, while half
 // of the CPUs are idle.
 func oneForAll() *Builder {
-	running := record.Chain{Links: []record.Link{{Goroutine: "shop/store.(*Store).loop", State: record.StateRunning}}}
+	running := breakdown.Chain{Links: []breakdown.Link{{Goroutine: "shop/store.(*Store).loop", State: breakdown.StateRunning}}}
 	return New(64, 400*time.Millisecond).CPU(2, 1.02, 1, 0.02, 0).
-		Wait(record.StateRunning, time.Millisecond, 1).
-		Wait(record.StateChannel, 390*time.Millisecond, 1, "runtime.chanrecv1", storeGet).Waker(storeLoop).Behind(running).
+		Wait(breakdown.StateRunning, time.Millisecond, 1).
+		Wait(breakdown.StateChannel, 390*time.Millisecond, 1, "runtime.chanrecv1", storeGet).Waker(storeLoop).Behind(running).
 		Background(9500*time.Millisecond, storeCheck, storeLoop).Background(500*time.Millisecond, storeLoop)
 }
 
@@ -51,7 +51,7 @@ func TestWorkBehindOneGoroutineIsWorthItsChain(t *testing.T) {
 // A finding says what it gains and what limits next.
 func TestGainSaysWhatLimitsNext(t *testing.T) {
 	runWith(t, New(64, 40*time.Millisecond).CPU(2, 1.8, 0.8, 0.5, 0.5).
-		Wait(record.StateSleep, 30*time.Millisecond, 1, "time.Sleep", storeGet), func(p *diagnose.Pass) {
+		Wait(breakdown.StateSleep, 30*time.Millisecond, 1, "time.Sleep", storeGet), func(p *diagnose.Pass) {
 		if g := p.Waited(0.9); g.Then != "the host's 2 CPUs" || g.Of != laws.Throughput {
 			t.Errorf("%+v, want the CPUs named", g)
 		}

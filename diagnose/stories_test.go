@@ -8,14 +8,16 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/statement"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // TestFindingsHaveAnExample: findings about slow requests name the trace of one,
 // with the finding's statement where it has one.
 func TestFindingsHaveAnExample(t *testing.T) {
 	const ms, query = time.Millisecond, "SELECT * FROM orders WHERE id = $1"
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +43,7 @@ func TestFindingsHaveAnExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	about := func(name, of, sql string) diagnose.Analyzer {
-		a := finds(name, cause(name), 2, record.High)
+		a := finds(name, cause(name), 2, findings.High)
 		run := a.Run
 		a.Run = func(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			found, err := run(p)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
 )
 
 // Schema names a file of results.
@@ -109,7 +110,7 @@ func (r *Results) keep(dir string, one Result) error {
 	} else {
 		r.Results = append(r.Results, one)
 	}
-	return record.WriteFile(dir, ResultsFile, func(w io.Writer) error {
+	return disk.WriteFile(dir, ResultsFile, func(w io.Writer) error {
 		encode := json.NewEncoder(w)
 		encode.SetIndent("", "  ")
 		return encode.Encode(r)

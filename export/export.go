@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -16,8 +17,8 @@ import (
 // section is valid (scenario checks it).
 type Options struct {
 	Export  scenario.Export
-	Clock   record.Clock
-	Window  time.Duration // zero means record.DefaultWindow
+	Clock   timebase.Clock
+	Window  time.Duration // zero means timebase.DefaultWindow
 	Version string        // of redline
 }
 
@@ -61,7 +62,7 @@ type Exporters struct {
 // none.
 func Open(o Options) (*Exporters, error) {
 	if o.Window == 0 {
-		o.Window = record.DefaultWindow
+		o.Window = timebase.DefaultWindow
 	}
 	e := &Exporters{Options: o, every: time.Second}
 	x := o.Export

@@ -22,6 +22,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -38,7 +40,7 @@ func TestConformance(t *testing.T) {
 		deliver := func(t *testing.T, to string) (*stand, []string) {
 			s := newStand(t, export(to))
 			s.drive(t)
-			if err := s.Profile(record.Profile{Type: "cpu", Span: record.Span{To: time.Second}, Data: []byte("pprof")}); err != nil {
+			if err := s.Profile(record.Profile{Type: "cpu", Span: timebase.Span{To: time.Second}, Data: []byte("pprof")}); err != nil {
 				t.Fatal(err)
 			}
 			return s, s.Finish()
@@ -119,8 +121,8 @@ func (s *stand) complete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	span := record.Span{To: 3 * record.DefaultWindow}
-	if got := r.Series(record.LoadRequests, "", span).Values; !slices.Equal(got, []float64{4, 4, 4}) || len(r.Profiles("cpu")) != 1 {
+	span := timebase.Span{To: 3 * timebase.DefaultWindow}
+	if got := r.Series(series.LoadRequests, "", span).Values; !slices.Equal(got, []float64{4, 4, 4}) || len(r.Profiles("cpu")) != 1 {
 		t.Errorf("requests %v, profiles %v", got, r.Profiles("cpu"))
 	}
 }
@@ -195,7 +197,7 @@ func TestRemoteWrite(t *testing.T) {
 	}
 	var ends []int64
 	for w := range int64(3) {
-		ends = append(ends, s.clock.EpochWall.Add(record.WindowSpan(w, record.DefaultWindow).To).UnixMilli())
+		ends = append(ends, s.clock.EpochWall.Add(timebase.WindowSpan(w, timebase.DefaultWindow).To).UnixMilli())
 	}
 	for name, want := range map[string][]float64{
 		"redline_load_requests_total":           {4, 8, 12},
@@ -249,7 +251,8 @@ func TestOTLP(t *testing.T) {
 	for _, a := range body.ResourceMetrics[0].Resource.Attributes {
 		about[a.Key] = a.Value.GetStringValue()
 	}
-	if want := map[string]string{"service.name": "gateway", "redline.run": "20260131-orders", "redline.scenario": "orders"}; !reflect.DeepEqual(about, want) {
+	if want := map[string]string{"service.name": "gateway", "redline.run": "20260131-orders",
+		"redline.scenario": "orders"}; !reflect.DeepEqual(about, want) {
 		t.Errorf("resource %v", about)
 	}
 	named := map[string]*metrics.Metric{}
@@ -262,7 +265,8 @@ func TestOTLP(t *testing.T) {
 		sum.DataPoints[2].StartTimeUnixNano != began || sum.DataPoints[2].TimeUnixNano != began+3e8 {
 		t.Errorf("sum %v", sum)
 	}
-	if cpu := named["redline.process.cpu.user"]; cpu.Unit != "s" || !closeTo([]float64{cpu.GetSum().DataPoints[2].GetAsDouble()}, []float64{0.15}) {
+	if cpu := named["redline.process.cpu.user"]; cpu.Unit != "s" ||
+		!closeTo([]float64{cpu.GetSum().DataPoints[2].GetAsDouble()}, []float64{0.15}) {
 		t.Errorf("cpu %v", cpu)
 	}
 	if g := named["redline.load.in_flight"].GetGauge(); len(g.GetDataPoints()) != 3 || g.DataPoints[1].GetAsDouble() != 1 {
@@ -287,7 +291,7 @@ func TestPyroscope(t *testing.T) {
 	r := newReceiver(t)
 	s := newStand(t, scenario.Export{Pyroscope: r.URL, PyroscopeToken: "s3cret"})
 	s.exporters.pyroscope.id.Service = `a {b="c",d}` // as no target is called
-	span := record.Span{From: 5 * time.Second, To: 15 * time.Second}
+	span := timebase.Span{From: 5 * time.Second, To: 15 * time.Second}
 	if err := s.Profile(record.Profile{Type: "mutex", Span: span, Data: []byte("a delta")}); err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +323,8 @@ func TestPyroscope(t *testing.T) {
 	if err := json.Unmarshal(parts["sample_type_config"], &config); err != nil {
 		t.Fatal(err)
 	}
-	if string(parts["profile"]) != "a delta" || config["delay"]["units"] != "lock_nanoseconds" || config["delay"]["display-name"] != "mutex_duration" {
+	if string(parts["profile"]) != "a delta" || config["delay"]["units"] != "lock_nanoseconds" ||
+		config["delay"]["display-name"] != "mutex_duration" {
 		t.Errorf("%q", parts)
 	}
 }
@@ -362,7 +367,8 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s %v = %g, want %g", name, f.GetType(), got, want)
 		}
 	}
-	if h := families[histogramMetric].Metric[0].GetHistogram(); h.GetSampleCount() != 12 || h.Bucket[len(h.Bucket)-1].GetCumulativeCount() != 12 {
+	if h := families[histogramMetric].Metric[0].GetHistogram(); h.GetSampleCount() != 12 ||
+		h.Bucket[len(h.Bucket)-1].GetCumulativeCount() != 12 {
 		t.Errorf("%v", h)
 	}
 	if got := families["redline_load_errors_total"].Metric[0].Label[0]; got.GetName() != "kind" || got.GetValue() != `bad "one"` {
@@ -400,7 +406,8 @@ func get(t *testing.T, url, authorization string) (int, []byte) {
 func TestAddressThatIsTaken(t *testing.T) {
 	s := newStand(t, scenario.Export{Prometheus: "127.0.0.1:0"})
 	taken := strings.TrimSuffix(strings.TrimPrefix(s.page, "http://"), "/metrics")
-	if _, err := Open(Options{Export: scenario.Export{Prometheus: taken}, Clock: s.clock}); err == nil || !strings.Contains(err.Error(), "hint") {
+	if _, err := Open(Options{Export: scenario.Export{Prometheus: taken}, Clock: s.clock}); err == nil ||
+		!strings.Contains(err.Error(), "hint") {
 		t.Errorf("%v", err)
 	}
 	s.Finish()

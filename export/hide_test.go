@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/redact"
 )
 
@@ -17,10 +19,11 @@ func TestExportedLabelsHideSecrets(t *testing.T) {
 	hide := redact.New()
 	hide.Learn(first)
 	hide.Learn(second)
-	g := newGather(record.Clock{}, record.DefaultWindow, hide)
+	g := newGather(timebase.Clock{}, timebase.DefaultWindow, hide)
 	for _, secret := range []string{first, second} {
-		g.add([]record.Point{{Series: record.Series{Name: record.LoadRequests, Labels: record.Labels("step", "pay-"+secret), Unit: "1"}, Value: 1}})
-		g.log("pay-"+secret, record.Latency, record.Span{To: record.DefaultWindow}, &record.Counts{})
+		g.add([]series.Point{{Series: series.Series{Name: series.LoadRequests, Labels: series.Labels("step", "pay-"+
+			secret), Unit: "1"}, Value: 1}})
+		g.log("pay-"+secret, histogram.Latency, timebase.Span{To: timebase.DefaultWindow}, &histogram.Counts{})
 	}
 	var lines []string
 	for _, w := range g.take(time.Hour) {

@@ -3,7 +3,7 @@ package export
 import (
 	"math"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
 )
 
 // Histograms are exponential, base 2^(2^-scale), of seconds, as OTLP has them
@@ -25,7 +25,7 @@ type spread struct {
 }
 
 // spreadOf reduces counts of ns. A value lies where its bucket's upper end does.
-func spreadOf(c *record.Counts) (s spread) {
+func spreadOf(c *histogram.Counts) (s spread) {
 	for b := range c.Buckets() {
 		n := uint64(b.Count)
 		i := bucketOf(float64(b.To) / 1e9)

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
 )
 
 // label is a name and a value.
@@ -14,7 +15,7 @@ type label struct{ name, value string }
 
 // line is a series as the exporters name it.
 type line struct {
-	series  record.Series
+	series  series.Series
 	metric  string  // Prometheus' name, without the suffix of a histogram's parts
 	name    string  // OTLP's
 	unit    string  // OTLP's, of UCUM
@@ -28,7 +29,7 @@ type line struct {
 }
 
 // newLine names a series.
-func newLine(s record.Series) *line {
+func newLine(s series.Series) *line {
 	l := &line{series: s, per: 1, counter: counts(s), labels: labelsOf(s.Labels), unit: "1"}
 	l.name, l.metric = "redline."+s.Name, "redline_"+fit(s.Name)
 	suffix := ""
@@ -64,7 +65,7 @@ const (
 )
 
 // newHistogramLine names the latency log's lines of one kind and request.
-func newHistogramLine(kind record.Kind, request string) *line {
+func newHistogramLine(kind histogram.Kind, request string) *line {
 	return &line{
 		name: histogramName, metric: histogramMetric, unit: "s", histogram: true,
 		labels: []label{{"kind", string(kind)}, {"request", request}},
@@ -92,11 +93,11 @@ var runtimeCumulative = sync.OnceValue(func() map[string]bool {
 })
 
 // counts reports whether a series holds amounts per window.
-func counts(s record.Series) bool {
+func counts(s series.Series) bool {
 	if strings.HasPrefix(s.Name, "/") {
-		return record.Label(s.Labels, "q") == "" && runtimeCumulative()[s.Name]
+		return series.Label(s.Labels, "q") == "" && runtimeCumulative()[s.Name]
 	}
-	info, _ := record.Known(s.Name)
+	info, _ := series.Known(s.Name)
 	return info.Counter
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // pyroscope pushes each profile as it is stored, through POST /ingest with
@@ -20,13 +21,13 @@ import (
 type pyroscope struct {
 	*pusher
 	id    Identity
-	clock record.Clock
+	clock timebase.Clock
 	width time.Duration
 }
 
 const ingestPath = "/ingest"
 
-func newPyroscope(p *pusher, clock record.Clock, width time.Duration) *pyroscope {
+func newPyroscope(p *pusher, clock timebase.Clock, width time.Duration) *pyroscope {
 	if u, err := url.Parse(p.url); err == nil && !strings.HasSuffix(u.Path, ingestPath) {
 		p.url = u.JoinPath(ingestPath).String()
 	}
@@ -116,7 +117,7 @@ func (p *pyroscope) query(in record.Profile) url.Values {
 	from := p.clock.EpochWall.Add(in.Span.From)
 	// A profile of state has no length; Pyroscope wants a time that passes.
 	until := p.clock.EpochWall.Add(max(in.Span.To, in.Span.From+time.Second))
-	windows := fmt.Sprintf("%d-%d", record.Window(in.Span.From, p.width), record.Window(max(in.Span.From, in.Span.To-1), p.width))
+	windows := fmt.Sprintf("%d-%d", timebase.Window(in.Span.From, p.width), timebase.Window(max(in.Span.From, in.Span.To-1), p.width))
 	name := fmt.Sprintf("%s{profile=%s,run=%s,scenario=%s,windows=%s}",
 		ingestName(p.id.Service), ingestName(in.Type), ingestName(p.id.Run), ingestName(p.id.Scenario), windows)
 	return url.Values{

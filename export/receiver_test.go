@@ -18,6 +18,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -174,14 +177,14 @@ func formParts(t *testing.T, q *http.Request, body []byte) map[string][]byte {
 // stand is a tee over a real bundle.
 type stand struct {
 	*Tee
-	clock record.Clock
+	clock timebase.Clock
 	dir   string
 	page  string
 }
 
 func newStand(t *testing.T, x scenario.Export) *stand {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +195,7 @@ func newStand(t *testing.T, x scenario.Export) *stand {
 	t.Cleanup(e.Abandon)
 	e.every = time.Hour // the test sends
 	dir := t.TempDir() + "/20260131-orders"
-	w, err := record.Create(dir, record.Run{Clock: clock, Window: record.DefaultWindow})
+	w, err := record.Create(dir, record.Run{Clock: clock, Window: timebase.DefaultWindow})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,23 +211,24 @@ func newStand(t *testing.T, x scenario.Export) *stand {
 // drive delivers three windows of a small run, a late amount among them.
 func (s *stand) drive(t *testing.T) {
 	t.Helper()
-	var c record.Counts
+	var c histogram.Counts
 	for _, ms := range []time.Duration{1, 2, 4, 400} {
 		c.Add(int64(ms * time.Millisecond))
 	}
 	for w := range int64(3) {
 		err := errors.Join(
 			s.Add(
-				record.Point{Window: w, Series: record.Series{Name: record.LoadRequests, Unit: "1"}, Value: 4},
-				record.Point{Window: w, Series: record.Series{Name: record.LoadInFlight, Unit: "1"}, Value: float64(w)},
-				record.Point{Window: w, Series: record.Series{Name: record.LoadLatency, Labels: record.Labels("q", "p99"), Unit: "ns"}, Value: 4e8},
+				series.Point{Window: w, Series: series.Series{Name: series.LoadRequests, Unit: "1"}, Value: 4},
+				series.Point{Window: w, Series: series.Series{Name: series.LoadInFlight, Unit: "1"}, Value: float64(w)},
+				series.Point{Window: w, Series: series.Series{Name: series.LoadLatency, Labels: series.Labels("q", "p99"), Unit: "ns"}, Value: 4e8},
 			),
 			s.Add(
-				record.Point{Window: w, Series: record.Series{Name: record.ProcessUser, Unit: "ns"}, Value: 5e7},
-				record.Point{Window: w, Series: record.Series{Name: "/gc/heap/allocs:bytes", Unit: "bytes"}, Value: 1 << 20},
-				record.Point{Window: w, Series: record.Series{Name: record.LoadErrors, Labels: record.Labels("kind", `bad "one"`), Unit: "1"}, Value: 0.5},
+				series.Point{Window: w, Series: series.Series{Name: series.ProcessUser, Unit: "ns"}, Value: 5e7},
+				series.Point{Window: w, Series: series.Series{Name: "/gc/heap/allocs:bytes", Unit: "bytes"}, Value: 1 << 20},
+				series.Point{Window: w, Series: series.Series{Name: series.LoadErrors, Labels: series.Labels("kind",
+					`bad "one"`), Unit: "1"}, Value: 0.5},
 			),
-			s.Counts("list", record.Latency, record.WindowSpan(w, record.DefaultWindow), &c),
+			s.Counts("list", histogram.Latency, timebase.WindowSpan(w, timebase.DefaultWindow), &c),
 		)
 		if err != nil {
 			t.Fatal(err)

@@ -45,7 +45,8 @@ func scrapeAs(t *testing.T, uid int, page, token string) (int, string) {
 func TestOtherUsersSeeNoPage(t *testing.T) {
 	s := newStand(t, scenario.Export{Prometheus: "127.0.0.1:0"})
 	s.drive(t)
-	if status, text := scrapeAs(t, accesstest.Nobody, s.page, ""); status != http.StatusForbidden || strings.Contains(text, "redline_load") || !strings.Contains(text, scenario.PrometheusTokenVariable) {
+	if status, text := scrapeAs(t, accesstest.Nobody, s.page, ""); status != http.StatusForbidden ||
+		strings.Contains(text, "redline_load") || !strings.Contains(text, scenario.PrometheusTokenVariable) {
 		t.Errorf("another user's scrape: status %d: %s", status, text)
 	}
 	if status, text := scrapeAs(t, os.Geteuid(), s.page, ""); status != http.StatusOK {

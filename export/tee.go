@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/redact"
 )
 
@@ -40,7 +43,7 @@ func (e *Exporters) Tee(w *record.Writer, id Identity, hide *redact.Redactor) *T
 }
 
 // Add implements the sinks of load and observe.
-func (t *Tee) Add(points ...record.Point) error {
+func (t *Tee) Add(points ...series.Point) error {
 	if t.gather != nil {
 		t.gather.add(points)
 	}
@@ -48,7 +51,7 @@ func (t *Tee) Add(points ...record.Point) error {
 }
 
 // Counts implements load's sink.
-func (t *Tee) Counts(step string, kind record.Kind, s record.Span, c *record.Counts) error {
+func (t *Tee) Counts(step string, kind histogram.Kind, s timebase.Span, c *histogram.Counts) error {
 	if t.gather != nil {
 		t.gather.log(step, kind, s, c)
 	}
@@ -104,10 +107,12 @@ func (t *Tee) Finish() []string {
 			return
 		}
 		if n := t.gather.lost(); n > 0 {
-			t.warnings = append(t.warnings, fmt.Sprintf("%d values were not exported: they came faster than they could be sent; the record has them", n))
+			t.warnings = append(t.warnings, fmt.Sprintf("%d values were not exported: they came faster than they could be "+
+				"sent; the record has them", n))
 		}
 		if n := t.gather.late; n > 0 {
-			t.warnings = append(t.warnings, fmt.Sprintf("%d values were not exported: they came more than %v after their window; the record has them", n, sendDelay))
+			t.warnings = append(t.warnings, fmt.Sprintf("%d values were not exported: they came more than %v after their "+
+				"window; the record has them", n, sendDelay))
 		}
 	})
 	return t.warnings

@@ -5,7 +5,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/record/windows"
 	"github.com/redline-go/redline/redact"
 )
 
@@ -43,23 +46,23 @@ type logged struct {
 }
 
 type histogramKey struct {
-	kind    record.Kind
+	kind    histogram.Kind
 	request string
 }
 
 // gather collects the run's points and returns them window by window.
 type gather struct {
-	clock record.Clock
+	clock timebase.Clock
 	width time.Duration
 	hide  *redact.Redactor
 
 	mu      sync.Mutex
-	points  []record.Point
+	points  []series.Point
 	logs    []logged
 	dropped int64 // did not fit
 
 	// Of the sending goroutine alone.
-	lines      map[record.Series]*line
+	lines      map[series.Series]*line
 	histograms map[histogramKey]*line
 	frames     map[int64]*frame
 	held       int
@@ -73,15 +76,15 @@ type frame struct {
 	spreads map[*line]*spread
 }
 
-func newGather(clock record.Clock, width time.Duration, hide *redact.Redactor) *gather {
+func newGather(clock timebase.Clock, width time.Duration, hide *redact.Redactor) *gather {
 	return &gather{
 		clock: clock, width: width, hide: hide, sent: -1 << 62,
-		lines: map[record.Series]*line{}, histograms: map[histogramKey]*line{}, frames: map[int64]*frame{},
+		lines: map[series.Series]*line{}, histograms: map[histogramKey]*line{}, frames: map[int64]*frame{},
 	}
 }
 
 // add copies points. The run waits for it.
-func (g *gather) add(points []record.Point) {
+func (g *gather) add(points []series.Point) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	fit := min(len(points), mostPending-len(g.points)-len(g.logs))
@@ -90,9 +93,9 @@ func (g *gather) add(points []record.Point) {
 }
 
 // log copies a line of the latency log, reduced.
-func (g *gather) log(step string, kind record.Kind, s record.Span, c *record.Counts) {
+func (g *gather) log(step string, kind histogram.Kind, s timebase.Span, c *histogram.Counts) {
 	// A line ends with its window, or is a part of it.
-	l := logged{window: record.Window(max(s.From, s.To-1), g.width), key: histogramKey{kind, step}, spread: spreadOf(c)}
+	l := logged{window: timebase.Window(max(s.From, s.To-1), g.width), key: histogramKey{kind, step}, spread: spreadOf(c)}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.points)+len(g.logs) >= mostPending {
@@ -107,7 +110,7 @@ func (g *gather) log(step string, kind record.Kind, s record.Span, c *record.Cou
 func (g *gather) take(by time.Duration) []window {
 	g.mu.Lock()
 	points, logs := g.points, g.logs
-	g.points, g.logs = make([]record.Point, 0, min(len(points), mostPending/4)), nil
+	g.points, g.logs = make([]series.Point, 0, min(len(points), mostPending/4)), nil
 	g.mu.Unlock()
 	for _, p := range points {
 		g.sort(p)
@@ -117,7 +120,7 @@ func (g *gather) take(by time.Duration) []window {
 	}
 	var ended []int64
 	for w := range g.frames {
-		if record.WindowSpan(w, g.width).To <= by {
+		if timebase.WindowSpan(w, g.width).To <= by {
 			ended = append(ended, w)
 		}
 	}
@@ -126,17 +129,17 @@ func (g *gather) take(by time.Duration) []window {
 	for _, w := range ended {
 		out = append(out, g.close(w))
 	}
-	g.sent = max(g.sent, record.Window(by, g.width)-1)
+	g.sent = max(g.sent, timebase.Window(by, g.width)-1)
 	return out
 }
 
-func (g *gather) sort(p record.Point) {
-	if p.Value != p.Value || p.Window > record.MaxWindow || p.Window < -record.MaxWindow {
+func (g *gather) sort(p series.Point) {
+	if p.Value != p.Value || p.Window > windows.MaxWindow || p.Window < -windows.MaxWindow {
 		return // the record has no such points either
 	}
 	l := g.lines[p.Series]
 	if l == nil {
-		if len(g.lines) >= record.MaxSeries {
+		if len(g.lines) >= series.MaxSeries {
 			g.drop()
 			return
 		}
@@ -216,7 +219,7 @@ func (g *gather) close(w int64) window {
 	f := g.frames[w]
 	delete(g.frames, w)
 	g.held -= len(f.values) + len(f.spreads)
-	out := window{index: w, at: g.clock.EpochWall.Add(record.WindowSpan(w, g.width).To)}
+	out := window{index: w, at: g.clock.EpochWall.Add(timebase.WindowSpan(w, g.width).To)}
 	for l, v := range f.values {
 		if l.counter {
 			l.total += max(v, 0)

@@ -11,19 +11,24 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // TestLateValues: an amount that comes after its window was sent is not lost,
 // and a gauge is not made up.
 func TestLateValues(t *testing.T) {
-	g := newGather(record.Clock{}, record.DefaultWindow, nil)
-	requests := record.Series{Name: record.LoadRequests, Unit: "1"}
-	gauge := record.Series{Name: record.LoadInFlight, Unit: "1"}
-	g.add([]record.Point{{Window: 0, Series: requests, Value: 3}, {Window: 1, Series: requests, Value: 1}, {Window: 0, Series: gauge, Value: 7}})
-	if all := g.take(record.DefaultWindow); len(all) != 1 || len(all[0].values) != 2 || all[0].values[1].number != 3 {
+	g := newGather(timebase.Clock{}, timebase.DefaultWindow, nil)
+	requests := series.Series{Name: series.LoadRequests, Unit: "1"}
+	gauge := series.Series{Name: series.LoadInFlight, Unit: "1"}
+	g.add([]series.Point{{Window: 0, Series: requests, Value: 3}, {Window: 1, Series: requests, Value: 1},
+		{Window: 0, Series: gauge, Value: 7}})
+	if all := g.take(timebase.DefaultWindow); len(all) != 1 || len(all[0].values) != 2 || all[0].values[1].number != 3 {
 		t.Fatalf("%+v", all)
 	}
-	g.add([]record.Point{{Window: 0, Series: requests, Value: 2}, {Window: 0, Series: gauge, Value: 9}, {Window: 0, Series: gauge, Value: math.NaN()}})
+	g.add([]series.Point{{Window: 0, Series: requests, Value: 2}, {Window: 0, Series: gauge, Value: 9},
+		{Window: 0, Series: gauge, Value: math.NaN()}})
 	all := g.take(time.Hour)
 	if len(all) != 1 || len(all[0].values) != 1 || all[0].index != 1 || all[0].values[0].number != 6 {
 		t.Errorf("%+v", all)
@@ -35,10 +40,10 @@ func TestLateValues(t *testing.T) {
 
 // TestFloods: what waits is bounded, and what does not fit is counted.
 func TestFloods(t *testing.T) {
-	g := newGather(record.Clock{}, record.DefaultWindow, nil)
-	points := make([]record.Point, 1000)
+	g := newGather(timebase.Clock{}, timebase.DefaultWindow, nil)
+	points := make([]series.Point, 1000)
 	for i := range points {
-		points[i] = record.Point{Window: int64(i), Series: record.Series{Name: record.LoadInFlight, Unit: "1"}}
+		points[i] = series.Point{Window: int64(i), Series: series.Series{Name: series.LoadInFlight, Unit: "1"}}
 	}
 	for range 300 {
 		g.add(points)
@@ -48,7 +53,7 @@ func TestFloods(t *testing.T) {
 	}
 	g.take(0)
 	for w := range int64(mostHeld) {
-		g.sort(record.Point{Window: w, Series: record.Series{Name: record.LoadQueued, Unit: "1"}})
+		g.sort(series.Point{Window: w, Series: series.Series{Name: series.LoadQueued, Unit: "1"}})
 	}
 	if g.held != mostHeld {
 		t.Errorf("%d held", g.held)
@@ -57,18 +62,20 @@ func TestFloods(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ name, labels, unit, metric, otlp, otlpUnit string }{
-		{record.LoadRequests, "", "1", "redline_load_requests_total", "redline.load.requests", "1"},
-		{record.LoadBytesIn, "", "bytes", "redline_load_bytes_in_bytes_total", "redline.load.bytes_in", "By"},
-		{record.LoadLatency, "q=p99", "ns", "redline_load_latency_seconds", "redline.load.latency", "s"},
+		{series.LoadRequests, "", "1", "redline_load_requests_total", "redline.load.requests", "1"},
+		{series.LoadBytesIn, "", "bytes", "redline_load_bytes_in_bytes_total", "redline.load.bytes_in", "By"},
+		{series.LoadLatency, "q=p99", "ns", "redline_load_latency_seconds", "redline.load.latency", "s"},
 		{"/sched/goroutines:goroutines", "", "1", "redline_go_sched_goroutines_goroutines", "redline.go.sched.goroutines.goroutines", "1"},
 		{"/gc/heap/allocs:bytes", "", "bytes", "redline_go_gc_heap_allocs_bytes_total", "redline.go.gc.heap.allocs.bytes", "By"},
 		{"/gc/heap/allocs:objects", "", "1", "redline_go_gc_heap_allocs_objects_total", "redline.go.gc.heap.allocs.objects", "1"},
-		{"/cpu/classes/gc/mark/assist:cpu-seconds", "", "ns", "redline_go_cpu_classes_gc_mark_assist_cpu_seconds_total", "redline.go.cpu.classes.gc.mark.assist.cpu-seconds", "s"},
+		{"/cpu/classes/gc/mark/assist:cpu-seconds", "", "ns", "redline_go_cpu_classes_gc_mark_assist_cpu_seconds_total",
+			"redline.go.cpu.classes.gc.mark.assist.cpu-seconds", "s"},
 		{"/sched/latencies:seconds", "q=p99", "ns", "redline_go_sched_latencies_seconds", "redline.go.sched.latencies.seconds", "s"},
-		{"/sched/latencies:seconds", "", "1", "redline_go_sched_latencies_seconds_events_total", "redline.go.sched.latencies.seconds.events", "1"},
+		{"/sched/latencies:seconds", "", "1", "redline_go_sched_latencies_seconds_events_total",
+			"redline.go.sched.latencies.seconds.events", "1"},
 		{"9 lives/é", "", "1/s", "redline__9_lives_per_second", "redline.9 lives/é", "1/s"},
 	} {
-		l := newLine(record.Series{Name: c.name, Labels: c.labels, Unit: c.unit})
+		l := newLine(series.Series{Name: c.name, Labels: c.labels, Unit: c.unit})
 		if l.metric != c.metric || l.name != c.otlp || l.unit != c.otlpUnit {
 			t.Errorf("%s: %s, %s in %s", c.name, l.metric, l.name, l.unit)
 		}
@@ -79,8 +86,8 @@ func TestNames(t *testing.T) {
 func TestNamesDiffer(t *testing.T) {
 	from := map[string]string{}
 	for _, name := range catalogued() {
-		info, _ := record.Known(name)
-		metric := newLine(record.Series{Name: name, Unit: info.Unit}).metric
+		info, _ := series.Known(name)
+		metric := newLine(series.Series{Name: name, Unit: info.Unit}).metric
 		if other := from[metric]; other != "" {
 			t.Errorf("%s and %s are both %s", name, other, metric)
 		}
@@ -90,8 +97,9 @@ func TestNamesDiffer(t *testing.T) {
 
 func catalogued() []string {
 	return []string{
-		record.LoadRequests, record.LoadErrors, record.LoadLatency, record.LoadService, record.TCPRetransmits, record.TCPRetransmitBy,
-		record.BlockLatency, record.BlockTime, record.CgroupMemory, record.CgroupMemoryLimit, record.GCLive, record.PoolWaits, record.PoolWaitTime,
+		series.LoadRequests, series.LoadErrors, series.LoadLatency, series.LoadService, series.TCPRetransmits, series.TCPRetransmitBy,
+		series.BlockLatency, series.BlockTime, series.CgroupMemory, series.CgroupMemoryLimit, series.GCLive,
+		series.PoolWaits, series.PoolWaitTime,
 	}
 }
 
@@ -111,9 +119,9 @@ func TestServiceName(t *testing.T) {
 // TestSpread: no value is lost, and each lies below its bucket's bound.
 func TestSpread(t *testing.T) {
 	var all spread
-	values := []int64{0, 1, 15_000, 1_000_000, 1_000_001, 16_000_000_000, record.HistogramHighest}
+	values := []int64{0, 1, 15_000, 1_000_000, 1_000_001, 16_000_000_000, histogram.Highest}
 	for _, v := range values {
-		var c record.Counts
+		var c histogram.Counts
 		c.Add(v)
 		all.add(spreadOf(&c))
 	}
@@ -146,7 +154,7 @@ func FuzzText(f *testing.F) {
 		if strings.Count(labels, ",") > 8 {
 			return
 		}
-		l := newLine(record.Series{Name: name, Labels: labels, Unit: unit})
+		l := newLine(series.Series{Name: name, Labels: labels, Unit: unit})
 		seen := map[string]bool{}
 		for _, label := range l.labels {
 			if seen[label.name] {
@@ -165,8 +173,8 @@ func FuzzText(f *testing.F) {
 }
 
 func BenchmarkAdd(b *testing.B) {
-	g := newGather(record.Clock{}, record.DefaultWindow, nil)
-	points := make([]record.Point, 100)
+	g := newGather(timebase.Clock{}, timebase.DefaultWindow, nil)
+	points := make([]series.Point, 100)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		g.add(points)

@@ -56,7 +56,8 @@ func JSON(w io.Writer, all []Series, here record.Host) error {
 		Series []seriesJSON `json:"series"`
 	}{Schema, []seriesJSON{}}
 	for _, s := range all {
-		one := seriesJSON{s.Metric, s.Unit, s.Higher, s.Scenario, s.Hash, s.Kind, s.Machine, []pointJSON{}, []changedJSON{}, append([]baseline.Difference{}, baseline.MachineDifferences(here, s.Machine)...)}
+		one := seriesJSON{s.Metric, s.Unit, s.Higher, s.Scenario, s.Hash, s.Kind, s.Machine, []pointJSON{},
+			[]changedJSON{}, append([]baseline.Difference{}, baseline.MachineDifferences(here, s.Machine)...)}
 		for _, p := range s.Points {
 			one.Points = append(one.Points, pointJSON{p.Commit, p.Time, p.Value, known(p.Low), known(p.High), p.Results})
 		}
@@ -93,7 +94,8 @@ func CSV(w io.Writer, all []Series) error {
 		return t.UTC().Format(time.RFC3339)
 	}
 	// Write's error is kept, and Error returns it.
-	out.Write([]string{"metric", "unit", "scenario", "scenario_hash", "kind", "cpu_model", "cpus", "kernel", "commit", "committed", "subject", "branch", "dirty", "measured", "value", "low", "high", "results", "level_p"})
+	out.Write([]string{"metric", "unit", "scenario", "scenario_hash", "kind", "cpu_model", "cpus", "kernel", "commit",
+		"committed", "subject", "branch", "dirty", "measured", "value", "low", "high", "results", "level_p"})
 	for _, s := range all {
 		p := map[int]string{}
 		for _, c := range s.Changes {
@@ -101,8 +103,10 @@ func CSV(w io.Writer, all []Series) error {
 		}
 		for i, point := range s.Points {
 			c := point.Commit
-			out.Write([]string{cell(s.Metric), s.Unit, cell(s.Scenario), s.Hash, string(s.Kind), cell(s.Machine.CPUModel), strconv.Itoa(s.Machine.CPUs), cell(s.Machine.Kernel),
-				cell(c.Hash), stamp(c.Time), cell(c.Subject), cell(c.Branch), strconv.FormatBool(c.Dirty), stamp(point.Time), number(point.Value), number(point.Low), number(point.High), strconv.Itoa(point.Results), p[i]})
+			out.Write([]string{cell(s.Metric), s.Unit, cell(s.Scenario), s.Hash, string(s.Kind), cell(s.Machine.CPUModel),
+				strconv.Itoa(s.Machine.CPUs), cell(s.Machine.Kernel),
+				cell(c.Hash), stamp(c.Time), cell(c.Subject), cell(c.Branch), strconv.FormatBool(c.Dirty), stamp(point.Time),
+				number(point.Value), number(point.Low), number(point.High), strconv.Itoa(point.Results), p[i]})
 		}
 	}
 	out.Flush()

@@ -25,8 +25,9 @@ var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // result is the n-th commit's, with CPU of the given level and some noise.
 func result(n int, cpu float64) Result {
 	return Result{
-		Time:     epoch.Add(time.Duration(n) * time.Hour),
-		Commit:   revision.Commit{Hash: fmt.Sprintf("%08x%032d", 0xc0ffee00+n, 0), Subject: fmt.Sprintf("handler: step %d", n), Branch: "main", Time: epoch.Add(time.Duration(n) * time.Hour)},
+		Time: epoch.Add(time.Duration(n) * time.Hour),
+		Commit: revision.Commit{Hash: fmt.Sprintf("%08x%032d", 0xc0ffee00+n, 0),
+			Subject: fmt.Sprintf("handler: step %d", n), Branch: "main", Time: epoch.Add(time.Duration(n) * time.Hour)},
 		Scenario: "gateway", Hash: "00112233", Machine: machine, Go: "go1.26.0", Redline: "v1", Kind: AB, Dir: "/runs/x",
 		Figures: []Figure{
 			{Metric: "cpu_per_request", Unit: "ns", Value: cpu, Low: cpu * 0.99, High: cpu * 1.01},
@@ -212,7 +213,8 @@ func TestText(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := b.String()
-		for _, want := range []string{"cpu_per_request of gateway", "30 commits, lower is better", "A  c0ffee0c", "+10.1 %", "worse", "B  c0ffee16", "-19.7 %", "better", "p < 0.0001", "handler: step 12"} {
+		for _, want := range []string{"cpu_per_request of gateway", "30 commits, lower is better", "A  c0ffee0c",
+			"+10.1 %", "worse", "B  c0ffee16", "-19.7 %", "better", "p < 0.0001", "handler: step 12"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("plain %t: no %q in\n%s", plain, want, text)
 			}
@@ -238,7 +240,8 @@ func TestText(t *testing.T) {
 	if err := Text(&b, []Series{hostile}, TextOptions{Width: 20, Machine: other}); err != nil {
 		t.Fatal(err)
 	}
-	if text := b.String(); !strings.Contains(text, `kernel: "5.9" and "6.1"`) || strings.ContainsAny(text, "\x1b\a") || strings.Contains(text, strings.Repeat("x", 60)) {
+	if text := b.String(); !strings.Contains(text, `kernel: "5.9" and "6.1"`) || strings.ContainsAny(text, "\x1b\a") ||
+		strings.Contains(text, strings.Repeat("x", 60)) {
 		t.Errorf("another machine and hostile text:\n%s", text)
 	}
 }
@@ -286,7 +289,8 @@ func TestFormats(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &out); err != nil {
 		t.Fatal(err)
 	}
-	if out.Schema != Schema || len(out.Series) != 2 || len(out.Series[0].Points) != 30 || !out.Series[0].Changes[0].Worse || out.Series[0].Differs == nil {
+	if out.Schema != Schema || len(out.Series) != 2 || len(out.Series[0].Points) != 30 ||
+		!out.Series[0].Changes[0].Worse || out.Series[0].Differs == nil {
 		t.Errorf("%s", b.String()[:300])
 	}
 	if out.Series[0].Points[0].Low == nil || out.Series[1].Points[0].Low != nil {

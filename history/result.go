@@ -110,8 +110,10 @@ func (s *Store) insert(ctx context.Context, r Result) (added bool, err error) {
 		if math.IsNaN(f.Value) || math.IsInf(f.Value, 0) {
 			return false, fmt.Errorf("%s is %v, which is no value to keep", f.Metric, f.Value)
 		}
-		done, err := insert.ExecContext(ctx, r.id(), text(f.Metric), r.Time.UnixMilli(), text(r.Commit.Hash), committed, text(r.Commit.Subject), text(r.Commit.Branch), flag(r.Commit.Dirty),
-			text(r.Scenario), text(r.Hash), string(machine), text(r.Go), text(r.Redline), string(r.Kind), text(f.Unit), flag(f.Higher), f.Value, limit(f.Low), limit(f.High), text(r.Dir))
+		done, err := insert.ExecContext(ctx, r.id(), text(f.Metric), r.Time.UnixMilli(), text(r.Commit.Hash), committed,
+			text(r.Commit.Subject), text(r.Commit.Branch), flag(r.Commit.Dirty),
+			text(r.Scenario), text(r.Hash), string(machine), text(r.Go), text(r.Redline), string(r.Kind), text(f.Unit),
+			flag(f.Higher), f.Value, limit(f.Low), limit(f.High), text(r.Dir))
 		if err != nil {
 			return false, err
 		}
@@ -213,7 +215,8 @@ func scan(rows *sql.Rows) (id string, r Result, err error) {
 	var measured, committed int64
 	var dirty, higher int
 	var low, high sql.NullFloat64
-	if err := rows.Scan(&id, &f.Metric, &measured, &r.Commit.Hash, &committed, &r.Commit.Subject, &r.Commit.Branch, &dirty, &r.Scenario, &r.Hash,
+	if err := rows.Scan(&id, &f.Metric, &measured, &r.Commit.Hash, &committed, &r.Commit.Subject, &r.Commit.Branch,
+		&dirty, &r.Scenario, &r.Hash,
 		&machine, &r.Go, &r.Redline, &kind, &f.Unit, &higher, &f.Value, &low, &high, &r.Dir); err != nil {
 		return "", r, err
 	}

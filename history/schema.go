@@ -66,7 +66,8 @@ func (s *Store) migrate(ctx context.Context, steps []string) error {
 		return err
 	}
 	if version > len(steps) {
-		return fmt.Errorf("its schema has version %d, and this redline knows those up to %d (hint: use the newer redline that wrote it)", version, len(steps))
+		return fmt.Errorf("its schema has version %d, and this redline knows those up to %d (hint: use the newer redline "+
+			"that wrote it)", version, len(steps))
 	}
 	if version == 0 {
 		if err := s.begin(ctx, tx); err != nil {

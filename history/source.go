@@ -46,7 +46,8 @@ func FromRun(dir string, c revision.Commit) (Result, error) {
 
 // FromSession makes a result of the measurements of a comparison's side b, by
 // turns of some length or, where that is zero, alone.
-func FromSession(dir string, h session.Header, blocks []verify.Block, metrics []verify.Metric, turn time.Duration, kind Kind) (Result, error) {
+func FromSession(dir string, h session.Header, blocks []verify.Block, metrics []verify.Metric, turn time.Duration,
+	kind Kind) (Result, error) {
 	values := verify.BlockValues(blocks, metrics)
 	if len(values) == 0 {
 		return Result{}, fmt.Errorf("%s: no block of side b to keep", dir)

@@ -201,7 +201,8 @@ func TestMigration(t *testing.T) {
 		if results, err := s.Results(t.Context(), Filter{}); err != nil || len(results) != 2 {
 			t.Errorf("%d results, %v", len(results), err)
 		}
-		broken := append(append([]string{}, schema...), `ALTER TABLE redline_results ADD COLUMN note TEXT`, `ALTER TABLE no_such_table ADD COLUMN x TEXT`)
+		broken := append(append([]string{}, schema...), `ALTER TABLE redline_results ADD COLUMN note TEXT`,
+			`ALTER TABLE no_such_table ADD COLUMN x TEXT`)
 		if err := s.migrate(t.Context(), broken); err == nil || !strings.Contains(err.Error(), "version 4") {
 			t.Errorf("a step that fails: %v", err)
 		}
@@ -249,7 +250,8 @@ func TestDamagedFile(t *testing.T) {
 	if err := os.WriteFile(torn, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), torn); err == nil || !strings.Contains(err.Error(), torn) || !strings.Contains(err.Error(), "move it away") {
+	if _, err := Open(t.Context(), torn); err == nil || !strings.Contains(err.Error(), torn) ||
+		!strings.Contains(err.Error(), "move it away") {
 		t.Errorf("a torn file: %v", err)
 	}
 

@@ -56,7 +56,8 @@ func title(s Series) string {
 		unit = "commit"
 	}
 	return fmt.Sprintf("%s of %s (%s, scenario %s): %d %s, %s is better",
-		notation.Clean(s.Metric), notation.Clean(s.Scenario), notation.Clean(string(s.Kind)), notation.Clean(s.Hash[:min(8, len(s.Hash))]), len(s.Points), unit, better)
+		notation.Clean(s.Metric), notation.Clean(s.Scenario), notation.Clean(string(s.Kind)),
+		notation.Clean(s.Hash[:min(8, len(s.Hash))]), len(s.Points), unit, better)
 }
 
 // reported lists a series' changes, or why there can be none.

@@ -22,6 +22,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/service/compiler"
 )
 
@@ -30,8 +31,8 @@ import (
 // about ("./..."). Lines are empty when the record has no profiles. The error
 // is for packages that could not be listed or compiled; it is nil if none of them
 // is hot.
-func Explain(ctx context.Context, rec *record.Record, dir string, patterns ...string) (record.Compiler, error) {
-	out := record.Compiler{GoVersion: runtime.Version(), Lines: diagnose.HotLines(rec)}
+func Explain(ctx context.Context, rec *record.Record, dir string, patterns ...string) (code.Compiler, error) {
+	out := code.Compiler{GoVersion: runtime.Version(), Lines: diagnose.HotLines(rec)}
 	if len(out.Lines) == 0 {
 		return out, nil
 	}
@@ -51,7 +52,7 @@ func Explain(ctx context.Context, rec *record.Record, dir string, patterns ...st
 // hotPackages returns the listed packages that hold hot lines, sorted. Frames
 // call every main package "main"; which one it was the record says, and where
 // it does not, all that are listed may be.
-func hotPackages(lines []record.HotLine, listed []compiler.Package, mainPkg string) []string {
+func hotPackages(lines []code.HotLine, listed []compiler.Package, mainPkg string) []string {
 	hot := map[string]bool{}
 	for _, l := range lines {
 		pkg, _ := callstack.Split(l.Function)
@@ -70,7 +71,7 @@ func hotPackages(lines []record.HotLine, listed []compiler.Package, mainPkg stri
 
 // attach puts remarks at their lines. A frame's file may be a trimmed path, so
 // package and file name decide.
-func attach(lines []record.HotLine, files []compiler.File) {
+func attach(lines []code.HotLine, files []compiler.File) {
 	type key struct{ pkg, file string }
 	reported := map[key]compiler.File{}
 	for _, f := range files {
@@ -85,7 +86,7 @@ func attach(lines []record.HotLine, files []compiler.File) {
 			continue
 		}
 		for _, r := range f.Remarks {
-			if r.Line == l.Line && r.Kind != record.NotInlined && matters(*l, r.Remark) && !repeated(l.Remarks, r.Remark) {
+			if r.Line == l.Line && r.Kind != code.NotInlined && matters(*l, r.Remark) && !repeated(l.Remarks, r.Remark) {
 				l.Remarks = append(l.Remarks, r.Remark)
 			}
 		}
@@ -95,7 +96,7 @@ func attach(lines []record.HotLine, files []compiler.File) {
 			}
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b record.HotLine) int {
+	slices.SortStableFunc(lines, func(a, b code.HotLine) int {
 		return cmp.Or(-cmp.Compare(min(1, len(a.Remarks)), min(1, len(b.Remarks))), cmp.Compare(b.Cost(), a.Cost()))
 	})
 }
@@ -106,15 +107,15 @@ func attach(lines []record.HotLine, files []compiler.File) {
 const leastSelf = 0.02
 
 // matters reports whether a line's cost is of the kind that a remark concerns.
-func matters(l record.HotLine, r record.Remark) bool {
-	if r.Kind == record.Escapes {
+func matters(l code.HotLine, r code.Remark) bool {
+	if r.Kind == code.Escapes {
 		return l.Bytes > 0 || l.Objects > 0
 	}
 	return l.Self >= leastSelf
 }
 
-func repeated(remarks []record.Remark, r record.Remark) bool {
-	return slices.ContainsFunc(remarks, func(old record.Remark) bool { return old.Kind == r.Kind && old.Text == r.Text })
+func repeated(remarks []code.Remark, r code.Remark) bool {
+	return slices.ContainsFunc(remarks, func(old code.Remark) bool { return old.Kind == r.Kind && old.Text == r.Text })
 }
 
 // tooLarge is the inlining cost above which saying that a function is not
@@ -126,21 +127,21 @@ var inlineCost = regexp.MustCompile(`cost (\d+) exceeds budget`)
 
 // notInlined returns why the function around a line is not inlined, if it could
 // be made to.
-func notInlined(f compiler.File, line int) (record.Remark, bool) {
+func notInlined(f compiler.File, line int) (code.Remark, bool) {
 	decl, err := compiler.Enclosing(f.Path, line)
 	if err != nil {
-		return record.Remark{}, false
+		return code.Remark{}, false
 	}
 	for _, r := range f.Remarks {
-		if r.Kind != record.NotInlined || r.Line != decl.Line || r.Column != decl.Column {
+		if r.Kind != code.NotInlined || r.Line != decl.Line || r.Column != decl.Column {
 			continue
 		}
 		if m := inlineCost.FindStringSubmatch(r.Text); m != nil {
 			if cost, err := strconv.Atoi(m[1]); err != nil || cost > tooLarge {
-				return record.Remark{}, false
+				return code.Remark{}, false
 			}
 		}
-		return record.Remark{Kind: record.NotInlined, Text: fmt.Sprintf("%s is not inlined: %s", decl.Name, r.Text)}, true
+		return code.Remark{Kind: code.NotInlined, Text: fmt.Sprintf("%s is not inlined: %s", decl.Name, r.Text)}, true
 	}
-	return record.Remark{}, false
+	return code.Remark{}, false
 }

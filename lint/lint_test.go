@@ -10,7 +10,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/lint"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 const source = `package main
@@ -68,14 +68,14 @@ func TestExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	remarks := map[int][]record.Remark{}
+	remarks := map[int][]code.Remark{}
 	for _, l := range said.Lines {
 		remarks[l.Line] = l.Remarks
 	}
-	if r := remarks[8]; len(r) != 1 || r[0].Kind != record.Escapes || r[0].Text != "o escapes to heap" {
+	if r := remarks[8]; len(r) != 1 || r[0].Kind != code.Escapes || r[0].Text != "o escapes to heap" {
 		t.Errorf("at the allocating line the compiler says %+v", r)
 	}
-	if r := remarks[15]; len(r) != 1 || r[0].Kind != record.BoundsCheck {
+	if r := remarks[15]; len(r) != 1 || r[0].Kind != code.BoundsCheck {
 		t.Errorf("at the computing line the compiler says %+v", r)
 	}
 	if r, ok := remarks[20]; ok {
@@ -107,8 +107,8 @@ func TestBundleKeepsRemarks(t *testing.T) {
 	if err := lint.Bundle(context.Background(), rec.Dir, service(t)); err != nil {
 		t.Fatal(err)
 	}
-	var said record.Compiler
-	if err := rec.ReadJSON(record.CompilerFile, &said); err != nil {
+	var said code.Compiler
+	if err := rec.ReadJSON(code.File, &said); err != nil {
 		t.Fatal(err)
 	}
 	if len(said.Lines) == 0 || said.Lines[0].Line != 8 || !strings.HasPrefix(said.GoVersion, "go1.") {

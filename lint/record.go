@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/disk"
 )
 
 // Bundle writes the compiler's remarks on the hot lines of the bundle in dir,
@@ -23,5 +25,5 @@ func Bundle(ctx context.Context, dir, pkg string) error {
 	if err != nil || len(explained.Lines) == 0 {
 		return err
 	}
-	return record.WriteJSON(dir, record.CompilerFile, explained)
+	return disk.WriteJSON(dir, code.File, explained)
 }

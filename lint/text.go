@@ -9,12 +9,12 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/notation/inert"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Text writes hot lines with their remarks, costliest first, at most most of
 // them (0 is all). Hot lines of which the compiler says nothing are counted.
-func Text(w io.Writer, explained record.Compiler, most int) error {
+func Text(w io.Writer, explained code.Compiler, most int) error {
 	var b strings.Builder
 	reported, silent := 0, 0
 	for _, l := range explained.Lines {
@@ -47,7 +47,7 @@ func Text(w io.Writer, explained record.Compiler, most int) error {
 }
 
 // cost words a line's measured cost.
-func cost(l record.HotLine) string {
+func cost(l code.HotLine) string {
 	var parts []string
 	for _, c := range []struct {
 		share float64

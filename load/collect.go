@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // mostPending bounds how many windows may gather requests at once. Two do, the
@@ -42,7 +42,7 @@ type bin struct {
 
 func newCollector(r *run, steps []string) *collector {
 	return &collector{
-		run: r, closed: record.Window(r.start, r.Window),
+		run: r, closed: timebase.Window(r.start, r.Window),
 		log: newIntervals(r.start, r.steady, steps), totals: newTotals(r.steady, steps, r.Plan),
 	}
 }
@@ -100,7 +100,7 @@ func (c *collector) takeTraced(s *sample, w *window) {
 // window returns the open window of a time: for a sample that comes late, its
 // own window being closed, the first.
 func (c *collector) window(t time.Duration) *window {
-	index := max(record.Window(t, c.run.Window), c.closed)
+	index := max(timebase.Window(t, c.run.Window), c.closed)
 	at := len(c.pending)
 	for at > 0 && c.pending[at-1].index >= index {
 		at--
@@ -126,7 +126,7 @@ func (c *collector) open(index int64) *window {
 		c.spare = c.spare[:n-1]
 	}
 	w.reset(index)
-	w.intervals = c.log.cut(w.intervals, record.WindowSpan(index, c.run.Window))
+	w.intervals = c.log.cut(w.intervals, timebase.WindowSpan(index, c.run.Window))
 	return w
 }
 

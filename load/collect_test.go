@@ -12,13 +12,16 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
 const testWindow = 100 * time.Millisecond
 
 // testCollector collects for a load without connections.
-func testCollector(steady record.Span, plan *scenario.Plan, steps ...string) *collector {
+func testCollector(steady timebase.Span, plan *scenario.Plan, steps ...string) *collector {
 	r := &run{steady: steady}
 	r.Window, r.Plan = testWindow, plan
 	return newCollector(r, steps)
@@ -38,11 +41,11 @@ func flush(t testing.TB, c *collector, sink Sink, now time.Duration) {
 // logged keeps what the latency log would get.
 type logged struct {
 	discard
-	spans []record.Span
+	spans []timebase.Span
 	times map[string]*[timeKinds]timing // by step
 }
 
-func (l *logged) Counts(step string, kind record.Kind, s record.Span, c *record.Counts) error {
+func (l *logged) Counts(step string, kind histogram.Kind, s timebase.Span, c *histogram.Counts) error {
 	if l.times == nil {
 		l.times = map[string]*[timeKinds]timing{}
 	}
@@ -98,7 +101,7 @@ func addTimes(t *[timeKinds]timing, s *sample) {
 func TestEveryTimeIsCounted(t *testing.T) {
 	for round := range 30 {
 		r := rand.New(rand.NewPCG(uint64(round), 1))
-		steady := record.Span{From: 330 * time.Millisecond, To: time.Duration(1200+r.IntN(300)) * time.Millisecond}
+		steady := timebase.Span{From: 330 * time.Millisecond, To: time.Duration(1200+r.IntN(300)) * time.Millisecond}
 		names := []string{"a", "b", "c"}[:1+round%3]
 		c := testCollector(steady, nil, names...)
 		var want, all [timeKinds]timing
@@ -113,7 +116,7 @@ func TestEveryTimeIsCounted(t *testing.T) {
 			addTimes(&all, &s)
 			c.take(&s)
 			if r.IntN(30) == 0 { // late, early, or several windows at once
-				c.edge(record.Window(at, testWindow), func(w *window) { inWindows += w.requests })
+				c.edge(timebase.Window(at, testWindow), func(w *window) { inWindows += w.requests })
 				flush(t, c, &sink, at)
 			}
 		}
@@ -127,7 +130,7 @@ func TestEveryTimeIsCounted(t *testing.T) {
 		if s.Requests != requests || inWindows != c.ended {
 			t.Errorf("round %d: %d requests, want %d; %d in windows of %d", round, s.Requests, requests, inWindows, c.ended)
 		}
-		for kind, got := range []record.Quantiles{s.Latency, s.Service, s.FirstByte, s.Lag, s.ErrorLatency} {
+		for kind, got := range []histogram.Quantiles{s.Latency, s.Service, s.FirstByte, s.Lag, s.ErrorLatency} {
 			if got != want[kind].quantiles() {
 				t.Errorf("round %d: %s %+v, want %+v", round, loggedKinds[kind], got, want[kind].quantiles())
 			}
@@ -152,7 +155,7 @@ func TestEveryTimeIsCounted(t *testing.T) {
 
 func TestWindowsHaveTheirOwnTimes(t *testing.T) {
 	// The measured span begins in the middle of window 1.
-	steady := record.Span{From: 150 * time.Millisecond, To: time.Hour}
+	steady := timebase.Span{From: 150 * time.Millisecond, To: time.Hour}
 	c := testCollector(steady, nil, "a", "b")
 	for i, ms := range []int{20, 120, 130, 160, 170, 180, 250} {
 		done := time.Duration(ms) * time.Millisecond
@@ -173,11 +176,11 @@ func TestWindowsHaveTheirOwnTimes(t *testing.T) {
 }
 
 func TestIntervalsAreCutAtTheMeasuredSpan(t *testing.T) {
-	steady := record.Span{From: 1530 * time.Millisecond, To: 3760 * time.Millisecond}
+	steady := timebase.Span{From: 1530 * time.Millisecond, To: 3760 * time.Millisecond}
 	c := testCollector(steady, nil, "a")
 	var sink logged
 	for now := time.Duration(0); now < 5050*time.Millisecond; now += 10 * time.Millisecond {
-		c.edge(record.Window(now, testWindow), func(*window) {})
+		c.edge(timebase.Window(now, testWindow), func(*window) {})
 		flush(t, c, &sink, now)
 		c.take(&sample{done: now, intended: now})
 	}
@@ -203,7 +206,7 @@ func TestIntervalsAreCutAtTheMeasuredSpan(t *testing.T) {
 }
 
 func TestLateSamplesAndSkippedWindows(t *testing.T) {
-	c := testCollector(record.Span{To: time.Hour}, nil, "a")
+	c := testCollector(timebase.Span{To: time.Hour}, nil, "a")
 	f := &feed{}
 	f.ring.samples = make([]sample, 16)
 	c.connect(f)
@@ -228,7 +231,7 @@ func TestLateSamplesAndSkippedWindows(t *testing.T) {
 
 // TestStalledCollector has more windows waiting than are kept.
 func TestStalledCollector(t *testing.T) {
-	c := testCollector(record.Span{To: time.Hour}, nil, "a")
+	c := testCollector(timebase.Span{To: time.Hour}, nil, "a")
 	for i := range 100 {
 		done := time.Duration(i)*50*time.Millisecond + 1
 		c.take(&sample{done: done, intended: done, sent: done})
@@ -247,7 +250,7 @@ func TestChecksAreCounted(t *testing.T) {
 	plan := &scenario.Plan{Requests: []scenario.Request{
 		{Checks: []scenario.Check{{Name: "is JSON"}, {Name: "is small"}}}, {}, {Checks: []scenario.Check{{Name: "never asked"}}},
 	}}
-	c := testCollector(record.Span{From: time.Second, To: time.Hour}, plan, "a", "b", "c")
+	c := testCollector(timebase.Span{From: time.Second, To: time.Hour}, plan, "a", "b", "c")
 	for _, s := range []sample{
 		{failed: 0}, {failed: 1}, {failed: 3},
 		{failed: 2, kind: KindStatus.index(), status: 500}, // an answer all the same
@@ -275,7 +278,7 @@ func TestChecksAreCounted(t *testing.T) {
 }
 
 func TestStatusNames(t *testing.T) {
-	c := testCollector(record.Span{To: time.Hour}, nil, "a")
+	c := testCollector(timebase.Span{To: time.Hour}, nil, "a")
 	for _, status := range []uint16{0, 5, 5, 14} {
 		c.take(&sample{status: status})
 	}
@@ -291,7 +294,7 @@ func TestStatusNames(t *testing.T) {
 
 // TestMemoryIsBounded collects an hour of windows.
 func TestMemoryIsBounded(t *testing.T) {
-	c := testCollector(record.Span{From: time.Second, To: 2 * time.Hour}, nil, "a", "b")
+	c := testCollector(timebase.Span{From: time.Second, To: 2 * time.Hour}, nil, "a", "b")
 	r := rand.New(rand.NewPCG(1, 2))
 	var sink discard
 	window := func(i int) {
@@ -324,8 +327,8 @@ func TestMemoryIsBounded(t *testing.T) {
 // discard is a sink that keeps nothing.
 type discard struct{}
 
-func (discard) Add(...record.Point) error { return nil }
-func (discard) Counts(string, record.Kind, record.Span, *record.Counts) error {
+func (discard) Add(...series.Point) error { return nil }
+func (discard) Counts(string, histogram.Kind, timebase.Span, *histogram.Counts) error {
 	return nil
 }
 func (discard) Slow(...record.SlowRequest) error { return nil }
@@ -351,7 +354,7 @@ func account(b *testing.B, steps, each int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := testCollector(record.Span{To: 1000 * time.Hour}, nil, []string{"a", "b", "c", "d", "e"}[:steps]...)
+	c := testCollector(timebase.Span{To: 1000 * time.Hour}, nil, []string{"a", "b", "c", "d", "e"}[:steps]...)
 	r := rand.New(rand.NewPCG(1, 2))
 	samples := make([]sample, 1<<14)
 	for i := range samples {
@@ -368,7 +371,7 @@ func account(b *testing.B, steps, each int) {
 		c.take(&s)
 		now += testWindow / time.Duration(each)
 		if n++; n%each == 0 {
-			c.edge(record.Window(now, testWindow), func(w *window) { _ = w.latency.quantiles(); _ = w.service.quantiles(); _ = w.lag.quantiles() })
+			c.edge(timebase.Window(now, testWindow), func(w *window) { _ = w.latency.quantiles(); _ = w.service.quantiles(); _ = w.lag.quantiles() })
 			flush(b, c, w, now)
 		}
 	}
@@ -385,7 +388,7 @@ func account(b *testing.B, steps, each int) {
 // hdrhistogram-go's log reader: a line per window, step and kind, cut at the
 // measured span's ends, with the same counts.
 func TestLogIsStandard(t *testing.T) {
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -393,7 +396,7 @@ func TestLogIsStandard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steady := record.Span{From: 250 * time.Millisecond, To: 1850 * time.Millisecond}
+	steady := timebase.Span{From: 250 * time.Millisecond, To: 1850 * time.Millisecond}
 	c := testCollector(steady, nil, "a", "b c")
 	r := rand.New(rand.NewPCG(8, 9))
 	values := map[string]int64{}
@@ -406,7 +409,7 @@ func TestLogIsStandard(t *testing.T) {
 			highest[tag] = max(highest[tag], d)
 		})
 		c.take(&s)
-		c.edge(record.Window(at-50*time.Millisecond, testWindow), func(*window) {})
+		c.edge(timebase.Window(at-50*time.Millisecond, testWindow), func(*window) {})
 		flush(t, c, w, at)
 	}
 	c.edge(20, func(*window) {})

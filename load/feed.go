@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // feed is a loop's output to the reporter while it runs: ended requests
@@ -44,7 +44,7 @@ func (f *feed) publish(now, last *tally) {
 // counts are requests of the measured span and outside of it.
 type counts struct{ steady, other int64 }
 
-func (c *counts) add(steady record.Span, intended time.Duration) {
+func (c *counts) add(steady timebase.Span, intended time.Duration) {
 	if within(steady, intended) {
 		c.steady++
 	} else {
@@ -52,7 +52,7 @@ func (c *counts) add(steady record.Span, intended time.Duration) {
 	}
 }
 
-func within(s record.Span, t time.Duration) bool { return t >= s.From && t < s.To }
+func within(s timebase.Span, t time.Duration) bool { return t >= s.From && t < s.To }
 
 // clamp32 bounds a size to the range of a sample: 4 GiB.
 func clamp32(n int64) uint32 { return uint32(min(max(n, 0), 1<<32-1)) }

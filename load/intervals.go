@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // mostSteps bounds how many requests of the mix have histograms of their own:
@@ -25,7 +25,7 @@ func stepNames(names []string) []string {
 // interval is one line per kind and step of the latency log, in the making: the
 // requests that ended in a window, or in a part of one.
 type interval struct {
-	span record.Span
+	span timebase.Span
 	// Requests of the measured span, which the totals take, and others, by step.
 	// Only around the span's ends has an interval both.
 	inside, outside []stepTimes
@@ -42,23 +42,23 @@ type intervals struct {
 	timings []*timing // spare, empty
 }
 
-func newIntervals(start time.Duration, steady record.Span, names []string) *intervals {
+func newIntervals(start time.Duration, steady timebase.Span, names []string) *intervals {
 	cuts := []time.Duration{start, steady.From, steady.To}
 	return &intervals{names: stepNames(names), cuts: slices.Compact(cuts)}
 }
 
 // cut appends the intervals of a span to dst.
-func (l *intervals) cut(dst []*interval, span record.Span) []*interval {
+func (l *intervals) cut(dst []*interval, span timebase.Span) []*interval {
 	for _, at := range l.cuts {
 		if at > span.From && at < span.To {
-			dst = append(dst, l.interval(record.Span{From: span.From, To: at}))
+			dst = append(dst, l.interval(timebase.Span{From: span.From, To: at}))
 			span.From = at
 		}
 	}
 	return append(dst, l.interval(span))
 }
 
-func (l *intervals) interval(span record.Span) *interval {
+func (l *intervals) interval(span timebase.Span) *interval {
 	if n := len(l.spare); n > 0 {
 		i := l.spare[n-1]
 		l.spare = l.spare[:n-1]

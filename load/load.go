@@ -19,7 +19,7 @@
 //
 // Latency holds successes and timeouts, a timeout at the time it took: leaving
 // out the slowest requests would flatter the tail. Unfinished requests count as
-// at least as old as they were (record.Counts.Censored). Service time and first byte
+// at least as old as they were (histogram.Counts.Censored). Service time and first byte
 // likewise. The time that failures took, timeouts included, stands apart.
 //
 // # How it drives
@@ -54,13 +54,16 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
 // Config configures Run. Plan, Clock, Protocol and Record are required.
 type Config struct {
 	Plan  *scenario.Plan
-	Clock record.Clock
+	Clock timebase.Clock
 	// Protocol is that of the plan's requests, made for this plan
 	// (http1.New).
 	Protocol Protocol
@@ -69,7 +72,7 @@ type Config struct {
 	// Start is the run time at which the first request is due; Steady says
 	// what follows from it. A time that has passed, as zero has, means at once.
 	Start time.Duration
-	// Window is the width of a window; zero means record.DefaultWindow.
+	// Window is the width of a window; zero means timebase.DefaultWindow.
 	Window time.Duration
 	// Seed seeds everything random: Poisson arrivals, the order of the mix, rows.
 	Seed uint64
@@ -85,16 +88,16 @@ type Config struct {
 // Sink takes the measurements of a run of load; *record.Writer is one. An error that
 // it returns does not end the load: the first one is returned at the end.
 type Sink interface {
-	Add(points ...record.Point) error
-	Counts(step string, kind record.Kind, s record.Span, c *record.Counts) error
+	Add(points ...series.Point) error
+	Counts(step string, kind histogram.Kind, s timebase.Span, c *histogram.Counts) error
 	Slow(requests ...record.SlowRequest) error
 }
 
 // Steady returns the span that a run of l which starts at start measures, if
 // nothing cuts it short.
-func Steady(l scenario.Load, start time.Duration) record.Span {
+func Steady(l scenario.Load, start time.Duration) timebase.Span {
 	l = l.WithDefaults()
-	return record.Span{From: start + l.Warmup, To: start + l.Warmup + l.Duration}
+	return timebase.Span{From: start + l.Warmup, To: start + l.Warmup + l.Duration}
 }
 
 // Run drives the plan: warm-up, then the measured span, then the grace time.
@@ -110,7 +113,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, errors.New("load: Protocol and Record are required")
 	}
 	if c.Window <= 0 {
-		c.Window = record.DefaultWindow
+		c.Window = timebase.DefaultWindow
 	}
 	plan := c.Plan.Load.WithDefaults()
 	if plan.Duration <= 0 || plan.Warmup < 0 {
@@ -125,7 +128,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 
 // Result holds the measurements of a run of load.
 type Result struct {
-	Steady    record.Span
+	Steady    timebase.Span
 	Load      record.LoadSummary
 	Generator record.Generator
 	Warnings  []string
@@ -137,7 +140,7 @@ type Progress struct {
 	Warmup      bool
 	Done, Total float64 // seconds of load, and in all
 	Rate        float64 // successes per second in this window
-	Latency     record.Quantiles
+	Latency     histogram.Quantiles
 	Errors      int64 // since the start of the measured span
 	Requests    int64
 	InFlight    int64

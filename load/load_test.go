@@ -15,35 +15,38 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/http1"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
 // memory is a Sink that keeps what it is given.
 type memory struct {
 	mu     sync.Mutex
-	points []record.Point
-	log    map[record.Kind]int64 // values logged
-	spans  []record.Span
+	points []series.Point
+	log    map[histogram.Kind]int64 // values logged
+	spans  []timebase.Span
 	steps  map[string]int64 // latencies logged
 	slow   []record.SlowRequest
 	err    error
 }
 
-func (m *memory) Add(points ...record.Point) error {
+func (m *memory) Add(points ...series.Point) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.points = append(m.points, points...)
 	return m.err
 }
 
-func (m *memory) Counts(step string, kind record.Kind, s record.Span, c *record.Counts) error {
+func (m *memory) Counts(step string, kind histogram.Kind, s timebase.Span, c *histogram.Counts) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.log == nil {
-		m.log, m.steps = map[record.Kind]int64{}, map[string]int64{}
+		m.log, m.steps = map[histogram.Kind]int64{}, map[string]int64{}
 	}
 	m.log[kind] += c.Total()
-	if kind == record.Latency {
+	if kind == histogram.Latency {
 		m.steps[step] += c.Total()
 	}
 	m.spans = append(m.spans, s)
@@ -143,7 +146,7 @@ func run(t testing.TB, ctx context.Context, url string, l scenario.Load, change 
 		l.Timeout = 30 * time.Second
 	}
 	plan := &scenario.Plan{Load: l, Requests: []scenario.Request{{Name: "only", URL: scenario.Template(url)}}}
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,14 +177,14 @@ func TestClosedLoopCounts(t *testing.T) {
 	if s.Status["200"] != s.Requests || s.BytesIn != s.Requests*int64(len(ok)) {
 		t.Errorf("%d requests, status %v, %d bytes in", s.Requests, s.Status, s.BytesIn)
 	}
-	if got := m.sum(record.LoadDials, ""); got != 4 {
+	if got := m.sum(series.LoadDials, ""); got != 4 {
 		t.Errorf("%v dials, 4 are enough", got)
 	}
-	all := m.sum(record.LoadRequests, "")
-	if all < float64(s.Requests) || m.log[record.Latency] != int64(all) {
-		t.Errorf("%v requests in windows, %d in the log, %d in the summary, which leaves out the warm-up", all, m.log[record.Latency], s.Requests)
+	all := m.sum(series.LoadRequests, "")
+	if all < float64(s.Requests) || m.log[histogram.Latency] != int64(all) {
+		t.Errorf("%v requests in windows, %d in the log, %d in the summary, which leaves out the warm-up", all, m.log[histogram.Latency], s.Requests)
 	}
-	if sent := m.sum(record.LoadSent, ""); sent != all {
+	if sent := m.sum(series.LoadSent, ""); sent != all {
 		t.Errorf("%v sent, %v ended", sent, all)
 	}
 	if last := windows[len(windows)-1]; last.Requests != s.Requests || !windows[0].Warmup {
@@ -205,10 +208,10 @@ func TestOpenLoopSendsWhatIsDue(t *testing.T) {
 	if s.Requests+s.InFlight != 500 || s.InFlight != 0 || s.Errors != 0 || s.IntendedRate != 500 {
 		t.Errorf("summary %+v", s)
 	}
-	if all := m.sum(record.LoadRequests, ""); all != 600 {
+	if all := m.sum(series.LoadRequests, ""); all != 600 {
 		t.Errorf("%v requests in windows, 600 are due with the warm-up", all)
 	}
-	if dials := m.sum(record.LoadDials, ""); dials > 100 {
+	if dials := m.sum(series.LoadDials, ""); dials > 100 {
 		t.Errorf("%v dials: free connections are not used again", dials)
 	}
 }
@@ -318,7 +321,7 @@ func TestWhatIsNeverAnsweredIsUnfinished(t *testing.T) {
 	if !strings.Contains(strings.Join(r.Warnings, "\n"), "3 requests were unanswered") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
-	if sent := m.sum(record.LoadSent, ""); sent != 3 {
+	if sent := m.sum(series.LoadSent, ""); sent != 3 {
 		t.Errorf("%v sent", sent)
 	}
 	l.Rate = 100 // 30 due, 3 sent, 27 wait for a connection for ever
@@ -346,7 +349,7 @@ func TestTimeoutsStayInTheLatency(t *testing.T) {
 	if s.Dials < s.Requests || s.Reconnects != 0 {
 		t.Errorf("%d connections were opened for %d requests, %d after the target had closed one: it was the generator", s.Dials, s.Requests, s.Reconnects)
 	}
-	if least := int64(60 * time.Millisecond); s.Latency.Min < least || s.ErrorLatency.Min < least || m.log[record.Latency] == 0 {
+	if least := int64(60 * time.Millisecond); s.Latency.Min < least || s.ErrorLatency.Min < least || m.log[histogram.Latency] == 0 {
 		t.Errorf("latency %+v, of errors %+v, log %v", s.Latency, s.ErrorLatency, m.log)
 	}
 }
@@ -381,12 +384,12 @@ func TestFailuresKeepTheRunGoing(t *testing.T) {
 		if got < 10 {
 			t.Errorf("%d failures of kind %s in %v", got, kind, s.ErrorKinds)
 		}
-		if inWindows := m.sum(record.LoadErrors, record.Labels("kind", string(kind))); int64(inWindows) != got {
+		if inWindows := m.sum(series.LoadErrors, series.Labels("kind", string(kind))); int64(inWindows) != got {
 			t.Errorf("%s: %v in windows, %d in the summary", kind, inWindows, got)
 		}
 		failed += got
 	}
-	if s.Requests != 250 || s.Errors != failed || m.log[record.ErrorLatency] != failed || m.log[record.Latency] != 250-failed {
+	if s.Requests != 250 || s.Errors != failed || m.log[histogram.ErrorLatency] != failed || m.log[histogram.Latency] != 250-failed {
 		t.Errorf("summary %+v, log %v", s, m.log)
 	}
 	if s.Status["500"] != s.ErrorKinds["status"] {
@@ -413,8 +416,8 @@ func TestClosedConnectionsAreOpenedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Load.Requests != 60 || r.Load.Errors != 0 || m.sum(record.LoadDials, "") != 60 {
-		t.Errorf("%+v, %v dials", r.Load, m.sum(record.LoadDials, ""))
+	if r.Load.Requests != 60 || r.Load.Errors != 0 || m.sum(series.LoadDials, "") != 60 {
+		t.Errorf("%+v, %v dials", r.Load, m.sum(series.LoadDials, ""))
 	}
 }
 
@@ -427,7 +430,7 @@ func TestConnectionsRamp(t *testing.T) {
 	}
 	var first, last float64
 	for _, p := range m.points {
-		if p.Series.Name == record.LoadConnections {
+		if p.Series.Name == series.LoadConnections {
 			if first == 0 {
 				first = p.Value
 			}
@@ -478,7 +481,7 @@ func TestPlannedSpan(t *testing.T) {
 		t.Errorf("measured %v, planned %v", r.Steady, want)
 	}
 	for _, p := range m.points {
-		if p.Window < record.Window(start, record.DefaultWindow) {
+		if p.Window < timebase.Window(start, timebase.DefaultWindow) {
 			t.Fatalf("point %+v lies before the load", p)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -177,7 +177,7 @@ func (s *segment) value(t time.Duration) float64 {
 
 // on returns for how much of a span the course is above zero, together with
 // a tail after each end of it, in which begun requests are answered.
-func (p *pace) on(span record.Span, tail time.Duration) (on time.Duration) {
+func (p *pace) on(span timebase.Span, tail time.Duration) (on time.Duration) {
 	reached := span.From
 	for _, s := range p.segments {
 		if s.first <= 0 && s.last <= 0 {

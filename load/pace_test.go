@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -55,7 +55,7 @@ func TestTimeUnderLoad(t *testing.T) {
 		{350, 400, 10, 0},
 		{200, 300, 0, 50},
 	} {
-		if got := p.on(record.Span{From: test.from * ms, To: test.to * ms}, test.tail*ms); got != test.want*ms {
+		if got := p.on(timebase.Span{From: test.from * ms, To: test.to * ms}, test.tail*ms); got != test.want*ms {
 			t.Errorf("%d to %d ms with a tail of %d: %v, want %d ms", test.from, test.to, test.tail, got, test.want)
 		}
 	}

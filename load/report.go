@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // spent is the usage of the generator's process within the measured span.
@@ -32,15 +34,15 @@ func (r *run) report(driven <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		next := record.WindowSpan(record.Window(r.clock.Now(), r.Window), r.Window).To
+		next := timebase.WindowSpan(timebase.Window(r.clock.Now(), r.Window), r.Window).To
 		timer.Reset(next - r.clock.Now())
 		select {
 		case <-timer.C:
-			r.edge(record.Window(r.clock.Now(), r.Window))
+			r.edge(timebase.Window(r.clock.Now(), r.Window))
 			r.writeEnded()
 		case <-driven:
 			// Nothing ends any more: the window under way may close early.
-			r.edge(record.Window(r.clock.Now(), r.Window) + 1)
+			r.edge(timebase.Window(r.clock.Now(), r.Window) + 1)
 			r.writeLast()
 			return
 		}
@@ -61,9 +63,9 @@ func (r *run) edge(until int64) {
 	now.queued = r.queue.waiting(at)
 	r.points = r.series.edge(r.points, until-1, r.before, now, min(ended, now.begun), r.plan.Open())
 	used := r.meter.read()
-	r.points = r.series.consumed(r.points, record.Span{From: r.usedAt, To: at}, r.Window, r.used, used)
-	r.account(record.Span{From: r.usedAt, To: at}, used, now)
-	cpus := record.PerSecond((used.cpu - r.used.cpu).Seconds(), at-r.usedAt)
+	r.points = r.series.consumed(r.points, timebase.Span{From: r.usedAt, To: at}, r.Window, r.used, used)
+	r.account(timebase.Span{From: r.usedAt, To: at}, used, now)
+	cpus := series.PerSecond((used.cpu - r.used.cpu).Seconds(), at-r.usedAt)
 	r.before, r.used, r.usedAt = now, used, at
 
 	r.sunk(r.Record.Add(r.points...))
@@ -80,7 +82,7 @@ func (r *run) edge(until int64) {
 
 // account adds the usage between two edges, as far as it lies in the
 // measured span.
-func (r *run) account(s record.Span, used usage, g gauges) {
+func (r *run) account(s timebase.Span, used usage, g gauges) {
 	inside := min(s.To, r.steady.To) - max(s.From, r.steady.From)
 	if inside <= 0 || s.Len() <= 0 {
 		return
@@ -126,13 +128,13 @@ func (r *run) busiest(at time.Duration) (share float64) {
 
 // progress needs the collector's lock.
 func (r *run) progress(w *window) Progress {
-	span := record.WindowSpan(w.index, r.Window)
+	span := timebase.WindowSpan(w.index, r.Window)
 	t := r.collector.totals
 	return Progress{
 		Window: w.index, Warmup: span.From < r.steady.From,
 		Done:    min(max(0, span.To-r.start), r.steady.To-r.start).Seconds(),
 		Total:   (r.steady.To - r.start).Seconds(),
-		Rate:    record.PerSecond(float64(w.requests-w.failed()), r.Window),
+		Rate:    series.PerSecond(float64(w.requests-w.failed()), r.Window),
 		Latency: w.latency.quantiles(), LagP99: w.lag.quantiles().P99,
 		Errors: t.failed(), Requests: t.requests, CPU: math.NaN(),
 	}

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load/fence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -27,9 +28,9 @@ type run struct {
 	pace        pace
 	mix         mix
 	names       []string // of the requests
-	clock       record.Clock
+	clock       timebase.Clock
 	start       time.Duration
-	steady      record.Span
+	steady      timebase.Span
 	connections int // at most
 	streams     int // requests at once per connection
 	seed        uint64
@@ -53,8 +54,8 @@ type run struct {
 	sinkErr  error // the first that Record returned
 
 	// The reporter's own state; see report.go.
-	series *series
-	points []record.Point
+	series *loadSeries
+	points []series.Point
 	met    [len(kinds)]bool
 	meter  *usageMeter
 	queue  *queue
@@ -257,7 +258,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // due returns how many tickets of the open loop are due within a span.
-func (r *run) due(span record.Span) (n int64) {
+func (r *run) due(span timebase.Span) (n int64) {
 	for _, l := range r.loops {
 		n += l.arrivals.due(span.To-r.start) - l.arrivals.due(span.From-r.start)
 	}
@@ -300,7 +301,7 @@ func (r *run) result(now time.Duration) *Result {
 	s.Model, s.Connections, s.InFlight = "closed", r.connections, left.begun+left.waiting
 	if r.plan.Open() {
 		s.Model = "open"
-		s.IntendedRate = record.PerSecond(float64(r.due(steady)), steady.Len())
+		s.IntendedRate = series.PerSecond(float64(r.due(steady)), steady.Len())
 	}
 	if s.Protocol = string(r.Plan.Protocol); s.Protocol == "" {
 		s.Protocol = string(scenario.HTTP1)
@@ -321,7 +322,7 @@ func (r *run) result(now time.Duration) *Result {
 		thinkSum: time.Duration(t.requests) * meanThink(r.plan.Think), begun: left.begun, waiting: left.waiting, oldest: left.oldest,
 		cut: r.ctx.Err() != nil, grace: r.plan.Grace,
 	}
-	e.on = r.pace.on(record.Span{From: steady.From - r.start, To: steady.To - r.start}, e.meanService())
+	e.on = r.pace.on(timebase.Span{From: steady.From - r.start, To: steady.To - r.start}, e.meanService())
 	r.mu.Lock()
 	e.failures = r.failures
 	r.mu.Unlock()

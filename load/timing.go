@@ -3,13 +3,13 @@ package load
 import (
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
 )
 
 // timing is a histogram of times with their exact sum. The zero timing is
 // empty, and a nil one has no quantiles.
 type timing struct {
-	record.Counts
+	histogram.Counts
 	sum time.Duration
 }
 
@@ -29,18 +29,18 @@ func (t *timing) reset() {
 }
 
 // with returns the quantiles of t and of requests that had not ended.
-func (t *timing) with(open *timing) record.Quantiles {
+func (t *timing) with(open *timing) histogram.Quantiles {
 	if open.Total() == 0 {
 		return t.quantiles()
 	}
 	return t.Censored(&open.Counts)
 }
 
-// quantiles are those of record.QuantilesOf, with exact least, mean and
+// quantiles are those of histogram.QuantilesOf, with exact least, mean and
 // largest values.
-func (t *timing) quantiles() record.Quantiles {
+func (t *timing) quantiles() histogram.Quantiles {
 	if t == nil || t.Total() == 0 {
-		return record.Quantiles{}
+		return histogram.Quantiles{}
 	}
 	q := t.Quantiles()
 	q.Mean = int64(t.sum) / t.Total()
@@ -49,7 +49,7 @@ func (t *timing) quantiles() record.Quantiles {
 
 // clampTime bounds a time to a histogram's range.
 func clampTime(d time.Duration) time.Duration {
-	return min(max(d, 0), time.Duration(record.HistogramHighest))
+	return min(max(d, 0), time.Duration(histogram.Highest))
 }
 
 // Times of a request, as indices into stepTimes and loggedKinds.
@@ -63,7 +63,7 @@ const (
 )
 
 // loggedKinds are the kinds of histogram in the latency log.
-var loggedKinds = [timeKinds]record.Kind{record.Latency, record.Service, record.FirstByte, record.Lag, record.ErrorLatency}
+var loggedKinds = [timeKinds]histogram.Kind{histogram.Latency, histogram.Service, histogram.FirstByte, histogram.Lag, histogram.ErrorLatency}
 
 // stepTimes are one request's histograms of an interval, nil until needed.
 type stepTimes [timeKinds]*timing

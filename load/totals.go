@@ -6,13 +6,16 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
 // totals are the figures of the measured span. Requests are counted one by
 // one; their times are added when the window in which they ended closes.
 type totals struct {
-	steady   record.Span
+	steady   timebase.Span
 	requests int64
 	failures [len(kinds)]int64
 	status   [1000]int64
@@ -51,7 +54,7 @@ type checkTotals struct {
 
 // newTotals takes the requests' names and the plan with their checks; without a
 // plan there are none.
-func newTotals(steady record.Span, names []string, plan *scenario.Plan) *totals {
+func newTotals(steady timebase.Span, names []string, plan *scenario.Plan) *totals {
 	t := &totals{steady: steady}
 	for _, name := range stepNames(names) {
 		t.steps = append(t.steps, stepTotals{name: name})
@@ -140,7 +143,7 @@ func (t *totals) summary(measured time.Duration, name func(status int) string) r
 	}
 	s := record.LoadSummary{
 		Duration: int64(measured), Requests: t.requests, Errors: t.failed(),
-		Rate:    record.PerSecond(float64(t.within), measured),
+		Rate:    series.PerSecond(float64(t.within), measured),
 		Latency: t.latency(), Service: t.service.with(&t.open.service), FirstByte: t.first.with(&t.open.first),
 		Lag: t.lag.quantiles(), ErrorLatency: t.errors.quantiles(),
 		Status: map[string]int64{}, ErrorKinds: map[string]int64{},
@@ -161,7 +164,7 @@ func (t *totals) summary(measured time.Duration, name func(status int) string) r
 }
 
 // latency is that of all steps.
-func (t *totals) latency() record.Quantiles {
+func (t *totals) latency() histogram.Quantiles {
 	var all, open timing
 	for i := range t.steps {
 		all.merge(&t.steps[i].latency)
@@ -178,7 +181,7 @@ func (t *totals) stepSummaries() (all []record.StepSummary) {
 		return nil
 	}
 	for i := range t.steps {
-		s, latency := &t.steps[i], record.Quantiles{}
+		s, latency := &t.steps[i], histogram.Quantiles{}
 		if latency = s.latency.quantiles(); t.open.steps != nil {
 			latency = s.latency.with(&t.open.steps[i])
 		}

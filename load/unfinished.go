@@ -4,7 +4,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // unfinished are the loops' leftovers of the requests that were intended
@@ -16,7 +17,7 @@ type unfinished struct {
 }
 
 // unfinished may be asked when the loops are over.
-func (r *run) unfinished(span record.Span, now time.Duration) (u unfinished) {
+func (r *run) unfinished(span timebase.Span, now time.Duration) (u unfinished) {
 	for _, l := range r.loops {
 		for i := range l.lanes {
 			lane := &l.lanes[i]
@@ -46,7 +47,7 @@ type ages struct {
 }
 
 // ages may be asked when the loops are over.
-func (r *run) ages(span record.Span, now time.Duration) (a ages) {
+func (r *run) ages(span timebase.Span, now time.Duration) (a ages) {
 	steps := len(r.collector.totals.steps)
 	add := func(request int, intended time.Duration) {
 		if a.steps == nil {
@@ -113,10 +114,10 @@ func (a *ages) sent(x *Exchange, now time.Duration) {
 // logOpen writes the ages of requests that never ended behind the latency log's last
 // interval, over the grace time, in which they were last waited for.
 func (r *run) logOpen(now time.Duration) {
-	span := record.Span{From: min(r.steady.To, now), To: now}
+	span := timebase.Span{From: min(r.steady.To, now), To: now}
 	for i := range r.collector.totals.open.steps {
 		if t := &r.collector.totals.open.steps[i]; t.Total() > 0 {
-			r.sunk(r.Record.Counts(r.collector.log.names[i], record.Unfinished, span, &t.Counts))
+			r.sunk(r.Record.Counts(r.collector.log.names[i], histogram.Unfinished, span, &t.Counts))
 		}
 	}
 }

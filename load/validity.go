@@ -10,6 +10,8 @@ import (
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -55,7 +57,7 @@ const (
 	// unfinishedMost: of a request that never ended, the latency is only known to
 	// be at least its age. With up to one in 100 of these the 99th percentile, by
 	// which the validity of most runs rests, still is one of a request that ended; with more
-	// it may lie anywhere above. (The estimate of record.Counts.Censored cannot
+	// it may lie anywhere above. (The estimate of histogram.Counts.Censored cannot
 	// say more: it takes the unfinished to be like the others, which under a
 	// target that stalls they are not.)
 	unfinishedMost = 0.01
@@ -86,7 +88,7 @@ type evidence struct {
 	loopback bool // the target is on this host
 	summary  record.LoadSummary
 	spent    spent
-	own      record.Quantiles // schedule lag while a connection was free
+	own      histogram.Quantiles // schedule lag while a connection was free
 	// loopBusy is the largest share of the span that one event loop was on CPU;
 	// 0 where it is not known.
 	loopBusy float64
@@ -268,7 +270,7 @@ func (e *evidence) neverSent() bool {
 }
 
 func (e *evidence) cpusUsed() float64 {
-	return record.PerSecond(e.spent.cpu.Seconds(), e.span)
+	return series.PerSecond(e.spent.cpu.Seconds(), e.span)
 }
 
 // busy is the largest share of the time under load that one event loop was on

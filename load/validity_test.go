@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
 	"github.com/redline-go/redline/scenario"
 )
 
 func TestValidity(t *testing.T) {
 	healthy := func(open bool) *evidence {
 		e := &evidence{open: open, span: 10 * time.Second, asked: 64, cpus: 2, loopback: true,
-			summary: record.LoadSummary{Requests: 20000, Rate: 2000, Latency: record.Quantiles{P50: 5e6, P99: 20e6},
-				Service: record.Quantiles{Mean: 4e6}, ErrorKinds: map[string]int64{}},
+			summary: record.LoadSummary{Requests: 20000, Rate: 2000, Latency: histogram.Quantiles{P50: 5e6, P99: 20e6},
+				Service: histogram.Quantiles{Mean: 4e6}, ErrorKinds: map[string]int64{}},
 			spent:      spent{cpu: 2 * time.Second, delay: 20 * time.Millisecond, known: true, open: 64, edges: 100},
-			own:        record.Quantiles{P50: 30e3, P99: 200e3},
+			own:        histogram.Quantiles{P50: 30e3, P99: 200e3},
 			serviceSum: 80 * time.Second, lagSum: time.Second}
 		if open {
 			e.summary.IntendedRate = 2000
@@ -36,7 +37,7 @@ func TestValidity(t *testing.T) {
 		{"late though free", true, func(e *evidence) { e.own.P99 = 3e6 }, "one request in 100 at least 3.00 ms late", ""},
 		{"late below a tenth of the latency", true, func(e *evidence) { e.own.P99, e.summary.Latency.P50 = 3e6, 40e6 }, "", ""},
 		{"late below a millisecond", true, func(e *evidence) { e.own.P99, e.summary.Latency.P50 = 900e3, 100e3 }, "", ""},
-		{"queueing is the target's", true, func(e *evidence) { e.summary.Lag = record.Quantiles{P50: 1e9, P99: 2e9} }, "", ""},
+		{"queueing is the target's", true, func(e *evidence) { e.summary.Lag = histogram.Quantiles{P50: 1e9, P99: 2e9} }, "", ""},
 		{"late for want of CPU beside the target", true, func(e *evidence) { e.own.P99, e.spent.delay = 3e6, time.Second }, "", "100 ms/s in the kernel's run queue"},
 		{"late for want of CPU, target elsewhere", true, func(e *evidence) { e.own.P99, e.spent.delay, e.loopback = 3e6, time.Second, false }, "one request in 100", "run queue for 100 ms per second, 33 %"},
 		{"late for want of CPU, and half of the tail", true, func(e *evidence) { e.own.P99, e.spent.delay = 12e6, time.Second }, "the latency percentiles from p90 up cannot be trusted", "run queue for 100 ms per second, 33 %"},

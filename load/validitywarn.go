@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/notation"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // Thresholds of warnings, which do not void a run's figures.
@@ -64,7 +64,7 @@ func warnQueued(e *evidence, warn func(format string, args ...any)) {
 	if e.summary.Requests == 0 {
 		return
 	}
-	share, each := e.queueShare(), 1e3*record.PerSecond(e.spent.delay.Seconds(), e.span)
+	share, each := e.queueShare(), 1e3*series.PerSecond(e.spent.delay.Seconds(), e.span)
 	if tail := time.Duration(e.own.P99); e.open && tail > e.ownLagBound() && e.sharedTail() {
 		warn("one request in 100 was sent at least %s late because the generator waited for a CPU that the target or others used "+
 			"(%.0f ms/s in the kernel's run queue); the tail of the latency includes it", notation.Time(tail), each)

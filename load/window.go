@@ -4,7 +4,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // window gathers the requests that ended in one window.
@@ -92,43 +93,43 @@ type gauges struct {
 	open, queued         int64 // now
 }
 
-// series holds the series of the load, made once.
-type series struct {
-	requests, sent, inFlight, queued, connections, dials, bytesIn, bytesOut record.Series
+// loadSeries holds the series of the load, made once.
+type loadSeries struct {
+	requests, sent, inFlight, queued, connections, dials, bytesIn, bytesOut series.Series
 
-	cpu, delay            record.Series
-	errors                [len(kinds)]record.Series
-	latency, service, lag [4]record.Series
+	cpu, delay            series.Series
+	errors                [len(kinds)]series.Series
+	latency, service, lag [4]series.Series
 }
 
-func newSeries() *series {
-	count := func(name string) record.Series { return record.Series{Name: name, Unit: "1"} }
-	quantiles := func(name string) (all [4]record.Series) {
+func newSeries() *loadSeries {
+	count := func(name string) series.Series { return series.Series{Name: name, Unit: "1"} }
+	quantiles := func(name string) (all [4]series.Series) {
 		for i, q := range []string{"p50", "p90", "p99", "max"} {
-			all[i] = record.Series{Name: name, Labels: record.Labels("q", q), Unit: "ns"}
+			all[i] = series.Series{Name: name, Labels: series.Labels("q", q), Unit: "ns"}
 		}
 		return all
 	}
-	s := &series{
-		requests: count(record.LoadRequests), sent: count(record.LoadSent), inFlight: count(record.LoadInFlight),
-		queued: count(record.LoadQueued), connections: count(record.LoadConnections), dials: count(record.LoadDials),
-		bytesIn:  record.Series{Name: record.LoadBytesIn, Unit: "bytes"},
-		bytesOut: record.Series{Name: record.LoadBytesOut, Unit: "bytes"},
-		cpu:      record.Series{Name: record.GeneratorCPU, Unit: "ns"},
-		delay:    record.Series{Name: record.GeneratorDelay, Unit: "ns"},
-		latency:  quantiles(record.LoadLatency), service: quantiles(record.LoadService), lag: quantiles(record.LoadLag),
+	s := &loadSeries{
+		requests: count(series.LoadRequests), sent: count(series.LoadSent), inFlight: count(series.LoadInFlight),
+		queued: count(series.LoadQueued), connections: count(series.LoadConnections), dials: count(series.LoadDials),
+		bytesIn:  series.Series{Name: series.LoadBytesIn, Unit: "bytes"},
+		bytesOut: series.Series{Name: series.LoadBytesOut, Unit: "bytes"},
+		cpu:      series.Series{Name: series.GeneratorCPU, Unit: "ns"},
+		delay:    series.Series{Name: series.GeneratorDelay, Unit: "ns"},
+		latency:  quantiles(series.LoadLatency), service: quantiles(series.LoadService), lag: quantiles(series.LoadLag),
 	}
 	for i, kind := range kinds {
-		s.errors[i] = record.Series{Name: record.LoadErrors, Labels: record.Labels("kind", string(kind)), Unit: "1"}
+		s.errors[i] = series.Series{Name: series.LoadErrors, Labels: series.Labels("kind", string(kind)), Unit: "1"}
 	}
 	return s
 }
 
 // points appends the window's figures. Kinds of failure that the run has not
 // met take no series, and times of no request no point.
-func (s *series) points(dst []record.Point, w *window, met *[len(kinds)]bool) []record.Point {
-	add := func(series record.Series, v float64) {
-		dst = append(dst, record.Point{Window: w.index, Series: series, Value: v})
+func (s *loadSeries) points(dst []series.Point, w *window, met *[len(kinds)]bool) []series.Point {
+	add := func(of series.Series, v float64) {
+		dst = append(dst, series.Point{Window: w.index, Series: of, Value: v})
 	}
 	add(s.requests, float64(w.requests))
 	add(s.bytesIn, float64(w.bytesIn))
@@ -138,13 +139,13 @@ func (s *series) points(dst []record.Point, w *window, met *[len(kinds)]bool) []
 			add(s.errors[i], float64(w.failures[i]))
 		}
 	}
-	times := func(series [4]record.Series, t *timing) {
+	times := func(of [4]series.Series, t *timing) {
 		if t == nil {
 			return
 		}
 		q := t.quantiles()
 		for i, v := range []int64{q.P50, q.P90, q.P99, q.Max} {
-			add(series[i], float64(v))
+			add(of[i], float64(v))
 		}
 	}
 	times(s.latency, w.latency)
@@ -155,9 +156,9 @@ func (s *series) points(dst []record.Point, w *window, met *[len(kinds)]bool) []
 
 // edge appends the readings of a window's edge: counters since the edge before and
 // gauges now.
-func (s *series) edge(dst []record.Point, window int64, before, now gauges, ended int64, openLoop bool) []record.Point {
-	add := func(series record.Series, v int64) {
-		dst = append(dst, record.Point{Window: window, Series: series, Value: float64(v)})
+func (s *loadSeries) edge(dst []series.Point, window int64, before, now gauges, ended int64, openLoop bool) []series.Point {
+	add := func(of series.Series, v int64) {
+		dst = append(dst, series.Point{Window: window, Series: of, Value: float64(v)})
 	}
 	add(s.sent, (now.begun-now.unsent)-(before.begun-before.unsent))
 	add(s.inFlight, now.begun-ended)
@@ -171,10 +172,10 @@ func (s *series) edge(dst []record.Point, window int64, before, now gauges, ende
 
 // consumed appends the usage of the generator's process between two edges, split
 // among the windows that it touches.
-func (s *series) consumed(dst []record.Point, span record.Span, width time.Duration, before, now usage) []record.Point {
-	split := func(series record.Series, amount time.Duration) {
-		record.Split(span, width, float64(amount), func(window int64, part float64) {
-			dst = append(dst, record.Point{Window: window, Series: series, Value: math.Max(0, part)})
+func (s *loadSeries) consumed(dst []series.Point, span timebase.Span, width time.Duration, before, now usage) []series.Point {
+	split := func(of series.Series, amount time.Duration) {
+		timebase.Split(span, width, float64(amount), func(window int64, part float64) {
+			dst = append(dst, series.Point{Window: window, Series: of, Value: math.Max(0, part)})
 		})
 	}
 	split(s.cpu, now.cpu-before.cpu)

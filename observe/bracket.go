@@ -6,7 +6,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go" // quantiles of any number of readings in bounded memory
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // maxError is the largest alignment error that is resolved; larger ones count as it.
@@ -30,7 +30,7 @@ type Bracket struct {
 // Read calls f between two readings of the clock and returns the instant that
 // f's figures belong to. f may run several times (see Limit); its last run
 // counts. When f fails, its error is returned and the reading not counted.
-func (b *Bracket) Read(clock record.Clock, f func() error) (at time.Duration, err error) {
+func (b *Bracket) Read(clock timebase.Clock, f func() error) (at time.Duration, err error) {
 	for try := 0; ; try++ {
 		before := clock.Now()
 		if err := f(); err != nil {
@@ -69,13 +69,13 @@ func (b *Bracket) Samples() int64 {
 }
 
 // Align returns the distribution of the error bounds, zero without readings.
-func (b *Bracket) Align() record.Align {
+func (b *Bracket) Align() timebase.Align {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.errors == nil {
-		return record.Align{}
+		return timebase.Align{}
 	}
-	return record.Align{
+	return timebase.Align{
 		P50: time.Duration(b.errors.ValueAtQuantile(50)),
 		P99: time.Duration(b.errors.ValueAtQuantile(99)),
 	}

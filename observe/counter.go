@@ -3,7 +3,7 @@ package observe
 import (
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // minCover is the share of a window that readings must cover for its amount to
@@ -15,7 +15,7 @@ const minCover = 0.9
 
 // Counter turns cumulative readings, taken at uneven instants, into the amount
 // of each window: the amount between two readings is split over the windows
-// between them (record.Split), and a window is delivered once, when a reading
+// between them (timebase.Split), and a window is delivered once, when a reading
 // at or past its end has come.
 //
 // The first reading only sets the base. A reading below the last one means that
@@ -26,7 +26,7 @@ const minCover = 0.9
 //
 // The zero Counter, with Width set, is ready. It is not safe for concurrent use.
 type Counter struct {
-	Width time.Duration // of a window; zero means record.DefaultWindow
+	Width time.Duration // of a window; zero means timebase.DefaultWindow
 
 	based  bool
 	at     time.Duration
@@ -43,7 +43,7 @@ type Counter struct {
 // one is ignored.
 func (c *Counter) Read(at time.Duration, value float64, deliver func(window int64, amount float64)) {
 	if c.Width <= 0 {
-		c.Width = record.DefaultWindow
+		c.Width = timebase.DefaultWindow
 	}
 	if c.based && at <= c.at {
 		return
@@ -53,17 +53,17 @@ func (c *Counter) Read(at time.Duration, value float64, deliver func(window int6
 		c.Break()
 	}
 	if c.based {
-		between := record.Span{From: c.at, To: at}
-		record.Split(between, c.Width, value-c.value, func(w int64, part float64) {
-			c.accrue(w, overlap(between, record.WindowSpan(w, c.Width)), part, deliver)
+		between := timebase.Span{From: c.at, To: at}
+		timebase.Split(between, c.Width, value-c.value, func(w int64, part float64) {
+			c.accrue(w, overlap(between, timebase.WindowSpan(w, c.Width)), part, deliver)
 		})
 		// Subtle: a reading exactly on an edge touches no part of the window
 		// it opens, so the one it closes is delivered here.
-		if w := record.Window(at, c.Width); w != c.window {
+		if w := timebase.Window(at, c.Width); w != c.window {
 			c.accrue(w, 0, 0, deliver)
 		}
 	} else {
-		c.window = record.Window(at, c.Width)
+		c.window = timebase.Window(at, c.Width)
 	}
 	c.based, c.at, c.value = true, at, value
 }
@@ -89,6 +89,6 @@ func (c *Counter) accrue(w int64, cover time.Duration, part float64, deliver fun
 	c.covered += cover
 }
 
-func overlap(a, b record.Span) time.Duration {
+func overlap(a, b timebase.Span) time.Duration {
 	return max(0, min(a.To, b.To)-max(a.From, b.From))
 }

@@ -4,7 +4,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Meter gathers the points of one source between two deliveries: it keeps one
@@ -13,11 +14,11 @@ import (
 //
 // The zero Meter, with Width set, is ready. It is not safe for concurrent use.
 type Meter struct {
-	Width time.Duration // of a window; zero means record.DefaultWindow
+	Width time.Duration // of a window; zero means timebase.DefaultWindow
 
 	units    map[string]string
 	counters map[key]*Counter
-	points   []record.Point
+	points   []series.Point
 }
 
 type key struct{ name, labels string }
@@ -44,7 +45,7 @@ func (m *Meter) Gauge(name, labels string, edge time.Duration, value float64) {
 	}
 	width := m.Width
 	if width <= 0 {
-		width = record.DefaultWindow
+		width = timebase.DefaultWindow
 	}
 	m.Put(name, labels, Ended(edge, width), value)
 }
@@ -66,7 +67,7 @@ func (m *Meter) Flush(sink Sink) error {
 	}
 	err := sink.Add(m.points...)
 	// A sink may keep the slice, so the next batch gets one of its own.
-	m.points = make([]record.Point, 0, len(m.points))
+	m.points = make([]series.Point, 0, len(m.points))
 	return err
 }
 
@@ -74,7 +75,7 @@ func (m *Meter) Flush(sink Sink) error {
 func (m *Meter) Put(name, labels string, window int64, value float64) {
 	unit, ok := m.units[name]
 	if !ok {
-		info, known := record.Known(name)
+		info, known := series.Known(name)
 		if !known {
 			panic("observe: series " + name + " is not in the catalogue")
 		}
@@ -83,9 +84,9 @@ func (m *Meter) Put(name, labels string, window int64, value float64) {
 		}
 		unit, m.units[name] = info.Unit, info.Unit
 	}
-	m.points = append(m.points, record.Point{
+	m.points = append(m.points, series.Point{
 		Window: window,
-		Series: record.Series{Name: name, Labels: labels, Unit: unit},
+		Series: series.Series{Name: name, Labels: labels, Unit: unit},
 		Value:  value,
 	})
 }

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
-type points []record.Point
+type points []series.Point
 
-func (p *points) Add(added ...record.Point) error { *p = append(*p, added...); return nil }
+func (p *points) Add(added ...series.Point) error { *p = append(*p, added...); return nil }
 func (*points) Profile(record.Profile) error      { return nil }
 func (*points) Trace(record.Trace) error          { return nil }
 
@@ -18,15 +19,15 @@ func TestMeter(t *testing.T) {
 	m := Meter{Width: 100 * ms}
 	var sink points
 	for edge := 100 * ms; edge <= 300*ms; edge += 100 * ms {
-		m.Count(record.DBCommits, "", edge, float64(edge/ms))
-		m.Gauge(record.DBBackends, "state=active", edge, 7)
-		m.Gauge(record.DBBlocked, "", edge, math.NaN())
+		m.Count(series.DBCommits, "", edge, float64(edge/ms))
+		m.Gauge(series.DBBackends, "state=active", edge, 7)
+		m.Gauge(series.DBBlocked, "", edge, math.NaN())
 		if err := m.Flush(&sink); err != nil {
 			t.Fatal(err)
 		}
 	}
-	backends := record.Series{Name: record.DBBackends, Labels: "state=active", Unit: "1"}
-	commits := record.Series{Name: record.DBCommits, Unit: "1"}
+	backends := series.Series{Name: series.DBBackends, Labels: "state=active", Unit: "1"}
+	commits := series.Series{Name: series.DBCommits, Unit: "1"}
 	want := points{
 		{Window: 0, Series: backends, Value: 7},
 		{Window: 1, Series: commits, Value: 100}, {Window: 1, Series: backends, Value: 7},
@@ -36,7 +37,7 @@ func TestMeter(t *testing.T) {
 		t.Errorf("points %v, want %v", sink, want)
 	}
 	m.Break()
-	m.Count(record.DBCommits, "", 500*ms, 1000)
+	m.Count(series.DBCommits, "", 500*ms, 1000)
 	sink = nil
 	if _ = m.Flush(&sink); sink != nil {
 		t.Errorf("points %v over a gap", sink)

@@ -5,13 +5,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Every calls f at each window edge of the clock until ctx is done, and then
 // returns nil; an error of f ends it and is returned. It is an Edges whose
 // unused count of missed edges.
-func Every(ctx context.Context, clock record.Clock, width time.Duration, f func(edge time.Duration) error) error {
+func Every(ctx context.Context, clock timebase.Clock, width time.Duration, f func(edge time.Duration) error) error {
 	return (&Edges{Clock: clock, Width: width}).Each(ctx, f)
 }
 
@@ -25,8 +25,8 @@ func Every(ctx context.Context, clock record.Clock, width time.Duration, f func(
 // CPU to spare. A reading is dated by its own bracket (Bracket), not
 // by the edge it was meant for.
 type Edges struct {
-	Clock record.Clock
-	Width time.Duration // zero means record.DefaultWindow
+	Clock timebase.Clock
+	Width time.Duration // zero means timebase.DefaultWindow
 
 	missed atomic.Int64
 }
@@ -40,7 +40,7 @@ func (e *Edges) Missed() int64 { return e.missed.Load() }
 func (e *Edges) Each(ctx context.Context, f func(edge time.Duration) error) error {
 	width := e.Width
 	if width <= 0 {
-		width = record.DefaultWindow
+		width = timebase.DefaultWindow
 	}
 	// One timer, set anew to an absolute edge each time: a ticker of the same
 	// period would keep whatever phase it was started with.
@@ -73,14 +73,14 @@ func (e *Edges) Each(ctx context.Context, f func(edge time.Duration) error) erro
 
 // Ended returns the window that ends at edge: the one whose gauges a reading
 // taken at that edge shows.
-func Ended(edge, width time.Duration) int64 { return record.Window(edge, width) - 1 }
+func Ended(edge, width time.Duration) int64 { return timebase.Window(edge, width) - 1 }
 
 // nextEdge returns the first edge after t.
 func nextEdge(t, width time.Duration) time.Duration {
-	return time.Duration(record.Window(t, width)+1) * width
+	return time.Duration(timebase.Window(t, width)+1) * width
 }
 
 // lastEdge returns the last edge at or before t.
 func lastEdge(t, width time.Duration) time.Duration {
-	return time.Duration(record.Window(t, width)) * width
+	return time.Duration(timebase.Window(t, width)) * width
 }

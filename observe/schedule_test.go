@@ -9,14 +9,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const ms = time.Millisecond
 
-func startClock(t *testing.T) record.Clock {
+func startClock(t *testing.T) timebase.Clock {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestCounterBreakLeavesAGap(t *testing.T) {
 
 func TestBracket(t *testing.T) {
 	var b Bracket
-	if b.Samples() != 0 || b.Align() != (record.Align{}) {
+	if b.Samples() != 0 || b.Align() != (timebase.Align{}) {
 		t.Error("the zero bracket tells of readings")
 	}
 	if at := b.Add(100*ms, 102*ms); at != 101*ms {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // A window is slow when its p99 is above slowFactor medians of the windows
@@ -24,19 +24,19 @@ const (
 type Slow struct {
 	// C carries the spans of slow windows. It holds one; others that come
 	// before that was read are dropped, so feeding never blocks.
-	C     <-chan record.Span
-	c     chan record.Span
+	C     <-chan timebase.Span
+	c     chan timebase.Span
 	width time.Duration
 	p99   []time.Duration // of the last windows that were not slow, a ring
 	next  int
 }
 
-// NewSlow returns one for windows of a width; zero means record.DefaultWindow.
+// NewSlow returns one for windows of a width; zero means timebase.DefaultWindow.
 func NewSlow(width time.Duration) *Slow {
 	if width <= 0 {
-		width = record.DefaultWindow
+		width = timebase.DefaultWindow
 	}
-	c := make(chan record.Span, 1)
+	c := make(chan timebase.Span, 1)
 	return &Slow{C: c, c: c, width: width}
 }
 
@@ -52,7 +52,7 @@ func (s *Slow) Window(window int64, p99 time.Duration) bool {
 		median := sorted[len(sorted)/2]
 		if p99 > slowFactor*median && p99-median >= slowLeast {
 			select {
-			case s.c <- record.WindowSpan(window, s.width):
+			case s.c <- timebase.WindowSpan(window, s.width):
 			default:
 			}
 			return true

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 func TestSlowWindows(t *testing.T) {
@@ -35,7 +35,7 @@ func TestSlowWindows(t *testing.T) {
 	if n := feed(3, 90*ms); n != 3 {
 		t.Errorf("%d of 3 windows of nine medians are slow", n)
 	}
-	if got, want := <-s.C, record.WindowSpan(first, 100*ms); got != want {
+	if got, want := <-s.C, timebase.WindowSpan(first, 100*ms); got != want {
 		t.Errorf("told of %v, want %v", got, want)
 	}
 	select {

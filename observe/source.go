@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Source watches one part of the world during a run.
@@ -36,11 +38,11 @@ type Description struct {
 
 // Subject is the target of a run's sources.
 type Subject struct {
-	Clock  record.Clock
+	Clock  timebase.Clock
 	Window time.Duration
 	// Steady is the planned steady span; sources that take snapshots place
 	// them in it. It is known before the load starts.
-	Steady record.Span
+	Steady timebase.Span
 	PID    int    // 0 when the target's process is not known or not local
 	Ring   string // path of the probe's shared memory; empty without probe
 	Socket string // path of the probe's control socket; empty without probe
@@ -55,7 +57,7 @@ type Subject struct {
 	Trace uint64
 	// Slow announces windows whose requests were slow, as they close; nil when
 	// there is no announcer. One source reads it.
-	Slow <-chan record.Span
+	Slow <-chan timebase.Span
 	// GCTrace returns the next line of the target's GODEBUG=gctrace=1 that was
 	// not returned yet, and when it came; false when there is none now. It is
 	// nil when the target was not asked to print them. One source calls it.
@@ -65,7 +67,7 @@ type Subject struct {
 // Sink takes the data of sources. Its methods may be called concurrently. An
 // error (a full disk) is sticky and the source may go on regardless.
 type Sink interface {
-	Add(points ...record.Point) error
+	Add(points ...series.Point) error
 	Profile(p record.Profile) error
 	Trace(t record.Trace) error
 }

@@ -16,8 +16,9 @@ func Unseen(proc string, pid int, err error) *Unsupported {
 		}
 	case pid <= 0:
 		return &Unsupported{
-			What:   "the target's process is not known",
-			Enable: "start it with --exec or --build, or name it with --pid, on the host that runs redline; only its user and root can see a socket's owner",
+			What: "the target's process is not known",
+			Enable: "start it with --exec or --build, or name it with --pid, on the host that runs redline; only its user " +
+				"and root can see a socket's owner",
 		}
 	}
 	return &Unsupported{

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,13 +11,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const testWidth = 100 * time.Millisecond
 
 func testRun(t testing.TB) Run {
 	t.Helper()
-	clock, err := StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,36 +47,36 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// windows is the span of windows [from, to).
-func windows(from, to int64) Span {
-	return Span{From: WindowSpan(from, testWidth).From, To: WindowSpan(to, testWidth).From}
+// spanOf is the span of windows [from, to).
+func spanOf(from, to int64) timebase.Span {
+	return timebase.Span{From: timebase.WindowSpan(from, testWidth).From, To: timebase.WindowSpan(to, testWidth).From}
 }
 
 // fillBundle writes a little of everything.
 func fillBundle(t testing.TB, w *Writer) {
 	t.Helper()
-	requests := Series{Name: LoadRequests, Unit: "1"}
-	p50 := Series{Name: LoadLatency, Labels: Labels("q", "p50"), Unit: "ns"}
-	p99 := Series{Name: LoadLatency, Labels: Labels("q", "p99"), Unit: "ns"}
+	requests := series.Series{Name: series.LoadRequests, Unit: "1"}
+	p50 := series.Series{Name: series.LoadLatency, Labels: series.Labels("q", "p50"), Unit: "ns"}
+	p99 := series.Series{Name: series.LoadLatency, Labels: series.Labels("q", "p99"), Unit: "ns"}
 	for i := range int64(20) {
-		must(t, w.Add(Point{i, requests, float64(i)}, Point{i, p50, 1e6}))
+		must(t, w.Add(series.Point{Window: i, Series: requests, Value: float64(i)}, series.Point{Window: i, Series: p50, Value: 1e6}))
 		if i%2 == 0 {
-			must(t, w.Add(Point{i, p99, 5e6}))
+			must(t, w.Add(series.Point{Window: i, Series: p99, Value: 5e6}))
 		}
-		h := NewHistogram()
+		h := histogram.New()
 		must(t, h.RecordValue(1e6+i))
 		must(t, h.RecordValue(2e6))
-		must(t, w.Histogram("query", Latency, WindowSpan(i, testWidth), h))
-		must(t, w.Histogram("order", Latency, WindowSpan(i, testWidth), h))
-		must(t, w.Histogram("order", Service, WindowSpan(i, testWidth), h))
+		must(t, w.Histogram("query", histogram.Latency, timebase.WindowSpan(i, testWidth), h))
+		must(t, w.Histogram("order", histogram.Latency, timebase.WindowSpan(i, testWidth), h))
+		must(t, w.Histogram("order", histogram.Service, timebase.WindowSpan(i, testWidth), h))
 	}
-	must(t, w.Add(Point{3, requests, 100}, Point{-1, requests, 1}))
+	must(t, w.Add(series.Point{Window: 3, Series: requests, Value: 100}, series.Point{Window: -1, Series: requests, Value: 1}))
 	must(t, w.Slow(SlowRequest{Intended: 1, Done: 10, Request: "query", ID: 1}, SlowRequest{Intended: 1, Done: 100, Request: "order", ID: 2}))
-	must(t, w.Profile(Profile{Type: "cpu", Span: Span{123456789, 1123456789}, Data: []byte("cpu data")}))
-	must(t, w.Profile(Profile{Type: "heap", Span: Span{5, 5}, Data: []byte("heap data")}))
-	must(t, w.Trace(Trace{Span: Span{-7, 1e9}, Data: []byte("trace data")}))
-	must(t, w.Update(func(r *Run) { r.Steady = windows(5, 20); r.State = "nonsense" }))
-	must(t, WriteJSON(w.Dir(), SummaryFile, Summary{Schema: SummarySchema}))
+	must(t, w.Profile(Profile{Type: "cpu", Span: timebase.Span{From: 123456789, To: 1123456789}, Data: []byte("cpu data")}))
+	must(t, w.Profile(Profile{Type: "heap", Span: timebase.Span{From: 5, To: 5}, Data: []byte("heap data")}))
+	must(t, w.Trace(Trace{Span: timebase.Span{From: -7, To: 1e9}, Data: []byte("trace data")}))
+	must(t, w.Update(func(r *Run) { r.Steady = spanOf(5, 20); r.State = "nonsense" }))
+	must(t, disk.WriteJSON(w.Dir(), SummaryFile, Summary{Schema: SummarySchema}))
 }
 
 func checkBundle(t *testing.T, r *Record) {
@@ -79,35 +84,35 @@ func checkBundle(t *testing.T, r *Record) {
 	if from, to := r.Windows(); from != -1 || to != 20 {
 		t.Errorf("windows [%d, %d), want [-1, 20)", from, to)
 	}
-	if got := r.Series(LoadRequests, "", windows(2, 5)).Values; !reflect.DeepEqual(got, []float64{2, 103, 4}) {
+	if got := r.Series(series.LoadRequests, "", spanOf(2, 5)).Values; !reflect.DeepEqual(got, []float64{2, 103, 4}) {
 		t.Errorf("requests of windows 2 to 4: %v", got)
 	}
-	p99 := r.Series(LoadLatency, "q=p99", windows(18, 22)).Values
+	p99 := r.Series(series.LoadLatency, "q=p99", spanOf(18, 22)).Values
 	if len(p99) != 4 || p99[0] != 5e6 || !math.IsNaN(p99[1]) || !math.IsNaN(p99[3]) {
 		t.Errorf("p99 of windows 18 to 21: %v", p99)
 	}
-	if got := r.Series("no.such", "", windows(0, 5)).Values; got != nil {
+	if got := r.Series("no.such", "", spanOf(0, 5)).Values; got != nil {
 		t.Errorf("an absent series gives %v", got)
 	}
-	if got := r.Labels(LoadLatency); !reflect.DeepEqual(got, []string{"q=p50", "q=p99"}) {
+	if got := r.Labels(series.LoadLatency); !reflect.DeepEqual(got, []string{"q=p50", "q=p99"}) {
 		t.Errorf("labels %q", got)
 	}
 	if got := r.Names(); len(got) != 3 || got[2].Unit != "1" {
 		t.Errorf("names %v", got)
 	}
 	for step, want := range map[string]int64{"": 20, "query": 10, "none": 0} {
-		h, err := r.Histogram(step, Latency, windows(5, 10))
+		h, err := r.Histogram(step, histogram.Latency, spanOf(5, 10))
 		must(t, err)
 		if h.TotalCount() != want {
 			t.Errorf("step %q has %d values, want %d", step, h.TotalCount(), want)
 		}
 	}
-	var spans []Span
-	must(t, r.Intervals(Service, func(step string, s Span, _ *Counts) bool {
+	var spans []timebase.Span
+	must(t, r.Intervals(histogram.Service, func(step string, s timebase.Span, _ *histogram.Counts) bool {
 		spans = append(spans, s)
 		return step == "order" && len(spans) < 3
 	}))
-	if !reflect.DeepEqual(spans, []Span{windows(0, 1), windows(1, 2), windows(2, 3)}) {
+	if !reflect.DeepEqual(spans, []timebase.Span{spanOf(0, 1), spanOf(1, 2), spanOf(2, 3)}) {
 		t.Errorf("intervals %v", spans)
 	}
 	slow, err := r.SlowRequests()
@@ -116,14 +121,14 @@ func checkBundle(t *testing.T, r *Record) {
 		t.Errorf("slow requests %v", slow)
 	}
 	cpu := r.Profiles("cpu")
-	if len(cpu) != 1 || cpu[0].Span != (Span{123456789, 1123456789}) || len(r.Profiles("")) != 2 {
+	if len(cpu) != 1 || cpu[0].Span != (timebase.Span{From: 123456789, To: 1123456789}) || len(r.Profiles("")) != 2 {
 		t.Fatalf("profiles %v", r.Profiles(""))
 	}
 	if data, err := r.ReadProfile(cpu[0]); err != nil || string(data) != "cpu data" {
 		t.Errorf("profile %q, %v", data, err)
 	}
 	traces := r.Traces()
-	if len(traces) != 1 || traces[0].Span != (Span{-7, 1e9}) {
+	if len(traces) != 1 || traces[0].Span != (timebase.Span{From: -7, To: 1e9}) {
 		t.Fatalf("traces %v", traces)
 	}
 	if data, err := r.ReadTrace(traces[0]); err != nil || string(data) != "trace data" {
@@ -131,10 +136,10 @@ func checkBundle(t *testing.T, r *Record) {
 	}
 	var s Summary
 	must(t, r.ReadJSON(SummaryFile, &s))
-	if err := r.ReadJSON(AnatomyFile, &s); !errors.Is(err, fs.ErrNotExist) {
+	if err := r.ReadJSON(breakdown.File, &s); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an absent file gives %v", err)
 	}
-	if r.Run.Steady != windows(5, 20) || r.Run.Schema != RunSchema || r.Run.ID != "bundle" {
+	if r.Run.Steady != spanOf(5, 20) || r.Run.Schema != RunSchema || r.Run.ID != "bundle" {
 		t.Errorf("run %+v", r.Run)
 	}
 }
@@ -156,7 +161,7 @@ func TestCompleteBundle(t *testing.T) {
 	if len(leftovers) > 0 {
 		t.Errorf("temporary files stay: %v", leftovers)
 	}
-	if err := w.Add(Point{}); !errors.Is(err, ErrClosed) {
+	if err := w.Add(series.Point{}); !errors.Is(err, ErrClosed) {
 		t.Errorf("add after close: %v", err)
 	}
 }
@@ -182,15 +187,16 @@ func TestKilledBundle(t *testing.T) {
 // length: each must open, with no point that was not written.
 func TestTornAtAnyByte(t *testing.T) {
 	w := create(t)
-	s := Series{Name: "a", Labels: "x=y", Unit: "1"}
+	s := series.Series{Name: "a", Labels: "x=y", Unit: "1"}
 	for i := range int64(4) {
-		must(t, w.Add(Point{i, s, 7}, Point{i, Series{Name: fmt.Sprint("s", i), Unit: "1"}, 7}))
+		must(t, w.Add(series.Point{Window: i, Series: s, Value: 7},
+			series.Point{Window: i, Series: series.Series{Name: fmt.Sprint("s", i), Unit: "1"}, Value: 7}))
 		must(t, func() error { w.onTimer(); return w.failed }())
 	}
-	h := NewHistogram()
+	h := histogram.New()
 	must(t, h.RecordValue(1000))
-	must(t, w.Histogram("q", Latency, windows(0, 1), h))
-	must(t, w.Histogram("q", Latency, windows(1, 2), h))
+	must(t, w.Histogram("q", histogram.Latency, spanOf(0, 1), h))
+	must(t, w.Histogram("q", histogram.Latency, spanOf(1, 2), h))
 	must(t, w.Slow(SlowRequest{ID: 1}, SlowRequest{ID: 2}))
 	dir := filepath.Join(t.TempDir(), "copy")
 	must(t, os.CopyFS(dir, os.DirFS(w.Dir())))
@@ -205,13 +211,13 @@ func TestTornAtAnyByte(t *testing.T) {
 				t.Fatalf("%s cut at %d: %v", file, n, err)
 			}
 			for _, name := range r.Names() {
-				for _, v := range r.Series(name.Name, name.Labels, windows(0, 4)).Values {
+				for _, v := range r.Series(name.Name, name.Labels, spanOf(0, 4)).Values {
 					if v == v && v != 7 {
 						t.Fatalf("%s cut at %d: %s holds %v", file, n, name.Name, v)
 					}
 				}
 			}
-			if _, err := r.Histogram("", Latency, windows(0, 4)); err != nil {
+			if _, err := r.Histogram("", histogram.Latency, spanOf(0, 4)); err != nil {
 				t.Fatalf("%s cut at %d: %v", file, n, err)
 			}
 			if _, err := r.SlowRequests(); err != nil {
@@ -234,27 +240,4 @@ func TestCreateRefuses(t *testing.T) {
 	if _, err := Create(filepath.Join(dir, "z"), Run{}); err == nil || !strings.Contains(err.Error(), "window") {
 		t.Errorf("no window: %v", err)
 	}
-}
-
-func TestParquetLarge(t *testing.T) {
-	in := newTable()
-	for s := range 300 {
-		i, err := in.define(Series{Name: fmt.Sprintf("series.%d", s/3), Labels: fmt.Sprintf("l=%d", s%3), Unit: "ns"})
-		must(t, err)
-		for w := range int64(600) {
-			if (w+int64(s))%7 != 0 {
-				must(t, in.add(i, w-10, float64(w)*math.Pi))
-			}
-		}
-	}
-	var b bytes.Buffer
-	must(t, encodeParquet(&b, in, testWidth))
-	out := newTable()
-	must(t, readParquet(bytes.NewReader(b.Bytes()), int64(b.Len()), out, testWidth))
-	out.finish()
-	a, z := in.sorted(), out.sorted()
-	if !reflect.DeepEqual(a, z) {
-		t.Errorf("%d columns and %d points came back as %d and %d", len(a), in.points, len(z), out.points)
-	}
-	t.Logf("%d points in %d bytes", in.points, b.Len())
 }

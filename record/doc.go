@@ -2,10 +2,14 @@
 // leaves behind and that every later stage (anatomy, diagnosis, verdicts,
 // reports) reads instead of the world.
 //
-// It defines the clock, the windows, the catalogue of series, and the schema of
-// every file in the bundle, and it reads and writes them. It refuses to
-// interpret: no threshold, percentile choice or cause lives here, and it imports
-// no other package of redline, so that a bundle can be opened anywhere.
+// A Writer writes it while the run goes on, and Open reads it as a Record. The parts
+// have packages of their own below: timebase the clock; series, windows and histogram
+// the figures over time; profiles, stacks and code what was on the CPU; breakdown,
+// operation, database and findings the schemas of the JSON files; disk how files are
+// written.
+//
+// It refuses to interpret: no threshold, percentile choice or cause lives here, and it
+// imports no room but redact, so that a bundle can be opened anywhere.
 //
 // Layout of a bundle:
 //

@@ -3,6 +3,8 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,6 +12,28 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/timebase"
+)
+
+// Bounds on a bundle's files. Writers keep to them, and a bundle from
+// elsewhere that does not is refused with an error that names the file, because
+// it would otherwise choose how much memory its reader takes.
+const (
+	MaxRunJSON = 8 << 20   // bytes of run.json
+	MaxJSON    = 64 << 20  // bytes of each other JSON file
+	MaxJournal = 1 << 30   // bytes of windows.journal
+	MaxParquet = 512 << 20 // bytes of windows.parquet
+	MaxHlog    = 1 << 30   // bytes of latency.hlog
+	MaxSlow    = 64 << 20  // bytes of slow.jsonl
+	MaxSpans   = 64 << 20  // bytes of spans.jsonl
+	MaxProfile = 64 << 20  // bytes of one profile
+	MaxTrace   = 256 << 20 // bytes of one execution trace
+	MaxFiles   = 100_000   // profiles, and traces, of one bundle
+
+	// MaxWindowWidth bounds Run.Window.
+	MaxWindowWidth = time.Hour
 )
 
 // Profiles and traces are files of their own, named by type and window range
@@ -34,23 +58,24 @@ var (
 )
 
 // spanName returns the file name of a profile or trace.
-func spanName(typ string, s Span, width time.Duration, ext string) string {
+func spanName(typ string, s timebase.Span, width time.Duration, ext string) string {
 	last := max(s.From, s.To-1)
-	return fmt.Sprintf("%s-w%d-w%d_%d-%d.%s", typ, Window(s.From, width), Window(last, width), int64(s.From), int64(s.To), ext)
+	return fmt.Sprintf("%s-w%d-w%d_%d-%d.%s", typ, timebase.Window(s.From, width), timebase.Window(last, width),
+		int64(s.From), int64(s.To), ext)
 }
 
 // parseSpanName is its inverse.
-func parseSpanName(name string) (typ, ext string, s Span, ok bool) {
+func parseSpanName(name string) (typ, ext string, s timebase.Span, ok bool) {
 	m := fileName.FindStringSubmatch(name)
 	if m == nil {
-		return "", "", Span{}, false
+		return "", "", timebase.Span{}, false
 	}
 	from, err1 := strconv.ParseInt(m[2], 10, 64)
 	to, err2 := strconv.ParseInt(m[3], 10, 64)
 	if err1 != nil || err2 != nil || to < from {
-		return "", "", Span{}, false
+		return "", "", timebase.Span{}, false
 	}
-	return m[1], m[4], Span{From: time.Duration(from), To: time.Duration(to)}, true
+	return m[1], m[4], timebase.Span{From: time.Duration(from), To: time.Duration(to)}, true
 }
 
 // Profile stores one pprof file. Type and span together must be new.
@@ -75,7 +100,7 @@ func (w *Writer) Trace(t Trace) error {
 	return w.store(tracesDir, typ, "trace", t.Span, t.Data, MaxTrace, w.hide.Trace)
 }
 
-func (w *Writer) store(dir, typ, ext string, s Span, data []byte, bound int, hide func([]byte) []byte) error {
+func (w *Writer) store(dir, typ, ext string, s timebase.Span, data []byte, bound int, hide func([]byte) []byte) error {
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
@@ -101,7 +126,7 @@ func (w *Writer) store(dir, typ, ext string, s Span, data []byte, bound int, hid
 	case len(data) > bound:
 		err = fmt.Errorf("%d bytes, at most %d are allowed", len(data), bound)
 	default:
-		if err = writeAtomic(w.dir, name, hide(data)); err == nil {
+		if err = disk.Write(w.dir, name, hide(data)); err == nil {
 			return nil
 		}
 		w.mu.Lock()
@@ -115,7 +140,7 @@ func (w *Writer) store(dir, typ, ext string, s Span, data []byte, bound int, hid
 // stored is a profile or trace of an opened bundle.
 type stored struct {
 	typ string
-	Span
+	timebase.Span
 	path string // in the bundle
 }
 
@@ -127,7 +152,7 @@ func listStored(dir, sub, ext string) ([]stored, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", filepath.Join(dir, sub), withoutPath(err))
+		return nil, fmt.Errorf("open %s: %w", filepath.Join(dir, sub), disk.WithoutPath(err))
 	}
 	defer f.Close()
 	names, err := f.Readdirnames(MaxFiles + 1)
@@ -147,4 +172,107 @@ func listStored(dir, sub, ext string) ([]stored, error) {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.path, b.path))
 	})
 	return all, nil
+}
+
+// Profiles lists the stored profiles of a type, without data, in time order.
+// Type "" lists all.
+func (r *Record) Profiles(typ string) []Profile {
+	var list []Profile
+	for _, s := range r.profiles {
+		if typ == "" || s.typ == typ {
+			list = append(list, Profile{Type: s.typ, Span: s.Span})
+		}
+	}
+	return list
+}
+
+// ReadProfile returns the bytes of a listed profile.
+func (r *Record) ReadProfile(p Profile) ([]byte, error) {
+	for _, s := range r.profiles {
+		if s.typ == p.Type && s.Span == p.Span {
+			return disk.Read(r.Dir, s.path, MaxProfile)
+		}
+	}
+	return nil, fmt.Errorf("read profile: %s holds no %s profile of %v to %v: %w", r.Dir, p.Type, p.Span.From, p.Span.To, fs.ErrNotExist)
+}
+
+// Traces lists the stored execution traces, without data.
+func (r *Record) Traces() []Trace {
+	var list []Trace
+	for _, s := range r.traces {
+		list = append(list, Trace{Span: s.Span, Slow: s.typ == slowType})
+	}
+	return list
+}
+
+// ReadTrace returns the bytes of a listed trace.
+func (r *Record) ReadTrace(t Trace) ([]byte, error) {
+	s, err := r.storedTrace(t)
+	if err != nil {
+		return nil, err
+	}
+	return disk.Read(r.Dir, s.path, MaxTrace)
+}
+
+func (r *Record) storedTrace(t Trace) (stored, error) {
+	for _, s := range r.traces {
+		if s.Span == t.Span && (s.typ == slowType) == t.Slow {
+			return s, nil
+		}
+	}
+	return stored{}, fmt.Errorf("read trace: %s holds none of %v to %v: %w", r.Dir, t.Span.From, t.Span.To, fs.ErrNotExist)
+}
+
+// OpenTrace opens a listed trace to be read as it goes, and returns its size in
+// bytes. The file is as the bundle holds it; its readers bound their own input.
+func (r *Record) OpenTrace(t Trace) (io.ReadCloser, int64, error) {
+	s, err := r.storedTrace(t)
+	if err != nil {
+		return nil, 0, err
+	}
+	f, size, err := disk.Open(r.Dir, s.path, MaxTrace)
+	if err != nil {
+		return nil, 0, err
+	}
+	return f, size, nil
+}
+
+// Spread returns which of n files of the given sizes to read when not all of them
+// fit within budget bytes: as many as fit, evenly spread over the list, the first
+// and the last among them where two fit. All of them when they do.
+func Spread(n int, size func(i int) int64, budget int64, most int) []int {
+	for k := min(n, most); k > 0; k = min(k-1, k*7/8) {
+		picked, sum := make([]int, 0, k), int64(0)
+		for i := range k {
+			at := i
+			if k < n {
+				at = (n - 1) / 2
+				if k > 1 {
+					at = i * (n - 1) / (k - 1)
+				}
+			}
+			picked = append(picked, at)
+			sum += size(at)
+		}
+		if sum <= budget {
+			return picked
+		}
+	}
+	return nil
+}
+
+// ProfileSize returns the size of a listed profile in bytes, 0 when it cannot be
+// opened; ReadProfile then says why.
+func (r *Record) ProfileSize(p Profile) int64 {
+	for _, s := range r.profiles {
+		if s.typ == p.Type && s.Span == p.Span {
+			f, size, err := disk.Open(r.Dir, s.path, MaxProfile)
+			if err != nil {
+				return 0
+			}
+			_ = f.Close() // nothing was written
+			return size
+		}
+	}
+	return 0
 }

@@ -1,12 +1,14 @@
 package record
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/histogram"
 )
 
 // finished returns the directory of a complete bundle.
@@ -74,7 +76,7 @@ func TestReadRefuses(t *testing.T) {
 	if err := r.ReadJSON("../../etc/passwd", &v); err == nil {
 		t.Error("a file outside of the bundle was read")
 	}
-	if err := WriteJSON(dir, "../x.json", 1); err == nil {
+	if err := disk.WriteJSON(dir, "../x.json", 1); err == nil {
 		t.Error("a file outside of the bundle was written")
 	}
 	// A line in the middle that is none.
@@ -82,58 +84,13 @@ func TestReadRefuses(t *testing.T) {
 	data, err := os.ReadFile(path)
 	must(t, err)
 	must(t, os.WriteFile(path, append(data, "Tag=x.latency,1,2\nnext\n"...), 0o644))
-	if _, err := r.Histogram("", Latency, windows(0, 1)); err == nil || !strings.Contains(err.Error(), hlogFile) {
+	if _, err := r.Histogram("", histogram.Latency, spanOf(0, 1)); err == nil || !strings.Contains(err.Error(), hlogFile) {
 		t.Errorf("a bad line: %v", err)
 	}
 }
 
-// TestFlippedBytes spoils one bit of every third byte of the Parquet file: an error or
-// other values, but no panic.
-func TestFlippedBytes(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(finished(t), parquetFile))
-	must(t, err)
-	for i := 0; i < len(data); i += 3 { // coprime to 8, so every bit has its turn
-		mask := byte(1) << (i % 8)
-		data[i] ^= mask
-		readParquet(bytes.NewReader(data), int64(len(data)), newTable(), testWidth)
-		data[i] ^= mask
-	}
-}
-
-func FuzzReadParquet(f *testing.F) {
-	t := newTable()
-	for i := range int64(300) {
-		s, _ := t.define(Series{Name: string(rune('a' + i%3)), Unit: "1"})
-		t.add(s, i/3, float64(i))
-	}
-	var b bytes.Buffer
-	must(f, encodeParquet(&b, t, testWidth))
-	f.Add(b.Bytes())
-	f.Fuzz(func(t *testing.T, data []byte) {
-		readParquet(bytes.NewReader(data), int64(len(data)), newTable(), testWidth)
-	})
-}
-
-func FuzzReadJournal(f *testing.F) {
-	e := newEncoder()
-	for i := range int64(5) {
-		must(f, e.add(Point{i, Series{Name: "a", Labels: "b=c", Unit: "ns"}, 1}))
-	}
-	f.Add(append([]byte(journalMagic), e.seal()...))
-	f.Add([]byte(journalMagic))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		table := newTable()
-		if _, err := readJournal(bytes.NewReader(data), table); err == nil {
-			table.finish()
-			table.span()
-		}
-		// Frames behind the checksum, which a fuzzer does not get past.
-		decodeFrame(data, nil, newTable(), 1)
-	})
-}
-
 func FuzzParseRun(f *testing.F) {
-	data, err := os.ReadFile(filepath.Join(finished(f), runFile))
+	data, err := os.ReadFile(filepath.Join(finished(f), disk.RunFile))
 	must(f, err)
 	f.Add(data)
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/redline-go/redline/record/database"
 )
 
 // TestCountsAreBounded: a file within its bound of bytes may still hold more values
@@ -18,21 +20,14 @@ func TestCountsAreBounded(t *testing.T) {
 		data []byte
 		read func() error
 	}{
-		StatementsFile: {append(append([]byte(`{"statements":[`), bytes.Repeat([]byte(`{},`), 600_000)...), "{}]}"...), func() error { return r.ReadJSON(StatementsFile, &Statements{}) }},
-		slowFile:       {bytes.Repeat([]byte("{}\n"), 300_000), func() error { _, err := r.SlowRequests(); return err }},
-		spansFile:      {bytes.Repeat([]byte("{}\n"), 300_000), func() error { _, err := r.Spans(); return err }},
+		database.File: {append(append([]byte(`{"statements":[`), bytes.Repeat([]byte(`{},`), 600_000)...), "{}]}"...),
+			func() error { return r.ReadJSON(database.File, &database.Statements{}) }},
+		slowFile:  {bytes.Repeat([]byte("{}\n"), 300_000), func() error { _, err := r.SlowRequests(); return err }},
+		spansFile: {bytes.Repeat([]byte("{}\n"), 300_000), func() error { _, err := r.Spans(); return err }},
 	} {
 		must(t, os.WriteFile(filepath.Join(dir, file), c.data, 0o644))
 		if err := c.read(); err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "more than") {
 			t.Errorf("%s: %v", file, err)
-		}
-	}
-}
-
-func TestJSONValues(t *testing.T) {
-	for text, want := range map[string]int{`{}`: 2, `[1,2,3]`: 4, `{"a":"[,:{\"","b":[{}]}`: 7, ``: 1, `"\\`: 1} {
-		if got := jsonValues([]byte(text)); got != want {
-			t.Errorf("%s: %d values, want %d", text, got, want)
 		}
 	}
 }

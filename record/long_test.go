@@ -9,30 +9,36 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/record/windows"
 )
 
 // Series of a long run, one for each way of joining.
 var (
-	longAmount = Series{Name: LoadRequests, Unit: "1"}
-	longRare   = Series{Name: LoadErrors, Labels: "kind=timeout", Unit: "1"}
-	longGauge  = Series{Name: LoadInFlight, Unit: "1"}
-	longMedian = Series{Name: LoadLatency, Labels: "q=p50", Unit: "ns"}
-	longTail   = Series{Name: LoadLatency, Labels: "q=p99", Unit: "ns"}
-	longMost   = Series{Name: SocketsAcceptQueue, Labels: "listen=:80", Unit: "1"}
-	longTotal  = Series{Name: "/gc/heap/allocs:bytes", Unit: "bytes"}
+	longAmount = series.Series{Name: series.LoadRequests, Unit: "1"}
+	longRare   = series.Series{Name: series.LoadErrors, Labels: "kind=timeout", Unit: "1"}
+	longGauge  = series.Series{Name: series.LoadInFlight, Unit: "1"}
+	longMedian = series.Series{Name: series.LoadLatency, Labels: "q=p50", Unit: "ns"}
+	longTail   = series.Series{Name: series.LoadLatency, Labels: "q=p99", Unit: "ns"}
+	longMost   = series.Series{Name: series.SocketsAcceptQueue, Labels: "listen=:80", Unit: "1"}
+	longTotal  = series.Series{Name: "/gc/heap/allocs:bytes", Unit: "bytes"}
 )
 
 // rare says whether a window holds the series that most do not.
 func rare(w int64) bool { return w%37 == 5 }
 
 // longWindow is what a window of the run holds.
-func longWindow(w int64) []Point {
-	points := []Point{
-		{w, longAmount, float64(100 + w%7)}, {w, longGauge, float64(w)}, {w, longMedian, 1e6}, {w, longTail, float64(2e6 + w%100)},
-		{w, longMost, float64(w % 100)}, {w, longTotal, 4096},
+func longWindow(w int64) []series.Point {
+	points := []series.Point{
+		{Window: w, Series: longAmount, Value: float64(100 + w%7)}, {Window: w, Series: longGauge, Value: float64(w)},
+		{Window: w, Series: longMedian, Value: 1e6}, {Window: w, Series: longTail, Value: float64(2e6 + w%100)},
+		{Window: w, Series: longMost, Value: float64(w % 100)}, {Window: w, Series: longTotal, Value: 4096},
 	}
 	if rare(w) {
-		points = append(points, Point{w, longRare, 3})
+		points = append(points, series.Point{Window: w, Series: longRare, Value: 3})
 	}
 	return points
 }
@@ -45,23 +51,23 @@ const logged = 5
 // counter in two parts, as sources deliver them.
 func writeLong(t testing.TB, w *Writer, from, to int64) {
 	t.Helper()
-	var c Counts
+	var c histogram.Counts
 	for i := from; i < to; i++ {
 		points := longWindow(i)
 		points[0].Value -= 40
 		must(t, w.Add(points...))
 		if late := i - 25; late >= 0 { // 2.5 s
-			must(t, w.Add(Point{late, longAmount, 40}))
+			must(t, w.Add(series.Point{Window: late, Series: longAmount, Value: 40}))
 		}
 		if i%logged == 0 {
 			c.Reset()
 			c.Add(1e6 + i)
-			must(t, w.Counts("q", Latency, WindowSpan(i, testWidth), &c))
-			must(t, w.Counts("other", Service, WindowSpan(i, testWidth), &c))
+			must(t, w.Counts("q", histogram.Latency, timebase.WindowSpan(i, testWidth), &c))
+			must(t, w.Counts("other", histogram.Service, timebase.WindowSpan(i, testWidth), &c))
 		}
 	}
 	for i := to - 25; i < to; i++ {
-		must(t, w.Add(Point{i, longAmount, 40}))
+		must(t, w.Add(series.Point{Window: i, Series: longAmount, Value: 40}))
 	}
 }
 
@@ -76,17 +82,17 @@ func expectLong(t *testing.T, r *Record, from, to int64) {
 			errors, seldom = errors+3, seldom+1
 		}
 	}
-	line := r.Series(LoadRequests, "", windows(from, to))
+	line := r.Series(series.LoadRequests, "", spanOf(from, to))
 	if sum, present := line.Sum(); sum != amount || present != int(to-from) {
 		t.Errorf("requests %v in %d windows, want %v in %d", sum, present, amount, to-from)
 	}
-	if sum, present := r.Series(LoadErrors, longRare.Labels, windows(from, to)).Sum(); sum != errors || present != seldom {
+	if sum, present := r.Series(series.LoadErrors, longRare.Labels, spanOf(from, to)).Sum(); sum != errors || present != seldom {
 		t.Errorf("errors %v in %d windows, want %v in %d", sum, present, errors, seldom)
 	}
-	if sum, present := r.Series(longTotal.Name, "", windows(from, to)).Sum(); sum != 4096*float64(to-from) || present != int(to-from) {
+	if sum, present := r.Series(longTotal.Name, "", spanOf(from, to)).Sum(); sum != 4096*float64(to-from) || present != int(to-from) {
 		t.Errorf("allocated %v in %d windows", sum, present)
 	}
-	h, err := r.Histogram("q", Latency, windows(from, to))
+	h, err := r.Histogram("q", histogram.Latency, spanOf(from, to))
 	must(t, err)
 	if want := (to+logged-1)/logged - (from+logged-1)/logged; h.TotalCount() != want {
 		t.Errorf("%d requests in the latency log, want %d", h.TotalCount(), want)
@@ -101,7 +107,7 @@ func TestLongRun(t *testing.T) {
 	t.Parallel() // most of it waits for the disk
 	const length = 90 * minute
 	w := create(t)
-	steady := windows(43, length-10) // begins within joined windows
+	steady := spanOf(43, length-10) // begins within joined windows
 	w.Pin(steady.From)
 	writeLong(t, w, 0, length)
 	must(t, w.Update(func(r *Run) { r.Steady = steady }))
@@ -117,15 +123,16 @@ func TestLongRun(t *testing.T) {
 	if from, to := r.Windows(); from != 0 || to != length {
 		t.Errorf("windows [%d, %d)", from, to)
 	}
-	want := []Resolution{{windows(minute, 30*minute), 10 * time.Second}, {windows(30*minute, 75*minute), time.Second}}
+	want := []windows.Resolution{{Span: spanOf(minute, 30*minute), Width: 10 * time.Second},
+		{Span: spanOf(30*minute, 75*minute), Width: time.Second}}
 	if got := r.Thinned(); fmt.Sprint(got) != fmt.Sprint(want) || fmt.Sprint(r.Run.Resolution) != fmt.Sprint(want) {
 		t.Errorf("resolutions %v in the windows, %v in run.json, want %v", got, r.Run.Resolution, want)
 	}
 	if text := r.ThinnedText(); !strings.Contains(text, "0:01:00 to 0:30:00 is kept at a resolution of 10s") {
 		t.Errorf("text %q", text)
 	}
-	if r.windows.points > 90_000 {
-		t.Errorf("%d values are left", r.windows.points)
+	if r.windows.Size() > 90_000 {
+		t.Errorf("%d values are left", r.windows.Size())
 	}
 	checkRules(t, r)
 }
@@ -136,22 +143,23 @@ func checkRules(t *testing.T, r *Record) {
 	for _, c := range []struct {
 		first, factor int64
 	}{{7200, 100}, {40 * minute, 10}, {80 * minute, 1}} {
-		s := windows(c.first, c.first+c.factor)
+		s := spanOf(c.first, c.first+c.factor)
 		last := c.first + c.factor - 1
 		for _, of := range []struct {
-			series Series
+			series series.Series
 			want   float64
 		}{
-			{longGauge, float64(last)}, {longMedian, 1e6}, {longTail, 2e6 + float64(last%100)}, {longMost, float64(last % 100)}, {longTotal, 4096 * float64(c.factor)},
+			{longGauge, float64(last)}, {longMedian, 1e6}, {longTail, 2e6 + float64(last%100)},
+			{longMost, float64(last % 100)}, {longTotal, 4096 * float64(c.factor)},
 		} {
 			l := r.Series(of.series.Name, of.series.Labels, s)
 			if len(l.Values) != 1 || l.Values[0] != of.want || l.Width != time.Duration(c.factor)*testWidth || l.From != s.From {
-				t.Errorf("%s of window %d: %v of %v from %v, want %v", seriesText(of.series), c.first, l.Values, l.Width, l.From, of.want)
+				t.Errorf("%s of window %d: %v of %v from %v, want %v", of.series.Name, c.first, l.Values, l.Width, l.From, of.want)
 			}
 		}
 	}
 	// A line over several resolutions is even, at the coarsest.
-	l := r.Series(LoadRequests, "", windows(20*minute, 85*minute))
+	l := r.Series(series.LoadRequests, "", spanOf(20*minute, 85*minute))
 	if l.Width != 10*time.Second || len(l.Values) != 65*6 {
 		t.Fatalf("%d values of %v", len(l.Values), l.Width)
 	}
@@ -161,7 +169,7 @@ func checkRules(t *testing.T, r *Record) {
 		}
 	}
 	// Within one wide window there is that one.
-	if l := r.Series(LoadRequests, "", windows(7203, 7204)); len(l.Values) != 1 || math.IsNaN(l.Values[0]) || l.Width != 10*time.Second {
+	if l := r.Series(series.LoadRequests, "", spanOf(7203, 7204)); len(l.Values) != 1 || math.IsNaN(l.Values[0]) || l.Width != 10*time.Second {
 		t.Errorf("within a wide window %v of %v", l.Values, l.Width)
 	}
 }
@@ -178,11 +186,11 @@ func TestShortRunIsNotThinned(t *testing.T) {
 	if r.Thinned() != nil || r.Run.Resolution != nil || r.ThinnedText() != "" {
 		t.Errorf("thinned: %v", r.Thinned())
 	}
-	if l := r.Series(LoadInFlight, "", windows(10, 13)); fmt.Sprint(l.Values) != "[10 11 12]" || l.Width != testWidth {
+	if l := r.Series(series.LoadInFlight, "", spanOf(10, 13)); fmt.Sprint(l.Values) != "[10 11 12]" || l.Width != testWidth {
 		t.Errorf("%v of %v", l.Values, l.Width)
 	}
 	n := 0
-	must(t, r.Intervals(Latency, func(string, Span, *Counts) bool { n++; return true }))
+	must(t, r.Intervals(histogram.Latency, func(string, timebase.Span, *histogram.Counts) bool { n++; return true }))
 	if n != int(15*minute/logged) {
 		t.Errorf("%d intervals", n)
 	}
@@ -282,7 +290,7 @@ func TestKilledWhileClosing(t *testing.T) {
 func TestWrongWindowAgesNothing(t *testing.T) {
 	w := create(t)
 	writeLong(t, w, 0, 2*minute)
-	must(t, w.Add(Point{1 << 30, Series{Name: "wrong", Unit: "1"}, 1}))
+	must(t, w.Add(series.Point{Window: 1 << 30, Series: series.Series{Name: "wrong", Unit: "1"}, Value: 1}))
 	writeLong(t, w, 2*minute, 6*minute)
 	must(t, w.Close(Complete, ""))
 	r, err := Open(w.Dir())
@@ -290,7 +298,7 @@ func TestWrongWindowAgesNothing(t *testing.T) {
 	if got := r.Thinned(); got != nil {
 		t.Errorf("thinned: %v", got)
 	}
-	if sum, _ := r.Series(longTotal.Name, "", windows(0, 6*minute)).Sum(); sum != 4096*6*float64(minute) {
+	if sum, _ := r.Series(longTotal.Name, "", spanOf(0, 6*minute)).Sum(); sum != 4096*6*float64(minute) {
 		t.Errorf("allocated %v", sum)
 	}
 }

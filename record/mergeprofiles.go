@@ -1,12 +1,9 @@
 package record
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,7 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/pprof/profile" // the format's own reader; it merges too
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/profiles"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Profiles of stretches (CPU, and differences of the others) of a long run are
@@ -25,14 +24,6 @@ var profileTiers = []struct{ group, after time.Duration }{
 	{5 * time.Minute, 15 * time.Minute},
 	{time.Hour, time.Hour},
 }
-
-const (
-	// mergedAtOnce is how many parsed profiles are in memory while they are merged.
-	mergedAtOnce = 8
-	// MaxProfileUnpacked bounds a profile without its compression, in bytes. A CPU
-	// profile of a minute of a large service is below 2 MB.
-	MaxProfileUnpacked = 64 << 20
-)
 
 // profileSet knows the stored profiles that may be merged.
 type profileSet struct {
@@ -62,12 +53,12 @@ func (p *profileSet) next() (group []stored, key string) {
 	for _, t := range profileTiers {
 		for i := 0; i < len(p.all); {
 			first, n := p.all[i], i+1
-			at := Window(first.From, t.group)
-			for n < len(p.all) && p.all[n].typ == first.typ && Window(p.all[n].From, t.group) == at {
+			at := timebase.Window(first.From, t.group)
+			for n < len(p.all) && p.all[n].typ == first.typ && timebase.Window(p.all[n].From, t.group) == at {
 				n++
 			}
 			key = fmt.Sprintf("%s of %v from %v", first.typ, t.group, time.Duration(at)*t.group)
-			due := p.all[n-1].To <= newest[first.typ]-t.after && WindowSpan(at, t.group).To <= newest[first.typ]-t.after
+			due := p.all[n-1].To <= newest[first.typ]-t.after && timebase.WindowSpan(at, t.group).To <= newest[first.typ]-t.after
 			if n-i > 1 && due && !p.left[key] {
 				return slices.Clone(p.all[i:n]), key
 			}
@@ -112,7 +103,7 @@ func (w *Writer) joinProfiles() (did bool, err error) {
 		w.profiles.leave(key)
 		return true, nil //nolint:nilerr // they can be read one by one
 	}
-	if err := writeAtomic(w.dir, made.path, data); err != nil {
+	if err := disk.Write(w.dir, made.path, data); err != nil {
 		return false, err
 	}
 	w.profiles.done(group, made)
@@ -123,57 +114,7 @@ func (w *Writer) joinProfiles() (did bool, err error) {
 }
 
 func (w *Writer) mergeProfiles(group []stored) ([]byte, error) {
-	var parsed []*profile.Profile
-	for i, s := range group {
-		data, err := readFile(w.dir, s.path, MaxProfile)
-		if err != nil {
-			return nil, err
-		}
-		one, err := ParseProfile(data)
-		if err != nil {
-			return nil, err
-		}
-		if parsed = append(parsed, one); len(parsed) < mergedAtOnce && i < len(group)-1 {
-			continue
-		}
-		all, err := profile.Merge(parsed)
-		if err != nil {
-			return nil, err
-		}
-		parsed = append(parsed[:0], all)
-	}
-	var b bytes.Buffer
-	err := parsed[0].Write(&b)
-	return b.Bytes(), err
-}
-
-// ParseProfile reads a pprof file, gzipped or not, of at most MaxProfileUnpacked
-// bytes unpacked. It unpacks within the bound before it parses: profile.Parse would
-// unpack whatever size a hostile file claims.
-func ParseProfile(data []byte) (*profile.Profile, error) {
-	p, _, err := ParseProfileSize(data)
-	return p, err
-}
-
-// ParseProfileSize is ParseProfile, and returns how many bytes it is unpacked.
-func ParseProfileSize(data []byte) (p *profile.Profile, size int64, err error) {
-	if len(data) > 2 && data[0] == 0x1f && data[1] == 0x8b {
-		unpacked, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return nil, 0, fmt.Errorf("unpack: %w", err)
-		}
-		if data, err = io.ReadAll(io.LimitReader(unpacked, MaxProfileUnpacked+1)); err != nil {
-			return nil, 0, fmt.Errorf("unpack: %w", err)
-		}
-	}
-	if len(data) > MaxProfileUnpacked {
-		return nil, 0, fmt.Errorf("larger than %d bytes unpacked", MaxProfileUnpacked)
-	}
-	if err := boundProfile(data); err != nil {
-		return nil, 0, err
-	}
-	p, err = profile.ParseUncompressed(data)
-	return p, int64(len(data)), err
+	return profiles.Merge(len(group), func(i int) ([]byte, error) { return disk.Read(w.dir, group[i].path, MaxProfile) })
 }
 
 // withoutMerged drops the profiles that a merged one holds: a writer that was

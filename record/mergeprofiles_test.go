@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/google/pprof/profile"
+
+	"github.com/redline-go/redline/record/profiles"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // cpuProfile is a CPU profile of 10 s with one stack, and one of its own.
@@ -37,7 +40,7 @@ func cpuOf(t *testing.T, r *Record) (samples, duration int64) {
 	for _, l := range r.Profiles("cpu") {
 		data, err := r.ReadProfile(l)
 		must(t, err)
-		p, err := ParseProfile(data)
+		p, err := profiles.Parse(data)
 		must(t, err)
 		for _, s := range p.Sample {
 			samples += s.Value[0]
@@ -61,13 +64,13 @@ func TestProfilesAreMerged(t *testing.T) {
 	var samples int64
 	for i := range n {
 		from := time.Duration(i)*each + 3*time.Second
-		must(t, w.Profile(Profile{Type: "cpu", Span: Span{from, from + each}, Data: cpuProfile(t, i)}))
+		must(t, w.Profile(Profile{Type: "cpu", Span: timebase.Span{From: from, To: from + each}, Data: cpuProfile(t, i)}))
 		samples += int64(i)
 	}
 	// What came last makes the others old.
-	must(t, w.Profile(Profile{Type: "cpu", Span: Span{5 * time.Hour, 5*time.Hour + each}, Data: cpuProfile(t, 0)}))
-	must(t, w.Profile(Profile{Type: "mutex", Span: Span{0, 4 * time.Hour}, Data: cpuProfile(t, 1)}))
-	must(t, w.Profile(Profile{Type: "heap", Span: Span{time.Hour, time.Hour}, Data: cpuProfile(t, 1)}))
+	must(t, w.Profile(Profile{Type: "cpu", Span: timebase.Span{From: 5 * time.Hour, To: 5*time.Hour + each}, Data: cpuProfile(t, 0)}))
+	must(t, w.Profile(Profile{Type: "mutex", Span: timebase.Span{From: 0, To: 4 * time.Hour}, Data: cpuProfile(t, 1)}))
+	must(t, w.Profile(Profile{Type: "heap", Span: timebase.Span{From: time.Hour, To: time.Hour}, Data: cpuProfile(t, 1)}))
 	for did, steps := true, 0; did; steps++ {
 		before := filepath.Join(t.TempDir(), "before")
 		look := steps%9 == 0
@@ -91,7 +94,8 @@ func TestProfilesAreMerged(t *testing.T) {
 	if got, duration := cpuOf(t, r); got != samples || duration != (n+1)*int64(10*time.Second) {
 		t.Errorf("%d samples over %v, want %d", got, time.Duration(duration), samples)
 	}
-	if list := r.Profiles("cpu"); len(list) != 5 || list[1].Span != (Span{time.Hour + 3*time.Second, 2*time.Hour + 3*time.Second}) {
+	if list := r.Profiles("cpu"); len(list) != 5 ||
+		list[1].Span != (timebase.Span{From: time.Hour + 3*time.Second, To: 2*time.Hour + 3*time.Second}) {
 		t.Errorf("%d CPU profiles: %v", len(list), list)
 	}
 	if len(r.Profiles("mutex")) != 1 || len(r.Profiles("heap")) != 1 {
@@ -108,7 +112,7 @@ func TestBadProfilesStay(t *testing.T) {
 		if i == 7 {
 			data = []byte("none")
 		}
-		must(t, w.Profile(Profile{Type: "cpu", Span: Span{from, from + 10*time.Second}, Data: data}))
+		must(t, w.Profile(Profile{Type: "cpu", Span: timebase.Span{From: from, To: from + 10*time.Second}, Data: data}))
 	}
 	must(t, w.Close(Complete, ""))
 	r, err := Open(w.dir)

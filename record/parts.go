@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/windows"
 )
 
 // While a long run goes on, its windows and histograms lie in several files,
@@ -25,7 +28,8 @@ import (
 // coarser file appears whole, by a rename, before the finer ones go; a reader that
 // finds both takes the coarser.
 const (
-	partsDir = "journal"
+	journalFile = "windows.journal"
+	partsDir    = "journal"
 
 	journalExt = "journal"
 	hlogExt    = "hlog"
@@ -58,7 +62,7 @@ func parsePart(name string) (part, bool) {
 	p.first, errs[0] = strconv.ParseInt(m[1], 10, 64)
 	p.last, errs[1] = strconv.ParseInt(m[2], 10, 64)
 	p.factor, errs[2] = strconv.ParseInt(m[3], 10, 64)
-	return p, errors.Join(errs[:]...) == nil && p.first <= p.last && p.factor >= 1 && p.factor <= maxFactor
+	return p, errors.Join(errs[:]...) == nil && p.first <= p.last && p.factor >= 1 && p.factor <= windows.MaxFactor
 }
 
 // listParts returns the parts of a bundle that count, in order of time: those
@@ -69,7 +73,7 @@ func listParts(dir, ext string) ([]part, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", filepath.Join(dir, partsDir), withoutPath(err))
+		return nil, fmt.Errorf("open %s: %w", filepath.Join(dir, partsDir), disk.WithoutPath(err))
 	}
 	defer f.Close()
 	entries, err := f.Readdir(MaxFiles + 1)
@@ -118,12 +122,12 @@ func covering(kept []part, p part) (part, bool) {
 
 // openJournal reads the windows of a run that was not closed, or is being
 // closed, from its journal's parts.
-func openJournal(dir string, width time.Duration) (*table, error) {
+func openJournal(dir string, width time.Duration) (*windows.Table, error) {
 	parts, err := listParts(dir, journalExt)
 	if err != nil {
 		return nil, err
 	}
-	t := newTableOf(width)
+	t := windows.New(width)
 	err = readPart(dir, journalFile, 1, t)
 	found := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -142,17 +146,17 @@ func openJournal(dir string, width time.Duration) (*table, error) {
 	if !found {
 		return nil, fmt.Errorf("open %s: %w", filepath.Join(dir, journalFile), fs.ErrNotExist)
 	}
-	t.finish()
+	t.Finish()
 	return t, nil
 }
 
-func readPart(dir, name string, factor int64, t *table) error {
-	f, _, err := openFile(dir, name, MaxJournal)
+func readPart(dir, name string, factor int64, t *windows.Table) error {
+	f, _, err := disk.Open(dir, name, MaxJournal)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if _, err := readJournalOf(f, t, factor); err != nil {
+	if _, err := windows.ReadJournal(f, t, factor); err != nil {
 		return fmt.Errorf("open %s: %w", filepath.Join(dir, name), err)
 	}
 	return nil

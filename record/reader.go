@@ -1,22 +1,29 @@
 package record
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/record/windows"
 )
 
-const slowFile = "slow.jsonl"
+const (
+	slowFile    = "slow.jsonl"
+	parquetFile = "windows.parquet"
+)
 
 // Record is an opened bundle. Its windows are in memory; histograms, profiles,
 // traces and JSON files are read when asked for. It may be used concurrently.
@@ -24,8 +31,7 @@ type Record struct {
 	Dir string
 	Run Run
 
-	windows *table
-	sorted  []*column
+	windows *windows.Table
 
 	profiles, traces []stored
 }
@@ -46,13 +52,12 @@ func Open(dir string) (*Record, error) {
 		return nil, fmt.Errorf("open bundle %s: %s is missing", dir, parquetFile)
 	}
 	if r.windows == nil {
-		r.windows = newTableOf(r.Run.Window) // killed before the first write
+		r.windows = windows.New(r.Run.Window) // killed before the first write
 	}
 	if r.Run.State == Running {
 		r.Run.State = Aborted
 		r.Run.Why = "redline ended before the run did (killed, or it still runs)"
 	}
-	r.sorted = r.windows.sorted()
 	if r.profiles, err = listStored(dir, profilesDir, "pprof"); err != nil {
 		return nil, err
 	}
@@ -64,16 +69,16 @@ func Open(dir string) (*Record, error) {
 }
 
 func (r *Record) readRun() error {
-	data, err := readFile(r.Dir, runFile, MaxRunJSON)
+	data, err := disk.Read(r.Dir, disk.RunFile, MaxRunJSON)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("open bundle %s: it has no %s, so it is not the bundle of a run: %w", r.Dir, runFile, fs.ErrNotExist)
+		return fmt.Errorf("open bundle %s: it has no %s, so it is not the bundle of a run: %w", r.Dir, disk.RunFile, fs.ErrNotExist)
 	}
 	if err != nil {
 		return err
 	}
 	r.Run, err = parseRun(data)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", filepath.Join(r.Dir, runFile), err)
+		return fmt.Errorf("open %s: %w", filepath.Join(r.Dir, disk.RunFile), err)
 	}
 	return nil
 }
@@ -81,7 +86,7 @@ func (r *Record) readRun() error {
 // parseRun parses run.json and refuses values that later arithmetic cannot bear.
 func parseRun(data []byte) (Run, error) {
 	var run Run
-	if err := unmarshal(data, &run); err != nil {
+	if err := disk.Unmarshal(data, &run); err != nil {
 		return Run{}, err
 	}
 	switch {
@@ -99,8 +104,8 @@ func parseRun(data []byte) (Run, error) {
 
 // openWindows reads the windows, from Parquet if it is there and from the
 // journal otherwise; nil if there is neither.
-func openWindows(dir string, width time.Duration) (*table, error) {
-	f, size, err := openFile(dir, parquetFile, MaxParquet)
+func openWindows(dir string, width time.Duration) (*windows.Table, error) {
+	f, size, err := disk.Open(dir, parquetFile, MaxParquet)
 	if errors.Is(err, fs.ErrNotExist) {
 		t, err := openJournal(dir, width)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -112,48 +117,52 @@ func openWindows(dir string, width time.Duration) (*table, error) {
 		return nil, err
 	}
 	defer f.Close()
-	t := newTableOf(width)
-	if err := readParquet(f, size, t, width); err != nil {
+	t := windows.New(width)
+	if err := windows.ReadParquet(f, size, t); err != nil {
 		return nil, fmt.Errorf("open %s: %w", filepath.Join(dir, parquetFile), err)
 	}
-	t.finish()
+	t.Finish()
 	return t, nil
 }
 
 // Windows returns the first and one past the last window that hold data.
-func (r *Record) Windows() (from, to int64) { return r.windows.span() }
+func (r *Record) Windows() (from, to int64) { return r.windows.Span() }
 
 // Labels returns the label texts under which a series name occurs, sorted.
-func (r *Record) Labels(name string) []string {
-	i, _ := slices.BinarySearchFunc(r.sorted, name, func(c *column, name string) int { return cmp.Compare(c.Name, name) })
-	var labels []string
-	for ; i < len(r.sorted) && r.sorted[i].Name == name; i++ {
-		labels = append(labels, r.sorted[i].Labels)
-	}
-	return labels
-}
+func (r *Record) Labels(name string) []string { return r.windows.Labels(name) }
 
 // Names returns all series, sorted by name and labels.
-func (r *Record) Names() []Series {
-	names := make([]Series, len(r.sorted))
-	for i, c := range r.sorted {
-		names[i] = c.Series
-	}
-	return names
+func (r *Record) Names() []series.Series { return r.windows.Names() }
+
+// Width returns the width of the values that Series returns for a span.
+func (r *Record) Width(s timebase.Span) time.Duration { return r.windows.Width(s) }
+
+// Series returns the series with exactly this name and these labels over s.
+// Windows that s only touches count; of a joined window s must cover half,
+// unless s is shorter than that. A span of more than windows.MaxPoints windows is
+// cut there.
+func (r *Record) Series(name, labels string, s timebase.Span) windows.Line {
+	return r.windows.Line(name, labels, s, 0)
+}
+
+// SeriesAt is Series at a resolution that is no finer than width, so that it
+// compares with another line.
+func (r *Record) SeriesAt(name, labels string, s timebase.Span, width time.Duration) windows.Line {
+	return r.windows.Line(name, labels, s, width)
 }
 
 // Histogram returns the merged histogram of a step and kind over s: of the
 // intervals whose begin lies in s. Step "" merges all steps. It is empty, never
 // nil, when nothing was recorded.
-func (r *Record) Histogram(step string, kind Kind, s Span) (*hdrhistogram.Histogram, error) {
-	var merged Counts
-	var d hdrDecoder
-	want := tagStep(step)
-	err := r.intervals(func(i interval, payload []byte) error {
-		if i.kind != kind || step != "" && i.step != want || i.From < s.From || i.From >= s.To {
+func (r *Record) Histogram(step string, kind histogram.Kind, s timebase.Span) (*hdrhistogram.Histogram, error) {
+	var merged histogram.Counts
+	var d histogram.Decoder
+	want := histogram.TagStep(step)
+	err := r.intervals(func(i histogram.Interval, payload []byte) error {
+		if i.Kind != kind || step != "" && i.Step != want || i.From < s.From || i.From >= s.To {
 			return nil
 		}
-		return d.addTo(&merged, payload)
+		return d.AddTo(&merged, payload)
 	})
 	return merged.Histogram(), err
 }
@@ -161,18 +170,18 @@ func (r *Record) Histogram(step string, kind Kind, s Span) (*hdrhistogram.Histog
 // Intervals calls yield for every interval of a kind, until it returns false. They
 // come in the order of the log, which is that of time except for late ones. The
 // histogram is valid until yield returns.
-func (r *Record) Intervals(kind Kind, yield func(step string, s Span, c *Counts) bool) error {
-	var c Counts
-	var d hdrDecoder
-	err := r.intervals(func(i interval, payload []byte) error {
-		if i.kind != kind {
+func (r *Record) Intervals(kind histogram.Kind, yield func(step string, s timebase.Span, c *histogram.Counts) bool) error {
+	var c histogram.Counts
+	var d histogram.Decoder
+	err := r.intervals(func(i histogram.Interval, payload []byte) error {
+		if i.Kind != kind {
 			return nil
 		}
 		c.Reset()
-		if err := d.addTo(&c, payload); err != nil {
+		if err := d.AddTo(&c, payload); err != nil {
 			return err
 		}
-		if !yield(i.step, i.Span, &c) {
+		if !yield(i.Step, i.Span, &c) {
 			return errEnough
 		}
 		return nil
@@ -187,69 +196,20 @@ func (r *Record) Intervals(kind Kind, yield func(step string, s Span, c *Counts)
 var errEnough = errors.New("enough")
 
 // intervals reads the latency log, one line at a time.
-func (r *Record) intervals(yield func(i interval, payload []byte) error) error {
+func (r *Record) intervals(yield func(i histogram.Interval, payload []byte) error) error {
 	return eachHlog(r.Dir, func(name string, f io.Reader) error {
-		err := scanHlog(f, func(i interval, _ int64, payload []byte) error { return yield(i, payload) })
+		err := histogram.ScanLog(f, func(i histogram.Interval, _ int64, payload []byte) error { return yield(i, payload) })
 		if err != nil {
-			return fmt.Errorf("read %s: %w", filepath.Join(r.Dir, name), withoutPath(err))
+			return fmt.Errorf("read %s: %w", filepath.Join(r.Dir, name), disk.WithoutPath(err))
 		}
 		return nil
 	})
 }
 
-// Profiles lists the stored profiles of a type, without data, in time order.
-// Type "" lists all.
-func (r *Record) Profiles(typ string) []Profile {
-	var list []Profile
-	for _, s := range r.profiles {
-		if typ == "" || s.typ == typ {
-			list = append(list, Profile{Type: s.typ, Span: s.Span})
-		}
-	}
-	return list
-}
-
-// ReadProfile returns the bytes of a listed profile.
-func (r *Record) ReadProfile(p Profile) ([]byte, error) {
-	for _, s := range r.profiles {
-		if s.typ == p.Type && s.Span == p.Span {
-			return readFile(r.Dir, s.path, MaxProfile)
-		}
-	}
-	return nil, fmt.Errorf("read profile: %s holds no %s profile of %v to %v: %w", r.Dir, p.Type, p.Span.From, p.Span.To, fs.ErrNotExist)
-}
-
-// Traces lists the stored execution traces, without data.
-func (r *Record) Traces() []Trace {
-	var list []Trace
-	for _, s := range r.traces {
-		list = append(list, Trace{Span: s.Span, Slow: s.typ == slowType})
-	}
-	return list
-}
-
-// ReadTrace returns the bytes of a listed trace.
-func (r *Record) ReadTrace(t Trace) ([]byte, error) {
-	s, err := r.storedTrace(t)
-	if err != nil {
-		return nil, err
-	}
-	return readFile(r.Dir, s.path, MaxTrace)
-}
-
-func (r *Record) storedTrace(t Trace) (stored, error) {
-	for _, s := range r.traces {
-		if s.Span == t.Span && (s.typ == slowType) == t.Slow {
-			return s, nil
-		}
-	}
-	return stored{}, fmt.Errorf("read trace: %s holds none of %v to %v: %w", r.Dir, t.Span.From, t.Span.To, fs.ErrNotExist)
-}
-
 // SlowRequests returns the stored slow requests, slowest (from the intended
 // start) first. A torn last line is dropped.
 func (r *Record) SlowRequests() ([]SlowRequest, error) {
-	data, err := readFile(r.Dir, slowFile, MaxSlow)
+	data, err := disk.Read(r.Dir, slowFile, MaxSlow)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -273,11 +233,11 @@ func parseSlow(data []byte) ([]SlowRequest, error) {
 		if !whole {
 			return all, nil
 		}
-		if data = rest; number > MaxJSONLines {
-			return nil, fmt.Errorf("more than %d lines", MaxJSONLines)
+		if data = rest; number > disk.MaxJSONLines {
+			return nil, fmt.Errorf("more than %d lines", disk.MaxJSONLines)
 		}
 		var s SlowRequest
-		if err := unmarshal(line, &s); err != nil {
+		if err := disk.Unmarshal(line, &s); err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 		all = append(all, s)
@@ -287,73 +247,54 @@ func parseSlow(data []byte) ([]SlowRequest, error) {
 // ReadJSON reads one of the bundle's JSON files into v. An absent file is an
 // error that wraps fs.ErrNotExist.
 func (r *Record) ReadJSON(file string, v any) error {
-	data, err := readFile(r.Dir, file, MaxJSON)
+	data, err := disk.Read(r.Dir, file, MaxJSON)
 	if err != nil {
 		return err
 	}
-	if err := unmarshal(data, v); err != nil {
+	if err := disk.Unmarshal(data, v); err != nil {
 		return fmt.Errorf("open %s: %w", filepath.Join(r.Dir, file), err)
 	}
 	return nil
 }
 
-// openFile opens a regular file of the bundle, which must not be larger than
-// bound. A bundle from elsewhere may hold links that lead out of it and named
-// pipes that never answer; neither is followed.
-func openFile(dir, name string, bound int64) (f *os.File, size int64, err error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, 0, fmt.Errorf("open bundle %s: %w", dir, withoutPath(err))
+// Judged returns the span that figures and findings speak of: the run's steady span,
+// or all that was recorded when the run ended before it had one.
+func (r *Record) Judged() timebase.Span {
+	if s := r.Run.Steady; s.Len() > 0 {
+		return s
 	}
-	defer root.Close()
-	path := filepath.Join(dir, name)
-	info, err := root.Stat(name)
-	if err != nil {
-		return nil, 0, fmt.Errorf("open %s: %w", path, withoutPath(err))
-	}
-	switch {
-	case !info.Mode().IsRegular():
-		return nil, 0, fmt.Errorf("open %s: not a regular file", path)
-	case info.Size() > bound:
-		return nil, 0, fmt.Errorf("open %s: %d bytes, at most %d are allowed", path, info.Size(), bound)
-	}
-	lastOpened.Store(&path)
-	if f, err = root.Open(name); err != nil {
-		return nil, 0, fmt.Errorf("open %s: %w", path, withoutPath(err))
-	}
-	return f, info.Size(), nil
+	from, to := r.Windows()
+	width := r.Run.Window
+	return timebase.Span{From: timebase.WindowSpan(from, width).From, To: timebase.WindowSpan(to, width).From}
 }
 
-// readFile reads a whole file of the bundle.
-func readFile(dir, name string, bound int64) ([]byte, error) {
-	f, size, err := openFile(dir, name, bound)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	if _, err := data.ReadFrom(io.LimitReader(bufio.NewReader(f), bound)); err != nil {
-		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, name), withoutPath(err))
-	}
-	return data.Bytes(), nil
-}
+// Thinned returns the stretches of the run whose windows were joined to wider
+// ones, in order of time; nil when every window is as it was measured.
+func (r *Record) Thinned() []windows.Resolution { return r.windows.Resolutions() }
 
-// Sum returns the sum of the values that are present and the number of windows
-// that hold one.
-func Sum(values []float64) (sum float64, present int) {
-	for _, v := range values {
-		if v == v {
-			sum += v
-			present++
+// ThinnedText says in one sentence which windows were joined; "" when none
+// were. Times are run time.
+func (r *Record) ThinnedText() string {
+	all := r.Thinned()
+	if len(all) == 0 {
+		return ""
+	}
+	text := "long run: "
+	for i, t := range all {
+		if i > 0 {
+			text += ", "
 		}
+		text += fmt.Sprintf("%s to %s is kept at a resolution of %v", runTime(t.From), runTime(t.To), t.Width)
 	}
-	return sum, present
+	return text + "; amounts are exact, percentiles of a window are the largest in it"
 }
 
-// PerSecond converts an amount over a span to a rate; 0 for an empty span.
-func PerSecond(amount float64, over time.Duration) float64 {
-	if over <= 0 {
-		return 0
+// runTime writes an instant of a run as h:mm:ss.
+func runTime(d time.Duration) string {
+	sign := ""
+	if d < 0 {
+		sign, d = "-", -d
 	}
-	return amount / over.Seconds()
+	s := int64(d / time.Second)
+	return fmt.Sprintf("%s%d:%02d:%02d", sign, s/3600, s/60%60, s%60)
 }

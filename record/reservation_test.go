@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/redline-go/redline/record/disk"
 )
 
 // TestReserveNewAtOnce reserves one name from many goroutines: each gets a
@@ -16,12 +18,12 @@ import (
 func TestReserveNewAtOnce(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "runs", "20260102-150405-shop")
 	const runs = 32
-	places := make([]*Reservation, runs)
+	places := make([]*disk.Reservation, runs)
 	var all sync.WaitGroup
 	for i := range places {
 		all.Go(func() {
 			var err error
-			if places[i], err = ReserveNew(name); err != nil {
+			if places[i], err = disk.ReserveNew(name); err != nil {
 				t.Error(err)
 			}
 		})
@@ -34,7 +36,7 @@ func TestReserveNewAtOnce(t *testing.T) {
 	for _, p := range places {
 		info, err := os.Stat(p.Dir())
 		must(t, err)
-		if seen[p.Dir()] || info.Mode() != os.ModeDir|dirMode {
+		if seen[p.Dir()] || info.Mode() != os.ModeDir|disk.DirMode {
 			t.Errorf("%s has mode %v, and is another's: %v", p.Dir(), info.Mode(), seen[p.Dir()])
 		}
 		seen[p.Dir()] = true
@@ -60,8 +62,8 @@ func TestReserveAndReleaseAtOnce(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 200 {
-				p, err := Reserve(dir)
-				var taken *TakenError
+				p, err := disk.Reserve(dir)
+				var taken *disk.TakenError
 				if errors.As(err, &taken) {
 					continue
 				}
@@ -102,10 +104,10 @@ func TestReserve(t *testing.T) {
 	dir := t.TempDir()
 	given := filepath.Join(dir, "given")
 	must(t, os.Mkdir(given, 0o755))
-	p, err := Reserve(given)
+	p, err := disk.Reserve(given)
 	must(t, err)
-	var taken *TakenError
-	if _, err := Reserve(given); !errors.As(err, &taken) || !strings.Contains(err.Error(), "is being written by another run") {
+	var taken *disk.TakenError
+	if _, err := disk.Reserve(given); !errors.As(err, &taken) || !strings.Contains(err.Error(), "is being written by another run") {
 		t.Errorf("reserved twice: %v", err)
 	}
 	must(t, p.Release())
@@ -113,7 +115,7 @@ func TestReserve(t *testing.T) {
 	if _, err := os.Stat(given); err != nil {
 		t.Errorf("a directory that was there is gone: %v", err)
 	}
-	p, err = Reserve(given)
+	p, err = disk.Reserve(given)
 	must(t, err)
 	w, err := Create(given, testRun(t))
 	must(t, err)
@@ -122,11 +124,13 @@ func TestReserve(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	must(t, os.WriteFile(file, nil, 0o600))
 	for path, why := range map[string]string{given: "holds the bundle of another run", dir: "is not empty", file: "is a file"} {
-		if _, err := Reserve(path); !errors.As(err, &taken) || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "hint: ") {
+		if _, err := disk.Reserve(path); !errors.As(err, &taken) || !strings.Contains(err.Error(), why) ||
+			!strings.Contains(err.Error(), "hint: ") {
 			t.Errorf("%s: %v, want that it %s", path, err, why)
 		}
 	}
-	if _, err := Reserve(filepath.Join(file, "below")); err == nil || errors.As(err, &taken) || !strings.Contains(err.Error(), "nothing can be written in") {
+	if _, err := disk.Reserve(filepath.Join(file, "below")); err == nil || errors.As(err, &taken) ||
+		!strings.Contains(err.Error(), "nothing can be written in") {
 		t.Errorf("below a file: %v", err)
 	}
 }
@@ -137,10 +141,10 @@ func TestFullDiskAtTheStart(t *testing.T) {
 	const page = 4096
 	failed := 0
 	for room := 0; ; room += page {
-		disk := smallDisk(t, 96<<10)
-		dir := filepath.Join(disk, "bundle")
+		small := smallDisk(t, 96<<10)
+		dir := filepath.Join(small, "bundle")
 		must(t, os.Mkdir(dir, 0o700))
-		fillBut(t, disk, room)
+		fillBut(t, small, room)
 		w, err := Create(dir, testRun(t))
 		if err == nil {
 			_ = w.Close(Complete, "") // which the room left may not be enough for
@@ -160,20 +164,21 @@ func TestFullDiskAtTheStart(t *testing.T) {
 	if failed == 0 {
 		t.Error("no disk was full")
 	}
-	disk := smallDisk(t, 64<<10)
-	fillBut(t, disk, page)
-	if _, err := Reserve(filepath.Join(disk, "bundle")); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(fmt.Sprint(err), "hint: free space") {
+	small := smallDisk(t, 64<<10)
+	fillBut(t, small, page)
+	if _, err := disk.Reserve(filepath.Join(small, "bundle")); !errors.Is(err, syscall.ENOSPC) ||
+		!strings.Contains(fmt.Sprint(err), "hint: free space") {
 		t.Errorf("reserved on a full disk: %v", err)
 	}
-	if left, err := os.ReadDir(disk); err != nil || len(left) != 1 {
+	if left, err := os.ReadDir(small); err != nil || len(left) != 1 {
 		t.Errorf("left are %v %v", left, err)
 	}
 }
 
 // fillBut fills a disk of whole pages and gives the last bytes back.
-func fillBut(t *testing.T, disk string, room int) {
+func fillBut(t *testing.T, small string, room int) {
 	t.Helper()
-	f, err := os.Create(filepath.Join(disk, "filler"))
+	f, err := os.Create(filepath.Join(small, "filler"))
 	must(t, err)
 	defer f.Close()
 	size := int64(0)

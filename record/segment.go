@@ -7,6 +7,10 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/record/windows"
 )
 
 // openSegments is how many slots take points at once: a point may be a slot late.
@@ -19,15 +23,15 @@ const unknownSlot = -1 << 62
 type segment struct {
 	slot   int64
 	name   string // in the bundle
-	file   *appendFile
-	points *encoder // of a journal; nil for histograms
-	values int      // written
+	file   *disk.Appender
+	points *windows.Encoder // of a journal; nil for histograms
+	values int              // written
 }
 
 // segmentOf returns the open segment that takes a window's points. Points that are
 // later than any open segment go to the oldest.
 func (w *Writer) segmentOf(window int64) (*segment, error) {
-	slot := floorDiv(window, w.slot)
+	slot := windows.FloorDiv(window, w.slot)
 	newest := w.open[len(w.open)-1]
 	if newest.slot == unknownSlot {
 		newest.slot = max(0, slot) // values before the epoch belong to the first minute
@@ -49,7 +53,7 @@ func (w *Writer) segmentOf(window int64) (*segment, error) {
 func (w *Writer) openSegment(slot int64, newest *segment) (*segment, error) {
 	s := &segment{slot: slot, name: partPath(slot, slot, 1, journalExt), points: w.encoder()}
 	var err error
-	if s.file, err = w.createPart(s.name, []byte(journalMagic)); err != nil {
+	if s.file, err = w.createPart(s.name, []byte(windows.JournalMagic)); err != nil {
 		return newest, w.keep(journalFile, err)
 	}
 	w.open = append(w.open, s)
@@ -65,23 +69,23 @@ func (w *Writer) openSegment(slot int64, newest *segment) (*segment, error) {
 // becomes, so that a span which begins or ends there is exact. It takes effect for
 // those not joined yet.
 func (w *Writer) Pin(at time.Duration) {
-	slot := max(0, floorDiv(Window(at, w.window), w.slot))
+	slot := max(0, windows.FloorDiv(timebase.Window(at, w.window), w.slot))
 	w.journal.pin(slot)
 	w.histograms.pin(slot)
 }
 
 // createPart makes a file of the journal's folder, with its header.
-func (w *Writer) createPart(name string, header []byte) (*appendFile, error) {
-	if err := os.MkdirAll(filepath.Join(w.dir, partsDir), dirMode); err != nil {
+func (w *Writer) createPart(name string, header []byte) (*disk.Appender, error) {
+	if err := os.MkdirAll(filepath.Join(w.dir, partsDir), disk.DirMode); err != nil {
 		return nil, err
 	}
-	f, err := createAppend(filepath.Join(w.dir, name))
+	f, err := disk.NewAppender(filepath.Join(w.dir, name))
 	if err != nil {
 		return nil, err
 	}
-	if err := f.append(header); err != nil {
-		_ = f.close() // the first error is the one to report
-		_ = os.Remove(f.path)
+	if err := f.Append(header); err != nil {
+		_ = f.Close() // the first error is the one to report
+		_ = os.Remove(f.Path)
 		return nil, err
 	}
 	return f, nil
@@ -90,7 +94,7 @@ func (w *Writer) createPart(name string, header []byte) (*appendFile, error) {
 // closeSegment writes the rest of a segment and hands it to the thinner.
 func (w *Writer) closeSegment(s *segment) error {
 	err := w.flushSegment(s)
-	if e := s.file.close(); e != nil && err == nil {
+	if e := s.file.Close(); e != nil && err == nil {
 		err = w.keep(s.name, e)
 	}
 	name := partPath(s.slot, s.slot, 1, journalExt)
@@ -99,7 +103,7 @@ func (w *Writer) closeSegment(s *segment) error {
 			return w.keep(s.name, e) // it stays where it is, as it is
 		}
 	}
-	w.journal.add(part{first: s.slot, last: s.slot, factor: 1, ext: journalExt, path: name, size: s.file.size, points: s.values})
+	w.journal.add(part{first: s.slot, last: s.slot, factor: 1, ext: journalExt, path: name, size: s.file.Size, points: s.values})
 	w.thinner.kick()
 	return err
 }
@@ -107,18 +111,18 @@ func (w *Writer) closeSegment(s *segment) error {
 // flushSegment writes the pending frame. Points that cannot be written are dropped
 // and counted: keeping them would take ever more memory on a full disk.
 func (w *Writer) flushSegment(s *segment) error {
-	frame := s.points.seal()
+	frame, points := s.points.Seal()
 	if frame == nil {
 		return nil
 	}
-	err := s.file.append(frame)
+	err := s.file.Append(frame)
 	if err != nil {
-		w.lost += s.points.points
+		w.lost += points
 		w.keep(journalFile, err)
 	} else {
-		s.values += s.points.points
+		s.values += points
 	}
-	s.points.done(err == nil)
+	s.points.Done(err == nil)
 	return err
 }
 
@@ -127,7 +131,7 @@ func (w *Writer) flushSegment(s *segment) error {
 // future makes nothing old.
 type chain struct {
 	ext   string
-	tiers []tier
+	tiers []windows.Tier
 
 	mu     sync.Mutex
 	begun  []int64 // slots, in order
@@ -135,7 +139,7 @@ type chain struct {
 	pinned map[int64]bool
 }
 
-func newChain(ext string, tiers []tier) *chain {
+func newChain(ext string, tiers []windows.Tier) *chain {
 	return &chain{ext: ext, tiers: tiers, pinned: map[int64]bool{}}
 }
 
@@ -183,29 +187,29 @@ func (c *chain) next() (j joint, ok bool) {
 	for haste := int64(1); ; haste *= 2 {
 		for i := 1; i < len(c.tiers); i++ {
 			t := c.tiers[i]
-			t.after = max(1, t.after/haste)
-			if j, ok := c.due(t, c.tiers[i-1].factor); ok {
+			t.After = max(1, t.After/haste)
+			if j, ok := c.due(t, c.tiers[i-1].Factor); ok {
 				return j, true
 			}
 		}
-		if total <= MaxPoints/2 || haste > 1<<12 {
+		if total <= windows.MaxPoints/2 || haste > 1<<12 {
 			return joint{}, false
 		}
 	}
 }
 
 // due returns the oldest files of factor from that belong into one of the tier.
-func (c *chain) due(t tier, from int64) (j joint, ok bool) {
-	j.factor = t.factor
+func (c *chain) due(t windows.Tier, from int64) (j joint, ok bool) {
+	j.factor = t.Factor
 	group := int64(0)
 	for _, p := range c.parts {
 		fits := p.factor == from && !c.pinned[p.first]
-		g := floorDiv(p.first, t.group)
+		g := windows.FloorDiv(p.first, t.Group)
 		if len(j.parts) > 0 && (!fits || g != group) {
 			break
 		}
 		// All of the group's slots must be old: none comes to it any more.
-		if fits && c.newer((g+1)*t.group-1) >= t.after {
+		if fits && c.newer((g+1)*t.Group-1) >= t.After {
 			j.parts, group = append(j.parts, p), g
 		}
 	}
@@ -220,7 +224,8 @@ func (c *chain) newer(slot int64) int64 {
 
 // done replaces the files of a step by the one that was made of them.
 func (c *chain) done(j joint, size int64, points int) {
-	made := part{first: j.parts[0].first, last: j.parts[len(j.parts)-1].last, factor: j.factor, ext: c.ext, path: j.path(), size: size, points: points}
+	made := part{first: j.parts[0].first, last: j.parts[len(j.parts)-1].last, factor: j.factor, ext: c.ext,
+		path: j.path(), size: size, points: points}
 	c.add(made) // drops those that it covers
 }
 

@@ -1,12 +1,16 @@
 package record
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/redline-go/redline/record/timebase"
+)
 
 // A trace of a slow window is distinguished from the others, also from one of the
 // same span.
 func TestTracesOfSlowWindowsAreApart(t *testing.T) {
 	w := create(t)
-	span := Span{1e9, 2e9}
+	span := timebase.Span{From: 1e9, To: 2e9}
 	must(t, w.Trace(Trace{Span: span, Data: []byte("ordinary")}))
 	must(t, w.Trace(Trace{Span: span, Slow: true, Data: []byte("slow")}))
 	must(t, w.Close(Complete, ""))

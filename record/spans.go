@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"time"
+
+	"github.com/redline-go/redline/record/disk"
 )
 
 // spansFile holds the spans that were kept, in no order.
@@ -48,7 +50,8 @@ func (w *Writer) Spans(spans ...TraceSpan) error {
 		}
 		line = w.hide.Document(line)
 		if len(data)+len(line) >= MaxSpans {
-			failed = fmt.Errorf("write %s: %d of %d spans are left out, because the file would exceed %d bytes", filepath.Join(w.dir, spansFile), len(spans)-i, len(spans), MaxSpans)
+			failed = fmt.Errorf("write %s: %d of %d spans are left out, because the file would exceed %d bytes",
+				filepath.Join(w.dir, spansFile), len(spans)-i, len(spans), MaxSpans)
 			break
 		}
 		data = append(append(data, line...), '\n')
@@ -58,12 +61,12 @@ func (w *Writer) Spans(spans ...TraceSpan) error {
 	if w.closed {
 		return ErrClosed
 	}
-	return w.keep(spansFile, errors.Join(writeAtomic(w.dir, spansFile, data), failed))
+	return w.keep(spansFile, errors.Join(disk.Write(w.dir, spansFile, data), failed))
 }
 
 // Spans returns the spans of the bundle, nil when there are none.
 func (r *Record) Spans() ([]TraceSpan, error) {
-	data, err := readFile(r.Dir, spansFile, MaxSpans)
+	data, err := disk.Read(r.Dir, spansFile, MaxSpans)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -73,11 +76,11 @@ func (r *Record) Spans() ([]TraceSpan, error) {
 	var all []TraceSpan
 	for number := 1; len(data) > 0; number++ {
 		line, rest, _ := bytes.Cut(data, []byte{'\n'})
-		if data = rest; number > MaxJSONLines {
-			return nil, fmt.Errorf("open %s: more than %d lines", filepath.Join(r.Dir, spansFile), MaxJSONLines)
+		if data = rest; number > disk.MaxJSONLines {
+			return nil, fmt.Errorf("open %s: more than %d lines", filepath.Join(r.Dir, spansFile), disk.MaxJSONLines)
 		}
 		var s TraceSpan
-		if err := unmarshal(line, &s); err != nil {
+		if err := disk.Unmarshal(line, &s); err != nil {
 			return nil, fmt.Errorf("open %s: line %d: %w", filepath.Join(r.Dir, spansFile), number, err)
 		}
 		all = append(all, s)

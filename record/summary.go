@@ -1,44 +1,53 @@
 package record
 
+import (
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/histogram"
+)
+
+// SummaryFile is the name of Summary in a bundle.
+const SummaryFile = "summary.json"
+
 // Summary is summary.json, and all that --json prints: the contract of design
 // section 9. Times are ns, sizes bytes, rates 1/s.
 type Summary struct {
-	Schema     string            `json:"schema"`
-	Run        string            `json:"run"` // path of the bundle
-	State      State             `json:"state"`
-	Target     Target            `json:"target"`
-	Load       LoadSummary       `json:"load"`
-	Generator  Generator         `json:"generator"`
-	Sources    []SourceHealth    `json:"sources"`
-	Anatomy    AnatomySummary    `json:"anatomy"`
-	Findings   []Finding         `json:"findings"`
-	NotJudged  []NotJudged       `json:"not_judged"`
-	CPU        *CPUUse           `json:"cpu,omitempty"`    // nil where the host's CPUs are not known, or the target runs elsewhere
-	Ledger     *Ledger           `json:"ledger,omitempty"` // nil where neither an anatomy nor a CPU profile was taken
-	Overhead   *Overhead         `json:"overhead,omitempty"`
-	Thresholds []ThresholdResult `json:"thresholds"`
-	Warnings   []string          `json:"warnings"`
+	Schema     string               `json:"schema"`
+	Run        string               `json:"run"` // path of the bundle
+	State      State                `json:"state"`
+	Target     Target               `json:"target"`
+	Load       LoadSummary          `json:"load"`
+	Generator  Generator            `json:"generator"`
+	Sources    []SourceHealth       `json:"sources"`
+	Anatomy    breakdown.Summary    `json:"anatomy"`
+	Findings   []findings.Finding   `json:"findings"`
+	NotJudged  []findings.NotJudged `json:"not_judged"`
+	CPU        *findings.CPUUse     `json:"cpu,omitempty"`    // nil where the host's CPUs are not known, or the target runs elsewhere
+	Ledger     *findings.Ledger     `json:"ledger,omitempty"` // nil where neither an anatomy nor a CPU profile was taken
+	Overhead   *Overhead            `json:"overhead,omitempty"`
+	Thresholds []ThresholdResult    `json:"thresholds"`
+	Warnings   []string             `json:"warnings"`
 }
 
 // LoadSummary holds the load half's measurements over the steady span.
 type LoadSummary struct {
-	Model        string           `json:"model"` // open or closed
-	Connections  int              `json:"connections"`
-	Duration     int64            `json:"duration_ns"`
-	Requests     int64            `json:"requests"` // ended: successes and failures
-	Errors       int64            `json:"errors"`
-	Rate         float64          `json:"rate"`          // successes per second
-	IntendedRate float64          `json:"intended_rate"` // 0 in a closed loop
-	Latency      Quantiles        `json:"latency_ns"`
-	Service      Quantiles        `json:"service_ns"`
-	FirstByte    Quantiles        `json:"first_byte_ns"`
-	Lag          Quantiles        `json:"lag_ns"`
-	ErrorLatency Quantiles        `json:"error_latency_ns"`
-	Status       map[string]int64 `json:"status"`
-	ErrorKinds   map[string]int64 `json:"error_kinds"`
-	BytesIn      int64            `json:"bytes_in"`
-	BytesOut     int64            `json:"bytes_out"`
-	InFlight     int64            `json:"in_flight_at_end"` // unfinished after the grace time
+	Model        string              `json:"model"` // open or closed
+	Connections  int                 `json:"connections"`
+	Duration     int64               `json:"duration_ns"`
+	Requests     int64               `json:"requests"` // ended: successes and failures
+	Errors       int64               `json:"errors"`
+	Rate         float64             `json:"rate"`          // successes per second
+	IntendedRate float64             `json:"intended_rate"` // 0 in a closed loop
+	Latency      histogram.Quantiles `json:"latency_ns"`
+	Service      histogram.Quantiles `json:"service_ns"`
+	FirstByte    histogram.Quantiles `json:"first_byte_ns"`
+	Lag          histogram.Quantiles `json:"lag_ns"`
+	ErrorLatency histogram.Quantiles `json:"error_latency_ns"`
+	Status       map[string]int64    `json:"status"`
+	ErrorKinds   map[string]int64    `json:"error_kinds"`
+	BytesIn      int64               `json:"bytes_in"`
+	BytesOut     int64               `json:"bytes_out"`
+	InFlight     int64               `json:"in_flight_at_end"` // unfinished after the grace time
 
 	Protocol    string  `json:"protocol,omitempty"`    // "http/1.1", "h2", "grpc", "websocket", "tcp"
 	Streams     int     `json:"streams,omitempty"`     // requests at once per connection, where it can be more than one
@@ -59,10 +68,10 @@ type LoadSummary struct {
 
 // StepSummary is one request of the mix over the steady span.
 type StepSummary struct {
-	Name     string    `json:"name"`
-	Requests int64     `json:"requests"`
-	Errors   int64     `json:"errors"`
-	Latency  Quantiles `json:"latency_ns"`
+	Name     string              `json:"name"`
+	Requests int64               `json:"requests"`
+	Errors   int64               `json:"errors"`
+	Latency  histogram.Quantiles `json:"latency_ns"`
 }
 
 // CheckResult is one check of the scenario over the steady span. Answers that
@@ -73,29 +82,6 @@ type CheckResult struct {
 	Passed  int64  `json:"passed"`
 	Failed  int64  `json:"failed"`
 }
-
-// Quantiles of a histogram, in ns; all zero when it is empty.
-type Quantiles struct {
-	Min  int64 `json:"min"`
-	Mean int64 `json:"mean"`
-	P50  int64 `json:"p50"`
-	P90  int64 `json:"p90"`
-	P95  int64 `json:"p95"`
-	P99  int64 `json:"p99"`
-	P999 int64 `json:"p99_9"`
-	Max  int64 `json:"max"`
-	// Unfinished are the requests that count here without having ended, at the
-	// age they had then; see Counts.Censored.
-	Unfinished int64 `json:"unfinished,omitempty"`
-	// AtLeast is the first of the percentiles 50, 90, 95, 99, 99.9 and 100 (the
-	// max) that is only a lower bound, as all later ones and the mean then are,
-	// because it falls on unfinished requests; 0 when none does.
-	AtLeast float64 `json:"at_least_from,omitempty"`
-}
-
-// Bound reports whether a percentile is only a lower bound; 100 is the max, and
-// the mean is one when the max is.
-func (q Quantiles) Bound(percentile float64) bool { return q.AtLeast > 0 && percentile >= q.AtLeast }
 
 // Validity is whether a run's figures are the target's.
 type Validity string

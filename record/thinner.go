@@ -1,12 +1,14 @@
 package record
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/windows"
 )
 
 // thinner joins old files to coarser ones, in a goroutine of its own. Its inputs
@@ -24,7 +26,8 @@ type thinner struct {
 }
 
 func newThinner(dir string, window time.Duration, steps ...func() (bool, error)) *thinner {
-	return &thinner{dir: dir, window: window, steps: steps, wake: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
+	return &thinner{dir: dir, window: window, steps: steps, wake: make(chan struct{}, 1), stop: make(chan struct{}),
+		stopped: make(chan struct{})}
 }
 
 // run works until close.
@@ -84,21 +87,21 @@ func (w *Writer) joinJournal() (did bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	t := newTableOf(w.window)
+	t := windows.New(w.window)
 	for _, p := range j.parts {
 		if err := readPart(w.dir, p.path, p.factor, t); err != nil {
 			return false, err
 		}
 	}
-	t.finish()
-	if t, err = t.thinned(j.factor); err != nil {
+	t.Finish()
+	if t, err = t.Thinned(j.factor); err != nil {
 		return false, fmt.Errorf("%v: %w", j, err)
 	}
-	err = writeAtomicFunc(w.dir, j.path(), func(out io.Writer) error { return encodeThinned(out, t) })
+	err = disk.WriteFile(w.dir, j.path(), func(out io.Writer) error { return windows.WriteThinned(out, t) })
 	if err != nil {
 		return false, err
 	}
-	return true, w.replace(w.journal, j, t.points)
+	return true, w.replace(w.journal, j, t.Size())
 }
 
 // replace notes the file that a step made and removes those it was made of.
@@ -110,35 +113,8 @@ func (w *Writer) replace(c *chain, j joint, points int) error {
 	c.done(j, size, points)
 	for _, p := range j.parts {
 		if err := os.Remove(filepath.Join(w.dir, p.path)); err != nil {
-			return fmt.Errorf("remove %s: %w", filepath.Join(w.dir, p.path), withoutPath(err))
+			return fmt.Errorf("remove %s: %w", filepath.Join(w.dir, p.path), disk.WithoutPath(err))
 		}
 	}
 	return nil
-}
-
-// encodeThinned writes a table as a thinned journal.
-func encodeThinned(out io.Writer, t *table) error {
-	b := bufio.NewWriterSize(out, frameFull)
-	if _, err := b.WriteString(thinnedMagic); err != nil {
-		return err
-	}
-	e := newEncoder()
-	for i := range t.series {
-		c := &t.series[i]
-		for k, w := range c.windows {
-			if err := e.addJoined(Point{Window: int64(w), Series: c.Series, Value: c.values[k]}, c.count(k)); err != nil {
-				return err
-			}
-			if len(e.frame) >= frameFull {
-				if _, err := b.Write(e.seal()); err != nil {
-					return err
-				}
-				e.done(true)
-			}
-		}
-	}
-	if _, err := b.Write(e.seal()); err != nil {
-		return err
-	}
-	return b.Flush()
 }

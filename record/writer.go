@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,11 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/record/windows"
 	"github.com/redline-go/redline/redact"
 )
 
@@ -37,7 +43,7 @@ type Writer struct {
 	window   time.Duration
 	slot     int64 // windows of one file of the journal
 	epoch    time.Time
-	encoders encoders
+	encoders histogram.Encoders
 	hide     *redact.Redactor
 
 	journal, histograms *chain
@@ -49,14 +55,14 @@ type Writer struct {
 	closed bool
 
 	open   []*segment // of the journal, oldest first; never empty
-	units  map[seriesKey]string
+	units  windows.Units
 	timer  *time.Timer
 	armed  bool
 	failed error // met by the timer, not yet returned
 	lost   int   // points that could not be written
 
 	hlogOpen *segment
-	slow     *appendFile
+	slow     *disk.Appender
 	files    map[string]bool // profiles and traces by path in the bundle
 
 	errs   []error         // for Close: the first error of each file
@@ -70,7 +76,7 @@ func Create(dir string, run Run) (*Writer, error) {
 	if run.Window <= 0 || run.Window > MaxWindowWidth {
 		return nil, fmt.Errorf("create bundle %s: window of %v is not within (0, %v]", dir, run.Window, MaxWindowWidth)
 	}
-	if err := os.MkdirAll(dir, dirMode); err != nil {
+	if err := os.MkdirAll(dir, disk.DirMode); err != nil {
 		return nil, fmt.Errorf("create bundle: %w", err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -81,9 +87,9 @@ func Create(dir string, run Run) (*Writer, error) {
 		return nil, fmt.Errorf("create bundle %s: the directory is not empty", dir)
 	}
 	w := &Writer{
-		dir: dir, run: run, window: run.Window, slot: slotWindows(run.Window), epoch: run.Clock.EpochWall,
-		units: map[seriesKey]string{}, files: map[string]bool{}, broken: map[string]bool{},
-		journal: newChain(journalExt, tiersOf(run.Window)), histograms: newChain(hlogExt, tiersOf(run.Window)),
+		dir: dir, run: run, window: run.Window, slot: windows.SlotWindows(run.Window), epoch: run.Clock.EpochWall,
+		units: windows.Units{}, files: map[string]bool{}, broken: map[string]bool{},
+		journal: newChain(journalExt, windows.TiersOf(run.Window)), histograms: newChain(hlogExt, windows.TiersOf(run.Window)),
 	}
 	w.thinner = newThinner(dir, run.Window, w.joinJournal, w.joinHistograms, w.joinProfiles)
 	w.run.Schema, w.run.State, w.run.Why = RunSchema, Running, ""
@@ -94,7 +100,7 @@ func Create(dir string, run Run) (*Writer, error) {
 	}
 	// A directory that was there may be open to others, or another user's: then
 	// it stays as it is, and the files in it are the user's alone.
-	_ = os.Chmod(dir, dirMode)
+	_ = os.Chmod(dir, disk.DirMode)
 	if err := w.begin(run.Clock.EpochWall); err != nil {
 		return nil, fmt.Errorf("create bundle: %w", err)
 	}
@@ -114,22 +120,23 @@ func (w *Writer) Hide(r *redact.Redactor) {
 	defer w.mu.Unlock()
 	w.hide = r
 	for _, s := range w.open {
-		s.points.hide = r.Sweep
+		s.points.Hide = r.Sweep
 	}
 }
 
 // encoder returns one for a file of the journal.
-func (w *Writer) encoder() *encoder {
-	e := newEncoderOf(w.units)
-	if w.hide != nil {
-		e.hide = w.hide.Sweep
+func (w *Writer) encoder() *windows.Encoder {
+	if w.hide == nil {
+		return windows.NewEncoder(w.units, nil)
 	}
-	return e
+	return windows.NewEncoder(w.units, w.hide.Sweep)
 }
 
 // WriteJSON writes one of the bundle's JSON files, as WriteJSON does, without
 // secrets.
-func (w *Writer) WriteJSON(file string, v any) error { return writeJSON(w.dir, file, v, w.hide) }
+func (w *Writer) WriteJSON(file string, v any) error {
+	return disk.WriteRedacted(w.dir, file, v, w.hide)
+}
 
 // begin makes the files of a new bundle. On an error those that it made are gone.
 func (w *Writer) begin(epoch time.Time) (err error) {
@@ -149,23 +156,23 @@ func (w *Writer) begin(epoch time.Time) (err error) {
 	w.open, w.hlogOpen = []*segment{journal}, &segment{slot: unknownSlot, name: hlogFile}
 	for _, file := range []struct {
 		name  string
-		into  **appendFile
+		into  **disk.Appender
 		first []byte
 	}{
-		{journalFile, &journal.file, []byte(journalMagic)},
-		{hlogFile, &w.hlogOpen.file, hlogHeader(epoch)},
+		{journalFile, &journal.file, []byte(windows.JournalMagic)},
+		{hlogFile, &w.hlogOpen.file, histogram.LogHeader(epoch)},
 		{slowFile, &w.slow, nil},
 	} {
-		if *file.into, err = createAppend(filepath.Join(w.dir, file.name)); err != nil {
+		if *file.into, err = disk.NewAppender(filepath.Join(w.dir, file.name)); err != nil {
 			return err
 		}
 		made = append(made, file.name)
-		if err := (*file.into).append(file.first); err != nil {
+		if err := (*file.into).Append(file.first); err != nil {
 			return err
 		}
 	}
 	for _, sub := range []string{profilesDir, tracesDir} {
-		if err := os.Mkdir(filepath.Join(w.dir, sub), dirMode); err != nil {
+		if err := os.Mkdir(filepath.Join(w.dir, sub), disk.DirMode); err != nil {
 			return err
 		}
 		made = append(made, sub)
@@ -180,7 +187,7 @@ func (w *Writer) Dir() string { return w.dir }
 // once are summed at the close (counters split over windows do that). A NaN
 // value is absent data and is not stored. A point that cannot be stored (an
 // infinite value, one series too many) is an error; the others are stored.
-func (w *Writer) Add(points ...Point) error {
+func (w *Writer) Add(points ...series.Point) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
@@ -193,10 +200,10 @@ func (w *Writer) Add(points ...Point) error {
 		if e != nil && err == nil {
 			err = e
 		}
-		if e := segment.points.add(p); e != nil && err == nil {
+		if e := segment.points.Add(p); e != nil && err == nil {
 			err = w.keep(journalFile, fmt.Errorf("add to %s: %w", filepath.Join(w.dir, journalFile), e))
 		}
-		if len(segment.points.frame) >= frameFull {
+		if segment.points.Full() {
 			if e := w.flushSegment(segment); e != nil && err == nil {
 				err = e
 			}
@@ -233,11 +240,11 @@ func (w *Writer) flush() (err error) {
 
 // Histogram appends one interval to latency.hlog. Values are ns. An empty
 // histogram takes no line.
-func (w *Writer) Histogram(step string, kind Kind, s Span, h *hdrhistogram.Histogram) error {
+func (w *Writer) Histogram(step string, kind histogram.Kind, s timebase.Span, h *hdrhistogram.Histogram) error {
 	if h == nil || h.TotalCount() == 0 {
 		return nil
 	}
-	c, err := countsOf(h)
+	c, err := histogram.CountsOf(h)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Join(w.dir, hlogFile), err)
 	}
@@ -259,10 +266,10 @@ func (w *Writer) Slow(requests ...SlowRequest) error {
 	if w.closed {
 		return ErrClosed
 	}
-	if w.slow.size+int64(len(lines)) > MaxSlow {
-		return w.keep(slowFile, fmt.Errorf("write %s: it would be over %d bytes", w.slow.path, MaxSlow))
+	if w.slow.Size+int64(len(lines)) > MaxSlow {
+		return w.keep(slowFile, fmt.Errorf("write %s: it would be over %d bytes", w.slow.Path, MaxSlow))
 	}
-	return w.keep(slowFile, w.slow.append(lines))
+	return w.keep(slowFile, w.slow.Append(lines))
 }
 
 // Update changes run.json through f and writes it atomically. f must not call
@@ -276,7 +283,7 @@ func (w *Writer) Update(f func(*Run)) error {
 	schema, state, why := w.run.Schema, w.run.State, w.run.Why
 	f(&w.run)
 	w.run.Schema, w.run.State, w.run.Why = schema, state, why
-	return w.keep(runFile, w.writeRun())
+	return w.keep(disk.RunFile, w.writeRun())
 }
 
 // Close turns the journal into windows.parquet and writes run.json with the
@@ -305,7 +312,7 @@ func (w *Writer) Close(state State, why string) error {
 	if w.lost > 0 {
 		w.run.Warnings = append(w.run.Warnings, fmt.Sprintf("%d values of series could not be written and are missing", w.lost))
 	}
-	w.keep(runFile, w.writeRun())
+	w.keep(disk.RunFile, w.writeRun())
 	return errors.Join(w.errs...)
 }
 
@@ -315,8 +322,8 @@ func (w *Writer) convert() error {
 	if err != nil {
 		return err
 	}
-	w.run.Resolution = t.grid.resolutions(w.window)
-	return writeParquet(w.dir, t, w.window)
+	w.run.Resolution = t.Resolutions()
+	return disk.WriteFile(w.dir, parquetFile, func(out io.Writer) error { return windows.WriteParquet(out, t) })
 }
 
 // removeJournal removes all files of the journal.
@@ -351,7 +358,7 @@ func (w *Writer) writeRun() error {
 	if w.run.Warnings == nil {
 		w.run.Warnings = []string{}
 	}
-	return writeJSON(w.dir, runFile, w.run.without(w.hide), w.hide)
+	return disk.WriteRedacted(w.dir, disk.RunFile, w.run.without(w.hide), w.hide)
 }
 
 // without returns the run with secrets hidden by name too in fields that people and
@@ -387,7 +394,7 @@ func texts(all []string, hide *redact.Redactor) []string {
 }
 
 func (w *Writer) closeFiles() {
-	files := []*appendFile{w.slow}
+	files := []*disk.Appender{w.slow}
 	for _, s := range append(slices.Clone(w.open), w.hlogOpen) {
 		if s != nil {
 			files = append(files, s.file)
@@ -395,7 +402,7 @@ func (w *Writer) closeFiles() {
 	}
 	for _, f := range files {
 		if f != nil {
-			w.keep(filepath.Base(f.path), f.close())
+			w.keep(filepath.Base(f.Path), f.Close())
 		}
 	}
 }

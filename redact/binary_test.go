@@ -74,7 +74,8 @@ func TestProfileLabels(t *testing.T) {
 	var b bytes.Buffer
 	// A goroutine profile has labels without any load.
 	done, started := make(chan struct{}), make(chan struct{})
-	go pprof.Do(t.Context(), pprof.Labels("session", "hunter2-name", "note", "Bearer hunter2-form99", "echo", "correct-horse-battery", "route", "GET /a"), func(context.Context) {
+	go pprof.Do(t.Context(), pprof.Labels("session", "hunter2-name", "note", "Bearer hunter2-form99", "echo",
+		"correct-horse-battery", "route", "GET /a"), func(context.Context) {
 		close(started)
 		<-done
 	})

@@ -46,7 +46,8 @@ var (
 // hundredth of a pattern.
 var (
 	schemeHints = strings.Fields("earer EARER asic ASIC igest IGEST egotiate EGOTIATE oken OKEN pikey piKey PIKEY AWS4 aws4")
-	makerHints  = strings.Fields("AKIA ASIA ABIA ACCA ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ gl xox xapp- _live_ _test_ whsec_ AIza ya29. GOCSPX- npm_ " +
+	makerHints  = strings.Fields("AKIA ASIA ABIA ACCA ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ gl xox xapp- _live_ _test_ " +
+		"whsec_ AIza ya29. GOCSPX- npm_ " +
 		"pypi- SG. hvs. hvb. hvr. _v1_ shp hf_ dckr_pat_ sk- lin_api_ ATATT3 AGE-SECRET")
 )
 

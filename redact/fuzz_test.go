@@ -19,7 +19,8 @@ var forms = []string{
 	"password=" + planted, "?token=" + planted + "&a=1", `"secret": "` + planted + `"`, `"pin":["a","` + planted + `"]`,
 	`"credentials":{"x":{"y":"` + planted + `"}}`, "\npassword: " + planted + "\n", "Authorization: Bearer " + planted,
 	"Bearer " + planted, "postgres://u:" + planted + "@h/db", "http://u:a\"b@c" + planted + "@h/", " --api-key " + planted,
-	" -p " + planted, "eyJhbGciOiJIUzI1NiJ9." + planted + "." + planted, "ghp_0123456789abcdefghij" + strings.ReplaceAll(strings.ReplaceAll(planted, "-", ""), "_", ""),
+	" -p " + planted, "eyJhbGciOiJIUzI1NiJ9." + planted + "." + planted, "ghp_0123456789abcdefghij" +
+		strings.ReplaceAll(strings.ReplaceAll(planted, "-", ""), "_", ""),
 	"-----BEGIN PRIVATE KEY-----\n" + planted + "\n-----END PRIVATE KEY-----", `{\"passphrase\":\"` + planted + `\"}`,
 	"X-Auth-User: " + planted, "password='a " + planted + "'", "code=" + planted, "jwt=" + planted,
 }
@@ -131,7 +132,8 @@ func stable(t *testing.T, text, clean string, hide func(string) string) {
 func TestLinear(t *testing.T) {
 	r := New()
 	r.Learn("aaaaaaaaaaaaaaaaaaab")
-	for _, unit := range []string{"://a:", "password=", `"pin":"`, "code=1&", "a", `\`, "{", "pin: x ", "eyJ", "-p ", "-----BEGIN PRIVATE KEY-----", "Bearer ", `'`, "token: ", "%3D", "/*", "$$"} {
+	for _, unit := range []string{"://a:", "password=", `"pin":"`, "code=1&", "a", `\`, "{", "pin: x ", "eyJ", "-p ",
+		"-----BEGIN PRIVATE KEY-----", "Bearer ", `'`, "token: ", "%3D", "/*", "$$"} {
 		text := strings.Repeat(unit, (1<<17)/len(unit))
 		before := used(t)
 		r.Text(text)

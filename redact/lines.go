@@ -89,7 +89,8 @@ func (l *Lines) give(line string, whole bool) {
 			return
 		}
 		l.inKey, line = false, strings.TrimLeft(after[max(0, strings.LastIndex(after, "-----")):], "\r")
-	} else if at := strings.LastIndex(line, "-----BEGIN "); at >= 0 && strings.Contains(line[at:], "PRIVATE KEY") && !strings.Contains(line[at:], "-----END ") {
+	} else if at := strings.LastIndex(line, "-----BEGIN "); at >= 0 && strings.Contains(line[at:], "PRIVATE KEY") &&
+		!strings.Contains(line[at:], "-----END ") {
 		l.inKey = true
 	}
 	l.To(l.By.Text(line), whole)

@@ -26,14 +26,17 @@ var certainWords = set("password passwords passwd passphrase pass pwd secret sec
 var perhapsWords = set("pin code auth session sessionid sid sig signature token tokens key csrf xsrf pw nonce mac hmac sas verifier")
 
 // glued are certain also within a word: nobody writes them for anything else.
-var glued = []string{"password", "passwd", "passphrase", "secret", "credential", "apikey", "accesskey", "privatekey", "accesstoken", "authtoken", "refreshtoken", "sessiontoken", "idtoken"}
+var glued = []string{"password", "passwd", "passphrase", "secret", "credential", "apikey", "accesskey",
+	"privatekey", "accesstoken", "authtoken", "refreshtoken", "sessiontoken", "idtoken"}
 
 // writtenAs says how a value is written, not what it is.
-var writtenAs = set("id value data hash hex base64 b64 raw text string header param enc encoded plain new old current confirmation 1 2 next previous")
+var writtenAs = set("id value data hash hex base64 b64 raw text string header param enc encoded plain new old " +
+	"current confirmation 1 2 next previous")
 
 // aspects as a name's last word make it one about a secret: its place, age or
 // number.
-var aspects = set("file path dir url uri endpoint type kind count length len size limit ttl age expiry expires expiration timeout interval " +
+var aspects = set("file path dir url uri endpoint type kind count length len size limit ttl age expiry expires " +
+	"expiration timeout interval " +
 	"status enabled required policy algorithm alg name field column sock socket agent manager mode version max min total ms seconds attempts failures errors rate")
 
 // codes are the names whose code is an answer of a person or a server, not a

@@ -69,7 +69,8 @@ func pairAt(text string, from, sign, after int) (p position) {
 		}
 	}
 	begin := end
-	for begin > from && end-begin < longestName && (letter(text[begin-1]) || digit(text[begin-1]) || strings.IndexByte("_.-[]", text[begin-1]) >= 0) {
+	for begin > from && end-begin < longestName && (letter(text[begin-1]) || digit(text[begin-1]) ||
+		strings.IndexByte("_.-[]", text[begin-1]) >= 0) {
 		begin--
 	}
 	p.text, p.name, p.by = text, text[begin:end], strings.ToUpper(text[sign:after])
@@ -220,7 +221,8 @@ var plainName = regexp.MustCompile(`^[a-z_][a-z_0-9]*\.[a-z_][a-z_0-9]*$|^(?:any
 // innocentValue reports whether a value says that there is none.
 func innocentValue(value string) bool {
 	switch strings.ToLower(strings.Trim(value, `"' `)) {
-	case "", "true", "false", "null", "nil", "none", "undefined", "yes", "no", "on", "off", "***", "*****", "xxxxx", "{", "[", "|", ">", "|-", ">-", "[redacted", "redacted":
+	case "", "true", "false", "null", "nil", "none", "undefined", "yes", "no", "on", "off", "***", "*****", "xxxxx",
+		"{", "[", "|", ">", "|-", ">-", "[redacted", "redacted":
 		return true
 	}
 	return false

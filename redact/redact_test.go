@@ -106,7 +106,8 @@ func TestArgs(t *testing.T) {
 
 func TestSecret(t *testing.T) {
 	r := New("X-Mine")
-	for _, name := range strings.Fields("Authorization Cookie X-Api-Key X-Auth-User X-Session-Tag X-Jwt-Assertion Authentication Proxy-Authorization x-mine sessionId DB_PASSWORD pin") {
+	for _, name := range strings.Fields("Authorization Cookie X-Api-Key X-Auth-User X-Session-Tag X-Jwt-Assertion " +
+		"Authentication Proxy-Authorization x-mine sessionId DB_PASSWORD pin") {
 		if !r.Secret(name) {
 			t.Errorf("%s is no secret", name)
 		}

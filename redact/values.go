@@ -217,7 +217,8 @@ var common = set("true false null none nil yes off on default local localhost te
 
 func learnable(value string) bool {
 	switch {
-	case len(value) < shortest, len(value) > longest, common[strings.ToLower(value)], strings.Contains(Mark, value), strings.Contains(value, "[redact"):
+	case len(value) < shortest, len(value) > longest, common[strings.ToLower(value)], strings.Contains(Mark, value),
+		strings.Contains(value, "[redact"):
 		return false
 	case strings.Trim(value, "0123456789.:-+ ") == "":
 		return len(value) >= fewestDigits

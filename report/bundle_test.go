@@ -10,6 +10,14 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // bundleOptions says what a synthetic bundle holds. The zero value is a run of
@@ -30,12 +38,12 @@ func bundle(t testing.TB, o bundleOptions) *record.Record {
 		o.windows = 300
 	}
 	dir := filepath.Join(t.TempDir(), "20261121-042000-gateway")
-	width := record.DefaultWindow
+	width := timebase.DefaultWindow
 	end := time.Duration(o.windows) * width
-	steady := record.Span{From: end / 6 / width * width, To: end - width}
+	steady := timebase.Span{From: end / 6 / width * width, To: end - width}
 	w, err := record.Create(dir, record.Run{
 		Redline: "0.1.0", Window: width, Steady: steady, Scenario: json.RawMessage(`{"name":"gateway","load":{"connections":64}}`),
-		Clock:  record.Clock{EpochWall: time.Date(2026, 11, 21, 4, 20, 0, 0, time.UTC)},
+		Clock:  timebase.Clock{EpochWall: time.Date(2026, 11, 21, 4, 20, 0, 0, time.UTC)},
 		Host:   record.Host{OS: "linux", Arch: "amd64", Kernel: "6.18.0", CPUModel: "EPYC" + o.evil, CPUs: 2, Memory: 24 << 30},
 		Target: record.Target{How: "build", URL: "http://127.0.0.1:8080/api/v1/order" + o.evil, Command: []string{"./gateway", o.evil}, GoVersion: "go1.26.8", Module: "example.org/gateway", GOMAXPROCS: 2, Probe: true, Revision: "0123456789abcdef"},
 	})
@@ -51,7 +59,7 @@ func bundle(t testing.TB, o bundleOptions) *record.Record {
 			poison(s, o.evil)
 		}
 		s.Run = dir
-		must(t, record.WriteJSON(dir, record.SummaryFile, s))
+		must(t, disk.WriteJSON(dir, record.SummaryFile, s))
 		must(t, w.Close(record.Complete, ""))
 	} else {
 		// A killed run leaves what its journal and logs hold; closing as running
@@ -73,7 +81,7 @@ func must(t testing.TB, err error) {
 func poison(s *record.Summary, evil string) {
 	f := &s.Findings[0]
 	f.Title, f.Remedy, f.Cause, f.ShareOf = f.Title+evil, f.Remedy+evil, f.Cause+evil, f.ShareOf+evil
-	f.Where = record.Where{Function: evil, File: evil, Line: 1, SQL: evil, Detail: evil}
+	f.Where = findings.Where{Function: evil, File: evil, Line: 1, SQL: evil, Detail: evil}
 	f.Evidence[0].Text, f.Evidence[0].Source, f.Rejected[0].Why = evil, evil, evil
 	s.Warnings, s.Sources[0].Why, s.NotJudged[0].Why = []string{evil}, evil, evil
 	s.Thresholds[0].Expr, s.Load.ErrorKinds[evil] = evil, 1
@@ -92,35 +100,35 @@ func writeSeries(t testing.TB, w *record.Writer, o bundleOptions) {
 	live := 20.0
 	for i := range o.windows {
 		bad, ramp := slump(i, o.windows), math.Min(1, float64(i+5)/40)
-		var points []record.Point
+		var points []series.Point
 		add := func(unit, name, labels string, v float64) {
-			points = append(points, record.Point{Window: int64(i), Series: record.Series{Name: name, Labels: labels, Unit: unit}, Value: v})
+			points = append(points, series.Point{Window: int64(i), Series: series.Series{Name: name, Labels: labels, Unit: unit}, Value: v})
 		}
 		requests := math.Round(noise(207*ramp*(1-0.7*bad), 0.1))
-		add("1", record.LoadRequests, "", requests)
+		add("1", series.LoadRequests, "", requests)
 		if bad > 0.5 {
-			add("1", record.LoadErrors, "kind=timeout", 3)
+			add("1", series.LoadErrors, "kind=timeout", 3)
 		}
-		add("1", record.LoadSent, "", requests)
-		add("1", record.LoadInFlight, "", 64)
-		add("1", record.LoadConnections, "", 64)
+		add("1", series.LoadSent, "", requests)
+		add("1", series.LoadInFlight, "", 64)
+		add("1", series.LoadConnections, "", 64)
 		for q, v := range map[string]float64{"p50": 28, "p90": 49, "p99": 91, "max": 160} {
-			add("ns", record.LoadLatency, "q="+q, noise(v*ms*(1+5*bad), 0.2))
-			add("ns", record.LoadLag, "q="+q, noise(v*ms/400, 0.6))
+			add("ns", series.LoadLatency, "q="+q, noise(v*ms*(1+5*bad), 0.2))
+			add("ns", series.LoadLag, "q="+q, noise(v*ms/400, 0.6))
 		}
-		add("ns", record.GeneratorCPU, "", noise(14*ms, 0.2))
+		add("ns", series.GeneratorCPU, "", noise(14*ms, 0.2))
 		if o.bare {
 			must(t, w.Add(points...))
 			continue
 		}
-		add("ns", record.ProcessUser, "", noise(70*ms*ramp*(1-0.5*bad), 0.1))
-		add("ns", record.ProcessSystem, "", noise(22*ms*ramp, 0.2))
-		add("ns", record.ProcessRunDelay, "", noise(8*ms, 0.5))
-		add("ns", record.DBCPU, "", noise(33*ms, 0.3))
-		add("ns", record.HostBusy, "", noise(150*ms, 0.05))
-		add("ns", record.HostSteal, "", 0)
-		add("1", record.HostCPUs, "", 2)
-		add("bytes", record.ProcessRSS, "", 48e6+float64(i)*2e4)
+		add("ns", series.ProcessUser, "", noise(70*ms*ramp*(1-0.5*bad), 0.1))
+		add("ns", series.ProcessSystem, "", noise(22*ms*ramp, 0.2))
+		add("ns", series.ProcessRunDelay, "", noise(8*ms, 0.5))
+		add("ns", series.DBCPU, "", noise(33*ms, 0.3))
+		add("ns", series.HostBusy, "", noise(150*ms, 0.05))
+		add("ns", series.HostSteal, "", 0)
+		add("1", series.HostCPUs, "", 2)
+		add("bytes", series.ProcessRSS, "", 48e6+float64(i)*2e4)
 		add("1", "/sched/goroutines:goroutines", "", noise(140+300*bad, 0.05))
 		if live += 0.9; live > 46 {
 			live = 20
@@ -136,17 +144,17 @@ func writeSeries(t testing.TB, w *record.Writer, o bundleOptions) {
 		add("ns", "/sched/latencies:seconds", "q=p50", noise(0.006*ms, 0.3))
 		add("ns", "/sched/latencies:seconds", "q=p99", noise(1.4*ms*(1+3*bad), 0.4))
 		for k, v := range []float64{30, 12, 6, 3, 2, 1, 0.4} {
-			add("ns", record.StatementTime, fmt.Sprintf("queryid=%d", 100+k), noise(v*ms*ramp, 0.3))
+			add("ns", series.StatementTime, fmt.Sprintf("queryid=%d", 100+k), noise(v*ms*ramp, 0.3))
 		}
-		add("1", record.DBSessions, "", math.Round(noise(4, 1)))
-		add("1", record.DBCommits, "", requests)
-		add("1", record.DBBackends, "state=active", math.Round(noise(6, 0.5)))
-		add("1", record.DBBackends, "state=idle", math.Round(noise(3, 0.9)))
+		add("1", series.DBSessions, "", math.Round(noise(4, 1)))
+		add("1", series.DBCommits, "", requests)
+		add("1", series.DBBackends, "state=active", math.Round(noise(6, 0.5)))
+		add("1", series.DBBackends, "state=idle", math.Round(noise(3, 0.9)))
 		if bad > 0.2 {
-			add("1", record.DBWaits, "event=Lock:transactionid"+o.evil, math.Round(5*bad))
+			add("1", series.DBWaits, "event=Lock:transactionid"+o.evil, math.Round(5*bad))
 		}
-		add("1", record.PoolInUse, "", 10)
-		add("1", record.PoolMax, "", 10)
+		add("1", series.PoolInUse, "", 10)
+		add("1", series.PoolMax, "", 10)
 		for k := range o.extra {
 			add("1", fmt.Sprintf("/godebug/non-default-behavior/setting%d:events", k), "", noise(1000, 1))
 		}
@@ -160,9 +168,9 @@ func writeLatency(t testing.TB, w *record.Writer, o bundleOptions) {
 		if o.bare && i > 100 {
 			break
 		}
-		span := record.WindowSpan(int64(i/10), 10*record.DefaultWindow)
+		span := timebase.WindowSpan(int64(i/10), 10*timebase.DefaultWindow)
 		bad := slump(i, o.windows)
-		latency, service := record.NewHistogram(), record.NewHistogram()
+		latency, service := histogram.New(), histogram.New()
 		for range 800 {
 			v := 26e6 * math.Exp(0.35*rng.NormFloat64()) * (1 + 5*bad*rng.Float64())
 			if rng.IntN(200) == 0 {
@@ -171,44 +179,44 @@ func writeLatency(t testing.TB, w *record.Writer, o bundleOptions) {
 			must(t, service.RecordValue(int64(v)))
 			must(t, latency.RecordValue(int64(v*(1+bad))))
 		}
-		must(t, w.Histogram("load", record.Latency, span, latency))
-		must(t, w.Histogram("load", record.Service, span, service))
+		must(t, w.Histogram("load", histogram.Latency, span, latency))
+		must(t, w.Histogram("load", histogram.Service, span, service))
 	}
 }
 
-func writeFiles(t testing.TB, w *record.Writer, o bundleOptions, steady record.Span) {
+func writeFiles(t testing.TB, w *record.Writer, o bundleOptions, steady timebase.Span) {
 	dir := w.Dir()
-	trace := record.Span{From: steady.From + steady.Len()/2, To: steady.From + steady.Len()/2 + 2*time.Second}
+	trace := timebase.Span{From: steady.From + steady.Len()/2, To: steady.From + steady.Len()/2 + 2*time.Second}
 	must(t, w.Trace(record.Trace{Span: trace, Data: []byte("go 1.26 trace\x00\x00\x00")}))
 	for i := range 30 {
 		due := steady.From + time.Duration(i)*steady.Len()/31
 		took := time.Duration(900-20*i) * time.Millisecond
 		must(t, w.Slow(record.SlowRequest{Intended: due, Sent: due + took/10, FirstByte: due + took*9/10, Done: due + took, Request: "query" + o.evil, Connection: i, ID: int64(i), Status: 200}))
 	}
-	must(t, record.WriteJSON(dir, record.AnatomyFile, anatomy(o, trace)))
-	st := record.Statements{Database: "orders", Server: "PostgreSQL 17.2"}
+	must(t, disk.WriteJSON(dir, breakdown.File, anatomy(o, trace)))
+	st := database.Statements{Database: "orders", Server: "PostgreSQL 17.2"}
 	for k, text := range []string{"SELECT * FROM orders WHERE uid = $1 ORDER BY created_at DESC LIMIT $2", "SELECT * FROM order_items WHERE order_id = $1", "INSERT INTO events (order_id, kind) VALUES ($1, $2)", "UPDATE balance SET cents = cents + $1 WHERE uid = $2", "BEGIN", "COMMIT" + o.evil} {
-		st.Statements = append(st.Statements, record.Statement{QueryID: fmt.Sprint(100 + k), Text: text, Calls: 62000 / int64(k+1), Time: time.Duration(30-5*k) * time.Second / 10, Rows: 200000})
+		st.Statements = append(st.Statements, database.Statement{QueryID: fmt.Sprint(100 + k), Text: text, Calls: 62000 / int64(k+1), Time: time.Duration(30-5*k) * time.Second / 10, Rows: 200000})
 	}
 	st.Statements[0].Plan = json.RawMessage(`[{"Plan":{"Node Type":"Limit","Plans":[{"Node Type":"Seq Scan","Relation Name":"orders"}]}}]`)
 	st.Statements[4].PlanError = "a utility statement has no plan"
-	must(t, record.WriteJSON(dir, record.StatementsFile, st))
+	must(t, disk.WriteJSON(dir, database.File, st))
 }
 
-func anatomy(o bundleOptions, trace record.Span) record.Anatomy {
-	stack := []record.Frame{{Function: "database/sql.(*DB).conn", File: "/usr/local/go/src/database/sql/sql.go", Line: 1369}, {Function: "example.org/gateway/store.(*Store).Orders", File: "/src/gateway/store/orders.go", Line: 112}}
-	part := func(state record.ReqState, site string, ns, of int64, stack []record.Frame) record.Part {
-		return record.Part{State: state, Site: site, NS: ns, Share: float64(ns) / float64(of), Times: 1.2, Stack: stack}
+func anatomy(o bundleOptions, trace timebase.Span) breakdown.Anatomy {
+	stack := []code.Frame{{Function: "database/sql.(*DB).conn", File: "/usr/local/go/src/database/sql/sql.go", Line: 1369}, {Function: "example.org/gateway/store.(*Store).Orders", File: "/src/gateway/store/orders.go", Line: 112}}
+	part := func(state breakdown.State, site string, ns, of int64, stack []code.Frame) breakdown.Part {
+		return breakdown.Part{State: state, Site: site, NS: ns, Share: float64(ns) / float64(of), Times: 1.2, Stack: stack}
 	}
-	band := func(scale float64, wait int64) ([]record.Part, int64) {
+	band := func(scale float64, wait int64) ([]breakdown.Part, int64) {
 		at := func(v float64) int64 { return int64(v * scale * 1e6) }
-		parts := []record.Part{
-			part(record.StateSelect, "database/sql.(*DB).conn < store.(*Store).Orders orders.go:112"+o.evil, wait, 1, stack),
-			part(record.StateNetwork, "pgconn.(*PgConn).peekMessage < store.(*Store).Orders orders.go:118", at(2.4), 1, stack[1:]),
-			part(record.StateRunning, "", at(1.1), 1, nil), part(record.StateRunnable, "", at(0.9), 1, nil),
-			part(record.StateLock, "log.(*Logger).output < main.access access.go:20", at(0.7), 1, stack[1:]),
-			part(record.StateAssist, "", at(0.4), 1, nil), part(record.StateSyscall, "os.(*File).Write < main.access access.go:20", at(0.3), 1, stack[1:]),
-			part(record.StateSTW, "", at(0.03), 1, nil), part(record.StateOther, "(other sites)", at(0.02), 1, nil),
+		parts := []breakdown.Part{
+			part(breakdown.StateSelect, "database/sql.(*DB).conn < store.(*Store).Orders orders.go:112"+o.evil, wait, 1, stack),
+			part(breakdown.StateNetwork, "pgconn.(*PgConn).peekMessage < store.(*Store).Orders orders.go:118", at(2.4), 1, stack[1:]),
+			part(breakdown.StateRunning, "", at(1.1), 1, nil), part(breakdown.StateRunnable, "", at(0.9), 1, nil),
+			part(breakdown.StateLock, "log.(*Logger).output < main.access access.go:20", at(0.7), 1, stack[1:]),
+			part(breakdown.StateAssist, "", at(0.4), 1, nil), part(breakdown.StateSyscall, "os.(*File).Write < main.access access.go:20", at(0.3), 1, stack[1:]),
+			part(breakdown.StateSTW, "", at(0.03), 1, nil), part(breakdown.StateOther, "(other sites)", at(0.02), 1, nil),
 		}
 		var sum int64
 		for _, p := range parts {
@@ -217,30 +225,30 @@ func anatomy(o bundleOptions, trace record.Span) record.Anatomy {
 		for i := range parts {
 			parts[i].Share = float64(parts[i].NS) / float64(sum)
 		}
-		parts[0].Behind = []record.Chain{{NS: wait / 2, Share: parts[0].Share / 2, Links: []record.Link{
-			{Goroutine: "net/http.(*conn).serve", Request: true, State: record.StateLock, Site: "store.(*Store).Lock orders.go:9"},
-			{Goroutine: "example.org/gateway/store.flush" + o.evil, State: record.StateNetwork, Site: "pgconn.(*PgConn).Exec < store.flush orders.go:120" + o.evil, Stack: stack},
+		parts[0].Behind = []breakdown.Chain{{NS: wait / 2, Share: parts[0].Share / 2, Links: []breakdown.Link{
+			{Goroutine: "net/http.(*conn).serve", Request: true, State: breakdown.StateLock, Site: "store.(*Store).Lock orders.go:9"},
+			{Goroutine: "example.org/gateway/store.flush" + o.evil, State: breakdown.StateNetwork, Site: "pgconn.(*PgConn).Exec < store.flush orders.go:120" + o.evil, Stack: stack},
 		}}}
 		return parts, sum
 	}
-	var a record.Anatomy
+	var a breakdown.Anatomy
 	var median, tail, all int64
 	a.Median, median = band(1, 24_700_000)
 	a.Tail, tail = band(2.1, 78_000_000)
 	a.All, all = band(1.1, 27_000_000)
 	a.MedianNS, a.TailNS, a.MeanNS = time.Duration(median), time.Duration(tail), time.Duration(all)
 	a.Requests, a.Cut, a.Merged, a.Coverage, a.Traced = 4102, 61, 3, 0.997, trace.Len()
-	a.Served = []record.Served{{Server: record.ServerHTTP, Requests: 4000, Cut: 60}, {Server: record.ServerGRPC, Requests: 102, Cut: 1}}
-	a.CPU = &record.CPUProfile{All: 900, Median: 200, Tail: 40, Functions: []record.CPUFunction{
+	a.Served = []breakdown.Served{{Server: breakdown.ServerHTTP, Requests: 4000, Cut: 60}, {Server: breakdown.ServerGRPC, Requests: 102, Cut: 1}}
+	a.CPU = &breakdown.CPUProfile{All: 900, Median: 200, Tail: 40, Functions: []breakdown.CPUFunction{
 		{Function: "encoding/json.(*encodeState).marshal", Caller: "store.(*Store).Orders orders.go:130" + o.evil, All: 0.2, Median: 0.1, Tail: 0.6},
 	}}
 	for i := range 12 {
 		at := trace.From + time.Duration(i)*100*time.Millisecond
-		line := record.Timeline{Span: record.Span{From: at}, Goroutine: int64(100 + i)}
+		line := breakdown.Timeline{Span: timebase.Span{From: at}, Goroutine: int64(100 + i)}
 		for k, p := range a.Tail {
 			for range 1 + k%3 {
 				ns := p.NS / int64(1+k%3) * int64(12-i) / 12
-				line.Segments = append(line.Segments, record.Segment{State: p.State, Site: p.Site, From: at, NS: ns})
+				line.Segments = append(line.Segments, breakdown.Segment{State: p.State, Site: p.Site, From: at, NS: ns})
 				at += time.Duration(ns)
 			}
 		}

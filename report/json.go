@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // JSON writes the summary as indented JSON in the order of its schema, ending
@@ -19,7 +20,7 @@ func JSON(w io.Writer, s *record.Summary) error {
 	}
 	out.Sources = list(out.Sources)
 	out.Anatomy.Median, out.Anatomy.Tail = list(out.Anatomy.Median), list(out.Anatomy.Tail)
-	out.Findings = append([]record.Finding{}, out.Findings...)
+	out.Findings = append([]findings.Finding{}, out.Findings...)
 	for i := range out.Findings {
 		out.Findings[i].Evidence = list(out.Findings[i].Evidence)
 		out.Findings[i].Rejected = list(out.Findings[i].Rejected)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // ledgerShown is how many entries of a ledger a line names; the rest are summed.
@@ -34,12 +35,12 @@ func ledger(s *record.Summary) []string {
 	return lines
 }
 
-func entries(list []record.LedgerEntry) string {
+func entries(list []findings.LedgerEntry) string {
 	var parts []string
 	rest, lost := 0.0, 0.0
 	for _, e := range list {
 		switch {
-		case e.Who == record.Unattributed:
+		case e.Who == findings.Unattributed:
 			lost += e.Share
 		case len(parts) < ledgerShown:
 			parts = append(parts, fmt.Sprintf("%s %s", notation.Percent(e.Share), notation.Clean(e.Who)))
@@ -51,7 +52,7 @@ func entries(list []record.LedgerEntry) string {
 		parts = append(parts, notation.Percent(rest)+" others")
 	}
 	if lost > 0 {
-		parts = append(parts, notation.Percent(lost)+" "+record.Unattributed)
+		parts = append(parts, notation.Percent(lost)+" "+findings.Unattributed)
 	}
 	return strings.Join(parts, ", ")
 }

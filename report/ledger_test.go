@@ -6,15 +6,17 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/histogram"
 )
 
 // TestLedgerIsPrinted: text, Markdown and the page account for the whole, with
 // the entries beyond the named ones summed, and with what nobody is named for.
 func TestLedgerIsPrinted(t *testing.T) {
-	s := &record.Summary{State: record.Complete, Generator: record.Generator{Valid: true}, Ledger: &record.Ledger{
-		RequestTime: []record.LedgerEntry{
+	s := &record.Summary{State: record.Complete, Generator: record.Generator{Valid: true}, Ledger: &findings.Ledger{
+		RequestTime: []findings.LedgerEntry{
 			{Who: "database", Share: 0.5}, {Who: "on CPU", Share: 0.2}, {Who: "a", Share: 0.1}, {Who: "b", Share: 0.06},
-			{Who: "c", Share: 0.05}, {Who: "d", Share: 0.03}, {Who: "e", Share: 0.02}, {Who: record.Unattributed, Share: 0.04},
+			{Who: "c", Share: 0.05}, {Who: "d", Share: 0.03}, {Who: "e", Share: 0.02}, {Who: findings.Unattributed, Share: 0.04},
 		},
 		Shape: "Requests take 1.2 ms, 20 % of it on CPU.",
 	}}
@@ -38,9 +40,9 @@ func TestLedgerIsPrinted(t *testing.T) {
 // TestPathIsPrinted: text, Markdown and the page say where a request's time goes,
 // each way with its share, before the ledger; without a trace they say why not.
 func TestPathIsPrinted(t *testing.T) {
-	s := &record.Summary{State: record.Complete, Generator: record.Generator{Valid: true}, Ledger: &record.Ledger{
-		RequestTime: []record.LedgerEntry{{Who: "channel or worker in store.(*Store).Get", Share: 1}},
-		Path: []record.LedgerPath{
+	s := &record.Summary{State: record.Complete, Generator: record.Generator{Valid: true}, Ledger: &findings.Ledger{
+		RequestTime: []findings.LedgerEntry{{Who: "channel or worker in store.(*Store).Get", Share: 1}},
+		Path: []findings.LedgerPath{
 			{Share: 0.87, Text: "behind one goroutine, store.(*Store).loop, busy 99 % of the time: 61 % running store.(*Store).checkConsistency (store.go:88: sort.Slice 38 %)"},
 			{Share: 0.13, Text: "waiting for a CPU\x1b[31m"},
 		},
@@ -71,7 +73,7 @@ func TestPathIsPrinted(t *testing.T) {
 			}
 		}
 	}
-	s.Ledger = &record.Ledger{CPU: []record.LedgerEntry{{Who: "kernel", Share: 1}}, PathWhy: "no execution trace: --pprof was not given"}
+	s.Ledger = &findings.Ledger{CPU: []findings.LedgerEntry{{Who: "kernel", Share: 1}}, PathWhy: "no execution trace: --pprof was not given"}
 	text.Reset()
 	if err := Text(&text, s, TextOptions{}); err != nil || !strings.Contains(text.String(), "not known: no execution trace") {
 		t.Errorf("%v; the reason is not printed:\n%s", err, text.String())
@@ -82,8 +84,8 @@ func TestPathIsPrinted(t *testing.T) {
 // and wait for a CPU.
 func TestLimitOfRunnableRequests(t *testing.T) {
 	s := &record.Summary{State: record.Complete, Generator: record.Generator{Valid: true},
-		Load:   record.LoadSummary{Model: "closed", Connections: 32, Requests: 1000, Rate: 100, Service: record.Quantiles{Mean: 30e6}},
-		Ledger: &record.Ledger{RequestTime: []record.LedgerEntry{{Who: "waiting for a CPU", Share: 0.88}, {Who: "on CPU", Share: 0.12}}}}
+		Load:   record.LoadSummary{Model: "closed", Connections: 32, Requests: 1000, Rate: 100, Service: histogram.Quantiles{Mean: 30e6}},
+		Ledger: &findings.Ledger{RequestTime: []findings.LedgerEntry{{Who: "waiting for a CPU", Share: 0.88}, {Who: "on CPU", Share: 0.12}}}}
 	_, limit := nothing(s)
 	if !strings.Contains(limit, "limited by the CPUs") || !strings.Contains(limit, "88 %") || strings.Contains(limit, "limited by its 32 connections") {
 		t.Errorf("limit: %q", limit)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // Markdown writes the summary as GitHub-flavoured Markdown with all findings,
@@ -67,7 +68,7 @@ func (m *markdownWriter) findings() {
 		m.item("share", escape(weight(f)))
 		m.item("do", escape(f.Remedy))
 		for _, e := range f.Evidence {
-			m.item("seen", escape(evidence([]record.Evidence{e})))
+			m.item("seen", escape(evidence([]findings.Evidence{e})))
 		}
 		for _, r := range f.Rejected {
 			m.item("not", code(r.Cause)+": "+escape(r.Why))

@@ -6,7 +6,8 @@ import (
 	"strconv"
 
 	"github.com/redline-go/redline/notation"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
 )
 
 // chart is one chart of the page, all its lines in one unit.
@@ -26,7 +27,7 @@ type chart struct {
 const topStatements = 5
 
 // charts returns the charts for which the record holds anything.
-func (b *chartBuilder) charts(statements *record.Statements) []chart {
+func (b *chartBuilder) charts(statements *database.Statements) []chart {
 	all := slices.Concat(b.loadCharts(), b.cpuCharts(), b.runtimeCharts(), b.databaseCharts(statements))
 	out := []chart{}
 	for _, c := range all {
@@ -39,27 +40,27 @@ func (b *chartBuilder) charts(statements *record.Statements) []chart {
 }
 
 func (b *chartBuilder) loadCharts() []chart {
-	errors := b.total(record.LoadErrors, b.perSecond)
-	succeeded := b.perSecond(record.LoadRequests, "")
+	errors := b.total(series.LoadErrors, b.perSecond)
+	succeeded := b.perSecond(series.LoadRequests, "")
 	if succeeded != nil {
 		succeeded = plus(succeeded, errors, -1)
 	}
 	errorLine := b.line("errors", "bad", errors)
 	return []chart{
 		{ID: "throughput", Group: "load", Title: "Throughput", Unit: "1/s", Note: "requests that ended, per second", Lines: []line{
-			b.line("successes", "0", succeeded), errorLine, b.line("sent", "muted", b.perSecond(record.LoadSent, "")),
+			b.line("successes", "0", succeeded), errorLine, b.line("sent", "muted", b.perSecond(series.LoadSent, "")),
 		}},
 		{ID: "latency", Group: "load", Title: "Latency", Unit: "ns", Log: true, Heat: true,
 			Note: "from the intended start; shade: how many requests took that long", Lines: []line{
-				b.line("p50", "0", b.raw(record.LoadLatency, "q=p50")), b.line("p90", "3", b.raw(record.LoadLatency, "q=p90")),
-				b.line("p99", "1", b.raw(record.LoadLatency, "q=p99")), b.line("max", "muted", b.raw(record.LoadLatency, "q=max")),
+				b.line("p50", "0", b.raw(series.LoadLatency, "q=p50")), b.line("p90", "3", b.raw(series.LoadLatency, "q=p90")),
+				b.line("p99", "1", b.raw(series.LoadLatency, "q=p99")), b.line("max", "muted", b.raw(series.LoadLatency, "q=max")),
 			}},
 		{ID: "outstanding", Group: "load", Title: "Requests outstanding", Unit: "1", Lines: []line{
-			b.line("in flight", "0", b.raw(record.LoadInFlight, "")), b.line("due, not sent", "bad", b.raw(record.LoadQueued, "")),
-			b.line("connections", "muted", b.raw(record.LoadConnections, "")),
+			b.line("in flight", "0", b.raw(series.LoadInFlight, "")), b.line("due, not sent", "bad", b.raw(series.LoadQueued, "")),
+			b.line("connections", "muted", b.raw(series.LoadConnections, "")),
 		}},
 		{ID: "lag", Group: "load", Title: "Generator lag", Unit: "ns", Log: true, Note: "sent minus intended; large lag voids the run", Lines: []line{
-			b.line("p50", "0", b.raw(record.LoadLag, "q=p50")), b.line("p99", "1", b.raw(record.LoadLag, "q=p99")), b.line("max", "muted", b.raw(record.LoadLag, "q=max")),
+			b.line("p50", "0", b.raw(series.LoadLag, "q=p50")), b.line("p99", "1", b.raw(series.LoadLag, "q=p99")), b.line("max", "muted", b.raw(series.LoadLag, "q=max")),
 		}},
 	}
 }
@@ -68,9 +69,9 @@ func (b *chartBuilder) loadCharts() []chart {
 // figure after target, database and generator are taken off is "other"; the
 // figures come from different readings, so a negative rest is cut at zero.
 func (b *chartBuilder) cpuCharts() []chart {
-	user, system := b.cpus(record.ProcessUser, ""), b.cpus(record.ProcessSystem, "")
-	database, generator := b.cpus(record.DBCPU, ""), b.cpus(record.GeneratorCPU, "")
-	busy := b.cpus(record.HostBusy, "")
+	user, system := b.cpus(series.ProcessUser, ""), b.cpus(series.ProcessSystem, "")
+	database, generator := b.cpus(series.DBCPU, ""), b.cpus(series.GeneratorCPU, "")
+	busy := b.cpus(series.HostBusy, "")
 	var other []float64
 	if busy != nil {
 		other = slices.Clone(busy)
@@ -83,22 +84,22 @@ func (b *chartBuilder) cpuCharts() []chart {
 			other[i] = max(other[i], 0)
 		}
 	}
-	count := b.line("CPUs of the host", "limit", b.raw(record.HostCPUs, ""))
-	quota := b.line("CPUs allowed", "bad", b.raw(record.CgroupQuota, ""))
+	count := b.line("CPUs of the host", "limit", b.raw(series.HostCPUs, ""))
+	quota := b.line("CPUs allowed", "bad", b.raw(series.CgroupQuota, ""))
 	count.Apart, quota.Apart = true, true
 	return []chart{
 		{ID: "cpu", Group: "cpu", Title: "CPUs in use", Unit: "cpus", Stack: true, Note: "stacked; the limit is the number of CPUs", Lines: []line{
 			b.line("target, user", "0", user), b.line("target, system", "4", system), b.line("database", "2", database),
 			b.line("load generator", "3", generator), b.line("other", "muted", other),
-			b.line("stolen by the hypervisor", "bad", b.cpus(record.HostSteal, "")), count, quota,
+			b.line("stolen by the hypervisor", "bad", b.cpus(series.HostSteal, "")), count, quota,
 		}},
 		{ID: "queueing", Group: "cpu", Title: "Waiting for a CPU", Unit: "cpus", Note: "threads ready to run, on average", Lines: []line{
-			b.line("target's run delay", "1", b.cpus(record.ProcessRunDelay, "")), b.line("generator's run delay", "3", b.cpus(record.GeneratorDelay, "")),
-			b.line("throttled by the cgroup", "bad", b.cpus(record.CgroupThrottled, "")), b.line("CPU pressure (PSI)", "muted", b.cpus(record.PressureCPU, "")),
+			b.line("target's run delay", "1", b.cpus(series.ProcessRunDelay, "")), b.line("generator's run delay", "3", b.cpus(series.GeneratorDelay, "")),
+			b.line("throttled by the cgroup", "bad", b.cpus(series.CgroupThrottled, "")), b.line("CPU pressure (PSI)", "muted", b.cpus(series.PressureCPU, "")),
 		}},
 		{ID: "memory", Group: "cpu", Title: "Memory", Unit: "bytes", Lines: []line{
-			b.line("target's resident set", "0", b.raw(record.ProcessRSS, "")), b.line("cgroup", "3", b.raw(record.CgroupMemory, "")),
-			b.line("cgroup's limit", "limit", b.raw(record.CgroupMemoryLimit, "")),
+			b.line("target's resident set", "0", b.raw(series.ProcessRSS, "")), b.line("cgroup", "3", b.raw(series.CgroupMemory, "")),
+			b.line("cgroup's limit", "limit", b.raw(series.CgroupMemoryLimit, "")),
 		}},
 	}
 }
@@ -136,39 +137,39 @@ func (b *chartBuilder) runtimeCharts() []chart {
 	}
 }
 
-func (b *chartBuilder) databaseCharts(statements *record.Statements) []chart {
-	maximum := b.line("max_connections", "limit", b.raw(record.DBMax, ""))
+func (b *chartBuilder) databaseCharts(statements *database.Statements) []chart {
+	maximum := b.line("max_connections", "limit", b.raw(series.DBMax, ""))
 	maximum.Apart = true
 	return []chart{
 		{ID: "statements", Group: "database", Title: "Time in statements", Unit: "1", Stack: true, Note: "executions at a time, stacked by statement", Lines: b.statementLines(statements)},
 		{ID: "pool", Group: "database", Title: "Connection pool of the target", Unit: "1", Lines: []line{
-			b.line("in use", "0", b.raw(record.PoolInUse, "")), b.line("maximum", "limit", b.raw(record.PoolMax, "")),
+			b.line("in use", "0", b.raw(series.PoolInUse, "")), b.line("maximum", "limit", b.raw(series.PoolMax, "")),
 		}},
-		{ID: "backends", Group: "database", Title: "Backends by state", Unit: "1", Stack: true, Lines: append(b.byLabel(record.DBBackends, "state"), maximum)},
-		{ID: "waits", Group: "database", Title: "Backends that wait, by event", Unit: "1", Stack: true, Lines: b.byLabel(record.DBWaits, "event")},
+		{ID: "backends", Group: "database", Title: "Backends by state", Unit: "1", Stack: true, Lines: append(b.byLabel(series.DBBackends, "state"), maximum)},
+		{ID: "waits", Group: "database", Title: "Backends that wait, by event", Unit: "1", Stack: true, Lines: b.byLabel(series.DBWaits, "event")},
 		{ID: "sessions", Group: "database", Title: "Sessions and transactions", Unit: "1/s", Lines: []line{
-			b.line("sessions opened", "1", b.perSecond(record.DBSessions, "")), b.line("commits", "0", b.perSecond(record.DBCommits, "")), b.line("rollbacks", "bad", b.perSecond(record.DBRollbacks, "")),
+			b.line("sessions opened", "1", b.perSecond(series.DBSessions, "")), b.line("commits", "0", b.perSecond(series.DBCommits, "")), b.line("rollbacks", "bad", b.perSecond(series.DBRollbacks, "")),
 		}},
 	}
 }
 
 // statementLines shows the statements with the most time apart; the rest is one
 // line.
-func (b *chartBuilder) statementLines(statements *record.Statements) []line {
+func (b *chartBuilder) statementLines(statements *database.Statements) []line {
 	texts := map[string]string{}
 	if statements != nil {
 		for _, s := range statements.Statements {
 			texts[s.QueryID] = s.Text
 		}
 	}
-	return b.largest(record.StatementTime, topStatements, b.cpus, func(labels string) string {
-		id := record.Label(labels, "queryid")
+	return b.largest(series.StatementTime, topStatements, b.cpus, func(labels string) string {
+		id := series.Label(labels, "queryid")
 		return fit(notation.Clean(cmp.Or(texts[id], "query "+id)), 60)
 	})
 }
 
 func (b *chartBuilder) byLabel(name, label string) []line {
-	return b.largest(name, 7, b.raw, func(labels string) string { return cmp.Or(notation.Clean(record.Label(labels, label)), "none") })
+	return b.largest(name, 7, b.raw, func(labels string) string { return cmp.Or(notation.Clean(series.Label(labels, label)), "none") })
 }
 
 // largest returns the n largest of a series' labels as lines, and the sum of

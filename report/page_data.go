@@ -14,6 +14,9 @@ import (
 	"github.com/redline-go/redline/diagnose/slowest"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // pageData is the input of the page's script; report/html/src/data.ts mirrors it.
@@ -24,7 +27,7 @@ type pageData struct {
 	Weights    []string             `json:"weights"` // how much each finding weighs, in words
 	Places     []string             `json:"places"`  // where each is, in one line
 	Run        record.Run           `json:"run"`
-	Anatomy    *record.Anatomy      `json:"anatomy"` // null without one
+	Anatomy    *breakdown.Anatomy   `json:"anatomy"` // null without one
 	Slowest    []slowest.Request    `json:"slowest"` // the slowest requests in words
 	Axis       axis                 `json:"axis"`
 	Charts     []chart              `json:"charts"`
@@ -33,7 +36,7 @@ type pageData struct {
 	Spectrum   []spectrum           `json:"spectrum"`
 	Spans      []markedSpan         `json:"spans"`
 	Slow       []record.SlowRequest `json:"slow"`
-	Statements *record.Statements   `json:"statements"`
+	Statements *database.Statements `json:"statements"`
 	// Missing names the parts of the bundle that could not be shown, and why.
 	Missing []string `json:"missing"`
 }
@@ -127,8 +130,8 @@ func headlineOf(s *record.Summary) headline {
 }
 
 func (d *pageData) readAnatomy(rec *record.Record) {
-	var a record.Anatomy
-	if err := rec.ReadJSON(record.AnatomyFile, &a); err != nil {
+	var a breakdown.Anatomy
+	if err := rec.ReadJSON(breakdown.File, &a); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			d.miss("anatomy", err)
 		}
@@ -138,7 +141,7 @@ func (d *pageData) readAnatomy(rec *record.Record) {
 	for i := range d.Slowest {
 		d.Slowest[i].Steps = list(d.Slowest[i].Steps[:min(len(d.Slowest[i].Steps), maxSteps)])
 	}
-	for _, band := range []*[]record.Part{&a.All, &a.Median, &a.Tail} {
+	for _, band := range []*[]breakdown.Part{&a.All, &a.Median, &a.Tail} {
 		*band = list((*band)[:min(len(*band), maxParts)])
 		for i := range *band {
 			p := &(*band)[i]
@@ -162,7 +165,7 @@ func (d *pageData) readAnatomy(rec *record.Record) {
 
 // shorten brings a timeline down to about limit segments by joining neighbours
 // that are too short to be seen into one of state other; the sum stays.
-func shorten(segments []record.Segment, limit int) []record.Segment {
+func shorten(segments []breakdown.Segment, limit int) []breakdown.Segment {
 	if len(segments) <= limit {
 		return list(segments)
 	}
@@ -171,7 +174,7 @@ func shorten(segments []record.Segment, limit int) []record.Segment {
 		total += s.NS
 	}
 	short := total / int64(limit) * 2
-	var out []record.Segment
+	var out []breakdown.Segment
 	for _, s := range segments {
 		last := len(out) - 1
 		if s.NS < short && last >= 0 && out[last].Site == "(short stretches)" && out[last].NS < short {
@@ -179,7 +182,7 @@ func shorten(segments []record.Segment, limit int) []record.Segment {
 			continue
 		}
 		if s.NS < short {
-			s.State, s.Site = record.StateOther, "(short stretches)"
+			s.State, s.Site = breakdown.StateOther, "(short stretches)"
 		}
 		out = append(out, s)
 	}
@@ -187,14 +190,14 @@ func shorten(segments []record.Segment, limit int) []record.Segment {
 }
 
 func (d *pageData) readStatements(rec *record.Record) {
-	var s record.Statements
-	if err := rec.ReadJSON(record.StatementsFile, &s); err != nil {
+	var s database.Statements
+	if err := rec.ReadJSON(database.File, &s); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			d.miss("statements", err)
 		}
 		return
 	}
-	slices.SortStableFunc(s.Statements, func(a, b record.Statement) int { return cmp.Compare(b.Time, a.Time) })
+	slices.SortStableFunc(s.Statements, func(a, b database.Statement) int { return cmp.Compare(b.Time, a.Time) })
 	s.Statements = list(s.Statements[:min(len(s.Statements), maxListed)])
 	for i := range s.Statements {
 		st := &s.Statements[i]
@@ -209,17 +212,17 @@ func (d *pageData) readStatements(rec *record.Record) {
 }
 
 // spansOf lists the stretches that the charts shade.
-func spansOf(rec *record.Record, whole record.Span) []markedSpan {
+func spansOf(rec *record.Record, whole timebase.Span) []markedSpan {
 	spans := []markedSpan{}
-	add := func(kind string, s record.Span) {
+	add := func(kind string, s timebase.Span) {
 		s.From, s.To = max(s.From, whole.From), min(s.To, whole.To)
 		if s.To > s.From {
 			spans = append(spans, markedSpan{Kind: kind, From: s.From.Seconds(), To: s.To.Seconds()})
 		}
 	}
 	if steady := rec.Run.Steady; steady.Len() > 0 {
-		add("warm-up", record.Span{From: whole.From, To: steady.From})
-		add("after the load", record.Span{From: steady.To, To: whole.To})
+		add("warm-up", timebase.Span{From: whole.From, To: steady.From})
+		add("after the load", timebase.Span{From: steady.To, To: whole.To})
 	}
 	for _, t := range rec.Traces() {
 		add("trace", t.Span)
@@ -229,7 +232,7 @@ func spansOf(rec *record.Record, whole record.Span) []markedSpan {
 
 // spanOf returns the steady span, or everything when the run did not get
 // there.
-func spanOf(rec *record.Record, whole record.Span) record.Span {
+func spanOf(rec *record.Record, whole timebase.Span) timebase.Span {
 	if rec.Run.Steady.Len() > 0 {
 		return rec.Run.Steady
 	}
@@ -262,19 +265,19 @@ func (v values) MarshalJSON() ([]byte, error) {
 var errNoWindows = errors.New("the bundle holds no windows")
 
 // wholeSpan returns the span of all windows of a record.
-func wholeSpan(rec *record.Record) (record.Span, time.Duration, error) {
+func wholeSpan(rec *record.Record) (timebase.Span, time.Duration, error) {
 	from, to := rec.Windows()
 	if to <= from {
-		return record.Span{}, 0, errNoWindows
+		return timebase.Span{}, 0, errNoWindows
 	}
 	if n := to - from; n > maxWindows || n < 0 {
-		return record.Span{}, 0, fmt.Errorf("%d windows are more than the page can hold (%d)", n, maxWindows)
+		return timebase.Span{}, 0, fmt.Errorf("%d windows are more than the page can hold (%d)", n, maxWindows)
 	}
 	// In a long run the page's windows are the widest that the run has.
-	all := record.Span{From: record.WindowSpan(from, rec.Run.Window).From, To: record.WindowSpan(to, rec.Run.Window).From}
+	all := timebase.Span{From: timebase.WindowSpan(from, rec.Run.Window).From, To: timebase.WindowSpan(to, rec.Run.Window).From}
 	width := rec.Width(all)
-	first, last := record.Window(all.From, width), record.Window(all.To-1, width)
-	return record.Span{From: record.WindowSpan(first, width).From, To: record.WindowSpan(last, width).To}, width, nil
+	first, last := timebase.Window(all.From, width), timebase.Window(all.To-1, width)
+	return timebase.Span{From: timebase.WindowSpan(first, width).From, To: timebase.WindowSpan(last, width).To}, width, nil
 }
 
 // maxWindows bounds the memory of a page's making: a day at 100 ms is 864,000.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // heat is the density of latency over time: requests per cell of a grid whose
@@ -33,7 +35,7 @@ const (
 
 // column is one column of a heat map in the making.
 type column struct {
-	span record.Span
+	span timebase.Span
 	rows map[int]float64
 }
 
@@ -41,9 +43,9 @@ type column struct {
 // is never divided, because it does not say when in it a request ended; where
 // there are more than heatColumns, neighbours are joined. It is nil when nothing
 // was recorded.
-func heatOf(rec *record.Record, span record.Span) (*heat, error) {
+func heatOf(rec *record.Record, span timebase.Span) (*heat, error) {
 	byStart := map[time.Duration]*column{}
-	for interval, err := range intervals(rec, record.Latency) {
+	for interval, err := range intervals(rec, histogram.Latency) {
 		if err != nil {
 			return nil, err
 		}
@@ -107,16 +109,16 @@ func newHeat(columns []*column) *heat {
 
 // spectrum is the percentile curve of one kind of latency.
 type spectrum struct {
-	Kind   record.Kind `json:"kind"`
-	Tail   values      `json:"tail"` // 1/(1-q), the x axis of HdrHistogram's plots
-	Values values      `json:"values"`
+	Kind   histogram.Kind `json:"kind"`
+	Tail   values         `json:"tail"` // 1/(1-q), the x axis of HdrHistogram's plots
+	Values values         `json:"values"`
 }
 
 // spectra returns the curves of latency and service time. A curve ends where
 // less than one request lies beyond.
-func spectra(rec *record.Record, span record.Span) ([]spectrum, error) {
+func spectra(rec *record.Record, span timebase.Span) ([]spectrum, error) {
 	out := []spectrum{}
-	for _, kind := range []record.Kind{record.Latency, record.Service} {
+	for _, kind := range []histogram.Kind{histogram.Latency, histogram.Service} {
 		h, err := rec.Histogram("", kind, span)
 		if err != nil {
 			return out, err
@@ -137,16 +139,16 @@ func spectra(rec *record.Record, span record.Span) ([]spectrum, error) {
 }
 
 type interval struct {
-	span   record.Span
-	counts *record.Counts
+	span   timebase.Span
+	counts *histogram.Counts
 }
 
 // intervals iterates over the log's intervals of a kind, and ends with the
 // error that stopped it, if any.
-func intervals(rec *record.Record, kind record.Kind) iter.Seq2[interval, error] {
+func intervals(rec *record.Record, kind histogram.Kind) iter.Seq2[interval, error] {
 	return func(yield func(interval, error) bool) {
 		stopped := false
-		err := rec.Intervals(kind, func(_ string, s record.Span, c *record.Counts) bool {
+		err := rec.Intervals(kind, func(_ string, s timebase.Span, c *histogram.Counts) bool {
 			stopped = !yield(interval{s, c}, nil)
 			return !stopped
 		})

@@ -7,6 +7,9 @@ import (
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/record/windows"
 )
 
 // maxPoints is the most points a line is inlined with; a longer one is
@@ -44,10 +47,10 @@ type line struct {
 // chartBuilder reads series of a record on the page's axis.
 type chartBuilder struct {
 	rec   *record.Record
-	span  record.Span
+	span  timebase.Span
 	width time.Duration
 	group int
-	used  map[record.Series]bool
+	used  map[series.Series]bool
 }
 
 func newChartBuilder(rec *record.Record) (*chartBuilder, error) {
@@ -59,7 +62,7 @@ func newChartBuilder(rec *record.Record) (*chartBuilder, error) {
 	if rec.Thinned() != nil {
 		most = longPoints
 	}
-	return &chartBuilder{rec: rec, span: span, width: width, group: (windows + most - 1) / most, used: map[record.Series]bool{}}, nil
+	return &chartBuilder{rec: rec, span: span, width: width, group: (windows + most - 1) / most, used: map[series.Series]bool{}}, nil
 }
 
 func (b *chartBuilder) axis() axis {
@@ -73,10 +76,10 @@ func (b *chartBuilder) raw(name, labels string) []float64 {
 	return b.read(name, labels).Values
 }
 
-func (b *chartBuilder) read(name, labels string) record.Line {
+func (b *chartBuilder) read(name, labels string) windows.Line {
 	l := b.rec.Series(name, labels, b.span)
 	if l.Values != nil {
-		b.used[record.Series{Name: name, Labels: labels}] = true
+		b.used[series.Series{Name: name, Labels: labels}] = true
 	}
 	return l
 }
@@ -146,7 +149,7 @@ func (b *chartBuilder) line(label, tone string, v []float64) line {
 // extremes returns mean, least and greatest of the values present, NaN when
 // none is.
 func extremes(v []float64) (mean, low, high float64) {
-	sum, n := record.Sum(v)
+	sum, n := series.Sum(v)
 	if n == 0 {
 		return math.NaN(), math.NaN(), math.NaN()
 	}
@@ -185,12 +188,12 @@ func (b *chartBuilder) others() []otherSeries {
 	counters := runtimeCounters()
 	out := []otherSeries{}
 	for _, s := range b.rec.Names() {
-		key := record.Series{Name: s.Name, Labels: s.Labels}
+		key := series.Series{Name: s.Name, Labels: s.Labels}
 		if b.used[key] || len(out) == maxOthers {
 			continue
 		}
 		o := otherSeries{Name: notation.Clean(s.Name), Labels: notation.Clean(s.Labels), Unit: s.Unit}
-		info, _ := record.Known(s.Name)
+		info, _ := series.Known(s.Name)
 		v := b.raw(s.Name, s.Labels)
 		if info.Counter || counters[s.Name] && s.Labels == "" {
 			v = b.perSecond(s.Name, s.Labels)

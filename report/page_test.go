@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/report"
 )
 
@@ -95,9 +97,9 @@ func TestPageTellsWhatWaitsWaitFor(t *testing.T) {
 // TestPageCounts follows one figure from the record to the page.
 func TestPageCounts(t *testing.T) {
 	rec := bundle(t, bundleOptions{})
-	whole := record.Span{To: 300 * record.DefaultWindow}
-	requests, _ := rec.Series(record.LoadRequests, "", whole).Sum()
-	errors, _ := rec.Series(record.LoadErrors, "kind=timeout", whole).Sum()
+	whole := timebase.Span{To: 300 * timebase.DefaultWindow}
+	requests, _ := rec.Series(series.LoadRequests, "", whole).Sum()
+	errors, _ := rec.Series(series.LoadErrors, "kind=timeout", whole).Sum()
 	v := payload(t, page(t, rec))
 	sum := 0.0
 	for _, x := range charts(v)["throughput"]["lines"].([]any)[0].(map[string]any)["values"].([]any) {
@@ -145,7 +147,7 @@ func TestPageOfKilledRun(t *testing.T) {
 
 func TestPageOfNothing(t *testing.T) {
 	dir := t.TempDir() + "/run"
-	w, err := record.Create(dir, record.Run{Window: record.DefaultWindow})
+	w, err := record.Create(dir, record.Run{Window: timebase.DefaultWindow})
 	must(t, err)
 	must(t, w.Close(record.Aborted, "interrupted"))
 	rec, err := record.Open(dir)

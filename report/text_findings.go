@@ -6,7 +6,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/redline-go/redline/notation"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // evidenceLines is about how many lines a finding's evidence takes unless all is asked
@@ -51,7 +51,7 @@ func (t *textWriter) findings() {
 
 // finding prints the title, where, how much, the remedy, and the evidence, in
 // that order, because a reader stops when they have enough.
-func (t *textWriter) finding(rank int, f *record.Finding) {
+func (t *textWriter) finding(rank int, f *findings.Finding) {
 	const indent = 11 // " 1  where  "
 	room := t.width - indent
 	for i, l := range wrap(notation.Clean(f.Title), t.width-4, titleLines) {
@@ -86,7 +86,7 @@ func (t *textWriter) finding(rank int, f *record.Finding) {
 
 // some words as much evidence as a number of cells holds, the first piece whole in any
 // case, and counts the rest: half a sentence would say nothing.
-func some(all []record.Evidence, cells int) string {
+func some(all []findings.Evidence, cells int) string {
 	n := len(all)
 	for n > 1 && ansi.StringWidth(evidence(all[:n])) > cells {
 		n--

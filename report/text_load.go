@@ -8,6 +8,8 @@ import (
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
 )
 
 // load prints the block that users of wrk know, with service time next to
@@ -55,7 +57,7 @@ func (t *textWriter) load() {
 	}
 	t.line("Requests/sec: %s", right(strconv.FormatFloat(l.Rate, 'f', 2, 64), 12)) // scripts read wrk's line
 	if l.Duration > 0 {
-		t.line("Transfer/sec: %s", right(notation.Size(record.PerSecond(float64(l.BytesIn), time.Duration(l.Duration))), 12))
+		t.line("Transfer/sec: %s", right(notation.Size(series.PerSecond(float64(l.BytesIn), time.Duration(l.Duration))), 12))
 	}
 	t.steps()
 	t.checks()
@@ -68,7 +70,7 @@ func (t *textWriter) load() {
 }
 
 // took is a line's worth of a histogram.
-func took(q record.Quantiles) string {
+func took(q histogram.Quantiles) string {
 	return fmt.Sprintf("p50 %s, p99 %s, p99.9 %s, max %s", percentile(q, 50), percentile(q, 99), percentile(q, 99.9), percentile(q, 100))
 }
 

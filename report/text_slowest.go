@@ -8,13 +8,14 @@ import (
 	"github.com/redline-go/redline/diagnose/slowest"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // slowestOf narrates the slowest requests of a bundle; none where no trace was taken
 // apart.
 func slowestOf(rec *record.Record) ([]slowest.Request, error) {
-	var a record.Anatomy
-	if err := rec.ReadJSON(record.AnatomyFile, &a); err != nil {
+	var a breakdown.Anatomy
+	if err := rec.ReadJSON(breakdown.File, &a); err != nil {
 		return nil, err
 	}
 	return slowest.Describe(rec, &a, slowest.Most), nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/report"
 )
 
@@ -41,11 +42,11 @@ func variants() map[string]*record.Summary {
 	aborted := healthy()
 	aborted.State = record.Aborted
 	aborted.Generator.Valid, aborted.Generator.Validity = false, record.ValidityUnknown
-	aborted.NotJudged = []record.NotJudged{{Cause: "sleep", Why: "no trace"}}
+	aborted.NotJudged = []findings.NotJudged{{Cause: "sleep", Why: "no trace"}}
 	void := healthy()
 	void.Generator.Valid, void.Generator.WhyInvalid = false, []string{"its CPU was used up"}
 	busy := healthy()
-	busy.CPU = &record.CPUUse{CPUs: 2, Busy: 1.94, Full: true, Target: 1.07, Generator: 0.35}
+	busy.CPU = &findings.CPUUse{CPUs: 2, Busy: 1.94, Full: true, Target: 1.07, Generator: 0.35}
 	dead := &record.Summary{State: record.Aborted, Run: "runs/x", Load: record.LoadSummary{Errors: 0}}
 	return map[string]*record.Summary{"sick": sick(), "healthy": healthy(), "saturated": saturated, "aborted": aborted, "dead": dead, "void": void, "busy": busy}
 }
@@ -139,19 +140,19 @@ func TestFindingsAreWhole(t *testing.T) {
 	if err := report.Text(&whole, s, report.TextOptions{Width: 70}); err != nil {
 		t.Fatal(err)
 	}
-	_, findings, _ := strings.Cut(whole.String(), "What stops it\n")
-	text := strings.Join(strings.Fields(findings), " ")
+	_, foundText, _ := strings.Cut(whole.String(), "What stops it\n")
+	text := strings.Join(strings.Fields(foundText), " ")
 	for _, f := range s.Findings[:3] { // more are counted
 		if !strings.Contains(text, f.Title) || !strings.Contains(text, f.Remedy) {
-			t.Errorf("%q or its remedy breaks off:\n%s", f.Title, findings)
+			t.Errorf("%q or its remedy breaks off:\n%s", f.Title, foundText)
 		}
 	}
 	long := strings.Repeat("a long remark of many words ", 40)
 	for i := range s.Findings {
 		f := &s.Findings[i]
 		f.Title, f.Remedy, f.Where.Detail = long, long, long
-		f.Evidence = []record.Evidence{{Text: long}, {Text: long}}
-		f.Rejected = []record.Rejected{{Cause: "sleep", Why: long}}
+		f.Evidence = []findings.Evidence{{Text: long}, {Text: long}}
+		f.Rejected = []findings.Rejected{{Cause: "sleep", Why: long}}
 	}
 	var out bytes.Buffer
 	if err := report.Text(&out, s, report.TextOptions{Width: 70}); err != nil {
@@ -174,13 +175,13 @@ func TestFindingsAreWhole(t *testing.T) {
 func TestTextIsSafeForTerminals(t *testing.T) {
 	s := sick()
 	evil := "x\x1b]0;owned\x07\u202e\r\nfake: line\x9b31m\xff"
-	s.Findings[0] = record.Finding{Cause: evil, Title: evil, ShareOf: evil, Share: 1, Remedy: evil, Confidence: record.Confidence(evil),
-		Where:    record.Where{Function: evil, File: evil, SQL: evil, Detail: evil},
-		Evidence: []record.Evidence{{Text: evil, Source: evil}}, Rejected: []record.Rejected{{Cause: evil, Why: evil}}}
+	s.Findings[0] = findings.Finding{Cause: evil, Title: evil, ShareOf: evil, Share: 1, Remedy: evil, Confidence: findings.Confidence(evil),
+		Where:    findings.Where{Function: evil, File: evil, SQL: evil, Detail: evil},
+		Evidence: []findings.Evidence{{Text: evil, Source: evil}}, Rejected: []findings.Rejected{{Cause: evil, Why: evil}}}
 	s.Run, s.State, s.Target.URL = evil, record.State(evil), evil
 	s.Sources[0].Name, s.Sources[0].Why, s.Warnings[0] = evil, evil, evil
 	s.Thresholds[0].Expr, s.Load.ErrorKinds[evil], s.Load.Status[evil] = evil, 1, 1
-	s.NotJudged[0] = record.NotJudged{Cause: evil, Why: evil}
+	s.NotJudged[0] = findings.NotJudged{Cause: evil, Why: evil}
 	s.Generator.Valid, s.Generator.WhyInvalid = false, []string{evil}
 	for _, write := range []func(*bytes.Buffer) error{
 		func(b *bytes.Buffer) error { return report.Text(b, s, report.TextOptions{All: true}) },

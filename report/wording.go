@@ -11,6 +11,8 @@ import (
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/histogram"
 )
 
 // This file holds the sentences that text, Markdown and the page share, so
@@ -71,7 +73,7 @@ func nothing(s *record.Summary) (headline, limit string) {
 
 // full says who used the host's CPUs up: nothing in the service is wrong, and yet
 // it cannot serve more on this host.
-func full(c *record.CPUUse) string {
+func full(c *findings.CPUUse) string {
 	text := fmt.Sprintf("The host's CPUs were %s busy", notation.Percent(math.Min(1, c.Busy/c.CPUs)))
 	var users []string
 	for _, u := range []struct {
@@ -115,12 +117,12 @@ const mostlyQueued = 0.5
 
 // queuedForCPU returns the part of request time, 0 to 1, in which requests were ready
 // to run and had no CPU; 0 where that is not known.
-func queuedForCPU(l *record.Ledger) float64 {
+func queuedForCPU(l *findings.Ledger) float64 {
 	if l == nil {
 		return 0
 	}
 	for _, e := range l.RequestTime {
-		if e.Who == record.QueuedForCPU {
+		if e.Who == findings.QueuedForCPU {
 			return e.Share
 		}
 	}
@@ -128,7 +130,7 @@ func queuedForCPU(l *record.Ledger) float64 {
 }
 
 // place says where a finding is in one line, or "" when it names no place.
-func place(w record.Where) string {
+func place(w findings.Where) string {
 	var parts []string
 	if w.Function != "" {
 		parts = append(parts, shortFunction(w.Function))
@@ -164,7 +166,7 @@ func shortFile(name string) string {
 }
 
 // weight words a finding's share and possible gain.
-func weight(f *record.Finding) string {
+func weight(f *findings.Finding) string {
 	var parts []string
 	if f.Share > 0 {
 		parts = append(parts, notation.Percent(f.Share)+" of "+shareOf(f.ShareOf))
@@ -203,7 +205,7 @@ func shareOf(whole string) string {
 	return notation.Clean(whole)
 }
 
-func evidence(all []record.Evidence) string {
+func evidence(all []findings.Evidence) string {
 	parts := make([]string, 0, len(all))
 	for _, e := range all {
 		text := notation.Clean(e.Text)
@@ -215,7 +217,7 @@ func evidence(all []record.Evidence) string {
 	return strings.Join(parts, "; ")
 }
 
-func rejected(all []record.Rejected) string {
+func rejected(all []findings.Rejected) string {
 	parts := make([]string, 0, len(all))
 	for _, r := range all {
 		parts = append(parts, notation.Clean(r.Cause)+": "+notation.Clean(r.Why))
@@ -225,7 +227,7 @@ func rejected(all []record.Rejected) string {
 
 // notJudged groups causes by the reason they were not judged for: "a, b (no
 // trace); c (no database)", in the order in which the reasons come.
-func notJudged(all []record.NotJudged) string {
+func notJudged(all []findings.NotJudged) string {
 	var order []string
 	causes := map[string][]string{}
 	for _, n := range all {
@@ -297,7 +299,7 @@ func atLeast(ns int64, bound bool) string {
 }
 
 // percentile formats one of the figures of q; 100 is the max.
-func percentile(q record.Quantiles, p float64) string {
+func percentile(q histogram.Quantiles, p float64) string {
 	value := map[float64]int64{50: q.P50, 90: q.P90, 95: q.P95, 99: q.P99, 99.9: q.P999, 100: q.Max}[p]
 	return atLeast(value, q.Bound(p))
 }

@@ -3,7 +3,7 @@ package report
 import (
 	"testing"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 func TestShortNames(t *testing.T) {
@@ -22,7 +22,7 @@ func TestShortNames(t *testing.T) {
 
 // A gain says of what it is, and what limits next.
 func TestGainSaysOfWhatAndWhatIsNext(t *testing.T) {
-	f := record.Finding{Share: 0.27, ShareOf: "request time", GainCeiling: 1.37, GainOf: "latency", Confidence: record.High}
+	f := findings.Finding{Share: 0.27, ShareOf: "request time", GainCeiling: 1.37, GainOf: "latency", Confidence: findings.High}
 	if got := weight(&f); got != "27 % of request time, worth about 1.37x of latency, high confidence" {
 		t.Errorf("%q", got)
 	}
@@ -30,7 +30,7 @@ func TestGainSaysOfWhatAndWhatIsNext(t *testing.T) {
 	if got := weight(&f); got != "27 % of request time, worth about 1.37x (then the pool of 10 connections), high confidence" {
 		t.Errorf("%q", got)
 	}
-	f = record.Finding{Share: 0.993, ShareOf: "request time", GainCeiling: 50, GainOf: "latency", Confidence: record.High}
+	f = findings.Finding{Share: 0.993, ShareOf: "request time", GainCeiling: 50, GainOf: "latency", Confidence: findings.High}
 	if got := weight(&f); got != "99.3 % of request time, worth 50x or more of latency, high confidence" {
 		t.Errorf("%q", got)
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/redline-go/redline/observe/observetest"
 	_ "github.com/redline-go/redline/probe/auto"
 	"github.com/redline-go/redline/probe/env"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/service/postgres"
 )
 
@@ -68,7 +68,7 @@ func startService(t *testing.T) observe.Subject {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,11 +166,11 @@ func TestSourcesConform(t *testing.T) {
 // tried opens and releases a source.
 func tried(t *testing.T, source observe.Source, subject observe.Subject) error {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject.Clock, subject.Window = clock, record.DefaultWindow
+	subject.Clock, subject.Window = clock, timebase.DefaultWindow
 	if err := source.Open(t.Context(), subject); err != nil {
 		return err
 	}

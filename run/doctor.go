@@ -15,6 +15,8 @@ import (
 	"github.com/redline-go/redline/observe/goruntime"
 	"github.com/redline-go/redline/observe/spans"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/service"
@@ -89,15 +91,15 @@ func (c *Checkup) Works() bool {
 // the machine. It puts no load on anything, leaves nothing behind,
 // and fails only when there is no clock.
 func Doctor(ctx context.Context, p Patient) (*Checkup, error) {
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		return nil, err
 	}
 	subject := observe.Subject{
-		Clock: clock, Window: record.DefaultWindow, PID: p.PID, Pprof: p.Pprof, DSN: p.Postgres,
+		Clock: clock, Window: timebase.DefaultWindow, PID: p.PID, Pprof: p.Pprof, DSN: p.Postgres,
 		OTLP: []string{"127.0.0.1:0"},
 		// Far off: profiles and traces are for runs, only the way to them is tried.
-		Steady: record.Span{From: time.Hour, To: 2 * time.Hour},
+		Steady: timebase.Span{From: time.Hour, To: 2 * time.Hour},
 	}
 	c := &Checkup{Schema: CheckupSchema}
 	c.Target, c.Machine = p.meet(ctx, &subject)
@@ -248,7 +250,7 @@ type names struct {
 var _ observe.Sink = (*names)(nil)
 
 // Add implements observe.Sink.
-func (n *names) Add(points ...record.Point) error {
+func (n *names) Add(points ...series.Point) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.seen == nil {

@@ -4,14 +4,14 @@ import (
 	"path/filepath"
 
 	"github.com/redline-go/redline/export"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // openExporters opens the run's exporters. An address that is taken is
 // an input error, so it comes before the target is built.
 func (c *conductor) openExporters() (err error) {
 	c.exporters, err = export.Open(export.Options{
-		Export: c.Plan.Export, Clock: c.clock, Window: record.DefaultWindow, Version: c.Version,
+		Export: c.Plan.Export, Clock: c.clock, Window: timebase.DefaultWindow, Version: c.Version,
 	})
 	if err != nil {
 		return err

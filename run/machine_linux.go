@@ -12,6 +12,8 @@ import (
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/container"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const (
@@ -80,7 +82,7 @@ func localPorts() Check {
 // confinement describes the CPU quota and the memory limit of redline itself.
 func confinement() Check {
 	c := Check{Name: "own limits", OK: true, Value: "no CPU quota, no memory limit"}
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		return c
 	}
@@ -93,8 +95,8 @@ func confinement() Check {
 	defer cancel()
 	own := limits{}
 	_ = source.Run(ctx, own) // it ends with its context alone
-	quota, confined := own[record.CgroupQuota]
-	memory, limited := own[record.CgroupMemoryLimit]
+	quota, confined := own[series.CgroupQuota]
+	memory, limited := own[series.CgroupMemoryLimit]
 	if confined {
 		c.OK, c.Value = false, notation.Short(quota)+" CPUs"
 		c.Advice = "the quota stops the generator in the middle of requests: give it whole CPUs (cpuset), not a quota"
@@ -112,7 +114,7 @@ func confinement() Check {
 type limits map[string]float64
 
 // Add implements observe.Sink.
-func (l limits) Add(points ...record.Point) error {
+func (l limits) Add(points ...series.Point) error {
 	for _, p := range points {
 		l[p.Series.Name] = p.Value
 	}

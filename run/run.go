@@ -19,6 +19,8 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/service"
@@ -37,7 +39,7 @@ type Options struct {
 	Plan *scenario.Plan
 	Dir  string // of the bundle; must not exist or be empty
 	// Reservation is Dir as it was reserved earlier; nil reserves it for this run.
-	Reservation *record.Reservation
+	Reservation *disk.Reservation
 	Version     string // of redline
 	// Binary is a target that target.Build made earlier; empty builds anew.
 	Binary string
@@ -48,7 +50,7 @@ type Options struct {
 	// runtime's and its process's counters. Comparisons are measured so.
 	Counters bool
 	// Clock of the run; zero starts one. Runs that load by turns share one.
-	Clock record.Clock
+	Clock timebase.Clock
 	// Await, if set, is called once the target is ready and returns when the load
 	// shall start, on the clock; the time until then is for opening the sources.
 	// Runs that load by turns meet in it. An error ends the run.
@@ -87,15 +89,15 @@ func (e *Ended) Error() string {
 func Run(ctx context.Context, o Options) error {
 	// Before anything is started: whether the result can be kept.
 	if o.Reservation == nil {
-		reservation, err := record.Reserve(o.Dir)
+		reservation, err := disk.Reserve(o.Dir)
 		if err != nil {
 			return err
 		}
 		defer reservation.Release()
 	}
 	clock, err := o.Clock, error(nil)
-	if clock == (record.Clock{}) {
-		if clock, err = record.StartClock(); err != nil {
+	if clock == (timebase.Clock{}) {
+		if clock, err = timebase.Start(); err != nil {
 			return err
 		}
 	}
@@ -116,13 +118,13 @@ func Run(ctx context.Context, o Options) error {
 	if err := staysHere(ctx, o.Plan); err != nil {
 		return err
 	}
-	c := &conductor{Options: o, clock: clock, protocol: speaks, slow: observe.NewSlow(record.DefaultWindow)}
+	c := &conductor{Options: o, clock: clock, protocol: speaks, slow: observe.NewSlow(timebase.DefaultWindow)}
 	if err := c.openExporters(); err != nil {
 		return err
 	}
 	defer c.exporters.Abandon() // nothing is left to do once the run was shown
 	svc, err := service.Start(ctx, service.Options{
-		Target: c.exporting(), URL: string(o.Plan.Requests[0].URL), Clock: clock, Window: record.DefaultWindow,
+		Target: c.exporting(), URL: string(o.Plan.Requests[0].URL), Clock: clock, Window: timebase.DefaultWindow,
 		Blind: o.Blind, Binary: o.Binary, Stdout: output, Stderr: output, Hide: o.Hide,
 		Phase: func(text string) { c.event(Event{Phase: text}) },
 	})
@@ -164,7 +166,7 @@ func Run(ctx context.Context, o Options) error {
 // conductor holds the shared state of the steps of one run.
 type conductor struct {
 	Options
-	clock    record.Clock
+	clock    timebase.Clock
 	protocol load.Protocol
 	target   *service.Target
 	bundle   *record.Writer
@@ -178,7 +180,7 @@ type conductor struct {
 // opening is run.json as the run begins.
 func (c *conductor) opening() record.Run {
 	return record.Run{
-		Redline: c.Version, Clock: c.clock, Window: record.DefaultWindow,
+		Redline: c.Version, Clock: c.clock, Window: timebase.DefaultWindow,
 		Scenario: c.Plan.Redacted(), Host: record.HostInfo(), Target: c.target.Info(),
 		Warnings: append([]string{}, c.Plan.Warnings...),
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // seat is one source and how it fared.
@@ -173,7 +174,7 @@ type nowhere struct{}
 var _ observe.Sink = nowhere{}
 
 // Add implements observe.Sink.
-func (nowhere) Add(...record.Point) error { return nil }
+func (nowhere) Add(...series.Point) error { return nil }
 
 // Profile implements observe.Sink.
 func (nowhere) Profile(record.Profile) error { return nil }

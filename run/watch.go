@@ -9,6 +9,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // patience is how long a source may keep others waiting. One that takes longer
@@ -41,7 +42,7 @@ type Watched struct {
 }
 
 // watch opens the sources that suit the target and lets them run until Close.
-func (c *conductor) watch(ctx context.Context, steady record.Span) *Watch {
+func (c *conductor) watch(ctx context.Context, steady timebase.Span) *Watch {
 	// Subtle: sources outlive a cancelled run by the time they need to deliver, so
 	// they are ended by Close alone.
 	ctx = context.WithoutCancel(ctx)
@@ -49,7 +50,7 @@ func (c *conductor) watch(ctx context.Context, steady record.Span) *Watch {
 		return OpenSources(ctx, observe.Subject{}, nil, c.tee)
 	}
 	subject := observe.Subject{
-		Clock: c.clock, Window: record.DefaultWindow, Steady: steady,
+		Clock: c.clock, Window: timebase.DefaultWindow, Steady: steady,
 		PID: c.target.Info().PID, Ring: c.target.Ring(), Socket: c.target.Socket(),
 		Pprof: c.Plan.Observe.Pprof, DSN: c.Plan.Observe.Postgres,
 		OTLP: c.Plan.Observe.OTLP, OTLPToken: c.Plan.Observe.OTLPToken, Trace: c.trace(),

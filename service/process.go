@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/service/guard"
 )
@@ -53,7 +54,7 @@ func startProcess(command []string, dir string, env []string, hide *redact.Redac
 func (p *process) pid() int { return p.PID() }
 
 // exit returns how the process ended by itself, nil while it runs.
-func (p *process) exit(c record.Clock) *record.Exit {
+func (p *process) exit(c timebase.Clock) *record.Exit {
 	select {
 	case <-p.done:
 	default:

@@ -23,6 +23,7 @@ import (
 
 	"github.com/redline-go/redline/probe/env"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/service/scratch"
@@ -34,7 +35,7 @@ type Options struct {
 	// URL is where the load will go; its host and port identify readiness and the
 	// listening process when Target says nothing better.
 	URL    string
-	Clock  record.Clock
+	Clock  timebase.Clock
 	Window time.Duration
 	// Blind starts the target without giving a probe a place to write: the
 	// probe then does nothing at all. Overhead is measured against it.
@@ -214,7 +215,7 @@ func (t *Target) Exited() <-chan struct{} {
 
 // Exit returns how the target ended, nil while it runs or when we did not start
 // it. The time is on the given clock.
-func (t *Target) Exit(c record.Clock) *record.Exit {
+func (t *Target) Exit(c timebase.Clock) *record.Exit {
 	if t.proc == nil {
 		return nil
 	}

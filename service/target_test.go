@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 )
@@ -73,11 +73,11 @@ func freeAddress(t *testing.T) string {
 
 func options(t *testing.T, address string, plan scenario.Target) Options {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Target: plan, URL: "http://" + address + "/", Clock: clock, Window: record.DefaultWindow}
+	return Options{Target: plan, URL: "http://" + address + "/", Clock: clock, Window: timebase.DefaultWindow}
 }
 
 func TestBuildInjectsTheProbeAndLeavesTheSourceAlone(t *testing.T) {

@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/statement"
 )
 
@@ -89,15 +91,15 @@ func Describe(rec *record.Record, most int) ([]Story, error) {
 
 // queryIDs returns the statements of the record by their key.
 func queryIDs(rec *record.Record) (map[string]string, error) {
-	var s record.Statements
-	err := rec.ReadJSON(record.StatementsFile, &s)
+	var s database.Statements
+	err := rec.ReadJSON(database.File, &s)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(s.Statements, func(a, b record.Statement) int { return cmp.Compare(b.Time, a.Time) })
+	slices.SortStableFunc(s.Statements, func(a, b database.Statement) int { return cmp.Compare(b.Time, a.Time) })
 	byKey := map[string]string{}
 	for _, known := range s.Statements {
 		key := statement.Key(known.Text)
@@ -191,7 +193,7 @@ func (s *Story) Of(key string) (longest *Node) {
 // Timeline returns what the execution trace shows of the same request, from begin
 // to end; nil when the trace does not hold it among its slowest, or the service
 // does not mark requests by their number.
-func (s *Story) Timeline(a *record.Anatomy) *record.Timeline {
+func (s *Story) Timeline(a *breakdown.Anatomy) *breakdown.Timeline {
 	if a == nil {
 		return nil
 	}

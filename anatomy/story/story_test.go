@@ -8,7 +8,11 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/record/statement"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const ms = time.Millisecond
@@ -16,7 +20,7 @@ const ms = time.Millisecond
 // bundle writes a record with one sampled request.
 func bundle(t *testing.T, spans ...record.TraceSpan) *record.Record {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +32,7 @@ func bundle(t *testing.T, spans ...record.TraceSpan) *record.Record {
 		w.Slow(record.SlowRequest{Sent: 0, Done: 500 * ms, ID: 1},
 			record.SlowRequest{Sent: 10 * ms, Done: 120 * ms, ID: 2, TraceID: "t"},
 			record.SlowRequest{Sent: 10 * ms, Done: 20 * ms, ID: 3, TraceID: "not received"}),
-		record.WriteJSON(w.Dir(), record.StatementsFile, record.Statements{Statements: []record.Statement{
+		disk.WriteJSON(w.Dir(), database.File, database.Statements{Statements: []database.Statement{
 			{QueryID: "7", Text: "SELECT * FROM orders WHERE id = ANY ($1)", Time: 1},
 			{QueryID: "8", Text: "SELECT * FROM orders WHERE id IN ($1, $2)", Time: 2},
 			{QueryID: "9", Text: "SELECT * FROM orders WHERE id IN ($1)", Time: 9},
@@ -82,8 +86,8 @@ func TestDescribe(t *testing.T) {
 	if n := s.Of(query.Statement); n == nil || n.ID != "query" || s.Of("") != nil || s.Of("x") != nil {
 		t.Errorf("the statement's span is %v", n)
 	}
-	marked := &record.Anatomy{Slowest: []record.Timeline{{Goroutine: 1}, {ID: "2", Goroutine: 7}}}
-	if line := s.Timeline(marked); line == nil || line.Goroutine != 7 || s.Timeline(nil) != nil || s.Timeline(&record.Anatomy{}) != nil {
+	marked := &breakdown.Anatomy{Slowest: []breakdown.Timeline{{Goroutine: 1}, {ID: "2", Goroutine: 7}}}
+	if line := s.Timeline(marked); line == nil || line.Goroutine != 7 || s.Timeline(nil) != nil || s.Timeline(&breakdown.Anatomy{}) != nil {
 		t.Errorf("its timeline is %+v", line)
 	}
 	if before, after, ok := s.Outside(); before != 10*ms || after != 10*ms || !ok {

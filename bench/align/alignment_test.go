@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/service/postgres"
 )
 
@@ -72,7 +72,7 @@ func TestAlign(t *testing.T) {
 }
 
 func TestLand(t *testing.T) {
-	event := record.Span{From: 310 * ms, To: 312 * ms}
+	event := timebase.Span{From: 310 * ms, To: 312 * ms}
 	for _, test := range []struct {
 		amounts map[int64]float64
 		want    view
@@ -92,15 +92,15 @@ func TestEdges(t *testing.T) {
 	for _, test := range []struct {
 		from, to, want time.Duration
 	}{{310 * ms, 320 * ms, 10 * ms}, {370 * ms, 399 * ms, ms}, {395 * ms, 401 * ms, 0}} {
-		if got := fromEdge(record.Span{From: test.from, To: test.to}); got != test.want {
+		if got := fromEdge(timebase.Span{From: test.from, To: test.to}); got != test.want {
 			t.Errorf("%v to %v is %v from an edge, want %v", test.from, test.to, got, test.want)
 		}
 	}
-	outer := record.Span{From: 10 * ms, To: 20 * ms}
-	if got := outside(record.Span{From: 7 * ms, To: 25 * ms}, outer); got != 5*ms {
+	outer := timebase.Span{From: 10 * ms, To: 20 * ms}
+	if got := outside(timebase.Span{From: 7 * ms, To: 25 * ms}, outer); got != 5*ms {
 		t.Errorf("outside by %v, want 5ms", got)
 	}
-	if got := outside(record.Span{From: 12 * ms, To: 20 * ms}, outer); got != 0 {
+	if got := outside(timebase.Span{From: 12 * ms, To: 20 * ms}, outer); got != 0 {
 		t.Errorf("inside, and outside by %v", got)
 	}
 }

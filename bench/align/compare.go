@@ -10,6 +10,9 @@ import (
 
 	"github.com/redline-go/redline/anatomy"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // view is how one source saw one event.
@@ -55,12 +58,12 @@ var counted = []struct {
 	when                 func(mark) instants
 }{
 	{"runtime", "/gc/heap/allocs-by-size:bytes", "size=more", blocks, func(m mark) instants { return m.Allocate }},
-	{"events", record.TCPOpens, "dir=out", 1, func(m mark) instants { return m.Connect }},
-	{"postgres", record.StatementCalls, "*", 1, func(m mark) instants { return m.Query }},
+	{"events", series.TCPOpens, "dir=out", 1, func(m mark) instants { return m.Connect }},
+	{"postgres", series.StatementCalls, "*", 1, func(m mark) instants { return m.Query }},
 }
 
 // compare judges the events of a run by its bundle.
-func compare(rec *record.Record, clock record.Clock, marks []mark, health []record.SourceHealth) ([]trial, error) {
+func compare(rec *record.Record, clock timebase.Clock, marks []mark, health []record.SourceHealth) ([]trial, error) {
 	slow, err := rec.SlowRequests()
 	if err != nil {
 		return nil, err
@@ -76,20 +79,20 @@ func compare(rec *record.Record, clock record.Clock, marks []mark, health []reco
 	var all []trial
 	for _, m := range marks {
 		event := span(clock, m.Whole)
-		t := trial{Phase: event.From % width, Edge: fromEdge(event), Across: record.Window(event.From,
-			width) != record.Window(event.To, width), Views: map[string]view{}}
+		t := trial{Phase: event.From % width, Edge: fromEdge(event), Across: timebase.Window(event.From,
+			width) != timebase.Window(event.To, width), Views: map[string]view{}}
 		for _, c := range covered {
 			t.Traced = t.Traced || c.From+width < event.From && event.To+width < c.To
 		}
 		sent, found := sentOf(slow, event)
 		if found {
-			t.Views["load"] = view{Seen: true, Same: record.Window(sent.To, width) == record.Window(event.To, width), Off: outside(event, sent)}
+			t.Views["load"] = view{Seen: true, Same: timebase.Window(sent.To, width) == timebase.Window(event.To, width), Off: outside(event, sent)}
 		}
 		if served, ok := traced[name(m.Number)]; ok {
 			// It begins when the request's bytes came and ends with the answer,
 			// so it holds the event and lies within the load's measurement.
 			middle := served.From + served.Len()/2
-			t.Views["traces"] = view{Seen: true, Same: record.Window(middle, width) == record.Window(event.To, width),
+			t.Views["traces"] = view{Seen: true, Same: timebase.Window(middle, width) == timebase.Window(event.To, width),
 				Off: max(outside(event, served), outside(served, sent)), Stated: sources["traces"].Align.P99}
 		}
 		for _, c := range counted {
@@ -106,36 +109,36 @@ func compare(rec *record.Record, clock record.Clock, marks []mark, health []reco
 }
 
 // span moves instants of the service's to the run's clock.
-func span(clock record.Clock, i instants) record.Span {
-	return record.Span{From: clock.FromMonotonic(i.From), To: clock.FromMonotonic(i.To)}
+func span(clock timebase.Clock, i instants) timebase.Span {
+	return timebase.Span{From: clock.FromMonotonic(i.From), To: clock.FromMonotonic(i.To)}
 }
 
 // fromEdge returns how far a span is from the nearest edge between windows.
-func fromEdge(s record.Span) time.Duration {
-	w := record.WindowSpan(record.Window(s.From, width), width)
+func fromEdge(s timebase.Span) time.Duration {
+	w := timebase.WindowSpan(timebase.Window(s.From, width), width)
 	return max(0, min(s.From-w.From, w.To-s.To))
 }
 
 // outside returns how far inner reaches beyond outer.
-func outside(inner, outer record.Span) time.Duration {
+func outside(inner, outer timebase.Span) time.Duration {
 	return max(0, outer.From-inner.From, inner.To-outer.To)
 }
 
 // sentOf finds the load's own record of an event: the request that was under way
 // nearest to it. Each is the slowest, and only, one of its window.
-func sentOf(slow []record.SlowRequest, event record.Span) (sent record.Span, found bool) {
+func sentOf(slow []record.SlowRequest, event timebase.Span) (sent timebase.Span, found bool) {
 	best := width
 	for _, r := range slow {
 		if off := max(r.Sent-event.From, event.To-r.Done); off < best && r.Error == "" {
-			best, sent, found = off, record.Span{From: r.Sent, To: r.Done}, true
+			best, sent, found = off, timebase.Span{From: r.Sent, To: r.Done}, true
 		}
 	}
 	return sent, found
 }
 
 // requests returns the marked requests of the traces, and the time that these cover.
-func requests(rec *record.Record, clock record.Clock) (by map[string]record.Span, covered []record.Span, err error) {
-	by = map[string]record.Span{}
+func requests(rec *record.Record, clock timebase.Clock) (by map[string]timebase.Span, covered []timebase.Span, err error) {
+	by = map[string]timebase.Span{}
 	for _, t := range rec.Traces() {
 		data, err := rec.ReadTrace(t)
 		if err != nil {
@@ -143,7 +146,7 @@ func requests(rec *record.Record, clock record.Clock) (by map[string]record.Span
 		}
 		covered = append(covered, t.Span)
 		_, err = anatomy.AnalyzeAll([]anatomy.Input{{Trace: bytes.NewReader(data), Span: t.Span}}, anatomy.Options{
-			Clock: clock, Each: func(r record.Timeline) { by[r.ID] = r.Span },
+			Clock: clock, Each: func(r breakdown.Timeline) { by[r.ID] = r.Span },
 		})
 		if err != nil {
 			return nil, nil, err
@@ -153,8 +156,8 @@ func requests(rec *record.Record, clock record.Clock) (by map[string]record.Span
 }
 
 // land finds the window that got the most of a counted event.
-func land(amount func(w int64) float64, event record.Span) view {
-	own := record.Window(event.From, width)
+func land(amount func(w int64) float64, event timebase.Span) view {
+	own := timebase.Window(event.From, width)
 	best, most := own, 0.0
 	var parts [3]float64
 	for i, w := range []int64{own, own - 1, own + 1} {
@@ -165,7 +168,7 @@ func land(amount func(w int64) float64, event record.Span) view {
 	if most == 0 {
 		return view{}
 	}
-	in := record.WindowSpan(best, width)
+	in := timebase.WindowSpan(best, width)
 	return view{Seen: true, Same: best == own, Parts: parts, Off: max(0, in.From-event.To, event.From-in.To)}
 }
 
@@ -176,7 +179,7 @@ func amount(rec *record.Record, series, labels string, w int64) (sum float64) {
 		texts = rec.Labels(series)
 	}
 	for _, text := range texts {
-		if values := rec.Series(series, text, record.WindowSpan(w, width)).Values; len(values) == 1 && !math.IsNaN(values[0]) {
+		if values := rec.Series(series, text, timebase.WindowSpan(w, width)).Values; len(values) == 1 && !math.IsNaN(values[0]) {
 			sum += values[0]
 		}
 	}

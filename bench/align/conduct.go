@@ -22,13 +22,14 @@ import (
 	"github.com/redline-go/redline/observe/kernel/events"
 	"github.com/redline-go/redline/observe/postgres"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/service"
 	database "github.com/redline-go/redline/service/postgres"
 )
 
 const (
-	width = record.DefaultWindow
+	width = timebase.DefaultWindow
 	// spacing is the time between two events: even one that slips into the next
 	// window has the windows on either side of its own to itself.
 	spacing = 3 * width
@@ -59,7 +60,7 @@ observe: {postgres: %[3]q}
 
 // stage is one run: its parts, and the service's own record.
 type stage struct {
-	clock    record.Clock
+	clock    timebase.Clock
 	plan     *scenario.Plan
 	target   *service.Target
 	bundle   *record.Writer
@@ -113,7 +114,7 @@ func measure(ctx context.Context, self string, n int, seed uint64, stderr io.Wri
 	if s.plan, err = plan(scratch, self, listen, server.DSN, n, seed); err != nil {
 		return nil, err
 	}
-	if s.clock, err = record.StartClock(); err != nil {
+	if s.clock, err = timebase.Start(); err != nil {
 		return nil, err
 	}
 	s.target, err = service.Start(ctx, service.Options{

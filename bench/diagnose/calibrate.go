@@ -17,6 +17,7 @@ import (
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -126,17 +127,17 @@ func (b *bench) against(ctx context.Context, n *needs, c corpus.Case, dir string
 // side is one run of a case.
 type side struct {
 	rate, latency float64 // mean latency in ns
-	found         record.Findings
+	found         findings.Findings
 }
 
 // expected returns the first finding with the case's weightiest cause.
-func (s side) expected(c corpus.Case) (record.Finding, bool) {
+func (s side) expected(c corpus.Case) (findings.Finding, bool) {
 	for _, f := range s.found.Findings {
 		if len(c.Findings) > 0 && f.Cause == c.Findings[0].Cause {
 			return f, true
 		}
 	}
-	return record.Finding{}, false
+	return findings.Finding{}, false
 }
 
 func (b *bench) sideOf(ctx context.Context, n *needs, c corpus.Case, dir string, healed bool) (s side, err error) {
@@ -173,7 +174,7 @@ func (b *bench) sideOf(ctx context.Context, n *needs, c corpus.Case, dir string,
 	if !(s.rate > 0) || !(s.latency > 0) {
 		return s, fmt.Errorf("%s: no request was answered", dir)
 	}
-	s.found, err = findings(dir)
+	s.found, err = storedFindings(dir)
 	return s, err
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 func TestCalibrationCountsClaimsThatAreNear(t *testing.T) {
@@ -42,7 +42,7 @@ func TestMedianAndTheExpectedFinding(t *testing.T) {
 	if m := median([]float64{3, 1, 2, 10}); m != 2.5 {
 		t.Errorf("median %v", m)
 	}
-	s := side{found: record.Findings{Findings: []record.Finding{{Cause: "y"}, {Cause: "x", GainCeiling: 2}}}}
+	s := side{found: findings.Findings{Findings: []findings.Finding{{Cause: "y"}, {Cause: "x", GainCeiling: 2}}}}
 	if f, ok := s.expected(corpus.Case{Findings: []corpus.Expect{{Cause: "x"}}}); !ok || f.GainCeiling != 2 {
 		t.Errorf("%+v %v", f, ok)
 	}

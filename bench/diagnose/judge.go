@@ -16,34 +16,36 @@ import (
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // judged judges the bundle in a folder, or the fixture next to where it would
 // lie. The error is fs.ErrNotExist when there is neither.
-func (b *bench) judged(ctx context.Context, path string) (record.Findings, error) {
+func (b *bench) judged(ctx context.Context, path string) (findings.Findings, error) {
 	if _, err := os.Stat(filepath.Join(path, "run.json")); err == nil {
 		return b.again(ctx, path)
 	}
 	if _, err := os.Stat(path + corpus.PackExt); err != nil {
-		return record.Findings{}, err
+		return findings.Findings{}, err
 	}
 	return replay(path + corpus.PackExt)
 }
 
 // again lets redline judge a bundle: its binary may be newer than this one.
-func (b *bench) again(ctx context.Context, dir string) (record.Findings, error) {
+func (b *bench) again(ctx context.Context, dir string) (findings.Findings, error) {
 	out, err := exec.CommandContext(ctx, b.redline, "diagnose", dir, "--json").CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !(errors.As(err, &exit) && (exit.ExitCode() == 1 || exit.ExitCode() == 3)) {
-		return record.Findings{}, fmt.Errorf("redline diagnose %s: %w\n%s", dir, err, tail(out))
+		return findings.Findings{}, fmt.Errorf("redline diagnose %s: %w\n%s", dir, err, tail(out))
 	}
-	return findings(dir)
+	return storedFindings(dir)
 }
 
 // findings reads findings.json.
-func findings(dir string) (record.Findings, error) {
-	var found record.Findings
-	data, err := os.ReadFile(filepath.Join(dir, record.FindingsFile))
+func storedFindings(dir string) (findings.Findings, error) {
+	var found findings.Findings
+	data, err := os.ReadFile(filepath.Join(dir, findings.File))
 	if err != nil {
 		return found, err
 	}
@@ -51,24 +53,24 @@ func findings(dir string) (record.Findings, error) {
 }
 
 // replay judges a packed bundle with the analyzers of this process.
-func replay(file string) (record.Findings, error) {
+func replay(file string) (findings.Findings, error) {
 	dir, err := os.MkdirTemp("", "replay-")
 	if err != nil {
-		return record.Findings{}, err
+		return findings.Findings{}, err
 	}
 	defer os.RemoveAll(dir)
 	if err := corpus.Unpack(file, dir); err != nil {
-		return record.Findings{}, err
+		return findings.Findings{}, err
 	}
 	rec, err := record.Open(dir)
 	if err != nil {
-		return record.Findings{}, err
+		return findings.Findings{}, err
 	}
-	body := new(record.Anatomy)
-	if err := rec.ReadJSON(record.AnatomyFile, body); errors.Is(err, fs.ErrNotExist) {
+	body := new(breakdown.Anatomy)
+	if err := rec.ReadJSON(breakdown.File, body); errors.Is(err, fs.ErrNotExist) {
 		body = nil
 	} else if err != nil {
-		return record.Findings{}, err
+		return findings.Findings{}, err
 	}
 	return diagnose.Run(rec, body, suite.All())
 }

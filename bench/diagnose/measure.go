@@ -107,7 +107,7 @@ func (b *bench) once(ctx context.Context, n *needs, c corpus.Case, dir string) m
 	if err != nil {
 		return measured{Result: corpus.Broken(c, err), Took: took}
 	}
-	found, err := findings(dir)
+	found, err := storedFindings(dir)
 	if err != nil {
 		return measured{Result: corpus.Broken(c, err), Took: took}
 	}

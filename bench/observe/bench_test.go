@@ -13,7 +13,7 @@ import (
 
 	"github.com/redline-go/redline/benchmark"
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/run"
 )
 
@@ -50,7 +50,7 @@ func TestBlockCountsItsWindows(t *testing.T) {
 	for w := range int64(20) {
 		rates[w] = float64(100 * w)
 	}
-	b := block{span: record.Span{From: 5 * window, To: 7 * window}, used: usage{seconds: 0.2, target: 110e6, host: 220e6, agent: 10e6}}
+	b := block{span: timebase.Span{From: 5 * window, To: 7 * window}, used: usage{seconds: 0.2, target: 110e6, host: 220e6, agent: 10e6}}
 	b.count(rates)
 	if math.Abs(b.Rate-550) > 1e-6 || math.Abs(b.Target-1e6) > 1e-3 || math.Abs(b.Host-2e6) > 1e-3 || math.Abs(b.Agent-50e6) > 1e-3 {
 		t.Errorf("%+v", b)

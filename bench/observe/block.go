@@ -12,11 +12,12 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/run"
 )
 
 const (
-	window = record.DefaultWindow
+	window = timebase.DefaultWindow
 	// ramp lets the gateway fill its pools and grow its heap before the first block.
 	ramp = 2 * time.Second
 	// gap is the time between two blocks, in which sources are closed and opened.
@@ -39,7 +40,7 @@ type block struct {
 	// Sources are the ns per s that each source took of it, while it ran.
 	Sources map[string]float64 `json:"sources,omitempty"`
 
-	span record.Span
+	span timebase.Span
 	used usage
 	late bool   // the sources opened after the span began
 	shut string // why a source that is measured alone cannot be opened here
@@ -60,7 +61,7 @@ func (s *stage) round(ctx context.Context, order []string, length time.Duration)
 	from := s.clock.Now() + ramp
 	for _, condition := range order {
 		var b block
-		if b, err = s.block(ctx, condition, record.Span{From: from, To: from + length}, bundle); err != nil {
+		if b, err = s.block(ctx, condition, timebase.Span{From: from, To: from + length}, bundle); err != nil {
 			break
 		}
 		blocks = append(blocks, b)
@@ -76,7 +77,7 @@ func (s *stage) round(ctx context.Context, order []string, length time.Duration)
 
 // block attaches the sources of a condition for a span that begins a gap after
 // the one given, and is as long.
-func (s *stage) block(ctx context.Context, condition string, due record.Span, sink observe.Sink) (b block, err error) {
+func (s *stage) block(ctx context.Context, condition string, due timebase.Span, sink observe.Sink) (b block, err error) {
 	pause := gap
 	if condition == "events" || condition == all {
 		pause = longGap
@@ -160,7 +161,7 @@ func (d *driving) end() (map[int64]float64, error) {
 func (b *block) count(rates map[int64]float64) {
 	answers := 0.0
 	for at := b.span.From; at < b.span.To; at += window {
-		answers += rates[record.Window(at, window)] * window.Seconds()
+		answers += rates[timebase.Window(at, window)] * window.Seconds()
 	}
 	b.Rate = answers / b.span.Len().Seconds()
 	b.Target, b.Host = b.used.target/answers, b.used.host/answers

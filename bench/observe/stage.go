@@ -18,7 +18,7 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/http1"
 	"github.com/redline-go/redline/probe/control"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/service"
 	"github.com/redline-go/redline/service/gateway"
@@ -27,7 +27,7 @@ import (
 
 // stage holds the processes that run all the time.
 type stage struct {
-	clock    record.Clock
+	clock    timebase.Clock
 	database *postgres.Server
 	target   *service.Target
 	plan     *scenario.Plan
@@ -49,7 +49,7 @@ func startStage(ctx context.Context, o options, scratch string, progress io.Writ
 }
 
 func (s *stage) start(ctx context.Context, o options) (err error) {
-	if s.clock, err = record.StartClock(); err != nil {
+	if s.clock, err = timebase.Start(); err != nil {
 		return err
 	}
 	binary := o.gateway
@@ -83,7 +83,7 @@ func (s *stage) start(ctx context.Context, o options) (err error) {
 	}
 	s.plan.Target.Env = env
 	s.target, err = service.Start(ctx, service.Options{
-		Target: s.plan.Target, URL: string(s.plan.Requests[0].URL), Clock: s.clock, Window: record.DefaultWindow, Binary: binary,
+		Target: s.plan.Target, URL: string(s.plan.Requests[0].URL), Clock: s.clock, Window: timebase.DefaultWindow, Binary: binary,
 	})
 	if err != nil {
 		return err

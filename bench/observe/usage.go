@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // usage is the CPU used over a span.
@@ -22,7 +22,7 @@ type usage struct {
 }
 
 // usage waits for a span to pass and reads the CPU clocks at both ends.
-func (s *stage) usage(span record.Span) usage {
+func (s *stage) usage(span timebase.Span) usage {
 	var read [2]usage
 	for i, at := range []time.Duration{span.From, span.To} {
 		time.Sleep(at - s.clock.Now())

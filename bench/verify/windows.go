@@ -11,6 +11,8 @@ import (
 
 	"github.com/redline-go/redline/compare"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // windowed is how long comparing two long runs took.
@@ -61,12 +63,12 @@ func compareWindows(kept *results, say func(string, ...any)) error {
 
 // drawRun writes a bundle whose series are drawn, neighbouring windows alike.
 func drawRun(dir string, seed uint64) error {
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		return err
 	}
-	steady := record.Span{To: mostWindows * record.DefaultWindow}
-	w, err := record.Create(dir, record.Run{Clock: clock, Window: record.DefaultWindow, Steady: steady,
+	steady := timebase.Span{To: mostWindows * timebase.DefaultWindow}
+	w, err := record.Create(dir, record.Run{Clock: clock, Window: timebase.DefaultWindow, Steady: steady,
 		Host: record.HostInfo(), Scenario: []byte("{}")})
 	if err != nil {
 		return err
@@ -74,9 +76,9 @@ func drawRun(dir string, seed uint64) error {
 	rng, drift := rand.New(rand.NewPCG(seed, 5)), 0.0
 	for i := range int64(mostWindows) {
 		drift = 0.7*drift + 0.05*rng.NormFloat64()
-		points := make([]record.Point, 0, len(drawn))
+		points := make([]series.Point, 0, len(drawn))
 		for _, s := range drawn {
-			points = append(points, record.Point{Window: i, Series: s.Series, Value: s.level * (1 + drift/10 + 0.02*rng.Float64())})
+			points = append(points, series.Point{Window: i, Series: s.Series, Value: s.level * (1 + drift/10 + 0.02*rng.Float64())})
 		}
 		if err := w.Add(points...); err != nil {
 			return errors.Join(err, w.Close(record.Aborted, "drawing"))
@@ -87,15 +89,15 @@ func drawRun(dir string, seed uint64) error {
 
 // drawn are the series that are compared, with a window's value.
 var drawn = []struct {
-	record.Series
+	series.Series
 	level float64
 }{
-	{record.Series{Name: record.LoadRequests, Unit: "1"}, 500},
-	{record.Series{Name: record.ProcessUser, Unit: "ns"}, 6e7},
-	{record.Series{Name: record.ProcessSystem, Unit: "ns"}, 3e7},
-	{record.Series{Name: record.LoadLatency, Labels: record.Labels("q", "p50"), Unit: "ns"}, 1e7},
-	{record.Series{Name: record.LoadLatency, Labels: record.Labels("q", "p99"), Unit: "ns"}, 4e7},
-	{record.Series{Name: "/gc/heap/allocs:objects", Unit: "1"}, 2e5},
-	{record.Series{Name: "/gc/heap/allocs:bytes", Unit: "bytes"}, 1e7},
-	{record.Series{Name: record.ProcessRSS, Unit: "bytes"}, 1e8},
+	{series.Series{Name: series.LoadRequests, Unit: "1"}, 500},
+	{series.Series{Name: series.ProcessUser, Unit: "ns"}, 6e7},
+	{series.Series{Name: series.ProcessSystem, Unit: "ns"}, 3e7},
+	{series.Series{Name: series.LoadLatency, Labels: series.Labels("q", "p50"), Unit: "ns"}, 1e7},
+	{series.Series{Name: series.LoadLatency, Labels: series.Labels("q", "p99"), Unit: "ns"}, 4e7},
+	{series.Series{Name: "/gc/heap/allocs:objects", Unit: "1"}, 2e5},
+	{series.Series{Name: "/gc/heap/allocs:bytes", Unit: "bytes"}, 1e7},
+	{series.Series{Name: series.ProcessRSS, Unit: "bytes"}, 1e8},
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/notation/inert"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/service/revision"
@@ -402,7 +402,7 @@ func (f *compareFlags) report(w io.Writer, r verify.Result, about string) (err e
 	} {
 		if format.path != "" {
 			write := func(w io.Writer) error { return format.write(inert.NewWriter(w, false)) }
-			err = errors.Join(err, record.WriteOutput(format.path, write))
+			err = errors.Join(err, disk.WriteOutput(format.path, write))
 		}
 	}
 	if os.Getenv("CI") == "true" {

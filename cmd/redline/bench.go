@@ -11,7 +11,7 @@ import (
 
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/notation/inert"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/gobench"
 )
@@ -167,7 +167,7 @@ func (f *benchFlags) print(w io.Writer, r *gobench.Report, dir string) (err erro
 		err = gobench.Text(w, r, dir)
 	}
 	if f.markdown != "" {
-		err = errors.Join(err, record.WriteOutput(f.markdown, func(w io.Writer) error { return gobench.Markdown(w, r) }))
+		err = errors.Join(err, disk.WriteOutput(f.markdown, func(w io.Writer) error { return gobench.Markdown(w, r) }))
 	}
 	return err
 }

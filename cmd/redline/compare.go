@@ -8,6 +8,7 @@ import (
 	"github.com/redline-go/redline/compare"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
 )
 
 func compareCommand() *cobra.Command {
@@ -45,7 +46,7 @@ else may have changed in between. redline ab decides.`,
 				if file.path == "" {
 					continue
 				}
-				if err := record.WriteOutput(file.path, file.write); err != nil {
+				if err := disk.WriteOutput(file.path, file.write); err != nil {
 					return err
 				}
 			}

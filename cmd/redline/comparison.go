@@ -11,6 +11,7 @@ import (
 
 	"github.com/redline-go/redline/history"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/service/scratch"
@@ -35,8 +36,8 @@ type comparison struct {
 	now         baseline.Circumstances // of side b
 	store       *history.Store         // nil keeps nothing
 	kind        history.Kind
-	reservation *record.Reservation // nil for a session that is resumed
-	own         bool                // side b has an environment of its own, and is not the commit's like
+	reservation *disk.Reservation // nil for a session that is resumed
+	own         bool              // side b has an environment of its own, and is not the commit's like
 }
 
 // begin checks the flags and prepares the session; the caller must close it.

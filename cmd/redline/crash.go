@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"github.com/redline-go/redline/notation/inert"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
 )
 
 // debugVariable names the environment variable that shows where a panic came from.
@@ -16,7 +16,7 @@ const debugVariable = "REDLINE_DEBUG"
 // then, and otherwise that of a measurement that came to nothing.
 func crashed(stderr io.Writer, p any, stack []byte) int {
 	code, about := exitUndecided, "this is a bug of redline"
-	if file := record.LastOpened(); file != "" {
+	if file := disk.LastOpened(); file != "" {
 		code = exitUsage
 		about = "the bundle is damaged, or this is a bug of redline; the file read last is " + file
 	}

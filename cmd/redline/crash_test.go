@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // explosive panics where text is printed, as a parser would on a bundle that nobody
@@ -18,11 +19,11 @@ func (explosive) Write([]byte) (int, error) { panic("index out of range\n::error
 
 func TestPanicNamesTheFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := record.Create(dir, record.Run{Clock: clock, Window: record.DefaultWindow, Scenario: []byte(`{}`)})
+	w, err := record.Create(dir, record.Run{Clock: clock, Window: timebase.DefaultWindow, Scenario: []byte(`{}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

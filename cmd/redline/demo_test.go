@@ -19,6 +19,7 @@ import (
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/report"
 	"github.com/redline-go/redline/service/gateway"
 	"github.com/redline-go/redline/service/postgres"
@@ -160,7 +161,7 @@ func replayed(t *testing.T, file string) record.Summary {
 	}
 	s := record.Summary{Findings: found.Findings}
 	if body != nil {
-		s.Anatomy = body.AnatomySummary
+		s.Anatomy = body.Summary
 	}
 	return s
 }
@@ -178,7 +179,7 @@ func (f fault) named(s record.Summary) error {
 }
 
 // is reports whether a finding is the fault, in its place.
-func (f fault) is(found record.Finding) bool {
+func (f fault) is(found findings.Finding) bool {
 	where := found.Where
 	place := strings.Join([]string{where.Function, where.File, where.SQL, where.Detail}, "\n")
 	return slices.Contains(append(slices.Clone(f.Also), f.Cause), found.Cause) && strings.Contains(place, f.Where)

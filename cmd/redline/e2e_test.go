@@ -21,6 +21,9 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // redline is the path of the command under test, built once.
@@ -248,7 +251,7 @@ func TestRunNamesALock(t *testing.T) {
 // acting on.
 func quiet(s record.Summary) error {
 	for _, f := range s.Findings {
-		if f.Confidence != record.Low {
+		if f.Confidence != findings.Low {
 			return fmt.Errorf("a healthy service got %s (%s): %s", f.Cause, f.Confidence, f.Title)
 		}
 	}
@@ -307,8 +310,8 @@ func awaitLoaded(t *testing.T, bundle string, windows int64) int64 {
 				continue
 			}
 			from, to := rec.Windows()
-			all := record.Span{From: time.Duration(from) * rec.Run.Window, To: time.Duration(to) * rec.Run.Window}
-			if sum, _ := rec.Series(record.LoadRequests, "", all).Sum(); sum > 0 && to-from >= windows {
+			all := timebase.Span{From: time.Duration(from) * rec.Run.Window, To: time.Duration(to) * rec.Run.Window}
+			if sum, _ := rec.Series(series.LoadRequests, "", all).Sum(); sum > 0 && to-from >= windows {
 				return to - from
 			}
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/experiment"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // hostileName does something in a terminal, a log, a CI system or a page wherever it is
@@ -66,9 +68,9 @@ func hostileBundle(t *testing.T) string {
 	s.Schema, s.State, s.Load.Errors = record.SummarySchema, record.Complete, 0
 	rec, _ := diagnosetest.New(16, 10*time.Millisecond).Module(hostileName).Alloc(9000, 9<<20, hostileName+"@"+hostileName+":6").
 		Statement(hostileName, 9000, time.Millisecond, 1, 1, "").Summary(s).Open(t)
-	var f record.Findings
+	var f findings.Findings
 	taint(reflect.ValueOf(&f).Elem(), 0)
-	if err := record.WriteJSON(rec.Dir, record.FindingsFile, f); err != nil { // so that report does not judge anew
+	if err := disk.WriteJSON(rec.Dir, findings.File, f); err != nil { // so that report does not judge anew
 		t.Fatal(err)
 	}
 	return rec.Dir

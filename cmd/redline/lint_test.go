@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/diagnose/diagnosetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // TestLint asks the compiler about a run's hot line, from the service's folder.
@@ -25,25 +25,25 @@ func TestLint(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lint := func(args ...string) (code int, out, errs string) {
+	lint := func(args ...string) (exit int, out, errs string) {
 		var stdout, stderr bytes.Buffer
-		code = execute(context.Background(), append([]string{"lint"}, args...), &stdout, &stderr)
-		return code, stdout.String(), stderr.String()
+		exit = execute(context.Background(), append([]string{"lint"}, args...), &stdout, &stderr)
+		return exit, stdout.String(), stderr.String()
 	}
-	if code, out, errs := lint("--profile", rec.Dir); code != exitOK || !strings.HasPrefix(out, "main.go:6  100 % of bytes allocated") || !strings.Contains(out, "o escapes to heap") {
-		t.Errorf("exit %d with\n%s%s", code, out, errs)
+	if exit, out, errs := lint("--profile", rec.Dir); exit != exitOK || !strings.HasPrefix(out, "main.go:6  100 % of bytes allocated") || !strings.Contains(out, "o escapes to heap") {
+		t.Errorf("exit %d with\n%s%s", exit, out, errs)
 	}
-	var said record.Compiler
-	if code, out, _ := lint("--profile", rec.Dir, "--json", "."); code != exitOK || json.Unmarshal([]byte(out), &said) != nil || len(said.Lines) != 1 {
-		t.Errorf("exit %d with JSON %s", code, out)
+	var said code.Compiler
+	if exit, out, _ := lint("--profile", rec.Dir, "--json", "."); exit != exitOK || json.Unmarshal([]byte(out), &said) != nil || len(said.Lines) != 1 {
+		t.Errorf("exit %d with JSON %s", exit, out)
 	}
 	for hint, args := range map[string][]string{
 		"no run":     {},
 		"no-such":    {"--profile", "no-such"},
 		"./nowhere/": {"--profile", rec.Dir, "./nowhere/"},
 	} {
-		if code, out, errs := lint(args...); code != exitUsage || out != "" || !strings.Contains(errs, hint) {
-			t.Errorf("%q: exit %d, %q, %q", args, code, out, errs)
+		if exit, out, errs := lint(args...); exit != exitUsage || out != "" || !strings.Contains(errs, hint) {
+			t.Errorf("%q: exit %d, %q, %q", args, exit, out, errs)
 		}
 	}
 }

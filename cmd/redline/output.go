@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/report"
 )
 
@@ -22,5 +23,5 @@ func textOptions(w io.Writer, rec *record.Record, all, color bool) report.TextOp
 
 // writeHTML writes report.html into the bundle, whole or not at all.
 func writeHTML(rec *record.Record, s *record.Summary) error {
-	return record.WriteFile(rec.Dir, "report.html", func(w io.Writer) error { return report.HTML(w, rec, s) })
+	return disk.WriteFile(rec.Dir, "report.html", func(w io.Writer) error { return report.HTML(w, rec, s) })
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // sleeper only imports net/http/pprof, and sleeps in its handler.
@@ -52,7 +52,7 @@ func TestRunThroughPprof(t *testing.T) {
 	}
 	// A busy host may be found before it: the order is judged by recordings, in
 	// diagnose/suite.
-	slept := slices.IndexFunc(s.Findings, func(f record.Finding) bool { return f.Cause == "sleep" })
+	slept := slices.IndexFunc(s.Findings, func(f findings.Finding) bool { return f.Cause == "sleep" })
 	if s.Anatomy.Requests == 0 || slept < 0 {
 		t.Fatalf("%d requests taken apart, findings %s", s.Anatomy.Requests, brief(s))
 	}

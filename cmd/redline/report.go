@@ -11,6 +11,8 @@ import (
 	"github.com/redline-go/redline/assess"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/report"
 )
 
@@ -42,7 +44,7 @@ redline diagnose report those.`,
 			}
 			switch {
 			case out != "":
-				return record.WriteOutput(out, write)
+				return disk.WriteOutput(out, write)
 			case format == "html": // the browser's edge is its content security policy
 				return write(inert.Under(cmd.OutOrStdout()))
 			}
@@ -63,8 +65,8 @@ func judged(stderr io.Writer, dir string) (*record.Record, *record.Summary, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	var findings record.Findings
-	if err := rec.ReadJSON(record.FindingsFile, &findings); errors.Is(err, fs.ErrNotExist) {
+	var stored findings.Findings
+	if err := rec.ReadJSON(findings.File, &stored); errors.Is(err, fs.ErrNotExist) {
 		rec, summary, err := assess.Bundle(dir)
 		if summary == nil {
 			return nil, nil, err

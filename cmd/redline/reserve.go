@@ -7,19 +7,19 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/verify/session"
 )
 
 // reserve makes sure of the directory that a result will be kept in, before
 // anything is built or started for it: the one of -o, or a new one below runs/.
 // It is to be released; if nothing was kept, it is gone then.
-func reserve(out, name string) (*record.Reservation, error) {
+func reserve(out, name string) (*disk.Reservation, error) {
 	if out == "" {
-		return record.ReserveNew(filepath.Join("runs", time.Now().Format("20060102-150405")+"-"+name))
+		return disk.ReserveNew(filepath.Join("runs", time.Now().Format("20060102-150405")+"-"+name))
 	}
-	reservation, err := record.Reserve(out)
-	var taken *record.TakenError
+	reservation, err := disk.Reserve(out)
+	var taken *disk.TakenError
 	if !errors.As(err, &taken) {
 		return reservation, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/redline-go/redline/lint"
 	"github.com/redline-go/redline/notation/inert"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
 )
@@ -124,7 +125,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string) error {
 	runErr = errors.Join(runErr, err)
 	if overhead != nil {
 		summary.Overhead = overhead
-		runErr = errors.Join(runErr, record.WriteJSON(dir, record.SummaryFile, summary))
+		runErr = errors.Join(runErr, disk.WriteJSON(dir, record.SummaryFile, summary))
 	}
 	runErr = errors.Join(runErr, writeHTML(rec, summary))
 	view.Close()

@@ -18,8 +18,8 @@ import (
 	"github.com/redline-go/redline/record"
 )
 
-// disk mounts a file system of the given size.
-func disk(t *testing.T, size string) string {
+// smallDisk mounts a file system of the given size.
+func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("mounting a small file system needs root")
@@ -86,7 +86,7 @@ func TestDiskFillsUp(t *testing.T) {
 	const requests = 2000
 	for when, at := range map[string]int64{"in the middle": requests / 2, "at the close": requests} {
 		t.Run(when, func(t *testing.T) {
-			where := disk(t, "1m")
+			where := smallDisk(t, "1m")
 			url := countdown(t, at, func() {
 				if err := fill(where); err != nil {
 					t.Error(err)

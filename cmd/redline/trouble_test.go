@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/service/postgres"
 )
 
@@ -156,7 +157,7 @@ func TestDamagedBundle(t *testing.T) {
 		t.Errorf("nothing is said to be not judged after %v: %+v", time.Since(began), s)
 	}
 	for _, f := range s.Findings {
-		if f.Confidence != record.Low && !before[f.Cause] {
+		if f.Confidence != findings.Low && !before[f.Cause] {
 			t.Errorf("only the damaged bundle of a healthy service gives %s: %s", f.Cause, f.Title)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
 )
 
 // Schema of a Result.
@@ -115,5 +116,5 @@ func (r *Result) Keep(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return record.WriteJSON(dir, File(r.Ladder), r)
+	return disk.WriteJSON(dir, File(r.Ladder), r)
 }

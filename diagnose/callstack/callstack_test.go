@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	. "github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 )
 
 func TestSplit(t *testing.T) {
@@ -41,7 +42,7 @@ func FuzzSplit(f *testing.F) {
 		Short(function)
 		Owner(function)
 		x.Role(function)
-		x.User(record.Frame{Function: function, File: function})
+		x.User(code.Frame{Function: function, File: function})
 	})
 }
 
@@ -67,21 +68,21 @@ func TestUser(t *testing.T) {
 		{"shop", "github.com/redline-go/redline/probe/sampler.run", "/src/redline/probe/sampler/s.go", false},
 		{"shop", "goexit", "", false},
 	} {
-		if got := (Code{Module: c.module}).User(record.Frame{Function: c.function, File: c.file}); got != c.want {
+		if got := (Code{Module: c.module}).User(code.Frame{Function: c.function, File: c.file}); got != c.want {
 			t.Errorf("module %q, %s in %q: user %v, want %v", c.module, c.function, c.file, got, c.want)
 		}
 	}
 }
 
-func stack(functions ...string) []record.Frame {
-	out := make([]record.Frame, 0, len(functions)+2)
+func stack(functions ...string) []code.Frame {
+	out := make([]code.Frame, 0, len(functions)+2)
 	for _, f := range append(functions, "net/http.HandlerFunc.ServeHTTP", "net/http.(*conn).serve") {
 		// As -trimpath leaves them: a version only where the file is of a module.
 		file := "x/x.go"
 		if first, _, _ := strings.Cut(f, "/"); strings.Contains(first, ".") {
 			file = "lib@v1.2.3/x.go"
 		}
-		out = append(out, record.Frame{Function: f, File: file, Line: 1})
+		out = append(out, code.Frame{Function: f, File: file, Line: 1})
 	}
 	return out
 }
@@ -91,44 +92,44 @@ func TestWait(t *testing.T) {
 	const user = "shop/orders.Query"
 	for _, c := range []struct {
 		name  string
-		state record.ReqState
-		stack []record.Frame
+		state breakdown.State
+		stack []code.Frame
 		want  Wait
 	}{
-		{"no stack", record.StateRunning, nil, Busy},
-		{"database/sql pool", record.StateSelect, stack("runtime.selectgo", "database/sql.(*DB).conn", "database/sql.(*DB).QueryContext", user), PoolWait},
-		{"a ping below the pool", record.StateNetwork, stack("net.(*conn).Read", "github.com/lib/pq.(*conn).Ping", "database/sql.(*DB).conn", user), DatabaseWait},
-		{"dial below the pool", record.StateNetwork, stack("net.(*netFD).connect", "github.com/lib/pq.(*Connector).open", "database/sql.(*DB).conn", user), ConnectWait},
-		{"mysql handshake", record.StateNetwork, stack("net.(*conn).Read", "github.com/go-sql-driver/mysql.(*connector).Connect", "database/sql.(*DB).conn", user), ConnectWait},
-		{"mysql query", record.StateNetwork, stack("net.(*conn).Read", "github.com/go-sql-driver/mysql.(*mysqlConn).readPacket", "database/sql.(*DB).queryDC", user), DatabaseWait},
-		{"pq prepares", record.StateNetwork, stack("net.(*conn).Read", "github.com/lib/pq.(*conn).prepareTo", "github.com/lib/pq.(*conn).query", "database/sql.(*DB).queryDC", user), PrepareWait},
-		{"pgxpool", record.StateSelect, stack("runtime.selectgo", "golang.org/x/sync/semaphore.(*Weighted).Acquire", "github.com/jackc/puddle/v2.(*Pool[...]).Acquire", user), PoolWait},
-		{"own semaphore", record.StateSelect, stack("runtime.selectgo", "golang.org/x/sync/semaphore.(*Weighted).Acquire", user), SemaphoreW},
-		{"redis pool", record.StateSelect, stack("runtime.selectgo", "github.com/redis/go-redis/v9/internal/pool.(*ConnPool).waitTurn", "github.com/redis/go-redis/v9.(*Client).Get", user), SemaphoreW},
-		{"redis answer", record.StateNetwork, stack("net.(*conn).Read", "github.com/redis/go-redis/v9/internal/proto.(*Reader).readLine", user), RPCWait},
-		{"HTTP/1 client", record.StateSelect, stack("runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", user), HTTPWait},
-		{"HTTP/2 client", record.StateSelect, stack("runtime.selectgo", "net/http.(*http2ClientConn).roundTrip", user), HTTPWait},
-		{"HTTP client's connection", record.StateSelect, stack("runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", user), HTTPOpen},
-		{"gRPC client", record.StateSelect, stack("runtime.selectgo", "google.golang.org/grpc/internal/transport.(*Stream).waitOnHeader", "google.golang.org/grpc.(*clientStream).RecvMsg", user), RPCWait},
-		{"gRPC client's connection", record.StateSelect, stack("runtime.selectgo", "google.golang.org/grpc.(*pickerWrapper).pick", "google.golang.org/grpc.(*ClientConn).Invoke", user), HTTPOpen},
-		{"a proxy's own call", record.StateSelect, stack("runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http/httputil.(*ReverseProxy).ServeHTTP"), HTTPWait},
-		{"request body", record.StateNetwork, stack("net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", user), ClientWait},
-		{"a socket of its own", record.StateNetwork, stack("net.(*conn).Read", user), NetworkWait},
-		{"rate limiter", record.StateSelect, stack("runtime.selectgo", "golang.org/x/time/rate.(*Limiter).wait", user), SleepWait},
-		{"back-off", record.StateSelect, stack("runtime.selectgo", "github.com/cenkalti/backoff/v4.RetryNotify", user), SleepWait},
-		{"logger's mutex", record.StateLock, stack("sync.(*Mutex).Lock", "go.uber.org/zap/zapcore.(*lockedWriteSyncer).Write", user), LogWait},
-		{"database's own mutex", record.StateLock, stack("sync.(*Mutex).Lock", "github.com/lib/pq.(*conn).x", user), LockWait},
-		{"read lock", record.StateLock, stack("sync.(*RWMutex).RLock", user), ReadLockWait},
-		{"write lock", record.StateLock, stack("sync.(*RWMutex).Lock", user), LockWait},
-		{"single flight", record.StateSync, stack("sync.(*WaitGroup).Wait", "golang.org/x/sync/singleflight.(*Group).Do", user), FlightWait},
-		{"join", record.StateSync, stack("sync.(*WaitGroup).Wait", user), JoinWait},
-		{"channel", record.StateChannel, stack("runtime.chanrecv1", user), ChannelWait},
-		{"fsync", record.StateSyscall, stack("syscall.Fsync", "os.(*File).Sync", user), SyncWait},
-		{"file", record.StateSyscall, stack("syscall.Read", "os.ReadFile", user), FileWait},
-		{"response", record.StateSyscall, stack("syscall.write", "net.(*conn).Write", "net/http.checkConnErrorWriter.Write"), ClientWait},
-		{"cgo", record.StateSyscall, stack("runtime.cgocall", user), SyscallWait},
+		{"no stack", breakdown.StateRunning, nil, Busy},
+		{"database/sql pool", breakdown.StateSelect, stack("runtime.selectgo", "database/sql.(*DB).conn", "database/sql.(*DB).QueryContext", user), PoolWait},
+		{"a ping below the pool", breakdown.StateNetwork, stack("net.(*conn).Read", "github.com/lib/pq.(*conn).Ping", "database/sql.(*DB).conn", user), DatabaseWait},
+		{"dial below the pool", breakdown.StateNetwork, stack("net.(*netFD).connect", "github.com/lib/pq.(*Connector).open", "database/sql.(*DB).conn", user), ConnectWait},
+		{"mysql handshake", breakdown.StateNetwork, stack("net.(*conn).Read", "github.com/go-sql-driver/mysql.(*connector).Connect", "database/sql.(*DB).conn", user), ConnectWait},
+		{"mysql query", breakdown.StateNetwork, stack("net.(*conn).Read", "github.com/go-sql-driver/mysql.(*mysqlConn).readPacket", "database/sql.(*DB).queryDC", user), DatabaseWait},
+		{"pq prepares", breakdown.StateNetwork, stack("net.(*conn).Read", "github.com/lib/pq.(*conn).prepareTo", "github.com/lib/pq.(*conn).query", "database/sql.(*DB).queryDC", user), PrepareWait},
+		{"pgxpool", breakdown.StateSelect, stack("runtime.selectgo", "golang.org/x/sync/semaphore.(*Weighted).Acquire", "github.com/jackc/puddle/v2.(*Pool[...]).Acquire", user), PoolWait},
+		{"own semaphore", breakdown.StateSelect, stack("runtime.selectgo", "golang.org/x/sync/semaphore.(*Weighted).Acquire", user), SemaphoreW},
+		{"redis pool", breakdown.StateSelect, stack("runtime.selectgo", "github.com/redis/go-redis/v9/internal/pool.(*ConnPool).waitTurn", "github.com/redis/go-redis/v9.(*Client).Get", user), SemaphoreW},
+		{"redis answer", breakdown.StateNetwork, stack("net.(*conn).Read", "github.com/redis/go-redis/v9/internal/proto.(*Reader).readLine", user), RPCWait},
+		{"HTTP/1 client", breakdown.StateSelect, stack("runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", user), HTTPWait},
+		{"HTTP/2 client", breakdown.StateSelect, stack("runtime.selectgo", "net/http.(*http2ClientConn).roundTrip", user), HTTPWait},
+		{"HTTP client's connection", breakdown.StateSelect, stack("runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", user), HTTPOpen},
+		{"gRPC client", breakdown.StateSelect, stack("runtime.selectgo", "google.golang.org/grpc/internal/transport.(*Stream).waitOnHeader", "google.golang.org/grpc.(*clientStream).RecvMsg", user), RPCWait},
+		{"gRPC client's connection", breakdown.StateSelect, stack("runtime.selectgo", "google.golang.org/grpc.(*pickerWrapper).pick", "google.golang.org/grpc.(*ClientConn).Invoke", user), HTTPOpen},
+		{"a proxy's own call", breakdown.StateSelect, stack("runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http/httputil.(*ReverseProxy).ServeHTTP"), HTTPWait},
+		{"request body", breakdown.StateNetwork, stack("net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", user), ClientWait},
+		{"a socket of its own", breakdown.StateNetwork, stack("net.(*conn).Read", user), NetworkWait},
+		{"rate limiter", breakdown.StateSelect, stack("runtime.selectgo", "golang.org/x/time/rate.(*Limiter).wait", user), SleepWait},
+		{"back-off", breakdown.StateSelect, stack("runtime.selectgo", "github.com/cenkalti/backoff/v4.RetryNotify", user), SleepWait},
+		{"logger's mutex", breakdown.StateLock, stack("sync.(*Mutex).Lock", "go.uber.org/zap/zapcore.(*lockedWriteSyncer).Write", user), LogWait},
+		{"database's own mutex", breakdown.StateLock, stack("sync.(*Mutex).Lock", "github.com/lib/pq.(*conn).x", user), LockWait},
+		{"read lock", breakdown.StateLock, stack("sync.(*RWMutex).RLock", user), ReadLockWait},
+		{"write lock", breakdown.StateLock, stack("sync.(*RWMutex).Lock", user), LockWait},
+		{"single flight", breakdown.StateSync, stack("sync.(*WaitGroup).Wait", "golang.org/x/sync/singleflight.(*Group).Do", user), FlightWait},
+		{"join", breakdown.StateSync, stack("sync.(*WaitGroup).Wait", user), JoinWait},
+		{"channel", breakdown.StateChannel, stack("runtime.chanrecv1", user), ChannelWait},
+		{"fsync", breakdown.StateSyscall, stack("syscall.Fsync", "os.(*File).Sync", user), SyncWait},
+		{"file", breakdown.StateSyscall, stack("syscall.Read", "os.ReadFile", user), FileWait},
+		{"response", breakdown.StateSyscall, stack("syscall.write", "net.(*conn).Write", "net/http.checkConnErrorWriter.Write"), ClientWait},
+		{"cgo", breakdown.StateSyscall, stack("runtime.cgocall", user), SyscallWait},
 	} {
-		if got := x.Wait(record.Part{State: c.state, Stack: c.stack}); got != c.want {
+		if got := x.Wait(breakdown.Part{State: c.state, Stack: c.stack}); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -139,7 +140,7 @@ func TestDomain(t *testing.T) {
 	const user = "shop/orders.Query"
 	for _, c := range []struct {
 		name  string
-		stack []record.Frame
+		stack []code.Frame
 		want  Role
 	}{
 		{"own", stack("shop/orders.total", user), 0},
@@ -169,15 +170,15 @@ func TestDomain(t *testing.T) {
 		{"JSON into a compressor", stack("compress/flate.(*compressor).deflate", "compress/gzip.(*Writer).Write", "encoding/json.(*Encoder).Encode", user), Compress},
 		{"JSON into the response", stack("syscall.write", "net.(*conn).Write", "bufio.(*Writer).Flush", "net/http.(*response).Write", "encoding/json.(*Encoder).Encode", user), 0},
 		{"the response's own headers", stack("time.Time.AppendFormat", "net/http.(*chunkWriter).writeHeader", "net/http.(*response).Write", user), 0},
-		{"the server's clock", []record.Frame{{Function: "time.Now"}, {Function: "net/http.(*conn).serve"}}, 0},
+		{"the server's clock", []code.Frame{{Function: "time.Now"}, {Function: "net/http.(*conn).serve"}}, 0},
 		{"handshake", stack("crypto/internal/fips140/sha256.block", "crypto/tls.(*Conn).serverHandshake", "crypto/tls.(*Conn).HandshakeContext"), Handshake},
 		{"random source", stack("crypto/internal/sysrand.Read", "crypto/rand.Read", user), Clock},
 		{"expressions of a router", stack("regexp.(*Regexp).doExecute", "github.com/gorilla/mux.(*Route).Match", user), Router},
 		{"unformatted writes to a file", stack("syscall.write", "os.(*File).Write", user), 0},
-		{"mark worker", []record.Frame{{Function: "runtime.scanobject"}, {Function: "runtime.gcDrain"}, {Function: "runtime.gcBgMarkWorker.func2"}}, GCWork},
-		{"idle mark worker", []record.Frame{{Function: "runtime.gcDrain"}, {Function: "runtime.gcDrainMarkWorkerIdle"}, {Function: "runtime.gcBgMarkWorker.func2"}}, GCIdle},
+		{"mark worker", []code.Frame{{Function: "runtime.scanobject"}, {Function: "runtime.gcDrain"}, {Function: "runtime.gcBgMarkWorker.func2"}}, GCWork},
+		{"idle mark worker", []code.Frame{{Function: "runtime.gcDrain"}, {Function: "runtime.gcDrainMarkWorkerIdle"}, {Function: "runtime.gcBgMarkWorker.func2"}}, GCIdle},
 		{"assist in JSON", stack("runtime.gcDrainN", "runtime.gcAssistAlloc", "runtime.mallocgc", "encoding/json.Marshal", user), GCAssist},
-		{"scheduler", []record.Frame{{Function: "runtime.findRunnable"}, {Function: "runtime.schedule"}, {Function: "runtime.mcall"}}, Schedule},
+		{"scheduler", []code.Frame{{Function: "runtime.findRunnable"}, {Function: "runtime.schedule"}, {Function: "runtime.mcall"}}, Schedule},
 	} {
 		if got := x.Domain(c.stack); got != c.want {
 			t.Errorf("%s: %b, want %b", c.name, got, c.want)
@@ -189,13 +190,13 @@ func TestDomain(t *testing.T) {
 // function of another name, or with no caller of the user's, is.
 func TestWrappersAreNoPlaces(t *testing.T) {
 	c := Code{Module: "shop"}
-	frames := func(functions ...string) (stack []record.Frame) {
+	frames := func(functions ...string) (stack []code.Frame) {
 		for _, f := range functions {
-			stack = append(stack, record.Frame{Function: f})
+			stack = append(stack, code.Frame{Function: f})
 		}
 		return stack
 	}
-	for want, stack := range map[string][]record.Frame{
+	for want, stack := range map[string][]code.Frame{
 		"shop/db.(*Store).Get": frames("sync.(*Mutex).Lock", "shop/lock.(*Mutex).Lock",
 			"shop/db.(*Store).Get", "net/http.HandlerFunc.ServeHTTP"),
 		"shop/db.(*Store).Put":    frames("time.Sleep", "shop/delay.Sleep", "vendored.example/x.Call", "shop/db.(*Store).Put"),
@@ -212,7 +213,7 @@ func TestWrappersAreNoPlaces(t *testing.T) {
 // TestStubsAreNoPlaces: nobody edits what a compiler of services wrote.
 func TestStubsAreNoPlaces(t *testing.T) {
 	c := Code{Module: "shop"}
-	stack := []record.Frame{{Function: "google.golang.org/grpc.(*ClientConn).Invoke"},
+	stack := []code.Frame{{Function: "google.golang.org/grpc.(*ClientConn).Invoke"},
 		{Function: "shop/pb.(*client).Find", File: "/src/pb/vault_grpc.pb.go"}, {Function: "shop/web.(*Desk).Show", File: "/src/web/desk.go"}}
 	if f, ok := c.Place(stack); !ok || f.Function != "shop/web.(*Desk).Show" {
 		t.Errorf("%v, %t", f, ok)
@@ -224,10 +225,10 @@ func TestStubsAreNoPlaces(t *testing.T) {
 
 func TestCallers(t *testing.T) {
 	c := Code{Module: "shop"}
-	var stack []record.Frame
+	var stack []code.Frame
 	for _, f := range []string{"database/sql.(*DB).Query", "shop/db.Get", "net/http.HandlerFunc.ServeHTTP",
 		"shop/a.A", "shop/b.B", "shop/c.C", "shop/d.D", "shop/e.E"} {
-		stack = append(stack, record.Frame{Function: f})
+		stack = append(stack, code.Frame{Function: f})
 	}
 	var got []string
 	for _, f := range c.Callers(stack, stack[1]) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Code distinguishes the user's code from the libraries it uses. The zero value
@@ -19,7 +19,7 @@ type Code struct {
 // main module, or, where the module is not known, a file that lies neither in
 // the standard library nor in a module cache or vendor folder. Files also decide
 // for a workspace's other modules, which have no version in their path.
-func (c Code) User(f record.Frame) bool {
+func (c Code) User(f code.Frame) bool {
 	pkg, name := Split(f.Function)
 	switch {
 	case pkg == "" || strings.HasPrefix(name, cgoStub):
@@ -60,14 +60,14 @@ func versioned(file string) bool {
 }
 
 // Innermost returns the index of the user's innermost frame, or -1.
-func (c Code) Innermost(stack []record.Frame) int {
+func (c Code) Innermost(stack []code.Frame) int {
 	return slices.IndexFunc(stack, c.User)
 }
 
 // Place returns the frame to name for a stack: the user's innermost that is no
 // wrapper, else the innermost outside the standard library, else the innermost
 // outside the runtime. ok is false for an empty stack.
-func (c Code) Place(stack []record.Frame) (f record.Frame, ok bool) {
+func (c Code) Place(stack []code.Frame) (f code.Frame, ok bool) {
 	if i := c.Innermost(stack); i >= 0 {
 		for wraps(stack, i) || stub(stack[i].File) {
 			caller := c.Innermost(stack[i+1:])
@@ -91,7 +91,7 @@ func (c Code) Place(stack []record.Frame) (f record.Frame, ok bool) {
 	if len(stack) > 0 {
 		return stack[0], true
 	}
-	return record.Frame{}, false
+	return code.Frame{}, false
 }
 
 // mostCallers bounds how many callers of a place are named.
@@ -99,7 +99,7 @@ const mostCallers = 4
 
 // Callers returns the user's frames above a place of a stack, innermost first, four
 // at most: what runs too often is called by one of them.
-func (c Code) Callers(stack []record.Frame, place record.Frame) (callers []record.Frame) {
+func (c Code) Callers(stack []code.Frame, place code.Frame) (callers []code.Frame) {
 	for _, f := range stack[1+slices.Index(stack, place):] {
 		if c.User(f) && len(callers) < mostCallers {
 			callers = append(callers, f)
@@ -123,7 +123,7 @@ func stub(file string) bool {
 // wraps reports whether a function wraps the one it calls, and has its name: a Lock
 // that counts and locks, a Sleep that draws its length. Nothing can be changed
 // there; its caller is the place.
-func wraps(stack []record.Frame, i int) bool {
+func wraps(stack []code.Frame, i int) bool {
 	if i == 0 {
 		return false
 	}

@@ -1,11 +1,11 @@
 package callstack
 
-import "github.com/redline-go/redline/record"
+import "github.com/redline-go/redline/record/code"
 
 // Domain returns the one role of Domains (or GCWork, GCIdle, GCAssist, Schedule,
 // FileIO, FileWrite) that a CPU sample is booked on, and 0 for the service's own
 // work. See Book.
-func (x *Index) Domain(stack []record.Frame) Role {
+func (x *Index) Domain(stack []code.Frame) Role {
 	role, _ := x.Book(stack)
 	return role
 }
@@ -30,7 +30,7 @@ const users = Format | Clock | Sort | Reflect
 //
 // GC assists are booked on GCAssist wherever they happen; a caller that wants
 // the allocator's cost looks for Allocate itself.
-func (x *Index) Book(stack []record.Frame) (role Role, at int) {
+func (x *Index) Book(stack []code.Frame) (role Role, at int) {
 	all := x.Roles(stack)
 	for _, collector := range []Role{GCIdle, GCAssist, GCWork} {
 		if all.Has(collector) {
@@ -65,14 +65,14 @@ func (x *Index) Book(stack []record.Frame) (role Role, at int) {
 // allocating its insides, and does not use it yet. A compressor takes some hundred
 // kilobytes: one per answer may cost more than what it compresses, and its remedy
 // is another.
-func (x *Index) making(stack []record.Frame, all Role) bool {
+func (x *Index) making(stack []code.Frame, all Role) bool {
 	m, ok := Makes(stack, x.Innermost(stack))
 	return ok && (!m.Lazy || all.Has(Allocate))
 }
 
 // outermost walks from the handler inwards and returns the domain that the
 // innermost frame is still in, and where that begins.
-func (x *Index) outermost(stack, inner []record.Frame) (role Role, at int) {
+func (x *Index) outermost(stack, inner []code.Frame) (role Role, at int) {
 	at = -1
 	answering := false
 	for i := len(inner) - 1; i >= 0; i-- {
@@ -106,7 +106,7 @@ func (x *Index) outermost(stack, inner []record.Frame) (role Role, at int) {
 // Work returns the one role of Works that the frames below a user's function spend
 // their time in, 0 for none: what the runtime's maps do, moving bytes, one atomic
 // operation, an unbuffered system call.
-func (x *Index) Work(below []record.Frame) Role {
+func (x *Index) Work(below []code.Frame) Role {
 	if len(below) == 0 {
 		return 0
 	}
@@ -127,7 +127,7 @@ func (x *Index) Work(below []record.Frame) Role {
 
 // flushed reports whether the user's function emptied the buffer itself; otherwise
 // it was full.
-func (x *Index) flushed(below []record.Frame) bool {
+func (x *Index) flushed(below []code.Frame) bool {
 	for i, f := range below {
 		if x.Role(f.Function).Has(Flush) && (i == len(below)-1 || !x.Role(f.Function).Has(Buffered)) {
 			return true
@@ -141,13 +141,13 @@ func (x *Index) flushed(below []record.Frame) bool {
 const allocating = GCWork | GCAssist | Spawn
 
 // loggingWrapper reports whether a stack is a logging middleware's own work.
-func (x *Index) loggingWrapper(inner []record.Frame) bool {
+func (x *Index) loggingWrapper(inner []code.Frame) bool {
 	return x.Find(inner, Logging) < 0 && x.logging(inner)
 }
 
 // Serves reports whether a stack belongs to a server's goroutine, hence to a
 // request. Goroutines that a handler starts are not recognised: their stacks end at
 // the go statement.
-func (x *Index) Serves(stack []record.Frame) bool {
+func (x *Index) Serves(stack []code.Frame) bool {
 	return x.Roles(stack).Has(Server)
 }

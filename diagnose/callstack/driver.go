@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Driver is what a service speaks to a database with.
@@ -46,7 +46,7 @@ func DriverOf(function string) Driver {
 // AwaitsWriter reports whether a stack is in SQLite's busy handler: another
 // connection has the lock that it wants, and it sleeps and tries again
 // (sqlite3_busy_timeout). Drivers in Go show it; within C it is not seen.
-func AwaitsWriter(stack []record.Frame) bool {
+func AwaitsWriter(stack []code.Frame) bool {
 	for _, f := range stack {
 		pkg, name := Split(f.Function)
 		if !strings.Contains(pkg, "sqlite") {

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Reuse is how a value that a library makes can be had at less cost.
@@ -88,7 +88,7 @@ var passing = map[string]bool{"errors": true, "context": true, "strings": true, 
 // Makes returns the value that the code below a user's frame makes: by the
 // outermost constructor there, or the outermost method of a type that makes its
 // insides lazily. user is the frame's index; ok is false if there is neither.
-func Makes(stack []record.Frame, user int) (m Made, ok bool) {
+func Makes(stack []code.Frame, user int) (m Made, ok bool) {
 	for i := min(user, len(stack)) - 1; i >= 0; i-- {
 		pkg, name := Split(stack[i].Function)
 		for _, l := range lazy {
@@ -116,7 +116,7 @@ func Makes(stack []record.Frame, user int) (m Made, ok bool) {
 // insides reports whether the innermost frame belongs to the library of a method,
 // or to a sibling folder: bytes that a compressor passes on are not its own
 // allocation.
-func insides(below []record.Frame, pkg string) bool {
+func insides(below []code.Frame, pkg string) bool {
 	if len(below) == 0 {
 		return true
 	}

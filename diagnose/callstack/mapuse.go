@@ -3,7 +3,7 @@ package callstack
 import (
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // MapUse is what a function uses a map for. The remedies exclude each other: a size
@@ -32,7 +32,7 @@ var mapUses = []struct {
 
 // MapUseOf returns what the frames below a user's function do with a map, by the
 // outermost that says so.
-func MapUseOf(below []record.Frame) MapUse {
+func MapUseOf(below []code.Frame) MapUse {
 	for i := len(below) - 1; i >= 0; i-- {
 		for _, u := range mapUses {
 			if strings.Contains(below[i].Function, u.part) {

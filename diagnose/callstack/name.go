@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Split divides a function's full name as the runtime prints it into its
@@ -118,7 +118,7 @@ func digits(s string) bool {
 }
 
 // At words a place: "orders.go:41"; the function where the file is not known.
-func At(f record.Frame) string {
+func At(f code.Frame) string {
 	if f.File == "" {
 		return Short(f.Function)
 	}

@@ -3,7 +3,7 @@ package callstack
 import (
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Role is a set of meanings that a function can have in a stack.
@@ -160,7 +160,7 @@ func (r rule) matches(pkg, name string) bool {
 }
 
 // Roles returns the union of the roles of a stack.
-func (x *Index) Roles(stack []record.Frame) Role {
+func (x *Index) Roles(stack []code.Frame) Role {
 	var all Role
 	for _, f := range stack {
 		all |= x.Role(f.Function)
@@ -169,7 +169,7 @@ func (x *Index) Roles(stack []record.Frame) Role {
 }
 
 // Find returns the index of the innermost frame with one of the roles, or -1.
-func (x *Index) Find(stack []record.Frame, role Role) int {
+func (x *Index) Find(stack []code.Frame, role Role) int {
 	for i, f := range stack {
 		if x.Role(f.Function).Has(role) {
 			return i
@@ -181,7 +181,7 @@ func (x *Index) Find(stack []record.Frame, role Role) int {
 // Handler returns the part of a stack inside the innermost hop: what the last
 // router or middleware called. Logging middleware that encloses a handler is
 // outside it then, and its own work is inside.
-func (x *Index) Handler(stack []record.Frame) []record.Frame {
+func (x *Index) Handler(stack []code.Frame) []code.Frame {
 	if i := x.Find(stack, Hop); i >= 0 {
 		return stack[:i]
 	}

@@ -3,7 +3,8 @@ package callstack
 import (
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Wait is what a blocked goroutine waits for.
@@ -42,13 +43,13 @@ const (
 // Wait returns what a request's goroutine in this state with this stack waited for.
 // The stack decides before the state does: a select inside database/sql is a wait
 // for a connection, one inside a rate limiter a timer.
-func (x *Index) Wait(part record.Part) Wait {
+func (x *Index) Wait(part breakdown.Part) Wait {
 	switch part.State {
-	case record.StateRunning:
+	case breakdown.StateRunning:
 		return Busy
-	case record.StateRunnable:
+	case breakdown.StateRunnable:
 		return Queued
-	case record.StateAssist, record.StateSTW:
+	case breakdown.StateAssist, breakdown.StateSTW:
 		return Collector
 	}
 	inner := x.Handler(part.Stack)
@@ -57,7 +58,7 @@ func (x *Index) Wait(part record.Part) Wait {
 		return w
 	}
 	switch {
-	case roles.Has(ClientPool) && part.State != record.StateNetwork:
+	case roles.Has(ClientPool) && part.State != breakdown.StateNetwork:
 		return SemaphoreW
 	case roles.Has(HTTPConnect):
 		return HTTPOpen
@@ -65,11 +66,11 @@ func (x *Index) Wait(part record.Part) Wait {
 		return HTTPWait
 	case roles.Has(RPCClient):
 		return RPCWait
-	case part.State == record.StateSelect && !roles.Has(RateLimit|Semaphore) && x.polls(part):
+	case part.State == breakdown.StateSelect && !roles.Has(RateLimit|Semaphore) && x.polls(part):
 		return EventWait
-	case part.State == record.StateSleep, roles.Has(RateLimit), Timed(part.Waker):
+	case part.State == breakdown.StateSleep, roles.Has(RateLimit), Timed(part.Waker):
 		return SleepWait
-	case roles.Has(Child), part.State == record.StateNetwork && roles.Has(FileIO) && !roles.Has(SocketIO):
+	case roles.Has(Child), part.State == breakdown.StateNetwork && roles.Has(FileIO) && !roles.Has(SocketIO):
 		return ChildWait
 	case x.logging(inner):
 		return LogWait
@@ -87,7 +88,7 @@ func (x *Index) Wait(part record.Part) Wait {
 // ending a WaitGroup, and went through the function that they wait in to get there.
 // A semaphore's release is not the function of its acquire, and wakes one at a
 // time.
-func (x *Index) flight(part record.Part) bool {
+func (x *Index) flight(part breakdown.Part) bool {
 	for _, f := range part.Waker {
 		if pkg, _ := Split(f.Function); pkg == "golang.org/x/sync/singleflight" {
 			return true
@@ -107,7 +108,7 @@ func (x *Index) flight(part record.Part) bool {
 }
 
 // Calls reports whether a function is on a stack.
-func Calls(stack []record.Frame, function string) bool {
+func Calls(stack []code.Frame, function string) bool {
 	for _, f := range stack {
 		if f.Function == function {
 			return true
@@ -128,7 +129,7 @@ const (
 // release returns what a goroutine wakes by. Closing a channel leaves no frame of
 // the runtime in the trace, as sends and receives do: the innermost frame is the
 // caller's.
-func release(waker []record.Frame) released {
+func release(waker []code.Frame) released {
 	for i, f := range waker {
 		pkg, name := Split(f.Function)
 		switch {
@@ -147,12 +148,12 @@ func release(waker []record.Frame) released {
 }
 
 // Closes reports whether a goroutine wakes by closing a channel.
-func Closes(waker []record.Frame) bool {
+func Closes(waker []code.Frame) bool {
 	return release(waker) == broadcast && !Calls(waker, "sync.(*Cond).Broadcast")
 }
 
 // Broadcasts reports whether a goroutine wakes all who wait at once.
-func Broadcasts(waker []record.Frame) bool { return release(waker) == broadcast }
+func Broadcasts(waker []code.Frame) bool { return release(waker) == broadcast }
 
 // partly bounds the part of a select's time that something other than its own timer
 // ended, for it to be a long poll: neither hardly ever nor nearly always. The
@@ -163,7 +164,7 @@ const partly = 0.1
 // own and partly by goroutines that had nothing to do until then: the request waits
 // for an event, as long as its client allows. Waits that always run into their
 // timer are pauses, and those that a goroutine at work ends are a queue.
-func (x *Index) polls(part record.Part) bool {
+func (x *Index) polls(part breakdown.Part) bool {
 	var followed, idle int64
 	for _, c := range part.Behind {
 		followed += c.NS
@@ -181,15 +182,15 @@ func (x *Index) polls(part record.Part) bool {
 // Root returns what a chain of waits ends at: what the last of its goroutines did
 // while all others waited for it. One that was at a channel, and that no other
 // goroutine woke, waited for a timer or a ticker. OtherWait for an empty chain.
-func (x *Index) Root(c record.Chain) Wait {
+func (x *Index) Root(c breakdown.Chain) Wait {
 	if len(c.Links) == 0 {
 		return OtherWait
 	}
 	last := c.Links[len(c.Links)-1]
-	if last.State != record.StateRunning && last.State != record.StateRunnable && len(last.Stack) == 0 {
+	if last.State != breakdown.StateRunning && last.State != breakdown.StateRunnable && len(last.Stack) == 0 {
 		return OtherWait
 	}
-	kind := x.Wait(record.Part{State: last.State, Stack: last.Stack})
+	kind := x.Wait(breakdown.Part{State: last.State, Stack: last.Stack})
 	if kind == ChannelWait {
 		return SleepWait
 	}
@@ -198,8 +199,8 @@ func (x *Index) Root(c record.Chain) Wait {
 
 // Timed reports whether a timer ended a wait: itself, or through the goroutine in
 // which it cancels a context whose deadline has come.
-func Timed(waker []record.Frame) bool {
-	if len(waker) == 1 && waker[0].Function == record.WakerTimer {
+func Timed(waker []code.Frame) bool {
+	if len(waker) == 1 && waker[0].Function == breakdown.WakerTimer {
 		return true
 	}
 	for _, f := range waker {
@@ -213,19 +214,19 @@ func Timed(waker []record.Frame) bool {
 // databaseWait distinguishes the waits inside a database client; "" is none. A
 // network wait below the pool is not a wait for the pool: database/sql pings and
 // resets sessions there.
-func databaseWait(state record.ReqState, roles Role) Wait {
+func databaseWait(state breakdown.State, roles Role) Wait {
 	if !roles.Has(DBClient | DBPool | DBConnect) {
 		return ""
 	}
-	blocked := state != record.StateNetwork && state != record.StateSyscall
+	blocked := state != breakdown.StateNetwork && state != breakdown.StateSyscall
 	switch {
 	case roles.Has(DBConnect):
 		return ConnectWait
 	case roles.Has(DBPool) && blocked:
 		return PoolWait
-	case state == record.StateLock:
+	case state == breakdown.StateLock:
 		return LockWait
-	case state == record.StateSleep:
+	case state == breakdown.StateSleep:
 		return SleepWait
 	case roles.Has(DBPrepare) && !roles.Has(DBPool):
 		return PrepareWait
@@ -234,19 +235,19 @@ func databaseWait(state record.ReqState, roles Role) Wait {
 }
 
 // plainWait classifies by state what no library's frames explain.
-func (x *Index) plainWait(state record.ReqState, stack []record.Frame, roles Role) Wait {
+func (x *Index) plainWait(state breakdown.State, stack []code.Frame, roles Role) Wait {
 	switch state {
-	case record.StateLock:
+	case breakdown.StateLock:
 		if roles.Has(ReadLock) {
 			return ReadLockWait
 		}
 		return LockWait
-	case record.StateNetwork:
+	case breakdown.StateNetwork:
 		if x.Roles(stack).Has(ServerIO) && !x.userCalls(stack) {
 			return ClientWait
 		}
 		return NetworkWait
-	case record.StateSyscall:
+	case breakdown.StateSyscall:
 		switch {
 		case roles.Has(FileSync):
 			return SyncWait
@@ -256,9 +257,9 @@ func (x *Index) plainWait(state record.ReqState, stack []record.Frame, roles Rol
 			return FileWait
 		}
 		return SyscallWait
-	case record.StateChannel, record.StateSelect:
+	case breakdown.StateChannel, breakdown.StateSelect:
 		return ChannelWait
-	case record.StateSync:
+	case breakdown.StateSync:
 		return JoinWait
 	}
 	return OtherWait
@@ -266,14 +267,14 @@ func (x *Index) plainWait(state record.ReqState, stack []record.Frame, roles Rol
 
 // userCalls reports whether network I/O is on a connection that the user's code
 // opened: a user frame between the socket and the server.
-func (x *Index) userCalls(stack []record.Frame) bool {
+func (x *Index) userCalls(stack []code.Frame) bool {
 	user, server := x.Innermost(stack), x.Find(stack, ServerIO)
 	return user >= 0 && user < server
 }
 
 // logging reports whether a stack is inside a logger: any logging library, or a
 // logging middleware that has not called on into the user's handler.
-func (x *Index) logging(inner []record.Frame) bool {
+func (x *Index) logging(inner []code.Frame) bool {
 	if x.Find(inner, Logging) >= 0 {
 		return true
 	}
@@ -297,7 +298,7 @@ const (
 
 // Channel returns whether a blocked stack was sending or receiving; a select is
 // Unclear.
-func Channel(stack []record.Frame) Direction {
+func Channel(stack []code.Frame) Direction {
 	for _, f := range stack {
 		pkg, name := Split(f.Function)
 		if pkg != "runtime" {

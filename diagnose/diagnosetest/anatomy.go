@@ -5,12 +5,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // Wait adds to the mean, the median and the slow request a stretch of one state
 // inside a net/http handler, entered times per request.
-func (b *Builder) Wait(state record.ReqState, each time.Duration, times float64, frames ...string) *Builder {
+func (b *Builder) Wait(state breakdown.State, each time.Duration, times float64, frames ...string) *Builder {
 	part := b.part(state, each, times, frames)
 	a := b.anatomyOf()
 	a.All, a.Median, a.Tail = append(a.All, part), append(a.Median, part), append(a.Tail, part)
@@ -19,7 +19,7 @@ func (b *Builder) Wait(state record.ReqState, each time.Duration, times float64,
 
 // Slow adds a stretch to the slow requests alone, and the hundredth part of it to
 // the mean.
-func (b *Builder) Slow(state record.ReqState, each time.Duration, frames ...string) *Builder {
+func (b *Builder) Slow(state breakdown.State, each time.Duration, frames ...string) *Builder {
 	a := b.anatomyOf()
 	a.Tail = append(a.Tail, b.part(state, each, 1, frames))
 	a.All = append(a.All, b.part(state, each/100, 0.01, frames))
@@ -29,7 +29,7 @@ func (b *Builder) Slow(state record.ReqState, each time.Duration, frames ...stri
 // Waker says who ended the waits that were added last.
 func (b *Builder) Waker(frames ...string) *Builder {
 	a := b.anatomyOf()
-	for _, band := range []*[]record.Part{&a.All, &a.Median, &a.Tail} {
+	for _, band := range []*[]breakdown.Part{&a.All, &a.Median, &a.Tail} {
 		if n := len(*band); n > 0 {
 			(*band)[n-1].Waker = Stack(frames...)
 		}
@@ -41,7 +41,7 @@ func (b *Builder) Waker(frames ...string) *Builder {
 func (b *Builder) WakerRequest(frames ...string) *Builder {
 	b.Waker(frames...)
 	a := b.anatomyOf()
-	for _, band := range []*[]record.Part{&a.All, &a.Median, &a.Tail} {
+	for _, band := range []*[]breakdown.Part{&a.All, &a.Median, &a.Tail} {
 		if n := len(*band); n > 0 {
 			(*band)[n-1].Waker = append((*band)[n-1].Waker, Serving()...)
 		}
@@ -51,9 +51,9 @@ func (b *Builder) WakerRequest(frames ...string) *Builder {
 
 // Behind says what the goroutines that ended the waits added last were doing
 // meanwhile. A chain without NS takes all of the wait's time that others leave.
-func (b *Builder) Behind(chains ...record.Chain) *Builder {
+func (b *Builder) Behind(chains ...breakdown.Chain) *Builder {
 	a := b.anatomyOf()
-	for _, band := range []*[]record.Part{&a.All, &a.Median, &a.Tail} {
+	for _, band := range []*[]breakdown.Part{&a.All, &a.Median, &a.Tail} {
 		n := len(*band)
 		if n == 0 {
 			continue
@@ -82,20 +82,20 @@ func (b *Builder) NoAnatomy() *Builder { b.anatomy = nil; return b }
 // Served says by which server so many of the requests were served.
 func (b *Builder) Served(server string, requests int) *Builder {
 	a := b.anatomyOf()
-	a.Served = append(a.Served, record.Served{Server: server, Requests: requests})
+	a.Served = append(a.Served, breakdown.Served{Server: server, Requests: requests})
 	return b
 }
 
-func (b *Builder) anatomyOf() *record.Anatomy {
+func (b *Builder) anatomyOf() *breakdown.Anatomy {
 	if b.anatomy == nil {
-		b.anatomy = &record.Anatomy{Coverage: 1, Traced: 2 * time.Second}
+		b.anatomy = &breakdown.Anatomy{Coverage: 1, Traced: 2 * time.Second}
 		b.anatomy.Requests = 1000
 	}
 	return b.anatomy
 }
 
-func (b *Builder) part(state record.ReqState, each time.Duration, times float64, frames []string) record.Part {
-	part := record.Part{State: state, NS: int64(each), Times: times, Site: string(state)}
+func (b *Builder) part(state breakdown.State, each time.Duration, times float64, frames []string) breakdown.Part {
+	part := breakdown.Part{State: state, NS: int64(each), Times: times, Site: string(state)}
 	if len(frames) > 0 {
 		part.Stack = append(Stack(frames...), Serving()...)
 		part.Site = frames[0]
@@ -104,17 +104,17 @@ func (b *Builder) part(state record.ReqState, each time.Duration, times float64,
 }
 
 // finish gives the bands their sums, shares and order.
-func (b *Builder) finish() *record.Anatomy {
+func (b *Builder) finish() *breakdown.Anatomy {
 	if b.anatomy == nil {
 		return nil
 	}
 	a := *b.anatomy
 	for _, band := range []struct {
-		parts *[]record.Part
+		parts *[]breakdown.Part
 		mean  *time.Duration
 	}{{&a.All, &a.MeanNS}, {&a.Median, &a.MedianNS}, {&a.Tail, &a.TailNS}} {
 		parts := slices.Clone(*band.parts)
-		slices.SortStableFunc(parts, func(x, y record.Part) int { return cmp.Compare(y.NS, x.NS) })
+		slices.SortStableFunc(parts, func(x, y breakdown.Part) int { return cmp.Compare(y.NS, x.NS) })
 		var sum int64
 		for _, p := range parts {
 			sum += p.NS
@@ -133,9 +133,9 @@ func (b *Builder) finish() *record.Anatomy {
 }
 
 // Path sets the requests' critical path, and the goroutines that they wait for.
-func (b *Builder) Path(nodes []record.PathNode, serial ...record.Serial) *Builder {
+func (b *Builder) Path(nodes []breakdown.PathNode, serial ...breakdown.Serial) *Builder {
 	a := b.anatomyOf()
-	a.Path, a.Serial = &record.Path{Requests: max(1, a.Requests), Nodes: nodes}, serial
+	a.Path, a.Serial = &breakdown.Path{Requests: max(1, a.Requests), Nodes: nodes}, serial
 	return b
 }
 
@@ -144,6 +144,6 @@ func (b *Builder) Path(nodes []record.PathNode, serial ...record.Serial) *Builde
 // the handler, innermost first.
 func (b *Builder) Helper(entry string, count int, start ...string) *Builder {
 	a := b.anatomyOf()
-	a.Helpers = append(a.Helpers, record.Helper{Entry: entry, Count: count, Start: append(Stack(start...), Serving()...)})
+	a.Helpers = append(a.Helpers, breakdown.Helper{Entry: entry, Count: count, Start: append(Stack(start...), Serving()...)})
 	return b
 }

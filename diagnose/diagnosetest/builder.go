@@ -10,6 +10,13 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // The synthetic run: one second of warm-up and ten of steady load.
@@ -33,14 +40,14 @@ type Builder struct {
 	latency     time.Duration
 	late        time.Duration // of the requests of lateTo, and their part
 	lateTo      float64
-	series      map[record.Series]func(window int) float64
+	series      map[series.Series]func(window int) float64
 	profiles    map[string]*stacks
 	shots       map[shot]*stacks
 	raw         []record.Profile
-	statements  []record.Statement
-	tables      []record.Table
-	operations  record.Operations
-	anatomy     *record.Anatomy
+	statements  []database.Statement
+	tables      []database.Table
+	operations  operation.Operations
+	anatomy     *breakdown.Anatomy
 	summary     *record.Summary
 }
 
@@ -50,7 +57,7 @@ func New(connections int, latency time.Duration) *Builder {
 	b := &Builder{
 		module: "shop", connections: connections, latency: latency,
 		rate:     float64(connections) / latency.Seconds(),
-		series:   map[record.Series]func(int) float64{},
+		series:   map[series.Series]func(int) float64{},
 		profiles: map[string]*stacks{},
 		shots:    map[shot]*stacks{},
 	}
@@ -84,7 +91,7 @@ func (b *Builder) Requests() float64 { return b.rate * duration.Seconds() }
 
 // Counter sets a series' amount over the steady span, spread evenly.
 func (b *Builder) Counter(name, labels string, amount float64) *Builder {
-	windows := float64(duration / record.DefaultWindow)
+	windows := float64(duration / timebase.DefaultWindow)
 	return b.Series(name, labels, func(int) float64 { return amount / windows })
 }
 
@@ -96,8 +103,8 @@ func (b *Builder) Gauge(name, labels string, value float64) *Builder {
 // Series sets a series to f of the window, counted from the steady span's first;
 // NaN leaves the window out.
 func (b *Builder) Series(name, labels string, f func(window int) float64) *Builder {
-	info, _ := record.Known(name)
-	b.series[record.Series{Name: name, Labels: labels, Unit: info.Unit}] = f
+	info, _ := series.Known(name)
+	b.series[series.Series{Name: name, Labels: labels, Unit: info.Unit}] = f
 	return b
 }
 
@@ -115,18 +122,18 @@ func (b *Builder) Without(name string) *Builder {
 // local.
 func (b *Builder) CPU(cpus, busy, target, generator, database float64) *Builder {
 	seconds := duration.Seconds() * 1e9
-	b.Gauge(record.HostCPUs, "", cpus).Counter(record.HostBusy, "", busy*seconds)
-	b.Counter(record.ProcessUser, "", 0.8*target*seconds).Counter(record.ProcessSystem, "", 0.2*target*seconds)
-	b.Counter(record.GeneratorCPU, "", generator*seconds).Gauge("/sched/gomaxprocs:threads", "", cpus)
+	b.Gauge(series.HostCPUs, "", cpus).Counter(series.HostBusy, "", busy*seconds)
+	b.Counter(series.ProcessUser, "", 0.8*target*seconds).Counter(series.ProcessSystem, "", 0.2*target*seconds)
+	b.Counter(series.GeneratorCPU, "", generator*seconds).Gauge("/sched/gomaxprocs:threads", "", cpus)
 	if database >= 0 {
-		b.Counter(record.DBCPU, "", database*seconds)
+		b.Counter(series.DBCPU, "", database*seconds)
 	}
 	return b
 }
 
 // Children sets what short-lived processes that the service started use, in CPUs.
 func (b *Builder) Children(cpus float64) *Builder {
-	return b.Counter(record.ProcessReaped, "", cpus*duration.Seconds()*1e9)
+	return b.Counter(series.ProcessReaped, "", cpus*duration.Seconds()*1e9)
 }
 
 // Summary sets the measured half of summary.json.
@@ -135,7 +142,7 @@ func (b *Builder) Summary(s record.Summary) *Builder { b.summary = &s; return b 
 // Statement adds a statement with its mean time, rows and blocks per call; plan
 // is EXPLAIN's JSON or empty.
 func (b *Builder) Statement(text string, calls int64, mean time.Duration, rows, blocks float64, plan string) *Builder {
-	s := record.Statement{
+	s := database.Statement{
 		QueryID: fmt.Sprint(1000 + len(b.statements)), Text: text, Calls: calls,
 		Time: time.Duration(calls) * mean, Rows: int64(rows * float64(calls)),
 	}
@@ -143,14 +150,14 @@ func (b *Builder) Statement(text string, calls int64, mean time.Duration, rows, 
 		s.Plan = json.RawMessage(plan)
 	}
 	b.statements = append(b.statements, s)
-	labels := record.Labels("queryid", s.QueryID)
-	b.Counter(record.StatementCalls, labels, float64(calls)).Counter(record.StatementTime, labels, float64(s.Time))
-	return b.Counter(record.StatementHits, labels, blocks*float64(calls))
+	labels := series.Labels("queryid", s.QueryID)
+	b.Counter(series.StatementCalls, labels, float64(calls)).Counter(series.StatementTime, labels, float64(s.Time))
+	return b.Counter(series.StatementHits, labels, blocks*float64(calls))
 }
 
 // Tables adds what the database's catalogue has on the tables of plans, and the
 // results of hypopg for the last statement.
-func (b *Builder) Tables(tables []record.Table, checks ...record.IndexCheck) *Builder {
+func (b *Builder) Tables(tables []database.Table, checks ...database.IndexCheck) *Builder {
 	b.tables = append(b.tables, tables...)
 	if last := len(b.statements) - 1; last >= 0 {
 		b.statements[last].Checks = append(b.statements[last].Checks, checks...)
@@ -161,15 +168,15 @@ func (b *Builder) Tables(tables []record.Table, checks ...record.IndexCheck) *Bu
 // NoStatements forgets all statements and their series.
 func (b *Builder) NoStatements() *Builder {
 	b.statements = nil
-	for _, name := range []string{record.StatementCalls, record.StatementTime, record.StatementHits,
-		record.StatementReads, record.StatementRows} {
+	for _, name := range []string{series.StatementCalls, series.StatementTime, series.StatementHits,
+		series.StatementReads, series.StatementRows} {
 		b.Without(name)
 	}
 	return b
 }
 
 // Open writes the bundle and opens it.
-func (b *Builder) Open(t testing.TB) (*record.Record, *record.Anatomy) {
+func (b *Builder) Open(t testing.TB) (*record.Record, *breakdown.Anatomy) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
 	if err := b.write(dir); err != nil {
@@ -183,13 +190,13 @@ func (b *Builder) Open(t testing.TB) (*record.Record, *record.Anatomy) {
 }
 
 func (b *Builder) write(dir string) error {
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		return err
 	}
-	steady := record.Span{From: warmup, To: warmup + duration}
+	steady := timebase.Span{From: warmup, To: warmup + duration}
 	w, err := record.Create(dir, record.Run{
-		Schema: record.RunSchema, ID: "run", Clock: clock, Window: record.DefaultWindow, Steady: steady,
+		Schema: record.RunSchema, ID: "run", Clock: clock, Window: timebase.DefaultWindow, Steady: steady,
 		Scenario: json.RawMessage(fmt.Sprintf(`{"load":{"rate":%g,"connections":%d}}`, b.intended, b.connections)),
 		Target:   record.Target{How: "build", Module: b.module, Modules: b.modules},
 	})
@@ -224,27 +231,27 @@ func (b *Builder) write(dir string) error {
 		return err
 	}
 	if len(b.statements) > 0 {
-		if err := record.WriteJSON(dir, record.StatementsFile,
-			record.Statements{Database: "shop", Statements: b.statements, Tables: b.tables}); err != nil {
+		if err := disk.WriteJSON(dir, database.File,
+			database.Statements{Database: "shop", Statements: b.statements, Tables: b.tables}); err != nil {
 			return err
 		}
 	}
 	if len(b.operations.Operations) > 0 {
-		if err := record.WriteJSON(dir, record.OperationsFile, b.operations); err != nil {
+		if err := disk.WriteJSON(dir, operation.File, b.operations); err != nil {
 			return err
 		}
 	}
 	if b.summary != nil {
-		return record.WriteJSON(dir, record.SummaryFile, b.summary)
+		return disk.WriteJSON(dir, record.SummaryFile, b.summary)
 	}
 	return nil
 }
 
 // load writes histograms with the latency as the mean and three times that in the
 // tail, as queues make it.
-func (b *Builder) load(w *record.Writer, steady record.Span) error {
-	for _, kind := range []record.Kind{record.Latency, record.Service} {
-		h := record.NewHistogram()
+func (b *Builder) load(w *record.Writer, steady timebase.Span) error {
+	for _, kind := range []histogram.Kind{histogram.Latency, histogram.Service} {
+		h := histogram.New()
 		n := int64(b.Requests())
 		for _, bucket := range []struct{ factor, part float64 }{{0.9, 0.85}, {1.3, 0.12}, {2.6, 0.03}} {
 			value := int64(bucket.factor * float64(b.latency))
@@ -259,20 +266,20 @@ func (b *Builder) load(w *record.Writer, steady record.Span) error {
 			return err
 		}
 	}
-	b.Counter(record.LoadRequests, "", b.Requests())
+	b.Counter(series.LoadRequests, "", b.Requests())
 	return nil
 }
 
-func (b *Builder) points(steady record.Span) []record.Point {
-	var points []record.Point
-	first := record.Window(steady.From, record.DefaultWindow)
+func (b *Builder) points(steady timebase.Span) []series.Point {
+	var points []series.Point
+	first := timebase.Window(steady.From, timebase.DefaultWindow)
 	for s, f := range b.series {
-		for i := range int(duration / record.DefaultWindow) {
+		for i := range int(duration / timebase.DefaultWindow) {
 			if v := f(i); !math.IsNaN(v) {
-				points = append(points, record.Point{Window: first + int64(i), Series: s, Value: v})
+				points = append(points, series.Point{Window: first + int64(i), Series: s, Value: v})
 			}
 		}
 	}
-	slices.SortFunc(points, func(a, b record.Point) int { return int(a.Window - b.Window) })
+	slices.SortFunc(points, func(a, b series.Point) int { return int(a.Window - b.Window) })
 	return points
 }

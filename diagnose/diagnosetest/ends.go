@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // shot identifies a profile of an instant: its type, and whether it is the one at
@@ -34,7 +36,7 @@ func (b *Builder) Left(first, last int64, frames ...string) *Builder {
 	return b.ends("goroutine", first, last, Stack(frames...), func(n int64) []int64 { return []int64{n} })
 }
 
-func (b *Builder) ends(typ string, first, last int64, stack []record.Frame, values func(int64) []int64) *Builder {
+func (b *Builder) ends(typ string, first, last int64, stack []code.Frame, values func(int64) []int64) *Builder {
 	for i, n := range []int64{first, last} {
 		key := shot{typ, i == 1}
 		if b.shots[key] == nil {
@@ -47,7 +49,7 @@ func (b *Builder) ends(typ string, first, last int64, stack []record.Frame, valu
 	return b
 }
 
-func (b *Builder) writeShots(w *record.Writer, steady record.Span) error {
+func (b *Builder) writeShots(w *record.Writer, steady timebase.Span) error {
 	for key, s := range b.shots {
 		data, err := s.encode()
 		if err != nil {
@@ -57,7 +59,7 @@ func (b *Builder) writeShots(w *record.Writer, steady record.Span) error {
 		if key.last {
 			at = steady.To - lead
 		}
-		if err := w.Profile(record.Profile{Type: key.typ, Span: record.Span{From: at, To: at}, Data: data}); err != nil {
+		if err := w.Profile(record.Profile{Type: key.typ, Span: timebase.Span{From: at, To: at}, Data: data}); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,7 @@
 // Package diagnosetest is the test kit of analyzers. A test is three lines: a
 // fixture that says what was observed, the analyzer, and what it must name.
 //
-//	b := diagnosetest.Healthy().Wait(record.StateLock, 8*time.Millisecond, 1, "sync.(*Mutex).Lock", "shop/cache.(*Cache).Get@cache.go:41")
+//	b := diagnosetest.Healthy().Wait(breakdown.StateLock, 8*time.Millisecond, 1, "sync.(*Mutex).Lock", "shop/cache.(*Cache).Get@cache.go:41")
 //	diagnosetest.Expect(t, wait.Lock, b, "lock-contention at cache.go:41")
 //
 // Fixtures are built (Builder) or are recorded bundles (Dir). Either is a real
@@ -20,25 +20,27 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // Fixture gives a record and its anatomy, which is nil where there is none.
 type Fixture interface {
-	Open(t testing.TB) (*record.Record, *record.Anatomy)
+	Open(t testing.TB) (*record.Record, *breakdown.Anatomy)
 }
 
 // Dir is a recorded bundle with its anatomy.json.
 type Dir string
 
 // Open opens the bundle.
-func (d Dir) Open(t testing.TB) (*record.Record, *record.Anatomy) {
+func (d Dir) Open(t testing.TB) (*record.Record, *breakdown.Anatomy) {
 	t.Helper()
 	rec, err := record.Open(string(d))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a record.Anatomy
-	switch err := rec.ReadJSON(record.AnatomyFile, &a); {
+	var a breakdown.Anatomy
+	switch err := rec.ReadJSON(breakdown.File, &a); {
 	case errors.Is(err, fs.ErrNotExist):
 		return rec, nil
 	case err != nil:
@@ -51,7 +53,7 @@ func (d Dir) Open(t testing.TB) (*record.Record, *record.Anatomy) {
 // exactly the wanted causes, in order of rank. A want is a cause, or "cause at
 // file.go:12" where the place matters; no wants means that nothing may be found.
 // It returns the findings for closer looks.
-func Expect(t testing.TB, a diagnose.Analyzer, from Fixture, want ...string) []record.Finding {
+func Expect(t testing.TB, a diagnose.Analyzer, from Fixture, want ...string) []findings.Finding {
 	t.Helper()
 	// Alone it has no other analyzer to follow or to read.
 	a.After = nil
@@ -65,7 +67,7 @@ func Expect(t testing.TB, a diagnose.Analyzer, from Fixture, want ...string) []r
 }
 
 // ExpectAll runs a whole suite over a fixture; otherwise like Expect.
-func ExpectAll(t testing.TB, suite []diagnose.Analyzer, from Fixture, want ...string) []record.Finding {
+func ExpectAll(t testing.TB, suite []diagnose.Analyzer, from Fixture, want ...string) []findings.Finding {
 	t.Helper()
 	out := judge(t, suite, from)
 	var got []string
@@ -85,7 +87,7 @@ func ExpectAll(t testing.TB, suite []diagnose.Analyzer, from Fixture, want ...st
 }
 
 // reported returns what was found, and the notes on the measurement after it.
-func reported(out record.Findings) []record.Finding {
+func reported(out findings.Findings) []findings.Finding {
 	all := slices.Concat(out.Findings, out.Notes)
 	for i := range all {
 		all[i].Rank = i + 1
@@ -95,7 +97,7 @@ func reported(out record.Findings) []record.Finding {
 
 // ExpectFirst runs a whole suite over a fixture and checks the first finding
 // only; an empty want means that nothing may be found.
-func ExpectFirst(t testing.TB, suite []diagnose.Analyzer, from Fixture, want string) record.Findings {
+func ExpectFirst(t testing.TB, suite []diagnose.Analyzer, from Fixture, want string) findings.Findings {
 	t.Helper()
 	out := judge(t, suite, from)
 	got := ""
@@ -133,7 +135,7 @@ func ExpectUnjudged(t testing.TB, a diagnose.Analyzer, from Fixture, causes ...s
 	}
 }
 
-func judge(t testing.TB, suite []diagnose.Analyzer, from Fixture) record.Findings {
+func judge(t testing.TB, suite []diagnose.Analyzer, from Fixture) findings.Findings {
 	t.Helper()
 	rec, a := from.Open(t)
 	out, err := diagnose.Run(rec, a, suite)
@@ -146,7 +148,7 @@ func judge(t testing.TB, suite []diagnose.Analyzer, from Fixture) record.Finding
 // check holds every finding to what the contract promises its readers: a rank, a
 // title on one line, evidence, a remedy, a share of something and a gain within
 // bounds.
-func check(t testing.TB, f record.Finding, i int) {
+func check(t testing.TB, f findings.Finding, i int) {
 	t.Helper()
 	switch {
 	case f.Rank != i+1:
@@ -171,7 +173,7 @@ func check(t testing.TB, f record.Finding, i int) {
 }
 
 // explain words what was judged, for a failing test.
-func explain(out record.Findings) string {
+func explain(out findings.Findings) string {
 	var b strings.Builder
 	for _, f := range out.Findings {
 		fmt.Fprintf(&b, "\n  found %s (share %.2f of %s, gain %.2f, %s): %s", f.Cause, f.Share, f.ShareOf, f.GainCeiling, f.Confidence, f.Title)

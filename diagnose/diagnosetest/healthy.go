@@ -3,7 +3,8 @@ package diagnosetest
 import (
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/series"
 )
 
 // Frames that several fixtures share: a repository method of the user's, with
@@ -35,15 +36,15 @@ const IndexPlan = `[{"Plan":{"Node Type":"Index Scan","Relation Name":"orders","
 // somewhere. Nothing is wrong with it.
 func Healthy() *Builder {
 	b := New(64, 16*time.Millisecond).CPU(2, 1.96, 0.98, 0.26, 0.66)
-	b.Gauge(record.DBMax, "", 100).Gauge(record.DBBlocked, "", 0).Gauge(record.DBBackends, record.Labels("state", "active"), 3)
-	b.Counter(record.DBSessions, "", 2).Gauge(record.PoolMax, "", 16).Gauge(record.PoolInUse, "", 15)
-	b.Gauge(record.ProcessFDs, "", 90).Gauge(record.ProcessFDLimit, "", 1024)
+	b.Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0).Gauge(series.DBBackends, series.Labels("state", "active"), 3)
+	b.Counter(series.DBSessions, "", 2).Gauge(series.PoolMax, "", 16).Gauge(series.PoolInUse, "", 15)
+	b.Gauge(series.ProcessFDs, "", 90).Gauge(series.ProcessFDLimit, "", 1024)
 	b.Statement("SELECT * FROM orders WHERE uid = $1 ORDER BY created_at DESC LIMIT 10", int64(b.Requests()),
 		60*time.Microsecond, 10, 6, IndexPlan)
 	b.Statement("SELECT * FROM items WHERE order_id = ANY($1)", int64(b.Requests()), 40*time.Microsecond, 20, 9, "")
-	b.Wait(record.StateRunning, 300*time.Microsecond, 8).Wait(record.StateRunnable, 5*time.Millisecond, 8)
-	b.Wait(record.StateNetwork, 5*time.Millisecond, 2, Query()...).Wait(record.StateSelect, 4*time.Millisecond, 0.8, PoolWait()...)
-	b.Wait(record.StateAssist, 100*time.Microsecond, 0.1)
+	b.Wait(breakdown.StateRunning, 300*time.Microsecond, 8).Wait(breakdown.StateRunnable, 5*time.Millisecond, 8)
+	b.Wait(breakdown.StateNetwork, 5*time.Millisecond, 2, Query()...).Wait(breakdown.StateSelect, 4*time.Millisecond, 0.8, PoolWait()...)
+	b.Wait(breakdown.StateAssist, 100*time.Microsecond, 0.1)
 	return b.Busy(9800 * time.Millisecond)
 }
 
@@ -51,11 +52,11 @@ func Healthy() *Builder {
 // is the database's answer, and nothing is wrong.
 func Idle() *Builder {
 	b := New(64, 1500*time.Microsecond).Rate(400).CPU(2, 0.35, 0.15, 0.06, 0.1)
-	b.Gauge(record.DBMax, "", 100).Gauge(record.DBBlocked, "", 0).Counter(record.DBSessions, "", 0)
-	b.Gauge(record.ProcessFDs, "", 90).Gauge(record.ProcessFDLimit, "", 1024)
+	b.Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0).Counter(series.DBSessions, "", 0)
+	b.Gauge(series.ProcessFDs, "", 90).Gauge(series.ProcessFDLimit, "", 1024)
 	b.Statement("SELECT * FROM orders WHERE uid = $1 ORDER BY created_at DESC LIMIT 10", 4000, 60*time.Microsecond, 10, 6, IndexPlan)
-	b.Wait(record.StateRunning, 400*time.Microsecond, 3).Wait(record.StateRunnable, 60*time.Microsecond, 3)
-	b.Wait(record.StateNetwork, 700*time.Microsecond, 2, Query()...)
+	b.Wait(breakdown.StateRunning, 400*time.Microsecond, 3).Wait(breakdown.StateRunnable, 60*time.Microsecond, 3)
+	b.Wait(breakdown.StateNetwork, 700*time.Microsecond, 2, Query()...)
 	return b.Busy(1500 * time.Millisecond)
 }
 

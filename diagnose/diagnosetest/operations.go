@@ -3,15 +3,16 @@ package diagnosetest
 import (
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/operation"
 )
 
 // Asks adds an operation as the hooks count it: a statement that the service runs so
 // many times in the steady span, each of which takes a time. Within gives its own
 // part of the mean request.
-func (b *Builder) Asks(kind record.OperationKind, text string, calls int64, each time.Duration, rows float64,
-	callers ...record.OperationCaller) *Builder {
-	b.operations.Operations = append(b.operations.Operations, record.Operation{
+func (b *Builder) Asks(kind operation.Kind, text string, calls int64, each time.Duration, rows float64,
+	callers ...operation.Caller) *Builder {
+	b.operations.Operations = append(b.operations.Operations, operation.Operation{
 		ID: 1 + len(b.operations.Operations), Kind: kind, Text: text, Calls: calls, TotalNS: calls * int64(each), MaxNS: 2 * int64(each),
 		Rows: int64(rows * float64(calls)), Callers: callers,
 	})
@@ -27,8 +28,8 @@ func (b *Builder) Undated(longest time.Duration) *Builder {
 }
 
 // Caller is a stack that an operation was called with, a share of its calls.
-func Caller(share float64, each time.Duration, frames ...string) record.OperationCaller {
-	return record.OperationCaller{Share: share, MeanNS: int64(each), Stack: append(Stack(frames...), Serving()...), Sampled: 256}
+func Caller(share float64, each time.Duration, frames ...string) operation.Caller {
+	return operation.Caller{Share: share, MeanNS: int64(each), Stack: append(Stack(frames...), Serving()...), Sampled: 256}
 }
 
 // Within says how long the mean request is within the operation added last, and how
@@ -36,7 +37,7 @@ func Caller(share float64, each time.Duration, frames ...string) record.Operatio
 func (b *Builder) Within(running, waiting time.Duration, most int64) *Builder {
 	a, id := b.anatomyOf(), len(b.operations.Operations)
 	op := b.operations.Operations[id-1]
-	a.Operations = append(a.Operations, record.OperationsPerRequest{
+	a.Operations = append(a.Operations, breakdown.OperationsPerRequest{
 		Operation: id, Mean: float64(op.Calls) / b.Requests(), Max: most, Requests: int64(a.Requests),
 		RunningNS: int64(running), WaitingNS: int64(waiting),
 	})
@@ -45,14 +46,14 @@ func (b *Builder) Within(running, waiting time.Duration, most int64) *Builder {
 
 // SQLite says which database file the target has open.
 func (b *Builder) SQLite(journal string) *Builder {
-	b.operations.SQLite = []record.SQLiteDatabase{{File: "shop.db", Journal: journal, Bytes: 8 << 20}}
+	b.operations.SQLite = []operation.SQLiteDatabase{{File: "shop.db", Journal: journal, Bytes: 8 << 20}}
 	return b
 }
 
 // Plan says how SQLite reads for the operation added last.
-func (b *Builder) Plan(rows []string, scans ...record.SQLiteScan) *Builder {
+func (b *Builder) Plan(rows []string, scans ...operation.SQLiteScan) *Builder {
 	text := b.operations.Operations[len(b.operations.Operations)-1].Text
-	b.operations.Plans = append(b.operations.Plans, record.SQLitePlan{Text: text, File: "shop.db", Rows: rows, Scans: scans})
+	b.operations.Plans = append(b.operations.Plans, operation.SQLitePlan{Text: text, File: "shop.db", Rows: rows, Scans: scans})
 	return b
 }
 

@@ -5,13 +5,14 @@ import (
 
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // Packed is the file of a bundle that corpus.Pack wrote.
 type Packed string
 
 // Open unpacks the bundle into a folder of the test and opens it.
-func (p Packed) Open(t testing.TB) (*record.Record, *record.Anatomy) {
+func (p Packed) Open(t testing.TB) (*record.Record, *breakdown.Anatomy) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := corpus.Unpack(string(p), dir); err != nil {

@@ -10,13 +10,14 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Stack makes a stack from frames written "function" or "function@file:line",
 // innermost first. Frames without a file get one in GOROOT or in the module cache,
 // as their package says, so that they are not the user's.
-func Stack(frames ...string) []record.Frame {
-	stack := make([]record.Frame, len(frames))
+func Stack(frames ...string) []code.Frame {
+	stack := make([]code.Frame, len(frames))
 	for i, text := range frames {
 		function, at, _ := strings.Cut(text, "@")
 		file, line, _ := strings.Cut(at, ":")
@@ -29,13 +30,13 @@ func Stack(frames ...string) []record.Frame {
 		} else if !strings.HasPrefix(file, "/") {
 			file = "/src/shop/" + file
 		}
-		stack[i] = record.Frame{Function: function, File: file, Line: n}
+		stack[i] = code.Frame{Function: function, File: file, Line: n}
 	}
 	return stack
 }
 
 // Serving is the outer end of a stack of net/http's.
-func Serving() []record.Frame {
+func Serving() []code.Frame {
 	return Stack("net/http.HandlerFunc.ServeHTTP", "net/http.(*ServeMux).ServeHTTP",
 		"net/http.serverHandler.ServeHTTP", "net/http.(*conn).serve")
 }
@@ -47,11 +48,11 @@ type stacks struct {
 }
 
 type sample struct {
-	stack  []record.Frame
+	stack  []code.Frame
 	values []int64
 }
 
-func (b *Builder) sampleOf(typ string, stack []record.Frame, values ...int64) *Builder {
+func (b *Builder) sampleOf(typ string, stack []code.Frame, values ...int64) *Builder {
 	s := b.profiles[typ]
 	if s == nil {
 		s = newStacks(typ)

@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Beside is the work of goroutines that began in one function and serve no request.
@@ -15,7 +16,7 @@ type Beside struct {
 	Entry string // the function that they began in
 	// Place is the innermost function of the user's code below which nearly all of
 	// the work is done, at its hottest line: what to change.
-	Place record.Frame
+	Place code.Frame
 	Share float64 // of the target's CPU, 0 to 1
 	// Started reports that a request may have started them: the function around
 	// Entry runs in requests.
@@ -71,7 +72,7 @@ func (p *Set) Beside() (list []Beside, ok bool) {
 func (p *Set) servants() map[string]bool {
 	found := map[string]bool{}
 	for _, part := range p.Anatomy.All {
-		if part.State == record.StateLock {
+		if part.State == breakdown.StateLock {
 			continue
 		}
 		for _, chain := range part.Behind {
@@ -104,9 +105,9 @@ func enclosing(function string) string {
 // deepest follows the stacks of an entry from the outside to the innermost frame of
 // the user's code that nearly all of them share, and returns that at the line where
 // most time is spent.
-func (p *Set) deepest(samples []usage, sum float64) (place record.Frame) {
+func (p *Set) deepest(samples []usage, sum float64) (place code.Frame) {
 	for depth := 1; ; depth++ {
-		lines := map[record.Frame]float64{}
+		lines := map[code.Frame]float64{}
 		functions := map[string]float64{}
 		for _, s := range samples {
 			if depth > len(s.Stack) {
@@ -123,7 +124,7 @@ func (p *Set) deepest(samples []usage, sum float64) (place record.Frame) {
 		if functions[name] < nearlyAll*sum {
 			return place
 		}
-		maps.DeleteFunc(lines, func(f record.Frame, _ float64) bool { return f.Function != name })
+		maps.DeleteFunc(lines, func(f code.Frame, _ float64) bool { return f.Function != name })
 		if f := heaviest(lines, CompareFrames); p.Stacks.User(f) {
 			place = f
 		}

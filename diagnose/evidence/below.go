@@ -2,18 +2,18 @@ package evidence
 
 import (
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Calls are lines of the service's code, and which part of the calls made there a
 // change would spare, 0 to 1.
-type Calls map[record.Frame]float64
+type Calls map[code.Frame]float64
 
 // spared returns the part of a stack's time that goes with the calls: that of the call
 // nearest to the root, because what it calls goes with it.
-func (c Calls) spared(stack []record.Frame) float64 {
+func (c Calls) spared(stack []code.Frame) float64 {
 	for i := len(stack) - 1; i >= 0; i-- {
-		if part, ok := c[record.Frame{Function: stack[i].Function, File: stack[i].File, Line: stack[i].Line}]; ok {
+		if part, ok := c[code.Frame{Function: stack[i].Function, File: stack[i].File, Line: stack[i].Line}]; ok {
 			return part
 		}
 	}

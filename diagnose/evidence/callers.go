@@ -4,13 +4,13 @@ import (
 	"cmp"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Caused is a sample of what the user's innermost function causes by calling a
 // library. Stack is the sample's, User the index of that function's frame in it.
 type Caused struct {
-	Stack []record.Frame
+	Stack []code.Frame
 	User  int
 	Value float64
 }
@@ -26,9 +26,9 @@ const mostHelpers = 4
 //
 // A helper with a single caller is left alone: splitting a function in two does not
 // make its lower half somebody else's.
-func (p *Set) Above(samples []Caused) (place record.Frame, helper string, ok bool) {
+func (p *Set) Above(samples []Caused) (place code.Frame, helper string, ok bool) {
 	for range mostHelpers {
-		lines, functions, total := map[record.Frame]float64{}, map[string]float64{}, 0.0
+		lines, functions, total := map[code.Frame]float64{}, map[string]float64{}, 0.0
 		next := make([]Caused, 0, len(samples))
 		own := ""
 		for _, s := range samples {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/laws"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // Saturation is the utilisation from which CPUs count as fully used. A saturated
@@ -60,17 +60,17 @@ func (p *Set) readCPU() CPU {
 		return math.NaN()
 	}
 	c := CPU{
-		CPUs: gauge(record.HostCPUs), Busy: cpus(record.HostBusy),
-		Target:    cpus(record.ProcessUser, record.ProcessSystem),
-		Generator: cpus(record.GeneratorCPU), Database: cpus(record.DBCPU),
-		Quota: gauge(record.CgroupQuota),
+		CPUs: gauge(series.HostCPUs), Busy: cpus(series.HostBusy),
+		Target:    cpus(series.ProcessUser, series.ProcessSystem),
+		Generator: cpus(series.GeneratorCPU), Database: cpus(series.DBCPU),
+		Quota: gauge(series.CgroupQuota),
 	}
 	// The profile knows the process alone, and a child that requests wait for is
 	// no cost of theirs: separate it where the probe counts the process's own.
 	if own := cpus("/process/cpu/user:cpu-seconds", "/process/cpu/system:cpu-seconds"); own > 0 && own < c.Target {
 		c.Children, c.Target = c.Target-own, own
 	}
-	if reaped := cpus(record.ProcessReaped); reaped > 0 {
+	if reaped := cpus(series.ProcessReaped); reaped > 0 {
 		c.Children += reaped // those that came and went between two looks
 	}
 	if math.IsNaN(c.Database) && p.alone() {
@@ -134,7 +134,7 @@ const mostStopped = 0.5
 
 // stopped reports whether the target's quota runs out in most of its periods.
 func (p *Set) stopped() bool {
-	times, ok := p.Rate(record.CgroupThrottles, "")
+	times, ok := p.Rate(series.CgroupThrottles, "")
 	return ok && times*quotaPeriod >= mostStopped
 }
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/stat"
 )
 
@@ -34,7 +34,7 @@ type Coincidence struct {
 // keeps both distributions and breaks only their order. Chance is 1 if latency or
 // the series was not recorded, or no window was slow.
 func (p *Set) Coincide(name, labels string) Coincidence {
-	latency := p.Series(record.LoadLatency, record.Labels("q", "p99")).Values
+	latency := p.Series(series.LoadLatency, series.Labels("q", "p99")).Values
 	values := p.Series(name, labels).Values
 	out := Coincidence{Chance: 1}
 	if latency == nil || values == nil {

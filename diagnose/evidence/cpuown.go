@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // ownFunction is one of the service's functions as the compiler left it: what it
@@ -14,7 +14,7 @@ type ownFunction struct {
 	name  string
 	self  float64 // of the target's CPU, without the user's functions that it calls
 	all   float64 // with them
-	lines map[record.Frame]float64
+	lines map[code.Frame]float64
 	works map[callstack.Role]float64
 	// bodies are the functions of the source in it, itself and those inlined, and
 	// selfLines and atomicLines its own lines, by the CPU of self.
@@ -30,7 +30,7 @@ type ownFunction struct {
 type body struct {
 	cpu   float64
 	depth float64 // of inlining, weighted by cpu
-	lines map[record.Frame]float64
+	lines map[code.Frame]float64
 }
 
 // own books the CPU that belongs to no domain on the user's functions. What they
@@ -42,7 +42,7 @@ func (u *Use) own() map[string]*ownFunction {
 	at := func(name string) *ownFunction {
 		f := all[name]
 		if f == nil {
-			f = &ownFunction{name: name, lines: map[record.Frame]float64{}, works: map[callstack.Role]float64{},
+			f = &ownFunction{name: name, lines: map[code.Frame]float64{}, works: map[callstack.Role]float64{},
 				callers: map[string]float64{}, callees: map[string]float64{},
 				bodies: map[string]*body{}, selfLines: map[int]float64{}, atomicLines: map[int]float64{}}
 			all[name] = f
@@ -71,7 +71,7 @@ func (u *Use) own() map[string]*ownFunction {
 				}
 				f.embody(u.inlined(s.Sample, innermost), value)
 			}
-			if slices.ContainsFunc(chain[:i], func(g record.Frame) bool { return g.Function == frame.Function }) {
+			if slices.ContainsFunc(chain[:i], func(g code.Frame) bool { return g.Function == frame.Function }) {
 				continue // counted at its innermost call
 			}
 			f.all += value
@@ -85,7 +85,7 @@ func (u *Use) own() map[string]*ownFunction {
 			default:
 				f.callers[chain[i+1].Function] += value
 			}
-			if slices.ContainsFunc(chain[i+1:], func(g record.Frame) bool { return g.Function == frame.Function }) {
+			if slices.ContainsFunc(chain[i+1:], func(g code.Frame) bool { return g.Function == frame.Function }) {
 				f.again += value
 			}
 		}
@@ -95,8 +95,8 @@ func (u *Use) own() map[string]*ownFunction {
 
 // chain returns the user's functions of a stack, innermost first, without those
 // that were inlined into another of them; each frame has the line in it.
-func (u *Use) chain(s Sample, innermost int) []record.Frame {
-	var chain []record.Frame
+func (u *Use) chain(s Sample, innermost int) []code.Frame {
+	var chain []code.Frame
 	for i := innermost; i < len(s.Stack); i++ {
 		if u.index.User(s.Stack[i]) && !u.within(s, i) {
 			chain = append(chain, s.Stack[i])
@@ -118,8 +118,8 @@ func (u *Use) within(s Sample, i int) bool {
 
 // inlined returns the user's frames of the source in the innermost function that
 // the compiler made, innermost first.
-func (u *Use) inlined(s Sample, innermost int) []record.Frame {
-	var frames []record.Frame
+func (u *Use) inlined(s Sample, innermost int) []code.Frame {
+	var frames []code.Frame
 	for i := innermost; i < len(s.Stack); i++ {
 		if u.index.User(s.Stack[i]) {
 			frames = append(frames, s.Stack[i])
@@ -132,14 +132,14 @@ func (u *Use) inlined(s Sample, innermost int) []record.Frame {
 }
 
 // embody books a sample's CPU on each of its functions of the source.
-func (f *ownFunction) embody(frames []record.Frame, value float64) {
+func (f *ownFunction) embody(frames []code.Frame, value float64) {
 	for i, frame := range frames {
 		b := f.bodies[frame.Function]
 		if b == nil {
-			b = &body{lines: map[record.Frame]float64{}}
+			b = &body{lines: map[code.Frame]float64{}}
 			f.bodies[frame.Function] = b
 		}
-		if slices.ContainsFunc(frames[:i], func(g record.Frame) bool { return g.Function == frame.Function }) {
+		if slices.ContainsFunc(frames[:i], func(g code.Frame) bool { return g.Function == frame.Function }) {
 			continue
 		}
 		b.cpu += value
@@ -151,7 +151,7 @@ func (f *ownFunction) embody(frames []record.Frame, value float64) {
 // source returns the lines of the function of the source that the function's own
 // CPU is spent in: the innermost that holds most of it. A helper that two places
 // call inlined twice is not where an engineer looks; the loop around it is.
-func (f *ownFunction) source() map[record.Frame]float64 {
+func (f *ownFunction) source() map[code.Frame]float64 {
 	lines, deepest := f.lines, -1.0
 	if f.self < loop*f.all {
 		return lines // it passes its work on

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Use is what the target spent its CPU on, by its CPU profile. Shares are parts of
@@ -63,7 +63,7 @@ func (p *Set) readUse() (*Use, error) {
 
 // Hot is one place that uses CPU.
 type Hot struct {
-	Place record.Frame
+	Place code.Frame
 	User  bool
 	Share float64 // of the target's CPU, 0 to 1
 	// Callee is the outermost function called from Place that most of the
@@ -107,7 +107,7 @@ func (u *Use) With(roles callstack.Role) float64 {
 // In returns the part of CPU whose stacks have a function, and any of the roles.
 func (u *Use) In(function string, roles callstack.Role) float64 {
 	return u.share(func(s usage) bool {
-		return s.roles.Has(roles) && slices.ContainsFunc(s.Stack, func(f record.Frame) bool { return f.Function == function })
+		return s.roles.Has(roles) && slices.ContainsFunc(s.Stack, func(f code.Frame) bool { return f.Function == function })
 	})
 }
 
@@ -147,7 +147,7 @@ func (u *Use) From(roles callstack.Role) []Hot {
 // Background returns the part of CPU that the user's code spends on goroutines
 // that serve no request, and the place where most of it is spent. Goroutines
 // that a handler starts are counted here too: a sample does not say what began it.
-func (u *Use) Background() (share float64, most record.Frame) {
+func (u *Use) Background() (share float64, most code.Frame) {
 	in := func(s usage) bool { return !s.roles.Has(callstack.Server) && u.index.Innermost(s.Stack) >= 0 }
 	places := u.places(in, itself, 0)
 	if len(places) > 0 {
@@ -175,7 +175,7 @@ func itself(function string) string { return function }
 func (u *Use) places(in func(usage) bool, group func(string) string, domains callstack.Role) []Hot {
 	type gathered struct {
 		total  float64
-		lines  map[record.Frame]float64
+		lines  map[code.Frame]float64
 		callee map[string]float64
 	}
 	groups := map[string]*gathered{}
@@ -190,7 +190,7 @@ func (u *Use) places(in func(usage) bool, group func(string) string, domains cal
 		name := group(place.Function)
 		g := groups[name]
 		if g == nil {
-			g = &gathered{lines: map[record.Frame]float64{}, callee: map[string]float64{}}
+			g = &gathered{lines: map[code.Frame]float64{}, callee: map[string]float64{}}
 			groups[name] = g
 		}
 		g.total += float64(s.Value)
@@ -211,7 +211,7 @@ func (u *Use) places(in func(usage) bool, group func(string) string, domains cal
 
 // place returns the frame to name for a sample. A domain is used from outside it:
 // a comparison that the user wrote is inside the sort that calls it.
-func (u *Use) place(s usage, domains callstack.Role) (record.Frame, bool) {
+func (u *Use) place(s usage, domains callstack.Role) (code.Frame, bool) {
 	if domains == 0 || s.at < 0 {
 		return u.index.Place(s.Stack)
 	}
@@ -225,7 +225,7 @@ func (u *Use) place(s usage, domains callstack.Role) (record.Frame, bool) {
 }
 
 // callee returns the outermost function with one of the domains.
-func (u *Use) callee(stack []record.Frame, domains callstack.Role) string {
+func (u *Use) callee(stack []code.Frame, domains callstack.Role) string {
 	for i := len(stack) - 1; i >= 0; i-- {
 		if u.index.Role(stack[i].Function).Has(domains) {
 			return callstack.Short(stack[i].Function)
@@ -248,6 +248,6 @@ func heaviest[K comparable](weights map[K]float64, compare func(a, b K) int) K {
 }
 
 // CompareFrames orders places by function, file and line.
-func CompareFrames(a, b record.Frame) int {
+func CompareFrames(a, b code.Frame) int {
 	return cmp.Or(cmp.Compare(a.Function, b.Function), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 }

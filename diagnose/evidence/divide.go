@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 )
 
 const (
@@ -28,10 +29,10 @@ const (
 // piece is some of a part's time, by what it was spent on in the end.
 type piece struct {
 	kind  callstack.Wait
-	place record.Frame
-	part  record.Part // with the piece's own NS and Times
+	place code.Frame
+	part  breakdown.Part // with the piece's own NS and Times
 	via   callstack.Wait
-	from  record.Frame
+	from  code.Frame
 }
 
 // divider turns waits for goroutines into what those do meanwhile, where they work
@@ -49,7 +50,7 @@ type divider struct {
 func newDivider(p *Set) *divider {
 	d := &divider{p: p, queues: map[string]bool{}, events: map[string]bool{}}
 	a := p.Anatomy
-	median, tail, all := map[string]int64{}, map[string]int64{}, map[string]record.Part{}
+	median, tail, all := map[string]int64{}, map[string]int64{}, map[string]breakdown.Part{}
 	for _, part := range a.Median {
 		median[d.key(part)] += part.NS
 	}
@@ -74,14 +75,14 @@ func newDivider(p *Set) *divider {
 	return d
 }
 
-func (d *divider) key(part record.Part) string {
+func (d *divider) key(part breakdown.Part) string {
 	at, _ := d.p.Stacks.Place(part.Stack)
 	return string(part.State) + " " + at.Function + ":" + strconv.Itoa(at.Line)
 }
 
 // queue reports whether more requests wait here than workers can have in hand, by
 // Little's law: the rate times the wait is the number that wait at a time.
-func (d *divider) queue(part record.Part, burst bool) bool {
+func (d *divider) queue(part breakdown.Part, burst bool) bool {
 	e := d.p.Ender(part)
 	if e.By != ByWorker || d.p.Event(part) {
 		return false
@@ -96,7 +97,7 @@ func (d *divider) queue(part record.Part, burst bool) bool {
 // then. A goroutine that works for most of the wait answers each request by closing
 // a channel of the request's own, and is a queue. So are several workers that wake
 // all waiters whenever one of them is done: those whose turn it was not wait again.
-func (p *Set) Event(part record.Part) bool {
+func (p *Set) Event(part breakdown.Part) bool {
 	if !callstack.Broadcasts(part.Waker) {
 		return false
 	}
@@ -119,7 +120,7 @@ func (p *Set) Event(part record.Part) bool {
 }
 
 // divide returns the pieces of a part; they sum to it.
-func (d *divider) divide(part record.Part) []piece {
+func (d *divider) divide(part breakdown.Part) []piece {
 	kind := d.p.Stacks.Wait(part)
 	place, _ := d.p.Stacks.Place(part.Stack)
 	if kind == callstack.SleepWait && d.events[d.key(part)] {
@@ -148,7 +149,7 @@ func (d *divider) divide(part record.Part) []piece {
 
 // timed reports whether workers wait for a timer while requests wait for them: a
 // batch that a ticker flushes, and no queue.
-func (d *divider) timed(part record.Part) bool {
+func (d *divider) timed(part breakdown.Part) bool {
 	var timed, followed int64
 	for _, c := range part.Behind {
 		followed += c.NS
@@ -195,7 +196,7 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 		}
 		last := c.Links[len(c.Links)-1]
 		one := piece{kind: kind, place: d.place(c), via: whole.kind, from: whole.place}
-		one.part = record.Part{
+		one.part = breakdown.Part{
 			State: last.State, Site: last.Site, Stack: last.Stack, NS: ns,
 			Share: whole.part.Share * float64(ns) / float64(whole.part.NS), Times: whole.part.Times * float64(ns) / float64(whole.part.NS),
 		}
@@ -213,7 +214,7 @@ func (d *divider) behind(whole piece, only func(callstack.Wait) bool) []piece {
 }
 
 // place returns where a chain ends, in the user's code if any of it is.
-func (d *divider) place(c record.Chain) record.Frame {
+func (d *divider) place(c breakdown.Chain) code.Frame {
 	last := c.Links[len(c.Links)-1]
 	if i := d.p.Stacks.Innermost(last.Stack); i >= 0 {
 		return last.Stack[i]
@@ -231,17 +232,17 @@ func (d *divider) place(c record.Chain) record.Frame {
 
 // SiteFrame reads the frame at the end of a site: "A < B file.go:12", or
 // "B file.go:12" alone. The file has no folder.
-func SiteFrame(site string) record.Frame {
+func SiteFrame(site string) code.Frame {
 	if _, after, ok := strings.Cut(site, " < "); ok {
 		site = after
 	}
 	function, at, ok := strings.Cut(site, " ")
 	if !ok {
-		return record.Frame{Function: function}
+		return code.Frame{Function: function}
 	}
 	file, line, _ := strings.Cut(path.Base(at), ":")
 	n, _ := strconv.Atoi(line)
-	return record.Frame{Function: function, File: file, Line: n}
+	return code.Frame{Function: function, File: file, Line: n}
 }
 
 // Meanwhile words what goroutines did while a site's waits lasted, the longest

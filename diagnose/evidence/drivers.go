@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Drivers returns the database drivers on the stacks of the requests and of the CPU
@@ -15,7 +15,7 @@ func (p *Set) Drivers() []callstack.Driver {
 }
 
 func (p *Set) readDrivers() (found []callstack.Driver) {
-	look := func(stack []record.Frame) {
+	look := func(stack []code.Frame) {
 		for _, f := range stack {
 			if d := callstack.DriverOf(f.Function); d != "" && !slices.Contains(found, d) {
 				found = append(found, d)
@@ -45,7 +45,7 @@ func (p *Set) Imports(module string) bool {
 // readPackages returns the packages of the functions that were seen to run.
 func (p *Set) readPackages() map[string]bool {
 	packages := map[string]bool{}
-	p.stacks(func(stack []record.Frame) {
+	p.stacks(func(stack []code.Frame) {
 		for _, f := range stack {
 			pkg, _ := callstack.Split(f.Function)
 			packages[pkg] = true
@@ -55,7 +55,7 @@ func (p *Set) readPackages() map[string]bool {
 }
 
 // stacks shows those of the requests and of the CPU profile.
-func (p *Set) stacks(look func([]record.Frame)) {
+func (p *Set) stacks(look func([]code.Frame)) {
 	if p.Anatomy != nil {
 		for _, part := range p.Anatomy.All {
 			look(part.Stack)

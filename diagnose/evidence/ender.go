@@ -4,7 +4,8 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 )
 
 // By is who ends a wait.
@@ -37,7 +38,7 @@ const ownPerWait = 0.5
 // own stack, or of what is inlined there, is the request's own goroutine. So is any
 // other while requests start goroutines and the number of those with the same
 // beginning differs between the goroutine profiles: that of a pool does not.
-func (p *Set) Ender(part record.Part) Ender {
+func (p *Set) Ender(part breakdown.Part) Ender {
 	waker := part.Waker
 	e := Ender{Entry: Entry(waker)}
 	switch {
@@ -88,7 +89,7 @@ func (p *Set) serves(entry string) bool {
 
 // startedBy reports whether a goroutine runs a closure of a function that is on
 // the stack: the compiler names it after that function.
-func startedBy(waker, stack []record.Frame) bool {
+func startedBy(waker, stack []code.Frame) bool {
 	for _, w := range waker {
 		for _, f := range stack {
 			if strings.HasPrefix(w.Function, f.Function+".") && w.Function != f.Function {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/stacks"
 )
 
@@ -56,14 +57,14 @@ func (p *Set) Collection() Collection {
 	c := Collection{
 		CPU:    math.NaN(),
 		Cycles: first(p.Rate, "/gc/cycles/total:gc-cycles"), Forced: first(p.Rate, "/gc/cycles/forced:gc-cycles"),
-		Live: first(p.Mean, "/gc/heap/live:bytes", record.GCLive), Scan: first(p.Mean, "/gc/scan/heap:bytes"),
-		Goal: first(p.Mean, "/gc/heap/goal:bytes", record.GCGoal), Percent: first(p.Mean, "/gc/gogc:percent"),
+		Live: first(p.Mean, "/gc/heap/live:bytes", series.GCLive), Scan: first(p.Mean, "/gc/scan/heap:bytes"),
+		Goal: first(p.Mean, "/gc/heap/goal:bytes", series.GCGoal), Percent: first(p.Mean, "/gc/gogc:percent"),
 		Limit: first(p.Mean, "/gc/gomemlimit:bytes"),
 	}
 	// What the runtime prints is only in windows in which a cycle ended.
 	if seconds := p.Steady().Len().Seconds(); math.IsNaN(c.Cycles) && seconds > 0 {
-		if n, ok := p.Sum(record.GCCycles, ""); ok {
-			forced, _ := p.Sum(record.GCForced, "")
+		if n, ok := p.Sum(series.GCCycles, ""); ok {
+			forced, _ := p.Sum(series.GCForced, "")
 			c.Cycles, c.Forced = n/seconds, forced/seconds
 		}
 	}

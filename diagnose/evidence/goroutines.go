@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/record/stacks"
 )
 
@@ -78,7 +79,7 @@ func (p *Set) Alive(entry string) []int64 {
 
 // Entry returns the function that a stack's goroutine began in; "" for an empty
 // stack.
-func Entry(stack []record.Frame) string {
+func Entry(stack []code.Frame) string {
 	if len(stack) == 0 {
 		return ""
 	}

@@ -3,7 +3,7 @@ package evidence
 import (
 	"slices"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // maxHanded is how many go statements a stack is followed over.
@@ -15,11 +15,11 @@ const maxHanded = 4
 // belongs to the call, and to the place that makes it.
 type handed struct {
 	set  *Set
-	most map[string][]record.Frame // by entry: where nearly all such goroutines were started
+	most map[string][]code.Frame // by entry: where nearly all such goroutines were started
 }
 
 func (p *Set) handed() handed {
-	s := handed{p, map[string][]record.Frame{}}
+	s := handed{p, map[string][]code.Frame{}}
 	if p.Anatomy == nil {
 		return s
 	}
@@ -37,7 +37,7 @@ func (p *Set) handed() handed {
 
 // whole returns the stack, longer where it is a helper's. A stack that shows the user's
 // code says by itself whose work it is, and stays as it is.
-func (s handed) whole(stack []record.Frame) []record.Frame {
+func (s handed) whole(stack []code.Frame) []code.Frame {
 	long := stack
 	for range maxHanded {
 		if len(long) == 0 || s.set.Stacks.Innermost(long) >= 0 {

@@ -1,7 +1,8 @@
 package evidence
 
 import (
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -36,16 +37,16 @@ func (p *Set) readLoad() Load {
 			l.Think = float64(load.Think.Min+max(load.Think.Min, load.Think.Max)) / 2
 		}
 	}
-	l.Requests, _ = p.Sum(record.LoadRequests, "")
-	for _, labels := range p.Record.Labels(record.LoadErrors) {
-		n, _ := p.Sum(record.LoadErrors, labels)
+	l.Requests, _ = p.Sum(series.LoadRequests, "")
+	for _, labels := range p.Record.Labels(series.LoadErrors) {
+		n, _ := p.Sum(series.LoadErrors, labels)
 		l.Errors += n
 	}
-	l.Rate, _ = p.Rate(record.LoadRequests, "")
-	if h, err := p.Record.Histogram("", record.Latency, p.Steady()); err == nil && h.TotalCount() > 0 {
+	l.Rate, _ = p.Rate(series.LoadRequests, "")
+	if h, err := p.Record.Histogram("", histogram.Latency, p.Steady()); err == nil && h.TotalCount() > 0 {
 		l.Mean, l.P50, l.P99 = h.Mean(), float64(h.ValueAtQuantile(50)), float64(h.ValueAtQuantile(99))
 	}
-	if h, err := p.Record.Histogram("", record.Service, p.Steady()); err == nil && h.TotalCount() > 0 {
+	if h, err := p.Record.Histogram("", histogram.Service, p.Steady()); err == nil && h.TotalCount() > 0 {
 		l.Service = h.Mean()
 	}
 	return l

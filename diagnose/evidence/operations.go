@@ -6,7 +6,10 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/operation"
 	"github.com/redline-go/redline/record/statement"
 )
 
@@ -30,18 +33,18 @@ type Asked struct {
 	// Callers are the user's places that ran it, by their calls, most first.
 	Callers []AskedBy
 	// Plan is how SQLite reads for it, where the run could ask.
-	Plan *record.SQLitePlan
+	Plan *operation.SQLitePlan
 
 	form string
 }
 
 // AskedBy is one place that runs a statement.
 type AskedBy struct {
-	Place record.Frame
+	Place code.Frame
 	User  bool
 	Share float64 // of the statement's calls, 0 to 1
 	NS    float64 // of a call there, on average
-	Stack []record.Frame
+	Stack []code.Frame
 }
 
 // Took returns the ns of the mean request that the statement takes by itself.
@@ -68,12 +71,12 @@ func (a Asked) Heaviest() (by AskedBy, ok bool) {
 
 // asked is operations.json and the statements in it.
 type asked struct {
-	operations *record.Operations
+	operations *operation.Operations
 	statements []Asked
 }
 
 // Operations returns operations.json; nil where the target was not built with hooks.
-func (p *Set) Operations() *record.Operations {
+func (p *Set) Operations() *operation.Operations {
 	return p.operations.get(p.readOperations).operations
 }
 
@@ -110,12 +113,12 @@ func cutForm(text, form string) bool {
 }
 
 func (p *Set) readOperations() (all asked) {
-	var ops record.Operations
-	if p.Record.ReadJSON(record.OperationsFile, &ops) != nil {
+	var ops operation.Operations
+	if p.Record.ReadJSON(operation.File, &ops) != nil {
 		return all
 	}
 	all.operations = &ops
-	traced := map[int]record.OperationsPerRequest{}
+	traced := map[int]breakdown.OperationsPerRequest{}
 	if p.Anatomy != nil {
 		for _, o := range p.Anatomy.Operations {
 			traced[o.Operation] = o
@@ -155,14 +158,14 @@ func (p *Set) readOperations() (all asked) {
 // tooLongToTrace reports whether no trace can hold a whole call of an operation: an
 // operation is joined to its request where it begins and where it ends, so a statement
 // of five seconds leaves nothing in a trace of one.
-func (p *Set) tooLongToTrace(o record.Operation) bool {
+func (p *Set) tooLongToTrace(o operation.Operation) bool {
 	return p.Anatomy != nil && p.Anatomy.Traced > 0 && o.Calls > 0 && o.TotalNS/o.Calls >= int64(p.Anatomy.Traced)/2
 }
 
 // asCounted puts the time that the hooks counted in the place of the traces': the part
 // of a request's time within the operation, of the traces' mean request. How much of it
 // ran and how much queued for a CPU is as in the request as a whole.
-func (p *Set) asCounted(o record.Operation) (t record.OperationsPerRequest) {
+func (p *Set) asCounted(o operation.Operation) (t breakdown.OperationsPerRequest) {
 	load, w := p.Load(), p.Waits()
 	if !(load.Requests > 0) || !(load.Service > 0) {
 		return t
@@ -174,17 +177,17 @@ func (p *Set) asCounted(o record.Operation) (t record.OperationsPerRequest) {
 	return t
 }
 
-func statementKind(k record.OperationKind) bool {
+func statementKind(k operation.Kind) bool {
 	switch k {
-	case record.OperationQuery, record.OperationExec, record.OperationPrepare, record.OperationCopy:
+	case operation.Query, operation.Exec, operation.Prepare, operation.Copy:
 		return true
 	}
 	return false
 }
 
-func (a *Asked) add(o record.Operation, t record.OperationsPerRequest) {
+func (a *Asked) add(o operation.Operation, t breakdown.OperationsPerRequest) {
 	a.Running, a.Queued, a.Waiting = a.Running+float64(t.RunningNS), a.Queued+float64(t.QueuedNS), a.Waiting+float64(t.WaitingNS)
-	if o.Kind == record.OperationPrepare {
+	if o.Kind == operation.Prepare {
 		a.Prepares += float64(o.Calls)
 		return
 	}
@@ -195,8 +198,8 @@ func (a *Asked) add(o record.Operation, t record.OperationsPerRequest) {
 
 // addCallers adds the user's places that run an operation. Their Share is in calls
 // until settle.
-func (p *Set) addCallers(a *Asked, o record.Operation) {
-	if o.Kind == record.OperationPrepare {
+func (p *Set) addCallers(a *Asked, o operation.Operation) {
+	if o.Kind == operation.Prepare {
 		return // who has it prepared is not who runs it
 	}
 	for _, c := range o.Callers {
@@ -246,7 +249,7 @@ func (p *Set) Acquired() (sum Acquired, ok bool) {
 		return sum, false
 	}
 	for _, o := range ops.Operations {
-		if o.Kind == record.OperationAcquire {
+		if o.Kind == operation.Acquire {
 			sum.Calls, sum.Opened = sum.Calls+float64(o.Calls), sum.Opened+float64(o.Opened)
 			sum.WaitNS, sum.HeldNS = sum.WaitNS+float64(o.TotalNS), sum.HeldNS+float64(o.HeldNS)
 		}
@@ -256,20 +259,20 @@ func (p *Set) Acquired() (sum Acquired, ok bool) {
 
 // Statements returns statements.json with the statements sorted by execution
 // time, longest first; nil when the run saw none.
-func (p *Set) Statements() *record.Statements {
-	return p.statements.get(func() *record.Statements {
-		var s record.Statements
-		if p.Record.ReadJSON(record.StatementsFile, &s) != nil {
+func (p *Set) Statements() *database.Statements {
+	return p.statements.get(func() *database.Statements {
+		var s database.Statements
+		if p.Record.ReadJSON(database.File, &s) != nil {
 			return nil
 		}
-		slices.SortStableFunc(s.Statements, func(a, b record.Statement) int { return cmp.Compare(b.Time, a.Time) })
+		slices.SortStableFunc(s.Statements, func(a, b database.Statement) int { return cmp.Compare(b.Time, a.Time) })
 		return &s
 	})
 }
 
 // StatementShare returns a statement's part of the execution time of all
 // statements, 0 to 1.
-func StatementShare(all *record.Statements, s record.Statement) float64 {
+func StatementShare(all *database.Statements, s database.Statement) float64 {
 	total := 0.0
 	for _, other := range all.Statements {
 		total += float64(other.Time)

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 )
 
-// Path is the critical path of the requests; see record.Path. It is empty without one.
+// Path is the critical path of the requests; see breakdown.Path. It is empty without one.
 type Path struct {
-	tree   *record.Path
-	serial []record.Serial
+	tree   *breakdown.Path
+	serial []breakdown.Serial
 }
 
 // Path returns the requests' critical path.
@@ -22,7 +23,7 @@ func (p *Set) Path() Path {
 }
 
 // Nodes returns the first level of the tree, the longest first; nil without one.
-func (x Path) Nodes() []record.PathNode {
+func (x Path) Nodes() []breakdown.PathNode {
 	if x.tree == nil {
 		return nil
 	}
@@ -35,7 +36,7 @@ func (x Path) Nodes() []record.PathNode {
 // is none.
 func (x Path) Share(function string) float64 { return through(x.Nodes(), function) }
 
-func through(nodes []record.PathNode, function string) (share float64) {
+func through(nodes []breakdown.PathNode, function string) (share float64) {
 	for _, n := range nodes {
 		if n.Function == function && function != "" {
 			share += n.Share
@@ -48,11 +49,11 @@ func through(nodes []record.PathNode, function string) (share float64) {
 
 // Behind returns the part of request time behind the goroutines that began in a
 // function, wherever on the path they are waited for, as one node.
-func (x Path) Behind(entry string) (sum record.PathNode, ok bool) {
-	var gather func(nodes []record.PathNode)
-	gather = func(nodes []record.PathNode) {
+func (x Path) Behind(entry string) (sum breakdown.PathNode, ok bool) {
+	var gather func(nodes []breakdown.PathNode)
+	gather = func(nodes []breakdown.PathNode) {
 		for _, n := range nodes {
-			if n.Kind != record.PathGoroutine || n.Function != entry {
+			if n.Kind != breakdown.PathGoroutine || n.Function != entry {
 				gather(n.Nodes)
 				continue
 			}
@@ -70,17 +71,17 @@ func (x Path) Behind(entry string) (sum record.PathNode, ok bool) {
 }
 
 // Serial returns what the goroutines that began in a function have to do.
-func (x Path) Serial(entry string) (record.Serial, bool) {
-	i := slices.IndexFunc(x.serial, func(s record.Serial) bool { return s.Goroutine == entry })
+func (x Path) Serial(entry string) (breakdown.Serial, bool) {
+	i := slices.IndexFunc(x.serial, func(s breakdown.Serial) bool { return s.Goroutine == entry })
 	if i < 0 {
-		return record.Serial{}, false
+		return breakdown.Serial{}, false
 	}
 	return x.serial[i], true
 }
 
 // Serials returns the goroutines that requests wait for, those waited for longest
 // first.
-func (x Path) Serials() []record.Serial { return x.serial }
+func (x Path) Serials() []breakdown.Serial { return x.serial }
 
 // worksFor is the part of a function's time that a function it calls must have to
 // be the one that works: below it the caller does itself, or several do.
@@ -90,11 +91,11 @@ const worksFor = 0.5
 // of what a node's goroutine runs, assists of the collector included, and its part
 // of the node's time, 0 to 1. ok is false if the goroutine hardly runs, or what it
 // runs was not sampled.
-func Worker(n record.PathNode) (work record.PathNode, part float64, ok bool) {
-	var below []record.PathNode
+func Worker(n breakdown.PathNode) (work breakdown.PathNode, part float64, ok bool) {
+	var below []breakdown.PathNode
 	ran := 0.0
 	for _, c := range n.Nodes {
-		if c.Kind == record.PathState && (c.State == record.StateRunning || c.State == record.StateAssist) {
+		if c.Kind == breakdown.PathState && (c.State == breakdown.StateRunning || c.State == breakdown.StateAssist) {
 			below, ran = append(below, c.Nodes...), ran+c.Share
 		}
 	}
@@ -107,17 +108,17 @@ func Worker(n record.PathNode) (work record.PathNode, part float64, ok bool) {
 		below = best.Nodes
 	}
 	if !ok || !(n.Share > 0) {
-		return record.PathNode{}, 0, false
+		return breakdown.PathNode{}, 0, false
 	}
 	return work, min(1, work.Share/n.Share), true
 }
 
 // heaviestOwn sums nodes of one function and returns the heaviest of the
 // target's own.
-func heaviestOwn(nodes []record.PathNode) (best record.PathNode, ok bool) {
-	sums := map[string]record.PathNode{}
+func heaviestOwn(nodes []breakdown.PathNode) (best breakdown.PathNode, ok bool) {
+	sums := map[string]breakdown.PathNode{}
 	for _, n := range nodes {
-		if n.Kind != record.PathWork || !n.Own {
+		if n.Kind != breakdown.PathWork || !n.Own {
 			continue
 		}
 		if s, there := sums[n.Function]; there {
@@ -135,6 +136,6 @@ func heaviestOwn(nodes []record.PathNode) (best record.PathNode, ok bool) {
 }
 
 // PlaceOf returns the place of a node's function.
-func PlaceOf(n record.PathNode) record.Frame {
-	return record.Frame{Function: n.Function, File: n.File, Line: n.Line}
+func PlaceOf(n breakdown.PathNode) code.Frame {
+	return code.Frame{Function: n.Function, File: n.File, Line: n.Line}
 }

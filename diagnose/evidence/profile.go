@@ -3,7 +3,7 @@ package evidence
 import (
 	"github.com/google/pprof/profile" // the format's own reader; it merges too
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/profiles"
 	"github.com/redline-go/redline/record/stacks"
 )
 
@@ -24,5 +24,5 @@ func (p *Set) Profile(typ, value string) (*Profile, error) {
 	return p.profiles[key].try(func() (*Profile, error) { return stacks.Read(p.Record, typ, value, p.Note) })
 }
 
-// ParseProfile reads a pprof file within bounds; see record.ParseProfile.
-func ParseProfile(data []byte) (*profile.Profile, error) { return record.ParseProfile(data) }
+// ParseProfile reads a pprof file within bounds; see profiles.Parse.
+func ParseProfile(data []byte) (*profile.Profile, error) { return profiles.Parse(data) }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/laws"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // leastBehind is the part of request time from which the object of a queue is a
@@ -65,7 +65,7 @@ func (p *Set) serialAt(site Site) (s serial, ok bool) {
 		holders := p.holders(site)
 		s.Name = "the lock at " + callstack.At(site.Place)
 		s.inside = func(u usage) bool {
-			return slices.ContainsFunc(u.Stack, func(f record.Frame) bool { return slices.Contains(holders, f.Function) })
+			return slices.ContainsFunc(u.Stack, func(f code.Frame) bool { return slices.Contains(holders, f.Function) })
 		}
 	case e.By == ByWorker && !p.Event(site.Part):
 		s.Servers = max(1, e.Workers)
@@ -119,6 +119,6 @@ func onCPU(kind callstack.Wait) bool {
 	return kind == callstack.Busy || kind == callstack.Queued || kind == callstack.Collector
 }
 
-func on(stack []record.Frame, function string) bool {
-	return slices.ContainsFunc(stack, func(f record.Frame) bool { return f.Function == function })
+func on(stack []code.Frame, function string) bool {
+	return slices.ContainsFunc(stack, func(f code.Frame) bool { return f.Function == function })
 }

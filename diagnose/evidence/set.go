@@ -18,13 +18,17 @@ import (
 	"github.com/redline-go/redline/anatomy/story"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/record/windows"
 )
 
 // Set is a record with its anatomy and the tables that are derived from them, each
 // when it is first asked for. It is used by one goroutine. New makes one.
 type Set struct {
 	Record  *record.Record
-	Anatomy *record.Anatomy // nil when no trace was taken apart
+	Anatomy *breakdown.Anatomy // nil when no trace was taken apart
 	// Stacks knows what functions mean and which are the user's.
 	Stacks *callstack.Index
 
@@ -32,7 +36,7 @@ type Set struct {
 
 	profiles   map[string]*memo[*Profile]
 	snapshots  memo[[]Snapshot]
-	statements memo[*record.Statements]
+	statements memo[*database.Statements]
 	operations memo[asked]
 	stories    memo[[]story.Story]
 	load       memo[Load]
@@ -46,7 +50,7 @@ type Set struct {
 }
 
 // New returns the evidence of a record; a is nil when no trace was taken apart.
-func New(rec *record.Record, a *record.Anatomy) *Set {
+func New(rec *record.Record, a *breakdown.Anatomy) *Set {
 	return &Set{
 		Record: rec, Anatomy: a,
 		Stacks:   callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module}),
@@ -87,12 +91,12 @@ func (p *Set) Unread() []string { return p.unread }
 
 // Steady returns the span that findings are about: the run's steady span, or all
 // that was recorded if the run ended before it had one.
-func (p *Set) Steady() record.Span { return p.Record.Judged() }
+func (p *Set) Steady() timebase.Span { return p.Record.Judged() }
 
 // Series returns one value per window of the steady span, NaN where there is
 // none; its Values are nil if the series was not recorded. All series of a pass
 // have windows of the same width, which are wider in long runs: ask the line.
-func (p *Set) Series(name, labels string) record.Line {
+func (p *Set) Series(name, labels string) windows.Line {
 	return p.Record.Series(name, labels, p.Steady())
 }
 

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/redline-go/redline/diagnose/laws"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -45,8 +45,8 @@ func (p *Set) Stops() Stops {
 // before: the requests that were stopped end in the next.
 func (p *Set) readStops() Stops {
 	s := Stops{Gain: 1, Length: math.NaN(), InStops: math.NaN(), Elsewhere: math.NaN()}
-	stopped, ok := p.Rate(record.CgroupThrottled, "")
-	times, counted := p.Rate(record.CgroupThrottles, "")
+	stopped, ok := p.Rate(series.CgroupThrottled, "")
+	times, counted := p.Rate(series.CgroupThrottles, "")
 	if !ok && !counted {
 		return s
 	}
@@ -54,13 +54,13 @@ func (p *Set) readStops() Stops {
 	if s.Periods = times * quotaPeriod; s.Periods > 0 {
 		s.Length = stopped / times
 	}
-	if periods, ok := p.Rate(record.CgroupPeriods, ""); ok && periods > 0 {
+	if periods, ok := p.Rate(series.CgroupPeriods, ""); ok && periods > 0 {
 		s.Periods = times / periods
 	}
 	s.Periods = math.Min(1, s.Periods)
 
-	latency := p.Series(record.LoadLatency, record.Labels("q", "p99")).Values
-	throttles := p.Series(record.CgroupThrottles, "").Values
+	latency := p.Series(series.LoadLatency, series.Labels("q", "p99")).Values
+	throttles := p.Series(series.CgroupThrottles, "").Values
 	hit := make([]bool, len(latency))
 	for i := range hit {
 		hit[i] = i < len(throttles) && throttles[i] >= 0.5 || i > 0 && i-1 < len(throttles) && throttles[i-1] >= 0.5

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 const (
@@ -19,15 +19,15 @@ const (
 // Through returns the user's callers of a place, innermost first, as long as most
 // of its CPU comes one way: what is slow because it is called often is slow in its
 // caller's loop.
-func (u *Use) Through(function string) []record.Frame {
+func (u *Use) Through(function string) []code.Frame {
 	type way struct {
-		callers []record.Frame
+		callers []code.Frame
 		value   float64
 	}
 	var ways []way
 	total := 0.0
 	for _, s := range u.list {
-		i := slices.IndexFunc(s.Stack, func(f record.Frame) bool { return f.Function == function })
+		i := slices.IndexFunc(s.Stack, func(f code.Frame) bool { return f.Function == function })
 		if i < 0 {
 			continue
 		}
@@ -40,9 +40,9 @@ func (u *Use) Through(function string) []record.Frame {
 		total += w.value
 		ways = append(ways, w)
 	}
-	var through []record.Frame
+	var through []code.Frame
 	for depth := range throughLength {
-		lines := map[record.Frame]float64{}
+		lines := map[code.Frame]float64{}
 		for _, w := range ways {
 			if len(w.callers) > depth {
 				lines[w.callers[depth]] += w.value
@@ -60,7 +60,7 @@ func (u *Use) Through(function string) []record.Frame {
 
 // ThroughWords words callers, innermost first: "web.(*List).read list.go:12,
 // web.list list.go:40".
-func ThroughWords(callers []record.Frame) string {
+func ThroughWords(callers []code.Frame) string {
 	words := make([]string, len(callers))
 	for i, f := range callers {
 		words[i] = callstack.Short(f.Function) + " " + callstack.At(f)

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // leastUnder is the part of the CPU inside a lock that one kind of work needs to be
@@ -37,7 +37,7 @@ func (p *Set) Under(site Site, more ...string) string {
 	total, allocates := 0.0, 0.0
 	domains, callees, places := map[callstack.Role]float64{}, map[callstack.Role]map[string]float64{}, map[string]float64{}
 	for _, s := range use.list {
-		at := slices.IndexFunc(s.Stack, func(f record.Frame) bool { return f.Function != "" && slices.Contains(holders, f.Function) })
+		at := slices.IndexFunc(s.Stack, func(f code.Frame) bool { return f.Function != "" && slices.Contains(holders, f.Function) })
 		if at < 0 {
 			continue
 		}

@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Waits is the anatomy by what requests waited for.
@@ -20,7 +21,7 @@ type Waits struct {
 type Site struct {
 	Wait callstack.Wait
 	// Place is the user's innermost frame, or the nearest thing to it.
-	Place record.Frame
+	Place code.Frame
 	// User reports whether Place is the user's own code.
 	User bool
 	// NS and Times are per request of the mean request; Share is of its
@@ -32,13 +33,13 @@ type Site struct {
 	// TailNS is that time, in ns per slow request.
 	TailNS float64
 	// Part is the largest of the anatomy's parts at this place.
-	Part record.Part
+	Part breakdown.Part
 	// Via is how the request waits where not its own goroutine meets the wait but
 	// one that it waits for: JoinWait or ChannelWait for goroutines that it started
 	// or a worker, FlightWait for another request's computation. "" otherwise.
 	Via callstack.Wait
 	// From is the place at which the request itself waits then.
-	From record.Frame
+	From code.Frame
 }
 
 // Waits returns the anatomy sorted into kinds of wait; it is empty without one.

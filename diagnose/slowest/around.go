@@ -9,6 +9,10 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
+	"github.com/redline-go/redline/record/windows"
 	"github.com/redline-go/redline/stat"
 )
 
@@ -27,15 +31,15 @@ type around struct {
 func newAround(rec *record.Record) *around {
 	a := &around{rec: rec, statements: map[string]string{}}
 	if steady := rec.Run.Steady; steady.Len() > 0 {
-		line := rec.Series(record.LoadLatency, record.Labels("q", "p99"), steady)
+		line := rec.Series(series.LoadLatency, series.Labels("q", "p99"), steady)
 		a.width = line.Width
 		values := slices.DeleteFunc(line.Values, math.IsNaN)
 		if len(values) > 0 {
 			a.usual = stat.Median(values)
 		}
 	}
-	var s record.Statements
-	if rec.ReadJSON(record.StatementsFile, &s) == nil {
+	var s database.Statements
+	if rec.ReadJSON(database.File, &s) == nil {
 		for _, st := range s.Statements {
 			a.statements[st.QueryID] = st.Text
 		}
@@ -44,9 +48,9 @@ func newAround(rec *record.Record) *around {
 }
 
 // during words what happened in the windows that a request touched, a sentence each.
-func (a *around) during(s record.Span) []string {
+func (a *around) during(s timebase.Span) []string {
 	var words []string
-	for _, explain := range []func(record.Span) string{a.latency, a.collector, a.cpu, a.quota, a.statement, a.locks, a.fsync} {
+	for _, explain := range []func(timebase.Span) string{a.latency, a.collector, a.cpu, a.quota, a.statement, a.locks, a.fsync} {
 		if text := explain(s); text != "" {
 			words = append(words, text)
 		}
@@ -55,17 +59,17 @@ func (a *around) during(s record.Span) []string {
 }
 
 // sum adds a series up over the windows of s; ok is false where it has no value.
-func (a *around) sum(name, labels string, s record.Span) (sum float64, ok bool) {
+func (a *around) sum(name, labels string, s timebase.Span) (sum float64, ok bool) {
 	sum, n := a.rec.Series(name, labels, s).Sum()
 	return sum, n > 0
 }
 
 // most returns a series' largest value; 0 where it has none.
-func (a *around) most(name, labels string, s record.Span) float64 {
+func (a *around) most(name, labels string, s timebase.Span) float64 {
 	return largest(a.rec.Series(name, labels, s))
 }
 
-func largest(l record.Line) float64 {
+func largest(l windows.Line) float64 {
 	most := 0.0
 	for _, v := range l.Values {
 		if v > most { // false for NaN
@@ -76,9 +80,9 @@ func largest(l record.Line) float64 {
 }
 
 // windows returns how many windows s touches; in a long run they are wide.
-func (a *around) windows(s record.Span) int {
+func (a *around) windows(s timebase.Span) int {
 	width := a.rec.Width(s)
-	return int(record.Window(s.To-1, width) - record.Window(s.From, width) + 1)
+	return int(timebase.Window(s.To-1, width) - timebase.Window(s.From, width) + 1)
 }
 
 // From how much above the usual the p99 of a window marks a moment that was
@@ -90,10 +94,10 @@ const (
 
 // latency says first of all whether the request was slow alone or with all others:
 // the former points at the request, the latter at the host.
-func (a *around) latency(s record.Span) string {
+func (a *around) latency(s timebase.Span) string {
 	// At the resolution of the usual one: the largest of a wide window compares with
 	// those of other wide windows alone.
-	p99 := largest(a.rec.SeriesAt(record.LoadLatency, record.Labels("q", "p99"), s, a.width))
+	p99 := largest(a.rec.SeriesAt(series.LoadLatency, series.Labels("q", "p99"), s, a.width))
 	if p99 <= 0 || !(a.usual > 0) {
 		return ""
 	}
@@ -109,9 +113,9 @@ func (a *around) latency(s record.Span) string {
 
 // collector says in how many of the windows the garbage collector ran, and for how
 // long.
-func (a *around) collector(s record.Span) string {
+func (a *around) collector(s timebase.Span) string {
 	n := a.windows(s)
-	cycles := a.rec.Series(record.GCCycles, "", s).Values
+	cycles := a.rec.Series(series.GCCycles, "", s).Values
 	if cycles == nil {
 		cycles = a.rec.Series("/gc/cycles/total:gc-cycles", "", s).Values
 	}
@@ -128,10 +132,10 @@ func (a *around) collector(s record.Span) string {
 	if n > 1 {
 		text += fmt.Sprintf(" in %d of the %d windows", ran, n)
 	}
-	if mark, ok := a.sum(record.GCMark, "", s); ok && mark > 0 {
+	if mark, ok := a.sum(series.GCMark, "", s); ok && mark > 0 {
 		text += fmt.Sprintf(", marking for %s", diagnose.Span(mark))
 	}
-	if pause, ok := a.sum(record.GCPause, "", s); ok && pause > 0 {
+	if pause, ok := a.sum(series.GCPause, "", s); ok && pause > 0 {
 		text += fmt.Sprintf(" and stopping the world for %s", diagnose.Span(pause))
 	}
 	return text + "."
@@ -139,38 +143,38 @@ func (a *around) collector(s record.Span) string {
 
 // cpu says how busy the host was, with the kernel's run queue delay above a
 // millisecond.
-func (a *around) cpu(s record.Span) string {
-	busy, ok := a.sum(record.HostBusy, "", s)
-	cpus := a.most(record.HostCPUs, "", s)
+func (a *around) cpu(s timebase.Span) string {
+	busy, ok := a.sum(series.HostBusy, "", s)
+	cpus := a.most(series.HostCPUs, "", s)
 	length := time.Duration(a.windows(s)) * a.rec.Width(s)
 	if !ok || cpus <= 0 {
 		return ""
 	}
 	use := math.Min(1, busy/(cpus*float64(length)))
 	text := fmt.Sprintf("The host's CPUs were %s busy", diagnose.Percent(use))
-	if delay := a.most(record.RunQueueLatency, record.Labels("q", "p99"), s); delay > float64(time.Millisecond) {
+	if delay := a.most(series.RunQueueLatency, series.Labels("q", "p99"), s); delay > float64(time.Millisecond) {
 		text += fmt.Sprintf(", and the service's threads queued for them up to %s (p99)", diagnose.Span(delay))
 	}
 	return text + "."
 }
 
 // quota reports a CPU quota that had run out; "" if the threads were not stopped.
-func (a *around) quota(s record.Span) string {
-	if stood, ok := a.sum(record.CgroupThrottled, "", s); ok && stood > 0 {
+func (a *around) quota(s timebase.Span) string {
+	if stood, ok := a.sum(series.CgroupThrottled, "", s); ok && stood > 0 {
 		return fmt.Sprintf("The CPU quota had run out, and its threads were stopped for %s.", diagnose.Span(stood))
 	}
 	return ""
 }
 
 // statement names the statement that the database spent most time on.
-func (a *around) statement(s record.Span) string {
+func (a *around) statement(s timebase.Span) string {
 	best, took := "", 0.0
-	for _, labels := range a.rec.Labels(record.StatementTime) {
-		if v, ok := a.sum(record.StatementTime, labels, s); ok && v > took {
+	for _, labels := range a.rec.Labels(series.StatementTime) {
+		if v, ok := a.sum(series.StatementTime, labels, s); ok && v > took {
 			best, took = labels, v
 		}
 	}
-	text := strings.Join(strings.Fields(a.statements[record.Label(best, "queryid")]), " ")
+	text := strings.Join(strings.Fields(a.statements[series.Label(best, "queryid")]), " ")
 	if best == "" || text == "" {
 		return ""
 	}
@@ -178,20 +182,20 @@ func (a *around) statement(s record.Span) string {
 	if runes := []rune(text); len(runes) > longest {
 		text = string(runes[:longest]) + "..."
 	}
-	calls, _ := a.sum(record.StatementCalls, best, s)
+	calls, _ := a.sum(series.StatementCalls, best, s)
 	return fmt.Sprintf("The database worked most on %s (%.0f calls, %s).", text, calls, diagnose.Span(took))
 }
 
-func (a *around) locks(s record.Span) string {
-	if n := a.most(record.DBBlocked, "", s); n >= 1 {
+func (a *around) locks(s timebase.Span) string {
+	if n := a.most(series.DBBlocked, "", s); n >= 1 {
 		return fmt.Sprintf("Up to %.0f sessions of the database waited for locks.", n)
 	}
 	return ""
 }
 
-func (a *around) fsync(s record.Span) string {
-	calls, ok := a.sum(record.FsyncCalls, "", s)
-	took, _ := a.sum(record.FsyncTime, "", s)
+func (a *around) fsync(s timebase.Span) string {
+	calls, ok := a.sum(series.FsyncCalls, "", s)
+	took, _ := a.sum(series.FsyncTime, "", s)
 	if !ok || calls < 1 || took <= 0 {
 		return ""
 	}

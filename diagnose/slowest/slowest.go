@@ -19,6 +19,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // Most is how many requests are described.
@@ -50,7 +51,7 @@ type Step struct {
 	At    time.Duration   `json:"at_ns"` // after the begin
 	Took  time.Duration   `json:"took_ns"`
 	Times int             `json:"times"` // stretches; more than 1 when they lie among others
-	State record.ReqState `json:"state"`
+	State breakdown.State `json:"state"`
 	Text  string          `json:"text"`            // "waited for the network at list.go:41"
 	For   string          `json:"for,omitempty"`   // what it waited for, as far as it was followed
 	Place string          `json:"place,omitempty"` // the function waited in, in full
@@ -60,15 +61,15 @@ type Step struct {
 
 // Describe returns the slowest requests of the anatomy, at most as many as asked
 // for; nil without an anatomy.
-func Describe(rec *record.Record, a *record.Anatomy, most int) []Request {
+func Describe(rec *record.Record, a *breakdown.Anatomy, most int) []Request {
 	if a == nil {
 		return nil
 	}
 	t := describer{
 		rec: rec, stacks: callstack.NewIndex(callstack.Code{Module: rec.Run.Target.Module}),
-		parts: map[partKey]record.Part{}, seen: map[string]record.SlowRequest{}, around: newAround(rec),
+		parts: map[partKey]breakdown.Part{}, seen: map[string]record.SlowRequest{}, around: newAround(rec),
 	}
-	for _, band := range [][]record.Part{a.Tail, a.All, a.Median} {
+	for _, band := range [][]breakdown.Part{a.Tail, a.All, a.Median} {
 		for _, p := range band {
 			if _, ok := t.parts[partKey{p.State, p.Site}]; !ok {
 				t.parts[partKey{p.State, p.Site}] = p
@@ -81,7 +82,7 @@ func Describe(rec *record.Record, a *record.Anatomy, most int) []Request {
 		t.seen[strconv.FormatInt(s.ID, 10)] = s
 	}
 	t.stories, _ = story.Describe(rec, maxStories)
-	lines := slices.SortedStableFunc(slices.Values(a.Slowest), func(x, y record.Timeline) int { return cmp.Compare(y.Len(), x.Len()) })
+	lines := slices.SortedStableFunc(slices.Values(a.Slowest), func(x, y breakdown.Timeline) int { return cmp.Compare(y.Len(), x.Len()) })
 	var requests []Request
 	for _, line := range lines[:min(most, len(lines))] {
 		if line.Len() > 0 {
@@ -97,20 +98,20 @@ const maxStories = 200
 // partKey identifies what a request did in a timeline. Timelines have no stacks, so
 // the stack comes from a part of the anatomy with the same key.
 type partKey struct {
-	state record.ReqState
+	state breakdown.State
 	site  string
 }
 
 type describer struct {
 	rec     *record.Record
 	stacks  *callstack.Index
-	parts   map[partKey]record.Part // an example of each state and site, for its stack
+	parts   map[partKey]breakdown.Part // an example of each state and site, for its stack
 	seen    map[string]record.SlowRequest
 	stories []story.Story
 	around  *around
 }
 
-func (t *describer) describe(line record.Timeline) Request {
+func (t *describer) describe(line breakdown.Timeline) Request {
 	out := Request{ID: line.ID, Begin: line.From, Took: line.Len()}
 	if s, ok := t.seen[line.ID]; ok && line.ID != "" {
 		out.Name, out.Latency = s.Request, s.Done-s.Intended

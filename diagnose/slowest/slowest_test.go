@@ -8,6 +8,12 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const ms = time.Millisecond
@@ -18,38 +24,38 @@ const at = 1050 * ms
 // bundle is a run whose windows 10 and 11 were bad ones.
 func bundle(t *testing.T) *record.Record {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
 	w, err := record.Create(filepath.Join(t.TempDir(), "b"), record.Run{
-		Clock: clock, Window: 100 * ms, Steady: record.Span{To: 2 * time.Second}, Target: record.Target{Module: "shop"},
+		Clock: clock, Window: 100 * ms, Steady: timebase.Span{To: 2 * time.Second}, Target: record.Target{Module: "shop"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var points []record.Point
+	var points []series.Point
 	add := func(window int64, name, labels string, v float64) {
-		points = append(points, record.Point{Window: window, Series: record.Series{Name: name, Labels: labels}, Value: v})
+		points = append(points, series.Point{Window: window, Series: series.Series{Name: name, Labels: labels}, Value: v})
 	}
 	for n := range int64(20) {
 		p99, busy := 10*float64(ms), 50*float64(ms)
 		if n == 10 || n == 11 {
 			p99, busy = 90*float64(ms), 190*float64(ms)
-			add(n, record.GCCycles, "", float64(n-10)) // in 11 alone
-			add(n, record.DBBlocked, "", 3)
-			add(n, record.StatementTime, record.Labels("queryid", "7"), 80*float64(ms))
-			add(n, record.StatementCalls, record.Labels("queryid", "7"), 4)
+			add(n, series.GCCycles, "", float64(n-10)) // in 11 alone
+			add(n, series.DBBlocked, "", 3)
+			add(n, series.StatementTime, series.Labels("queryid", "7"), 80*float64(ms))
+			add(n, series.StatementCalls, series.Labels("queryid", "7"), 4)
 		}
-		add(n, record.LoadLatency, record.Labels("q", "p99"), p99)
-		add(n, record.HostBusy, "", busy)
-		add(n, record.HostCPUs, "", 2)
+		add(n, series.LoadLatency, series.Labels("q", "p99"), p99)
+		add(n, series.HostBusy, "", busy)
+		add(n, series.HostCPUs, "", 2)
 	}
 	for _, err := range []error{
 		w.Add(points...),
 		w.Slow(record.SlowRequest{Intended: at - 5*ms, Sent: at - 1*ms, Done: at + 101*ms, ID: 31, Request: "order"}),
-		record.WriteJSON(w.Dir(), record.StatementsFile,
-			record.Statements{Statements: []record.Statement{{QueryID: "7", Text: "UPDATE stock\n SET n = n - $1"}}}),
+		disk.WriteJSON(w.Dir(), database.File,
+			database.Statements{Statements: []database.Statement{{QueryID: "7", Text: "UPDATE stock\n SET n = n - $1"}}}),
 		w.Close(record.Complete, ""),
 	} {
 		if err != nil {
@@ -66,30 +72,30 @@ func bundle(t *testing.T) *record.Record {
 // anatomy has one slow request of 100 ms: a lock for 60 ms, thirty short waits
 // for the database of 1 ms each with work between them, and an end too short to
 // be told.
-func anatomy() *record.Anatomy {
-	lock := []record.Frame{{Function: "sync.(*Mutex).Lock", File: "/usr/local/go/src/sync/mutex.go", Line: 9},
+func anatomy() *breakdown.Anatomy {
+	lock := []code.Frame{{Function: "sync.(*Mutex).Lock", File: "/usr/local/go/src/sync/mutex.go", Line: 9},
 		{Function: "shop/ledger.(*Book).Credit", File: "/src/shop/ledger.go", Line: 41}}
-	query := []record.Frame{{Function: "internal/poll.runtime_pollWait"},
+	query := []code.Frame{{Function: "internal/poll.runtime_pollWait"},
 		{Function: "github.com/jackc/pgx/v5/pgconn.(*PgConn).peekMessage"},
 		{Function: "shop/ledger.(*Book).Lines", File: "/src/shop/lines.go", Line: 12}}
-	line := record.Timeline{Span: record.Span{From: at, To: at + 100*ms}, ID: "31"}
+	line := breakdown.Timeline{Span: timebase.Span{From: at, To: at + 100*ms}, ID: "31"}
 	now := at
-	add := func(state record.ReqState, site string, took time.Duration, behind ...record.Link) {
-		line.Segments = append(line.Segments, record.Segment{State: state, Site: site, From: now, NS: int64(took), Behind: behind})
+	add := func(state breakdown.State, site string, took time.Duration, behind ...breakdown.Link) {
+		line.Segments = append(line.Segments, breakdown.Segment{State: state, Site: site, From: now, NS: int64(took), Behind: behind})
 		now += took
 	}
-	holder := record.Link{Goroutine: "net/http.(*conn).serve", Request: true, State: record.StateSyscall, Site: "os.(*File).Sync"}
-	add(record.StateRunning, "", 2*ms)
-	add(record.StateLock, "lock", 20*ms, holder)
-	add(record.StateLock, "lock", 40*ms, holder) // the same, in two segments
+	holder := breakdown.Link{Goroutine: "net/http.(*conn).serve", Request: true, State: breakdown.StateSyscall, Site: "os.(*File).Sync"}
+	add(breakdown.StateRunning, "", 2*ms)
+	add(breakdown.StateLock, "lock", 20*ms, holder)
+	add(breakdown.StateLock, "lock", 40*ms, holder) // the same, in two segments
 	for range 30 {
-		add(record.StateNetwork, "query", ms)
-		add(record.StateRunning, "", 200*time.Microsecond)
+		add(breakdown.StateNetwork, "query", ms)
+		add(breakdown.StateRunning, "", 200*time.Microsecond)
 	}
-	add(record.StateRunnable, "", 100*ms-(now-at))
-	return &record.Anatomy{
-		All:     []record.Part{{State: record.StateLock, Site: "lock", Stack: lock}, {State: record.StateNetwork, Site: "query", Stack: query}},
-		Slowest: []record.Timeline{{Span: record.Span{From: 0, To: 3 * ms}}, line},
+	add(breakdown.StateRunnable, "", 100*ms-(now-at))
+	return &breakdown.Anatomy{
+		All:     []breakdown.Part{{State: breakdown.StateLock, Site: "lock", Stack: lock}, {State: breakdown.StateNetwork, Site: "query", Stack: query}},
+		Slowest: []breakdown.Timeline{{Span: timebase.Span{From: 0, To: 3 * ms}}, line},
 	}
 }
 
@@ -151,7 +157,7 @@ func TestNothingToDescribe(t *testing.T) {
 	if requests := Describe(rec, nil, 5); requests != nil {
 		t.Errorf("%+v", requests)
 	}
-	broken := &record.Anatomy{Slowest: []record.Timeline{{}, {Span: record.Span{From: 5, To: 1}}, {Span: record.Span{To: ms}}}}
+	broken := &breakdown.Anatomy{Slowest: []breakdown.Timeline{{}, {Span: timebase.Span{From: 5, To: 1}}, {Span: timebase.Span{To: ms}}}}
 	if requests := Describe(rec, broken, 5); len(requests) != 1 || requests[0].Lead == "" || len(requests[0].Steps) != 0 {
 		t.Errorf("timelines without segments: %+v", requests)
 	}

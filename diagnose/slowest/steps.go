@@ -8,7 +8,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 const (
@@ -23,13 +23,13 @@ const (
 
 // stretch is neighbouring segments in which the request did the same.
 type stretch struct {
-	record.Segment
+	breakdown.Segment
 	at time.Duration
 }
 
 // steps describes a timeline: long stretches one by one, what lies between them by
 // kind.
-func (t *describer) steps(line record.Timeline) []Step {
+func (t *describer) steps(line breakdown.Timeline) []Step {
 	whole := line.Len()
 	var steps []Step
 	var between []stretch
@@ -50,7 +50,7 @@ func (t *describer) steps(line record.Timeline) []Step {
 }
 
 // joined merges neighbouring segments that do not differ.
-func joined(line record.Timeline) []stretch {
+func joined(line breakdown.Timeline) []stretch {
 	var list []stretch
 	for _, s := range line.Segments {
 		if n := len(list); n > 0 && list[n-1].State == s.State && list[n-1].Site == s.Site &&
@@ -63,7 +63,7 @@ func joined(line record.Timeline) []stretch {
 	return list
 }
 
-func sameLink(a, b record.Link) bool {
+func sameLink(a, b breakdown.Link) bool {
 	return a.Goroutine == b.Goroutine && a.State == b.State && a.Site == b.Site && a.Request == b.Request
 }
 
@@ -79,7 +79,7 @@ func (t *describer) rest(between []stretch, whole time.Duration) []Step {
 		i, ok := kinds[key]
 		if !ok {
 			i, kinds[key] = len(steps), len(steps)
-			steps = append(steps, t.step(stretch{record.Segment{State: s.State, Site: s.Site, Behind: s.Behind}, s.at}, 0, whole))
+			steps = append(steps, t.step(stretch{breakdown.Segment{State: s.State, Site: s.Site, Behind: s.Behind}, s.at}, 0, whole))
 		}
 		steps[i].Took += time.Duration(s.NS)
 		steps[i].Times++
@@ -132,7 +132,7 @@ func (t *describer) step(s stretch, times int, whole time.Duration) Step {
 	step := Step{At: s.at, Took: time.Duration(s.NS), Times: times, State: s.State, Share: float64(s.NS) / float64(whole)}
 	part, known := t.parts[partKey{s.State, s.Site}]
 	if !known {
-		part = record.Part{State: s.State, Site: s.Site}
+		part = breakdown.Part{State: s.State, Site: s.Site}
 	}
 	step.Text = does(t.stacks.Wait(part), s.State)
 	if place, ok := t.stacks.Place(part.Stack); ok {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // doing words what a request does, for "it ... at main.go:41": in the past tense,
@@ -39,11 +39,11 @@ var doing = map[callstack.Wait]string{
 }
 
 // does words what a request's goroutine did.
-func does(w callstack.Wait, state record.ReqState) string {
+func does(w callstack.Wait, state breakdown.State) string {
 	switch state {
-	case record.StateAssist:
+	case breakdown.StateAssist:
 		return "helped the garbage collector, because it allocated memory"
-	case record.StateSTW:
+	case breakdown.StateSTW:
 		return "was stopped, because the runtime stopped all goroutines for a moment"
 	}
 	if text, ok := doing[w]; ok {
@@ -53,16 +53,16 @@ func does(w callstack.Wait, state record.ReqState) string {
 }
 
 // states words what a goroutine did while a request waited for it.
-var states = map[record.ReqState]string{
-	record.StateRunning: "was at work", record.StateRunnable: "waited for a CPU", record.StateAssist: "helped the garbage collector",
-	record.StateSTW: "was stopped with all others", record.StateLock: "waited for a mutex", record.StateSync: "waited for other goroutines",
-	record.StateChannel: "waited at a channel", record.StateSelect: "waited in a select", record.StateSleep: "slept",
-	record.StateNetwork: "waited for the network", record.StateSyscall: "was in a system call", record.StateOther: "waited",
+var states = map[breakdown.State]string{
+	breakdown.StateRunning: "was at work", breakdown.StateRunnable: "waited for a CPU", breakdown.StateAssist: "helped the garbage collector",
+	breakdown.StateSTW: "was stopped with all others", breakdown.StateLock: "waited for a mutex", breakdown.StateSync: "waited for other goroutines",
+	breakdown.StateChannel: "waited at a channel", breakdown.StateSelect: "waited in a select", breakdown.StateSleep: "slept",
+	breakdown.StateNetwork: "waited for the network", breakdown.StateSyscall: "was in a system call", breakdown.StateOther: "waited",
 }
 
 // behind words the goroutines that a request waited for, each for the next one:
 // "main.worker, which slept at work.go:7, for ...".
-func behind(links []record.Link) string {
+func behind(links []breakdown.Link) string {
 	var b strings.Builder
 	for i, l := range links {
 		if i > 0 {

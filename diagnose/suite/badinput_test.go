@@ -9,13 +9,16 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/suite"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // waitsAt is a service whose requests stand at a mutex, with these frames below.
 func waitsAt(frames ...string) *Builder {
 	mutex := []string{"sync.runtime_SemacquireMutex", "internal/sync.(*Mutex).lockSlow", "sync.(*Mutex).Lock"}
-	return waiting(0.8).Wait(record.StateLock, 32*ms, 1, append(mutex, frames...)...)
+	return waiting(0.8).Wait(breakdown.StateLock, 32*ms, 1, append(mutex, frames...)...)
 }
 
 // TestFramesAsBinariesGiveThem: names and places come from other people's
@@ -38,7 +41,7 @@ func TestFramesAsBinariesGiveThem(t *testing.T) {
 		{"stripped", waitsAt("0x4a3f20", "", "0x4a4000"), "lock-contention", ""},
 		{"inlined away", waitsAt(), "lock-contention", ""},
 		{"module not known", waitsAt("shop/cache.(*Cache).Get@cache.go:41").Module(""), "lock-contention", ""},
-		{"cgo", waiting(0.8).Wait(record.StateSyscall, 32*ms, 1, "runtime.cgocall", "shop/image._Cfunc_resize@_cgo_gotypes.go:70", "shop/image.Resize.func1@image.go:9", "shop/image.Resize@image.go:8"), "blocking-syscall", "shop/image.Resize"},
+		{"cgo", waiting(0.8).Wait(breakdown.StateSyscall, 32*ms, 1, "runtime.cgocall", "shop/image._Cfunc_resize@_cgo_gotypes.go:70", "shop/image.Resize.func1@image.go:9", "shop/image.Resize@image.go:8"), "blocking-syscall", "shop/image.Resize"},
 		{"CPU in a stripped binary", cpuOn(0.5, "0x4a3f20", ""), "", ""},
 		{"CPU in C", cpuOn(0.5, "resize_bilinear", "runtime.asmcgocall", "runtime.cgocall", "shop/image._Cfunc_resize", "shop/image.Resize@image.go:9"), "cpu-hot-function", "shop/image"},
 	} {
@@ -59,9 +62,9 @@ func TestFramesAsBinariesGiveThem(t *testing.T) {
 
 // onlyPprof forgets what the probe and the host's own sources tell.
 func onlyPprof(b *Builder) *Builder {
-	for _, name := range []string{"/sched/gomaxprocs:threads", record.HostCPUs, record.HostBusy,
-		record.ProcessUser, record.ProcessSystem, record.DBCPU,
-		record.ProcessFDs, record.ProcessFDLimit, record.PoolMax, record.PoolInUse} {
+	for _, name := range []string{"/sched/gomaxprocs:threads", series.HostCPUs, series.HostBusy,
+		series.ProcessUser, series.ProcessSystem, series.DBCPU,
+		series.ProcessFDs, series.ProcessFDLimit, series.PoolMax, series.PoolInUse} {
 		b.Without(name)
 	}
 	return b
@@ -74,7 +77,7 @@ func TestOnlyPprof(t *testing.T) {
 	ExpectFirst(t, suite.All(), onlyPprof(waitsAt(cache)), "lock-contention")
 	for name, b := range map[string]*Builder{"saturated": onlyPprof(Healthy()), "idle": onlyPprof(Idle())} {
 		for cause, trust := range judged(t, name, b).found {
-			if trust != record.Low {
+			if trust != findings.Low {
 				t.Errorf("%s and healthy, seen by pprof alone: %s of %s confidence", name, cause, trust)
 			}
 		}
@@ -105,7 +108,7 @@ func TestLostGenerations(t *testing.T) {
 		t.Error("it is not said that locks were not judged")
 	}
 	rec, a = waitsAt("shop/cache.(*Cache).Get@cache.go:41").Open(t)
-	for _, band := range []*[]record.Part{&a.All, &a.Median, &a.Tail} {
+	for _, band := range []*[]breakdown.Part{&a.All, &a.Median, &a.Tail} {
 		for i := range *band {
 			(*band)[i].Stack = nil // the generation with the stacks is the one that was lost
 		}
@@ -133,18 +136,18 @@ func TestClockJumps(t *testing.T) {
 		return 98e6
 	}
 	latency := func(int) float64 { return 16e6 }
-	b := Healthy().Series(record.ProcessUser, "", gap(jump)).Series(record.LoadLatency, record.Labels("q", "p50"), gap(latency)).
-		Series(record.LoadLatency, record.Labels("q", "p99"), gap(latency)).Series(record.HostBusy, "", gap(func(int) float64 { return 196e6 }))
+	b := Healthy().Series(series.ProcessUser, "", gap(jump)).Series(series.LoadLatency, series.Labels("q", "p50"), gap(latency)).
+		Series(series.LoadLatency, series.Labels("q", "p99"), gap(latency)).Series(series.HostBusy, "", gap(func(int) float64 { return 196e6 }))
 	for cause, trust := range judged(t, "a gap of 4 s", b).found {
-		if trust != record.Low {
+		if trust != findings.Low {
 			t.Errorf("a gap makes %s of %s confidence", cause, trust)
 		}
 	}
 	rec, a := Idle().Open(t)
-	a.Align = record.Align{P50: time.Millisecond, P99: 2 * time.Second}
+	a.Align = timebase.Align{P50: time.Millisecond, P99: 2 * time.Second}
 	out, err := diagnose.Run(rec, a, suite.All())
 	if err != nil || len(out.Findings) != 0 || len(out.Notes) != 1 || out.Notes[0].Cause != "unstable-host" ||
-		out.Notes[0].Confidence != record.Low {
+		out.Notes[0].Confidence != findings.Low {
 		t.Errorf("a clock that was set by 2 s: %+v, %v", out, err)
 	}
 }

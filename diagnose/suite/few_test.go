@@ -9,18 +9,21 @@ import (
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 // TestFewRequestsAreJudged has a service at 1.2 requests/s: three whole ones in
 // its traces, and two under way.
 func TestFewRequestsAreJudged(t *testing.T) {
 	const at = "shop/cache.(*Cache).Get@cache.go:41"
-	b := New(2, 1700*ms).CPU(2, 0.3, 0.2, 0.01, -1).Wait(record.StateRunning, 100*ms, 3).
-		Wait(record.StateLock, 1500*ms, 1, "sync.runtime_SemacquireMutex", "sync.(*Mutex).Lock", at)
+	b := New(2, 1700*ms).CPU(2, 0.3, 0.2, 0.01, -1).Wait(breakdown.StateRunning, 100*ms, 3).
+		Wait(breakdown.StateLock, 1500*ms, 1, "sync.runtime_SemacquireMutex", "sync.(*Mutex).Lock", at)
 	for name, c := range map[string]struct {
 		whole, partial int
-		most           record.Confidence
-	}{"whole and partial": {3, 2, record.Medium}, "one": {1, 0, record.Low}, "none whole": {0, 4, record.Low}} {
+		most           findings.Confidence
+	}{"whole and partial": {3, 2, findings.Medium}, "one": {1, 0, findings.Low}, "none whole": {0, 4, findings.Low}} {
 		rec, a := b.Open(t)
 		a.Requests, a.Partial = c.whole, c.partial
 		out, err := diagnose.Run(rec, a, suite.All())
@@ -41,9 +44,9 @@ func TestFewRequestsAreJudged(t *testing.T) {
 // TestNotJudgedSaysWhy has traces without a request: nothing is gained by asking
 // for the probe that took them.
 func TestNotJudgedSaysWhy(t *testing.T) {
-	b := New(2, 1700*ms).CPU(2, 0.3, 0.2, 0.01, -1).Wait(record.StateRunning, ms, 1)
+	b := New(2, 1700*ms).CPU(2, 0.3, 0.2, 0.01, -1).Wait(breakdown.StateRunning, ms, 1)
 	rec, a := b.Open(t)
-	*a = record.Anatomy{Traced: 5 * time.Second}
+	*a = breakdown.Anatomy{Traced: 5 * time.Second}
 	rec.Run.Sources = []record.SourceHealth{{Name: "traces", OK: true, Samples: 1}, {Name: "profiles", Why: "the target does not answer"}}
 	out, err := diagnose.Run(rec, a, suite.All())
 	if err != nil {
@@ -82,18 +85,18 @@ func TestStatementsOfSQLite(t *testing.T) {
 func TestNotesAreNoFindings(t *testing.T) {
 	const at = "shop/cache.(*Cache).Get@cache.go:41"
 	locked := func() *Builder {
-		return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, -1).Wait(record.StateRunning, 2*ms, 3).
-			Wait(record.StateLock, 30*ms, 1, "sync.runtime_SemacquireMutex", "sync.(*Mutex).Lock", at)
+		return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, -1).Wait(breakdown.StateRunning, 2*ms, 3).
+			Wait(breakdown.StateLock, 30*ms, 1, "sync.runtime_SemacquireMutex", "sync.(*Mutex).Lock", at)
 	}
 	for name, c := range map[string]struct {
 		b     *Builder
 		notes int
-		trust record.Confidence
+		trust findings.Confidence
 	}{
-		"quiet":            {locked(), 0, record.High},
-		"stolen":           {locked().Counter(record.HostSteal, "", 4e9), 1, record.Medium},
-		"generator waits":  {locked().Counter(record.GeneratorDelay, "", 8.8e9), 0, record.Medium},
-		"generator hardly": {locked().Counter(record.GeneratorDelay, "", 0.5e9), 0, record.High},
+		"quiet":            {locked(), 0, findings.High},
+		"stolen":           {locked().Counter(series.HostSteal, "", 4e9), 1, findings.Medium},
+		"generator waits":  {locked().Counter(series.GeneratorDelay, "", 8.8e9), 0, findings.Medium},
+		"generator hardly": {locked().Counter(series.GeneratorDelay, "", 0.5e9), 0, findings.High},
 	} {
 		rec, a := c.b.Open(t)
 		out, err := diagnose.Run(rec, a, suite.All())

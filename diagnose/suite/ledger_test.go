@@ -8,7 +8,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // TestLedgerAccountsForAll: each ledger of the recorded corpus sums to the whole,
@@ -32,14 +32,14 @@ func TestLedgerAccountsForAll(t *testing.T) {
 			}
 			continue
 		}
-		for name, list := range map[string][]record.LedgerEntry{"request time": l.RequestTime, "cpu": l.CPU} {
+		for name, list := range map[string][]findings.LedgerEntry{"request time": l.RequestTime, "cpu": l.CPU} {
 			if len(list) == 0 {
 				continue
 			}
 			sum, lost := 0.0, 0.0
 			for _, e := range list {
 				sum += e.Share
-				if e.Who == record.Unattributed {
+				if e.Who == findings.Unattributed {
 					lost = e.Share
 				}
 			}

@@ -12,26 +12,28 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/suite"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 // observed adds what the kernel and the container tell of a service whose host is
 // in order.
 func observed(b *Builder) *Builder {
-	for _, name := range []string{record.NetListenOverflows, record.NetRetransmits, record.NetSynRetransmits,
-		record.SocketsRetransmits, record.TCPRetransmits,
-		record.SoftnetDropped, record.SoftnetSqueezed, record.CgroupThrottled, record.CgroupThrottles,
-		record.ProcessMajorFaults, record.PressureMemory, record.HostSteal} {
+	for _, name := range []string{series.NetListenOverflows, series.NetRetransmits, series.NetSynRetransmits,
+		series.SocketsRetransmits, series.TCPRetransmits,
+		series.SoftnetDropped, series.SoftnetSqueezed, series.CgroupThrottled, series.CgroupThrottles,
+		series.ProcessMajorFaults, series.PressureMemory, series.HostSteal} {
 		b.Counter(name, "", 0)
 	}
-	for name, amount := range map[string]float64{record.NetOutSegments: 9e5, record.SocketsSegments: 4e5,
-		record.SoftnetProcessed: 9e5, record.CgroupPeriods: 100} {
+	for name, amount := range map[string]float64{series.NetOutSegments: 9e5, series.SocketsSegments: 4e5,
+		series.SoftnetProcessed: 9e5, series.CgroupPeriods: 100} {
 		b.Counter(name, "", amount)
 	}
-	listen := record.Labels("listen", "127.0.0.1:80")
-	b.Gauge(record.SocketsAcceptQueue, listen, 1).Gauge(record.SocketsBacklog, listen, 4096)
-	b.Gauge(record.SocketsTimeWaitPeer, "", 20).Gauge(record.SocketsPorts, "", 28232)
-	return b.Gauge(record.CgroupMemory, "", 4e8).Gauge(record.CgroupMemoryLimit, "", 1e9).Gauge(record.LoadConnections, "", 64)
+	listen := series.Labels("listen", "127.0.0.1:80")
+	b.Gauge(series.SocketsAcceptQueue, listen, 1).Gauge(series.SocketsBacklog, listen, 4096)
+	b.Gauge(series.SocketsTimeWaitPeer, "", 20).Gauge(series.SocketsPorts, "", 28232)
+	return b.Gauge(series.CgroupMemory, "", 4e8).Gauge(series.CgroupMemoryLimit, "", 1e9).Gauge(series.LoadConnections, "", 64)
 }
 
 // complete are services of which everything was observed.
@@ -42,12 +44,12 @@ func complete() map[string]func() *Builder {
 		"healthy and saturated": func() *Builder { return observed(Healthy()) },
 		"healthy and idle":      func() *Builder { return observed(Idle()) },
 		"lock": func() *Builder {
-			return observed(waiting(0.8).Wait(record.StateLock, 32*ms, 1, lock...)).Busy(2e9).Held(8e9, "sync.(*Mutex).Unlock", cache)
+			return observed(waiting(0.8).Wait(breakdown.StateLock, 32*ms, 1, lock...)).Busy(2e9).Held(8e9, "sync.(*Mutex).Unlock", cache)
 		},
 		"lock, and a sync behind it": func() *Builder {
 			sync := append(Stack("syscall.Fsync", "os.(*File).Sync", "shop/wal.(*Log).Append@wal.go:30"), Serving()...)
-			chain := record.Chain{Links: []record.Link{{Request: true, State: record.StateSyscall, Stack: sync}}}
-			return observed(waiting(0.8).Wait(record.StateLock, 32*ms, 1, lock...).Behind(chain)).Busy(2e9)
+			chain := breakdown.Chain{Links: []breakdown.Link{{Request: true, State: breakdown.StateSyscall, Stack: sync}}}
+			return observed(waiting(0.8).Wait(breakdown.StateLock, 32*ms, 1, lock...).Behind(chain)).Busy(2e9)
 		},
 		"slow query": func() *Builder { return observed(slowQuery()) },
 		"n plus one": func() *Builder { return observed(nPlusOne()) },
@@ -57,26 +59,26 @@ func complete() map[string]func() *Builder {
 			return observed(cpuOn(0.4, "encoding/json.structEncoder.encode", "encoding/json.Marshal", Route))
 		},
 		"allocation":  func() *Builder { return observed(allocation()) },
-		"tail asleep": func() *Builder { return observed(tail(record.StateSleep, "time.Sleep", cache)).Busy(1e9) },
+		"tail asleep": func() *Builder { return observed(tail(breakdown.StateSleep, "time.Sleep", cache)).Busy(1e9) },
 		"throttled": func() *Builder {
-			b := observed(Healthy()).CPU(2, 0.9, 0.49, 0.2, 0.1).Gauge(record.CgroupQuota, "", 0.5)
-			return b.Counter(record.CgroupThrottled, "", 6e9).Counter(record.CgroupThrottles, "", 90)
+			b := observed(Healthy()).CPU(2, 0.9, 0.49, 0.2, 0.1).Gauge(series.CgroupQuota, "", 0.5)
+			return b.Counter(series.CgroupThrottled, "", 6e9).Counter(series.CgroupThrottles, "", 90)
 		},
 		"pages from the disk": func() *Builder {
-			b := New(8, 8*ms).CPU(2, 0.6, 0.5, 0.05, -1).Wait(record.StateRunning, 2*ms, 3).Wait(record.StateRunnable, 5*ms, 3)
-			b = observed(b).Counter(record.ProcessMajorFaults, "", 1.7e5).Counter(record.CgroupMemoryMaxes, "", 9000)
-			return b.Gauge(record.CgroupMemory, "", 1e9).Busy(5e9)
+			b := New(8, 8*ms).CPU(2, 0.6, 0.5, 0.05, -1).Wait(breakdown.StateRunning, 2*ms, 3).Wait(breakdown.StateRunnable, 5*ms, 3)
+			b = observed(b).Counter(series.ProcessMajorFaults, "", 1.7e5).Counter(series.CgroupMemoryMaxes, "", 9000)
+			return b.Gauge(series.CgroupMemory, "", 1e9).Busy(5e9)
 		},
 		"accept queue": func() *Builder {
 			b := observed(New(64, 20*ms).Rate(200).CPU(2, 0.4, 0.2, 0.1, -1).Late(1e9, 0.2))
-			return b.Counter(record.NetListenOverflows, "", 400).Gauge(record.SocketsAcceptQueue, record.Labels("listen", "127.0.0.1:80"), 4097)
+			return b.Counter(series.NetListenOverflows, "", 400).Gauge(series.SocketsAcceptQueue, series.Labels("listen", "127.0.0.1:80"), 4097)
 		},
 	}
 }
 
 // judgement is what a suite says of one bundle.
 type judgement struct {
-	found    map[string]record.Confidence
+	found    map[string]findings.Confidence
 	follows  map[string]bool // reported in the finding of another
 	unjudged map[string]bool
 }
@@ -88,7 +90,7 @@ func judged(t *testing.T, name string, b *Builder) judgement {
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	j := judgement{map[string]record.Confidence{}, map[string]bool{}, map[string]bool{}}
+	j := judgement{map[string]findings.Confidence{}, map[string]bool{}, map[string]bool{}}
 	for _, f := range out.Findings {
 		j.found[f.Cause] = f.Confidence
 		finite(t, name, f)
@@ -113,7 +115,7 @@ func judged(t *testing.T, name string, b *Builder) judgement {
 }
 
 // finite holds a finding to figures that are numbers.
-func finite(t *testing.T, name string, f record.Finding) {
+func finite(t *testing.T, name string, f findings.Finding) {
 	t.Helper()
 	bad := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 	texts := f.Title + f.Remedy + f.Where.Detail
@@ -134,7 +136,7 @@ func finite(t *testing.T, name string, f record.Finding) {
 func (less judgement) held(t *testing.T, name string, whole judgement) {
 	t.Helper()
 	for _, cause := range slices.Sorted(maps.Keys(less.found)) {
-		if _, there := whole.found[cause]; !there && less.found[cause] != record.Low && !whole.follows[cause] {
+		if _, there := whole.found[cause]; !there && less.found[cause] != findings.Low && !whole.follows[cause] {
 			t.Errorf("%s: %s is found at %s confidence, which it was not with all data", name, cause, less.found[cause])
 		}
 	}
@@ -153,7 +155,7 @@ func removals(t *testing.T, b *Builder) map[string]func(*Builder) *Builder {
 	for _, s := range rec.Names() {
 		// Without requests nothing is judged; and a quota of which neither it nor what
 		// it does is seen cannot be told from none.
-		if s.Name != record.LoadRequests && s.Name != record.CgroupThrottles {
+		if s.Name != series.LoadRequests && s.Name != series.CgroupThrottles {
 			all[s.Name] = func(b *Builder) *Builder { return b.Without(s.Name) }
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/suite"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/series"
 )
 
 func TestValid(t *testing.T) {
@@ -27,39 +29,39 @@ const (
 // waiting is a service that leaves CPUs idle because its requests wait.
 func waiting(share float64) *Builder {
 	b := New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.2)
-	b.Gauge(record.DBMax, "", 100).Gauge(record.DBBlocked, "", 0).Counter(record.DBSessions, "", 2)
+	b.Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0).Counter(series.DBSessions, "", 2)
 	b.Statement(orders, int64(b.Requests()), 60*us, 10, 6, IndexPlan)
 	rest := time.Duration((1 - share) * float64(40*ms))
-	return b.Wait(record.StateRunning, rest/4, 3).Wait(record.StateNetwork, rest*3/4, 1, Query()...)
+	return b.Wait(breakdown.StateRunning, rest/4, 3).Wait(breakdown.StateNetwork, rest*3/4, 1, Query()...)
 }
 
 // slowQuery saturates the host with a statement that scans.
 func slowQuery() *Builder {
 	b := New(64, 320*ms).CPU(2, 1.96, 0.1, 0.03, 1.8)
-	b.Gauge(record.DBMax, "", 100).Gauge(record.DBBlocked, "", 0).Counter(record.DBSessions, "", 2)
+	b.Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0).Counter(series.DBSessions, "", 2)
 	b.Statement(orders, int64(b.Requests()), 12*ms, 10, 2600, seqPlan)
 	b.Statement("SELECT * FROM items WHERE order_id = ANY($1)", int64(b.Requests()), 60*us, 20, 9, "")
-	b.Wait(record.StateRunning, 300*us, 3).Wait(record.StateRunnable, 400*us, 3)
-	return b.Wait(record.StateNetwork, 250*ms, 2, Query()...).Busy(time.Second)
+	b.Wait(breakdown.StateRunning, 300*us, 3).Wait(breakdown.StateRunnable, 400*us, 3)
+	return b.Wait(breakdown.StateNetwork, 250*ms, 2, Query()...).Busy(time.Second)
 }
 
 // nPlusOne asks for each item by itself, with a fast statement.
 func nPlusOne() *Builder {
 	b := New(64, 60*ms).CPU(2, 1.96, 0.9, 0.06, 0.98)
-	b.Gauge(record.DBMax, "", 100).Gauge(record.DBBlocked, "", 0).Counter(record.DBSessions, "", 2)
+	b.Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0).Counter(series.DBSessions, "", 2)
 	b.Statement(orders, int64(b.Requests()), 60*us, 10, 6, IndexPlan)
 	b.Statement("SELECT * FROM items WHERE order_id = $1", 10*int64(b.Requests()), 30*us, 2, 4, IndexPlan)
-	b.Wait(record.StateRunning, 900*us, 30).Wait(record.StateRunnable, 12*ms, 30)
-	return b.Wait(record.StateNetwork, 40*ms, 11, Query()...).Busy(9 * time.Second)
+	b.Wait(breakdown.StateRunning, 900*us, 30).Wait(breakdown.StateRunnable, 12*ms, 30)
+	return b.Wait(breakdown.StateNetwork, 40*ms, 11, Query()...).Busy(9 * time.Second)
 }
 
 // churn opens a connection for most requests.
 func churn() *Builder {
 	b := New(64, 60*ms).CPU(2, 1.95, 0.7, 0.06, 1.1)
-	b.Gauge(record.DBMax, "", 100).Gauge(record.DBBlocked, "", 0).Counter(record.DBSessions, "", 0.7*b.Requests())
+	b.Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0).Counter(series.DBSessions, "", 0.7*b.Requests())
 	b.Statement(orders, int64(b.Requests()), 90*us, 10, 6, IndexPlan)
-	b.Wait(record.StateRunning, 900*us, 9).Wait(record.StateRunnable, 8*ms, 9).Wait(record.StateNetwork, 9*ms, 2, Query()...)
-	b.Wait(record.StateNetwork, 38*ms, 3, "internal/poll.runtime_pollWait", "net.(*conn).Read",
+	b.Wait(breakdown.StateRunning, 900*us, 9).Wait(breakdown.StateRunnable, 8*ms, 9).Wait(breakdown.StateNetwork, 9*ms, 2, Query()...)
+	b.Wait(breakdown.StateNetwork, 38*ms, 3, "internal/poll.runtime_pollWait", "net.(*conn).Read",
 		"github.com/jackc/pgx/v5/pgconn.(*PgConn).peekMessage",
 		"github.com/jackc/pgx/v5/pgconn.(*PgConn).scramAuth", "github.com/jackc/pgx/v5/pgconn.connectOne",
 		"github.com/jackc/pgx/v5/pgconn.ConnectConfig",
@@ -71,11 +73,11 @@ func churn() *Builder {
 // rowLocks updates one row from all requests.
 func rowLocks() *Builder {
 	b := New(64, 200*ms).CPU(2, 0.8, 0.2, 0.1, 0.4)
-	b.Gauge(record.DBMax, "", 100).Gauge(record.DBBlocked, "", 30).Gauge(record.DBBackends, record.Labels("state", "active"), 32)
-	b.Gauge(record.DBWaits, record.Labels("event", "Lock:transactionid"), 29)
+	b.Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 30).Gauge(series.DBBackends, series.Labels("state", "active"), 32)
+	b.Gauge(series.DBWaits, series.Labels("event", "Lock:transactionid"), 29)
 	b.Statement("UPDATE accounts SET balance = balance - $1 WHERE id = $2", int64(b.Requests()), 180*ms, 1, 5, "")
 	b.Statement("COMMIT", int64(b.Requests()), 2*ms, 0, 0, "")
-	return b.Wait(record.StateRunning, 500*us, 3).Wait(record.StateNetwork, 190*ms, 3, Query()...)
+	return b.Wait(breakdown.StateRunning, 500*us, 3).Wait(breakdown.StateNetwork, 190*ms, 3, Query()...)
 }
 
 // cpuIn adds CPU outside requests to a healthy service, as a share of the whole.
@@ -97,7 +99,7 @@ func allocation() *Builder {
 
 // assist makes requests help the collector, with allocation spread.
 func assist() *Builder {
-	b := Healthy().Wait(record.StateAssist, 6*ms, 2).Gauge("/gc/gogc:percent", "", 20).Counter("/gc/cycles/total:gc-cycles", "", 400)
+	b := Healthy().Wait(breakdown.StateAssist, 6*ms, 2).Gauge("/gc/gogc:percent", "", 20).Counter("/gc/cycles/total:gc-cycles", "", 400)
 	n := int64(b.Requests())
 	for _, at := range []string{"shop/orders.a@orders.go:1", "shop/orders.b@orders.go:2", "shop/orders.c@orders.go:3"} {
 		b.Alloc(n, 20<<10*n, "runtime.makeslice", at)
@@ -106,16 +108,16 @@ func assist() *Builder {
 }
 
 // tail makes one request in a hundred wait.
-func tail(state record.ReqState, frames ...string) *Builder {
+func tail(state breakdown.State, frames ...string) *Builder {
 	b := New(64, 3*ms).Rate(500).CPU(2, 0.4, 0.2, 0.06, 0.1)
-	b.Wait(record.StateRunning, 400*us, 3).Wait(record.StateNetwork, 900*us, 1, Query()...)
+	b.Wait(breakdown.StateRunning, 400*us, 3).Wait(breakdown.StateNetwork, 900*us, 1, Query()...)
 	return b.Slow(state, 80*ms, frames...)
 }
 
 // spread is a service without a database that uses all CPUs evenly.
 func spread() *Builder {
 	b := New(64, 16*ms).CPU(2, 1.98, 1.8, 0.15, -1)
-	return b.Wait(record.StateRunning, 500*us, 2).Wait(record.StateRunnable, 15*ms, 3).Busy(18 * time.Second)
+	return b.Wait(breakdown.StateRunning, 500*us, 2).Wait(breakdown.StateRunnable, 15*ms, 3).Busy(18 * time.Second)
 }
 
 // The whole suite over one fault at a time: the first finding must name it, and
@@ -131,38 +133,38 @@ func TestFirstFinding(t *testing.T) {
 		{"healthy and saturated", Healthy(), ""},
 		{"healthy and idle", Idle(), ""},
 		{"healthy, module not known", Healthy().Module(""), ""},
-		{"pool of 2, CPUs idle", waiting(0.87).Wait(record.StateSelect, 35*ms, 1, PoolWait()...).Gauge(record.PoolMax, "", 2), "db-pool-wait"},
-		{"pgxpool, CPUs idle", waiting(0.8).Wait(record.StateSelect, 32*ms, 1, "runtime.selectgo",
+		{"pool of 2, CPUs idle", waiting(0.87).Wait(breakdown.StateSelect, 35*ms, 1, PoolWait()...).Gauge(series.PoolMax, "", 2), "db-pool-wait"},
+		{"pgxpool, CPUs idle", waiting(0.8).Wait(breakdown.StateSelect, 32*ms, 1, "runtime.selectgo",
 			"golang.org/x/sync/semaphore.(*Weighted).Acquire",
 			"github.com/jackc/puddle/v2.(*Pool[...]).acquire", "github.com/jackc/pgx/v5/pgxpool.(*Pool).Acquire", "github.com/jackc/pgx/v5/pgxpool.(*Pool).Query", List), "db-pool-wait"},
-		{"pool queue on busy CPUs", Healthy().Wait(record.StateSelect, 20*ms, 1, PoolWait()...), ""},
+		{"pool queue on busy CPUs", Healthy().Wait(breakdown.StateSelect, 20*ms, 1, PoolWait()...), ""},
 		{"no index", slowQuery(), "db-slow-query"},
-		{"no index, pool queue", slowQuery().Wait(record.StateSelect, 60*ms, 1, PoolWait()...), "db-slow-query"},
+		{"no index, pool queue", slowQuery().Wait(breakdown.StateSelect, 60*ms, 1, PoolWait()...), "db-slow-query"},
 		{"n plus one", nPlusOne(), "db-n-plus-one"},
 		{"churn", churn(), "db-pool-churn"},
 		{"row locks", rowLocks(), "db-lock-wait"},
-		{"mutex", waiting(0.8).Wait(record.StateLock, 32*ms, 1, append(mutex, cache)...), "lock-contention"},
-		{"readers behind a writer", waiting(0.8).Wait(record.StateLock, 32*ms, 1, "sync.runtime_SemacquireRWMutexR", "sync.(*RWMutex).RLock", cache), "rwlock-writer"},
-		{"mutex within a logger", waiting(0.6).Wait(record.StateLock, 24*ms, 1, append(mutex, "log.(*Logger).output", "log.Printf", "shop/web.logRequests@web.go:20")...).Busy(3 * time.Second), "cpu-logging"},
-		{"worker queue", waiting(0.8).Wait(record.StateChannel, 32*ms, 1, "runtime.chansend1", cache).Waker("runtime.chanrecv1", "shop/cache.(*writer).loop@cache.go:90"), "channel-bottleneck"},
-		{"channel as semaphore", waiting(0.8).Wait(record.StateChannel, 32*ms, 1, "runtime.chansend1", cache).WakerRequest("runtime.chanrecv1", cache), "concurrency-limit"},
-		{"semaphore", waiting(0.8).Wait(record.StateSelect, 32*ms, 1, "runtime.selectgo", "golang.org/x/sync/semaphore.(*Weighted).Acquire", cache), "concurrency-limit"},
-		{"semaphore on busy CPUs", Healthy().Wait(record.StateSelect, 12*ms, 1, "runtime.selectgo", "golang.org/x/sync/semaphore.(*Weighted).Acquire", cache), ""},
-		{"fan-out of its own", waiting(0.8).Wait(record.StateChannel, 32*ms, 1, "runtime.chanrecv1", cache).Waker("runtime.chansend1", "shop/cache.(*Cache).Get.func1@cache.go:44"), "generator-limited"},
-		{"sleep", waiting(0.8).Wait(record.StateSleep, 32*ms, 1, "time.Sleep", cache), "sleep"},
-		{"rate limiter", waiting(0.8).Wait(record.StateSelect, 32*ms, 1, "runtime.selectgo", "golang.org/x/time/rate.(*Limiter).wait", "golang.org/x/time/rate.(*Limiter).Wait", cache), "sleep"},
-		{"timer channel", waiting(0.8).Wait(record.StateChannel, 32*ms, 1, "runtime.chanrecv1", cache).Waker(record.WakerTimer), "sleep"},
-		{"slow downstream", waiting(0.8).Wait(record.StateSelect, 32*ms, 1, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Transport).roundTrip", "net/http.(*Client).Do", cache), "downstream-slow"},
-		{"slow Redis", waiting(0.8).Wait(record.StateNetwork, 32*ms, 1, "internal/poll.runtime_pollWait", "net.(*conn).Read", "github.com/redis/go-redis/v9/internal/proto.(*Reader).ReadLine", "github.com/redis/go-redis/v9.(*Client).Get", cache), "downstream-slow"},
-		{"client without keep-alive", waiting(0.6).Wait(record.StateSelect, 24*ms, 1, "runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Transport).roundTrip", "net/http.(*Client).Do", cache), "http-client-churn"},
-		{"slow client", waiting(0.8).Wait(record.StateNetwork, 32*ms, 1, "internal/poll.runtime_pollWait", "net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", "io.ReadAll", cache), "generator-limited"},
-		{"fsync", waiting(0.8).Wait(record.StateSyscall, 32*ms, 1, "syscall.Fsync", "internal/poll.(*FD).Fsync", "os.(*File).Sync", "shop/wal.(*Log).Append@wal.go:30"), "disk-sync"},
-		{"cgo", waiting(0.8).Wait(record.StateSyscall, 32*ms, 1, "runtime.cgocall", "shop/image._Cfunc_resize", "shop/image.Resize@image.go:9"), "blocking-syscall"},
-		{"tail asleep", tail(record.StateSleep, "time.Sleep", cache), "sleep"},
-		{"throttled", Healthy().CPU(2, 0.9, 0.49, 0.2, 0.1).Gauge(record.CgroupQuota, "", 0.5).Counter(record.CgroupThrottled, "", 6e9).Counter(record.CgroupThrottles, "", 90), "cpu-throttled"},
-		{"GOMAXPROCS=1", New(64, 20*ms).CPU(4, 1.6, 0.98, 0.3, 0.3).Gauge("/sched/gomaxprocs:threads", "", 1).Wait(record.StateRunnable, 18*ms, 9).Wait(record.StateRunning, 1*ms, 9), "gomaxprocs-mismatch"},
-		{"descriptors", Healthy().Gauge(record.ProcessFDs, "", 1010), "fd-limit"},
-		{"few connections", New(1, 2*ms).CPU(2, 0.5, 0.2, 0.1, 0.1).Wait(record.StateRunning, 300*us, 3), "generator-limited"},
+		{"mutex", waiting(0.8).Wait(breakdown.StateLock, 32*ms, 1, append(mutex, cache)...), "lock-contention"},
+		{"readers behind a writer", waiting(0.8).Wait(breakdown.StateLock, 32*ms, 1, "sync.runtime_SemacquireRWMutexR", "sync.(*RWMutex).RLock", cache), "rwlock-writer"},
+		{"mutex within a logger", waiting(0.6).Wait(breakdown.StateLock, 24*ms, 1, append(mutex, "log.(*Logger).output", "log.Printf", "shop/web.logRequests@web.go:20")...).Busy(3 * time.Second), "cpu-logging"},
+		{"worker queue", waiting(0.8).Wait(breakdown.StateChannel, 32*ms, 1, "runtime.chansend1", cache).Waker("runtime.chanrecv1", "shop/cache.(*writer).loop@cache.go:90"), "channel-bottleneck"},
+		{"channel as semaphore", waiting(0.8).Wait(breakdown.StateChannel, 32*ms, 1, "runtime.chansend1", cache).WakerRequest("runtime.chanrecv1", cache), "concurrency-limit"},
+		{"semaphore", waiting(0.8).Wait(breakdown.StateSelect, 32*ms, 1, "runtime.selectgo", "golang.org/x/sync/semaphore.(*Weighted).Acquire", cache), "concurrency-limit"},
+		{"semaphore on busy CPUs", Healthy().Wait(breakdown.StateSelect, 12*ms, 1, "runtime.selectgo", "golang.org/x/sync/semaphore.(*Weighted).Acquire", cache), ""},
+		{"fan-out of its own", waiting(0.8).Wait(breakdown.StateChannel, 32*ms, 1, "runtime.chanrecv1", cache).Waker("runtime.chansend1", "shop/cache.(*Cache).Get.func1@cache.go:44"), "generator-limited"},
+		{"sleep", waiting(0.8).Wait(breakdown.StateSleep, 32*ms, 1, "time.Sleep", cache), "sleep"},
+		{"rate limiter", waiting(0.8).Wait(breakdown.StateSelect, 32*ms, 1, "runtime.selectgo", "golang.org/x/time/rate.(*Limiter).wait", "golang.org/x/time/rate.(*Limiter).Wait", cache), "sleep"},
+		{"timer channel", waiting(0.8).Wait(breakdown.StateChannel, 32*ms, 1, "runtime.chanrecv1", cache).Waker(breakdown.WakerTimer), "sleep"},
+		{"slow downstream", waiting(0.8).Wait(breakdown.StateSelect, 32*ms, 1, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Transport).roundTrip", "net/http.(*Client).Do", cache), "downstream-slow"},
+		{"slow Redis", waiting(0.8).Wait(breakdown.StateNetwork, 32*ms, 1, "internal/poll.runtime_pollWait", "net.(*conn).Read", "github.com/redis/go-redis/v9/internal/proto.(*Reader).ReadLine", "github.com/redis/go-redis/v9.(*Client).Get", cache), "downstream-slow"},
+		{"client without keep-alive", waiting(0.6).Wait(breakdown.StateSelect, 24*ms, 1, "runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Transport).roundTrip", "net/http.(*Client).Do", cache), "http-client-churn"},
+		{"slow client", waiting(0.8).Wait(breakdown.StateNetwork, 32*ms, 1, "internal/poll.runtime_pollWait", "net.(*conn).Read", "net/http.(*connReader).Read", "net/http.(*body).Read", "io.ReadAll", cache), "generator-limited"},
+		{"fsync", waiting(0.8).Wait(breakdown.StateSyscall, 32*ms, 1, "syscall.Fsync", "internal/poll.(*FD).Fsync", "os.(*File).Sync", "shop/wal.(*Log).Append@wal.go:30"), "disk-sync"},
+		{"cgo", waiting(0.8).Wait(breakdown.StateSyscall, 32*ms, 1, "runtime.cgocall", "shop/image._Cfunc_resize", "shop/image.Resize@image.go:9"), "blocking-syscall"},
+		{"tail asleep", tail(breakdown.StateSleep, "time.Sleep", cache), "sleep"},
+		{"throttled", Healthy().CPU(2, 0.9, 0.49, 0.2, 0.1).Gauge(series.CgroupQuota, "", 0.5).Counter(series.CgroupThrottled, "", 6e9).Counter(series.CgroupThrottles, "", 90), "cpu-throttled"},
+		{"GOMAXPROCS=1", New(64, 20*ms).CPU(4, 1.6, 0.98, 0.3, 0.3).Gauge("/sched/gomaxprocs:threads", "", 1).Wait(breakdown.StateRunnable, 18*ms, 9).Wait(breakdown.StateRunning, 1*ms, 9), "gomaxprocs-mismatch"},
+		{"descriptors", Healthy().Gauge(series.ProcessFDs, "", 1010), "fd-limit"},
+		{"few connections", New(1, 2*ms).CPU(2, 0.5, 0.2, 0.1, 0.1).Wait(breakdown.StateRunning, 300*us, 3), "generator-limited"},
 		{"regexp compiled", cpuOn(0.3, "regexp/syntax.Parse", "regexp.compile", "regexp.Compile", "regexp.MatchString", "shop/web.valid@web.go:70"), "cpu-regexp-compile"},
 		{"regexp matched", cpuOn(0.3, "regexp.(*Regexp).backtrack", "regexp.(*Regexp).MatchString", "shop/web.valid@web.go:70"), "cpu-regexp-match"},
 		{"JSON", cpuOn(0.3, "reflect.Value.Field", "encoding/json.structEncoder.encode", "encoding/json.Marshal", Route), "cpu-json"},
@@ -176,7 +178,7 @@ func TestFirstFinding(t *testing.T) {
 		{"assist", assist(), "gc-assist"},
 		{"collector", cpuIn(0.5, "runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker"), "gc-cpu"},
 		{"goroutines", cpuOn(0.3, "runtime.malg", "runtime.newproc1", "runtime.newproc", "shop/orders.fan@orders.go:90").Spawned(50), "goroutine-churn"},
-		{"background hog", cpuIn(0.6, "shop/stats.(*Ticker).aggregate@stats.go:55", "shop/stats.(*Ticker).run@stats.go:20").Wait(record.StateRunnable, 20*ms, 9), "background-work"},
+		{"background hog", cpuIn(0.6, "shop/stats.(*Ticker).aggregate@stats.go:55", "shop/stats.(*Ticker).run@stats.go:20").Wait(breakdown.StateRunnable, 20*ms, 9), "background-work"},
 		{"generator's verdict", Healthy().Summary(record.Summary{Generator: record.Generator{WhyInvalid: []string{"lag"}}}), "generator-saturated"},
 		{"Little's law broken", New(64, 4*ms).CPU(2, 1.9, 0.3, 1.5, 0.1).Achieved(5000), "generator-saturated"},
 		{"spread over all CPUs", spread(), "cpu-saturated"},

@@ -3,7 +3,7 @@ package waitgain
 import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -28,16 +28,16 @@ const (
 )
 
 // series names the per-window figure of the service that a kind of wait moves.
-func series(kind callstack.Wait) (name, labels string) {
+func seriesOf(kind callstack.Wait) (name, labels string) {
 	switch kind {
 	case callstack.LockWait, callstack.ReadLockWait:
 		return "/sync/mutex/wait/total:seconds", ""
 	case callstack.Queued:
-		return "/sched/latencies:seconds", record.Labels("q", "p99")
+		return "/sched/latencies:seconds", series.Labels("q", "p99")
 	case callstack.PoolWait:
-		return record.PoolWaitTime, ""
+		return series.PoolWaitTime, ""
 	case callstack.SyncWait:
-		return record.FsyncTime, ""
+		return series.FsyncTime, ""
 	}
 	return "", ""
 }
@@ -46,7 +46,7 @@ func series(kind callstack.Wait) (name, labels string) {
 // This is what separates a tail that the wait causes from a tail that it merely is
 // part of.
 func inTime(p *diagnose.Pass, kind callstack.Wait) timing {
-	name, labels := series(kind)
+	name, labels := seriesOf(kind)
 	if name == "" {
 		return untold
 	}

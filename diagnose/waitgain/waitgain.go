@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -34,8 +34,8 @@ const (
 type Verdict struct {
 	Share, Gain float64
 	Of          string
-	Confidence  record.Confidence
-	// GainOf and Then are as in record.Finding.
+	Confidence  findings.Confidence
+	// GainOf and Then are as in findings.Finding.
 	GainOf, Then string
 }
 
@@ -64,9 +64,9 @@ func Judge(p *diagnose.Pass, s evidence.Site, kind Nature) (Verdict, bool) {
 		if chain, ok := p.Serialised(s); ok && kind == Serial && (s.Share >= Dominant || !p.CPU().Full()) && chain.Factor > worth.Factor {
 			worth = chain
 		}
-		v := Verdict{Share: s.Share, Of: diagnose.OfRequest, Gain: worth.Factor, GainOf: worth.Of, Then: worth.Then, Confidence: record.High}
+		v := Verdict{Share: s.Share, Of: diagnose.OfRequest, Gain: worth.Factor, GainOf: worth.Of, Then: worth.Then, Confidence: findings.High}
 		if p.CPU().Saturated() {
-			v.Confidence = record.Medium
+			v.Confidence = findings.Medium
 			if kind == Serial && s.Share >= Dominant {
 				// At least worth the comparison that would settle it.
 				v.Gain = max(v.Gain, diagnose.MinGain)
@@ -77,12 +77,12 @@ func Judge(p *diagnose.Pass, s evidence.Site, kind Nature) (Verdict, bool) {
 	w := p.Waits()
 	if s.Tail >= LeastTail && w.GapNS() >= LeastGapNS && 2*float64(p.Anatomy.MedianNS) <= float64(p.Anatomy.TailNS) && !p.CPU().Saturated() {
 		explained := s.TailNS / float64(p.Anatomy.TailNS)
-		v := Verdict{Share: s.Tail, Of: diagnose.OfTail, Gain: diagnose.Ceiling(explained), Confidence: record.Medium}
+		v := Verdict{Share: s.Tail, Of: diagnose.OfTail, Gain: diagnose.Ceiling(explained), Confidence: findings.Medium}
 		switch inTime(p, s.Wait) {
 		case coincides:
-			v.Confidence = record.High
+			v.Confidence = findings.High
 		case apart:
-			v.Confidence = record.Low
+			v.Confidence = findings.Low
 		}
 		return v, true
 	}

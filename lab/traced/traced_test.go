@@ -15,6 +15,7 @@ import (
 
 	"github.com/redline-go/redline/anatomy/story"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/record/statement"
 	"github.com/redline-go/redline/service/postgres"
 )
@@ -110,8 +111,8 @@ func checkHealth(t *testing.T, rec *record.Record) {
 			t.Errorf("health %+v", s)
 		}
 	}
-	calls, _ := rec.Series(record.SpanCalls, "service=orders", rec.Run.Steady).Sum()
-	requests, _ := rec.Series(record.LoadRequests, "", rec.Run.Steady).Sum()
+	calls, _ := rec.Series(series.SpanCalls, "service=orders", rec.Run.Steady).Sum()
+	requests, _ := rec.Series(series.LoadRequests, "", rec.Run.Steady).Sum()
 	if requests == 0 || calls < 0.9*requests || calls > 1.1*requests {
 		t.Errorf("the service told of %v calls, the load of %v requests", calls, requests)
 	}

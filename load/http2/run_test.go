@@ -12,15 +12,18 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/http2"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
 // nowhere is a load.Sink that keeps nothing.
 type nowhere struct{}
 
-func (nowhere) Add(...record.Point) error                                     { return nil }
-func (nowhere) Counts(string, record.Kind, record.Span, *record.Counts) error { return nil }
-func (nowhere) Slow(...record.SlowRequest) error                              { return nil }
+func (nowhere) Add(...series.Point) error                                             { return nil }
+func (nowhere) Counts(string, histogram.Kind, timebase.Span, *histogram.Counts) error { return nil }
+func (nowhere) Slow(...record.SlowRequest) error                                      { return nil }
 
 // TestLoadOverHTTP2 drives a server of net/http with the event loop, over
 // plaintext and TLS. The server says GOAWAY now and then.
@@ -53,7 +56,7 @@ func TestLoadOverHTTP2(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		clock, err := record.StartClock()
+		clock, err := timebase.Start()
 		if err != nil {
 			t.Fatal(err)
 		}

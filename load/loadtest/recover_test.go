@@ -11,7 +11,9 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/loadtest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -63,7 +65,7 @@ func TestTargetRestarts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,9 +94,9 @@ func TestTargetRestarts(t *testing.T) {
 		back = clock.Now()
 		go second.Serve(again)
 	}
-	sink := &loadtest.Sink{Logged: map[record.Kind]int64{}}
+	sink := &loadtest.Sink{Logged: map[histogram.Kind]int64{}}
 	r, err := load.Run(t.Context(), load.Config{Plan: p, Clock: clock, Protocol: protocol(t, p), Record: sink, OnWindow: func(load.Progress) {
-		if back == 0 && sink.Sum(record.LoadErrors, record.Labels("kind", string(load.KindRefused))) > 0 {
+		if back == 0 && sink.Sum(series.LoadErrors, series.Labels("kind", string(load.KindRefused))) > 0 {
 			<-gone
 			comeBack()
 		}

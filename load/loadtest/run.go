@@ -7,6 +7,9 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -23,14 +26,14 @@ const patience = time.Minute
 // take: a late answer is not a lost one.
 func Run(t testing.TB, p *scenario.Plan, protocol load.Protocol) (*load.Result, *Sink) {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p.Load.Grace == 0 {
 		p.Load.Grace = patience
 	}
-	sink := &Sink{Logged: map[record.Kind]int64{}}
+	sink := &Sink{Logged: map[histogram.Kind]int64{}}
 	r, err := load.Run(t.Context(), load.Config{Plan: p, Clock: clock, Protocol: protocol, Record: sink})
 	if err != nil {
 		t.Fatal(err)
@@ -60,13 +63,13 @@ func Run(t testing.TB, p *scenario.Plan, protocol load.Protocol) (*load.Result, 
 // Sink is a load.Sink that keeps the sums.
 type Sink struct {
 	mu      sync.Mutex
-	Points  []record.Point
-	Logged  map[record.Kind]int64 // values in the latency log
+	Points  []series.Point
+	Logged  map[histogram.Kind]int64 // values in the latency log
 	Slowest []record.SlowRequest
 }
 
 // Add keeps the points.
-func (s *Sink) Add(points ...record.Point) error {
+func (s *Sink) Add(points ...series.Point) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Points = append(s.Points, points...)
@@ -74,7 +77,7 @@ func (s *Sink) Add(points ...record.Point) error {
 }
 
 // Counts counts the values.
-func (s *Sink) Counts(_ string, kind record.Kind, _ record.Span, c *record.Counts) error {
+func (s *Sink) Counts(_ string, kind histogram.Kind, _ timebase.Span, c *histogram.Counts) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Logged[kind] += c.Total()
@@ -103,19 +106,19 @@ func (s *Sink) Sum(name, labels string) (sum float64) {
 // warm-up.
 func (s *Sink) agrees(t testing.TB, load *record.LoadSummary) {
 	t.Helper()
-	if got := int64(s.Sum(record.LoadRequests, "")); got != load.Requests {
+	if got := int64(s.Sum(series.LoadRequests, "")); got != load.Requests {
 		t.Errorf("%d requests in windows, %d in the summary", got, load.Requests)
 	}
 	for kind, n := range load.ErrorKinds {
-		if got := int64(s.Sum(record.LoadErrors, record.Labels("kind", kind))); got != n {
+		if got := int64(s.Sum(series.LoadErrors, series.Labels("kind", kind))); got != n {
 			t.Errorf("%d failures of kind %s in windows, %d in the summary", got, kind, n)
 		}
 	}
-	if got := int64(s.Sum(record.LoadBytesIn, "")); got != load.BytesIn {
+	if got := int64(s.Sum(series.LoadBytesIn, "")); got != load.BytesIn {
 		t.Errorf("%d bytes in in windows, %d in the summary", got, load.BytesIn)
 	}
 	timed := load.Requests - load.Errors + load.ErrorKinds["timeout"]
-	if s.Logged[record.Latency] != timed || s.Logged[record.ErrorLatency] != load.Errors {
+	if s.Logged[histogram.Latency] != timed || s.Logged[histogram.ErrorLatency] != load.Errors {
 		t.Errorf("log %v, of %d requests with %d errors", s.Logged, load.Requests, load.Errors)
 	}
 }

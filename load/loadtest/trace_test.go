@@ -25,6 +25,8 @@ import (
 	"github.com/redline-go/redline/load/http2"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -65,11 +67,11 @@ func (w *witness) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 // traced runs a plan with traces and returns the slow requests by trace id.
 func traced(t *testing.T, p *scenario.Plan, protocol load.Protocol) map[string]record.SlowRequest {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	sink := &loadtest.Sink{Logged: map[record.Kind]int64{}}
+	sink := &loadtest.Sink{Logged: map[histogram.Kind]int64{}}
 	r, err := load.Run(t.Context(), load.Config{Plan: p, Clock: clock, Protocol: protocol, Record: sink, Trace: 0xfeed})
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load/loadtest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -68,7 +68,7 @@ func TestMostNeverEnd(t *testing.T) {
 			if s.Service.Unfinished == 0 || s.Service.Unfinished > s.InFlight || s.FirstByte.Unfinished != s.Service.Unfinished {
 				t.Errorf("%d unfinished in service, %d in first byte", s.Service.Unfinished, s.FirstByte.Unfinished)
 			}
-			if sink.Logged[record.Unfinished] != s.InFlight || sink.Logged[record.Latency] != s.Requests {
+			if sink.Logged[histogram.Unfinished] != s.InFlight || sink.Logged[histogram.Latency] != s.Requests {
 				t.Errorf("the log has %v", sink.Logged)
 			}
 		})

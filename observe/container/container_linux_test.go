@@ -17,7 +17,8 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 func TestConformance(t *testing.T) {
@@ -28,7 +29,7 @@ func TestConformance(t *testing.T) {
 // asked after each delivery; on a busy host that may take a while.
 func watch(t *testing.T, s *Source, pid int, enough func(*observetest.Sink) bool) *observetest.Sink {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,10 +60,11 @@ func seen(sink *observetest.Sink, name string) bool {
 // version 2; and none. absent is NaN.
 func TestRecordedTrees(t *testing.T) {
 	absent := math.NaN()
-	gauges := []string{record.CgroupQuota, record.CgroupMemory, record.CgroupMemoryLimit, record.CgroupMemoryHigh, record.CgroupMemoryInactive}
+	gauges := []string{series.CgroupQuota, series.CgroupMemory, series.CgroupMemoryLimit, series.CgroupMemoryHigh, series.CgroupMemoryInactive}
 	counters := []string{
-		record.CgroupThrottled, record.CgroupThrottles, record.CgroupPeriods, record.CgroupOOMKills, record.CgroupMemoryMaxes, record.CgroupOOMs, record.CgroupMemoryHighs,
-		record.PressureCPU, record.PressureCPUFull, record.PressureMemoryFull, record.HostPressureCPU, record.HostPressureIOFull,
+		series.CgroupThrottled, series.CgroupThrottles, series.CgroupPeriods, series.CgroupOOMKills,
+		series.CgroupMemoryMaxes, series.CgroupOOMs, series.CgroupMemoryHighs,
+		series.PressureCPU, series.PressureCPUFull, series.PressureMemoryFull, series.HostPressureCPU, series.HostPressureIOFull,
 	}
 	tests := []struct {
 		tree    string
@@ -71,10 +73,12 @@ func TestRecordedTrees(t *testing.T) {
 		missing map[string]bool
 		says    string
 	}{
-		{"linux-6.18-v1", []float64{0.2, 270336, 64 << 20, absent, 0}, 12, map[string]bool{record.CgroupOOMs: true, record.CgroupMemoryHighs: true}, "version 1"},
+		{"linux-6.18-v1", []float64{0.2, 270336, 64 << 20, absent, 0}, 12, map[string]bool{series.CgroupOOMs: true,
+			series.CgroupMemoryHighs: true}, "version 1"},
 		// By runc, and with a namespace of control groups: the root of what is mounted
 		// is the container's own group.
-		{"linux-6.18-v1-container", []float64{1.5, 2801664, 512 << 20, absent, 147456}, 12, map[string]bool{record.CgroupOOMs: true, record.CgroupMemoryHighs: true, record.PressureCPUFull: true}, "version 1"},
+		{"linux-6.18-v1-container", []float64{1.5, 2801664, 512 << 20, absent, 147456}, 12,
+			map[string]bool{series.CgroupOOMs: true, series.CgroupMemoryHighs: true, series.PressureCPUFull: true}, "version 1"},
 		{"v2-container", []float64{2, 200 << 20, absent, 384 << 20, 32 << 20}, 10, nil, ""},
 		{"v2", []float64{1.5, 200 << 20, 512 << 20, 384 << 20, 32 << 20}, 10, nil, ""},
 	}
@@ -82,7 +86,7 @@ func TestRecordedTrees(t *testing.T) {
 		t.Run(test.tree, func(t *testing.T) {
 			s := New(Options{Root: "testdata/" + test.tree})
 			sink := watch(t, s, 42, func(sink *observetest.Sink) bool { // what is read once a second, twice
-				return seen(sink, record.CgroupOOMKills) && seen(sink, record.PressureMemoryFull)
+				return seen(sink, series.CgroupOOMKills) && seen(sink, series.PressureMemoryFull)
 			})
 			for i, name := range gauges {
 				if got, want := sink.Last(name, ""), test.gauges[i]; got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
@@ -123,8 +127,8 @@ func TestLevels(t *testing.T) {
 		t.Errorf("%d killed, %v", n, ok)
 	}
 	events := map[string]uint64{}
-	st.member.memory.events(st.events, st.files.Read, func(series string, n uint64) { events[series] = n })
-	if len(events) != 1 || events[record.CgroupMemoryMaxes] != 193 {
+	st.member.memory.events(st.events, st.files.Read, func(name string, n uint64) { events[name] = n })
+	if len(events) != 1 || events[series.CgroupMemoryMaxes] != 193 {
 		t.Errorf("events %v", events)
 	}
 }
@@ -205,15 +209,15 @@ func TestThrottled(t *testing.T) {
 	begin()
 	s := New(Options{})
 	sink := watch(t, s, pid, func(sink *observetest.Sink) bool {
-		ns, _ := sink.Sum(record.CgroupThrottled, "")
-		return ns > 0 && seen(sink, record.CgroupQuota)
+		ns, _ := sink.Sum(series.CgroupThrottled, "")
+		return ns > 0 && seen(sink, series.CgroupQuota)
 	})
-	if quota := sink.Last(record.CgroupQuota, ""); quota != 0.1 {
+	if quota := sink.Last(series.CgroupQuota, ""); quota != 0.1 {
 		t.Errorf("quota %v, want 0.1", quota)
 	}
-	periods, _ := sink.Sum(record.CgroupPeriods, "")
-	throttles, _ := sink.Sum(record.CgroupThrottles, "")
-	stopped, n := sink.Sum(record.CgroupThrottled, "")
+	periods, _ := sink.Sum(series.CgroupPeriods, "")
+	throttles, _ := sink.Sum(series.CgroupThrottles, "")
+	stopped, n := sink.Sum(series.CgroupThrottled, "")
 	if n == 0 || throttles <= 0 || throttles > periods+1 || stopped <= 0 {
 		t.Errorf("throttled %v of %v periods, for %v ns in %d windows: %s", throttles, periods, stopped, n, s.Health().Why)
 	}
@@ -229,13 +233,13 @@ func TestOOMKill(t *testing.T) {
 			begin()
 			begin = nil
 		}
-		kills, _ := sink.Sum(record.CgroupOOMKills, "")
+		kills, _ := sink.Sum(series.CgroupOOMKills, "")
 		return kills > 0.99
 	})
-	if kills, _ := sink.Sum(record.CgroupOOMKills, ""); math.Abs(kills-1) > 0.01 {
+	if kills, _ := sink.Sum(series.CgroupOOMKills, ""); math.Abs(kills-1) > 0.01 {
 		t.Errorf("%v processes killed, want 1: %s", kills, s.Health().Why)
 	}
-	if maxes, _ := sink.Sum(record.CgroupMemoryMaxes, ""); maxes < 1 {
+	if maxes, _ := sink.Sum(series.CgroupMemoryMaxes, ""); maxes < 1 {
 		t.Errorf("the limit was reached %v times", maxes)
 	}
 }
@@ -246,7 +250,7 @@ type tellingSink struct {
 	reported func()
 }
 
-func (s *tellingSink) Add(points ...record.Point) error {
+func (s *tellingSink) Add(points ...series.Point) error {
 	err := s.Sink.Add(points...)
 	s.reported()
 	return err

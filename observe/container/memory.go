@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/redline-go/redline/observe/pseudofile"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // memoryFiles are the names of one version; empty where it has no such file.
@@ -71,15 +71,15 @@ func (h *hierarchy) bound(file string, read readFile) (n float64, level string, 
 // memoryEvents are the series of memory.events, which counts events at
 // the limits of a group and of those in it.
 var memoryEvents = [...]struct{ key, series string }{
-	{"high", record.CgroupMemoryHighs}, {"max", record.CgroupMemoryMaxes}, {"oom", record.CgroupOOMs},
+	{"high", series.CgroupMemoryHighs}, {"max", series.CgroupMemoryMaxes}, {"oom", series.CgroupOOMs},
 }
 
 // events calls count with the counts of events at a level's limits, so far.
-func (h *hierarchy) events(level string, read readFile, count func(series string, total uint64)) {
+func (h *hierarchy) events(level string, read readFile, count func(name string, total uint64)) {
 	if !h.v2 {
 		if text, err := read(level + "/memory.failcnt"); err == nil {
 			if n, _, ok := pseudofile.Number(text); ok {
-				count(record.CgroupMemoryMaxes, n)
+				count(series.CgroupMemoryMaxes, n)
 			}
 		}
 		return

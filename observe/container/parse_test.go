@@ -71,7 +71,8 @@ func TestHierarchy(t *testing.T) {
 
 // FuzzParse feeds every parser: none may panic or find figures without digits.
 func FuzzParse(f *testing.F) {
-	for _, pattern := range []string{"testdata/v2/sys/fs/cgroup/pod/*", "testdata/v2/sys/fs/cgroup/pod/app/*", "testdata/linux-6.18-v1/proc/pressure/*", "testdata/linux-6.18-v1/sys/fs/cgroup/*/redline-fixture/*"} {
+	for _, pattern := range []string{"testdata/v2/sys/fs/cgroup/pod/*", "testdata/v2/sys/fs/cgroup/pod/app/*",
+		"testdata/linux-6.18-v1/proc/pressure/*", "testdata/linux-6.18-v1/sys/fs/cgroup/*/redline-fixture/*"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			f.Fatalf("%s: %d files, %v", pattern, len(files), err)

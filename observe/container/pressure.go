@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/redline-go/redline/observe/pseudofile"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // stall is one resource's series: time in which some task waited for it, and in
@@ -15,14 +15,14 @@ type stall struct{ file, some, full string }
 // cannot wait for its CPUs as a whole, so that it has no full stall of them.
 var (
 	groupStalls = []stall{
-		{"cpu", record.PressureCPU, record.PressureCPUFull},
-		{"memory", record.PressureMemory, record.PressureMemoryFull},
-		{"io", record.PressureIO, record.PressureIOFull},
+		{"cpu", series.PressureCPU, series.PressureCPUFull},
+		{"memory", series.PressureMemory, series.PressureMemoryFull},
+		{"io", series.PressureIO, series.PressureIOFull},
 	}
 	hostStalls = []stall{
-		{"cpu", record.HostPressureCPU, ""},
-		{"memory", record.HostPressureMemory, record.HostPressureMemoryFull},
-		{"io", record.HostPressureIO, record.HostPressureIOFull},
+		{"cpu", series.HostPressureCPU, ""},
+		{"memory", series.HostPressureMemory, series.HostPressureMemoryFull},
+		{"io", series.HostPressureIO, series.HostPressureIOFull},
 	}
 )
 

@@ -12,6 +12,7 @@ import (
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/pseudofile"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // seldom is how often limits, memory and the target's group are looked at.
@@ -86,7 +87,8 @@ func (s *state) look() {
 		return // Subtle: a process that has ended is moved to the root by the kernel
 	}
 	if s.groups != "" {
-		s.gaps = append(s.gaps, record.Gap{Span: record.Span{From: s.looked, To: s.subject.Clock.Now()}, Why: "the target moved to another control group"})
+		s.gaps = append(s.gaps, record.Gap{Span: timebase.Span{From: s.looked, To: s.subject.Clock.Now()},
+			Why: "the target moved to another control group"})
 		s.meter.Break()
 	}
 	s.groups = groups

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // sample reads the figures due at an edge. The fastest-moving come first, nearest
@@ -28,33 +28,33 @@ func (s *state) limits(edge time.Duration) {
 	if c := s.member.cpu; c != nil {
 		cpus, level, ok := c.quota(s.files.Read)
 		if ok {
-			s.meter.Gauge(record.CgroupQuota, "", edge, cpus)
+			s.meter.Gauge(series.CgroupQuota, "", edge, cpus)
 		} else {
 			level = c.own()
 		}
-		s.follow(&s.throttling, level, record.CgroupThrottled, record.CgroupThrottles, record.CgroupPeriods)
+		s.follow(&s.throttling, level, series.CgroupThrottled, series.CgroupThrottles, series.CgroupPeriods)
 	}
 	if m := s.member.memory; m != nil {
 		limit, level, ok := m.bound(m.memoryFiles().limit, s.files.Read)
 		if ok {
-			s.meter.Gauge(record.CgroupMemoryLimit, "", edge, limit)
+			s.meter.Gauge(series.CgroupMemoryLimit, "", edge, limit)
 		} else {
 			level = m.own()
 		}
-		s.follow(&s.events, level, record.CgroupMemoryHighs, record.CgroupMemoryMaxes, record.CgroupOOMs)
+		s.follow(&s.events, level, series.CgroupMemoryHighs, series.CgroupMemoryMaxes, series.CgroupOOMs)
 		if high, _, ok := m.bound(m.memoryFiles().high, s.files.Read); ok {
-			s.meter.Gauge(record.CgroupMemoryHigh, "", edge, high)
+			s.meter.Gauge(series.CgroupMemoryHigh, "", edge, high)
 		}
 	}
 }
 
 // follow makes counters begin anew when they are read at another level.
-func (s *state) follow(at *string, level string, series ...string) {
+func (s *state) follow(at *string, level string, name ...string) {
 	if *at == level {
 		return
 	}
 	*at = level
-	for _, name := range series {
+	for _, name := range name {
 		s.meter.Forget(name, "")
 	}
 }
@@ -82,9 +82,9 @@ func (s *state) throttle() {
 	if !ok {
 		return // the controller is not enabled here, or this is the root of version 2
 	}
-	s.meter.Count(record.CgroupPeriods, "", at, float64(t.periods))
-	s.meter.Count(record.CgroupThrottles, "", at, float64(t.throttled))
-	s.meter.Count(record.CgroupThrottled, "", at, float64(t.ns))
+	s.meter.Count(series.CgroupPeriods, "", at, float64(t.periods))
+	s.meter.Count(series.CgroupThrottles, "", at, float64(t.throttled))
+	s.meter.Count(series.CgroupThrottled, "", at, float64(t.ns))
 }
 
 // memory reads the group's usage and the events at its limits.
@@ -94,24 +94,24 @@ func (s *state) memory(edge time.Duration) {
 		return
 	}
 	if used, ok := m.used(s.files.Read); ok {
-		s.meter.Gauge(record.CgroupMemory, "", edge, float64(used))
+		s.meter.Gauge(series.CgroupMemory, "", edge, float64(used))
 	}
 	if n, ok := m.inactive(s.files.Read); ok {
-		s.meter.Gauge(record.CgroupMemoryInactive, "", edge, float64(n))
+		s.meter.Gauge(series.CgroupMemoryInactive, "", edge, float64(n))
 	}
 	clock := s.subject.Clock
 	before := clock.Now()
 	totals := map[string]uint64{}
-	m.events(s.events, s.files.Read, func(series string, total uint64) { totals[series] = total })
+	m.events(s.events, s.files.Read, func(name string, total uint64) { totals[name] = total })
 	if n, ok := m.kills(s.files.Read); ok {
-		totals[record.CgroupOOMKills] = n
+		totals[series.CgroupOOMKills] = n
 	}
 	if len(totals) == 0 {
 		return
 	}
 	at := s.bracket.Add(before, clock.Now())
-	for series, total := range totals {
-		s.meter.Count(series, "", at, float64(total))
+	for name, total := range totals {
+		s.meter.Count(name, "", at, float64(total))
 	}
 }
 
@@ -130,7 +130,8 @@ func (s *state) findPressure() {
 	}
 	s.say("pressure.* is the host's: the target's group keeps none of its own (to enable: control groups of version 2)")
 	s.findPressures(host, "", []stall{
-		{"cpu", record.PressureCPU, ""}, {"memory", record.PressureMemory, record.PressureMemoryFull}, {"io", record.PressureIO, record.PressureIOFull},
+		{"cpu", series.PressureCPU, ""}, {"memory", series.PressureMemory, series.PressureMemoryFull},
+		{"io", series.PressureIO, series.PressureIOFull},
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/probe/control"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Bounds on input from a target.
@@ -59,7 +59,7 @@ type capture struct {
 	data []byte
 	// span is when the subject began and ended; for a snapshot it brackets its
 	// taking.
-	span record.Span
+	span timebase.Span
 	// err bounds the error of the span's instants.
 	err time.Duration
 	cut bool // ended early
@@ -89,7 +89,7 @@ func connect(ctx context.Context, subject observe.Subject) (client, error) {
 }
 
 // sleepUntil returns when the clock shows t, or false when ctx ends first.
-func sleepUntil(ctx context.Context, clock record.Clock, t time.Duration) bool {
+func sleepUntil(ctx context.Context, clock timebase.Clock, t time.Duration) bool {
 	timer := time.NewTimer(t - clock.Now())
 	defer timer.Stop()
 	select {

@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/goruntime/gctrace"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Collections delivers the garbage collections of a target without a probe, from
@@ -27,7 +30,7 @@ type Collections struct {
 	number  int64              // of the last cycle
 	window  int64              // the last that was filled up to
 	sums    map[string]float64 // of the window after it
-	latest  *cycle             // that ended in it; nil without one
+	latest  *gctrace.Cycle     // that ended in it; nil without one
 	strange int64
 	trouble problems
 }
@@ -69,11 +72,11 @@ func (c *Collections) Open(_ context.Context, subject observe.Subject) error {
 // Run implements observe.Source.
 func (c *Collections) Run(ctx context.Context, sink observe.Sink) error {
 	begun := c.subject.Clock.Now()
-	c.window = record.Window(begun, c.subject.Window) // the first is seen in part only
+	c.window = timebase.Window(begun, c.subject.Window) // the first is seen in part only
 	err := observe.Every(ctx, c.subject.Clock, c.subject.Window, func(edge time.Duration) error {
 		c.drain(begun)
 		// A line comes after its cycle's end: windows are delivered one later.
-		c.deliver(record.Window(edge, c.subject.Window) - 2)
+		c.deliver(timebase.Window(edge, c.subject.Window) - 2)
 		if err := c.meter.Flush(sink); err != nil {
 			c.trouble.add("store: %v", err)
 		}
@@ -92,7 +95,7 @@ func (c *Collections) drain(begun time.Duration) {
 		if !ok {
 			return
 		}
-		parsed, err := parseCycle(line)
+		parsed, err := gctrace.Parse(line)
 		if err != nil {
 			c.strange++
 			continue
@@ -105,37 +108,37 @@ func (c *Collections) drain(begun time.Duration) {
 const tick = time.Millisecond
 
 // add counts a cycle in the window in which it ended.
-func (c *Collections) add(g cycle, came, begun time.Duration) {
-	if g.number <= c.number { // a program that was started anew, or its child
+func (c *Collections) add(g gctrace.Cycle, came, begun time.Duration) {
+	if g.Number <= c.number { // a program that was started anew, or its child
 		c.trouble.add("the target restarted: its collections begin anew")
 		c.based = false
 	}
-	c.number = g.number
-	if offset := came - g.end(); !c.based || offset < c.offset {
+	c.number = g.Number
+	if offset := came - g.End(); !c.based || offset < c.offset {
 		c.offset, c.based = offset, true
 	}
-	earliest := c.offset + g.end()
+	earliest := c.offset + g.End()
 	if earliest < begun {
 		return // it covers the time before the source was opened
 	}
 	at := c.bracket.Add(earliest, min(came, earliest+tick))
-	w := record.Window(at, c.subject.Window)
+	w := timebase.Window(at, c.subject.Window)
 	if w <= c.window { // delivered already: rather a window late than lost
 		w = c.window + 1
 	}
 	c.deliver(w - 1)
-	c.sums[record.GCCycles]++
-	if g.forced {
-		c.sums[record.GCForced]++
+	c.sums[series.GCCycles]++
+	if g.Forced {
+		c.sums[series.GCForced]++
 	}
-	c.sums[record.GCPause] += float64(g.pauses[0] + g.pauses[1])
-	c.sums[record.GCMark] += float64(g.mark)
-	c.sums[record.GCAssist] += float64(g.assist)
-	c.sums[record.GCCPU] += float64(g.cpu)
+	c.sums[series.GCPause] += float64(g.Pauses[0] + g.Pauses[1])
+	c.sums[series.GCMark] += float64(g.Mark)
+	c.sums[series.GCAssist] += float64(g.Assist)
+	c.sums[series.GCCPU] += float64(g.CPU)
 	c.latest = &g
 }
 
-var gcCounters = [...]string{record.GCCycles, record.GCForced, record.GCPause, record.GCMark, record.GCAssist, record.GCCPU}
+var gcCounters = [...]string{series.GCCycles, series.GCForced, series.GCPause, series.GCMark, series.GCAssist, series.GCCPU}
 
 // deliver hands out all windows up to one, and begins the next. A
 // window without a cycle is delivered as such once the runtime has printed one: then
@@ -148,10 +151,10 @@ func (c *Collections) deliver(upTo int64) {
 			}
 		}
 		if g := c.latest; g != nil {
-			c.meter.Put(record.GCLive, "", c.window+1, g.live)
-			c.meter.Put(record.GCPeak, "", c.window+1, g.peak)
-			c.meter.Put(record.GCGoal, "", c.window+1, g.goal)
-			c.meter.Put(record.GCProcs, "", c.window+1, g.procs)
+			c.meter.Put(series.GCLive, "", c.window+1, g.Live)
+			c.meter.Put(series.GCPeak, "", c.window+1, g.Peak)
+			c.meter.Put(series.GCGoal, "", c.window+1, g.Goal)
+			c.meter.Put(series.GCProcs, "", c.window+1, g.Procs)
 		}
 		clear(c.sums)
 		c.latest = nil

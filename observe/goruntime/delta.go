@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/pprof/profile" // parses, checks and merges profiles; differences are merges with Scale(-1)
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // parse parses a profile from the target: bounded before and after
@@ -64,7 +64,7 @@ type shot struct {
 // profile first and stamps it then, so the gathering lies between the begin of
 // the bracket and the stamp. The stamp is the target's wall clock; one that does
 // not lie in the bracket is another host's, and is not used.
-func take(c capture, clock record.Clock) (shot, error) {
+func take(c capture, clock timebase.Clock) (shot, error) {
 	p, err := parse(c.data)
 	if err != nil {
 		return shot{}, err
@@ -81,9 +81,9 @@ func (s shot) at() time.Duration { return s.span.From + s.span.Len()/2 }
 
 // date dates a CPU profile by its own times, where that agrees with
 // the bracket around it.
-func date(c capture, p *profile.Profile, bracket record.Span, clock record.Clock) capture {
+func date(c capture, p *profile.Profile, bracket timebase.Span, clock timebase.Clock) capture {
 	from := clock.FromWall(time.Unix(0, p.TimeNanos))
-	own := record.Span{From: from, To: from + time.Duration(p.DurationNanos)}
+	own := timebase.Span{From: from, To: from + time.Duration(p.DurationNanos)}
 	if p.DurationNanos > 0 && own.From >= bracket.From && own.To <= bracket.To {
 		c.span, c.err = own, clock.EpochError
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const (
@@ -73,7 +73,7 @@ func (f *flights) watch(ctx context.Context) {
 	defer cancel()
 	next := f.subject.Steady.From
 	for taken := 0; taken < f.options.Flights; {
-		var slow record.Span
+		var slow timebase.Span
 		select {
 		case <-ctx.Done():
 			return
@@ -93,7 +93,7 @@ func (f *flights) watch(ctx context.Context) {
 			f.say("flight recorder: %v", err)
 			continue
 		}
-		f.store(dateFlight(c, record.Span{From: sent - f.options.FlightLength - flightStretch, To: clock.Now()}, clock))
+		f.store(dateFlight(c, timebase.Span{From: sent - f.options.FlightLength - flightStretch, To: clock.Now()}, clock))
 	}
 }
 
@@ -103,7 +103,7 @@ const flightStretch = 10 * time.Second
 
 // dateFlight dates the recorder's trace by the trace's own first reading of
 // the clock, as dateTrace does; its end is when it was asked for.
-func dateFlight(c capture, bracket record.Span, clock record.Clock) capture {
+func dateFlight(c capture, bracket timebase.Span, clock timebase.Clock) capture {
 	from, ok := traceBegin(c.data, clock)
 	if ok && from >= bracket.From && from < c.span.To {
 		c.span.From, c.err = from, clock.EpochError

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // TestSlowWindowsOfARealTarget announces slow windows and awaits what the
@@ -17,7 +17,7 @@ import (
 func TestSlowWindowsOfARealTarget(t *testing.T) {
 	target := startService(t, "-quiet")
 	subject := steadyFor(target.ways()["probe"], time.Minute)
-	slow := make(chan record.Span)
+	slow := make(chan timebase.Span)
 	subject.Slow = slow
 	s := NewTraces(Options{Traces: -1, Flights: 2, FlightLength: 200 * time.Millisecond})
 	if err := s.Open(t.Context(), subject); err != nil {
@@ -31,13 +31,13 @@ func TestSlowWindowsOfARealTarget(t *testing.T) {
 	for len(sink.Traces()) == 0 && ctx.Err() == nil { // one announced before it flies is lost
 		now := subject.Clock.Now()
 		select {
-		case slow <- record.Span{From: now - 100*time.Millisecond, To: now}:
+		case slow <- timebase.Span{From: now - 100*time.Millisecond, To: now}:
 		case <-ctx.Done():
 		}
 		time.Sleep(20 * time.Millisecond) // nothing signals that a trace was stored
 	}
 	last := subject.Clock.Now()
-	for _, span := range []record.Span{
+	for _, span := range []timebase.Span{
 		{From: last - time.Minute, To: last - time.Minute + time.Second}, // long ago
 		{From: last, To: last}, // of the same cause as the first
 	} {
@@ -103,13 +103,13 @@ func TestFlightsAreFewAndCheap(t *testing.T) {
 		"cannot be read": {10 << 10, nil, errors.New("gone"), 1, 1, 2, 0, "gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			clock, err := record.StartClock()
+			clock, err := timebase.Start()
 			if err != nil {
 				t.Fatal(err)
 			}
 			c := &flying{flyErr: test.flyErr, dumpErr: test.dumpErr, dumped: make(chan struct{}, 9)}
 			c.scripted = scripted{clock: clock, perSecond: test.perSecond, data: []byte("go 1.25 trace")}
-			slow := make(chan record.Span, 9)
+			slow := make(chan timebase.Span, 9)
 			s := NewTraces(Options{Traces: -1, Flights: 2})
 			s.client = c
 			s.subject = observe.Subject{Clock: clock, Slow: slow, Steady: span(clock.Now(), clock.Now()+time.Minute)}

@@ -12,72 +12,9 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
-
-// The lines have the form of their Go version's documentation.
-func TestParseCycle(t *testing.T) {
-	const us, ms = time.Microsecond, time.Millisecond
-	plain := cycle{
-		number: 12, start: 1234 * ms, pauses: [2]time.Duration{110 * us, 20 * us}, mark: 3200 * us,
-		assist: 1500 * us, cpu: 220*us + 1500*us + 2500*us + 100*us + 40*us,
-		peak: 9 << 20, live: 5 << 20, goal: 10 << 20, procs: 2,
-	}
-	forced := plain
-	forced.forced = true
-	for name, test := range map[string]struct {
-		line string
-		want cycle
-	}{
-		"Go 1.16":        {"gc 12 @1.234s 3%: 0.11+3.2+0.020 ms clock, 0.22+1.5/2.5/0.1+0.040 ms cpu, 8->9->5 MB, 10 MB goal, 2 P", plain},
-		"Go 1.17 forced": {"gc 12 @1.234s 3%: 0.11+3.2+0.020 ms clock, 0.22+1.5/2.5/0.1+0.040 ms cpu, 8->9->5 MB, 10 MB goal, 2 P (forced)", forced},
-		"Go 1.19":        {"gc 12 @1.234s 3%: 0.11+3.2+0.020 ms clock, 0.22+1.5/2.5/0.1+0.040 ms cpu, 8->9->5 MB, 10 MB goal, 0 MB stacks, 1 MB globals, 2 P", plain},
-		"Go 1.26 forced": {"gc 12 @1.234s 3%: 0.11+3.2+0.020 ms clock, 0.22+1.5/2.5/0.1+0.040 ms cpu, 8->9->5 MB, 10 MB goal, 0 MB stacks, 1 MB globals, 2 P (forced)", forced},
-		"a later field":  {"gc 12 @1.234s 3%: 0.11+3.2+0.020 ms clock, 0.22+1.5/2.5/0.1+0.040 ms cpu, 8->9->5 MB, 10 MB goal, 3 of something, 2 P", plain},
-	} {
-		got, err := parseCycle(test.line)
-		got.cpu = got.cpu.Round(us) // sums of decimal fractions
-		if err != nil || got != test.want {
-			t.Errorf("%s: %+v, %v; want %+v", name, got, err, test.want)
-		}
-	}
-	whole := "gc 12 @1.234s 3%: 0.11+3.2+0.020 ms clock, 0.22+1.5/2.5/0.1+0.040 ms cpu, 8->9->5 MB, 10 MB goal, 2 P"
-	for cut := range len(whole) {
-		if got, err := parseCycle(whole[:cut]); err == nil {
-			t.Errorf("%q is taken: %+v", whole[:cut], got)
-		}
-	}
-	for _, line := range []string{
-		"", "gc", "gc 5 cars", "scvg: 0 MB released", whole + strings.Repeat(", x", 200),
-		strings.Replace(whole, "12", "-12", 1), strings.Replace(whole, "1.234", "NaN", 1), strings.Replace(whole, "1.234", "1e300", 1),
-		strings.Replace(whole, "8->9", "8->+Inf", 1), strings.Replace(whole, "0.11+", "0.11", 1), strings.Replace(whole, "/", "|", 1),
-	} {
-		if got, err := parseCycle(line); err == nil {
-			t.Errorf("%q is taken: %+v", line, got)
-		}
-	}
-}
-
-func FuzzParseCycle(f *testing.F) {
-	f.Add("gc 12 @1.234s 3%: 0.11+3.2+0.020 ms clock, 0.22+1.5/2.5/0.1+0.040 ms cpu, 8->9->5 MB, 10 MB goal, 2 P")
-	f.Add("gc 1 @0.000s 0%: 0+0+0 ms clock, 0+0/0/0+0 ms cpu, 0->0->0 MB, 4 MB goal, 0 MB stacks, 0 MB globals, 1 P (forced)")
-	f.Fuzz(func(t *testing.T, line string) {
-		c, err := parseCycle(line)
-		if err != nil {
-			return
-		}
-		for _, d := range []time.Duration{c.start, c.pauses[0], c.pauses[1], c.mark, c.assist, c.cpu, c.end()} {
-			if d < 0 {
-				t.Fatalf("%q: %+v", line, c)
-			}
-		}
-		for _, v := range []float64{c.peak, c.live, c.goal, c.procs} {
-			if !(v >= 0 && v < 1e20) {
-				t.Fatalf("%q: %+v", line, c)
-			}
-		}
-	})
-}
 
 // printed is a target's standard error with what comes when.
 type printed struct {
@@ -99,7 +36,7 @@ func (p *printed) read() (time.Time, string, bool) {
 }
 
 func TestCollectionsAreDatedByTheTargetsClock(t *testing.T) {
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +68,7 @@ func TestCollectionsAreDatedByTheTargetsClock(t *testing.T) {
 	}
 	cycles := map[int64]float64{}
 	for _, point := range sink.Points() {
-		if point.Series.Name == record.GCCycles {
+		if point.Series.Name == series.GCCycles {
 			cycles[point.Window] = point.Value
 		}
 	}
@@ -141,13 +78,13 @@ func TestCollectionsAreDatedByTheTargetsClock(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]float64{
-		record.GCForced: 1, record.GCPause: 8e6, record.GCMark: 32e6, record.GCAssist: 8e6, record.GCCPU: 44e6,
+		series.GCForced: 1, series.GCPause: 8e6, series.GCMark: 32e6, series.GCAssist: 8e6, series.GCCPU: 44e6,
 	} {
 		if sum, _ := sink.Sum(name, ""); sum != want {
 			t.Errorf("%s is %v in all, want %v", name, sum, want)
 		}
 	}
-	if live, n := sink.Sum(record.GCLive, ""); live != 3*2<<20 || n != 3 {
+	if live, n := sink.Sum(series.GCLive, ""); live != 3*2<<20 || n != 3 {
 		t.Errorf("live heap of %v in %d windows, want one figure in each window with a cycle", live, n)
 	}
 	if h := c.Health(); !h.OK || h.Samples != 4 || h.Align.P99 > ms || !strings.Contains(h.Why, "1 lines") {
@@ -156,7 +93,7 @@ func TestCollectionsAreDatedByTheTargetsClock(t *testing.T) {
 }
 
 func TestCollectionsOfAProgramThatRestarts(t *testing.T) {
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +158,7 @@ func TestCollectionsOfARealTarget(t *testing.T) {
 	}
 	observetest.Run(t, func() observe.Source { return NewCollections() }, observe.Subject{GCTrace: read})
 
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,10 +182,10 @@ func TestCollectionsOfARealTarget(t *testing.T) {
 	if h := c.Health(); !h.OK || h.Why != "" {
 		t.Errorf("%+v", h)
 	}
-	if forced, _ := sink.Sum(record.GCForced, ""); forced < 1 {
+	if forced, _ := sink.Sum(series.GCForced, ""); forced < 1 {
 		t.Errorf("%v forced collections", forced)
 	}
-	if live := sink.Last(record.GCGoal, ""); !(live > 0) {
+	if live := sink.Last(series.GCGoal, ""); !(live > 0) {
 		t.Errorf("a goal of %v", live)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/probe/ring"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Metrics delivers the probe's figures: each metric of runtime/metrics under
@@ -35,10 +37,10 @@ type Metrics struct {
 	unseen  time.Duration // in all gaps
 	begun   time.Duration // samples from before it are not delivered
 	series  []line
-	seen    map[record.Series]bool
+	seen    map[series.Series]bool
 	pools   totals
 	sample  ring.Sample
-	points  []record.Point
+	points  []series.Point
 	bracket observe.Bracket
 	last    int64 // the last window that got gauges
 	lost    uint64
@@ -55,7 +57,7 @@ var (
 type line struct {
 	column  int
 	named   int // the ring's name for its label, from 1; 0 for none
-	series  record.Series
+	series  series.Series
 	counter *observe.Counter // nil for a gauge
 }
 
@@ -94,7 +96,8 @@ func (m *Metrics) Open(ctx context.Context, subject observe.Subject) error {
 			return nil
 		}
 		if deadline.Err() != nil || !errors.Is(err, os.ErrNotExist) {
-			return &observe.Unsupported{What: "the probe's memory cannot be read", Enable: "run target and redline on one host, and build the target with the probe of this redline", Err: err}
+			return &observe.Unsupported{What: "the probe's memory cannot be read",
+				Enable: "run target and redline on one host, and build the target with the probe of this redline", Err: err}
 		}
 		sleepUntil(deadline, subject.Clock, subject.Clock.Now()+20*time.Millisecond)
 	}
@@ -111,7 +114,7 @@ func (m *Metrics) attach() error {
 		_ = m.reader.Close() // opened for reading only
 	}
 	m.reader, m.series, m.came = r, nil, 0
-	m.seen = map[record.Series]bool{}
+	m.seen = map[series.Series]bool{}
 	for i, c := range r.Columns {
 		// A column of a later version whose kind or name is not known here, or
 		// that comes twice, is left out: its figures would be guesses.
@@ -135,19 +138,19 @@ func (m *Metrics) attach() error {
 // seriesOf returns the series of a column: one of runtime/metrics, or of a pool,
 // whose label is still to come. Whatever else the catalogue has is not the
 // target's to report.
-func seriesOf(c ring.Column) (record.Series, bool) {
-	info, known := record.Known(c.Name)
+func seriesOf(c ring.Column) (series.Series, bool) {
+	info, known := series.Known(c.Name)
 	unit, ok := map[ring.Unit]string{ring.One: "1", ring.Nanoseconds: "ns", ring.Bytes: "bytes"}[c.Unit]
 	if !known || !ok || c.Kind != ring.Cumulative && c.Kind != ring.Gauge {
-		return record.Series{}, false
+		return series.Series{}, false
 	}
 	if c.Named > 0 {
 		pool := strings.HasPrefix(c.Name, "pool.") && c.Labels == info.Labels && unit == info.Unit && (c.Kind == ring.Cumulative) == info.Counter
-		return record.Series{Name: c.Name, Unit: unit}, pool
+		return series.Series{Name: c.Name, Unit: unit}, pool
 	}
 	key, _, labelled := strings.Cut(c.Labels, "=")
 	labelled = labelled && (key == "q" || key == "size") && !strings.ContainsRune(c.Labels, ',')
-	return record.Series{Name: c.Name, Labels: c.Labels, Unit: unit}, strings.HasPrefix(c.Name, "/") && (c.Labels == "" || labelled)
+	return series.Series{Name: c.Name, Labels: c.Labels, Unit: unit}, strings.HasPrefix(c.Name, "/") && (c.Labels == "" || labelled)
 }
 
 // label gives a line of a named column its label, once the target named it.
@@ -162,7 +165,7 @@ func (m *Metrics) label(l *line) bool {
 	if name == "" {
 		return false
 	}
-	l.series.Labels = record.Labels("pool", name)
+	l.series.Labels = series.Labels("pool", name)
 	if m.seen[l.series] { // two of one name would be added up
 		l.series.Labels = ""
 		return false
@@ -175,7 +178,7 @@ func (m *Metrics) label(l *line) bool {
 func (m *Metrics) Run(ctx context.Context, sink observe.Sink) error {
 	defer func() { _ = m.reader.Close() }()
 	m.begun = m.subject.Clock.Now()
-	m.last = record.Window(m.begun, m.subject.Window) - 1
+	m.last = timebase.Window(m.begun, m.subject.Window) - 1
 	err := observe.Every(ctx, m.subject.Clock, m.subject.Window, func(time.Duration) error {
 		m.drain(sink)
 		return nil
@@ -198,7 +201,7 @@ func (m *Metrics) finish(sink observe.Sink) {
 	}
 	m.lost += m.reader.Lost()
 	if stride := m.subject.Window * maxStride; m.came > 0 && m.subject.Clock.Now()-m.came > stride {
-		m.blind(record.Span{From: m.came, To: m.subject.Clock.Now()}, "the target ended, or did not get to run")
+		m.blind(timebase.Span{From: m.came, To: m.subject.Clock.Now()}, "the target ended, or did not get to run")
 	}
 }
 
@@ -232,7 +235,7 @@ func (m *Metrics) drain(sink observe.Sink) {
 const mostGaps = 100
 
 // blind reports a gap.
-func (m *Metrics) blind(s record.Span, why string) {
+func (m *Metrics) blind(s timebase.Span, why string) {
 	m.unseen += s.Len()
 	if len(m.gaps) < mostGaps {
 		m.gaps = append(m.gaps, record.Gap{Span: s, Why: why})
@@ -247,10 +250,10 @@ func (m *Metrics) gap(at time.Duration) {
 				c.Break()
 			}
 		}
-		m.blind(record.Span{From: m.came, To: at}, "the target did not get to run its probe")
+		m.blind(timebase.Span{From: m.came, To: at}, "the target did not get to run its probe")
 	}
 	if m.left > 0 {
-		m.blind(record.Span{From: m.left, To: at}, "the target restarted")
+		m.blind(timebase.Span{From: m.left, To: at}, "the target restarted")
 		m.left = 0
 	}
 	m.came = at
@@ -275,7 +278,7 @@ func (m *Metrics) deliver(sink observe.Sink) {
 	// leaves out one that would come later than three quarters of a window), and
 	// delivers the gauges of the window that ended there; but not of one that had
 	// ended before the source ran.
-	window := record.Window(at-m.subject.Window*3/4, m.subject.Window)
+	window := timebase.Window(at-m.subject.Window*3/4, m.subject.Window)
 	for i := range m.series {
 		l := &m.series[i]
 		value := m.sample.Values[l.column]
@@ -284,10 +287,10 @@ func (m *Metrics) deliver(sink observe.Sink) {
 		case l.named > 0 && !m.label(l):
 		case l.counter != nil:
 			l.counter.Read(at, value, func(w int64, amount float64) {
-				m.points = append(m.points, record.Point{Window: w, Series: l.series, Value: amount})
+				m.points = append(m.points, series.Point{Window: w, Series: l.series, Value: amount})
 			})
 		case window > m.last:
-			m.points = append(m.points, record.Point{Window: window, Series: l.series, Value: value})
+			m.points = append(m.points, series.Point{Window: window, Series: l.series, Value: value})
 			if l.named > 0 {
 				m.pools.add(l.series.Name, value)
 			}
@@ -308,7 +311,8 @@ func (m *Metrics) Health() record.SourceHealth {
 	}
 	if len(m.gaps) > 0 {
 		first := m.gaps[0]
-		texts = append(texts, fmt.Sprintf("no figures for %s, first from %.1f s to %.1f s: %s", notation.Time(m.unseen), first.From.Seconds(), first.To.Seconds(), first.Why))
+		texts = append(texts, fmt.Sprintf("no figures for %s, first from %.1f s to %.1f s: %s", notation.Time(m.unseen),
+			first.From.Seconds(), first.To.Seconds(), first.Why))
 	}
 	if m.foreign > 0 {
 		texts = append(texts, fmt.Sprintf("%d samples are dated in the future", m.foreign))

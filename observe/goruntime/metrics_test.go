@@ -13,7 +13,8 @@ import (
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
 	"github.com/redline-go/redline/probe/ring"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 func TestMetricsOfARealTarget(t *testing.T) {
@@ -57,7 +58,7 @@ func TestMetricsOfARealTarget(t *testing.T) {
 	if worst := sink.Last("/sched/pauses/total/gc:seconds", "q=max"); count < 1 || !(worst > 0) {
 		t.Errorf("%v pauses, the last worst of %v ns", count, worst)
 	}
-	seen := map[record.Point]bool{}
+	seen := map[series.Point]bool{}
 	for _, p := range sink.Points() {
 		p.Value = 0
 		if seen[p] {
@@ -100,7 +101,7 @@ func drained(t *testing.T, subject observe.Subject, m *Metrics) *observetest.Sin
 
 func openMetrics(t *testing.T) (*Metrics, observe.Subject) {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,13 +133,13 @@ func TestMetricsSplitByTrueTimes(t *testing.T) {
 	put(t, w, subject, 450*ms, math.NaN(), 1350)
 	put(t, w, subject, 500*ms, 5, 1400)
 	sink := drained(t, subject, m)
-	got := map[record.Point]bool{}
+	got := map[series.Point]bool{}
 	for _, p := range sink.Points() {
 		p.Value = math.Round(p.Value)
 		got[p] = true
 	}
-	gauge, counter := record.Series{Name: "/g:things", Unit: "1"}, record.Series{Name: "/c:bytes", Unit: "bytes"}
-	for _, want := range []record.Point{
+	gauge, counter := series.Series{Name: "/g:things", Unit: "1"}, series.Series{Name: "/c:bytes", Unit: "bytes"}
+	for _, want := range []series.Point{
 		{Window: 0, Series: gauge, Value: 1}, {Window: 1, Series: gauge, Value: 2}, {Window: 4, Series: gauge, Value: 5},
 		{Window: 1, Series: counter, Value: 100}, {Window: 2, Series: counter, Value: 100},
 		{Window: 3, Series: counter, Value: 100}, {Window: 4, Series: counter, Value: 100},
@@ -223,13 +224,13 @@ func TestMetricsOfPools(t *testing.T) {
 		return ring.Column{Name: name, Labels: "pool", Named: named, Kind: kind, Unit: ring.One}
 	}
 	w := writeRing(t, subject.Ring,
-		column(record.PoolInUse, 1, ring.Gauge), column(record.PoolMax, 1, ring.Gauge), column(record.PoolWaits, 1, ring.Cumulative),
-		column(record.PoolInUse, 2, ring.Gauge), column(record.PoolMax, 2, ring.Gauge), column(record.PoolWaits, 2, ring.Cumulative),
-		column(record.PoolInUse, 3, ring.Gauge),     // of the name of the first
-		column(record.PoolInUse, 4, ring.Gauge),     // of no name
-		column(record.PoolIdle, 1, ring.Cumulative), // of another kind than it has
-		column(record.LoadRequests, 1, ring.Cumulative),
-		ring.Column{Name: record.LoadRequests, Kind: ring.Cumulative, Unit: ring.One})
+		column(series.PoolInUse, 1, ring.Gauge), column(series.PoolMax, 1, ring.Gauge), column(series.PoolWaits, 1, ring.Cumulative),
+		column(series.PoolInUse, 2, ring.Gauge), column(series.PoolMax, 2, ring.Gauge), column(series.PoolWaits, 2, ring.Cumulative),
+		column(series.PoolInUse, 3, ring.Gauge),     // of the name of the first
+		column(series.PoolInUse, 4, ring.Gauge),     // of no name
+		column(series.PoolIdle, 1, ring.Cumulative), // of another kind than it has
+		column(series.LoadRequests, 1, ring.Cumulative),
+		ring.Column{Name: series.LoadRequests, Kind: ring.Cumulative, Unit: ring.One})
 	for i, name := range []string{"orders", "stock=a,b", "orders"} {
 		if err := w.Name(i, name); err != nil {
 			t.Fatal(err)
@@ -243,18 +244,18 @@ func TestMetricsOfPools(t *testing.T) {
 	put(t, w, subject, 100*time.Millisecond, 3, 4, 100, 1, 8, 0, 9, 9, 9, 9, 9)
 	put(t, w, subject, 200*time.Millisecond, 2, 4, 130, 1, 0, 5, 9, 9, 9, 9, 9)
 	sink := drained(t, subject, m)
-	point := func(w int64, name, labels string, v float64) record.Point {
-		return record.Point{Window: w, Series: record.Series{Name: name, Labels: labels, Unit: "1"}, Value: v}
+	point := func(w int64, name, labels string, v float64) series.Point {
+		return series.Point{Window: w, Series: series.Series{Name: name, Labels: labels, Unit: "1"}, Value: v}
 	}
 	const orders, stock = "pool=orders", "pool=stock_a_b"
-	want := map[record.Point]bool{
-		point(0, record.PoolInUse, orders, 3): true, point(0, record.PoolMax, orders, 4): true,
-		point(0, record.PoolInUse, stock, 1): true, point(0, record.PoolMax, stock, 8): true,
-		point(0, record.PoolInUse, "", 4): true, point(0, record.PoolMax, "", 12): true,
-		point(1, record.PoolInUse, orders, 2): true, point(1, record.PoolMax, orders, 4): true,
-		point(1, record.PoolInUse, stock, 1): true, point(1, record.PoolMax, stock, 0): true,
-		point(1, record.PoolInUse, "", 3): true, point(1, record.PoolMax, "", 0): true, // one of them has no limit
-		point(1, record.PoolWaits, orders, 30): true, point(1, record.PoolWaits, stock, 5): true,
+	want := map[series.Point]bool{
+		point(0, series.PoolInUse, orders, 3): true, point(0, series.PoolMax, orders, 4): true,
+		point(0, series.PoolInUse, stock, 1): true, point(0, series.PoolMax, stock, 8): true,
+		point(0, series.PoolInUse, "", 4): true, point(0, series.PoolMax, "", 12): true,
+		point(1, series.PoolInUse, orders, 2): true, point(1, series.PoolMax, orders, 4): true,
+		point(1, series.PoolInUse, stock, 1): true, point(1, series.PoolMax, stock, 0): true,
+		point(1, series.PoolInUse, "", 3): true, point(1, series.PoolMax, "", 0): true, // one of them has no limit
+		point(1, series.PoolWaits, orders, 30): true, point(1, series.PoolWaits, stock, 5): true,
 	}
 	for _, p := range sink.Points() {
 		p.Value = math.Round(p.Value)
@@ -288,7 +289,7 @@ func TestMetricsSurviveTheTargetsDeath(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	last := record.Window(died, target.subject.Window)
+	last := timebase.Window(died, target.subject.Window)
 	for _, p := range sink.Points() {
 		if p.Window > last {
 			t.Errorf("a figure of window %d, after the target died in window %d: %+v", p.Window, last, p)
@@ -347,7 +348,8 @@ func TestMetricsRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = NewMetrics().Open(t.Context(), subject)
-	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "layout is version 1") || !strings.Contains(refusal.Enable, "build the target") {
+	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "layout is version 1") ||
+		!strings.Contains(refusal.Enable, "build the target") {
 		t.Errorf("a ring of another version: %v", err)
 	}
 	subject.Ring = t.TempDir()

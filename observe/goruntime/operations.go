@@ -2,16 +2,17 @@ package goruntime
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/goruntime/tally"
 	"github.com/redline-go/redline/probe/control"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Operations delivers the target's requests to databases and other services in the
@@ -22,13 +23,13 @@ type Operations struct {
 	trouble problems
 	samples int64
 	bracket observe.Bracket
-	result  *record.Operations
+	result  *operation.Operations
 	explain Explainer
 }
 
 // Explainer adds to the operations of a process the plans of the database within it for
 // its statements.
-type Explainer func(ctx context.Context, pid int, ops *record.Operations)
+type Explainer func(ctx context.Context, pid int, ops *operation.Operations)
 
 var (
 	_ observe.Source   = (*Operations)(nil)
@@ -61,7 +62,8 @@ func (o *Operations) Open(ctx context.Context, subject observe.Subject) error {
 	}
 	if _, _, err := o.snapshot(ctx); err != nil {
 		var remote *control.RemoteError
-		return &observe.Unsupported{What: "the target does not count its statements and calls", Enable: enable, Err: err, NotAsked: errors.As(err, &remote)}
+		return &observe.Unsupported{What: "the target does not count its statements and calls", Enable: enable, Err: err,
+			NotAsked: errors.As(err, &remote)}
 	}
 	return nil
 }
@@ -69,12 +71,12 @@ func (o *Operations) Open(ctx context.Context, subject observe.Subject) error {
 // maxOperations bounds a snapshot, in bytes: that of a full table is below it.
 const maxOperations = 64 << 20
 
-func (o *Operations) snapshot(ctx context.Context) (*tally, time.Duration, error) {
+func (o *Operations) snapshot(ctx context.Context) (*tally.Tally, time.Duration, error) {
 	c, err := o.socket.ask(ctx, control.Request{Op: control.Operations}, maxOperations)
 	if err != nil {
 		return nil, 0, err
 	}
-	t, err := parseTally(bytes.NewReader(c.data))
+	t, err := tally.Parse(bytes.NewReader(c.data))
 	return t, o.bracket.Add(c.span.From, c.span.To), err
 }
 
@@ -100,7 +102,7 @@ func (o *Operations) Run(ctx context.Context, _ observe.Sink) error {
 		o.trouble.add("operations: %v", err)
 	} else {
 		o.samples = 2
-		o.result = after.since(before, record.Span{From: from, To: to})
+		o.result = after.Since(before, timebase.Span{From: from, To: to})
 	}
 	<-ctx.Done()
 	if o.result != nil && o.explain != nil && o.subject.PID > 0 { // once the load is over
@@ -114,7 +116,7 @@ func (o *Operations) Store() (file string, value any, err error) {
 	if o.result == nil {
 		return "", nil, nil
 	}
-	return record.OperationsFile, o.result, nil
+	return operation.File, o.result, nil
 }
 
 // Health implements observe.Reporter.
@@ -123,54 +125,4 @@ func (o *Operations) Health() record.SourceHealth {
 		Name: o.Describe().Name, OK: o.samples > 0, Why: strings.Join(o.trouble.texts, "; "),
 		Samples: o.samples, Align: o.bracket.Align(),
 	}
-}
-
-// maxCallers is how many callers of an operation are kept.
-const maxCallers = 16
-
-// since returns the counts between an earlier tally and this one.
-func (t *tally) since(before *tally, span record.Span) *record.Operations {
-	result := &record.Operations{Span: span}
-	callers := map[int][]record.OperationCaller{}
-	for key, c := range t.callers {
-		c = c.minus(before.callers[key])
-		if frames := t.stacks[key.stack]; c.calls > 0 && len(frames) > 0 {
-			callers[key.op] = append(callers[key.op], record.OperationCaller{
-				MeanNS: c.nanos / c.calls, HeldNS: c.held / c.calls, Stack: frames, Sampled: c.calls,
-			})
-		}
-	}
-	for id, op := range t.ops {
-		f := op.figures.minus(before.ops[id].figures)
-		kind := operationKinds[op.kind]
-		if f.calls <= 0 {
-			continue
-		}
-		if id == 0 || kind == "" {
-			result.Others += f.calls
-			continue
-		}
-		result.Operations = append(result.Operations, record.Operation{
-			ID: id, Kind: kind, Text: op.text, Calls: f.calls, Errors: f.errors, TotalNS: f.nanos, MaxNS: f.longest,
-			Rows: f.rows, Opened: f.opened, NoDeadline: f.undated, HeldNS: f.held, Callers: mostFrequent(callers[id]),
-		})
-	}
-	slices.SortFunc(result.Operations, func(a, b record.Operation) int {
-		return cmp.Or(cmp.Compare(b.TotalNS, a.TotalNS), cmp.Compare(a.ID, b.ID))
-	})
-	return result
-}
-
-func mostFrequent(callers []record.OperationCaller) []record.OperationCaller {
-	var all int64
-	for _, c := range callers {
-		all += c.Sampled
-	}
-	for i := range callers {
-		callers[i].Share = float64(callers[i].Sampled) / float64(all)
-	}
-	slices.SortFunc(callers, func(a, b record.OperationCaller) int {
-		return cmp.Or(cmp.Compare(b.Sampled, a.Sampled), cmp.Compare(b.MeanNS, a.MeanNS))
-	})
-	return callers[:min(len(callers), maxCallers)]
 }

@@ -3,7 +3,7 @@ package goruntime
 import (
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Lengths of the plan.
@@ -24,14 +24,14 @@ const (
 )
 
 // cpuSpans cuts the steady span into equal stretches of at most o.CPULength.
-func cpuSpans(steady record.Span, o Options) []record.Span {
+func cpuSpans(steady timebase.Span, o Options) []timebase.Span {
 	if o.CPULength <= 0 || steady.Len() <= 0 {
 		return nil
 	}
 	n := int((steady.Len() + o.CPULength - 1) / o.CPULength)
-	spans := make([]record.Span, n)
+	spans := make([]timebase.Span, n)
 	for i := range spans {
-		spans[i] = record.Span{
+		spans[i] = timebase.Span{
 			From: steady.From + steady.Len()*time.Duration(i)/time.Duration(n),
 			To:   steady.From + steady.Len()*time.Duration(i+1)/time.Duration(n),
 		}
@@ -41,7 +41,7 @@ func cpuSpans(steady record.Span, o Options) []record.Span {
 
 // traceSpans places the traces, each within one CPU profile where there are
 // any, so that the profile's samples appear in the trace with their goroutine.
-func traceSpans(steady record.Span, o Options) []record.Span {
+func traceSpans(steady timebase.Span, o Options) []timebase.Span {
 	n := o.Traces
 	if n == 0 {
 		n = min(mostTraces, 1+int(max(0, steady.Len()-1)/secondTrace))
@@ -50,10 +50,10 @@ func traceSpans(steady record.Span, o Options) []record.Span {
 		return nil
 	}
 	cpu := cpuSpans(steady, o)
-	spans := make([]record.Span, 0, n)
+	spans := make([]timebase.Span, 0, n)
 	for i := range n {
 		share := steady.Len() / time.Duration(n)
-		stretch := record.Span{From: steady.From + share*time.Duration(i), To: steady.From + share*time.Duration(i+1)}
+		stretch := timebase.Span{From: steady.From + share*time.Duration(i), To: steady.From + share*time.Duration(i+1)}
 		middle := stretch.From + stretch.Len()/2
 		for _, c := range cpu {
 			if c.From <= middle && middle < c.To && c.Len() < stretch.Len() {
@@ -65,7 +65,7 @@ func traceSpans(steady record.Span, o Options) []record.Span {
 			continue
 		}
 		from := stretch.From + (stretch.Len()-length)/2
-		spans = append(spans, record.Span{From: from, To: from + length})
+		spans = append(spans, timebase.Span{From: from, To: from + length})
 	}
 	return spans
 }
@@ -73,7 +73,7 @@ func traceSpans(steady record.Span, o Options) []record.Span {
 // snapshots returns when the profiles that become differences are taken:
 // as the steady span begins, and a little before it ends, because a goroutine
 // profile of a service that has nothing left to do means nothing.
-func snapshots(steady record.Span) (first, last time.Duration) {
+func snapshots(steady timebase.Span) (first, last time.Duration) {
 	return steady.From, steady.To - min(endMargin, steady.Len()/20)
 }
 

@@ -5,21 +5,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
-func span(from, to time.Duration) record.Span { return record.Span{From: from, To: to} }
+func span(from, to time.Duration) timebase.Span { return timebase.Span{From: from, To: to} }
 
 func TestCPUSpansCoverTheSteadySpan(t *testing.T) {
 	const s = time.Second
 	tests := map[string]struct {
-		steady record.Span
+		steady timebase.Span
 		length time.Duration
-		want   []record.Span
+		want   []timebase.Span
 	}{
-		"short":    {span(5*s, 12*s), 0, []record.Span{span(5*s, 12*s)}},
-		"three":    {span(5*s, 35*s), 0, []record.Span{span(5*s, 15*s), span(15*s, 25*s), span(25*s, 35*s)}},
-		"even":     {span(0, 15*s), 0, []record.Span{span(0, 7500*time.Millisecond), span(7500*time.Millisecond, 15*s)}},
+		"short":    {span(5*s, 12*s), 0, []timebase.Span{span(5*s, 12*s)}},
+		"three":    {span(5*s, 35*s), 0, []timebase.Span{span(5*s, 15*s), span(15*s, 25*s), span(25*s, 35*s)}},
+		"even":     {span(0, 15*s), 0, []timebase.Span{span(0, 7500*time.Millisecond), span(7500*time.Millisecond, 15*s)}},
 		"none":     {span(0, 15*s), -1, nil},
 		"no span":  {span(0, 0), 0, nil},
 		"backward": {span(5*s, 0), 0, nil},
@@ -57,7 +57,8 @@ func TestTracesLieWithinOneCPUProfile(t *testing.T) {
 			}
 		}
 	}
-	for steady, want := range map[time.Duration]int{10 * time.Second: 1, 30 * time.Second: 1, 31 * time.Second: 2, 10 * time.Minute: 3, 50 * time.Millisecond: 0} {
+	for steady, want := range map[time.Duration]int{10 * time.Second: 1, 30 * time.Second: 1, 31 * time.Second: 2,
+		10 * time.Minute: 3, 50 * time.Millisecond: 0} {
 		if got := len(traceSpans(span(0, steady), Options{}.defaults())); got != want {
 			t.Errorf("%d traces in %v, want %d", got, steady, want)
 		}

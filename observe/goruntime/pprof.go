@@ -15,13 +15,13 @@ import (
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // pprof is the way in through net/http/pprof, at the URL where its index is.
 type pprof struct {
 	base  *url.URL
-	clock record.Clock
+	clock timebase.Clock
 	http  *http.Client
 	pid   int // 0 when the process is not known or not of this host
 }
@@ -31,7 +31,7 @@ var _ client = (*pprof)(nil)
 // newPprof checks that the URL serves profiles. It fetches a heap profile,
 // which is wanted later: the index page, or a login page, is HTML
 // behind the same URL.
-func newPprof(ctx context.Context, base string, pid int, clock record.Clock) (*pprof, error) {
+func newPprof(ctx context.Context, base string, pid int, clock timebase.Clock) (*pprof, error) {
 	const enable = "import net/http/pprof in the target and give the URL of its index, as in http://127.0.0.1:6060/debug/pprof"
 	u, err := parseBase(base)
 	if err != nil {
@@ -103,7 +103,7 @@ func (p *pprof) timed(ctx context.Context, kind, seconds string, length time.Dur
 	c, err := p.get(ctx, kind, url.Values{"seconds": {seconds}}, length, limit)
 	if slack := c.span.Len() - length; slack >= 0 {
 		c.err = slack / 2
-		c.span = record.Span{From: c.span.From + c.err, To: c.span.From + c.err + length}
+		c.span = timebase.Span{From: c.span.From + c.err, To: c.span.From + c.err + length}
 	} else {
 		c.cut = true
 	}
@@ -139,7 +139,7 @@ func (p *pprof) get(ctx context.Context, page string, query url.Values, length t
 	}
 	var data bytes.Buffer
 	n, err := io.Copy(&data, io.LimitReader(response.Body, limit+1))
-	c := capture{data: data.Bytes(), span: record.Span{From: sent, To: p.clock.Now()}}
+	c := capture{data: data.Bytes(), span: timebase.Span{From: sent, To: p.clock.Now()}}
 	switch {
 	case err != nil:
 		return c, fmt.Errorf("pprof: %s ends early: %w", page, bare(err))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Profiles delivers, over the steady span: CPU profiles; allocations,
@@ -46,10 +47,12 @@ func NewProfiles(o Options) *Profiles { return &Profiles{options: o.defaults()} 
 // Describe implements observe.Source.
 func (p *Profiles) Describe() observe.Description {
 	return observe.Description{
-		Name:  "profiles",
-		Doc:   "Profiles of CPU, allocations, mutexes, blocking, heap and goroutines over the steady span.",
-		Needs: "redline's probe in the target, or net/http/pprof and its URL; mutex and block profiles over HTTP only if the target samples them.",
-		Cost:  "100 stacks per second and CPU, one mutex contention in 20, one blocking event per 100 ms blocked; a stop of the world below a millisecond at each end.",
+		Name: "profiles",
+		Doc:  "Profiles of CPU, allocations, mutexes, blocking, heap and goroutines over the steady span.",
+		Needs: "redline's probe in the target, or net/http/pprof and its URL; mutex and block profiles over HTTP only if " +
+			"the target samples them.",
+		Cost: "100 stacks per second and CPU, one mutex contention in 20, one blocking event per 100 ms blocked; a stop " +
+			"of the world below a millisecond at each end.",
 	}
 }
 
@@ -134,7 +137,7 @@ func (p *Profiles) takeCPU(ctx context.Context, sink observe.Sink) {
 			p.add("CPU %v", err)
 			continue
 		}
-		c = date(c, parsed, record.Span{From: sent, To: clock.Now()}, clock)
+		c = date(c, parsed, timebase.Span{From: sent, To: clock.Now()}, clock)
 		p.store(sink, "cpu", c.span, c.data, c.err)
 	}
 }
@@ -163,9 +166,11 @@ func (p *Profiles) takeSnapshots(ctx context.Context, sink observe.Sink) {
 	last := p.shots(ctx, sink)
 	if now := p.identity(ctx); now != id && now != "" && id != "" {
 		if a, b := first["heap"], last["heap"]; a.profile != nil && b.profile != nil {
-			p.gaps = append(p.gaps, record.Gap{Span: record.Span{From: a.at(), To: b.at()}, Of: "allocs, mutex and block profiles", Why: "another process took the target's place"})
+			p.gaps = append(p.gaps, record.Gap{Span: timebase.Span{From: a.at(), To: b.at()},
+				Of: "allocs, mutex and block profiles", Why: "another process took the target's place"})
 		}
-		p.add("another process took the target's place (%s, before %s): profiles of allocations, mutexes and blocking are left out because they are differences", now, id)
+		p.add("another process took the target's place (%s, before %s): profiles of allocations, mutexes and blocking are "+
+			"left out because they are differences", now, id)
 		return
 	}
 	for _, k := range kinds {
@@ -208,7 +213,7 @@ func (p *Profiles) leaks(ctx context.Context, sink observe.Sink) {
 	}
 	// It does not count for the alignment: the search takes a collection's time,
 	// and a leak has no instant.
-	p.put(sink, "goroutineleak", record.Span{From: s.at(), To: s.at()}, s.data)
+	p.put(sink, "goroutineleak", timebase.Span{From: s.at(), To: s.at()}, s.data)
 }
 
 // subtract stores the difference of two snapshots. An empty one means that
@@ -229,7 +234,7 @@ func (p *Profiles) subtract(sink observe.Sink, first, last shot, typ string) {
 		p.add("%v", err)
 		return
 	}
-	p.store(sink, typ, record.Span{From: first.at(), To: last.at()}, data, max(first.err, last.err))
+	p.store(sink, typ, timebase.Span{From: first.at(), To: last.at()}, data, max(first.err, last.err))
 }
 
 // empty explains a difference without samples.
@@ -259,7 +264,7 @@ func (p *Profiles) shots(ctx context.Context, sink observe.Sink) map[string]shot
 		}
 		got[k.kind] = s
 		if k.kind == "heap" || k.kind == "goroutine" {
-			p.store(sink, k.kind, record.Span{From: s.at(), To: s.at()}, s.data, s.err)
+			p.store(sink, k.kind, timebase.Span{From: s.at(), To: s.at()}, s.data, s.err)
 		}
 	}
 	return got
@@ -271,7 +276,8 @@ func (p *Profiles) shot(ctx context.Context, kind string) (best shot, err error)
 	spent := time.Duration(0)
 	for try := range shotTries {
 		// Not at once: the cause that interrupted one try interrupts the next.
-		if try > 0 && (spent > p.subject.Steady.Len()/shotShare || !sleepUntil(ctx, p.subject.Clock, p.subject.Clock.Now()+time.Duration(try)*shotPause)) {
+		if try > 0 && (spent > p.subject.Steady.Len()/shotShare ||
+			!sleepUntil(ctx, p.subject.Clock, p.subject.Clock.Now()+time.Duration(try)*shotPause)) {
 			break
 		}
 		asked := p.subject.Clock.Now()
@@ -306,12 +312,12 @@ const (
 	shotShare = 1000
 )
 
-func (p *Profiles) store(sink observe.Sink, typ string, span record.Span, data []byte, half time.Duration) {
+func (p *Profiles) store(sink observe.Sink, typ string, span timebase.Span, data []byte, half time.Duration) {
 	p.bracket.Add(span.From-half, span.From+half)
 	p.put(sink, typ, span, data)
 }
 
-func (p *Profiles) put(sink observe.Sink, typ string, span record.Span, data []byte) {
+func (p *Profiles) put(sink observe.Sink, typ string, span timebase.Span, data []byte) {
 	p.mu.Lock()
 	p.stored++
 	p.mu.Unlock()

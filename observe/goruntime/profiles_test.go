@@ -20,19 +20,21 @@ import (
 	"github.com/redline-go/redline/observe/observetest"
 	"github.com/redline-go/redline/probe/control"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // steadyFor returns the subject with a steady span that begins now.
 func steadyFor(s observe.Subject, length time.Duration) observe.Subject {
 	from := s.Clock.Now() + 100*time.Millisecond
-	s.Steady = record.Span{From: from, To: from + length}
+	s.Steady = timebase.Span{From: from, To: from + length}
 	return s
 }
 
 // run runs an open source until ended reports that it did what is wanted of it,
 // or a generous time is over. The steady span begins with it, however long
 // opening took.
-func run(t *testing.T, s observe.Source, steady *record.Span, clock record.Clock, length time.Duration, ended func(*observetest.Sink) bool) *observetest.Sink {
+func run(t *testing.T, s observe.Source, steady *timebase.Span, clock timebase.Clock, length time.Duration,
+	ended func(*observetest.Sink) bool) *observetest.Sink {
 	t.Helper()
 	*steady = steadyFor(observe.Subject{Clock: clock}, length).Steady
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
@@ -177,7 +179,7 @@ func TestTracesOfARealTarget(t *testing.T) {
 
 // readTrace returns the run time of the trace's first clock snapshot, 0 where
 // its Go version writes none, and how many CPU samples it holds.
-func readTrace(t *testing.T, data []byte, clock record.Clock) (begin time.Duration, samples int) {
+func readTrace(t *testing.T, data []byte, clock timebase.Clock) (begin time.Duration, samples int) {
 	t.Helper()
 	r, err := trace.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -375,7 +377,8 @@ func TestInflateIsBounded(t *testing.T) {
 }
 
 func TestPprofURL(t *testing.T) {
-	for _, base := range []string{"127.0.0.1:6060", "ftp://host/debug/pprof", "http:///debug/pprof", "http://host/debug/pprof?x=1", "http://ho st/", "http://h/\x00"} {
+	for _, base := range []string{"127.0.0.1:6060", "ftp://host/debug/pprof", "http:///debug/pprof",
+		"http://host/debug/pprof?x=1", "http://ho st/", "http://h/\x00"} {
 		var refusal *observe.Unsupported
 		if err := NewTraces(Options{}).Open(t.Context(), observe.Subject{Pprof: base}); !errors.As(err, &refusal) {
 			t.Errorf("%q: %v", base, err)

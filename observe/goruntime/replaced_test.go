@@ -18,7 +18,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // changing is a client whose target becomes another process after some
@@ -53,7 +53,7 @@ func (c *changing) snapshot(_ context.Context, kind string) (capture, error) {
 // TestNothingIsSubtractedAcrossTwoProcesses has a target of the same pid whose
 // counters happen not to have fallen.
 func TestNothingIsSubtractedAcrossTwoProcesses(t *testing.T) {
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,8 @@ func TestNothingIsSubtractedAcrossTwoProcesses(t *testing.T) {
 				differences++
 			}
 		}
-		if reported := strings.Contains(p.Health().Why, "took the target's place"); differences != want || reported != (want == 0) || reported != (len(p.Health().Gaps) == 1) {
+		if reported := strings.Contains(p.Health().Why, "took the target's place"); differences != want ||
+			reported != (want == 0) || reported != (len(p.Health().Gaps) == 1) {
 			t.Errorf("replaced after %d shots: %d differences, %+v", after, differences, p.Health())
 		}
 	}
@@ -131,7 +132,7 @@ func served(t *testing.T, later http.HandlerFunc) (*Profiles, *observetest.Sink)
 		_, _ = w.Write(good)
 	}))
 	t.Cleanup(server.Close)
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +191,8 @@ func TestEndpointThatDiesMidProfile(t *testing.T) {
 			t.Errorf("half a CPU profile is stored: %d bytes", len(got.Data))
 		}
 	}
-	if h := p.Health(); !h.OK || !strings.Contains(h.Why, "CPU profile: pprof: profile ends early") || strings.Contains(h.Why, "goroutineleak") {
+	if h := p.Health(); !h.OK || !strings.Contains(h.Why, "CPU profile: pprof: profile ends early") ||
+		strings.Contains(h.Why, "goroutineleak") {
 		t.Errorf("%+v", h)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/probe"
 	"github.com/redline-go/redline/probe/env"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // buildService builds testdata/service once, with the probe injected as
@@ -121,7 +121,7 @@ func startBinary(t *testing.T, binary string, args ...string) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}

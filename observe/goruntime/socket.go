@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/probe/control"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // socket is the way in through the probe's control socket.
 type socket struct {
 	path  string
-	clock record.Clock
+	clock timebase.Clock
 }
 
 var (
@@ -99,12 +99,12 @@ func (s *socket) ask(ctx context.Context, r control.Request, limit int64) (captu
 	data, outcome, err := s.exchange(ctx, r, limit)
 	if err != nil {
 		// Whatever came, of a trace say, came within this time.
-		span := record.Span{From: sent, To: s.clock.Now()}
+		span := timebase.Span{From: sent, To: s.clock.Now()}
 		return capture{data: data, span: span, err: span.Len() / 2, cut: true}, err
 	}
 	return capture{
 		data: data,
-		span: record.Span{From: s.clock.FromMonotonic(outcome.From), To: s.clock.FromMonotonic(outcome.To)},
+		span: timebase.Span{From: s.clock.FromMonotonic(outcome.From), To: s.clock.FromMonotonic(outcome.To)},
 		err:  time.Duration(outcome.Error),
 		cut:  outcome.Cut,
 		ends: true,

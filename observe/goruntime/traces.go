@@ -11,6 +11,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Traces delivers short execution traces from within the steady span, while a
@@ -54,7 +55,8 @@ func (t *Traces) Describe() observe.Description {
 		Name:  "traces",
 		Doc:   "Short execution traces within the steady span, from which requests are taken apart, and of slow windows.",
 		Needs: "redline's probe in the target, or net/http/pprof and its URL.",
-		Cost:  "a few percent of the target's CPU while one is taken, a tenth of the time at most; half a percent where the flight recorder is on.",
+		Cost: "a few percent of the target's CPU while one is taken, a tenth of the time at most; half a percent where " +
+			"the flight recorder is on.",
 	}
 }
 
@@ -133,17 +135,17 @@ func (t *Traces) fetch(ctx context.Context, length time.Duration) (capture, bool
 	}
 	// The part of a trace before a cut is kept: its whole generations, of
 	// about a second each, can be read.
-	return dateTrace(c, record.Span{From: sent, To: t.subject.Clock.Now()}, t.subject.Clock), c.span.Len() > 0
+	return dateTrace(c, timebase.Span{From: sent, To: t.subject.Clock.Now()}, t.subject.Clock), c.span.Len() > 0
 }
 
 // dateTrace dates a trace by the reading of CLOCK_MONOTONIC that it begins with
 // since Go 1.25, where that lies in the bracket around it; elsewhere it is
 // another host's.
-func dateTrace(c capture, bracket record.Span, clock record.Clock) capture {
+func dateTrace(c capture, bracket timebase.Span, clock timebase.Clock) capture {
 	from, ok := traceBegin(c.data, clock)
 	// A trace begins anywhere within the call that starts it, on a busy host some
 	// milliseconds late; it ends when it was due to, whenever it began.
-	own := record.Span{From: from, To: min(from+c.span.Len(), bracket.To)}
+	own := timebase.Span{From: from, To: min(from+c.span.Len(), bracket.To)}
 	if c.ends {
 		own.To = c.span.To
 	}
@@ -154,7 +156,7 @@ func dateTrace(c capture, bracket record.Span, clock record.Clock) capture {
 }
 
 // traceBegin returns the first reading of the clock in a trace.
-func traceBegin(data []byte, clock record.Clock) (at time.Duration, ok bool) {
+func traceBegin(data []byte, clock timebase.Clock) (at time.Duration, ok bool) {
 	// The reader is experimental and the trace is not trusted: a panic in it
 	// costs the exact date, not the run.
 	defer func() {

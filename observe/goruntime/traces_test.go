@@ -10,13 +10,13 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // scripted is a client whose traces grow by a rate, and fail from some call on.
 type scripted struct {
 	client
-	clock     record.Clock
+	clock     timebase.Clock
 	perSecond int64 // bytes
 	fails     int   // the call that fails, from 1; 0 for none
 	data      []byte
@@ -31,7 +31,7 @@ func (s *scripted) trace(_ context.Context, length time.Duration, _ int64) (capt
 	data := append([]byte(nil), s.data...)
 	data = append(data, bytes.Repeat([]byte{0}, int(float64(s.perSecond)*length.Seconds()))...)
 	now := s.clock.Now()
-	return capture{data: data, span: record.Span{From: now, To: now + length}, err: 1}, nil
+	return capture{data: data, span: timebase.Span{From: now, To: now + length}, err: 1}, nil
 }
 
 func TestTracesKeepToTheirSize(t *testing.T) {
@@ -53,7 +53,7 @@ func TestTracesKeepToTheirSize(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			clock, err := record.StartClock()
+			clock, err := timebase.Start()
 			if err != nil {
 				t.Fatal(err)
 			}

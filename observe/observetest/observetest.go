@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const (
@@ -94,7 +94,7 @@ func watch(t *testing.T, newSource func() observe.Source, subject observe.Subjec
 	if err := run(ctx, source, sink); err != nil {
 		t.Errorf("Run: %v", err)
 	}
-	span := record.Span{From: opened, To: subject.Clock.Now()}
+	span := timebase.Span{From: opened, To: subject.Clock.Now()}
 	before.released(t)
 
 	if sink.Len() == 0 {
@@ -120,17 +120,17 @@ func cancelled(t *testing.T, newSource func() observe.Source, subject observe.Su
 		t.Errorf("Run: %v", err)
 	}
 	before.released(t)
-	sink.check(t, subject.Window, record.Span{To: subject.Clock.Now()})
+	sink.check(t, subject.Window, timebase.Span{To: subject.Clock.Now()})
 }
 
 func fill(t *testing.T, subject observe.Subject) observe.Subject {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
 	subject.Clock, subject.Window = clock, width
-	subject.Steady = record.Span{From: 3 * width, To: length - 3*width}
+	subject.Steady = timebase.Span{From: 3 * width, To: length - 3*width}
 	return subject
 }
 

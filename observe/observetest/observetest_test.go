@@ -8,6 +8,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // model is the smallest source that conforms.
@@ -31,7 +32,8 @@ func (m *model) Open(_ context.Context, subject observe.Subject) error {
 func (m *model) Run(ctx context.Context, sink observe.Sink) error {
 	return observe.Every(ctx, m.subject.Clock, m.subject.Window, func(edge time.Duration) error {
 		_, err := m.bracket.Read(m.subject.Clock, func() error { return nil })
-		_ = sink.Add(record.Point{Window: observe.Ended(edge, m.subject.Window), Series: record.Series{Name: record.ProcessThreads, Unit: "1"}, Value: 1})
+		_ = sink.Add(series.Point{Window: observe.Ended(edge, m.subject.Window),
+			Series: series.Series{Name: series.ProcessThreads, Unit: "1"}, Value: 1})
 		return err
 	})
 }
@@ -45,16 +47,16 @@ func TestModelConforms(t *testing.T) {
 }
 
 func TestCheckPoint(t *testing.T) {
-	good := record.Point{Window: 3, Series: record.Series{Name: record.DBWaits, Labels: "event=Lock:tuple", Unit: "1"}, Value: 2}
-	tests := map[string]func(*record.Point){
-		"unknown name":     func(p *record.Point) { p.Series.Name = "made.up" },
-		"wrong unit":       func(p *record.Point) { p.Series.Unit = "ns" },
-		"NaN":              func(p *record.Point) { p.Value = math.NaN() },
-		"infinite":         func(p *record.Point) { p.Value = math.Inf(1) },
-		"negative counter": func(p *record.Point) { p.Series, p.Value = record.Series{Name: record.DBCommits, Unit: "1"}, -1 },
-		"before the run":   func(p *record.Point) { p.Window = 0 },
-		"after the run":    func(p *record.Point) { p.Window = 9 },
-		"unknown label":    func(p *record.Point) { p.Series.Labels = "pid=7" },
+	good := series.Point{Window: 3, Series: series.Series{Name: series.DBWaits, Labels: "event=Lock:tuple", Unit: "1"}, Value: 2}
+	tests := map[string]func(*series.Point){
+		"unknown name":     func(p *series.Point) { p.Series.Name = "made.up" },
+		"wrong unit":       func(p *series.Point) { p.Series.Unit = "ns" },
+		"NaN":              func(p *series.Point) { p.Value = math.NaN() },
+		"infinite":         func(p *series.Point) { p.Value = math.Inf(1) },
+		"negative counter": func(p *series.Point) { p.Series, p.Value = series.Series{Name: series.DBCommits, Unit: "1"}, -1 },
+		"before the run":   func(p *series.Point) { p.Window = 0 },
+		"after the run":    func(p *series.Point) { p.Window = 9 },
+		"unknown label":    func(p *series.Point) { p.Series.Labels = "pid=7" },
 	}
 	if err := checkPoint(good, 1, 5); err != nil {
 		t.Errorf("a good point is refused: %v", err)

@@ -11,12 +11,14 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Sink is an observe.Sink that keeps all it is given. The zero Sink is ready.
 type Sink struct {
 	mu       sync.Mutex
-	points   []record.Point
+	points   []series.Point
 	profiles []record.Profile
 	traces   []record.Trace
 }
@@ -24,7 +26,7 @@ type Sink struct {
 var _ observe.Sink = (*Sink)(nil)
 
 // Add keeps points.
-func (s *Sink) Add(points ...record.Point) error {
+func (s *Sink) Add(points ...series.Point) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.points = append(s.points, points...)
@@ -55,7 +57,7 @@ func (s *Sink) Len() int {
 }
 
 // Points returns the added points, in order.
-func (s *Sink) Points() []record.Point {
+func (s *Sink) Points() []series.Point {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.points)
@@ -99,9 +101,9 @@ func (s *Sink) Last(name, labels string) float64 {
 }
 
 // check asserts the properties that the record relies on; span is when the source ran.
-func (s *Sink) check(t *testing.T, width time.Duration, span record.Span) {
+func (s *Sink) check(t *testing.T, width time.Duration, span timebase.Span) {
 	t.Helper()
-	first, last := record.Window(span.From, width), record.Window(span.To, width)
+	first, last := timebase.Window(span.From, width), timebase.Window(span.To, width)
 	reported := map[string]bool{} // once per series, not per point
 	for _, p := range s.Points() {
 		if err := checkPoint(p, first, last); err != nil && !reported[p.Series.Name+err.Error()] {
@@ -122,8 +124,8 @@ func (s *Sink) check(t *testing.T, width time.Duration, span record.Span) {
 	}
 }
 
-func checkPoint(p record.Point, first, last int64) error {
-	info, ok := record.Known(p.Series.Name)
+func checkPoint(p series.Point, first, last int64) error {
+	info, ok := series.Known(p.Series.Name)
 	if p.Series.Labels == "q=count" || strings.HasPrefix(p.Series.Labels, "size=") { // the events of a histogram, whatever its unit
 		info.Unit, info.Counter = "1", true
 	}
@@ -148,6 +150,6 @@ func checkPoint(p record.Point, first, last int64) error {
 	return nil
 }
 
-func within(inner, outer record.Span) bool {
+func within(inner, outer timebase.Span) bool {
 	return inner.From >= outer.From && inner.To <= outer.To && inner.From <= inner.To
 }

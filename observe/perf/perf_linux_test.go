@@ -13,11 +13,12 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // standIn is a counter that every machine has, the clock of the threads.
-var standIn = []event{{record.PerfCycles, unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_TASK_CLOCK}}
+var standIn = []event{{series.PerfCycles, unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_TASK_CLOCK}}
 
 func TestConformance(t *testing.T) {
 	own := events
@@ -52,7 +53,7 @@ func TestSince(t *testing.T) {
 // process used, by the clock that stands in for the hardware's counters.
 func TestEveryThreadIsCounted(t *testing.T) {
 	s := &Source{events: standIn}
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestEveryThreadIsCounted(t *testing.T) {
 
 // A machine without the counter says what would enable it.
 func TestMissingHardwareIsSaid(t *testing.T) {
-	s := &Source{events: []event{{record.PerfCycles, unix.PERF_TYPE_HARDWARE, 1 << 20}}}
+	s := &Source{events: []event{{series.PerfCycles, unix.PERF_TYPE_HARDWARE, 1 << 20}}}
 	var refusal *observe.Unsupported
 	err := s.Open(context.Background(), observe.Subject{PID: os.Getpid()})
 	if !errors.As(err, &refusal) || refusal.What == "" || refusal.Enable == "" {

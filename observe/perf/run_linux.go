@@ -14,7 +14,7 @@ import (
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/kernel/tree"
 	"github.com/redline-go/redline/observe/pseudofile"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // seldom is how often the target's processes are looked up.
@@ -34,12 +34,12 @@ func (s *Source) mostThreads() int {
 }
 
 var events = []event{
-	{record.PerfCycles, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES},
-	{record.PerfInstructions, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS},
-	{record.PerfCacheReferences, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_REFERENCES},
-	{record.PerfCacheMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_MISSES},
-	{record.PerfBranches, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
-	{record.PerfBranchMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_MISSES},
+	{series.PerfCycles, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES},
+	{series.PerfInstructions, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS},
+	{series.PerfCacheReferences, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_REFERENCES},
+	{series.PerfCacheMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_MISSES},
+	{series.PerfBranches, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+	{series.PerfBranchMisses, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_MISSES},
 }
 
 // state is acquired by Open and used by Run.
@@ -157,7 +157,8 @@ func refused(c *counter) *observe.Unsupported {
 	case errors.Is(c.refused, unix.EMFILE):
 		u.Enable = "raise the limit of open files (ulimit -n)"
 	default:
-		u.Enable = "run redline as root or with CAP_PERFMON, or set kernel.perf_event_paranoid=1; in a container, allow perf_event_open in its seccomp profile"
+		u.Enable = "run redline as root or with CAP_PERFMON, or set kernel.perf_event_paranoid=1; in a container, allow " +
+			"perf_event_open in its seccomp profile"
 	}
 	return u
 }
@@ -204,7 +205,8 @@ func (s *state) sample() {
 			continue
 		}
 		s.meter.Forget(c.series, "") // missed amounts stay absent
-		s.vitals.Say("%s: others had the CPU's counters in some windows (to enable: end other profilers, or switch the NMI watchdog off with kernel.nmi_watchdog=0)", c.series)
+		s.vitals.Say("%s: others had the CPU's counters in some windows (to enable: end other profilers, or switch the "+
+			"NMI watchdog off with kernel.nmi_watchdog=0)", c.series)
 	}
 }
 

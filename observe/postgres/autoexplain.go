@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe/postgres/planlog"
+	"github.com/redline-go/redline/observe/postgres/server"
 	normal "github.com/redline-go/redline/record/statement"
 )
 
@@ -20,9 +22,9 @@ import (
 
 // planLog is auto_explain's log.
 type planLog struct {
-	files  logFiles // nil where it is off or cannot be read
+	files  planlog.Files // nil where it is off or cannot be read
 	format planlog.Format
-	from   mark
+	from   planlog.Mark
 }
 
 // fromLog is a statement's plan there.
@@ -35,11 +37,11 @@ type fromLog struct {
 func (s *Source) findPlanLog(ctx context.Context) error {
 	var least, collector, destination string
 	var roles, views bool
-	err := s.session.ask(ctx, query{`SELECT /* redline */ coalesce(current_setting('auto_explain.log_min_duration', true), ''),
+	err := s.session.Ask(ctx, server.Query{SQL: `SELECT /* redline */ coalesce(current_setting('auto_explain.log_min_duration', true), ''),
 		EXISTS (SELECT FROM pg_db_role_setting r, unnest(r.setconfig) c WHERE c LIKE 'auto_explain.%' OR c LIKE '%preload_libraries=%auto_explain%'),
 		current_setting('logging_collector'), current_setting('log_destination'),
-		EXISTS (SELECT FROM pg_extension WHERE extname IN ('pg_store_plans', 'pg_stat_plans'))`, nil, one(&least, &roles, &collector, &destination, &views)})
-	if err != nil && s.session.conn.IsClosed() {
+		EXISTS (SELECT FROM pg_extension WHERE extname IN ('pg_store_plans', 'pg_stat_plans'))`, Args: nil, Read: server.One(&least, &roles, &collector, &destination, &views)})
+	if err != nil && s.session.Conn.IsClosed() {
 		return fmt.Errorf("look for auto_explain: %w", err)
 	} else if err != nil {
 		s.say("auto_explain: state unknown: " + inWords(err))
@@ -67,24 +69,24 @@ func (s *Source) findPlanLog(ctx context.Context) error {
 
 // openPlanLog finds a way to the log: through the server, else on this host.
 func (s *Source) openPlanLog(ctx context.Context, collected bool) error {
-	var ways []logFiles
+	var ways []planlog.Files
 	if collected {
 		ways = append(ways, served{s.session, s.planLog.format})
 	}
-	if s.session.cpu != nil && s.session.owned {
-		ways = append(ways, localFiles{int(s.session.pid), s.planLog.format, collected})
+	if s.session.CPU != nil && s.session.Owned {
+		ways = append(ways, planlog.LocalFiles{PID: int(s.session.PID), Format: s.planLog.format, Collected: collected})
 	}
 	why := errors.New("the log goes to the server's standard error, which redline cannot read: set logging_collector = on")
 	for i, way := range ways {
-		name, size, err := way.current(ctx)
+		name, size, err := way.Current(ctx)
 		if err == nil {
-			_, err = way.read(ctx, name, size, 1)
+			_, err = way.Read(ctx, name, size, 1)
 		}
 		if err == nil {
-			s.planLog.files, s.planLog.from = way, mark{name, size}
+			s.planLog.files, s.planLog.from = way, planlog.Mark{Name: name, Offset: size}
 			return nil
 		}
-		if s.session.conn.IsClosed() {
+		if s.session.Conn.IsClosed() {
 			return err
 		}
 		if i == 0 {
@@ -113,17 +115,17 @@ func (w *watch) logged(ctx context.Context, top []*statement) map[int64]fromLog 
 	switch way := files.(type) { // of the session that there is now
 	case served:
 		files = served{w.session, way.format}
-	case localFiles:
-		way.pid = int(w.session.pid)
+	case planlog.LocalFiles:
+		way.PID = int(w.session.PID)
 		files = way
 	}
-	pieces, more, err := since(ctx, files, w.planLog.from)
+	pieces, more, err := planlog.Since(ctx, files, w.planLog.from)
 	if err != nil {
 		w.say("auto_explain's plans were not read: " + inWords(err))
 		return found
 	}
 	if more {
-		w.say(fmt.Sprintf("auto_explain logged more than %d MB during the run: the plans of the first are used", maxLog>>20))
+		w.say(fmt.Sprintf("auto_explain logged more than %d MB during the run: the plans of the first are used", planlog.MaxLog>>20))
 	}
 	keys, ids := map[string]int64{}, map[int64]bool{}
 	for _, s := range top {
@@ -155,4 +157,41 @@ func (w *watch) logged(ctx context.Context, top []*statement) map[int64]fromLog 
 // source says where the plan comes from.
 func (f fromLog) source() string {
 	return fmt.Sprintf("auto_explain: the slowest of %d executions logged, %s", f.seen, notation.Span(1e6*f.Duration))
+}
+
+// served are the files that the server itself reads out, with the rights of
+// redline's role.
+type served struct {
+	session *session
+	format  planlog.Format
+}
+
+func (f served) Current(ctx context.Context) (name string, size int64, err error) {
+	var found *string
+	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_current_logfile($1)",
+		Args: []any{string(f.format)}, Read: server.One(&found)})
+	if err == nil && found == nil {
+		err = fmt.Errorf("the server names no file of %s", f.format)
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " (pg_stat_file($1)).size",
+		Args: []any{*found}, Read: server.One(&size)})
+	return *found, size, err
+}
+
+func (f served) List(ctx context.Context, dir string) (names []string, err error) {
+	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_ls_dir($1)", Args: []any{dir},
+		Read: func(rows pgx.Rows) (err error) {
+			names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+			return err
+		}})
+	return names, err
+}
+
+func (f served) Read(ctx context.Context, name string, offset int64, n int) (data []byte, err error) {
+	err = f.session.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " pg_read_binary_file($1, $2, $3)",
+		Args: []any{name, offset, int64(n)}, Read: server.One(&data)})
+	return data, err
 }

@@ -10,15 +10,18 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/redline-go/redline/observe/postgres/planlog"
-	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/record/index"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // explaining are the settings of a server whose auto_explain logs every plan.
 func explaining(destination, format string) map[string]string {
 	return map[string]string{
-		"shared_preload_libraries": "pg_stat_statements,auto_explain", "logging_collector": "on", "log_directory": "log", "log_destination": destination,
-		"auto_explain.log_min_duration": "0", "auto_explain.log_analyze": "on", "auto_explain.log_verbose": "off", "auto_explain.log_format": format,
+		"shared_preload_libraries": "pg_stat_statements,auto_explain", "logging_collector": "on", "log_directory": "log",
+		"log_destination":               destination,
+		"auto_explain.log_min_duration": "0", "auto_explain.log_analyze": "on", "auto_explain.log_verbose": "off",
+		"auto_explain.log_format": format,
 	}
 }
 
@@ -27,7 +30,7 @@ func explaining(destination, format string) map[string]string {
 // rotated is followed, and no constant is kept.
 func TestPlansOfAutoExplain(t *testing.T) {
 	server := start(t, explaining("stderr", "text"))
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE TABLE orders (id int PRIMARY KEY, uid int, note text)")
 	exec(t, conn, "INSERT INTO orders SELECT g, g % 100, 'x' FROM generate_series(1, 5000) g")
 	for _, c := range []struct{ destination, format string }{{"stderr", "text"}, {"csvlog", "json"}, {"jsonlog", "json"}} {
@@ -42,11 +45,11 @@ func TestPlansOfAutoExplain(t *testing.T) {
 				var name string
 				calls++
 				err := conn.QueryRow(t.Context(), "SELECT pg_current_logfile($1) FROM pg_rotate_logfile()", c.destination).Scan(&name)
-				return err == nil && name != r.planLog.from.name
+				return err == nil && name != r.planLog.from.Name
 			})
 			exec(t, conn, "SELECT note FROM orders WHERE uid = 8")
 			r.until(t, "the log", func() bool { return len(loggedNow(t, r)) >= 2 })
-			r.until(t, "the calls", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > calls-0.01 })
+			r.until(t, "the calls", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > calls-0.01 })
 			r.stop()
 			text, err := json.Marshal(r.store)
 			if err != nil {
@@ -63,7 +66,8 @@ func TestPlansOfAutoExplain(t *testing.T) {
 					}
 					found = true
 					root, err := index.Parse(s.Plan)
-					if err != nil || !strings.HasPrefix(s.PlanSource, "auto_explain") || root.Relation != "orders" || root.Actual == nil || *root.Actual != 50 || root.Removed != 4950 {
+					if err != nil || !strings.HasPrefix(s.PlanSource, "auto_explain") || root.Relation != "orders" ||
+						root.Actual == nil || *root.Actual != 50 || root.Removed != 4950 {
 						t.Errorf("%s: %q, %s, %q, %v", part, s.PlanSource, s.Plan, s.PlanError, err)
 					}
 				}
@@ -86,7 +90,8 @@ func log(t *testing.T, conn *pgx.Conn, destination, format string) {
 	for {
 		var there, as string
 		var named *string
-		if err := conn.QueryRow(t.Context(), "SELECT current_setting('log_destination'), current_setting('auto_explain.log_format'), pg_current_logfile($1)", destination).
+		if err := conn.QueryRow(t.Context(), "SELECT current_setting('log_destination'), "+
+			"current_setting('auto_explain.log_format'), pg_current_logfile($1)", destination).
 			Scan(&there, &as, &named); err != nil || time.Now().After(deadline) {
 			t.Fatalf("the log's format did not change: %v", err)
 		}
@@ -104,8 +109,8 @@ func loggedNow(t *testing.T, r *running) (found []planlog.Entry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.close()
-	pieces, _, err := since(t.Context(), served{s, r.planLog.format}, r.planLog.from)
+	defer s.Close()
+	pieces, _, err := planlog.Since(t.Context(), served{s, r.planLog.format}, r.planLog.from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,8 +131,8 @@ func withoutRights(t *testing.T, conn *pgx.Conn) {
 	exec(t, conn, "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
 	exec(t, conn, "GRANT SELECT ON orders TO app")
 	dsn := dsnOf(conn.Config(), "app", "a", conn.Config().Database, conn.Config().Port)
-	app := connect(t, dsn)
-	clock, err := record.StartClock()
+	app := connectTo(t, dsn)
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,21 +140,22 @@ func withoutRights(t *testing.T, conn *pgx.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer far.close()
-	far.cpu = nil // as of a server on another host
+	defer far.Close()
+	far.CPU = nil // as of a server on another host
 	elsewhere := &Source{session: far}
-	if err := elsewhere.findPlanLog(t.Context()); err != nil || elsewhere.planLog.files != nil || !strings.Contains(strings.Join(elsewhere.blind, " "), "GRANT EXECUTE ON FUNCTION") {
+	if err := elsewhere.findPlanLog(t.Context()); err != nil || elsewhere.planLog.files != nil ||
+		!strings.Contains(strings.Join(elsewhere.blind, " "), "GRANT EXECUTE ON FUNCTION") {
 		t.Errorf("how to read the log is not said: %q, %v", elsewhere.blind, err)
 	}
 	r := run(t, dsn)
 	r.base(t)
-	_, onHost := r.planLog.files.(localFiles)
+	_, onHost := r.planLog.files.(planlog.LocalFiles)
 	exec(t, app, "SELECT count(*) FROM orders WHERE uid > 4")
-	r.until(t, "the call", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > 0.99 })
+	r.until(t, "the call", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > 0.99 })
 	if onHost {
 		r.until(t, "the log", func() bool {
-			files := r.planLog.files.(localFiles)
-			pieces, _, err := since(t.Context(), files, r.planLog.from)
+			files := r.planLog.files.(planlog.LocalFiles)
+			pieces, _, err := planlog.Since(t.Context(), files, r.planLog.from)
 			return err == nil && strings.Contains(fmt.Sprintf("%s", pieces), "orders")
 		})
 	}
@@ -158,7 +164,8 @@ func withoutRights(t *testing.T, conn *pgx.Conn) {
 		if !strings.Contains(s.Text, "orders") {
 			continue
 		}
-		if source, _, _ := strings.Cut(s.PlanSource, ":"); s.Plan == nil || onHost != (source == "auto_explain") || !onHost && source != "EXPLAIN" {
+		if source, _, _ := strings.Cut(s.PlanSource, ":"); s.Plan == nil || onHost != (source == "auto_explain") ||
+			!onHost && source != "EXPLAIN" {
 			t.Errorf("%q, %s, %q", s.PlanSource, s.Plan, s.PlanError)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/observe/postgres/server"
+	"github.com/redline-go/redline/record/database"
 	form "github.com/redline-go/redline/record/statement"
 )
 
@@ -44,7 +45,7 @@ func involvedSQL(version int) string {
 // blockers asks who holds up the given sessions, and in turn those, until the
 // heads of the chains are found or maxRounds is reached. It returns who waits
 // for whom, each waiting for one, and the details of all involved.
-func (s *session) blockers(ctx context.Context, blocked []int32) (by map[int32]int32, involved map[int32]record.BlockingLink, err error) {
+func (s *session) blockers(ctx context.Context, blocked []int32) (by map[int32]int32, involved map[int32]database.BlockingLink, err error) {
 	by = map[int32]int32{}
 	met, waits := map[int32]bool{}, map[int32]bool{}
 	for _, pid := range blocked {
@@ -53,7 +54,7 @@ func (s *session) blockers(ctx context.Context, blocked []int32) (by map[int32]i
 	ask := blocked[:min(len(blocked), maxAsked)]
 	for round := 0; round == 0 || (round < maxRounds && len(ask) > 0); round++ {
 		var next []int32
-		err := s.ask(ctx, query{blockingSQL, []any{ask}, func(rows pgx.Rows) error {
+		err := s.Ask(ctx, server.Query{SQL: blockingSQL, Args: []any{ask}, Read: func(rows pgx.Rows) error {
 			var pid int32
 			var blockers []int32
 			_, err := pgx.ForEachRow(rows, []any{&pid, &blockers}, func() error {
@@ -93,20 +94,20 @@ func firstHolder(blockers []int32, waits map[int32]bool) int32 {
 	return blockers[0]
 }
 
-func (s *session) involved(ctx context.Context, pids []int32) (map[int32]record.BlockingLink, error) {
-	var found map[int32]record.BlockingLink
-	err := s.ask(ctx, query{involvedSQL(s.version), []any{pids}, func(rows pgx.Rows) (err error) {
+func (s *session) involved(ctx context.Context, pids []int32) (map[int32]database.BlockingLink, error) {
+	var found map[int32]database.BlockingLink
+	err := s.Ask(ctx, server.Query{SQL: involvedSQL(s.Version), Args: []any{pids}, Read: func(rows pgx.Rows) (err error) {
 		found, err = readInvolved(rows)
 		return err
 	}})
 	return found, err
 }
 
-func readInvolved(rows pgx.Rows) (map[int32]record.BlockingLink, error) {
-	found := map[int32]record.BlockingLink{}
+func readInvolved(rows pgx.Rows) (map[int32]database.BlockingLink, error) {
+	found := map[int32]database.BlockingLink{}
 	for rows.Next() {
 		var pid int32
-		var link record.BlockingLink
+		var link database.BlockingLink
 		var held, running float64 // s
 		var id *int64
 		if err := rows.Scan(&pid, &link.State, &link.Application, &link.Wait, &held, &running, &link.Text, &id); err != nil {
@@ -116,7 +117,7 @@ func readInvolved(rows pgx.Rows) (map[int32]record.BlockingLink, error) {
 			link.QueryID = strconv.FormatInt(*id, 10)
 		}
 		link.Text = blockingText(link.Text)
-		link.Transaction, link.Statement = seconds(held), seconds(running)
+		link.Transaction, link.Statement = server.Seconds(held), server.Seconds(running)
 		found[pid] = link
 	}
 	return found, rows.Err()
@@ -132,17 +133,15 @@ func blockingText(text string) string {
 	return form.Normal(text)
 }
 
-func seconds(s float64) time.Duration { return time.Duration(max(0, s) * float64(time.Second)) }
-
 // chains keeps the chains of blocked sessions that were met.
 type chains struct {
-	kept    map[string]*record.Blocking
+	kept    map[string]*database.Blocking
 	dropped bool
 }
 
 // add takes one answer of blockers, at a run time: one chain per session that
 // waits and for which nobody waits.
-func (c *chains) add(at time.Duration, by map[int32]int32, involved map[int32]record.BlockingLink) {
+func (c *chains) add(at time.Duration, by map[int32]int32, involved map[int32]database.BlockingLink) {
 	awaited := map[int32]bool{}
 	for _, head := range by {
 		awaited[head] = true
@@ -158,13 +157,13 @@ func (c *chains) add(at time.Duration, by map[int32]int32, involved map[int32]re
 
 // links walks from a waiting session to the head of its chain and returns the
 // sessions head first. A deadlock, which the server is about to end, is cut.
-func links(pid int32, by map[int32]int32, involved map[int32]record.BlockingLink) []record.BlockingLink {
-	var chain []record.BlockingLink
+func links(pid int32, by map[int32]int32, involved map[int32]database.BlockingLink) []database.BlockingLink {
+	var chain []database.BlockingLink
 	walked := map[int32]bool{}
 	for {
 		link, known := involved[pid]
 		if !known {
-			link = record.BlockingLink{State: "gone"}
+			link = database.BlockingLink{State: "gone"}
 			if pid == 0 { // so pg_blocking_pids reports two-phase commit
 				link.State = "prepared transaction"
 			}
@@ -195,7 +194,7 @@ func inCycle(pid int32, by map[int32]int32) bool {
 }
 
 // met counts a chain once per reading, however many sessions stand in it.
-func (c *chains) met(at time.Duration, chain []record.BlockingLink, seen map[string]bool) {
+func (c *chains) met(at time.Duration, chain []database.BlockingLink, seen map[string]bool) {
 	var key strings.Builder
 	for _, l := range chain {
 		fmt.Fprintf(&key, "%q%q%q%q", l.Application, l.State, l.Wait, l.Text)
@@ -208,9 +207,9 @@ func (c *chains) met(at time.Duration, chain []record.BlockingLink, seen map[str
 			return
 		}
 		if c.kept == nil {
-			c.kept = map[string]*record.Blocking{}
+			c.kept = map[string]*database.Blocking{}
 		}
-		kept = &record.Blocking{Links: chain, First: at}
+		kept = &database.Blocking{Links: chain, First: at}
 		c.kept[k] = kept
 	}
 	if !seen[k] {
@@ -223,13 +222,13 @@ func (c *chains) met(at time.Duration, chain []record.BlockingLink, seen map[str
 }
 
 // all returns the chains, longest wait of their last session first.
-func (c *chains) all() []record.Blocking {
-	var all []record.Blocking
+func (c *chains) all() []database.Blocking {
+	var all []database.Blocking
 	for _, b := range c.kept {
 		all = append(all, *b)
 	}
-	wait := func(b record.Blocking) time.Duration { return b.Links[len(b.Links)-1].Statement }
-	slices.SortFunc(all, func(a, b record.Blocking) int {
+	wait := func(b database.Blocking) time.Duration { return b.Links[len(b.Links)-1].Statement }
+	slices.SortFunc(all, func(a, b database.Blocking) int {
 		return cmp.Or(cmp.Compare(wait(b), wait(a)), cmp.Compare(a.First, b.First), cmp.Compare(a.Links[0].Text, b.Links[0].Text))
 	})
 	return all

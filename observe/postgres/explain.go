@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/redline-go/redline/observe/postgres/server"
 )
 
 // portal and preparedName name the requests for a plan; a portal ends with
@@ -31,17 +33,17 @@ var (
 // asked, and then the resolved statement is planned. A function that was dropped in
 // between is known by the invalidation that the next lock of a table takes in.
 func (s *session) explain(ctx context.Context, a author) ([]byte, error) {
-	s.transactions++
+	s.Transactions++
 	parameters, err := s.parameters(ctx, a)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case s.version >= 160000:
+	case s.Version >= 160000:
 		return s.explainPortal(ctx, a, "EXPLAIN (GENERIC_PLAN, FORMAT JSON) ", parameters)
 	case parameters == 0:
 		return s.explainPortal(ctx, a, "EXPLAIN (FORMAT JSON) ", 0)
-	case s.owned && a.basis != become:
+	case s.Owned && a.basis != become:
 		return s.explainPrepared(ctx, a, parameters)
 	}
 	return nil, errPrepared
@@ -60,10 +62,10 @@ func (s *session) parameters(ctx context.Context, a author) (int, error) {
 // explainPortal explains by a portal. A generic plan does not look at the
 // parameters, yet the protocol wants them: they are NULL.
 func (s *session) explainPortal(ctx context.Context, a author, explain string, parameters int) ([]byte, error) {
-	s.transactions++
+	s.Transactions++
 	var e exchange
 	e.run(s, s.planning(a.as()))
-	e.add(&pgproto3.Parse{Query: explain + marker + " " + a.text},
+	e.add(&pgproto3.Parse{Query: explain + server.Marker + " " + a.text},
 		&pgproto3.Bind{DestinationPortal: portal, Parameters: make([][]byte, parameters)})
 	for _, q := range s.assertions(a) {
 		e.run(s, q)
@@ -80,11 +82,12 @@ func (s *session) explainPortal(ctx context.Context, a author, explain string, p
 const refusing = "redline_refuses"
 
 // assertions fail unless the basis holds, and include changes until then.
-func (s *session) assertions(a author) []query {
-	return []query{
-		{sql: "SELECT " + marker + " (CASE WHEN " + s.condition(a.basis) + " THEN '1' ELSE '" + refusing + "' END)::pg_catalog.int4", args: []any{a.user}},
+func (s *session) assertions(a author) []server.Query {
+	return []server.Query{
+		{SQL: "SELECT " + server.Marker + " (CASE WHEN " + s.condition(a.basis) + " THEN '1' ELSE '" + refusing +
+			"' END)::pg_catalog.int4", Args: []any{a.user}},
 		// A table that nothing else of the transaction locks.
-		{sql: "SELECT " + marker + " FROM pg_catalog.pg_conversion LIMIT 0"},
+		{SQL: "SELECT " + server.Marker + " FROM pg_catalog.pg_conversion LIMIT 0"},
 	}
 }
 
@@ -96,23 +99,24 @@ func (s *session) assertions(a author) []query {
 // meanwhile. So it is not for texts of those who hold fewer rights.
 func (s *session) explainPrepared(ctx context.Context, a author, parameters int) (plan []byte, err error) {
 	settings := s.planning(a.as(), [2]string{"plan_cache_mode", "force_generic_plan"})
-	if err := s.askAfter(ctx, settings, query{sql: "PREPARE " + preparedName + " AS " + marker + " " + a.text}); err != nil {
+	if err := s.AskAfter(ctx, settings, server.Query{SQL: "PREPARE " + preparedName + " AS " + server.Marker + " " + a.text}); err != nil {
 		return nil, err
 	}
 	defer func() {
-		if s.ask(ctx, query{sql: "DEALLOCATE " + preparedName + " " + marker}) != nil {
-			s.close() // anything that must not stay ends with the session
+		if s.Ask(ctx, server.Query{SQL: "DEALLOCATE " + preparedName + " " + server.Marker}) != nil {
+			s.Close() // anything that must not stay ends with the session
 		}
 	}()
-	call := "EXPLAIN (FORMAT JSON) " + marker + " EXECUTE " + preparedName + "(" + strings.TrimSuffix(strings.Repeat("NULL,", parameters), ",") + ")"
+	call := "EXPLAIN (FORMAT JSON) " + server.Marker + " EXECUTE " + preparedName + "(" +
+		strings.TrimSuffix(strings.Repeat("NULL,", parameters), ",") + ")"
 	var rows [][]byte
-	explain := query{call, nil, func(r pgx.Rows) error {
+	explain := server.Query{SQL: call, Args: nil, Read: func(r pgx.Rows) error {
 		for r.Next() {
 			rows = append(rows, append([]byte(nil), r.RawValues()[0]...))
 		}
 		return r.Err()
 	}}
-	if err := s.askAfter(ctx, settings, append(s.assertions(a), explain)...); err != nil {
+	if err := s.AskAfter(ctx, settings, append(s.assertions(a), explain)...); err != nil {
 		return nil, unsafe(err)
 	}
 	return checkPlan(rows)
@@ -149,12 +153,12 @@ func (e *exchange) add(messages ...pgproto3.FrontendMessage) {
 }
 
 // run adds a query of ours.
-func (e *exchange) run(s *session, q query) {
+func (e *exchange) run(s *session, q server.Query) {
 	var parameters pgx.ExtendedQueryBuilder
-	if err := parameters.Build(s.conn.TypeMap(), nil, q.args); err != nil {
+	if err := parameters.Build(s.Conn.TypeMap(), nil, q.Args); err != nil {
 		e.err = err
 	}
-	e.add(&pgproto3.Parse{Query: q.sql},
+	e.add(&pgproto3.Parse{Query: q.SQL},
 		&pgproto3.Bind{Parameters: parameters.ParamValues, ParameterFormatCodes: parameters.ParamFormats},
 		&pgproto3.Execute{})
 }
@@ -165,20 +169,20 @@ func (e *exchange) finish(ctx context.Context, s *session) (rows [][]byte, err e
 	if e.err != nil {
 		return nil, e.err
 	}
-	conn := s.conn.PgConn()
+	conn := s.Conn.PgConn()
 	for _, m := range e.messages {
 		conn.Frontend().Send(m)
 	}
 	conn.Frontend().Send(&pgproto3.Sync{})
 	if err := conn.Frontend().Flush(); err != nil {
-		s.close()
+		s.Close()
 		return nil, err
 	}
 	var next [][]byte
 	for {
 		message, received := conn.ReceiveMessage(ctx)
 		if received != nil {
-			s.close() // further messages are unknown
+			s.Close() // further messages are unknown
 			return nil, received
 		}
 		switch m := message.(type) {

@@ -8,7 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/observe/postgres/server"
+	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/index"
 )
 
@@ -17,7 +18,7 @@ const maxChecks = 10
 
 // hypopg is where the extension is; empty where the database has none.
 func (s *session) findHypopg(ctx context.Context) (schema string, err error) {
-	err = s.ask(ctx, query{`SELECT /* redline */ n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'hypopg'`, nil, one(&schema)})
+	err = s.Ask(ctx, server.Query{SQL: `SELECT /* redline */ n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'hypopg'`, Args: nil, Read: server.One(&schema)})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
@@ -45,17 +46,17 @@ func (w *watch) check(ctx context.Context, top []*statement, asked map[int64]aut
 		if !found || advice.Qualified == "" || advice.ByValue || strings.Contains(advice.Qualified, "…") {
 			continue
 		}
-		if !w.session.owned {
+		if !w.session.Owned {
 			w.say("hypopg was not used: through the pooler, other sessions would see its indexes")
 			return nil
 		}
 		checks++
-		c := record.IndexCheck{Index: advice.Create}
+		c := database.IndexCheck{Index: advice.Create}
 		if err := w.session.try(ctx, schema, a, advice.Qualified, &c); err != nil {
 			c.Error = inWords(err)
 		}
 		s.checks = append(s.checks, c)
-		if w.session.conn.IsClosed() {
+		if w.session.Conn.IsClosed() {
 			return errors.New(lost)
 		}
 	}
@@ -65,10 +66,10 @@ func (w *watch) check(ctx context.Context, top []*statement, asked map[int64]aut
 // advice returns the index that a statement's plan asks for.
 func (s *statement) advice(c index.Catalogue) (index.Advice, bool) {
 	root, err := index.Parse(s.plan)
-	if err != nil || s.sum.calls <= 0 {
+	if err != nil || s.sum.Calls <= 0 {
 		return index.Advice{}, false
 	}
-	worst, ok := index.Worst(root, s.sum.rows/s.sum.calls, (s.sum.hit+s.sum.read)/s.sum.calls, c)
+	worst, ok := index.Worst(root, s.sum.Rows/s.sum.Calls, (s.sum.Hits+s.sum.Reads)/s.sum.Calls, c)
 	if !ok {
 		return index.Advice{}, false
 	}
@@ -76,7 +77,7 @@ func (s *statement) advice(c index.Catalogue) (index.Advice, bool) {
 }
 
 // try makes a hypothetical index, asks for the plan, and forgets the index.
-func (s *session) try(ctx context.Context, schema string, a author, create string, c *record.IndexCheck) error {
+func (s *session) try(ctx context.Context, schema string, a author, create string, c *database.IndexCheck) error {
 	function := func(name string) string { return pgx.Identifier{schema, name}.Sanitize() }
 	// The plan at hand may be of an execution with its own values.
 	before, err := s.cost(ctx, a, "", c)
@@ -85,23 +86,25 @@ func (s *session) try(ctx context.Context, schema string, a author, create strin
 	}
 	c.Before = before
 	var name string
-	err = s.askAfter(ctx, s.planning(a.as()), append(s.assertions(a),
-		query{"SELECT " + marker + " indexname FROM " + function("hypopg_create_index") + "($1)", []any{create}, one(&name)})...)
+	err = s.AskAfter(ctx, s.planning(a.as()), append(s.assertions(a),
+		server.Query{SQL: "SELECT " + server.Marker + " indexname FROM " + function("hypopg_create_index") +
+			"($1)", Args: []any{create}, Read: server.One(&name)})...)
 	if err == nil {
 		c.After, err = s.cost(ctx, a, name, c)
 	}
-	if s.conn.IsClosed() {
+	if s.Conn.IsClosed() {
 		return err
 	}
-	if reset := s.ask(ctx, query{"SELECT " + marker + " " + function("hypopg_reset") + "()", nil, nil}); reset != nil {
-		s.close() // anything that must not stay ends with the session
+	if reset := s.Ask(ctx, server.Query{SQL: "SELECT " + server.Marker + " " + function("hypopg_reset") +
+		"()", Args: nil, Read: nil}); reset != nil {
+		s.Close() // anything that must not stay ends with the session
 		return fmt.Errorf("forget the hypothetical index: %w", reset)
 	}
 	return unsafe(err)
 }
 
 // cost asks for a plan's cost, and takes note of whether it uses the index of a name.
-func (s *session) cost(ctx context.Context, a author, name string, c *record.IndexCheck) (float64, error) {
+func (s *session) cost(ctx context.Context, a author, name string, c *database.IndexCheck) (float64, error) {
 	plan, err := s.explain(ctx, a)
 	if err != nil {
 		return 0, err

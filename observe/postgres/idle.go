@@ -9,7 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/observe/postgres/server"
+	"github.com/redline-go/redline/record/database"
 )
 
 const (
@@ -29,21 +30,21 @@ func idleSQL(version int) string {
 	coalesce(extract(epoch FROM clock_timestamp() - state_change), 0)::float8,
 	coalesce(extract(epoch FROM clock_timestamp() - xact_start), 0)::float8,
 	left(coalesce(query, ''), ` + strconv.Itoa(maxQuery) + `), ` + id + ` FROM pg_stat_activity
-	WHERE datid = $1 AND state LIKE 'idle%' AND backend_type = 'client backend' AND application_name <> '` + application + `' LIMIT ` + strconv.Itoa(maxIdle)
+	WHERE datid = $1 AND state LIKE 'idle%' AND backend_type = 'client backend' AND application_name <> '` + server.Application + `' LIMIT ` + strconv.Itoa(maxIdle)
 }
 
 // readIdle asks for the idle sessions, one entry each.
-func (s *session) readIdle(ctx context.Context) (all []record.Idle, err error) {
-	err = s.ask(ctx, query{idleSQL(s.version), []any{s.db}, func(rows pgx.Rows) (err error) {
+func (s *session) readIdle(ctx context.Context) (all []database.Idle, err error) {
+	err = s.Ask(ctx, server.Query{SQL: idleSQL(s.Version), Args: []any{s.DB}, Read: func(rows pgx.Rows) (err error) {
 		all, err = readIdle(rows)
 		return err
 	}})
 	return all, err
 }
 
-func readIdle(rows pgx.Rows) (all []record.Idle, err error) {
+func readIdle(rows pgx.Rows) (all []database.Idle, err error) {
 	for rows.Next() {
-		var one record.Idle
+		var one database.Idle
 		var idle, open float64 // s
 		var id *int64
 		if err := rows.Scan(&one.State, &one.Application, &idle, &open, &one.Text, &id); err != nil {
@@ -53,7 +54,7 @@ func readIdle(rows pgx.Rows) (all []record.Idle, err error) {
 			one.QueryID = strconv.FormatInt(*id, 10)
 		}
 		one.Text = blockingText(one.Text)
-		one.Longest, one.Transaction = seconds(idle), seconds(open)
+		one.Longest, one.Transaction = server.Seconds(idle), server.Seconds(open)
 		all = append(all, one)
 	}
 	return all, rows.Err()
@@ -61,14 +62,14 @@ func readIdle(rows pgx.Rows) (all []record.Idle, err error) {
 
 // idles keeps the last statements of idle sessions.
 type idles struct {
-	kept     map[idleKey]*record.Idle
+	kept     map[idleKey]*database.Idle
 	readings int64
 }
 
 type idleKey struct{ state, application, text string }
 
 // add takes one reading, at a run time.
-func (i *idles) add(at time.Duration, sessions []record.Idle) {
+func (i *idles) add(at time.Duration, sessions []database.Idle) {
 	i.readings++
 	now := map[idleKey]int64{}
 	for _, one := range sessions {
@@ -79,7 +80,7 @@ func (i *idles) add(at time.Duration, sessions []record.Idle) {
 				continue
 			}
 			if i.kept == nil {
-				i.kept = map[idleKey]*record.Idle{}
+				i.kept = map[idleKey]*database.Idle{}
 			}
 			one.First = at
 			kept = &one
@@ -98,13 +99,14 @@ func (i *idles) add(at time.Duration, sessions []record.Idle) {
 }
 
 // all returns them, most sessions first.
-func (i *idles) all() []record.Idle {
-	var all []record.Idle
+func (i *idles) all() []database.Idle {
+	var all []database.Idle
 	for _, one := range i.kept {
 		all = append(all, *one)
 	}
-	slices.SortFunc(all, func(a, b record.Idle) int {
-		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.State, b.State), cmp.Compare(a.Text, b.Text), cmp.Compare(a.Application, b.Application))
+	slices.SortFunc(all, func(a, b database.Idle) int {
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.State, b.State), cmp.Compare(a.Text, b.Text),
+			cmp.Compare(a.Application, b.Application))
 	})
 	return all
 }

@@ -6,8 +6,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/index"
+	"github.com/redline-go/redline/record/series"
 )
 
 // catalogue makes the tables of a shop, large enough that an index is worth it.
@@ -18,7 +19,8 @@ func catalogue(t *testing.T, conn *pgx.Conn) {
 		`CREATE TABLE orders (id int PRIMARY KEY, uid int, tenant int, seq int, email varchar(80), name text COLLATE "und-x-icu", code text COLLATE "C", created_at timestamptz, deleted_at timestamptz)`,
 		`INSERT INTO orders SELECT g, g % 1000, g % 500, g, 'User' || g || '@x.io', 'name' || g, 'c' || g, 'epoch'::timestamptz + g * interval '1 minute',
 			CASE WHEN g % 100 > 0 THEN 'epoch'::timestamptz END FROM generate_series(1, 40000) g`,
-		"CREATE INDEX orders_name ON orders (name)", "CREATE INDEX orders_code ON orders (code)", "CREATE INDEX orders_tenant ON orders (seq, tenant)",
+		"CREATE INDEX orders_name ON orders (name)", "CREATE INDEX orders_code ON orders (code)",
+		"CREATE INDEX orders_tenant ON orders (seq, tenant)",
 		"CREATE TABLE items (id int PRIMARY KEY, order_id int REFERENCES orders ON DELETE CASCADE)",
 		"INSERT INTO items SELECT g, g % 40000 + 1 FROM generate_series(1, 60000) g",
 		"ANALYZE",
@@ -28,23 +30,23 @@ func catalogue(t *testing.T, conn *pgx.Conn) {
 }
 
 // stored runs a statement as the application does and returns what is recorded.
-func stored(t *testing.T, dsn string, conn *pgx.Conn, statements map[string][]any) record.Statements {
+func stored(t *testing.T, dsn string, conn *pgx.Conn, statements map[string][]any) database.Statements {
 	t.Helper()
 	r := run(t, dsn)
 	r.base(t)
 	for sql, args := range statements {
 		exec(t, conn, sql, args...)
 	}
-	r.until(t, "the calls", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > float64(len(statements))-0.01 })
+	r.until(t, "the calls", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > float64(len(statements))-0.01 })
 	r.stop()
 	_, value, err := r.Store()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return value.(record.Statements)
+	return value.(database.Statements)
 }
 
-func adviceFor(t *testing.T, all record.Statements, part string) (record.Statement, index.Advice, bool) {
+func adviceFor(t *testing.T, all database.Statements, part string) (database.Statement, index.Advice, bool) {
 	t.Helper()
 	for _, s := range all.Statements {
 		if !strings.Contains(s.Text, part) {
@@ -65,23 +67,28 @@ func adviceFor(t *testing.T, all record.Statements, part string) (record.Stateme
 		return s, worst.Advise(), true
 	}
 	t.Fatalf("no statement with %q", part)
-	return record.Statement{}, index.Advice{}, false
+	return database.Statement{}, index.Advice{}, false
 }
 
 // Each index that is advised is made, and the server's planner then reads it.
 func TestAdvisedIndexesAreUsed(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	catalogue(t, conn)
 	cases := []struct{ name, sql, literal, want string }{
 		{"equality", "SELECT id FROM orders WHERE uid = $1", "SELECT id FROM orders WHERE uid = 7", "orders (uid)"},
-		{"order and limit", "SELECT id, seq FROM orders WHERE tenant = $1 ORDER BY created_at DESC LIMIT 5", "SELECT id, seq FROM orders WHERE tenant = 7 ORDER BY created_at DESC LIMIT 5", "orders (tenant, created_at DESC)"},
-		{"pattern", "SELECT seq FROM orders WHERE name LIKE $1", "SELECT seq FROM orders WHERE name LIKE 'name77%'", "orders (name text_pattern_ops)"},
-		{"lower", "SELECT uid FROM orders WHERE lower(email) = $1", "SELECT uid FROM orders WHERE lower(email) = 'user7@x.io'", "orders (lower((email)::text))"},
-		{"partial", "SELECT tenant FROM orders WHERE deleted_at IS NULL AND email = $1", "SELECT tenant FROM orders WHERE deleted_at IS NULL AND email = 'User700@x.io'", "orders (email) WHERE deleted_at IS NULL"},
+		{"order and limit", "SELECT id, seq FROM orders WHERE tenant = $1 ORDER BY created_at DESC LIMIT 5",
+			"SELECT id, seq FROM orders WHERE tenant = 7 ORDER BY created_at DESC LIMIT 5", "orders (tenant, created_at DESC)"},
+		{"pattern", "SELECT seq FROM orders WHERE name LIKE $1", "SELECT seq FROM orders WHERE name LIKE 'name77%'",
+			"orders (name text_pattern_ops)"},
+		{"lower", "SELECT uid FROM orders WHERE lower(email) = $1",
+			"SELECT uid FROM orders WHERE lower(email) = 'user7@x.io'", "orders (lower((email)::text))"},
+		{"partial", "SELECT tenant FROM orders WHERE deleted_at IS NULL AND email = $1",
+			"SELECT tenant FROM orders WHERE deleted_at IS NULL AND email = 'User700@x.io'", "orders (email) WHERE deleted_at IS NULL"},
 		{"foreign key", "DELETE FROM orders WHERE id = $1", "SELECT FROM items WHERE order_id = 9", "items (order_id)"},
 	}
-	args := map[string]any{"equality": 7, "order and limit": 7, "pattern": "name77%", "lower": "user7@x.io", "partial": "User700@x.io", "foreign key": 9}
+	args := map[string]any{"equality": 7, "order and limit": 7, "pattern": "name77%", "lower": "user7@x.io",
+		"partial": "User700@x.io", "foreign key": 9}
 	statements := map[string][]any{"SELECT code FROM orders WHERE code LIKE $1": {"c77%"}, "SELECT created_at FROM orders WHERE id = $1": {5}}
 	for _, c := range cases {
 		statements[c.sql] = []any{args[c.name]}

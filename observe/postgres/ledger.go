@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/observe/postgres/server"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // maxFollowed bounds the statements that get series; pg_stat_statements itself
@@ -22,40 +25,16 @@ const (
 	crowdShare = 0.01
 )
 
-// figures are pg_stat_statements' counts of one statement.
-type figures struct {
-	calls, rows, read, hit, dirtied, temp float64
-	wal                                   float64 // bytes
-	exec, plan                            float64 // ms
-}
-
-func (f figures) minus(g figures) figures {
-	return f.plus(figures{-g.calls, -g.rows, -g.read, -g.hit, -g.dirtied, -g.temp, -g.wal, -g.exec, -g.plan})
-}
-
-func (f figures) plus(g figures) figures {
-	return figures{
-		f.calls + g.calls, f.rows + g.rows, f.read + g.read, f.hit + g.hit, f.dirtied + g.dirtied, f.temp + g.temp,
-		f.wal + g.wal, f.exec + g.exec, f.plan + g.plan,
-	}
-}
-
-// entry is a row of pg_stat_statements: it counts per user.
-type entry struct {
-	user  uint32
-	query int64
-}
-
 // ledger turns readings of pg_stat_statements into series per statement and
 // totals of the steady span. It is pure: the server's readings come in, points
 // go out.
 type ledger struct {
 	meter    observe.Meter
-	steady   record.Span // zero counts everything
-	planning bool        // planning time is tracked
+	steady   timebase.Span // zero counts everything
+	planning bool          // planning time is tracked
 	own      map[int64]bool
 
-	last     map[entry]figures // nil before the first reading
+	last     map[server.Entry]server.Figures // nil before the first reading
 	lastAt   time.Duration
 	since    time.Duration // first reading since the beginning, or since a gap
 	followed map[int64]*statement
@@ -67,50 +46,50 @@ type statement struct {
 	id     int64
 	users  map[uint32]bool // who called it
 	label  string
-	sum    figures // since it is followed; never falls
+	sum    server.Figures // since it is followed; never falls
 	counts [9]observe.Counter
 
-	steady    figures // in the steady span; times in ns
-	text      string  // empty until fetched
+	steady    server.Figures // in the steady span; times in ns
+	text      string         // empty until fetched
 	plan      []byte
 	planError string
 	// planSource says where the plan is from.
 	planSource string
-	checks     []record.IndexCheck
+	checks     []database.IndexCheck
 }
 
 // read takes all rows of one reading at the run time at, and returns how many
 // entries were lost since the last: dropped or reset. The work of their statements
 // in between is not known, so it stays absent. An entry that comes back later
 // began anew and counts in full.
-func (l *ledger) read(at time.Duration, rows map[entry]figures) (lost int) {
+func (l *ledger) read(at time.Duration, rows map[server.Entry]server.Figures) (lost int) {
 	if l.last == nil {
 		l.since = at
 	}
-	deltas := map[int64]figures{}
+	deltas := map[int64]server.Figures{}
 	users := map[int64][]uint32{}
 	broken := map[int64]bool{}
 	for e, before := range l.last {
-		if now, there := rows[e]; !there || now.calls < before.calls || now.exec < before.exec {
+		if now, there := rows[e]; !there || now.Calls < before.Calls || now.Exec < before.Exec {
 			lost++
-			broken[e.query] = true
+			broken[e.Query] = true
 		}
 	}
 	total := 0.0
 	for e, now := range rows {
-		if l.last == nil || broken[e.query] {
+		if l.last == nil || broken[e.Query] {
 			continue
 		}
 		// Planning is counted when it ends, long before the call sometimes.
-		if delta := now.minus(l.last[e]); delta.calls > 0 || delta.plan > 0 {
-			deltas[e.query] = deltas[e.query].plus(delta)
-			users[e.query] = append(users[e.query], e.user)
-			total += delta.exec
+		if delta := now.Minus(l.last[e]); delta.Calls > 0 || delta.Plan > 0 {
+			deltas[e.Query] = deltas[e.Query].Plus(delta)
+			users[e.Query] = append(users[e.Query], e.User)
+			total += delta.Exec
 		}
 	}
 	for id, delta := range deltas {
-		if s := l.follow(id, delta.exec >= crowdShare*total); s != nil {
-			s.sum = s.sum.plus(delta)
+		if s := l.follow(id, delta.Exec >= crowdShare*total); s != nil {
+			s.sum = s.sum.Plus(delta)
 			for _, user := range users[id] {
 				s.users[user] = true
 			}
@@ -165,13 +144,13 @@ func (l *ledger) follow(id int64, matters bool) *statement {
 	if l.followed == nil {
 		l.followed = map[int64]*statement{}
 	}
-	s := &statement{id: id, users: map[uint32]bool{}, label: record.Labels("queryid", strconv.FormatInt(id, 10))}
+	s := &statement{id: id, users: map[uint32]bool{}, label: series.Labels("queryid", strconv.FormatInt(id, 10))}
 	for i := range s.counts {
 		s.counts[i].Width = l.meter.Width
 		// At the reading before it had not been called in this run. That is
 		// counted in the whole window of that reading, if we watched it from its
 		// beginning: else the window would count as seen in part and be lost.
-		if from := time.Duration(record.Window(l.lastAt, l.width())) * l.width(); from >= l.since {
+		if from := time.Duration(timebase.Window(l.lastAt, l.width())) * l.width(); from >= l.since {
 			s.counts[i].Read(from, 0, nil)
 		}
 		s.counts[i].Read(l.lastAt, 0, func(int64, float64) {})
@@ -197,26 +176,26 @@ func (l *ledger) count(s *statement, at time.Duration) {
 			}
 		})
 	}
-	put(0, record.StatementCalls, s.sum.calls, true, &s.steady.calls)
-	put(1, record.StatementTime, s.sum.exec*ms, true, &s.steady.exec)
-	put(2, record.StatementRows, s.sum.rows, false, &s.steady.rows)
-	put(3, record.StatementReads, s.sum.read, false, &s.steady.read)
-	put(4, record.StatementHits, s.sum.hit, false, &s.steady.hit)
-	put(5, record.StatementDirtied, s.sum.dirtied, false, &s.steady.dirtied)
-	put(6, record.StatementTemp, s.sum.temp, false, &s.steady.temp)
-	put(7, record.StatementWAL, s.sum.wal, false, &s.steady.wal)
+	put(0, series.StatementCalls, s.sum.Calls, true, &s.steady.Calls)
+	put(1, series.StatementTime, s.sum.Exec*ms, true, &s.steady.Exec)
+	put(2, series.StatementRows, s.sum.Rows, false, &s.steady.Rows)
+	put(3, series.StatementReads, s.sum.Reads, false, &s.steady.Reads)
+	put(4, series.StatementHits, s.sum.Hits, false, &s.steady.Hits)
+	put(5, series.StatementDirtied, s.sum.Dirtied, false, &s.steady.Dirtied)
+	put(6, series.StatementTemp, s.sum.Temp, false, &s.steady.Temp)
+	put(7, series.StatementWAL, s.sum.WAL, false, &s.steady.WAL)
 	if l.planning {
-		put(8, record.StatementPlan, s.sum.plan*ms, false, &s.steady.plan)
+		put(8, series.StatementPlan, s.sum.Plan*ms, false, &s.steady.Plan)
 	}
 }
 
-func (l *ledger) width() time.Duration { return cmp.Or(l.meter.Width, record.DefaultWindow) }
+func (l *ledger) width() time.Duration { return cmp.Or(l.meter.Width, timebase.DefaultWindow) }
 
 func (l *ledger) isSteady(w int64) bool {
 	if l.steady.Len() <= 0 {
 		return true
 	}
-	span := record.WindowSpan(w, l.width())
+	span := timebase.WindowSpan(w, l.width())
 	return span.From >= l.steady.From && span.To <= l.steady.To
 }
 
@@ -225,25 +204,25 @@ func (l *ledger) isSteady(w int64) bool {
 func (l *ledger) top(n int) []*statement {
 	var all []*statement
 	for _, s := range l.followed {
-		if s.steady.calls > 0 && !l.own[s.id] {
+		if s.steady.Calls > 0 && !l.own[s.id] {
 			all = append(all, s)
 		}
 	}
 	slices.SortFunc(all, func(a, b *statement) int {
-		return cmp.Or(cmp.Compare(b.steady.exec, a.steady.exec), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(b.steady.Exec, a.steady.Exec), cmp.Compare(a.id, b.id))
 	})
 	return all[:min(n, len(all))]
 }
 
 // record returns the statement as statements.json has it.
-func (s *statement) record() record.Statement {
+func (s *statement) record() database.Statement {
 	whole := func(v float64) int64 { return int64(math.Round(v)) }
 	f := s.steady
-	return record.Statement{
+	return database.Statement{
 		QueryID: strconv.FormatInt(s.id, 10), Text: s.text,
-		Calls: whole(f.calls), Time: time.Duration(f.exec), Rows: whole(f.rows),
-		Hits: whole(f.hit), Reads: whole(f.read), Dirtied: whole(f.dirtied), Temp: whole(f.temp), WAL: whole(f.wal),
-		Planning: time.Duration(f.plan),
+		Calls: whole(f.Calls), Time: time.Duration(f.Exec), Rows: whole(f.Rows),
+		Hits: whole(f.Hits), Reads: whole(f.Reads), Dirtied: whole(f.Dirtied), Temp: whole(f.Temp), WAL: whole(f.WAL),
+		Planning: time.Duration(f.Plan),
 		Plan:     s.plan, PlanError: s.planError, PlanSource: s.planSource, Checks: s.checks,
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/redact"
 )
 
@@ -55,7 +55,7 @@ func (w *watch) finish(ctx context.Context) {
 	w.store.Blocking = w.chains.all()
 	w.store.Idle, w.store.IdleReadings = w.idles.all(), w.idles.readings
 	if w.store.Statements == nil {
-		w.store.Statements = []record.Statement{} // an empty list in JSON, not null
+		w.store.Statements = []database.Statement{} // an empty list in JSON, not null
 	}
 }
 
@@ -64,7 +64,7 @@ const lost = "the server was lost before plans were asked for"
 
 // adviseOn reads the catalogue for advice on indexes, and tries them.
 func (w *watch) adviseOn(ctx context.Context, top []*statement, asked map[int64]author) {
-	if w.session.conn.IsClosed() {
+	if w.session.Conn.IsClosed() {
 		return
 	}
 	if err := w.describeTables(ctx, top); err != nil {
@@ -89,7 +89,7 @@ func (w *watch) plan(ctx context.Context, top []*statement) (asked map[int64]aut
 			continue
 		}
 		switch {
-		case w.session.conn.IsClosed():
+		case w.session.Conn.IsClosed():
 			s.planError = lost
 			continue
 		case err != nil:

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/observe/postgres/server"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const (
@@ -31,30 +33,30 @@ type ofApplication struct {
 }
 
 // deliver hands on the connections met at an edge.
-func (p *pool) deliver(meter *observe.Meter, edge time.Duration, clients []client) {
+func (p *pool) deliver(meter *observe.Meter, edge time.Duration, clients []server.Client) {
 	if p.states == nil {
 		p.states = map[string]map[string]bool{}
 	}
 	now := map[string]*ofApplication{}
 	known := make(map[int32]time.Time, len(clients))
 	for _, c := range clients {
-		name := p.name(c.application)
+		name := p.name(c.Application)
 		a := now[name]
 		if a == nil {
 			a = &ofApplication{states: map[string]int{}}
 			now[name] = a
 		}
-		state := c.state
+		state := c.State
 		if state == "" {
 			state = "hidden" // from our role, or just starting
 		}
 		a.states[state]++
 		p.states[name][state] = true
-		a.ages = append(a.ages, c.age)
-		if started, met := p.known[c.pid]; !met || !started.Equal(c.started) {
+		a.ages = append(a.ages, c.Age)
+		if started, met := p.known[c.PID]; !met || !started.Equal(c.Started) {
 			a.opened++
 		}
-		known[c.pid] = c.started
+		known[c.PID] = c.Started
 	}
 	for name, states := range p.states {
 		a := now[name]
@@ -62,15 +64,15 @@ func (p *pool) deliver(meter *observe.Meter, edge time.Duration, clients []clien
 			a = &ofApplication{}
 		}
 		for state := range states {
-			meter.Gauge(record.DBConnections, record.Labels("application", name, "state", state), edge, float64(a.states[state]))
+			meter.Gauge(series.DBConnections, series.Labels("application", name, "state", state), edge, float64(a.states[state]))
 		}
-		label := record.Labels("application", name)
+		label := series.Labels("application", name)
 		if p.known != nil {
-			meter.Put(record.DBConnectsSeen, label, observe.Ended(edge, widthOf(meter)), float64(a.opened))
+			meter.Put(series.DBConnectsSeen, label, observe.Ended(edge, widthOf(meter)), float64(a.opened))
 		}
 		if len(a.ages) > 0 {
 			slices.Sort(a.ages)
-			meter.Gauge(record.DBConnectionAge, label, edge, float64(a.ages[len(a.ages)/2]))
+			meter.Gauge(series.DBConnectionAge, label, edge, float64(a.ages[len(a.ages)/2]))
 		}
 	}
 	p.known = known
@@ -94,7 +96,7 @@ func (p *pool) name(application string) string {
 
 func widthOf(meter *observe.Meter) time.Duration {
 	if meter.Width <= 0 {
-		return record.DefaultWindow
+		return timebase.DefaultWindow
 	}
 	return meter.Width
 }

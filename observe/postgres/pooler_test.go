@@ -18,7 +18,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/observe/postgres/server"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
 	target "github.com/redline-go/redline/service/postgres"
 )
 
@@ -184,7 +186,7 @@ func ok(t *testing.T, conn *pgx.Conn, sql string) {
 // while it runs and after, and hears no error itself.
 func TestPoolIsLeftAsItWas(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
 	exec(t, conn, "CREATE TABLE accounts (id int PRIMARY KEY, cents bigint)")
 	exec(t, conn, "INSERT INTO accounts VALUES (1, 0)")
@@ -203,7 +205,7 @@ func TestPoolIsLeftAsItWas(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r.until(t, "the application's calls", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > 79.9 })
+			r.until(t, "the application's calls", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > 79.9 })
 			r.more(t, 25) // what is asked for seldom, too
 			r.stop()
 			_ = app.Close(t.Context())
@@ -228,15 +230,15 @@ func pooled(t *testing.T, r *running) {
 	if !h.OK || !strings.Contains(h.Why, "pooler") || strings.Contains(h.Why, "failed") || strings.Contains(h.Why, "lost") {
 		t.Errorf("health %+v", h)
 	}
-	if calls, _ := r.Sum(record.StatementCalls, "*"); calls > 80.1 {
+	if calls, _ := r.Sum(series.StatementCalls, "*"); calls > 80.1 {
 		t.Errorf("%v calls, want the application's 80: our own are counted", calls)
 	}
-	i := slices.IndexFunc(r.store.Statements, func(s record.Statement) bool { return strings.Contains(s.Text, "count(*)") })
+	i := slices.IndexFunc(r.store.Statements, func(s database.Statement) bool { return strings.Contains(s.Text, "count(*)") })
 	if i < 0 || !strings.Contains(string(r.store.Statements[i].Plan), "Seq Scan") {
 		t.Errorf("no plan of the count: %+v", r.store.Statements)
 	}
 	for _, s := range r.store.Statements {
-		if strings.Contains(s.Text, marker) {
+		if strings.Contains(s.Text, server.Marker) {
 			t.Errorf("our own statement is reported: %s", s.Text)
 		}
 	}
@@ -246,14 +248,14 @@ func pooled(t *testing.T, r *running) {
 // to keep out of it, through a pooler and without.
 func TestOwnStatementsAreKeptOut(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
 	for name, dsn := range map[string]string{"direct": server.DSN, "pooled": pooler(t, server, "transaction")} {
 		exec(t, conn, "SELECT pg_stat_statements_reset()")
 		r := run(t, dsn)
 		r.base(t)
 		exec(t, conn, "SELECT 42 AS answer")
-		r.until(t, "the call", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > 0.99 })
+		r.until(t, "the call", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > 0.99 })
 		r.more(t, 25)
 		r.stop()
 		rows, err := conn.Query(context.Background(), "SELECT query FROM pg_stat_statements WHERE query LIKE '%redline */%'")

@@ -54,13 +54,17 @@ package postgres
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/redline-go/redline/observe"
+	"github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Source is the observe.Source of one PostgreSQL database.
@@ -83,7 +87,7 @@ type Source struct {
 
 	samples int64
 	missed  int64 // edges
-	store   record.Statements
+	store   database.Statements
 	evicted int64
 }
 
@@ -119,7 +123,8 @@ func (s *Source) Health() record.SourceHealth {
 		why = append(why, fmt.Sprintf("%d windows were skipped for want of CPU", s.missed))
 	}
 	if k := s.pace.slowest; k > 1 {
-		why = append(why, fmt.Sprintf("readings took long, so that at times only one window in %d was read (amounts are spread evenly over the windows between)", k))
+		why = append(why, fmt.Sprintf("readings took long, so that at times only one window in %d was read (amounts are "+
+			"spread evenly over the windows between)", k))
 	}
 	if k := s.statementPace.slowest; k > 1 {
 		why = append(why, fmt.Sprintf(costNote, k))
@@ -128,7 +133,8 @@ func (s *Source) Health() record.SourceHealth {
 		why = append(why, fmt.Sprintf("more than %d different chains of blocked sessions were met; the others are left out", maxChains))
 	}
 	if s.evicted > 0 {
-		why = append(why, fmt.Sprintf("pg_stat_statements was full and dropped statements %d times, so that rare ones are missing: raise pg_stat_statements.max", s.evicted))
+		why = append(why, fmt.Sprintf("pg_stat_statements was full and dropped statements %d times, so that rare ones are "+
+			"missing: raise pg_stat_statements.max", s.evicted))
 	}
 	if text := s.lost.text(); text != "" {
 		why = append(why, text)
@@ -147,7 +153,7 @@ func (s *Source) Health() record.SourceHealth {
 // Store implements observe.Storer: the statements of the steady span with their
 // plans.
 func (s *Source) Store() (file string, value any, err error) {
-	return record.StatementsFile, s.store, nil
+	return database.File, s.store, nil
 }
 
 // say notes a blindness once.
@@ -173,7 +179,7 @@ type outages struct {
 
 // outage is one of them; restarted means that another server came back.
 type outage struct {
-	record.Span
+	timebase.Span
 	restarted bool
 }
 
@@ -193,7 +199,7 @@ func (o *outages) end(at time.Duration, restarted bool) {
 		o.more++
 		return
 	}
-	o.all = append(o.all, outage{record.Span{From: o.since, To: at}, restarted})
+	o.all = append(o.all, outage{timebase.Span{From: o.since, To: at}, restarted})
 }
 
 // gaps returns the outages as the record has them; one that lasts ends now.
@@ -207,7 +213,7 @@ func (o *outages) gaps(now time.Duration) []record.Gap {
 		gaps = append(gaps, record.Gap{Span: out.Span, Why: why})
 	}
 	if o.now {
-		gaps = append(gaps, record.Gap{Span: record.Span{From: o.since, To: max(o.since, now)}, Why: "the connection to PostgreSQL was lost"})
+		gaps = append(gaps, record.Gap{Span: timebase.Span{From: o.since, To: max(o.since, now)}, Why: "the connection to PostgreSQL was lost"})
 	}
 	return gaps
 }
@@ -236,3 +242,24 @@ func (o *outages) text() string {
 }
 
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
+
+// session is the connection, with the questions that are asked seldom: who blocks
+// whom, what sat idle, which plan a statement has.
+type session struct{ *server.Session }
+
+func open(ctx context.Context, dsn string, clock timebase.Clock) (*session, error) {
+	connected, err := server.Open(ctx, dsn, clock, func(ctx context.Context, s *server.Session) error {
+		asking := &session{s}
+		if _, _, err := asking.blockers(ctx, []int32{}); err != nil {
+			return fmt.Errorf("try the query for blockers: %w", err)
+		}
+		if _, err := asking.readIdle(ctx); err != nil {
+			return fmt.Errorf("try the query for idle sessions: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &session{connected}, nil
+}

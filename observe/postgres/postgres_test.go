@@ -17,7 +17,10 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	pgserver "github.com/redline-go/redline/observe/postgres/server"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	target "github.com/redline-go/redline/service/postgres"
 )
 
@@ -40,7 +43,7 @@ func start(t *testing.T, settings map[string]string) *target.Server {
 }
 
 // connect opens a connection of the application under test.
-func connect(t *testing.T, dsn string) *pgx.Conn {
+func connectTo(t *testing.T, dsn string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -74,7 +77,7 @@ const width = 50 * time.Millisecond
 
 func run(t *testing.T, dsn string) *running {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,19 +131,19 @@ func (r *running) until(t *testing.T, what string, happened func() bool) {
 // base waits until a reading has set the counters' base.
 func (r *running) base(t *testing.T) {
 	t.Helper()
-	r.until(t, "the first window", func() bool { _, n := r.Sum(record.DBCommits, ""); return n > 0 })
+	r.until(t, "the first window", func() bool { _, n := r.Sum(series.DBCommits, ""); return n > 0 })
 }
 
 func TestConformance(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
 	observetest.Run(t, func() observe.Source { return New() }, observe.Subject{DSN: server.DSN})
 }
 
 func TestStatementsAreCountedAndPlanned(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
 	exec(t, conn, "CREATE TABLE orders (id int PRIMARY KEY, uid int, note text)")
 	exec(t, conn, "INSERT INTO orders SELECT g, g % 100, 'x' FROM generate_series(1, 5000) g")
@@ -156,7 +159,7 @@ func TestStatementsAreCountedAndPlanned(t *testing.T) {
 	exec(t, conn, "UPDATE orders SET note = 'secret-note' WHERE id = 7")
 	exec(t, conn, "ALTER ROLE CURRENT_USER VALID UNTIL 'infinity'")
 	exec(t, conn, "SELECT count(*) FROM orders WHERE note = $1 AND id > $2", "hush", 5)
-	r.until(t, "all calls", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n >= calls+3-0.001 })
+	r.until(t, "all calls", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n >= calls+3-0.001 })
 	r.stop()
 
 	_, value, err := r.Store()
@@ -167,14 +170,14 @@ func TestStatementsAreCountedAndPlanned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"secret-note", "infinity", "hush", marker} {
+	for _, secret := range []string{"secret-note", "infinity", "hush", pgserver.Marker} {
 		if strings.Contains(strings.ToLower(string(stored)), secret) {
 			t.Errorf("statements.json holds %q: %s", secret, stored)
 		}
 	}
-	statements := value.(record.Statements)
-	find := func(part string) record.Statement {
-		i := slices.IndexFunc(statements.Statements, func(s record.Statement) bool { return strings.Contains(s.Text, part) })
+	statements := value.(database.Statements)
+	find := func(part string) database.Statement {
+		i := slices.IndexFunc(statements.Statements, func(s database.Statement) bool { return strings.Contains(s.Text, part) })
 		if i < 0 {
 			t.Fatalf("no statement with %q in %s", part, stored)
 		}
@@ -193,14 +196,14 @@ func TestStatementsAreCountedAndPlanned(t *testing.T) {
 	if a := find("ALTER ROLE"); a.Plan != nil || a.PlanError == "" {
 		t.Errorf("a utility statement has a plan: %+v", a)
 	}
-	label := record.Labels("queryid", s.QueryID)
-	if n, _ := r.Sum(record.StatementCalls, label); n < calls-0.01 || n > calls+0.01 {
+	label := series.Labels("queryid", s.QueryID)
+	if n, _ := r.Sum(series.StatementCalls, label); n < calls-0.01 || n > calls+0.01 {
 		t.Errorf("series counts %v calls, want %d", n, calls)
 	}
-	if hits, n := r.Sum(record.StatementHits, label); n == 0 || hits < calls {
+	if hits, n := r.Sum(series.StatementHits, label); n == 0 || hits < calls {
 		t.Errorf("%v block hits in %d windows", hits, n)
 	}
-	if commits, _ := r.Sum(record.DBCommits, ""); commits < 0 {
+	if commits, _ := r.Sum(series.DBCommits, ""); commits < 0 {
 		t.Errorf("%v commits", commits)
 	}
 	r.healthy(t)
@@ -216,7 +219,7 @@ func TestStatementsAreCountedAndPlanned(t *testing.T) {
 // pg_read_all_stats.
 func TestOrdinaryRoleLeavesItselfOut(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
 	exec(t, conn, "CREATE ROLE watcher LOGIN PASSWORD 'w' IN ROLE pg_read_all_stats")
 	r := run(t, dsnOf(conn.Config(), "watcher", "w", conn.Config().Database, conn.Config().Port))
@@ -224,11 +227,11 @@ func TestOrdinaryRoleLeavesItselfOut(t *testing.T) {
 	for range 5 {
 		exec(t, conn, "SELECT 42 AS answer")
 	}
-	r.until(t, "the target's calls", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > 4.999 })
-	_, n := r.Sum(record.DBBlocked, "")
-	r.until(t, "more readings", func() bool { _, now := r.Sum(record.DBBlocked, ""); return now > n+25 })
+	r.until(t, "the target's calls", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > 4.999 })
+	_, n := r.Sum(series.DBBlocked, "")
+	r.until(t, "more readings", func() bool { _, now := r.Sum(series.DBBlocked, ""); return now > n+25 })
 	r.stop()
-	if calls, _ := r.Sum(record.StatementCalls, "*"); calls > 5.01 {
+	if calls, _ := r.Sum(series.StatementCalls, "*"); calls > 5.01 {
 		t.Errorf("%v calls, want the target's 5: our own are counted", calls)
 	}
 	r.healthy(t)
@@ -241,7 +244,7 @@ func TestOrdinaryRoleLeavesItselfOut(t *testing.T) {
 
 func TestLocksAndSessions(t *testing.T) {
 	server := start(t, nil)
-	holder, waiter := connect(t, server.DSN), connect(t, server.DSN)
+	holder, waiter := connectTo(t, server.DSN), connectTo(t, server.DSN)
 	exec(t, holder, "CREATE TABLE accounts (id int PRIMARY KEY, cents bigint)")
 	exec(t, holder, "INSERT INTO accounts VALUES (1, 0)")
 	exec(t, holder, "BEGIN")
@@ -253,13 +256,13 @@ func TestLocksAndSessions(t *testing.T) {
 		_, err := waiter.Exec(context.Background(), "UPDATE accounts SET cents = 2 WHERE id = 1")
 		waited <- err
 	}()
-	r.until(t, "the wait", func() bool { return r.Last(record.DBBlocked, "") == 1 })
-	r.until(t, "its event", func() bool { return r.Last(record.DBWaits, "event=Lock:transactionid") == 1 })
-	r.until(t, "its blocker", func() bool { return r.Last(record.DBBlockers, "state=idle in transaction") == 1 })
-	if n := r.Last(record.DBBackends, "state=idle in transaction"); n != 1 {
+	r.until(t, "the wait", func() bool { return r.Last(series.DBBlocked, "") == 1 })
+	r.until(t, "its event", func() bool { return r.Last(series.DBWaits, "event=Lock:transactionid") == 1 })
+	r.until(t, "its blocker", func() bool { return r.Last(series.DBBlockers, "state=idle in transaction") == 1 })
+	if n := r.Last(series.DBBackends, "state=idle in transaction"); n != 1 {
 		t.Errorf("%v sessions idle in transaction, want the holder alone", n)
 	}
-	if n := r.Last(record.DBMax, ""); !(n > 0) {
+	if n := r.Last(series.DBMax, ""); !(n > 0) {
 		t.Errorf("max_connections %v", n)
 	}
 	exec(t, holder, "COMMIT")
@@ -267,7 +270,7 @@ func TestLocksAndSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.until(t, "the end of the wait", func() bool {
-		return r.Last(record.DBBlocked, "") == 0 && r.Last(record.DBWaits, "event=Lock:transactionid") == 0
+		return r.Last(series.DBBlocked, "") == 0 && r.Last(series.DBWaits, "event=Lock:transactionid") == 0
 	})
 }
 
@@ -278,11 +281,11 @@ func TestServerCPU(t *testing.T) {
 	r.base(t)
 	const burn = "SELECT count(*) FROM generate_series(1, 400000)"
 	for range 4 {
-		conn := connect(t, server.DSN)
+		conn := connectTo(t, server.DSN)
 		exec(t, conn, burn)
 		_ = conn.Close(t.Context())
 	}
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	var spent float64 // ms, as the server says of one such query
 	var plan []byte
 	if err := conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) "+burn).Scan(&plan); err != nil {
@@ -295,19 +298,19 @@ func TestServerCPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	spent = timing[0].Execution
-	r.until(t, "the server's CPU", func() bool { sum, _ := r.Sum(record.DBCPU, ""); return sum > 1e6*spent/4 })
+	r.until(t, "the server's CPU", func() bool { sum, _ := r.Sum(series.DBCPU, ""); return sum > 1e6*spent/4 })
 	r.stop()
 	t.Logf("%+v", r.Health())
 }
 
 func TestServerLostAndFound(t *testing.T) {
 	server := start(t, nil)
-	killer := connect(t, server.DSN)
+	killer := connectTo(t, server.DSN)
 	r := run(t, server.DSN)
 	r.base(t)
 	exec(t, killer, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'redline'")
-	_, before := r.Sum(record.DBBlocked, "")
-	r.until(t, "readings after the loss", func() bool { _, n := r.Sum(record.DBBlocked, ""); return n > before+5 })
+	_, before := r.Sum(series.DBBlocked, "")
+	r.until(t, "readings after the loss", func() bool { _, n := r.Sum(series.DBBlocked, ""); return n > before+5 })
 	if err := server.Stop(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -320,10 +323,10 @@ func TestServerLostAndFound(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	server := start(t, map[string]string{"shared_preload_libraries": ""})
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE ROLE nobody_much LOGIN PASSWORD 'pw-of-nobody'")
 	config := conn.Config()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +352,8 @@ func TestRefusals(t *testing.T) {
 	r := run(t, dsnOf(config, "nobody_much", "pw-of-nobody", config.Database, config.Port))
 	r.base(t)
 	r.stop()
-	for _, want := range []string{`GRANT pg_read_all_stats TO "nobody_much"`, "shared_preload_libraries", "CREATE EXTENSION pg_stat_statements"} {
+	for _, want := range []string{`GRANT pg_read_all_stats TO "nobody_much"`, "shared_preload_libraries",
+		"CREATE EXTENSION pg_stat_statements"} {
 		if why := r.Health().Why; !strings.Contains(why, want) {
 			t.Errorf("%q does not say %q", why, want)
 		}

@@ -12,28 +12,34 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
+	"github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/redact"
 )
 
 const ms = time.Millisecond
 
 func TestLedger(t *testing.T) {
-	l := ledger{steady: record.Span{From: 200 * ms, To: 400 * ms}}
+	l := ledger{steady: timebase.Span{From: 200 * ms, To: 400 * ms}}
 	l.meter.Width = 100 * ms
-	row := func(user uint32, query int64) entry { return entry{user, query} }
-	l.read(100*ms, map[entry]figures{row(1, 7): {calls: 1000, exec: 5000}})
-	l.read(200*ms, map[entry]figures{row(1, 7): {calls: 1010, exec: 5020}})
+	row := func(user uint32, query int64) server.Entry { return server.Entry{User: user, Query: query} }
+	l.read(100*ms, map[server.Entry]server.Figures{row(1, 7): {Calls: 1000, Exec: 5000}})
+	l.read(200*ms, map[server.Entry]server.Figures{row(1, 7): {Calls: 1010, Exec: 5020}})
 	// A second user of the same statement, and a statement that is new.
-	l.read(300*ms, map[entry]figures{row(1, 7): {calls: 1020, exec: 5040}, row(2, 7): {calls: 5, exec: 5}, row(1, 8): {calls: 2, exec: 1, rows: 4}})
+	l.read(300*ms, map[server.Entry]server.Figures{row(1, 7): {Calls: 1020, Exec: 5040},
+		row(2, 7): {Calls: 5, Exec: 5}, row(1, 8): {Calls: 2, Exec: 1, Rows: 4}})
 	// The first entry was dropped and came again: what it lost is not known.
-	lost := l.read(400*ms, map[entry]figures{row(1, 7): {calls: 3, exec: 6}, row(2, 7): {calls: 5, exec: 5}, row(1, 8): {calls: 2, exec: 1, rows: 4}})
+	lost := l.read(400*ms, map[server.Entry]server.Figures{row(1, 7): {Calls: 3, Exec: 6},
+		row(2, 7): {Calls: 5, Exec: 5}, row(1, 8): {Calls: 2, Exec: 1, Rows: 4}})
 	if lost != 1 {
 		t.Errorf("%d entries lost, want 1", lost)
 	}
 	l.blank()
-	l.read(600*ms, map[entry]figures{row(1, 7): {calls: 9000, exec: 9000}})
-	l.read(700*ms, map[entry]figures{row(1, 7): {calls: 9001, exec: 9003}})
+	l.read(600*ms, map[server.Entry]server.Figures{row(1, 7): {Calls: 9000, Exec: 9000}})
+	l.read(700*ms, map[server.Entry]server.Figures{row(1, 7): {Calls: 9001, Exec: 9003}})
 
 	var sink observetest.Sink
 	if err := l.meter.Flush(&sink); err != nil {
@@ -41,7 +47,7 @@ func TestLedger(t *testing.T) {
 	}
 	calls := map[int64]float64{}
 	for _, p := range sink.Points() {
-		if p.Series.Name == record.StatementCalls && p.Series.Labels == "queryid=7" {
+		if p.Series.Name == series.StatementCalls && p.Series.Labels == "queryid=7" {
 			calls[p.Window] = p.Value
 		}
 	}
@@ -58,7 +64,7 @@ func TestLedger(t *testing.T) {
 	if s := top[1].record(); s.Calls != 2 || s.Rows != 4 {
 		t.Errorf("%+v: the first window of a new statement is lost", s)
 	}
-	if n, _ := sink.Sum(record.StatementPlan, "*"); n != 0 {
+	if n, _ := sink.Sum(series.StatementPlan, "*"); n != 0 {
 		t.Error("planning time although it is not tracked")
 	}
 }
@@ -68,24 +74,24 @@ func TestLedger(t *testing.T) {
 func TestLedgerCountsNewStatementsBetweenLateReadings(t *testing.T) {
 	l := ledger{}
 	l.meter.Width = 100 * ms
-	l.read(130*ms, map[entry]figures{})
-	l.read(240*ms, map[entry]figures{})
-	l.read(350*ms, map[entry]figures{{1, 7}: {calls: 11}})
-	l.read(420*ms, map[entry]figures{{1, 7}: {calls: 11}})
+	l.read(130*ms, map[server.Entry]server.Figures{})
+	l.read(240*ms, map[server.Entry]server.Figures{})
+	l.read(350*ms, map[server.Entry]server.Figures{{User: 1, Query: 7}: {Calls: 11}})
+	l.read(420*ms, map[server.Entry]server.Figures{{User: 1, Query: 7}: {Calls: 11}})
 	var sink observetest.Sink
 	if err := l.meter.Flush(&sink); err != nil {
 		t.Fatal(err)
 	}
-	if sum, n := sink.Sum(record.StatementCalls, "*"); math.Abs(sum-11) > 1e-9 || n != 2 {
+	if sum, n := sink.Sum(series.StatementCalls, "*"); math.Abs(sum-11) > 1e-9 || n != 2 {
 		t.Errorf("%v calls in %d windows, want 11 in 2", sum, n)
 	}
 }
 
 func TestLedgerLeavesOurOwnOut(t *testing.T) {
 	l := ledger{}
-	l.read(100*ms, map[entry]figures{})
-	l.read(200*ms, map[entry]figures{{1, 7}: {calls: 10}, {1, 8}: {calls: 1}})
-	l.named(7, "SELECT "+marker+" 1")
+	l.read(100*ms, map[server.Entry]server.Figures{})
+	l.read(200*ms, map[server.Entry]server.Figures{{User: 1, Query: 7}: {Calls: 10}, {User: 1, Query: 8}: {Calls: 1}})
+	l.named(7, "SELECT "+server.Marker+" 1")
 	l.named(8, "SELECT 1")
 	if top := l.top(5); len(top) != 1 || top[0].id != 8 {
 		t.Errorf("top %v, want only the target's", top)
@@ -137,35 +143,35 @@ func TestPace(t *testing.T) {
 }
 
 func TestServerClock(t *testing.T) {
-	run, err := record.StartClock()
+	run, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
 	run.EpochError = 0
-	server := func(d time.Duration) time.Time { return run.EpochWall.Add(d) }
+	at := func(d time.Duration) time.Time { return run.EpochWall.Add(d) }
 
-	local := serverClock{run: run, local: true}
-	if local.sandwich(10*ms, 12*ms, server(11*ms)) {
+	local := server.Clock{Run: run, Local: true}
+	if local.Sandwich(10*ms, 12*ms, at(11*ms)) {
 		t.Error("an honest local clock is doubted")
 	}
-	from, to := local.bracket(server(11*ms), server(12*ms))
+	from, to := local.Bracket(at(11*ms), at(12*ms))
 	if from != 11*ms-time.Microsecond || to != 12*ms+time.Microsecond {
 		t.Errorf("bracket %v to %v", from, to)
 	}
-	if !local.sandwich(20*ms, 22*ms, server(time.Second)) || local.local {
+	if !local.Sandwich(20*ms, 22*ms, at(time.Second)) || local.Local {
 		t.Error("a clock that was set is still believed")
 	}
 
 	// A server 5 s ahead, seen through round trips of 10 ms and then 2 ms.
-	remote := serverClock{run: run}
-	remote.sandwich(100*ms, 110*ms, server(5*time.Second+104*ms))
-	remote.sandwich(200*ms, 202*ms, server(5*time.Second+201*ms))
-	remote.sandwich(300*ms, 310*ms, server(5*time.Second+309*ms)) // looser: ignored
-	from, to = remote.bracket(server(5*time.Second+400*ms), server(5*time.Second+401*ms))
+	remote := server.Clock{Run: run}
+	remote.Sandwich(100*ms, 110*ms, at(5*time.Second+104*ms))
+	remote.Sandwich(200*ms, 202*ms, at(5*time.Second+201*ms))
+	remote.Sandwich(300*ms, 310*ms, at(5*time.Second+309*ms)) // looser: ignored
+	from, to = remote.Bracket(at(5*time.Second+400*ms), at(5*time.Second+401*ms))
 	if from > 400*ms || to < 401*ms || to-from < 3*ms || to-from > 4*ms {
 		t.Errorf("bracket %v to %v, want 400 to 401 ms widened by 1 ms on each side", from, to)
 	}
-	if e := remote.error(1200 * time.Second); e < 100*ms {
+	if e := remote.Bound(1200 * time.Second); e < 100*ms {
 		t.Errorf("error %v after 20 minutes without a better round trip", e)
 	}
 }
@@ -175,20 +181,20 @@ func TestServerClock(t *testing.T) {
 func TestServerCPUCarriesOver(t *testing.T) {
 	living := map[int]time.Duration{1: 100 * ms, 10: 50 * ms, 11: 33 * ms}
 	reaped := 200 * ms
-	c := serverCPU{
-		postmaster: 1,
-		processTime: func(pid int) (time.Duration, error) {
+	c := server.CPU{
+		Postmaster: 1,
+		ProcessTime: func(pid int) (time.Duration, error) {
 			used, ok := living[pid]
 			if !ok {
 				return 0, errors.New("no such process")
 			}
 			return used, nil
 		},
-		reaped: func() (time.Duration, error) { return reaped, nil },
+		Reaped: func() (time.Duration, error) { return reaped, nil },
 	}
 	read := func() time.Duration {
 		t.Helper()
-		sum, err := c.read([]int{10, 11})
+		sum, err := c.Read([]int{10, 11})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +214,7 @@ func TestServerCPUCarriesOver(t *testing.T) {
 	}
 	// Reaped in the middle of a reading: it is taken again.
 	calls := 0
-	c.reaped = func() (time.Duration, error) {
+	c.Reaped = func() (time.Duration, error) {
 		if calls++; calls == 2 {
 			delete(living, 10)
 			reaped += 70 * ms
@@ -219,7 +225,7 @@ func TestServerCPUCarriesOver(t *testing.T) {
 		t.Errorf("sum %v, want 400ms: counted twice or not at all", got)
 	}
 	delete(living, 1)
-	if _, err := c.read(nil); err == nil {
+	if _, err := c.Read(nil); err == nil {
 		t.Error("a postmaster that is gone has a figure")
 	}
 }
@@ -278,7 +284,8 @@ func TestRedact(t *testing.T) {
 // FuzzRedact: a constant that follows a query's beginning is never kept,
 // wherever the beginning has left quotes and comments open.
 func FuzzRedact(f *testing.F) {
-	for _, text := range []string{"SELECT a", `SELECT "x`, "UPDATE t SET a = 'b", `SELECT E'\'`, "SELECT /* ", "SELECT $a$ ", "ALTER ROLE x ", "WITH a AS ("} {
+	for _, text := range []string{"SELECT a", `SELECT "x`, "UPDATE t SET a = 'b", `SELECT E'\'`, "SELECT /* ",
+		"SELECT $a$ ", "ALTER ROLE x ", "WITH a AS ("} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -308,27 +315,28 @@ func TestStatementQueriesFitTheExtension(t *testing.T) {
 		has, not []string
 		planning bool
 	}{
-		{"userid dbid queryid query calls total_time rows", []string{" total_time,", "0::float8"}, []string{"toplevel", "total_exec_time"}, false},
+		{"userid dbid queryid query calls total_time rows", []string{" total_time,", "0::float8"},
+			[]string{"toplevel", "total_exec_time"}, false},
 		{"plans total_plan_time total_exec_time", []string{"total_exec_time, total_plan_time"}, []string{"toplevel"}, true},
 		{"toplevel total_plan_time total_exec_time", []string{"AND toplevel"}, nil, true},
 	}
 	for _, test := range tests {
-		q := statementQueries(`"s"."pg_stat_statements"`, strings.Fields(test.columns))
-		if q.planning != test.planning {
-			t.Errorf("%s: planning %v", test.columns, q.planning)
+		q := server.StatementQueries(`"s"."pg_stat_statements"`, strings.Fields(test.columns))
+		if q.Planning != test.planning {
+			t.Errorf("%s: planning %v", test.columns, q.Planning)
 		}
-		for _, want := range append(slices.Clone(test.has), marker, "(false)") {
-			if !strings.Contains(q.statements, want) {
-				t.Errorf("%s: %q is not in %q", test.columns, want, q.statements)
+		for _, want := range append(slices.Clone(test.has), server.Marker, "(false)") {
+			if !strings.Contains(q.Statements, want) {
+				t.Errorf("%s: %q is not in %q", test.columns, want, q.Statements)
 			}
 		}
 		for _, not := range test.not {
-			if strings.Contains(q.statements, not) {
-				t.Errorf("%s: %q is in %q", test.columns, not, q.statements)
+			if strings.Contains(q.Statements, not) {
+				t.Errorf("%s: %q is in %q", test.columns, not, q.Statements)
 			}
 		}
 	}
-	if !strings.Contains(databaseSQL(130000), "NULL::bigint") || strings.Contains(databaseSQL(140000), "NULL") {
+	if !strings.Contains(server.DatabaseSQL(130000), "NULL::bigint") || strings.Contains(server.DatabaseSQL(140000), "NULL") {
 		t.Error("sessions are asked of version 13, or not of version 14")
 	}
 }
@@ -352,8 +360,10 @@ func TestOutages(t *testing.T) {
 func TestLedgerCountsWhatCameBack(t *testing.T) {
 	l := ledger{}
 	l.meter.Width = 100 * ms
-	one := func(calls float64) map[entry]figures { return map[entry]figures{{1, 7}: {calls: calls}} }
-	for i, rows := range []map[entry]figures{one(50), one(60), {}, one(4), one(6)} {
+	one := func(calls float64) map[server.Entry]server.Figures {
+		return map[server.Entry]server.Figures{{User: 1, Query: 7}: {Calls: calls}}
+	}
+	for i, rows := range []map[server.Entry]server.Figures{one(50), one(60), {}, one(4), one(6)} {
 		if lost := l.read(time.Duration(i+1)*100*ms, rows); (lost == 1) != (i == 2) {
 			t.Errorf("reading %d lost %d", i, lost)
 		}
@@ -364,7 +374,7 @@ func TestLedgerCountsWhatCameBack(t *testing.T) {
 	}
 	calls := map[int64]float64{}
 	for _, p := range sink.Points() {
-		if p.Series.Name == record.StatementCalls {
+		if p.Series.Name == series.StatementCalls {
 			calls[p.Window] = p.Value
 		}
 	}
@@ -377,14 +387,14 @@ func TestGapsAreJoinedAndBounded(t *testing.T) {
 	s := New()
 	for i := range 1000 {
 		at := time.Duration(i) * 100 * ms
-		s.gap(record.Gap{Span: record.Span{From: at, To: at + 100*ms}, Of: "statements", Why: "full"})
+		s.gap(record.Gap{Span: timebase.Span{From: at, To: at + 100*ms}, Of: "statements", Why: "full"})
 	}
 	if len(s.gaps) != 1 || s.gaps[0].To != 100*time.Second {
 		t.Errorf("%d gaps, the first %+v; want one of 100 s", len(s.gaps), s.gaps[0])
 	}
 	for i := range 1000 {
 		at := 200*time.Second + time.Duration(i)*time.Second
-		s.gap(record.Gap{Span: record.Span{From: at, To: at + ms}, Of: "statements", Why: "full"})
+		s.gap(record.Gap{Span: timebase.Span{From: at, To: at + ms}, Of: "statements", Why: "full"})
 	}
 	if len(s.gaps) > maxGaps || s.gaps[len(s.gaps)-1].To < 1199*time.Second {
 		t.Errorf("%d gaps, the last %+v", len(s.gaps), s.gaps[len(s.gaps)-1])
@@ -392,7 +402,7 @@ func TestGapsAreJoinedAndBounded(t *testing.T) {
 }
 
 func TestChains(t *testing.T) {
-	involved := map[int32]record.BlockingLink{
+	involved := map[int32]database.BlockingLink{
 		1: {Text: "update t set a = ?", State: "idle in transaction", Transaction: 5 * time.Second},
 		2: {Text: "update t set b = ?", State: "active", Wait: "Lock:transactionid", Statement: 2 * time.Second},
 		3: {Text: "select", State: "active", Wait: "Lock:tuple", Statement: time.Second},
@@ -413,11 +423,11 @@ func TestChains(t *testing.T) {
 		first.Seen != 2 || first.First != ms || first.Last != 2*ms {
 		t.Errorf("longest chain %+v", first)
 	}
-	if !slices.ContainsFunc(all, func(b record.Blocking) bool { return b.Links[0].State == "prepared transaction" }) {
+	if !slices.ContainsFunc(all, func(b database.Blocking) bool { return b.Links[0].State == "prepared transaction" }) {
 		t.Errorf("no prepared transaction in %+v", all)
 	}
 	for i := range 2 * maxChains {
-		involved[1] = record.BlockingLink{Text: strings.Repeat("x", i)}
+		involved[1] = database.BlockingLink{Text: strings.Repeat("x", i)}
 		c.add(5*ms, map[int32]int32{2: 1}, involved)
 	}
 	if len(c.all()) != maxChains || !c.dropped {
@@ -429,11 +439,14 @@ func TestPool(t *testing.T) {
 	meter := &observe.Meter{Width: 100 * ms}
 	var p pool
 	at := time.Unix(0, 0)
-	p.deliver(meter, 100*ms, []client{{1, "svc", "idle", at, time.Second}, {2, "svc", "active", at, 3 * time.Second}})
-	p.deliver(meter, 200*ms, []client{{1, "svc", "idle", at, time.Second}, {2, "svc", "idle", at.Add(ms), ms}, {3, "", "", at, ms}})
-	crowd := []client{}
+	p.deliver(meter, 100*ms, []server.Client{{PID: 1, Application: "svc", State: "idle", Started: at,
+		Age: time.Second}, {PID: 2, Application: "svc", State: "active", Started: at, Age: 3 * time.Second}})
+	p.deliver(meter, 200*ms, []server.Client{{PID: 1, Application: "svc", State: "idle", Started: at,
+		Age: time.Second}, {PID: 2, Application: "svc", State: "idle", Started: at.Add(ms), Age: ms},
+		{PID: 3, Application: "", State: "", Started: at, Age: ms}})
+	crowd := []server.Client{}
 	for i := range int32(100) {
-		crowd = append(crowd, client{10 + i, strings.Repeat("n", int(i)), "idle", at, ms})
+		crowd = append(crowd, server.Client{PID: 10 + i, Application: strings.Repeat("n", int(i)), State: "idle", Started: at, Age: ms})
 	}
 	p.deliver(meter, 300*ms, crowd)
 	var sink observetest.Sink
@@ -453,18 +466,18 @@ func TestPool(t *testing.T) {
 		window       int64
 		value        float64
 	}{
-		{record.DBConnections, "application=svc,state=idle", 0, 1},
-		{record.DBConnections, "application=svc,state=active", 1, 0},
-		{record.DBConnectsSeen, "application=svc", 1, 1},
-		{record.DBConnectsSeen, "application=(unnamed)", 1, 1},
-		{record.DBConnectionAge, "application=svc", 0, 3e9},
-		{record.DBConnections, "application=svc,state=idle", 2, 0},
+		{series.DBConnections, "application=svc,state=idle", 0, 1},
+		{series.DBConnections, "application=svc,state=active", 1, 0},
+		{series.DBConnectsSeen, "application=svc", 1, 1},
+		{series.DBConnectsSeen, "application=(unnamed)", 1, 1},
+		{series.DBConnectionAge, "application=svc", 0, 3e9},
+		{series.DBConnections, "application=svc,state=idle", 2, 0},
 	} {
 		if got := value(want.name, want.labels, want.window); got != want.value {
 			t.Errorf("%s{%s} in window %d is %v, want %v", want.name, want.labels, want.window, got, want.value)
 		}
 	}
-	if !math.IsNaN(value(record.DBConnectsSeen, "application=svc", 0)) {
+	if !math.IsNaN(value(series.DBConnectsSeen, "application=svc", 0)) {
 		t.Error("connections that were there before the run count as opened")
 	}
 	if len(p.states) != maxApplications+1 {

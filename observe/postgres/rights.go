@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/redline-go/redline/observe/postgres/server"
 )
 
 // Who may be explained, and as whom.
@@ -77,7 +79,7 @@ func (s *session) holds(role string) string { return s.canBecome(role, sessionRo
 
 func (s *session) canBecome(role, other string) string {
 	mode := "MEMBER"
-	if s.version >= 160000 {
+	if s.Version >= 160000 {
 		mode = "SET"
 	}
 	return "pg_catalog.pg_has_role(" + role + ", " + other + ", '" + mode + "')"
@@ -123,7 +125,7 @@ func (s *session) condition(b basis) string {
 // chooses for each the one that can be explained best.
 func (s *session) findAuthors(ctx context.Context, top []*statement) (map[int64]author, error) {
 	found := map[int64]author{}
-	if s.queries.authors == "" || len(top) == 0 {
+	if s.Queries.Authors == "" || len(top) == 0 {
 		return found, nil
 	}
 	ids, users := []int64{}, map[int64]map[uint32]bool{}
@@ -132,7 +134,7 @@ func (s *session) findAuthors(ctx context.Context, top []*statement) (map[int64]
 		users[one.id] = one.users
 	}
 	var texts []author
-	err := s.ask(ctx, query{s.queries.authors, []any{s.db, ids, maxText + 1}, func(rows pgx.Rows) error {
+	err := s.Ask(ctx, server.Query{SQL: s.Queries.Authors, Args: []any{s.DB, ids, maxText + 1}, Read: func(rows pgx.Rows) error {
 		var id int64
 		var user uint32
 		var text *string
@@ -174,12 +176,14 @@ func (s *session) basisOf(ctx context.Context, user uint32) (author, error) {
 	sample := func(of string) string {
 		return "(SELECT p.proname::pg_catalog.text" + of + " ORDER BY p.oid DESC LIMIT 1)"
 	}
-	err := s.askAfter(ctx, s.planning("none"), query{
-		"SELECT " + marker + " pg_catalog.pg_get_userbyid($1), session_user, $1 OPERATOR(pg_catalog.=) " + sessionRole + ", " + superuser +
-			", " + s.canBecome(sessionRole, "$1::pg_catalog.oid") + ", " + s.condition(own) + ", " + s.condition(above) + ", " + s.condition(become) +
+	err := s.AskAfter(ctx, s.planning("none"), server.Query{
+		SQL: "SELECT " + server.Marker + " pg_catalog.pg_get_userbyid($1), session_user, $1 OPERATOR(pg_catalog.=) " +
+			sessionRole + ", " + superuser +
+			", " + s.canBecome(sessionRole, "$1::pg_catalog.oid") + ", " + s.condition(own) + ", " + s.condition(above) +
+			", " + s.condition(become) +
 			", " + sample(s.foreign()) + ", " + sample(code),
-		[]any{user},
-		one(&a.role, &session, &isOwn, &isSuper, &mayBecome, &bases[0], &bases[1], &bases[2], &foreignName, &codeName),
+		Args: []any{user},
+		Read: server.One(&a.role, &session, &isOwn, &isSuper, &mayBecome, &bases[0], &bases[1], &bases[2], &foreignName, &codeName),
 	})
 	for i, holds := range bases {
 		if holds && a.basis == refused {
@@ -190,13 +194,16 @@ func (s *session) basisOf(ctx context.Context, user uint32) (author, error) {
 	switch {
 	case a.basis != refused || err != nil:
 	case !isOwn && !mayBecome:
-		a.why = fmt.Sprintf("it is a statement of role %q, with whose rights %q may not plan it: give redline a DSN of role %q, or grant that role to %q", a.role, session, a.role, session)
+		a.why = fmt.Sprintf("it is a statement of role %q, with whose rights %q may not plan it: give redline a DSN of "+
+			"role %q, or grant that role to %q", a.role, session, a.role, session)
 	case foreignName != nil && isOwn && !isSuper:
-		a.why = fmt.Sprintf("function %q is another role's, and PUBLIC may create more in the search path: revoke CREATE there from PUBLIC", *foreignName)
+		a.why = fmt.Sprintf("function %q is another role's, and PUBLIC may create more in the search path: revoke CREATE "+
+			"there from PUBLIC", *foreignName)
 	case foreignName != nil:
 		a.why = fmt.Sprintf("planning could run function %q, another role's, with the rights of %q", *foreignName, session) + enable
 	case codeName != nil:
-		a.why = fmt.Sprintf("it is a statement of role %q, and planning could run function %q, which can leave that role for %q: give redline a DSN of role %q", a.role, *codeName, session, a.role)
+		a.why = fmt.Sprintf("it is a statement of role %q, and planning could run function %q, which can leave that role "+
+			"for %q: give redline a DSN of role %q", a.role, *codeName, session, a.role)
 	default:
 		a.why = fmt.Sprintf("it is a statement of role %q", a.role) + enable
 	}
@@ -210,20 +217,21 @@ func (s *session) refusal(a author) string {
 	}
 	// Before version 1.9 the extension did not separate statements of clients from
 	// those that functions run.
-	if s.nested {
-		return "pg_stat_statements before 1.9 does not separate it from statements inside functions: run ALTER EXTENSION pg_stat_statements UPDATE"
+	if s.Nested {
+		return "pg_stat_statements before 1.9 does not separate it from statements inside functions: run ALTER EXTENSION " +
+			"pg_stat_statements UPDATE"
 	}
 	return ""
 }
 
 // planning are the settings of a transaction that plans, which leave the
 // application's names and choices as they are.
-func (s *session) planning(role string, more ...[2]string) query {
+func (s *session) planning(role string, more ...[2]string) server.Query {
 	list := [][2]string{}
-	for _, setting := range local {
+	for _, setting := range server.Local {
 		if strings.HasPrefix(setting[0], "transaction") || strings.HasSuffix(setting[0], "timeout") {
 			list = append(list, setting)
 		}
 	}
-	return s.preamble(append(append(list, more...), [2]string{"role", role})...)
+	return s.Preamble(append(append(list, more...), [2]string{"role", role})...)
 }

@@ -10,7 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
 	target "github.com/redline-go/redline/service/postgres"
 )
 
@@ -31,7 +32,7 @@ func newTrap(t *testing.T, server *target.Server) *trap {
 	if err := os.Chmod(dir, 0o777); err != nil { // the server may be another user
 		t.Fatal(err)
 	}
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	exec(t, conn, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
 	exec(t, conn, "CREATE ROLE mallory LOGIN PASSWORD 'm'")
 	exec(t, conn, "CREATE SCHEMA lair AUTHORIZATION mallory")
@@ -51,7 +52,8 @@ func (tr *trap) set(t *testing.T, name, arguments, result, value string) {
 			RETURN 1;
 		EXCEPTION WHEN OTHERS THEN RETURN 0;
 		END $f$`, name, filepath.Join(tr.dir, name)))
-	exec(t, tr.conn, fmt.Sprintf("CREATE OR REPLACE FUNCTION lair.%s(%s) RETURNS %s LANGUAGE plpgsql IMMUTABLE AS $f$ BEGIN PERFORM lair.run_%s(); RETURN %s; END $f$",
+	exec(t, tr.conn, fmt.Sprintf("CREATE OR REPLACE FUNCTION lair.%s(%s) RETURNS %s LANGUAGE plpgsql IMMUTABLE AS $f$ "+
+		"BEGIN PERFORM lair.run_%s(); RETURN %s; END $f$",
 		name, arguments, result, name, value))
 	exec(t, tr.conn, "RESET ROLE")
 }
@@ -80,14 +82,16 @@ func TestPlanningRunsNobodysCodeWithOurRights(t *testing.T) {
 	for _, one := range [][4]string{
 		{"called", "", "int", "1"}, {"cast_to", "int", "text", "'1'"}, {"compared", "int, int", "boolean", "true"},
 		{"checked", "int", "boolean", "true"}, {"viewed", "", "int", "1"}, {"policed", "", "boolean", "true"},
-		{"defaulted", "", "int", "1"}, {"indexed", "int", "int", "1"}, {"inlined", "", "int", "1"}, {"listed", "", "int", "1"}, {"stated", "", "int", "1"},
+		{"defaulted", "", "int", "1"}, {"indexed", "int", "int", "1"}, {"inlined", "", "int", "1"},
+		{"listed", "", "int", "1"}, {"stated", "", "int", "1"},
 	} {
 		tr.set(t, one[0], one[1], one[2], one[3])
 	}
 	config := tr.conn.Config()
-	mallory := connect(t, dsnOf(config, "mallory", "m", config.Database, config.Port))
+	mallory := connectTo(t, dsnOf(config, "mallory", "m", config.Database, config.Port))
 	for _, sql := range []string{
-		"CREATE TYPE lair.pair AS (a int)", "CREATE FUNCTION lair.to_pair(int) RETURNS lair.pair LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM lair.run_cast_to(); RETURN ROW($1); END $$",
+		"CREATE TYPE lair.pair AS (a int)", "CREATE FUNCTION lair.to_pair(int) RETURNS lair.pair LANGUAGE plpgsql " +
+			"IMMUTABLE AS $$ BEGIN PERFORM lair.run_cast_to(); RETURN ROW($1); END $$",
 		"CREATE CAST (int AS lair.pair) WITH FUNCTION lair.to_pair(int)",
 		"CREATE OPERATOR lair.=== (leftarg = int, rightarg = int, procedure = lair.compared)",
 		"CREATE DOMAIN lair.odd AS int CHECK (lair.checked(VALUE))",
@@ -113,15 +117,17 @@ func TestPlanningRunsNobodysCodeWithOurRights(t *testing.T) {
 	r := run(t, server.DSN)
 	r.base(t)
 	statements := []string{
-		"SELECT lair.called()", "SELECT count(*) FROM lair.rows WHERE b < 5 + (1::lair.pair).a", "SELECT count(*) FROM lair.rows WHERE 1 OPERATOR(lair.===) 2",
+		"SELECT lair.called()", "SELECT count(*) FROM lair.rows WHERE b < 5 + (1::lair.pair).a",
+		"SELECT count(*) FROM lair.rows WHERE 1 OPERATOR(lair.===) 2",
 		"SELECT 3::lair.odd", "SELECT count(*) FROM lair.window", "SELECT a FROM lair.window", "SELECT count(*) FROM lair.rows",
 		"INSERT INTO lair.rows (b) VALUES (1)", "SELECT count(*) FROM lair.rows WHERE lair.indexed(a) = lair.indexed(7)", "SELECT lair.wrap()",
-		"SELECT count(*) FROM lair.rows WHERE b < lair.stated()", "SELECT count(*) FROM lair.rows WHERE a::text < table_to_xml('lair.page'::regclass, true, true, NULL)::text",
+		"SELECT count(*) FROM lair.rows WHERE b < lair.stated()",
+		"SELECT count(*) FROM lair.rows WHERE a::text < table_to_xml('lair.page'::regclass, true, true, NULL)::text",
 	}
 	for _, sql := range statements {
 		exec(t, mallory, sql, pgx.QueryExecModeExec)
 	}
-	r.until(t, "all calls", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > float64(len(statements))-0.01 })
+	r.until(t, "all calls", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > float64(len(statements))-0.01 })
 	r.stop()
 	if got := tr.sprung(t); len(got) > 0 {
 		t.Errorf("these ran with the superuser's rights: %v", got)
@@ -153,7 +159,7 @@ func TestSuperusersStatementWithAnothersFunction(t *testing.T) {
 	r := run(t, server.DSN)
 	r.base(t)
 	exec(t, tr.conn, "SELECT lair.innocent()")
-	r.until(t, "the call", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > 0.99 })
+	r.until(t, "the call", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > 0.99 })
 	tr.set(t, "innocent", "", "int", "1")
 	r.stop()
 	if got := tr.sprung(t); len(got) > 0 {
@@ -171,10 +177,11 @@ func TestSuperusersStatementWithAnothersFunction(t *testing.T) {
 // code that could leave it.
 func TestPlansOfOrdinaryRoles(t *testing.T) {
 	server := start(t, nil)
-	conn := connect(t, server.DSN)
+	conn := connectTo(t, server.DSN)
 	config := conn.Config()
 	for _, sql := range []string{
-		"CREATE EXTENSION IF NOT EXISTS pg_stat_statements", "CREATE ROLE app LOGIN PASSWORD 'a' IN ROLE pg_read_all_stats", "CREATE ROLE migrator",
+		"CREATE EXTENSION IF NOT EXISTS pg_stat_statements",
+		"CREATE ROLE app LOGIN PASSWORD 'a' IN ROLE pg_read_all_stats", "CREATE ROLE migrator",
 		"REVOKE CREATE ON SCHEMA public FROM PUBLIC", "CREATE ROLE watcher LOGIN PASSWORD 'w' IN ROLE pg_read_all_stats",
 		"CREATE TABLE orders (id int PRIMARY KEY, uid int)", "ALTER TABLE orders OWNER TO migrator", "GRANT SELECT ON orders TO app",
 		"CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'", "ALTER FUNCTION stamp() OWNER TO migrator",
@@ -182,14 +189,14 @@ func TestPlansOfOrdinaryRoles(t *testing.T) {
 		exec(t, conn, sql)
 	}
 	appDSN := dsnOf(config, "app", "a", config.Database, config.Port)
-	app := connect(t, appDSN)
-	planOf := func(dsn string) record.Statement {
+	app := connectTo(t, appDSN)
+	planOf := func(dsn string) database.Statement {
 		r := run(t, dsn)
 		r.base(t)
 		exec(t, app, "SELECT count(*) FROM orders")
-		r.until(t, "the call", func() bool { n, _ := r.Sum(record.StatementCalls, "*"); return n > 0.99 })
+		r.until(t, "the call", func() bool { n, _ := r.Sum(series.StatementCalls, "*"); return n > 0.99 })
 		r.stop()
-		i := slices.IndexFunc(r.store.Statements, func(s record.Statement) bool { return strings.Contains(s.Text, "orders") })
+		i := slices.IndexFunc(r.store.Statements, func(s database.Statement) bool { return strings.Contains(s.Text, "orders") })
 		if i < 0 {
 			t.Fatalf("%+v", r.store)
 		}
@@ -198,7 +205,8 @@ func TestPlansOfOrdinaryRoles(t *testing.T) {
 	if s := planOf(server.DSN); !strings.Contains(string(s.Plan), "Seq Scan") {
 		t.Errorf("the superuser for app, without code: %+v", s)
 	}
-	if s := planOf(dsnOf(config, "watcher", "w", config.Database, config.Port)); s.Plan != nil || !strings.Contains(s.PlanError, `DSN of role "app"`) {
+	if s := planOf(dsnOf(config, "watcher", "w", config.Database, config.Port)); s.Plan != nil ||
+		!strings.Contains(s.PlanError, `DSN of role "app"`) {
 		t.Errorf("another role for app: %+v", s)
 	}
 	exec(t, conn, "CREATE FUNCTION eval(sql text) RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN EXECUTE sql; RETURN 1; END'")

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/observe/postgres/server"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
 )
 
 // seldom is the interval of costly requests: who blocks, texts.
@@ -32,14 +34,14 @@ func (s *Source) Open(ctx context.Context, subject observe.Subject) error {
 	}
 	s.subject, s.session = subject, session
 	if err := s.findPlanLog(ctx); err != nil {
-		session.close()
+		session.Close()
 		return err
 	}
 	s.ledger.meter.Width, s.ledger.steady = subject.Window, subject.Steady
-	s.ledger.planning, s.ledger.own = session.queries.planning, session.own
-	s.started = session.started
-	s.store = record.Statements{Database: session.name, Server: session.server}
-	for _, text := range session.blind {
+	s.ledger.planning, s.ledger.own = session.Queries.Planning, session.Own
+	s.started = session.Started
+	s.store = database.Statements{Database: session.Name, Server: session.Server}
+	for _, text := range session.Blind {
 		s.say(text)
 	}
 	return nil
@@ -84,7 +86,7 @@ type watch struct {
 	textsEvery time.Duration
 	lastAt     time.Duration              // run time of the last reading that succeeded
 	plain      time.Duration              // CPU of the last reading without statements
-	keeping    keeping                    // as of the last reading with statements
+	keeping    server.Keeping             // as of the last reading with statements
 	seen       map[string]map[string]bool // labels met per gauge: they fall to zero, not to nothing
 	pool       pool
 	commits    ownCount
@@ -101,23 +103,23 @@ func (w *watch) edge(ctx, calls context.Context, edge time.Duration) {
 		return
 	}
 	statements := w.statementPace.due(window)
-	call, cancel := context.WithTimeout(calls, callTimeout)
+	call, cancel := context.WithTimeout(calls, server.CallTimeout)
 	defer cancel()
-	spent, seen := w.session.spent()
+	spent, seen := w.session.Spent()
 	before := w.subject.Clock.Now()
-	r, err := w.session.read(call, statements)
+	r, err := w.session.Read(call, statements)
 	after := w.subject.Clock.Now()
 	if err != nil {
 		w.failed(err, before)
 		return
 	}
 	w.samples++
-	if w.session.checkOwner(r) {
-		w.say(poolerNote)
+	if w.session.CheckOwner(r) {
+		w.say(server.PoolerNote)
 	}
-	cost := r.statedAt.after.Sub(r.statedAt.before)
+	cost := r.StatedAt.After.Sub(r.StatedAt.Before)
 	if seen {
-		now, _ := w.session.spent()
+		now, _ := w.session.Spent()
 		cost = max(0, now-spent)
 	}
 	w.pay(r, after-before, cost, seen)
@@ -136,16 +138,16 @@ func (w *watch) edge(ctx, calls context.Context, edge time.Duration) {
 // query (a timeout on a busy server) costs the reading and makes the next ones
 // rarer.
 func (w *watch) failed(err error, at time.Duration) {
-	if w.session.conn.IsClosed() {
+	if w.session.Conn.IsClosed() {
 		w.lost.begin(w.lastAt, err)
 		w.disconnect()
 		w.ledger.blank()
-		w.commits, w.pool, w.keeping = ownCount{}, pool{}, keeping{}
+		w.commits, w.pool, w.keeping = ownCount{}, pool{}, server.Keeping{}
 		w.retryAt, w.backoff = at, 50*time.Millisecond
 		return
 	}
 	w.say(fmt.Sprintf("a reading failed %v into the run: %v", round(at), err))
-	w.pace.took(callTimeout, w.subject.Window)
+	w.pace.took(server.CallTimeout, w.subject.Window)
 }
 
 // reconnect tries again when it is time to.
@@ -159,58 +161,58 @@ func (w *watch) reconnect(ctx context.Context, edge time.Duration) {
 		w.retryAt = edge + w.backoff
 		return
 	}
-	restarted := !session.started.Equal(w.started)
-	w.session, w.started = session, session.started
-	w.ledger.planning = session.queries.planning
-	maps.Copy(w.ledger.own, session.own)
+	restarted := !session.Started.Equal(w.started)
+	w.session, w.started = session, session.Started
+	w.ledger.planning = session.Queries.Planning
+	maps.Copy(w.ledger.own, session.Own)
 	w.lost.end(w.subject.Clock.Now(), restarted)
 }
 
 func (w *watch) disconnect() {
 	if w.session != nil {
-		w.session.close()
+		w.session.Close()
 		w.session = nil
 	}
 }
 
 // deliver dates a reading and hands its figures on.
-func (w *watch) deliver(r *reading, edge, before, after time.Duration) {
-	clock, meter := &w.session.clock, &w.ledger.meter
-	if r.database {
-		if clock.sandwich(before, after, r.countedAt.after) {
+func (w *watch) deliver(r *server.Reading, edge, before, after time.Duration) {
+	clock, meter := &w.session.Clock, &w.ledger.meter
+	if r.Database {
+		if clock.Sandwich(before, after, r.CountedAt.After) {
 			w.say(fmt.Sprintf("the server's clock was set %v into the run: from then on it is estimated from round trips", round(after)))
 		}
-		at := w.bracket.Add(clock.bracket(r.countedAt.before, r.countedAt.after))
-		meter.Count(record.DBCommits, "", at, w.commits.without(r.commits, w.session.transactions))
-		meter.Count(record.DBRollbacks, "", at, float64(r.rollbacks))
+		at := w.bracket.Add(clock.Bracket(r.CountedAt.Before, r.CountedAt.After))
+		meter.Count(series.DBCommits, "", at, w.commits.without(r.Commits, w.session.Transactions))
+		meter.Count(series.DBRollbacks, "", at, float64(r.Rollbacks))
 		for i, name := range databaseMore {
-			meter.Count(name, "", at, r.more[i])
+			meter.Count(name, "", at, r.More[i])
 		}
-		if r.opened != nil {
-			meter.Count(record.DBSessions, "", at, float64(*r.opened))
+		if r.Opened != nil {
+			meter.Count(series.DBSessions, "", at, float64(*r.Opened))
 		}
 	}
-	if r.statements != nil {
+	if r.Statements != nil {
 		at := before + (after-before)/2 // of a reading without an entry
-		if !r.statedAt.before.IsZero() {
-			at = w.bracket.Add(clock.bracket(r.statedAt.before, r.statedAt.after))
+		if !r.StatedAt.Before.IsZero() {
+			at = w.bracket.Add(clock.Bracket(r.StatedAt.Before, r.StatedAt.After))
 		}
 		w.statements(r, at)
 	}
 	for _, state := range []string{"active", "idle", "idle in transaction"} {
-		r.states[state] += 0
+		r.States[state] += 0
 	}
-	w.gauges(record.DBBackends, "state", edge, r.states)
-	w.gauges(record.DBWaits, "event", edge, r.waits)
-	meter.Gauge(record.DBBlocked, "", edge, float64(len(r.blocked)))
-	meter.Gauge(record.DBMax, "", edge, w.session.max)
-	meter.Gauge(record.DBOldest, "", edge, float64(r.oldest))
-	w.pool.deliver(meter, edge, r.clients)
-	if w.session.cpu != nil {
+	w.gauges(series.DBBackends, "state", edge, r.States)
+	w.gauges(series.DBWaits, "event", edge, r.Waits)
+	meter.Gauge(series.DBBlocked, "", edge, float64(len(r.Blocked)))
+	meter.Gauge(series.DBMax, "", edge, w.session.MaxConnections)
+	meter.Gauge(series.DBOldest, "", edge, float64(r.Oldest))
+	w.pool.deliver(meter, edge, r.Clients)
+	if w.session.CPU != nil {
 		var used time.Duration
-		at, err := w.bracket.Read(w.subject.Clock, func() (err error) { used, err = w.session.cpu.read(r.processes); return err })
+		at, err := w.bracket.Read(w.subject.Clock, func() (err error) { used, err = w.session.CPU.Read(r.Processes); return err })
 		if err == nil {
-			meter.Count(record.DBCPU, "", at, float64(used))
+			meter.Count(series.DBCPU, "", at, float64(used))
 		} else {
 			w.say(fmt.Sprintf("the CPU of the server's processes: %v", err))
 		}
@@ -233,15 +235,15 @@ func (w *watch) gauges(name, label string, edge time.Duration, values map[string
 		}
 	}
 	for value := range w.seen[name] {
-		w.ledger.meter.Gauge(name, record.Labels(label, value), edge, float64(values[value]))
+		w.ledger.meter.Gauge(name, series.Labels(label, value), edge, float64(values[value]))
 	}
 }
 
 // askSeldom makes the requests that are too costly for every window.
-func (w *watch) askSeldom(ctx context.Context, r *reading, edge time.Duration) error {
+func (w *watch) askSeldom(ctx context.Context, r *server.Reading, edge time.Duration) error {
 	holding := map[string]int{}
-	if len(r.blocked) > 0 {
-		by, involved, err := w.session.blockers(ctx, r.blocked)
+	if len(r.Blocked) > 0 {
+		by, involved, err := w.session.blockers(ctx, r.Blocked)
 		if err != nil {
 			return fmt.Errorf("ask who blocks: %w", err)
 		}
@@ -250,15 +252,15 @@ func (w *watch) askSeldom(ctx context.Context, r *reading, edge time.Duration) e
 			holding[involved[pid].State]++
 		}
 	}
-	w.gauges(record.DBBlockers, "state", edge, holding)
+	w.gauges(series.DBBlockers, "state", edge, holding)
 	idle, err := w.session.readIdle(ctx)
 	if err != nil {
 		return fmt.Errorf("ask for idle sessions: %w", err)
 	}
 	w.idles.add(edge, idle)
-	if whole, err := w.session.readWhole(ctx); err == nil {
+	if whole, err := w.session.ReadWhole(ctx); err == nil {
 		w.deliverWhole(whole)
-	} else if w.session.conn.IsClosed() {
+	} else if w.session.Conn.IsClosed() {
 		return err
 	} else {
 		w.say(err.Error())
@@ -291,4 +293,34 @@ func (o *ownCount) without(commits, own int64) float64 {
 	o.own, o.raw = own, commits
 	o.last = max(o.last, commits-(own-o.from))
 	return float64(o.last)
+}
+
+// deliverWhole hands the server's figures on.
+func (w *watch) deliverWhole(r *server.Whole) {
+	meter := &w.ledger.meter
+	from, to := w.session.Clock.Bracket(r.At.Before, r.At.After)
+	at := from + (to-from)/2
+	count := func(name, labels string, value *float64, unit float64) {
+		if value != nil {
+			meter.Count(name, labels, at, *value*unit)
+		}
+	}
+	const ms = float64(time.Millisecond)
+	count(series.DBWAL, "", r.WAL, 1)
+	count(series.DBCheckpoints, "kind=timed", r.Timed, 1)
+	count(series.DBCheckpoints, "kind=requested", r.Requested, 1)
+	count(series.DBCheckpointTime, "phase=write", r.Write, ms)
+	count(series.DBCheckpointTime, "phase=sync", r.Sync, ms)
+	count(series.DBBuffersWritten, "by=checkpointer", r.ByCheckpointer, 1)
+	count(series.DBBuffersWritten, "by=bgwriter", r.ByWriter, 1)
+	count(series.DBBuffersWritten, "by=backend", r.ByBackends, 1)
+	for _, row := range r.IO {
+		for i, op := range server.IOOps {
+			labels := series.Labels("by", row.By, "op", op)
+			count(series.DBIO, labels, &row.Operations[i], 1)
+			if w.session.Timing {
+				count(series.DBIOTime, labels, &row.Times[i], ms)
+			}
+		}
+	}
 }

@@ -3,11 +3,14 @@ package postgres
 import (
 	"time"
 
+	"github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
-// databaseMore names the figures that databaseSQL reads beyond transactions and sessions.
-var databaseMore = [5]string{record.DBDeadlocks, record.DBTempFiles, record.DBTempBytes, record.DBReads, record.DBHits}
+// databaseMore names the figures that DatabaseSQL reads beyond transactions and sessions.
+var databaseMore = [5]string{series.DBDeadlocks, series.DBTempFiles, series.DBTempBytes, series.DBReads, series.DBHits}
 
 // costShare is the part of one CPU of the server that reading may take: each
 // entry of pg_stat_statements costs about 1 us per reading, and there may be
@@ -19,9 +22,9 @@ const costNote = "pg_stat_statements was at times read only in one window in %d,
 
 // pay notes a reading's cost: took is ours, the round trip; cost is
 // the server's, of CPU time when that is seen, else of the statements alone.
-func (w *watch) pay(r *reading, took, cost time.Duration, cpu bool) {
+func (w *watch) pay(r *server.Reading, took, cost time.Duration, cpu bool) {
 	w.statementPace.share = costShare
-	if r.statements != nil {
+	if r.Statements != nil {
 		w.statementPace.took(max(0, cost-w.plain), w.subject.Window)
 	} else if cpu {
 		w.plain = cost
@@ -34,32 +37,32 @@ func (w *watch) pay(r *reading, took, cost time.Duration, cpu bool) {
 
 // statements takes a reading of pg_stat_statements at a run time. Statistics
 // that were reset or dropped leave a gap.
-func (w *watch) statements(r *reading, at time.Duration) {
+func (w *watch) statements(r *server.Reading, at time.Duration) {
 	was := w.keeping
-	w.keeping = r.keeping
+	w.keeping = r.Keeping
 	from := w.ledger.lastAt
-	if was.known && !r.keeping.resetAt.Equal(was.resetAt) {
+	if was.Known && !r.Keeping.ResetAt.Equal(was.ResetAt) {
 		// The reading may be from before the reset or after: the next
 		// reading is the new base.
 		w.ledger.lose()
 		w.resetAt = from
-		w.gap(record.Gap{Span: record.Span{From: from, To: at}, Of: "statements", Why: resetWhy})
+		w.gap(record.Gap{Span: timebase.Span{From: from, To: at}, Of: "statements", Why: resetWhy})
 		return
 	}
 	if w.ledger.last == nil && w.resetAt > 0 {
-		w.gap(record.Gap{Span: record.Span{From: w.resetAt, To: at}, Of: "statements", Why: resetWhy})
+		w.gap(record.Gap{Span: timebase.Span{From: w.resetAt, To: at}, Of: "statements", Why: resetWhy})
 		w.resetAt = 0
 	}
 	first := w.ledger.last == nil
-	lost := w.ledger.read(at, r.statements)
-	dropped := r.keeping.dropped - was.dropped
+	lost := w.ledger.read(at, r.Statements)
+	dropped := r.Keeping.Dropped - was.Dropped
 	switch {
 	case first:
-	case was.known && dropped > 0:
+	case was.Known && dropped > 0:
 		w.evicted += dropped
-		w.gap(record.Gap{Span: record.Span{From: from, To: at}, Of: "statements", Why: "pg_stat_statements was full and dropped rare ones"})
+		w.gap(record.Gap{Span: timebase.Span{From: from, To: at}, Of: "statements", Why: "pg_stat_statements was full and dropped rare ones"})
 	case lost > 0:
-		w.gap(record.Gap{Span: record.Span{From: from, To: at}, Of: "statements", Why: "entries of pg_stat_statements were reset or dropped"})
+		w.gap(record.Gap{Span: timebase.Span{From: from, To: at}, Of: "statements", Why: "entries of pg_stat_statements were reset or dropped"})
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/observe/postgres/server"
+	"github.com/redline-go/redline/record/database"
 	"github.com/redline-go/redline/record/index"
 	"github.com/redline-go/redline/redact"
 )
@@ -34,14 +35,17 @@ const tablesSQL = `SELECT /* redline */ json_build_object('schema', n.nspname, '
 	'rows', c.reltuples::float8, 'pages', greatest(c.relpages, pg_relation_size(c.oid) / current_setting('block_size')::int),
 	'rows_counted', coalesce(pg_stat_get_live_tuples(c.oid), 0), 'rows_changed', coalesce(pg_stat_get_mod_since_analyze(c.oid), 0),
 	'columns', (SELECT coalesce(json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
-			'distinct', coalesce(s.n_distinct, 0), 'nulls', coalesce(s.null_frac, 0), 'correlation', coalesce(s.correlation, 0), 'known', s.attname IS NOT NULL) ORDER BY a.attnum), '[]')
-		FROM pg_attribute a LEFT JOIN pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname AND s.attname = a.attname AND NOT s.inherited
+			'distinct', coalesce(s.n_distinct, 0), 'nulls', coalesce(s.null_frac, 0), 'correlation', coalesce(s.correlation,
+			0), 'known', s.attname IS NOT NULL) ORDER BY a.attnum), '[]')
+		FROM pg_attribute a LEFT JOIN pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname
+		AND s.attname = a.attname AND NOT s.inherited
 		WHERE a.attrelid = c.oid AND a.attnum BETWEEN 1 AND $4 AND NOT a.attisdropped),
 	'indexes', (SELECT coalesce(json_agg(json_build_object('name', i.relname, 'definition', pg_get_indexdef(i.oid), 'method', m.amname,
 			'keys', (SELECT json_agg(json_build_object('column', coalesce(a.attname, ''),
 					'expression', CASE WHEN a.attname IS NULL THEN pg_get_indexdef(i.oid, k::int, true) ELSE '' END,
 					'class', o.opcname, 'collation', coalesce(l.collname, ''),
-					'bytewise', o.opcname LIKE '%\_pattern\_ops' OR coalesce(coalesce(nullif(l.collcollate, ''), CASE WHEN l.collprovider = 'd' THEN d.datcollate END) IN ('C', 'POSIX')
+					'bytewise', o.opcname LIKE '%\_pattern\_ops' OR coalesce(coalesce(nullif(l.collcollate, ''),
+					CASE WHEN l.collprovider = 'd' THEN d.datcollate END) IN ('C', 'POSIX')
 						AND l.collprovider IN ('c', 'd') OR l.collprovider = 'b', false),
 					'desc', x.indoption[k - 1] & 1 = 1, 'nulls_first', x.indoption[k - 1] & 2 = 2) ORDER BY k)
 				FROM generate_series(1, x.indnkeyatts) k
@@ -51,17 +55,22 @@ const tablesSQL = `SELECT /* redline */ json_build_object('schema', n.nspname, '
 				JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.indkey[k - 1]),
 			'predicate', coalesce(pg_get_expr(x.indpred, c.oid), ''), 'unique', x.indisunique, 'valid', x.indisvalid,
 			'bytes', pg_relation_size(i.oid), 'scans', coalesce(pg_stat_get_numscans(i.oid), 0)) ORDER BY i.oid), '[]')
-		FROM (SELECT * FROM pg_index WHERE indrelid = c.oid ORDER BY indexrelid LIMIT $5) x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_am m ON m.oid = i.relam),
-	'references', (SELECT coalesce(json_agg(json_build_object('schema', rn.nspname, 'table', r.relname, 'rows', r.reltuples::float8, 'pages', r.relpages,
+		FROM (SELECT * FROM pg_index WHERE indrelid = c.oid ORDER BY indexrelid LIMIT $5) x
+		JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_am m ON m.oid = i.relam),
+	'references', (SELECT coalesce(json_agg(json_build_object('schema', rn.nspname, 'table', r.relname, 'rows',
+	r.reltuples::float8, 'pages', r.relpages,
 			'cascade', f.confdeltype IN ('c', 'n', 'd'),
-			'columns', (SELECT json_agg(a.attname ORDER BY k) FROM unnest(f.conkey) WITH ORDINALITY u(num, k) JOIN pg_attribute a ON a.attrelid = r.oid AND a.attnum = u.num),
-			'indexed', EXISTS (SELECT FROM pg_index y WHERE y.indrelid = r.oid AND y.indisvalid AND y.indpred IS NULL AND y.indnkeyatts >= cardinality(f.conkey)
+			'columns', (SELECT json_agg(a.attname ORDER BY k) FROM unnest(f.conkey) WITH ORDINALITY u(num, k)
+			JOIN pg_attribute a ON a.attrelid = r.oid AND a.attnum = u.num),
+			'indexed', EXISTS (SELECT FROM pg_index y WHERE y.indrelid = r.oid AND y.indisvalid AND y.indpred IS NULL
+			AND y.indnkeyatts >= cardinality(f.conkey)
 				AND f.conkey @> (string_to_array(y.indkey::text, ' ')::int2[])[1:cardinality(f.conkey)]
 				AND f.conkey <@ (string_to_array(y.indkey::text, ' ')::int2[])[1:cardinality(f.conkey)])) ORDER BY f.oid), '[]')
 		FROM (SELECT * FROM pg_constraint WHERE contype = 'f' AND confrelid = c.oid ORDER BY oid LIMIT $5) f
 		JOIN pg_class r ON r.oid = f.conrelid JOIN pg_namespace rn ON rn.oid = r.relnamespace))
 	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace, pg_database d
-	WHERE d.datname = current_database() AND c.relname = ANY ($1) AND c.relkind IN ('r', 'm', 'p') AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+	WHERE d.datname = current_database() AND c.relname = ANY ($1) AND c.relkind IN ('r', 'm', 'p')
+	AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
 	ORDER BY array_position($2, n.nspname) NULLS LAST, n.nspname LIMIT $3`
 
 // describeTables reads the catalogue's entries on the tables of the plans.
@@ -87,14 +96,15 @@ func (w *watch) describeTables(ctx context.Context, top []*statement) error {
 	// Names of a plan are those of the application's search path, of which ours
 	// is the nearest that is known.
 	var path []string
-	if err := w.session.askAfter(ctx, w.session.planning("none"), query{sql: "SELECT " + marker + " pg_catalog.current_schemas(false)::pg_catalog.text[]", read: one(&path)}); err != nil {
+	if err := w.session.AskAfter(ctx, w.session.planning("none"), server.Query{SQL: "SELECT " + server.Marker +
+		" pg_catalog.current_schemas(false)::pg_catalog.text[]", Read: server.One(&path)}); err != nil {
 		return fmt.Errorf("read the search path: %w", err)
 	}
-	var p record.Planner
-	var tables []record.Table
-	err := w.session.ask(ctx,
-		query{plannerSQL, nil, one(&p.SeqPage, &p.RandomPage, &p.Tuple, &p.IndexTuple, &p.Operator)},
-		query{tablesSQL, []any{names, path, 2 * maxTables, maxColumns, maxIndexes}, func(rows pgx.Rows) (err error) {
+	var p database.Planner
+	var tables []database.Table
+	err := w.session.Ask(ctx,
+		server.Query{SQL: plannerSQL, Args: nil, Read: server.One(&p.SeqPage, &p.RandomPage, &p.Tuple, &p.IndexTuple, &p.Operator)},
+		server.Query{SQL: tablesSQL, Args: []any{names, path, 2 * maxTables, maxColumns, maxIndexes}, Read: func(rows pgx.Rows) (err error) {
 			tables, err = readTables(rows)
 			return err
 		}})
@@ -105,13 +115,13 @@ func (w *watch) describeTables(ctx context.Context, top []*statement) error {
 	return nil
 }
 
-func readTables(rows pgx.Rows) (tables []record.Table, err error) {
+func readTables(rows pgx.Rows) (tables []database.Table, err error) {
 	for rows.Next() {
 		var text []byte
 		if err := rows.Scan(&text); err != nil {
 			return nil, err
 		}
-		var t record.Table
+		var t database.Table
 		if len(text) > maxTable || json.Unmarshal(text, &t) != nil {
 			continue
 		}
@@ -127,10 +137,10 @@ func readTables(rows pgx.Rows) (tables []record.Table, err error) {
 
 // unambiguous keeps one table of each name: the first of the search path, else the
 // only one.
-func (w *watch) unambiguous(tables []record.Table, path []string) []record.Table {
-	var kept []record.Table
+func (w *watch) unambiguous(tables []database.Table, path []string) []database.Table {
+	var kept []database.Table
 	for i, t := range tables {
-		first := slices.IndexFunc(tables, func(u record.Table) bool { return u.Name == t.Name })
+		first := slices.IndexFunc(tables, func(u database.Table) bool { return u.Name == t.Name })
 		count := 0
 		for _, u := range tables {
 			if u.Name == t.Name {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/redline-go/redline/observe/postgres/server"
 	"github.com/redline-go/redline/redact"
 )
 
@@ -23,10 +24,11 @@ func (w *watch) fetchTexts(ctx context.Context) error {
 			missing = append(missing, id)
 		}
 	}
-	if len(missing) == 0 || w.session.queries.texts == "" {
+	if len(missing) == 0 || w.session.Queries.Texts == "" {
 		return nil
 	}
-	err := w.session.ask(ctx, query{w.session.queries.texts, []any{w.session.db, missing, maxText + 1}, func(rows pgx.Rows) error {
+	err := w.session.Ask(ctx, server.Query{SQL: w.session.Queries.Texts, Args: []any{w.session.DB, missing,
+		maxText + 1}, Read: func(rows pgx.Rows) error {
 		for rows.Next() {
 			var id int64
 			var text *string
@@ -47,7 +49,7 @@ func (w *watch) fetchTexts(ctx context.Context) error {
 
 // named gives a followed statement its text.
 func (l *ledger) named(id int64, text string) {
-	if strings.Contains(text, marker) {
+	if strings.Contains(text, server.Marker) {
 		if l.own == nil {
 			l.own = map[int64]bool{}
 		}
@@ -84,4 +86,30 @@ func kept(text string) string {
 		known = append(known, strings.ToUpper(word))
 	}
 	return strings.TrimSpace(strings.Join(known, " ") + notKept)
+}
+
+// command is the first word of a text, in lower case.
+func command(text string) string {
+	text = strings.TrimLeft(withoutComments(text), "( \t\r\n")
+	end := strings.IndexFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
+	if end >= 0 {
+		text = text[:end]
+	}
+	return strings.ToLower(text)
+}
+
+// withoutComments cuts comments and blanks that a text begins with. Block
+// comments nest in SQL.
+func withoutComments(text string) string {
+	for {
+		text = strings.TrimLeft(text, " \t\r\n")
+		switch {
+		case strings.HasPrefix(text, "--"):
+			_, text, _ = strings.Cut(text, "\n")
+		case strings.HasPrefix(text, "/*"):
+			text = redact.AfterComment(text)
+		default:
+			return text
+		}
+	}
 }

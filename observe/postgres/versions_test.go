@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/record"
+	pgserver "github.com/redline-go/redline/observe/postgres/server"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
 	target "github.com/redline-go/redline/service/postgres"
 )
 
@@ -47,7 +49,7 @@ func TestThisVersion(t *testing.T) {
 }
 
 func seesEverything(t *testing.T, server *target.Server, major int) {
-	conn := connect(t, server.DSN+"&application_name=svc")
+	conn := connectTo(t, server.DSN+"&application_name=svc")
 	exec(t, conn, "CREATE TABLE orders (id int PRIMARY KEY, uid int, note text)")
 	exec(t, conn, "CREATE ROLE watcher LOGIN PASSWORD 'w' IN ROLE pg_read_all_stats")
 	exec(t, conn, "GRANT SELECT ON orders TO watcher")
@@ -70,22 +72,22 @@ func seesEverything(t *testing.T, server *target.Server, major int) {
 		_, _ = conn.Exec(t.Context(), "SELECT pg_stat_force_next_flush()")
 		sum := func(name string) float64 { n, _ := r.Sum(name, "*"); return n }
 		for _, name := range []string{
-			record.StatementDirtied, record.StatementTemp, record.StatementWAL, record.StatementPlan, record.StatementHits,
-			record.DBTempFiles, record.DBTempBytes, record.DBHits, record.DBWAL, record.DBCheckpoints, record.DBBuffersWritten,
+			series.StatementDirtied, series.StatementTemp, series.StatementWAL, series.StatementPlan, series.StatementHits,
+			series.DBTempFiles, series.DBTempBytes, series.DBHits, series.DBWAL, series.DBCheckpoints, series.DBBuffersWritten,
 		} {
 			r.until(t, name, func() bool { return sum(name) > 0 })
 		}
 		if major >= 16 {
-			r.until(t, "I/O", func() bool { return sum(record.DBIO) > 0 && sum(record.DBIOTime) > 0 })
+			r.until(t, "I/O", func() bool { return sum(series.DBIO) > 0 && sum(series.DBIOTime) > 0 })
 		}
 		if major >= 14 || major == 0 {
-			r.until(t, "sessions", func() bool { return len(r.windows(record.DBSessions)) > 0 })
+			r.until(t, "sessions", func() bool { return len(r.windows(series.DBSessions)) > 0 })
 		}
-		r.until(t, "the calls", func() bool { return sum(record.StatementCalls) > 12.9 })
+		r.until(t, "the calls", func() bool { return sum(series.StatementCalls) > 12.9 })
 		r.more(t, 25) // two rounds of what is asked for seldom
 		r.stop()
 		r.healthy(t)
-		i := slices.IndexFunc(r.store.Statements, func(s record.Statement) bool { return strings.Contains(s.Text, "WHERE uid") })
+		i := slices.IndexFunc(r.store.Statements, func(s database.Statement) bool { return strings.Contains(s.Text, "WHERE uid") })
 		if i < 0 {
 			t.Fatalf("%s: no statement of the target in %+v", role, r.store.Statements)
 		}
@@ -93,11 +95,11 @@ func seesEverything(t *testing.T, server *target.Server, major int) {
 			t.Errorf("%s: %+v", role, s)
 		}
 		for _, s := range r.store.Statements {
-			if strings.Contains(s.Text, marker) {
+			if strings.Contains(s.Text, pgserver.Marker) {
 				t.Errorf("%s: our own statement is reported: %s", role, s.Text)
 			}
 		}
-		if n := r.Last(record.DBConnections, "application=svc,state=idle"); n != 1 {
+		if n := r.Last(series.DBConnections, "application=svc,state=idle"); n != 1 {
 			t.Errorf("%s: %v idle connections of the target", role, n)
 		}
 		exec(t, conn, "RESET work_mem")

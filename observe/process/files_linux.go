@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/observe/pseudofile"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // privilege ends a sentence about a file that only its owner may read.
@@ -43,8 +43,8 @@ func (s *state) io() {
 	}
 	t.read.next()
 	t.write.next()
-	s.meter.Count(record.ProcessReadBytes, "", at, float64(t.read.total))
-	s.meter.Count(record.ProcessWriteBytes, "", at, float64(t.write.total))
+	s.meter.Count(series.ProcessReadBytes, "", at, float64(t.read.total))
+	s.meter.Count(series.ProcessWriteBytes, "", at, float64(t.write.total))
 }
 
 // descriptors describes the process that is nearest its limit of open files.
@@ -72,7 +72,7 @@ func (s *state) descriptors(edge time.Duration) {
 		}
 	}
 	if known {
-		s.meter.Gauge(record.ProcessFDs, "", edge, float64(open))
-		s.meter.Gauge(record.ProcessFDLimit, "", edge, float64(limit))
+		s.meter.Gauge(series.ProcessFDs, "", edge, float64(open))
+		s.meter.Gauge(series.ProcessFDLimit, "", edge, float64(limit))
 	}
 }

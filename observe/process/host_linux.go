@@ -3,7 +3,7 @@ package process
 import (
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // host reads the CPU of all that runs on this machine.
@@ -23,7 +23,7 @@ func (s *state) host(edge time.Duration) {
 		s.say("the host's CPU cannot be read: malformed /proc/stat")
 		return
 	}
-	s.meter.Count(record.HostBusy, "", at, float64(h.busy)*tick)
-	s.meter.Count(record.HostSteal, "", at, float64(h.steal)*tick)
-	s.meter.Gauge(record.HostCPUs, "", edge, float64(h.cpus))
+	s.meter.Count(series.HostBusy, "", at, float64(h.busy)*tick)
+	s.meter.Count(series.HostSteal, "", at, float64(h.steal)*tick)
+	s.meter.Gauge(series.HostCPUs, "", edge, float64(h.cpus))
 }

@@ -16,7 +16,8 @@ func TestParseStat(t *testing.T) {
 			t.Errorf("parseStat with name %q = %+v, %v; want %+v", name, got, err, want)
 		}
 	}
-	for _, bad := range []string{"", "42", "42 (app)", "42 (app) ", "42 (app) S 1 42", "42 (app) S x" + tail[4:], "42 (app) S 99999999999999999999999" + tail[4:]} {
+	for _, bad := range []string{"", "42", "42 (app)", "42 (app) ", "42 (app) S 1 42", "42 (app) S x" +
+		tail[4:], "42 (app) S 99999999999999999999999" + tail[4:]} {
 		if got, err := parseStat([]byte(bad)); err == nil {
 			t.Errorf("parseStat(%q) = %+v", bad, got)
 		}

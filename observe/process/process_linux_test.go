@@ -12,7 +12,8 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // TestMain lets the test binary be the target: it burns CPU until its standard
@@ -94,7 +95,7 @@ func TestConformance(t *testing.T) {
 // asked after each delivery; on a busy host that may take a while.
 func watch(t *testing.T, s *Source, pid int, enough func(*observetest.Sink) bool) *observetest.Sink {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,23 +132,23 @@ func TestBusyProcess(t *testing.T) {
 			cmd := burn(t, shell)
 			s := New(Options{})
 			sink := watch(t, s, cmd.Process.Pid, func(sink *observetest.Sink) bool {
-				used, _ := sink.Sum(record.ProcessUser, "") // on a busy host the loop gets little
-				return used > 300e6 && points(record.ProcessReadBytes, 15)(sink)
+				used, _ := sink.Sum(series.ProcessUser, "") // on a busy host the loop gets little
+				return used > 300e6 && points(series.ProcessReadBytes, 15)(sink)
 			})
-			user, n := sink.Sum(record.ProcessUser, "")
-			system, _ := sink.Sum(record.ProcessSystem, "")
+			user, n := sink.Sum(series.ProcessUser, "")
+			system, _ := sink.Sum(series.ProcessSystem, "")
 			if n == 0 || user+system <= 0 {
 				t.Fatalf("no CPU in %d windows", n)
 			}
 			if user < system {
 				t.Errorf("a loop in user space used %v ns of user and %v ns of system time", user, system)
 			}
-			for _, gauge := range []string{record.ProcessRSS, record.ProcessThreads, record.ProcessFDs, record.ProcessFDLimit, record.HostCPUs} {
+			for _, gauge := range []string{series.ProcessRSS, series.ProcessThreads, series.ProcessFDs, series.ProcessFDLimit, series.HostCPUs} {
 				if last := sink.Last(gauge, ""); !(last > 0) {
 					t.Errorf("%s is %v", gauge, last)
 				}
 			}
-			for _, counter := range []string{record.ProcessRunDelay, record.ProcessVoluntary, record.ProcessReadBytes, record.HostBusy} {
+			for _, counter := range []string{series.ProcessRunDelay, series.ProcessVoluntary, series.ProcessReadBytes, series.HostBusy} {
 				if _, n := sink.Sum(counter, ""); n == 0 {
 					t.Errorf("no window of %s: %s", counter, s.Health().Why)
 				}
@@ -165,7 +166,7 @@ func TestBusyProcess(t *testing.T) {
 
 func TestEndOfTheProcessIsTold(t *testing.T) {
 	cmd := burn(t, false)
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,7 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 	defer cancel()
 	sink := &onAdd{}
 	sink.f = func(int) {
-		if s.ended != 0 && points(record.HostBusy, 8)(&sink.Sink) {
+		if s.ended != 0 && points(series.HostBusy, 8)(&sink.Sink) {
 			cancel()
 		}
 	}
@@ -193,7 +194,7 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 	if h := s.Health(); h.OK || !strings.Contains(h.Why, "the process ended") {
 		t.Errorf("health %+v does not report the end", h)
 	}
-	if _, n := sink.Sum(record.HostBusy, ""); n == 0 {
+	if _, n := sink.Sum(series.HostBusy, ""); n == 0 {
 		t.Error("the host's figures ended with the process")
 	}
 	var refusal *observe.Unsupported
@@ -207,10 +208,10 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 // A recorded tree, of a real process with four threads.
 func TestRecordedTree(t *testing.T) {
 	s := New(Options{Root: "testdata/linux-6.18"})
-	sink := watch(t, s, 42, points(record.ProcessReadBytes, 8))
+	sink := watch(t, s, 42, points(series.ProcessReadBytes, 8))
 	for name, want := range map[string]float64{
-		record.ProcessRSS: 3385 * float64(os.Getpagesize()), record.ProcessThreads: 4,
-		record.ProcessFDs: 3, record.ProcessFDLimit: 20000, record.HostCPUs: 2,
+		series.ProcessRSS: 3385 * float64(os.Getpagesize()), series.ProcessThreads: 4,
+		series.ProcessFDs: 3, series.ProcessFDLimit: 20000, series.HostCPUs: 2,
 	} {
 		if got := sink.Last(name, ""); got != want {
 			t.Errorf("%s = %v, want %v", name, got, want)
@@ -218,8 +219,9 @@ func TestRecordedTree(t *testing.T) {
 	}
 	// Nothing moves in a recording: every counter is there and stands still.
 	for _, name := range []string{
-		record.ProcessUser, record.ProcessSystem, record.ProcessReaped, record.ProcessRunDelay, record.ProcessMinorFaults, record.ProcessMajorFaults,
-		record.ProcessVoluntary, record.ProcessInvoluntary, record.ProcessReadBytes, record.ProcessWriteBytes, record.HostBusy, record.HostSteal,
+		series.ProcessUser, series.ProcessSystem, series.ProcessReaped, series.ProcessRunDelay, series.ProcessMinorFaults,
+		series.ProcessMajorFaults,
+		series.ProcessVoluntary, series.ProcessInvoluntary, series.ProcessReadBytes, series.ProcessWriteBytes, series.HostBusy, series.HostSteal,
 	} {
 		if sum, n := sink.Sum(name, ""); n == 0 || sum != 0 {
 			t.Errorf("%s: %v in %d windows", name, sum, n)
@@ -242,8 +244,8 @@ func TestMissingFilesAreAbsent(t *testing.T) {
 		}
 	}
 	s := New(Options{Root: root})
-	sink := watch(t, s, 42, points(record.ProcessMinorFaults, 4))
-	for _, name := range []string{record.ProcessRunDelay, record.ProcessVoluntary, record.ProcessReadBytes, record.ProcessFDs} {
+	sink := watch(t, s, 42, points(series.ProcessMinorFaults, 4))
+	for _, name := range []string{series.ProcessRunDelay, series.ProcessVoluntary, series.ProcessReadBytes, series.ProcessFDs} {
 		if sum, n := sink.Sum(name, ""); n != 0 {
 			t.Errorf("%s: %v in %d windows", name, sum, n)
 		}
@@ -260,7 +262,7 @@ type onAdd struct {
 	n int
 }
 
-func (s *onAdd) Add(points ...record.Point) error {
+func (s *onAdd) Add(points ...series.Point) error {
 	err := s.Sink.Add(points...)
 	s.n++
 	s.f(s.n)
@@ -274,7 +276,7 @@ func TestReplacedProcessIsAGap(t *testing.T) {
 	if err := os.CopyFS(root, os.DirFS("testdata/linux-6.18")); err != nil {
 		t.Fatal(err)
 	}
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +291,7 @@ func TestReplacedProcessIsAGap(t *testing.T) {
 	sink.f = func(delivery int) {
 		switch delivery {
 		case 3:
-			_, known = sink.Sum(record.ProcessThreads, "")
+			_, known = sink.Sum(series.ProcessThreads, "")
 			stat := root + "/proc/42/stat"
 			text, err := os.ReadFile(stat)
 			if err != nil {
@@ -307,7 +309,7 @@ func TestReplacedProcessIsAGap(t *testing.T) {
 	if err := s.Run(ctx, sink); err != nil {
 		t.Fatal(err)
 	}
-	if _, n := sink.Sum(record.ProcessThreads, ""); known == 0 || n != known {
+	if _, n := sink.Sum(series.ProcessThreads, ""); known == 0 || n != known {
 		t.Errorf("%d windows before the process was replaced, %d in the end", known, n)
 	}
 	if h := s.Health(); h.OK || !strings.Contains(h.Why, "another process") || len(h.Gaps) != 1 || h.Gaps[0].Len() <= 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // spawn makes the test binary a target that starts one short process after the other,
@@ -36,10 +36,10 @@ func spawn() {
 func TestShortProcessesAreCounted(t *testing.T) {
 	cmd := started(t, "REDLINE_TEST_SPAWN=1", "GOMAXPROCS=2")
 	sink := watch(t, New(Options{}), cmd.Process.Pid, func(sink *observetest.Sink) bool {
-		reaped, _ := sink.Sum(record.ProcessReaped, "")
+		reaped, _ := sink.Sum(series.ProcessReaped, "")
 		return reaped >= 300e6
 	})
-	reaped, _ := sink.Sum(record.ProcessReaped, "")
+	reaped, _ := sink.Sum(series.ProcessReaped, "")
 	text, err := os.ReadFile((&state{proc: "/proc"}).path(cmd.Process.Pid, "/stat"))
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/pseudofile"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // seldom is the interval of costly or slowly changing readings: the tree of
@@ -21,7 +22,7 @@ const seldom = time.Second
 // state is acquired by Open and used by Run.
 type state struct {
 	*Source
-	clock record.Clock
+	clock timebase.Clock
 	meter observe.Meter
 	files pseudofile.Reader
 	fs    procfs.FS
@@ -85,7 +86,7 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 		if st.replaced {
 			why = "its pid is another process's"
 		}
-		s.gaps = []record.Gap{{Span: record.Span{From: s.ended, To: st.clock.Now()}, Of: "process", Why: why}}
+		s.gaps = []record.Gap{{Span: timebase.Span{From: s.ended, To: st.clock.Now()}, Of: "process", Why: why}}
 	}
 	return err
 }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix" // pread
 
 	"github.com/redline-go/redline/observe/pseudofile"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -37,7 +37,7 @@ func (s *state) threads(edge time.Duration) {
 			s.countCPU(at)
 		}
 		if ok {
-			s.meter.Count(record.ProcessRunDelay, "", at, float64(t.delay.total))
+			s.meter.Count(series.ProcessRunDelay, "", at, float64(t.delay.total))
 		}
 	}
 	if edge >= s.switchesAt {
@@ -50,8 +50,8 @@ func (s *state) threads(edge time.Duration) {
 		t.voluntary.next()
 		t.involuntary.next()
 		if ok {
-			s.meter.Count(record.ProcessVoluntary, "", at, float64(t.voluntary.total))
-			s.meter.Count(record.ProcessInvoluntary, "", at, float64(t.involuntary.total))
+			s.meter.Count(series.ProcessVoluntary, "", at, float64(t.voluntary.total))
+			s.meter.Count(series.ProcessInvoluntary, "", at, float64(t.involuntary.total))
 		}
 		s.io()
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/pseudofile"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // maxMembers bounds the tree of processes that is followed.
@@ -96,11 +96,11 @@ func (s *state) processes(edge time.Duration) {
 		t.cpu.total = (t.user.total + t.system.total) * tick
 		s.countCPU(at)
 	}
-	s.meter.Count(record.ProcessReaped, "", at, float64(t.reaped.ticks()*tick))
-	s.meter.Count(record.ProcessMinorFaults, "", at, float64(t.minor.total))
-	s.meter.Count(record.ProcessMajorFaults, "", at, float64(t.major.total))
-	s.meter.Gauge(record.ProcessRSS, "", edge, float64(t.rss)*float64(os.Getpagesize()))
-	s.meter.Gauge(record.ProcessThreads, "", edge, float64(t.threads))
+	s.meter.Count(series.ProcessReaped, "", at, float64(t.reaped.ticks()*tick))
+	s.meter.Count(series.ProcessMinorFaults, "", at, float64(t.minor.total))
+	s.meter.Count(series.ProcessMajorFaults, "", at, float64(t.major.total))
+	s.meter.Gauge(series.ProcessRSS, "", edge, float64(t.rss)*float64(os.Getpagesize()))
+	s.meter.Gauge(series.ProcessThreads, "", edge, float64(t.threads))
 	s.threads(edge)
 }
 
@@ -162,8 +162,8 @@ func (s *state) readStat(m *member) (st stat, onCPU uint64, err error) {
 func (s *state) countCPU(at time.Duration) {
 	t := &s.tree
 	t.ratio.add(at, t.cpu.total, t.user.total, t.system.total)
-	s.meter.Count(record.ProcessUser, "", at, t.ratio.user)
-	s.meter.Count(record.ProcessSystem, "", at, t.ratio.system)
+	s.meter.Count(series.ProcessUser, "", at, t.ratio.user)
+	s.meter.Count(series.ProcessSystem, "", at, t.ratio.system)
 }
 
 // findChildren looks for descendants that are not followed yet. The kernel

@@ -73,7 +73,8 @@ func TestDecoders(t *testing.T) {
 }
 
 func TestResourceMayFollowItsSpans(t *testing.T) {
-	first := wire(t, &collector.ExportTraceServiceRequest{ResourceSpans: []*trace.ResourceSpans{{ScopeSpans: export("", entry("s", true, 1, 1, time.Unix(1, 0))).ResourceSpans[0].ScopeSpans}}})
+	first := wire(t, &collector.ExportTraceServiceRequest{ResourceSpans: []*trace.ResourceSpans{{ScopeSpans: export("",
+		entry("s", true, 1, 1, time.Unix(1, 0))).ResourceSpans[0].ScopeSpans}}})
 	resource := wire(t, &trace.ResourceSpans{Resource: export("late").ResourceSpans[0].Resource})
 	// The fields of one message may be split over two: here ResourceSpans is made
 	// by hand, its spans first.
@@ -82,20 +83,23 @@ func TestResourceMayFollowItsSpans(t *testing.T) {
 		t.Fatal("the lengths do not fit a byte any more")
 	}
 	b := newBatch()
-	if err := decodeProtobuf(append([]byte{first[0], byte(len(inner))}, inner...), b); err != nil || len(b.spans) != 1 || b.spans[0].service != "late" {
+	if err := decodeProtobuf(append([]byte{first[0], byte(len(inner))}, inner...), b); err != nil ||
+		len(b.spans) != 1 || b.spans[0].service != "late" {
 		t.Errorf("%v, %+v", err, b.spans)
 	}
 	b = newBatch()
 	text := `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0102030405060708090a0b0c0d0e0f10","spanId":"0102030405060708","endTimeUnixNano":7,"kind":"2"}]}],
 		"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"late"}}]}}, null]}`
-	if err := decodeJSON([]byte(text), b); err != nil || len(b.spans) != 1 || b.spans[0].service != "late" || b.spans[0].to != 7 || b.spans[0].kind != kindServer {
+	if err := decodeJSON([]byte(text), b); err != nil || len(b.spans) != 1 || b.spans[0].service != "late" ||
+		b.spans[0].to != 7 || b.spans[0].kind != kindServer {
 		t.Errorf("%v, %+v", err, b.spans)
 	}
 }
 
 func TestInvalidSpansAreCounted(t *testing.T) {
 	at := time.Unix(1, 0)
-	zero, short, parent, long := entry("zero", true, 1, 1, at), entry("short", true, 2, 1, at), entry("parent", true, 3, 1, at), entry("long", true, 4, 1, at)
+	zero, short, parent, long := entry("zero", true, 1, 1, at), entry("short", true, 2, 1, at),
+		entry("parent", true, 3, 1, at), entry("long", true, 4, 1, at)
 	zero.SpanId, short.TraceId, parent.ParentSpanId, long.TraceState = make([]byte, 8), []byte{1}, []byte{1}, strings.Repeat("x", maxSpan)
 	e := export("s", zero, short, parent, long, entry("good", true, 5, 1, at))
 	for name, decode := range map[string]func(*batch) error{

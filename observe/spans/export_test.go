@@ -20,6 +20,7 @@ import (
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const runTrace = 0xabcdef0123456789
@@ -142,7 +143,7 @@ func start(t testing.TB, change ...func(*observe.Subject)) *running {
 // the exports that it takes a second.
 func opened(t testing.TB, rate float64, change ...func(*observe.Subject)) *running {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}

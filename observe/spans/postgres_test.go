@@ -38,7 +38,8 @@ func TestStatementsAreFoundAgain(t *testing.T) {
 		{`SELECT "Name" FROM "orders" WHERE "Name" = 'it''s'`, `SELECT "Name" FROM orders WHERE "Name" = $1`},
 		{"SELECT id, at FROM orders WHERE id IN (1, 2, 3)", "SELECT id, at FROM orders WHERE id IN ($1, $2, $3)"},
 		{"INSERT INTO orders (id, paid) VALUES (1, true), (2, NULL)", "insert into orders(id, paid) values ($1, $2), ($3, $4)"},
-		{"SELECT id FROM orders WHERE at > '2026-01-01'::timestamptz AND paid IS NOT NULL", "SELECT id FROM orders WHERE at > $1::timestamptz AND paid IS NOT NULL"},
+		{"SELECT id FROM orders WHERE at > '2026-01-01'::timestamptz AND paid IS NOT NULL",
+			"SELECT id FROM orders WHERE at > $1::timestamptz AND paid IS NOT NULL"},
 		{"SELECT body->>'key', body @> '{}' FROM orders", "SELECT body ->> $1, body @> $2 FROM orders"},
 		{"SELECT tags[1], E'a\\'b', $$x$$ FROM orders", "SELECT tags[$1], $2, $3 FROM orders"},
 		{"UPDATE orders SET paid = false WHERE id = 1.5e3", "UPDATE orders SET paid = $1 WHERE id = $2"},
@@ -57,7 +58,8 @@ func TestStatementsAreFoundAgain(t *testing.T) {
 		}
 		for _, text := range c {
 			if statement.Key(text) != statement.Key(shown) {
-				t.Errorf("the server shows\n\t%s, in normal form\n\t%s, and not that of\n\t%s, which is\n\t%s", shown, statement.Normal(shown), text, statement.Normal(text))
+				t.Errorf("the server shows\n\t%s, in normal form\n\t%s, and not that of\n\t%s, which is\n\t%s", shown,
+					statement.Normal(shown), text, statement.Normal(text))
 			}
 		}
 	}

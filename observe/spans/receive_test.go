@@ -26,6 +26,7 @@ import (
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 func contextOf(t testing.TB) (context.Context, context.CancelFunc) {
@@ -127,13 +128,13 @@ func TestEveryWayIn(t *testing.T) {
 	if !h.OK || h.Why != "" || h.Align.P99 <= 0 || h.Align.P99 > time.Since(begun) {
 		t.Errorf("health %+v", h)
 	}
-	if calls, _ := r.sink.Sum(record.SpanCalls, "service=shop"); calls != 6 {
+	if calls, _ := r.sink.Sum(series.SpanCalls, "service=shop"); calls != 6 {
 		t.Errorf("%v calls of the service", calls)
 	}
-	if n, _ := r.sink.Sum(record.SpansReceived, ""); n != 6 {
+	if n, _ := r.sink.Sum(series.SpansReceived, ""); n != 6 {
 		t.Errorf("%v spans received", n)
 	}
-	if took := r.sink.Last(record.SpanDuration, "q=p50,service=shop"); took < 9.9e5 || took > 1.02e6 {
+	if took := r.sink.Last(series.SpanDuration, "q=p50,service=shop"); took < 9.9e5 || took > 1.02e6 {
 		t.Errorf("p50 of a span of 1 ms is %v ns", took)
 	}
 }
@@ -177,7 +178,8 @@ func TestBadExportsAreRefused(t *testing.T) {
 			t.Errorf("%s: status %d, want %d", name, got, c.want)
 		}
 	}
-	if got := grpcstatus.Code(call(t, r.url, export("big", entry(strings.Repeat("n", maxBody), true, 2, 1, time.Now())), nil, grpc.UseCompressor("gzip"))); got != codes.ResourceExhausted {
+	if got := grpcstatus.Code(call(t, r.url, export("big", entry(strings.Repeat("n", maxBody), true, 2, 1,
+		time.Now())), nil, grpc.UseCompressor("gzip"))); got != codes.ResourceExhausted {
 		t.Errorf("a bomb over gRPC: %v", got)
 	}
 	if got := post(t, r.url, protobuf, good); got != 200 {
@@ -272,7 +274,8 @@ func TestFlood(t *testing.T) {
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 32<<20 {
 		t.Errorf("memory grew by %d bytes", grown)
 	}
-	if dropped, _ := r.sink.Sum(record.SpansDropped, ""); int64(dropped) != tally.dropped || strings.Contains(h.Why, "were dropped") != (dropped > 0) {
+	if dropped, _ := r.sink.Sum(series.SpansDropped, ""); int64(dropped) != tally.dropped ||
+		strings.Contains(h.Why, "were dropped") != (dropped > 0) {
 		t.Errorf("%v dropped in the series, %d were; health %q", dropped, tally.dropped, h.Why)
 	}
 	t.Logf("%d spans in %v, %d looked at", tally.received, took, admitted)

@@ -6,7 +6,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go" // quantiles of any number of durations in bounded memory
 
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/redact"
 )
 
@@ -121,17 +121,17 @@ func (s *services) deliver(known *service, window int64, meter *observe.Meter) {
 	if f == nil {
 		f = &figures{}
 	}
-	label := record.Labels("service", known.label)
-	meter.Put(record.SpanCalls, label, window, float64(f.calls))
+	label := series.Labels("service", known.label)
+	meter.Put(series.SpanCalls, label, window, float64(f.calls))
 	if known.failing {
-		meter.Put(record.SpanErrors, label, window, float64(f.errors))
+		meter.Put(series.SpanErrors, label, window, float64(f.errors))
 	}
 	if f.took == nil {
 		return
 	}
 	for q, at := range map[string]float64{"p50": 50, "p90": 90, "p99": 99, "max": 100} {
 		took := time.Duration(f.took.ValueAtQuantile(at)) * time.Microsecond
-		meter.Put(record.SpanDuration, record.Labels("service", known.label, "q", q), window, float64(took))
+		meter.Put(series.SpanDuration, series.Labels("service", known.label, "q", q), window, float64(took))
 	}
 	delete(known.windows, window)
 	f.took.Reset()

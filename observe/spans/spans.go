@@ -192,9 +192,11 @@ func (s *Source) Health() record.SourceHealth {
 		}
 	}
 	if t.received == 0 {
-		why = append(why, fmt.Sprintf("no span arrived: set OTEL_EXPORTER_OTLP_ENDPOINT=http://%s in the target's environment", strings.Join(s.subject.OTLP, " or http://")))
+		why = append(why, fmt.Sprintf("no span arrived: set OTEL_EXPORTER_OTLP_ENDPOINT=http://%s in the target's "+
+			"environment", strings.Join(s.subject.OTLP, " or http://")))
 	}
-	say(t.dropped, "%d of %d spans arrived faster than redline reads them and were dropped; figures per service cover the others", t.dropped, t.received)
+	say(t.dropped, "%d of %d spans arrived faster than redline reads them and were dropped; figures per service cover "+
+		"the others", t.dropped, t.received)
 	say(t.invalid, "%d spans had no valid id, or were over %d bytes", t.invalid, maxSpan)
 	say(t.refused, "%d exports were refused: %s", t.refused, t.refusal)
 	say(t.limited, "%d exports were refused: rate above %g per second", t.limited, s.rate)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const (
@@ -22,7 +24,7 @@ const (
 // store takes spans and counts their fates. Its methods may be called
 // concurrently.
 type store struct {
-	clock record.Clock
+	clock timebase.Clock
 	width time.Duration
 	trace uint64 // first half of the load's trace ids; 0 for none
 
@@ -52,11 +54,11 @@ type tally struct {
 	limited                    int64  // exports over the rate, besides
 }
 
-func newStore(clock record.Clock, width time.Duration, trace uint64) *store {
+func newStore(clock timebase.Clock, width time.Duration, trace uint64) *store {
 	if width <= 0 {
-		width = record.DefaultWindow
+		width = timebase.DefaultWindow
 	}
-	from := record.Window(clock.Now(), width)
+	from := timebase.Window(clock.Now(), width)
 	return &store{
 		clock: clock, width: width, trace: trace, texts: texts{}, shapes: shapes{}, from: from,
 		services: services{closed: from}, kept: newKeeper(),
@@ -106,9 +108,9 @@ func (s *store) loads(trace []byte) bool {
 func (s *store) add(sp *span, now time.Duration) {
 	s.services.sent(sp.service, now)
 	end := s.runTime(sp.to)
-	window := record.Window(end, s.width)
+	window := timebase.Window(end, s.width)
 	switch {
-	case window < s.from || window > record.Window(now, s.width):
+	case window < s.from || window > timebase.Window(now, s.width):
 		s.counts.outside++
 	case sp.entry() && window < s.services.closed:
 		s.counts.tooLate++
@@ -149,20 +151,20 @@ func (s *store) edge(at time.Duration, meter *observe.Meter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.describe(observe.Ended(at, s.width), meter)
-	s.services.closeBelow(record.Window(at-late, s.width), meter)
+	s.services.closeBelow(timebase.Window(at-late, s.width), meter)
 }
 
 // last delivers the rest.
 func (s *store) last(now time.Duration, meter *observe.Meter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.describe(record.Window(now, s.width), meter)
-	s.services.closeBelow(record.Window(now, s.width)+1, meter)
+	s.describe(timebase.Window(now, s.width), meter)
+	s.services.closeBelow(timebase.Window(now, s.width)+1, meter)
 }
 
 func (s *store) describe(window int64, meter *observe.Meter) {
-	meter.Put(record.SpansReceived, "", window, float64(s.counts.received-s.reported.received))
-	meter.Put(record.SpansDropped, "", window, float64(s.counts.dropped-s.reported.dropped))
+	meter.Put(series.SpansReceived, "", window, float64(s.counts.received-s.reported.received))
+	meter.Put(series.SpansDropped, "", window, float64(s.counts.dropped-s.reported.dropped))
 	s.reported = s.counts
 }
 

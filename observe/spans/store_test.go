@@ -9,14 +9,15 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const width = 20 * time.Millisecond
 
-func testStore(t *testing.T) (*store, record.Clock) {
+func testStore(t *testing.T) (*store, timebase.Clock) {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,8 @@ func TestOneTraceIsBounded(t *testing.T) {
 
 func TestSecretsAreNotKept(t *testing.T) {
 	s, _ := testStore(t)
-	bad := entry("GET /x?token=hunter2", true, 1, 1, time.Now(), text("peer.service", "http://u:hunter2@h"), text("http.request.header.cookie", "hunter2"))
+	bad := entry("GET /x?token=hunter2", true, 1, 1, time.Now(), text("peer.service", "http://u:hunter2@h"),
+		text("http.request.header.cookie", "hunter2"))
 	bad.Status = &trace.Status{Code: 2, Message: `dial: password=hunter2 {"api_key": "hunter2"}`}
 	s.mustTake(t, "svc password=hunter2", bad)
 	for _, r := range s.recorded() {
@@ -117,7 +119,7 @@ func TestWindows(t *testing.T) {
 		if got[name] == nil {
 			got[name] = map[int64]float64{}
 		}
-		if _, twice := got[name][p.Window]; twice && p.Series.Name == record.SpanDuration {
+		if _, twice := got[name][p.Window]; twice && p.Series.Name == series.SpanDuration {
 			t.Errorf("%s is told twice of window %d", name, p.Window)
 		}
 		got[name][p.Window] += p.Value
@@ -172,7 +174,7 @@ func TestClockIsFollowed(t *testing.T) {
 }
 
 func BenchmarkTake(b *testing.B) {
-	s := newStore(record.Clock{}, width, runTrace)
+	s := newStore(timebase.Clock{}, width, runTrace)
 	var spans []*trace.Span
 	for n := range uint64(512) {
 		spans = append(spans, entry("GET /orders", true, n+1, time.Millisecond, time.Unix(1_800_000_000, 0),

@@ -72,7 +72,8 @@ func TestOtherUsersSendNoSpans(t *testing.T) {
 	of := func(name string, n uint64) *collector.ExportTraceServiceRequest {
 		return export("shop", entry(name, true, n, time.Millisecond, time.Now()))
 	}
-	if status, text := postAs(t, accesstest.Nobody, r.url, wire(t, of("planted", 1)), ""); status != http.StatusForbidden || !strings.Contains(text, "REDLINE_OTLP_TOKEN") {
+	if status, text := postAs(t, accesstest.Nobody, r.url, wire(t, of("planted", 1)),
+		""); status != http.StatusForbidden || !strings.Contains(text, "REDLINE_OTLP_TOKEN") {
 		t.Errorf("another user's export over HTTP: status %d: %s", status, text)
 	}
 	if err := callAs(t, accesstest.Nobody, r.url, of("planted too", 2)); grpcstatus.Code(err) != codes.PermissionDenied {
@@ -107,7 +108,8 @@ func TestTheTargetsUserSendsSpans(t *testing.T) {
 		t.Skip("another user cannot be played: this test runs as root alone")
 	}
 	target := exec.Command("sleep", "600")
-	target.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: accesstest.Nobody, Gid: accesstest.Nobody}, Pdeathsig: syscall.SIGKILL}
+	target.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: accesstest.Nobody,
+		Gid: accesstest.Nobody}, Pdeathsig: syscall.SIGKILL}
 	if err := target.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +132,8 @@ func TestWhoLeavesIsNobody(t *testing.T) {
 	accesstest.Leave(t, accesstest.Nobody, "tcp", strings.TrimPrefix(r.url, "http://"),
 		fmt.Sprintf("POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", protobuf, len(body), body))
 	begin(t, r)
-	if status := post(t, r.url, protobuf, wire(t, export("shop", entry("after", true, 2, time.Millisecond, time.Now())))); status != http.StatusOK {
+	if status := post(t, r.url, protobuf, wire(t, export("shop", entry("after", true, 2, time.Millisecond,
+		time.Now())))); status != http.StatusOK {
 		t.Errorf("status %d", status)
 	}
 	r.stop()
@@ -145,7 +148,8 @@ func TestOtherUsersKeepNoneOut(t *testing.T) {
 	accesstest.Crowd(t, accesstest.Nobody, "tcp", strings.TrimPrefix(r.url, "http://"), maxConnections+10)
 	client := &http.Client{Timeout: 10 * time.Second} // less than a silent connection is kept
 	defer client.CloseIdleConnections()
-	answer, err := client.Post(r.url+"/v1/traces", protobuf, bytes.NewReader(wire(t, export("shop", entry("own", true, 1, time.Millisecond, time.Now())))))
+	answer, err := client.Post(r.url+"/v1/traces", protobuf,
+		bytes.NewReader(wire(t, export("shop", entry("own", true, 1, time.Millisecond, time.Now())))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	_ "modernc.org/sqlite" // reads plans without cgo
 	"modernc.org/sqlite/vfs"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/operation"
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 // Explain fills in the databases that a process has open, and SQLite's plans of the
 // operations that are statements. It does nothing for a process without one, and
 // never fails: failures are named in the databases' Why.
-func Explain(ctx context.Context, pid int, ops *record.Operations) {
+func Explain(ctx context.Context, pid int, ops *operation.Operations) {
 	files, err := find(pid)
 	if err != nil || len(files) == 0 {
 		return
@@ -39,9 +39,9 @@ func Explain(ctx context.Context, pid int, ops *record.Operations) {
 	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.path, b.path) })
 	texts := explainable(ops)
 	for _, f := range files {
-		d := record.SQLiteDatabase{File: filepath.Base(f.path), Why: f.why}
+		d := operation.SQLiteDatabase{File: filepath.Base(f.path), Why: f.why}
 		if f.why == "" {
-			var plans []record.SQLitePlan
+			var plans []operation.SQLitePlan
 			if plans, err = explain(ctx, f, &d, texts); err != nil {
 				d.Why = err.Error()
 			}
@@ -56,9 +56,9 @@ func Explain(ctx context.Context, pid int, ops *record.Operations) {
 }
 
 // explainable returns the statements that have a plan, those with most time first.
-func explainable(ops *record.Operations) (texts []string) {
+func explainable(ops *operation.Operations) (texts []string) {
 	for _, o := range ops.Operations { // sorted by time
-		if o.Kind != record.OperationQuery && o.Kind != record.OperationExec || len(texts) == maxPlans {
+		if o.Kind != operation.Query && o.Kind != operation.Exec || len(texts) == maxPlans {
 			continue
 		}
 		text := strings.TrimRight(o.Text, "; \n")
@@ -75,7 +75,7 @@ func explainable(ops *record.Operations) (texts []string) {
 	return texts
 }
 
-func explain(ctx context.Context, f file, d *record.SQLiteDatabase, texts []string) (plans []record.SQLitePlan, err error) {
+func explain(ctx context.Context, f file, d *operation.SQLiteDatabase, texts []string) (plans []operation.SQLitePlan, err error) {
 	// A file that is no proper database may surprise the library; the run goes on.
 	defer func() {
 		if r := recover(); r != nil {
@@ -117,7 +117,7 @@ func explain(ctx context.Context, f file, d *record.SQLiteDatabase, texts []stri
 }
 
 // planOf asks for one plan.
-func planOf(ctx context.Context, db *sql.DB, text string) (plan record.SQLitePlan, err error) {
+func planOf(ctx context.Context, db *sql.DB, text string) (plan operation.SQLitePlan, err error) {
 	plan.Text = text
 	rows, err := db.QueryContext(ctx, "EXPLAIN QUERY PLAN "+text, make([]any, strings.Count(text, "?"))...)
 	if err != nil {

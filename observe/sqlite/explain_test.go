@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/operation"
 )
 
 // shop is a database that this process has open.
@@ -57,10 +57,10 @@ func state(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-func asked(texts ...string) *record.Operations {
-	ops := &record.Operations{}
+func asked(texts ...string) *operation.Operations {
+	ops := &operation.Operations{}
 	for i, text := range texts {
-		ops.Operations = append(ops.Operations, record.Operation{ID: i + 1, Kind: record.OperationQuery, Text: text})
+		ops.Operations = append(ops.Operations, operation.Operation{ID: i + 1, Kind: operation.Query, Text: text})
 	}
 	return ops
 }
@@ -100,7 +100,7 @@ func TestExplain(t *testing.T) {
 			if len(ops.SQLite) != 1 || ops.SQLite[0].File != "shop.db" || ops.SQLite[0].Journal != want || ops.SQLite[0].Why != "" {
 				t.Fatalf("%+v", ops.SQLite)
 			}
-			scans := map[string][]record.SQLiteScan{
+			scans := map[string][]operation.SQLiteScan{
 				byMail: {{Table: "customers", Rows: 2000, Columns: []string{"email"}, Equal: []string{"email"}}}, byCity: nil,
 				newest: {{Table: "orders", Rows: 2000, Sorts: []string{"placed"}}},
 				// A virtual table is read through for each customer; that the customers are

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/operation"
 )
 
 // scans returns the tables that a plan reads from end to end, with the columns that
 // the statement compares or sorts by there.
-func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []record.SQLiteScan) {
+func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []operation.SQLiteScan) {
 	sorts := slices.ContainsFunc(plan, func(step string) bool { return strings.Contains(step, "TEMP B-TREE FOR ORDER BY") })
 	for at, step := range plan {
 		words := strings.Fields(step)
@@ -35,11 +35,11 @@ func scans(ctx context.Context, db *sql.DB, text string, plan []string) (list []
 			// The rows of a full-text table are counted in a table of its own; the
 			// virtual table itself would be read through.
 			if n := rowsOf(ctx, db, table+"_docsize"); n > 0 {
-				list = append(list, record.SQLiteScan{Table: table, Rows: n, Virtual: true, Inner: at > 0})
+				list = append(list, operation.SQLiteScan{Table: table, Rows: n, Virtual: true, Inner: at > 0})
 			}
 			continue
 		}
-		s := record.SQLiteScan{Table: table, Rows: rowsOf(ctx, db, table), Inner: at > 0 && words[0] == "SCAN"}
+		s := operation.SQLiteScan{Table: table, Rows: rowsOf(ctx, db, table), Inner: at > 0 && words[0] == "SCAN"}
 		indexed := indexedIn(ctx, db, table)
 		for _, c := range slices.Concat(compared.FindAllStringSubmatch(text, -1), joined.FindAllStringSubmatch(text, -1)) {
 			name, ok := columnHere(c[1], words[1], table, columns)

@@ -16,7 +16,8 @@ import (
 // TestLinksTheStandardLibraryOnly guards what a target takes in by linking the
 // probe: nothing of others, and no HTTP server.
 func TestLinksTheStandardLibraryOnly(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}{{if eq .ImportPath \"net/http\"}}net/http{{end}}", ".").Output()
+	out, err := exec.Command("go", "list", "-deps", "-f",
+		"{{if not .Standard}}{{.ImportPath}}{{end}}{{if eq .ImportPath \"net/http\"}}net/http{{end}}", ".").Output()
 	if err != nil {
 		t.Skipf("go list: %v", err)
 	}

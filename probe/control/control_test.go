@@ -201,7 +201,8 @@ func TestInfoAndBadRequests(t *testing.T) {
 	if err != nil || !strings.Contains(string(data), "go="+runtime.Version()+"\n") {
 		t.Errorf("%q, %v", data, err)
 	}
-	for _, line := range []string{"", "reboot", "cpu", "cpu -1", "cpu 99999999999", "profile secrets", "trace 10", "rate heap 1", "rate ring 2", strings.Repeat("x", maxLine)} {
+	for _, line := range []string{"", "reboot", "cpu", "cpu -1", "cpu 99999999999", "profile secrets", "trace 10",
+		"rate heap 1", "rate ring 2", strings.Repeat("x", maxLine)} {
 		_, err := Receive(dial(t, path, line), io.Discard, 1<<16)
 		var remote *RemoteError
 		if !errors.As(err, &remote) {
@@ -267,7 +268,8 @@ func TestReceiveRefusesWhatIsNotWhole(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, line := range []string{"info", "profile heap", "cpu 100", "trace 100 5000", "flightstart 1000 65536", "flightdump", "flightstop", "rate block 1000", "rate ring 0", "cpu", "  rate  mutex 5 "} {
+	for _, line := range []string{"info", "profile heap", "cpu 100", "trace 100 5000", "flightstart 1000 65536",
+		"flightdump", "flightstop", "rate block 1000", "rate ring 0", "cpu", "  rate  mutex 5 "} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

@@ -4,7 +4,8 @@ import "testing"
 
 // What an operation costs the program that it is counted in.
 func BenchmarkOperation(b *testing.B) {
-	const text = "SELECT id, customer_id, status, total_cents, created_at FROM orders WHERE customer_id = $1 AND status = $2 ORDER BY created_at DESC LIMIT 20"
+	const text = "SELECT id, customer_id, status, total_cents, created_at FROM orders WHERE customer_id = $1 AND " +
+		"status = $2 ORDER BY created_at DESC LIMIT 20"
 	Start()
 	defer Stop()
 	b.Run("alone", func(b *testing.B) {

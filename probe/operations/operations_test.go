@@ -158,7 +158,8 @@ func TestHeld(t *testing.T) {
 	End(op, from, 0, Held)
 	var id, kind, calls, errors, nanos, longest, rows, opened, undated, held int64
 	lines := strings.Split(written(t), "\n")
-	if _, err := fmt.Sscanf(lines[1], "op %d %d %d %d %d %d %d %d %d %d", &id, &kind, &calls, &errors, &nanos, &longest, &rows, &opened, &undated, &held); err != nil {
+	if _, err := fmt.Sscanf(lines[1], "op %d %d %d %d %d %d %d %d %d %d", &id, &kind, &calls, &errors, &nanos,
+		&longest, &rows, &opened, &undated, &held); err != nil {
 		t.Fatal(err)
 	}
 	if calls != 1 || opened != 1 || held < int64(time.Millisecond) {

@@ -129,7 +129,8 @@ func (e *eraser) copy(n int) {
 func (e *eraser) constant(n int) {
 	e.in = e.in[n:]
 	end := strings.TrimRight(string(tail(e.out, 16)), " ")
-	if (e.word == "e" || e.word == "b" || e.word == "x" || e.word == "n") && strings.HasSuffix(strings.ToLower(end), e.word) && len(e.out) > 0 && letter(e.out[len(e.out)-1]) {
+	if (e.word == "e" || e.word == "b" || e.word == "x" || e.word == "n") && strings.HasSuffix(strings.ToLower(end),
+		e.word) && len(e.out) > 0 && letter(e.out[len(e.out)-1]) {
 		e.out = e.out[:len(e.out)-1] // the constant's prefix
 		end = strings.TrimRight(string(tail(e.out, 16)), " ")
 	}
@@ -170,7 +171,8 @@ func (e *eraser) comment() bool {
 }
 
 // nameAfter are words after which what stands in double quotes is a name.
-var nameAfter = map[string]bool{"from": true, "join": true, "into": true, "update": true, "table": true, "as": true, "only": true, "select": true, "by": true}
+var nameAfter = map[string]bool{"from": true, "join": true, "into": true, "update": true, "table": true, "as": true,
+	"only": true, "select": true, "by": true}
 
 // name reports whether the n bytes in double quotes are a name, as in PostgreSQL, and
 // not a constant, as they may be in MySQL.

@@ -64,7 +64,8 @@ func NewReader(src io.ReaderAt) (*Reader, error) {
 		return nil, fmt.Errorf("%w: no magic number", ErrForeign)
 	}
 	if v := order.Uint32(b[atVersion:]); v != Version {
-		return nil, fmt.Errorf("%w: its layout is version %d and this redline reads version %d (build the target with the probe of this redline)", ErrForeign, v, Version)
+		return nil, fmt.Errorf("%w: its layout is version %d and this redline reads version %d (build the target with the "+
+			"probe of this redline)", ErrForeign, v, Version)
 	}
 	r := &Reader{src: src}
 	columns, table := order.Uint32(b[atColumns:]), order.Uint32(b[atTableSize:])

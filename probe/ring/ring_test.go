@@ -250,7 +250,8 @@ func TestForeignFiles(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := NewReader(bytes.NewReader(spoil(atVersion, 1))); err == nil || !strings.Contains(err.Error(), "layout is version 1 and this redline reads version 2 (build") {
+	if _, err := NewReader(bytes.NewReader(spoil(atVersion, 1))); err == nil ||
+		!strings.Contains(err.Error(), "layout is version 1 and this redline reads version 2 (build") {
 		t.Errorf("a ring of version 1 is refused with %v", err)
 	}
 	damaged := bytes.Clone(good)

@@ -126,14 +126,16 @@ func (s Scan) addEqual(d *design, c condition) {
 	case c.cast != "" && s.relabels(c):
 		d.addKey(&d.equal, key{column: c.inner})
 	case c.cast == "date" || strings.Contains(dates, " "+c.function+" "):
-		d.why = append(d.why, fmt.Sprintf("No index on %[1]s serves %[2]s: write it as a range, %[1]s >= $1 AND %[1]s < $1 + interval '1 day'.", quote(c.inner), c.expression))
+		d.why = append(d.why, fmt.Sprintf("No index on %[1]s serves %[2]s: write it as a range, %[1]s >= $1 AND %[1]s < "+
+			"$1 + interval '1 day'.", quote(c.inner), c.expression))
 		d.addKey(&d.rest, key{column: c.inner})
 	case c.cast != "":
 		is := ""
 		if t := s.typeOf(c.inner); t != "" {
 			is = ", which is " + t
 		}
-		d.why = append(d.why, fmt.Sprintf("The comparison casts %s%s, to %s, and no index on the column serves that: pass the parameter in the column's own type.", quote(c.inner), is, c.cast))
+		d.why = append(d.why, fmt.Sprintf("The comparison casts %s%s, to %s, and no index on the column serves that: pass "+
+			"the parameter in the column's own type.", quote(c.inner), is, c.cast))
 		d.addKey(&d.equal, key{column: c.inner})
 	case s.steady(c):
 		d.addKey(&d.equal, key{expression: c.expression})
@@ -201,10 +203,13 @@ func (s Scan) addRange(d *design, c condition) {
 		d.bytes, d.byValue = true, c.op == matches
 		d.rest = []key{k}
 		if i := s.leading(column); column != "" && i != "" {
-			d.why = append(d.why, fmt.Sprintf("%s orders %s by its collation, and LIKE needs the order of bytes: %s, or COLLATE \"C\".", i, quote(column), k.class))
+			d.why = append(d.why, fmt.Sprintf("%s orders %s by its collation, and LIKE needs the order of bytes: %s, or "+
+				"COLLATE \"C\".", i, quote(column), k.class))
 		}
 		if c.op == matches {
-			d.why = append(d.why, fmt.Sprintf("It serves patterns that begin with text; for those that begin with %% make CREATE INDEX ON %s USING gin (%s gin_trgm_ops) with the extension pg_trgm.", quote(s.Node.Relation), strings.TrimSuffix(k.String(), " "+k.class)))
+			d.why = append(d.why, fmt.Sprintf("It serves patterns that begin with text; for those that begin with %% make "+
+				"CREATE INDEX ON %s USING gin (%s gin_trgm_ops) with the extension pg_trgm.", quote(s.Node.Relation),
+				strings.TrimSuffix(k.String(), " "+k.class)))
 		}
 	case column != "":
 		d.addKey(&d.rest, key{column: column})

@@ -80,7 +80,8 @@ func parse(part, alias string) condition {
 	for _, one := range [...]struct {
 		sign string
 		op   operator
-	}{{" = ANY ", equal}, {" = ", equal}, {" <= ", ranged}, {" >= ", ranged}, {" < ", ranged}, {" > ", ranged}, {" ~~* ", infix}, {" ~~ ", matches}} {
+	}{{" = ANY ", equal}, {" = ", equal}, {" <= ", ranged}, {" >= ", ranged}, {" < ", ranged}, {" > ", ranged},
+		{" ~~* ", infix}, {" ~~ ", matches}} {
 		sides := split(text, one.sign)
 		if len(sides) != 2 {
 			continue

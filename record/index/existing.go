@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
 )
 
 // finish turns a design into advice, unless the index exists.
@@ -14,7 +14,8 @@ func (s Scan) finish(d design) Advice {
 	keys := d.keys()
 	if len(keys) == 0 {
 		if s.Filter != "" {
-			a.Why = append(a.Why, fmt.Sprintf("Rewrite the condition on %s so that an index can serve it (a plain column compared with a value): %s", s.Node.Relation, s.Filter))
+			a.Why = append(a.Why, fmt.Sprintf("Rewrite the condition on %s so that an index can serve it (a plain column "+
+				"compared with a value): %s", s.Node.Relation, s.Filter))
 		}
 		return a
 	}
@@ -28,7 +29,8 @@ func (s Scan) finish(d design) Advice {
 		a.Why = append(a.Why, s.unfit(d)...)
 	}
 	if fraction, column := s.unselective(d); fraction > 0 {
-		a.Why = append(a.Why, fmt.Sprintf("An index on %s alone would not help: one of its values stands for %.0f %% of the rows.", quote(column), 100*fraction))
+		a.Why = append(a.Why, fmt.Sprintf("An index on %s alone would not help: one of its values stands for %.0f %% of "+
+			"the rows.", quote(column), 100*fraction))
 		return a
 	}
 	var texts []string
@@ -57,7 +59,7 @@ func (s Scan) finish(d design) Advice {
 // serves reports whether an index serves a design: it begins with the
 // columns of equality, in any order, and goes on with the rest, in one direction
 // or the other. A wider one serves as well.
-func serves(index record.Index, d design) bool {
+func serves(index database.Index, d design) bool {
 	method := d.method
 	if method == "" {
 		method = "btree"
@@ -70,7 +72,7 @@ func serves(index record.Index, d design) bool {
 		return false
 	}
 	for _, k := range d.equal {
-		if !slices.ContainsFunc(index.Keys[:len(d.equal)], func(there record.IndexKey) bool { return same(there, k) }) {
+		if !slices.ContainsFunc(index.Keys[:len(d.equal)], func(there database.IndexKey) bool { return same(there, k) }) {
 			return false
 		}
 	}
@@ -90,7 +92,7 @@ func serves(index record.Index, d design) bool {
 	return forward || backward
 }
 
-func same(there record.IndexKey, k key) bool {
+func same(there database.IndexKey, k key) bool {
 	if k.column != "" {
 		return there.Column == k.column
 	}
@@ -113,18 +115,20 @@ func implied(predicate string, where []string) bool {
 }
 
 // unused says why a plan does not make use of an index that would serve.
-func (s Scan) unused(index record.Index) (why []string) {
+func (s Scan) unused(index database.Index) (why []string) {
 	if !index.Valid {
 		return []string{fmt.Sprintf("%s is invalid, as its CREATE INDEX CONCURRENTLY failed: REINDEX INDEX CONCURRENTLY %s.", index.Name, quote(index.Name))}
 	}
 	if s.Node.Index == index.Name || s.Node.Uses(index.Name) {
-		return []string{fmt.Sprintf("The plan already reads %s: its extra rows come from conditions or row versions that no key holds.", index.Name)}
+		return []string{fmt.Sprintf("The plan already reads %s: its extra rows come from conditions or row versions that "+
+			"no key holds.", index.Name)}
 	}
 	why = []string{fmt.Sprintf("The index exists: %s, yet this plan does not read it.", index.Definition)}
 	if s.stale() {
 		return append(why, fmt.Sprintf("The planner's statistics are stale: ANALYZE %s.", quote(s.Node.Relation)))
 	}
-	return append(why, "Compare the plan of the application's own values (auto_explain, or EXPLAIN (ANALYZE, BUFFERS) with them): a parameter of another type, or random_page_cost far above that of the storage, keeps the planner from it.")
+	return append(why, "Compare the plan of the application's own values (auto_explain, or EXPLAIN (ANALYZE, BUFFERS) "+
+		"with them): a parameter of another type, or random_page_cost far above that of the storage, keeps the planner from it.")
 }
 
 // stale reports whether the planner's figures of a table are no longer near the
@@ -148,20 +152,22 @@ func (s Scan) stale() bool {
 func (s Scan) unfit(d design) (why []string) {
 	keys := d.keys()
 	for _, index := range s.Table.Indexes {
-		at := slices.IndexFunc(index.Keys, func(there record.IndexKey) bool { return keys[0].column != "" && there.Column == keys[0].column })
+		at := slices.IndexFunc(index.Keys, func(there database.IndexKey) bool { return keys[0].column != "" && there.Column == keys[0].column })
 		switch {
 		case at > 0 && index.Method == "btree":
-			why = append(why, fmt.Sprintf("%s holds %s behind %s, and an index is entered by its first column.", index.Name, quote(keys[0].column), nameOf(index.Keys[0])))
+			why = append(why, fmt.Sprintf("%s holds %s behind %s, and an index is entered by its first column.", index.Name,
+				quote(keys[0].column), nameOf(index.Keys[0])))
 		case at == 0 && index.Predicate != "":
 			why = append(why, fmt.Sprintf("%s is partial (%s), which the statement does not ask for.", index.Name, index.Predicate))
 		case at == 0 && !d.bytes && len(keys) > 1 && s.Limited && len(s.SortKey) > 0:
-			why = append(why, fmt.Sprintf("%s finds the rows but not in the order wanted, so that all are read and sorted for the first of them.", index.Name))
+			why = append(why, fmt.Sprintf("%s finds the rows but not in the order wanted, so that all are read and sorted "+
+				"for the first of them.", index.Name))
 		}
 	}
 	return why[:min(len(why), 2)]
 }
 
-func nameOf(k record.IndexKey) string {
+func nameOf(k database.IndexKey) string {
 	if k.Column != "" {
 		return quote(k.Column)
 	}
@@ -193,7 +199,8 @@ func (s Scan) unselective(d design) (fraction float64, column string) {
 			continue
 		}
 		fraction = (1 - c.Nulls) / c.Distinct
-		if rows := fraction * s.Table.Rows; min(rows, s.pages())*defaults.RandomPage > s.pages()*defaults.SeqPage+s.Table.Rows*defaults.Tuple && s.Wanted > rows/Halves {
+		if rows := fraction * s.Table.Rows; min(rows,
+			s.pages())*defaults.RandomPage > s.pages()*defaults.SeqPage+s.Table.Rows*defaults.Tuple && s.Wanted > rows/Halves {
 			return fraction, c.Name
 		}
 	}

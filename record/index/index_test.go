@@ -5,24 +5,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
 )
 
 // table is one of a hundred thousand rows with the given indexes.
-func table(name string, indexes ...record.Index) record.Table {
-	return record.Table{Schema: "public", Name: name, Rows: 1e5, Pages: 1000, Live: 1e5, Indexes: indexes}
+func table(name string, indexes ...database.Index) database.Table {
+	return database.Table{Schema: "public", Name: name, Rows: 1e5, Pages: 1000, Live: 1e5, Indexes: indexes}
 }
 
-func btree(name string, keys ...string) record.Index {
-	one := record.Index{Name: name, Method: "btree", Valid: true, Definition: "CREATE INDEX " + name}
+func btree(name string, keys ...string) database.Index {
+	one := database.Index{Name: name, Method: "btree", Valid: true, Definition: "CREATE INDEX " + name}
 	for _, k := range keys {
 		column, desc := strings.CutSuffix(k, " DESC")
-		one.Keys = append(one.Keys, record.IndexKey{Column: column, Desc: desc, NullsFirst: desc, Class: "text_ops"})
+		one.Keys = append(one.Keys, database.IndexKey{Column: column, Desc: desc, NullsFirst: desc, Class: "text_ops"})
 	}
 	return one
 }
 
-func adviseOn(t *testing.T, plan string, rows float64, tables ...record.Table) Advice {
+func adviseOn(t *testing.T, plan string, rows float64, tables ...database.Table) Advice {
 	t.Helper()
 	root, err := Parse([]byte(plan))
 	if err != nil {
@@ -92,7 +92,7 @@ func TestExistingIndex(t *testing.T) {
 	partial.Predicate = "(deleted_at IS NULL)"
 	for _, c := range []struct {
 		name, filter string
-		index        record.Index
+		index        database.Index
 		create, why  string
 	}{
 		{"the same", "(uid = $1)", btree("t_uid", "uid"), "", "The index exists"},
@@ -135,7 +135,7 @@ func TestWaste(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if worst, ok := Worst(root, c.rows, c.blocks, Catalogue{Tables: []record.Table{table("t"), table("u")}}); ok != c.wasted {
+		if worst, ok := Worst(root, c.rows, c.blocks, Catalogue{Tables: []database.Table{table("t"), table("u")}}); ok != c.wasted {
 			t.Errorf("%s: %v, %+v", c.name, ok, worst)
 		}
 	}
@@ -143,13 +143,14 @@ func TestWaste(t *testing.T) {
 
 func TestReferences(t *testing.T) {
 	parent := table("orders")
-	parent.References = []record.Reference{{Schema: "public", Table: "items", Columns: []string{"order_id"}, Pages: 700}, {Schema: "public", Table: "notes", Columns: []string{"order_id"}, Indexed: true}}
+	parent.References = []database.Reference{{Schema: "public", Table: "items", Columns: []string{"order_id"},
+		Pages: 700}, {Schema: "public", Table: "notes", Columns: []string{"order_id"}, Indexed: true}}
 	root, err := Parse([]byte(`[{"Plan":{"Node Type":"ModifyTable","Operation":"Delete","Relation Name":"orders","Plans":[]}}]`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, a := range References(root, Catalogue{Tables: []record.Table{parent}}) {
+	for _, a := range References(root, Catalogue{Tables: []database.Table{parent}}) {
 		got = append(got, a.Create)
 	}
 	if !slices.Equal(got, []string{"CREATE INDEX ON items (order_id)"}) {
@@ -174,7 +175,7 @@ func FuzzAdvice(f *testing.F) {
 		if err != nil {
 			return
 		}
-		c := Catalogue{Tables: []record.Table{table("t", btree("i", "a", "b"), record.Index{Method: "btree"})}}
+		c := Catalogue{Tables: []database.Table{table("t", btree("i", "a", "b"), database.Index{Method: "btree"})}}
 		if worst, ok := Worst(root, 1, -1, c); ok {
 			_ = worst.Advise().String()
 		}

@@ -6,7 +6,8 @@ import (
 
 // reserved are the words that PostgreSQL takes for a name only in quotes, see
 // https://www.postgresql.org/docs/current/sql-keywords-appendix.html.
-const reserved = " all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column " +
+const reserved = " all analyse analyze and any array as asc asymmetric authorization binary both case cast check " +
+	"collate collation column " +
 	"concurrently constraint create cross current_catalog current_date current_role current_schema current_time current_timestamp " +
 	"current_user default deferrable desc distinct do else end except false fetch for foreign freeze from full grant group having " +
 	"ilike in initially inner intersect into is isnull join lateral leading left like limit localtime localtimestamp natural not " +

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
 )
 
 const (
@@ -19,15 +19,15 @@ const (
 )
 
 // defaults are PostgreSQL's, for records that hold no others.
-var defaults = record.Planner{SeqPage: 1, RandomPage: 4, Tuple: 0.01, IndexTuple: 0.005, Operator: 0.0025}
+var defaults = database.Planner{SeqPage: 1, RandomPage: 4, Tuple: 0.01, IndexTuple: 0.005, Operator: 0.0025}
 
 // Catalogue holds the known facts on the tables of plans.
 type Catalogue struct {
-	Tables  []record.Table
-	Planner *record.Planner // nil for PostgreSQL's defaults
+	Tables  []database.Table
+	Planner *database.Planner // nil for PostgreSQL's defaults
 }
 
-func (c Catalogue) table(n *Node) *record.Table {
+func (c Catalogue) table(n *Node) *database.Table {
 	for i := range c.Tables {
 		if t := &c.Tables[i]; t.Name == n.Relation && (n.Schema == "" || n.Schema == t.Schema) {
 			return t
@@ -36,7 +36,7 @@ func (c Catalogue) table(n *Node) *record.Table {
 	return nil
 }
 
-func (c Catalogue) planner() record.Planner {
+func (c Catalogue) planner() database.Planner {
 	if c.Planner == nil || !(c.Planner.SeqPage > 0) || !(c.Planner.RandomPage > 0) {
 		return defaults
 	}
@@ -46,14 +46,14 @@ func (c Catalogue) planner() record.Planner {
 // Scan is a place where a plan reads a table.
 type Scan struct {
 	Node    *Node
-	Table   *record.Table // nil where the catalogue was not read
-	Filter  string        // all that its rows must meet, the index's conditions too
-	SortKey []string      // of the sort above it that takes its rows alone
-	Limited bool          // only the first rows of that sort are wanted
-	Loops   float64       // how often it runs per execution
-	Wanted  float64       // rows that are wanted each time
-	Cost    float64       // the planner's, of one run
-	whole   bool          // every row of the table is wanted
+	Table   *database.Table // nil where the catalogue was not read
+	Filter  string          // all that its rows must meet, the index's conditions too
+	SortKey []string        // of the sort above it that takes its rows alone
+	Limited bool            // only the first rows of that sort are wanted
+	Loops   float64         // how often it runs per execution
+	Wanted  float64         // rows that are wanted each time
+	Cost    float64         // the planner's, of one run
+	whole   bool            // every row of the table is wanted
 }
 
 // Removed is how many rows an execution reads and discards; 0 when it is not known.
@@ -185,7 +185,7 @@ func (s Scan) NeededBlocks() float64 {
 }
 
 // neededCost is the same in the planner's units.
-func (s Scan) neededCost(p record.Planner) float64 {
+func (s Scan) neededCost(p database.Planner) float64 {
 	if s.whole {
 		return s.Loops * s.Cost
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/google/pprof/profile" // the format's own reader; it merges too
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/profiles"
 )
 
 // Bounds on the profiles of one type that are read, taken together. A long run
@@ -37,7 +39,7 @@ type Profile struct {
 
 // Sample is one stack with its value.
 type Sample struct {
-	Stack []record.Frame // innermost first, inlined calls expanded
+	Stack []code.Frame // innermost first, inlined calls expanded
 	// Inlined marks frames that the compiler put into the next one.
 	Inlined []bool
 	Value   int64
@@ -68,7 +70,8 @@ func merge(rec *record.Record, typ string, note func(format string, args ...any)
 	}
 	picked := record.Spread(len(listed), func(i int) int64 { return rec.ProfileSize(listed[i]) }, MaxBytes, maxProfiles)
 	if left := len(listed) - len(picked); left > 0 && note != nil {
-		note("%d of %d %s profiles left out, evenly over the run: %d of %d MB in all are read at most", left, len(listed), typ, maxProfiles, MaxBytes>>20)
+		note("%d of %d %s profiles left out, evenly over the run: %d of %d MB in all are read at most", left, len(listed),
+			typ, maxProfiles, MaxBytes>>20)
 	}
 	unpacked := int64(0)
 	for i, at := range picked {
@@ -77,7 +80,7 @@ func merge(rec *record.Record, typ string, note func(format string, args ...any)
 		if err != nil {
 			return nil, err
 		}
-		one, size, err := record.ParseProfileSize(data)
+		one, size, err := profiles.ParseSize(data)
 		if err != nil {
 			return nil, err
 		}
@@ -133,9 +136,9 @@ func Flatten(from *profile.Profile, value string) (*Profile, error) {
 
 // frames expands inlined calls: a location's lines are innermost first. What lies
 // outside of maxStack frames is cut.
-func frames(s *profile.Sample) (stack []record.Frame, inlined []bool) {
+func frames(s *profile.Sample) (stack []code.Frame, inlined []bool) {
 	n := min(len(s.Location), maxStack)
-	stack, inlined = make([]record.Frame, 0, n), make([]bool, 0, n)
+	stack, inlined = make([]code.Frame, 0, n), make([]bool, 0, n)
 	body := "" // of the frame before, where a hook wraps it
 	for _, l := range s.Location {
 		for i, line := range l.Line {
@@ -145,7 +148,7 @@ func frames(s *profile.Sample) (stack []record.Frame, inlined []bool) {
 			if line.Function == nil || line.Function.Name == "" {
 				continue
 			}
-			name, wrapped := record.Unhooked(line.Function.Name)
+			name, wrapped := code.Unhooked(line.Function.Name)
 			if name == body { // wrapper by redline's build of the frame before
 				body = ""
 				continue
@@ -153,7 +156,7 @@ func frames(s *profile.Sample) (stack []record.Frame, inlined []bool) {
 			if body = ""; wrapped {
 				body = name
 			}
-			stack = append(stack, record.Frame{Function: name, File: line.Function.Filename, Line: int(line.Line)})
+			stack = append(stack, code.Frame{Function: name, File: line.Function.Filename, Line: int(line.Line)})
 			inlined = append(inlined, i < len(l.Line)-1)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 	"github.com/redline-go/redline/service/compiler"
 )
 
@@ -67,7 +67,7 @@ func TestAsk(t *testing.T) {
 			t.Fatalf("again %v: no remarks of store.go among %d files", again, len(files))
 		}
 		f := files[i]
-		at := func(line int, kind record.RemarkKind) record.Remark {
+		at := func(line int, kind code.RemarkKind) code.Remark {
 			t.Helper()
 			for _, r := range f.Remarks {
 				if r.Line == line && r.Kind == kind {
@@ -75,13 +75,13 @@ func TestAsk(t *testing.T) {
 				}
 			}
 			t.Errorf("no remark of kind %s at line %d", kind, line)
-			return record.Remark{}
+			return code.Remark{}
 		}
-		if r := at(6, record.Escapes); r.Text != "o escapes to heap" || len(r.Flow) == 0 || !strings.HasSuffix(r.Flow[len(r.Flow)-1], "store.go:8") {
+		if r := at(6, code.Escapes); r.Text != "o escapes to heap" || len(r.Flow) == 0 || !strings.HasSuffix(r.Flow[len(r.Flow)-1], "store.go:8") {
 			t.Errorf("the escape is reported as %+v", r)
 		}
-		at(13, record.BoundsCheck)
-		if r := at(18, record.NotInlined); !strings.Contains(r.Text, "DEFER") {
+		at(13, code.BoundsCheck)
+		if r := at(18, code.NotInlined); !strings.Contains(r.Text, "DEFER") {
 			t.Errorf("Guard is not inlined because of %q", r.Text)
 		}
 		if f.Package != "shop/store" {

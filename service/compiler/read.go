@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Bounds on a compiler's remarks on one file; generated files reach some
@@ -30,7 +30,7 @@ type File struct {
 // Placed is a remark with its position, both from 1.
 type Placed struct {
 	Line, Column int
-	record.Remark
+	code.Remark
 }
 
 type position struct {
@@ -100,18 +100,18 @@ func cmpErr(err, otherwise error) error {
 
 // remark turns a diagnostic into a remark; ok is false for other kinds, and for
 // the echo without text that follows each escape.
-func (d diagnostic) remark() (r record.Remark, ok bool) {
+func (d diagnostic) remark() (r code.Remark, ok bool) {
 	switch d.Code {
 	case "escape", "escapes":
-		return record.Remark{Kind: record.Escapes, Text: d.Message, Flow: d.flow()}, d.Message != ""
+		return code.Remark{Kind: code.Escapes, Text: d.Message, Flow: d.flow()}, d.Message != ""
 	case "cannotInlineFunction":
-		return record.Remark{Kind: record.NotInlined, Text: d.Message}, d.Message != ""
+		return code.Remark{Kind: code.NotInlined, Text: d.Message}, d.Message != ""
 	case "isInBounds":
-		return record.Remark{Kind: record.BoundsCheck, Text: "the index is checked at run time"}, true
+		return code.Remark{Kind: code.BoundsCheck, Text: "the index is checked at run time"}, true
 	case "isSliceInBounds":
-		return record.Remark{Kind: record.BoundsCheck, Text: "the slice's bounds are checked at run time"}, true
+		return code.Remark{Kind: code.BoundsCheck, Text: "the slice's bounds are checked at run time"}, true
 	}
-	return record.Remark{}, false
+	return code.Remark{}, false
 }
 
 // flow words the steps by which a value escapes. The compiler writes each as

@@ -13,6 +13,7 @@ import (
 
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify"
 )
@@ -79,7 +80,7 @@ func (b Baseline) Save(path string) error {
 	if filepath.Ext(path) != ".json" {
 		return fmt.Errorf("baseline %s: its name must end in .json", path)
 	}
-	return record.WriteOutput(path, func(w io.Writer) error { return record.EncodeJSON(w, b) })
+	return disk.WriteOutput(path, func(w io.Writer) error { return disk.EncodeJSON(w, b) })
 }
 
 // Read reads a stored baseline. Memory is bounded whatever the file

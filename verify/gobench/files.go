@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
 )
 
 // Files of a session's folder.
@@ -105,7 +105,7 @@ func (f *files) add(side int, r *benchfmt.Result) error {
 }
 
 // finish writes bench.json.
-func (f *files) finish(r *Report) error { return record.WriteJSON(f.dir, ReportFile, r) }
+func (f *files) finish(r *Report) error { return disk.WriteJSON(f.dir, ReportFile, r) }
 
 func (f *files) close() (err error) {
 	for _, file := range f.open {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/verify"
 )
@@ -76,7 +76,7 @@ func (l *Launcher) alternate(ctx context.Context, lead, other Side, turn time.Du
 	if other.Plan, err = beside(other.Plan, port); err != nil {
 		return leads, others, nil, err
 	}
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		return leads, others, nil, err
 	}
@@ -120,7 +120,7 @@ func (l *Launcher) alternate(ctx context.Context, lead, other Side, turn time.Du
 
 // meeting is how runs that load by turns agree on when; see run.Options.
 type meeting struct {
-	clock record.Clock
+	clock timebase.Clock
 	await func(context.Context) (start time.Duration, err error)
 }
 

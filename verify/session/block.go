@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/verify"
 )
 
@@ -33,14 +35,14 @@ func readBlock(dir string) (b verify.Block, void, err error) {
 	f := figures{rec: rec}
 	cpu := f.sum("/process/cpu/user:cpu-seconds", "/process/cpu/system:cpu-seconds")
 	if !(cpu > 0) {
-		cpu = f.sum(record.ProcessUser, record.ProcessSystem)
+		cpu = f.sum(series.ProcessUser, series.ProcessSystem)
 	}
 	put(b, "cpu_per_request", cpu/served)
 	put(b, "allocs_per_request", f.sum("/gc/heap/allocs:objects")/served)
 	put(b, "bytes_per_request", f.sum("/gc/heap/allocs:bytes")/served)
 	put(b, "gc_cpu", f.sum("/cpu/classes/gc/total:cpu-seconds")/cpu)
-	put(b, "rss", f.mean(record.ProcessRSS))
-	if h, err := rec.Histogram("", record.Latency, rec.Run.Steady); err == nil {
+	put(b, "rss", f.mean(series.ProcessRSS))
+	if h, err := rec.Histogram("", histogram.Latency, rec.Run.Steady); err == nil {
 		b.Latency = verify.Latencies{}
 		for _, bar := range h.Distribution() {
 			if bar.Count > 0 {

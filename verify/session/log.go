@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/disk"
 	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify"
 )
@@ -83,7 +84,7 @@ func Create(dir string, h Header) (*Log, error) {
 			return nil, fmt.Errorf("session: %s holds one already (hint: --resume continues it)", dir)
 		}
 		h.Schema = sessionSchema
-		if err := record.WriteJSON(dir, File, h); err != nil {
+		if err := disk.WriteJSON(dir, File, h); err != nil {
 			return nil, err
 		}
 		return open(dir)
@@ -264,7 +265,7 @@ func (l *Log) Finish(r verify.Result) error {
 	if l == nil {
 		return nil
 	}
-	return errors.Join(record.WriteJSON(l.dir, ResultFile, r), l.Close())
+	return errors.Join(disk.WriteJSON(l.dir, ResultFile, r), l.Close())
 }
 
 // Close ends the log without a result, so that the session can be resumed. After

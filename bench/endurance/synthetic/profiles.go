@@ -9,6 +9,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Sizes of a profile: as those of 10 s of a service of middling size.
@@ -44,13 +45,13 @@ func newProfiles(rng *rand.Rand) *profiles {
 }
 
 // write stores a CPU profile.
-func (p *profiles) write(w *record.Writer, span record.Span) error {
+func (p *profiles) write(w *record.Writer, span timebase.Span) error {
 	return p.store(w, "cpu", span, []string{"samples", "cpu"}, 1e7)
 }
 
 // snapshots stores the differences over the whole span, and the states
 // at its ends.
-func (p *profiles) snapshots(w *record.Writer, steady record.Span) error {
+func (p *profiles) snapshots(w *record.Writer, steady timebase.Span) error {
 	for typ, values := range map[string][]string{
 		"allocs": {"alloc_objects", "alloc_space"}, "mutex": {"contentions", "delay"}, "block": {"contentions", "delay"},
 	} {
@@ -60,7 +61,7 @@ func (p *profiles) snapshots(w *record.Writer, steady record.Span) error {
 	}
 	for _, at := range []time.Duration{steady.From, steady.To} {
 		for typ, values := range map[string][]string{"heap": {"inuse_objects", "inuse_space"}, "goroutine": {"goroutine"}} {
-			if err := p.store(w, typ, record.Span{From: at, To: at}, values, 1e4); err != nil {
+			if err := p.store(w, typ, timebase.Span{From: at, To: at}, values, 1e4); err != nil {
 				return err
 			}
 		}
@@ -68,7 +69,7 @@ func (p *profiles) snapshots(w *record.Writer, steady record.Span) error {
 	return nil
 }
 
-func (p *profiles) store(w *record.Writer, typ string, span record.Span, values []string, each int64) error {
+func (p *profiles) store(w *record.Writer, typ string, span timebase.Span, values []string, each int64) error {
 	one := &profile.Profile{
 		Location: p.locations, PeriodType: &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: each, DurationNanos: int64(span.Len()),
 	}

@@ -16,6 +16,11 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/disk"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Options say how long and how dense the run is.
@@ -35,13 +40,13 @@ type Options struct {
 
 const (
 	warmup = 10 * time.Second
-	window = record.DefaultWindow
+	window = timebase.DefaultWindow
 	second = int64(time.Second / window)
 )
 
 // Write writes the bundle into dir, which must not exist or be empty.
 func Write(dir string, o Options) error {
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		return err
 	}
@@ -59,7 +64,7 @@ func Write(dir string, o Options) error {
 	if err != nil {
 		return err
 	}
-	s := &service{Options: o, w: w, rng: rand.New(rand.NewPCG(1, 2)), steady: record.Span{From: warmup, To: warmup + o.Length}}
+	s := &service{Options: o, w: w, rng: rand.New(rand.NewPCG(1, 2)), steady: timebase.Span{From: warmup, To: warmup + o.Length}}
 	w.Pin(s.steady.From)
 	err = errors.Join(s.run(), s.end())
 	return errors.Join(err, w.Close(record.Complete, ""))
@@ -70,18 +75,18 @@ type service struct {
 	Options
 	w      *record.Writer
 	rng    *rand.Rand
-	steady record.Span
+	steady timebase.Span
 
 	often, seldom []line // ten times a second, and once
-	points        []record.Point
-	counts        record.Counts
+	points        []series.Point
+	counts        histogram.Counts
 	requests      int64
-	all           [2]record.Counts // latency and service time of the steady span
+	all           [2]histogram.Counts // latency and service time of the steady span
 }
 
 // line is a series with its usual value.
 type line struct {
-	record.Series
+	series.Series
 	usual  float64
 	spread float64
 }
@@ -89,15 +94,15 @@ type line struct {
 func (s *service) run() error {
 	s.often, s.seldom = s.catalogue()
 	p := newProfiles(s.rng)
-	end := record.Window(s.steady.To, window)
+	end := timebase.Window(s.steady.To, window)
 	next := s.steady.From + s.CPUProfile
 	for i := range end {
 		if err := s.window(i); err != nil {
 			return err
 		}
-		at := record.WindowSpan(i, window).To
+		at := timebase.WindowSpan(i, window).To
 		if s.CPUProfile > 0 && at >= next && next <= s.steady.To {
-			span := record.Span{From: next - s.CPUProfile, To: next}
+			span := timebase.Span{From: next - s.CPUProfile, To: next}
 			if err := p.write(s.w, span); err != nil {
 				return err
 			}
@@ -126,16 +131,16 @@ func (s *service) window(i int64) error {
 		if l.Unit == "1" && l.usual >= 10 {
 			v = math.Round(v)
 		}
-		if l.Name == record.LoadLatency || l.Name == record.LoadService {
+		if l.Name == series.LoadLatency || l.Name == series.LoadService {
 			v *= slow
 		}
-		s.points = append(s.points, record.Point{Window: i, Series: l.Series, Value: v})
+		s.points = append(s.points, series.Point{Window: i, Series: l.Series, Value: v})
 	}
 	if err := s.w.Add(s.points...); err != nil {
 		return err
 	}
-	span := record.WindowSpan(i, window)
-	for k, kind := range []record.Kind{record.Latency, record.Service, record.FirstByte, record.Lag} {
+	span := timebase.WindowSpan(i, window)
+	for k, kind := range []histogram.Kind{histogram.Latency, histogram.Service, histogram.FirstByte, histogram.Lag} {
 		s.counts.Reset()
 		for range s.Rate / int(second) {
 			s.counts.Add(int64(slow * (2e5 + 8e5*s.rng.ExpFloat64())))
@@ -159,8 +164,8 @@ func (s *service) window(i int64) error {
 // or a quantile, statements, and as many of the runtime's as make the density asked.
 func (s *service) catalogue() (often, seldom []line) {
 	add := func(to *[]line, name, labels string) {
-		info, _ := record.Known(name)
-		l := line{Series: record.Series{Name: name, Labels: labels, Unit: info.Unit}, usual: 50, spread: 0.2}
+		info, _ := series.Known(name)
+		l := line{Series: series.Series{Name: name, Labels: labels, Unit: info.Unit}, usual: 50, spread: 0.2}
 		switch {
 		case info.Unit == "ns":
 			l.usual = 1e6
@@ -170,22 +175,22 @@ func (s *service) catalogue() (often, seldom []line) {
 		*to = append(*to, l)
 	}
 	for _, q := range []string{"p50", "p90", "p99", "max"} {
-		for _, name := range []string{record.LoadLatency, record.LoadService, record.LoadLag} {
-			add(&often, name, record.Labels("q", q))
+		for _, name := range []string{series.LoadLatency, series.LoadService, series.LoadLag} {
+			add(&often, name, series.Labels("q", q))
 		}
 	}
-	add(&often, record.LoadRequests, "") // whatever the density
-	for _, name := range record.Names() {
-		if info, _ := record.Known(name); info.Labels == "" && name != record.LoadRequests {
+	add(&often, series.LoadRequests, "") // whatever the density
+	for _, name := range series.Names() {
+		if info, _ := series.Known(name); info.Labels == "" && name != series.LoadRequests {
 			add(&often, name, "")
 		}
 	}
 	for i := range s.Statements {
 		for _, name := range []string{
-			record.StatementCalls, record.StatementTime, record.StatementRows, record.StatementPlan, record.StatementReads,
-			record.StatementHits, record.StatementDirtied, record.StatementTemp, record.StatementWAL,
+			series.StatementCalls, series.StatementTime, series.StatementRows, series.StatementPlan, series.StatementReads,
+			series.StatementHits, series.StatementDirtied, series.StatementTemp, series.StatementWAL,
 		} {
-			add(&seldom, name, record.Labels("queryid", strconv.Itoa(1000+i)))
+			add(&seldom, name, series.Labels("queryid", strconv.Itoa(1000+i)))
 		}
 	}
 	for i := 0; len(often)*int(second)+len(seldom) < s.Values; i++ {
@@ -203,15 +208,15 @@ func (s *service) catalogue() (often, seldom []line) {
 // usual sets the values that others are compared with.
 func (s *service) usual(l *line) {
 	for name, v := range map[string]float64{
-		record.LoadRequests: float64(s.Rate) / float64(second), record.LoadSent: float64(s.Rate) / float64(second), record.LoadErrors: 0,
-		record.LoadQueued: 0, record.HostCPUs: 4, record.HostBusy: 1e8, record.ProcessUser: 4e7,
-		record.ProcessSystem: 1e7, record.GeneratorCPU: 2e7,
+		series.LoadRequests: float64(s.Rate) / float64(second), series.LoadSent: float64(s.Rate) / float64(second), series.LoadErrors: 0,
+		series.LoadQueued: 0, series.HostCPUs: 4, series.HostBusy: 1e8, series.ProcessUser: 4e7,
+		series.ProcessSystem: 1e7, series.GeneratorCPU: 2e7,
 	} {
 		if l.Name == name {
 			l.usual, l.spread = v, 0.05
 		}
 	}
-	if l.Name == record.LoadRequests || l.Name == record.HostCPUs {
+	if l.Name == series.LoadRequests || l.Name == series.HostCPUs {
 		l.spread = 0
 	}
 }
@@ -222,9 +227,9 @@ func (s *service) end() error {
 		r.Steady = s.steady
 		r.Sources = []record.SourceHealth{{Name: "runtime", OK: true, Samples: int64(s.Length / window)}}
 	})
-	statements := record.Statements{Database: "shop", Server: "17"}
+	statements := database.Statements{Database: "shop", Server: "17"}
 	for i := range s.Statements {
-		statements.Statements = append(statements.Statements, record.Statement{
+		statements.Statements = append(statements.Statements, database.Statement{
 			QueryID: strconv.Itoa(1000 + i), Text: fmt.Sprintf("SELECT * FROM orders%d WHERE id = $1", i),
 			Calls: 50, Time: time.Millisecond, Rows: 50,
 		})
@@ -234,6 +239,6 @@ func (s *service) end() error {
 		Model: "open", Connections: 64, Duration: int64(s.Length), Requests: requests, Rate: float64(s.Rate), IntendedRate: float64(s.Rate),
 		Latency: s.all[0].Quantiles(), Service: s.all[1].Quantiles(), Status: map[string]int64{"200": requests}, ErrorKinds: map[string]int64{},
 	}, Generator: record.Generator{Valid: true, WhyInvalid: []string{}}}
-	return errors.Join(err, record.WriteJSON(s.w.Dir(), record.StatementsFile, statements),
-		record.WriteJSON(s.w.Dir(), record.SummaryFile, summary))
+	return errors.Join(err, disk.WriteJSON(s.w.Dir(), database.File, statements),
+		disk.WriteJSON(s.w.Dir(), record.SummaryFile, summary))
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
 )
 
 // TestWrite writes twenty minutes: the record is a long one, and its requests are
@@ -24,12 +26,12 @@ func TestWrite(t *testing.T) {
 	if len(rec.Thinned()) == 0 || len(rec.Run.Resolution) == 0 {
 		t.Error("twenty minutes are not thinned")
 	}
-	h, err := rec.Histogram("", record.Latency, rec.Run.Steady)
+	h, err := rec.Histogram("", histogram.Latency, rec.Run.Steady)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const want = int64(rate * length / time.Second)
-	if sum, _ := rec.Series(record.LoadRequests, "", rec.Run.Steady).Sum(); int64(sum) != want || h.TotalCount() != want {
+	if sum, _ := rec.Series(series.LoadRequests, "", rec.Run.Steady).Sum(); int64(sum) != want || h.TotalCount() != want {
 		t.Errorf("%v requests in the windows and %d in the log, want %d", sum, h.TotalCount(), want)
 	}
 }

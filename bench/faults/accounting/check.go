@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/load"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
 )
 
 // faulty is the share of unfinished requests above which a run must not be
@@ -32,7 +32,7 @@ func (o *outcome) check(t trial) string {
 		say("%d ended and %d did not, of %d that were due", s.Requests, s.InFlight, o.due)
 	}
 	timed := o.ended - o.failed + o.kinds[string(load.KindTimeout)]
-	if o.logged[record.Latency] != timed || o.logged[record.ErrorLatency] != o.failed || o.logged[record.Unfinished] != s.InFlight {
+	if o.logged[histogram.Latency] != timed || o.logged[histogram.ErrorLatency] != o.failed || o.logged[histogram.Unfinished] != s.InFlight {
 		say("the latency log has %v, of %d that ended, %d of them failed, and %d unfinished", o.logged, o.ended, o.failed, s.InFlight)
 	}
 	o.checkServer(t, say)

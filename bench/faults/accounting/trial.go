@@ -9,6 +9,9 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // trial is one combination.
@@ -40,7 +43,7 @@ type outcome struct {
 	// after the measured span.
 	ended, failed int64
 	kinds         map[string]int64
-	logged        map[record.Kind]int64
+	logged        map[histogram.Kind]int64
 }
 
 // hang bounds a trial whose load does not end by itself.
@@ -99,11 +102,11 @@ func (t trial) drive(ctx context.Context, address string, strike func()) (*outco
 	if err != nil {
 		return nil, err
 	}
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		return nil, err
 	}
-	o := &outcome{due: due, kinds: map[string]int64{}, logged: map[record.Kind]int64{}}
+	o := &outcome{due: due, kinds: map[string]int64{}, logged: map[histogram.Kind]int64{}}
 	timer := time.AfterFunc(span/3, strike)
 	defer timer.Stop()
 	o.result, err = load.Run(ctx, load.Config{Plan: p, Clock: clock, Protocol: protocol, Record: &sink{o: o}, Seed: 1})
@@ -120,23 +123,23 @@ type sink struct {
 }
 
 // Add adds up the windows.
-func (s *sink) Add(points ...record.Point) error {
+func (s *sink) Add(points ...series.Point) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range points {
 		switch p.Series.Name {
-		case record.LoadRequests:
+		case series.LoadRequests:
 			s.o.ended += int64(p.Value)
-		case record.LoadErrors:
+		case series.LoadErrors:
 			s.o.failed += int64(p.Value)
-			s.o.kinds[record.Label(p.Series.Labels, "kind")] += int64(p.Value)
+			s.o.kinds[series.Label(p.Series.Labels, "kind")] += int64(p.Value)
 		}
 	}
 	return nil
 }
 
 // Counts adds up the latency log.
-func (s *sink) Counts(_ string, kind record.Kind, _ record.Span, c *record.Counts) error {
+func (s *sink) Counts(_ string, kind histogram.Kind, _ timebase.Span, c *histogram.Counts) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.o.logged[kind] += c.Total()

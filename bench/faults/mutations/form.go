@@ -16,6 +16,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // hostile is a name that a terminal, a CI system, Markdown and a browser would all
@@ -268,7 +269,7 @@ func (m *mutator) windows(name string, data []byte) ([]byte, string) {
 		}
 		for i := range (end - first) / 2 {
 			at := []int64{first + i, end - i, -i, i << 25}[m.IntN(40)/13]
-			w.Add(record.Point{Window: at, Series: s, Value: values[m.IntN(len(values))] * float64(m.IntN(3))})
+			w.Add(series.Point{Window: at, Series: s, Value: values[m.IntN(len(values))] * float64(m.IntN(3))})
 		}
 	}
 	w.Close(record.Complete, "")

@@ -10,6 +10,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // seeds are whole bundles that trials damage copies of.
@@ -78,11 +80,11 @@ func killedRun(from, dir string) error {
 		return err
 	}
 	first, end := rec.Windows()
-	all := record.Span{From: time.Duration(first) * rec.Run.Window, To: time.Duration(end) * rec.Run.Window}
+	all := timebase.Span{From: time.Duration(first) * rec.Run.Window, To: time.Duration(end) * rec.Run.Window}
 	for _, s := range rec.Names() {
 		for i, v := range rec.Series(s.Name, s.Labels, all).Values {
 			if v == v {
-				if err := w.Add(record.Point{Window: first + int64(i), Series: s, Value: v}); err != nil {
+				if err := w.Add(series.Point{Window: first + int64(i), Series: s, Value: v}); err != nil {
 					return err
 				}
 			}

@@ -18,7 +18,8 @@ import (
 	"github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/diagnosetest/corpus"
 	"github.com/redline-go/redline/diagnose/suite"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/disk"
 )
 
 // TestPack: a packed bundle gives the findings that the bundle gives, and holds
@@ -26,7 +27,7 @@ import (
 func TestPack(t *testing.T) {
 	b := diagnosetest.Healthy().Sample(9*time.Second, "shop/price.Round@price.go:17", diagnosetest.Route)
 	rec, body := b.Open(t)
-	if err := record.WriteJSON(rec.Dir, record.AnatomyFile, body); err != nil {
+	if err := disk.WriteJSON(rec.Dir, breakdown.File, body); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"report.html", "findings.json", "spans.jsonl"} {

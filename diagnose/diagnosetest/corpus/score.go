@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // firstFew is how many findings a run prints; later ones have hardly a reader.
@@ -30,7 +30,7 @@ type Result struct {
 	Share *bool `json:"share,omitempty"`
 	// False are findings of medium confidence or more that are not wanted. Of a
 	// healthy case each is a false alarm; of a sick one they are counted apart.
-	False []record.Finding `json:"false,omitempty"`
+	False []findings.Finding `json:"false,omitempty"`
 	// Broken is a case that could not be run or judged: it meets no mark.
 	Broken bool `json:"broken,omitempty"`
 	// Said words what was found, first to last; Why what is wrong with it, empty
@@ -44,20 +44,20 @@ func (r Result) OK() bool { return len(r.Why) == 0 }
 
 // Broken is the result of a case that could not be run or judged.
 func Broken(c Case, err error) Result {
-	r := Score(c, record.Findings{})
+	r := Score(c, findings.Findings{})
 	r.Broken, r.First, r.InFirstThree = true, false, false
 	r.Why = []string{fmt.Sprintf("could not be judged: %v", err)}
 	return r
 }
 
 // Score judges what was found in a case.
-func Score(c Case, found record.Findings) Result {
+func Score(c Case, found findings.Findings) Result {
 	r := Result{Name: c.Name, Kind: c.Kind, Held: c.Held, First: true, InFirstThree: true}
 	// A note on the measurement comes after all that stops the service.
 	found.Findings = slices.Concat(found.Findings, found.Notes)
 	for _, f := range found.Findings {
 		r.Said = append(r.Said, words(f))
-		if !c.wants(f.Cause) && f.Confidence != record.Low {
+		if !c.wants(f.Cause) && f.Confidence != findings.Low {
 			r.False = append(r.False, f)
 		}
 	}
@@ -86,7 +86,7 @@ func (c Case) wants(cause string) bool {
 }
 
 // expect judges the i-th wanted finding.
-func (r *Result) expect(i int, e Expect, found []record.Finding) {
+func (r *Result) expect(i int, e Expect, found []findings.Finding) {
 	if i == 0 && (len(found) == 0 || !e.is(found[0].Cause)) {
 		r.First = false
 		r.miss("%s is not first", e.Cause)
@@ -127,7 +127,7 @@ func both(before *bool, ok bool) *bool {
 }
 
 // matches reports whether a finding lies where one is wanted.
-func matches(e Expect, f record.Finding) bool {
+func matches(e Expect, f findings.Finding) bool {
 	w := f.Where
 	places := []string{w.Function, fmt.Sprintf("%s:%d", w.File, w.Line), spaced(w.SQL), w.Detail}
 	for _, want := range e.Where {
@@ -144,11 +144,11 @@ func matches(e Expect, f record.Finding) bool {
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // words writes a finding in one line.
-func words(f record.Finding) string {
+func words(f findings.Finding) string {
 	return fmt.Sprintf("%s at %s (%.0f %% of %s, gain %.2f, %s)", f.Cause, place(f.Where), 100*f.Share, f.ShareOf, f.GainCeiling, f.Confidence)
 }
 
-func place(w record.Where) string {
+func place(w findings.Where) string {
 	const longest = 60
 	cut := func(s string) string {
 		if runes := []rune(spaced(s)); len(runes) > longest {

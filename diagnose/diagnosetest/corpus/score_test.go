@@ -5,18 +5,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
-func finding(cause, function string, share float64, c record.Confidence) record.Finding {
-	return record.Finding{Cause: cause, Share: share, ShareOf: "request time", Confidence: c, GainCeiling: 2,
-		Where: record.Where{Function: function, File: "/src/main.go", Line: 41, SQL: "SELECT *\n FROM t WHERE id = $1"}}
+func finding(cause, function string, share float64, c findings.Confidence) findings.Finding {
+	return findings.Finding{Cause: cause, Share: share, ShareOf: "request time", Confidence: c, GainCeiling: 2,
+		Where: findings.Where{Function: function, File: "/src/main.go", Line: 41, SQL: "SELECT *\n FROM t WHERE id = $1"}}
 }
 
 func TestScore(t *testing.T) {
-	lock := finding("lock-contention", "main.(*book).credit", 0.8, record.High)
-	sleep := finding("sleep", "main.pause", 0.3, record.Medium)
-	hint := finding("cpu-map", "main.count", 0.2, record.Low)
+	lock := finding("lock-contention", "main.(*book).credit", 0.8, findings.High)
+	sleep := finding("sleep", "main.pause", 0.3, findings.Medium)
+	hint := finding("cpu-map", "main.count", 0.2, findings.Low)
 	wantLock := Expect{Cause: "lock-contention", Where: []string{"(*book).credit"}, Share: []float64{0.6, 1}}
 	sick := Case{Kind: Sick, Findings: []Expect{wantLock}}
 	other := Case{Kind: Sick, Findings: []Expect{{Cause: "sleep", Or: []string{"lock-contention"}, Where: []string{"(*book).credit"}}}}
@@ -26,28 +26,28 @@ func TestScore(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		c            Case
-		found        []record.Finding
+		found        []findings.Finding
 		first, three bool
 		where, share string // "yes", "no", ""
 		false        int
 		why          string
 	}{
-		{"right", sick, []record.Finding{lock}, true, true, "yes", "yes", 0, ""},
-		{"right in other words", other, []record.Finding{lock}, true, true, "yes", "", 0, ""},
-		{"right, with a hint beside", sick, []record.Finding{lock, hint}, true, true, "yes", "yes", 0, ""},
-		{"right, with another", sick, []record.Finding{lock, sleep}, true, true, "yes", "yes", 1, ""},
-		{"second", sick, []record.Finding{sleep, lock}, false, true, "yes", "yes", 1, "lock-contention is not first"},
-		{"fourth", sick, []record.Finding{hint, hint, hint, lock}, false, false, "yes", "yes", 0, "not among the first three"},
+		{"right", sick, []findings.Finding{lock}, true, true, "yes", "yes", 0, ""},
+		{"right in other words", other, []findings.Finding{lock}, true, true, "yes", "", 0, ""},
+		{"right, with a hint beside", sick, []findings.Finding{lock, hint}, true, true, "yes", "yes", 0, ""},
+		{"right, with another", sick, []findings.Finding{lock, sleep}, true, true, "yes", "yes", 1, ""},
+		{"second", sick, []findings.Finding{sleep, lock}, false, true, "yes", "yes", 1, "lock-contention is not first"},
+		{"fourth", sick, []findings.Finding{hint, hint, hint, lock}, false, false, "yes", "yes", 0, "not among the first three"},
 		{"silent", sick, nil, false, false, "no", "no", 0, "not first"},
-		{"elsewhere", elsewhere, []record.Finding{lock}, true, true, "no", "no", 0, "placed at main.(*book).credit main.go:41"},
-		{"by statement", sql, []record.Finding{lock}, true, true, "yes", "", 0, ""},
-		{"both of a pair", pair, []record.Finding{lock, sleep}, true, true, "yes", "yes", 0, ""},
-		{"a pair the wrong way round", pair, []record.Finding{sleep, lock}, false, true, "yes", "yes", 0, "not first"},
-		{"half a pair", pair, []record.Finding{lock}, true, false, "no", "yes", 0, "sleep is not among"},
-		{"quiet and well", Case{Kind: Healthy}, []record.Finding{hint}, true, true, "", "", 0, ""},
-		{"false alarm", Case{Kind: Healthy}, []record.Finding{sleep}, false, false, "", "", 1, "nothing is wrong, and it says sleep"},
+		{"elsewhere", elsewhere, []findings.Finding{lock}, true, true, "no", "no", 0, "placed at main.(*book).credit main.go:41"},
+		{"by statement", sql, []findings.Finding{lock}, true, true, "yes", "", 0, ""},
+		{"both of a pair", pair, []findings.Finding{lock, sleep}, true, true, "yes", "yes", 0, ""},
+		{"a pair the wrong way round", pair, []findings.Finding{sleep, lock}, false, true, "yes", "yes", 0, "not first"},
+		{"half a pair", pair, []findings.Finding{lock}, true, false, "no", "yes", 0, "sleep is not among"},
+		{"quiet and well", Case{Kind: Healthy}, []findings.Finding{hint}, true, true, "", "", 0, ""},
+		{"false alarm", Case{Kind: Healthy}, []findings.Finding{sleep}, false, false, "", "", 1, "nothing is wrong, and it says sleep"},
 	} {
-		r := Score(c.c, record.Findings{Findings: c.found})
+		r := Score(c.c, findings.Findings{Findings: c.found})
 		if r.First != c.first || r.InFirstThree != c.three || yes(r.Where) != c.where || yes(r.Share) != c.share || len(r.False) != c.false {
 			t.Errorf("%s: %+v (where %s, share %s)", c.name, r, yes(r.Where), yes(r.Share))
 		}
@@ -83,7 +83,7 @@ func TestTable(t *testing.T) {
 		t.Errorf("19 of 20 first: %+v", table)
 	}
 	accused := table
-	accused.Count(Result{Kind: Healthy, False: make([]record.Finding, 2)})
+	accused.Count(Result{Kind: Healthy, False: make([]findings.Finding, 2)})
 	if accused.Met() || accused.Alarmed != 1 || accused.Alarms != 2 {
 		t.Errorf("with a false alarm: %+v", accused)
 	}

@@ -14,6 +14,11 @@ import (
 
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/histogram"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Of a bundle of 10 s the windows, histograms and profiles are the most, and
@@ -26,7 +31,7 @@ const keptBits = 14
 const keptSlow = 50
 
 // kept are the histograms that diagnosis reads, over the steady span as a whole.
-var kept = []record.Kind{record.Latency, record.Service, record.Lag}
+var kept = []histogram.Kind{histogram.Latency, histogram.Service, histogram.Lag}
 
 // slim writes the bundle from that holds what diagnosis reads of it to the
 // folder to, which it makes.
@@ -62,17 +67,17 @@ func copyWindows(rec *record.Record, w *record.Writer) error {
 	}
 	first, end := rec.Windows()
 	width := rec.Run.Window
-	all := record.Span{From: record.WindowSpan(first, width).From, To: record.WindowSpan(end, width).From}
+	all := timebase.Span{From: timebase.WindowSpan(first, width).From, To: timebase.WindowSpan(end, width).From}
 	names := rec.Names()
 	values := make([][]float64, len(names))
 	for i, s := range names {
 		values[i] = rec.Series(s.Name, s.Labels, all).Values
 	}
 	for n := range end - first {
-		var points []record.Point
+		var points []series.Point
 		for i, s := range names {
 			if v := values[i][n]; !math.IsNaN(v) {
-				points = append(points, record.Point{Window: first + n, Series: s, Value: round(v)})
+				points = append(points, series.Point{Window: first + n, Series: s, Value: round(v)})
 			}
 		}
 		if err := w.Add(points...); err != nil {
@@ -147,11 +152,11 @@ func copyJSON(from, to string) error {
 	}
 	drop := map[string][]string{
 		record.SummaryFile: {"anatomy", "findings", "not_judged", "thresholds", "sources"},
-		record.AnatomyFile: {"slowest", "marked"},
+		breakdown.File:     {"slowest", "marked"},
 	}
 	for _, path := range files {
 		name := filepath.Base(path)
-		if name == record.FindingsFile {
+		if name == findings.File {
 			continue
 		}
 		data, err := os.ReadFile(path)

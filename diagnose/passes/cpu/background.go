@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // leastBackground is the share of the service's CPU from which background work is
@@ -74,7 +74,7 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			Title: fmt.Sprintf("Background work takes %s of the service's CPU, in %s at %s",
 				diagnose.Percent(b.Share), name, diagnose.At(b.Place)),
 			Remedy: fmt.Sprintf("Run %s less often, only for what changed, or in small steps; it serves no request.", name),
-			Evidence: []record.Evidence{
+			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromProfile, b.Share, diagnose.Ratio,
 					"%s of %d CPU samples are of goroutines that began in %s and serve no connection",
 					diagnose.Percent(b.Share), use.Samples, callstack.Short(b.Entry)),
@@ -90,8 +90,8 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			// the host take does not excuse this work: the host has to share with
 			// both.
 			diagnose.Promise(&f, p.Waited(queued))
-			if f.Confidence == record.Low {
-				f.Confidence = record.Medium
+			if f.Confidence == findings.Low {
+				f.Confidence = findings.Medium
 			}
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queued, diagnose.Ratio,
 				"requests are ready to run and wait for a CPU for %s of their time", diagnose.Percent(queued)))
@@ -100,7 +100,7 @@ func runBackground(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		// request's own deferred work (an audit line, a cache write). From outside
 		// both look the same.
 		if b.Started {
-			f.Confidence = record.Low
+			f.Confidence = findings.Low
 		}
 		f.Evidence = append(f.Evidence, saturation(p)...)
 		found = append(found, f)

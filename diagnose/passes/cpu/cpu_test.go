@@ -9,7 +9,9 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/cpu"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const s = time.Second
@@ -19,12 +21,12 @@ func TestDomains(t *testing.T) {
 	Expect(t, cpu.JSON, Healthy().Sample(4*s, marshal...), "cpu-json at api.go:88")
 	Expect(t, cpu.JSON, Healthy())
 	// the request hardly runs
-	Expect(t, cpu.JSON, Idle().Wait(record.StateNetwork, 30*time.Millisecond, 1, Query()...).Sample(s/2, marshal...))
+	Expect(t, cpu.JSON, Idle().Wait(breakdown.StateNetwork, 30*time.Millisecond, 1, Query()...).Sample(s/2, marshal...))
 	ExpectUnjudged(t, cpu.JSON, Healthy().NoProfile("cpu"), "cpu-json")
 	ExpectUnjudged(t, cpu.JSON, New(64, 10*time.Millisecond).Sample(s/2, marshal...), "cpu-json") // 50 samples
 	// Few samples are the answer where the service hardly runs.
 	ExpectUnjudged(t, cpu.JSON, New(64, 10*time.Millisecond).CPU(2, 0.2, 0.05, 0.05, -1).
-		Wait(record.StateRunning, 100*time.Microsecond, 1).Wait(record.StateSleep, 9900*time.Microsecond, 1,
+		Wait(breakdown.StateRunning, 100*time.Microsecond, 1).Wait(breakdown.StateSleep, 9900*time.Microsecond, 1,
 		"time.Sleep", Route).Sample(s/2, marshal...))
 	fast := Expect(t, cpu.JSON, Healthy().Sample(5*s, "github.com/bytedance/sonic/internal/encoder.Encode",
 		"github.com/bytedance/sonic.Marshal", Route), "cpu-json")
@@ -53,10 +55,10 @@ func TestDomains(t *testing.T) {
 // uses, 1.00 of 2, it leaves 0.28. Nor does it make less sure what the service does.
 func TestSickOnASharedHost(t *testing.T) {
 	marshal := []string{"reflect.Value.Field", "encoding/json.Marshal", Route}
-	b := New(12, 20*time.Millisecond).CPU(2, 1.98, 0.8, 0.2, -1).Wait(record.StateRunning, 4*time.Millisecond,
-		9).Wait(record.StateRunnable, 16*time.Millisecond, 9)
+	b := New(12, 20*time.Millisecond).CPU(2, 1.98, 0.8, 0.2, -1).Wait(breakdown.StateRunning, 4*time.Millisecond,
+		9).Wait(breakdown.StateRunnable, 16*time.Millisecond, 9)
 	found := Expect(t, cpu.JSON, b.Sample(9*s, marshal...).Sample(s, Route), "cpu-json at api.go:88")
-	if len(found) == 1 && (found[0].Confidence != record.High || math.Abs(found[0].GainCeiling-1.0/0.28) > 0.01) {
+	if len(found) == 1 && (found[0].Confidence != findings.High || math.Abs(found[0].GainCeiling-1.0/0.28) > 0.01) {
 		t.Errorf("%s confidence, worth %.2f", found[0].Confidence, found[0].GainCeiling)
 	}
 }
@@ -69,8 +71,8 @@ func TestLogging(t *testing.T) {
 		"shop/web.logRequests@web.go:21"), "cpu-logging at web.go:21")
 	Expect(t, cpu.Logging, Healthy())
 	// The logger's own lock, while CPUs are idle.
-	b := New(64, 40*time.Millisecond).CPU(2, 0.6, 0.3, 0.1, 0.1).Busy(3*s).Wait(record.StateRunning, time.Millisecond, 1)
-	Expect(t, cpu.Logging, b.Wait(record.StateLock, 20*time.Millisecond, 1, "sync.(*Mutex).Lock",
+	b := New(64, 40*time.Millisecond).CPU(2, 0.6, 0.3, 0.1, 0.1).Busy(3*s).Wait(breakdown.StateRunning, time.Millisecond, 1)
+	Expect(t, cpu.Logging, b.Wait(breakdown.StateLock, 20*time.Millisecond, 1, "sync.(*Mutex).Lock",
 		"log.(*Logger).output", "log.Printf", "shop/web.logRequests@web.go:20"), "cpu-logging at web.go:20")
 }
 
@@ -106,7 +108,7 @@ func TestHotSubtree(t *testing.T) {
 		family.Sample(4*s, "shop/parse."+leaf, "shop/parse.document@p.go:50", "shop/geo.(*API).Merge@geo.go:44")
 	}
 	found := Expect(t, cpu.Hot, family, "cpu-hot-function at p.go:50")
-	if len(found) == 1 && found[0].Confidence != record.Low {
+	if len(found) == 1 && found[0].Confidence != findings.Low {
 		t.Errorf("what a service does in all is told as %s", found[0].Confidence)
 	}
 	spread := Healthy()
@@ -150,27 +152,27 @@ func TestWorks(t *testing.T) {
 
 	read := []string{"internal/runtime/syscall/linux.Syscall6", "syscall.read", "os.(*File).Read", user}
 	calls := func(times float64) *Builder {
-		return Healthy().Sample(8*s, read...).Wait(record.StateSyscall, time.Millisecond, times, read...)
+		return Healthy().Sample(8*s, read...).Wait(breakdown.StateSyscall, time.Millisecond, times, read...)
 	}
 	Expect(t, cpu.Syscalls, calls(300), "cpu-syscall at web.go:70")
 	Expect(t, cpu.Syscalls, calls(2))
 	// io.Copy has a buffer of its own: 32 KiB are no small piece.
 	copied := append(read[:3:3], "io.copyBuffer", "io.Copy", user)
-	Expect(t, cpu.Syscalls, Healthy().Sample(8*s, copied...).Wait(record.StateSyscall, time.Millisecond, 300, copied...))
+	Expect(t, cpu.Syscalls, Healthy().Sample(8*s, copied...).Wait(breakdown.StateSyscall, time.Millisecond, 300, copied...))
 	walk := []string{"internal/runtime/syscall/linux.Syscall6", "syscall.fstatat", "os.Stat", "shop/web.list@web.go:80",
 		"shop/web.page@web.go:90", "net/http.HandlerFunc.ServeHTTP", "shop/web.auth@web.go:9"}
 	found := Expect(t, cpu.Syscalls, Healthy().Sample(8*s, walk...).
-		Wait(record.StateSyscall, time.Millisecond, 300, walk...), "cpu-syscall at web.go:80")
+		Wait(breakdown.StateSyscall, time.Millisecond, 300, walk...), "cpu-syscall at web.go:80")
 	if len(found) == 1 && (strings.Contains(found[0].Remedy, "bufio") || !strings.HasPrefix(found[0].Title, "Asking the file system")) {
 		t.Errorf("a buffer for what reads no file: %s: %s", found[0].Title, found[0].Remedy)
 	}
-	if len(found) == 1 && !slices.ContainsFunc(found[0].Evidence, func(e record.Evidence) bool {
+	if len(found) == 1 && !slices.ContainsFunc(found[0].Evidence, func(e findings.Evidence) bool {
 		return e.Text == "called by web.page web.go:90, web.auth web.go:9"
 	}) {
 		t.Errorf("the callers are not named: %v", found[0].Evidence)
 	}
 	Expect(t, cpu.Syscalls, Healthy().Sample(8*s, "syscall.read", "os.(*File).Read", "bufio.(*Reader).fill",
-		user).Wait(record.StateSyscall, time.Millisecond, 300, read...))
+		user).Wait(breakdown.StateSyscall, time.Millisecond, 300, read...))
 }
 
 // A share of CPU is a sickness only when its remedy gains.
@@ -178,8 +180,8 @@ func TestWorkIsNoSickness(t *testing.T) {
 	half := func(busy time.Duration) *Builder { return Healthy().Sample(busy, "encoding/json.Marshal", Route) }
 	for _, c := range []struct {
 		busy time.Duration
-		want record.Confidence
-	}{{5 * s, record.Low}, {60 * s, record.High}} {
+		want findings.Confidence
+	}{{5 * s, findings.Low}, {60 * s, findings.High}} {
 		b := half(c.busy).CPU(2, 1.96, 1.8, 0.16, 0)
 		if found := Expect(t, cpu.JSON, b, "cpu-json"); len(found) == 1 && found[0].Confidence != c.want {
 			t.Errorf("%v of JSON: confidence %s, want %s (gain %.2f)", c.busy, found[0].Confidence, c.want, found[0].GainCeiling)
@@ -202,7 +204,7 @@ func TestSaturated(t *testing.T) {
 		return New(64, 10*time.Millisecond).CPU(2, 1.98, target, 1.9-target, -1).Busy(9 * s)
 	}
 	found := Expect(t, cpu.Saturated, b(1.8), "cpu-saturated")
-	if len(found) == 1 && (found[0].Confidence != record.Low || len(found[0].Evidence) < 5) {
+	if len(found) == 1 && (found[0].Confidence != findings.Low || len(found[0].Evidence) < 5) {
 		t.Errorf("without the table of costs, or too sure: %+v", found[0])
 	}
 	Expect(t, cpu.Saturated, b(1)) // others use them
@@ -236,12 +238,12 @@ func TestBackground(t *testing.T) {
 	Expect(t, cpu.Background, busy().Background(10*s, rebuild...), "background-work at market.go:44")
 	Expect(t, cpu.Background, busy().Background(s/4, rebuild...)) // a light ticker
 	Expect(t, cpu.Background, busy().Sample(10*s, rebuild...))    // within a request
-	answered := busy().Background(10*s, rebuild...).Wait(record.StateChannel, 5*time.Millisecond, 1, Route).
-		Behind(record.Chain{Links: []record.Link{{Goroutine: "shop/market.(*Market).keepFresh", State: record.StateRunning}}})
+	answered := busy().Background(10*s, rebuild...).Wait(breakdown.StateChannel, 5*time.Millisecond, 1, Route).
+		Behind(breakdown.Chain{Links: []breakdown.Link{{Goroutine: "shop/market.(*Market).keepFresh", State: breakdown.StateRunning}}})
 	Expect(t, cpu.Background, answered) // a worker that requests wait for
 	started := Expect(t, cpu.Background, busy().Background(10*s, "shop/mail.send@mail.go:9",
 		"shop/orders.(*API).Query.func1@api.go:90"), "background-work at mail.go:9")
-	if len(started) == 1 && started[0].Confidence != record.Low {
+	if len(started) == 1 && started[0].Confidence != findings.Low {
 		t.Errorf("what a request starts: %s", started[0].Confidence)
 	}
 }
@@ -254,14 +256,14 @@ func TestGrowth(t *testing.T) {
 	keeps := func(w int) float64 { return 1e6 * float64(10+w) }
 	grows := func() *Builder {
 		return Healthy().Sample(20*s, "shop/door.(*History).count@door.go:34", Route).
-			Series(record.ProcessUser, "", rising(0.5)).Series("/gc/heap/live:bytes", "", keeps)
+			Series(series.ProcessUser, "", rising(0.5)).Series("/gc/heap/live:bytes", "", keeps)
 	}
 	Expect(t, cpu.Growth, grows(), "grows-with-state at door.go:34")
 	Expect(t, cpu.Growth, Healthy())
-	Expect(t, cpu.Growth, grows().Series(record.ProcessUser, "", rising(0.05)))                 // hardly
-	Expect(t, cpu.Growth, grows().Gauge("/gc/heap/live:bytes", "", 4e6).Without(record.GCLive)) // nothing is kept
+	Expect(t, cpu.Growth, grows().Series(series.ProcessUser, "", rising(0.05)))                 // hardly
+	Expect(t, cpu.Growth, grows().Gauge("/gc/heap/live:bytes", "", 4e6).Without(series.GCLive)) // nothing is kept
 	// others took the host meanwhile
-	Expect(t, cpu.Growth, grows().Series(record.HostBusy, "", func(w int) float64 { return rising(0.5)(w) * 4 }))
+	Expect(t, cpu.Growth, grows().Series(series.HostBusy, "", func(w int) float64 { return rising(0.5)(w) * 4 }))
 }
 
 // TestMapUse: a map that is searched or gone through is not one that is filled.

@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // domain describes an analyzer of one use of CPU, a library or what is like one.
@@ -176,22 +176,22 @@ func alone(p *diagnose.Pass, share float64) float64 {
 // confidence of a finding whose remedy could gain that much. The profile says
 // where; the host says whether CPU is the limit, and only then is confidence high.
 // worth is the gain from which the use is a defect.
-func confidence(p *diagnose.Pass, gain, worth float64) record.Confidence {
+func confidence(p *diagnose.Pass, gain, worth float64) findings.Confidence {
 	switch {
 	case gain < worth:
-		return record.Low
+		return findings.Low
 	case p.CPU().Saturated():
-		return record.High
+		return findings.High
 	}
-	return record.Medium
+	return findings.Medium
 }
 
 // saturation returns how busy the CPUs were, as evidence; none when the host was
 // not measured.
-func saturation(p *diagnose.Pass) []record.Evidence {
+func saturation(p *diagnose.Pass) []findings.Evidence {
 	c := p.CPU()
 	if use := c.Use(); use == use && c.CPUs > 0 {
-		return []record.Evidence{diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
+		return []findings.Evidence{diagnose.Fact(diagnose.FromProcess, use, diagnose.Ratio,
 			"CPUs are %s busy, the service uses %.2f of %.0f", diagnose.Percent(min(1, use)), c.Target, c.CPUs)}
 	}
 	return nil

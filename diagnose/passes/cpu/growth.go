@@ -8,7 +8,9 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -101,7 +103,7 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	var where record.Frame
+	var where code.Frame
 	if h, ok := use.Hottest(leastBackground); ok {
 		where = h.Place
 	} else if own := use.Own(); len(own) > 0 {
@@ -112,10 +114,10 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	// 1-1/factor is growth. In a longer run it would be more, so the share is a
 	// lower bound.
 	f := diagnose.Finding{
-		Cause: cause, Share: 1 - 1/factor, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where), Confidence: record.Medium,
+		Cause: cause, Share: 1 - 1/factor, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(where), Confidence: findings.Medium,
 		Title: fmt.Sprintf("A request costs %.1f times as much CPU at the end of the run as at its "+
 			"beginning, most of it in %s at %s", factor, name, diagnose.At(where)),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProcess, factor, diagnose.Ratio, "CPU time per request rose from %s to %s",
 				diagnose.Span(total[0]), diagnose.Span(total[len(total)-1])),
 		},
@@ -134,9 +136,9 @@ func runGrowth(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // parts of the steady span. ok is false if a span has too few requests or the CPU
 // was not recorded. A database that was not watched counts 0.
 func perRequest(p *diagnose.Pass) (own, database, foreign []float64, ok bool) {
-	requests := spans(p, record.LoadRequests)
-	user, system := spans(p, record.ProcessUser), spans(p, record.ProcessSystem)
-	db, busy, generator := spans(p, record.DBCPU), spans(p, record.HostBusy), spans(p, record.GeneratorCPU)
+	requests := spans(p, series.LoadRequests)
+	user, system := spans(p, series.ProcessUser), spans(p, series.ProcessSystem)
+	db, busy, generator := spans(p, series.DBCPU), spans(p, series.HostBusy), spans(p, series.GeneratorCPU)
 	if requests == nil || user == nil || system == nil {
 		return nil, nil, nil, false
 	}
@@ -230,8 +232,8 @@ func median(values []float64) float64 {
 // comes last.
 func filling(p *diagnose.Pass) (factor float64, what string) {
 	for _, of := range []struct{ name, what string }{
-		{"/gc/heap/live:bytes", "the live heap"}, {record.GCLive, "the live heap"}, {"/gc/heap/objects:objects", "the number of objects"},
-		{record.ProcessRSS, "the service's memory"},
+		{"/gc/heap/live:bytes", "the live heap"}, {series.GCLive, "the live heap"}, {"/gc/heap/objects:objects", "the number of objects"},
+		{series.ProcessRSS, "the service's memory"},
 	} {
 		var known []float64
 		for _, v := range p.Series(of.name, "").Values {

@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -69,7 +69,7 @@ var Hot = diagnose.Analyzer{
 		f := diagnose.Finding{
 			Cause: "cpu-hot-function", Share: min(1, h.Share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(h.Place),
 			Title: fmt.Sprintf("%s takes %s of the service's CPU, hottest at %s", name, diagnose.Percent(h.Share), diagnose.At(h.Place)),
-			Evidence: []record.Evidence{diagnose.Fact(diagnose.FromProfile, h.Share, diagnose.Ratio,
+			Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProfile, h.Share, diagnose.Ratio,
 				"%s of %d CPU samples", diagnose.Percent(h.Share), use.Samples)},
 			Remedy: fmt.Sprintf("Optimise %s around line %d, call it less often, or keep its result.", name, h.Place.Line),
 		}
@@ -83,7 +83,7 @@ var Hot = diagnose.Analyzer{
 		// Not sure: samples of a family of small functions, attributed to the
 		// function above them.
 		if f.Confidence = confidence(p, f.GainCeiling, worth); !h.Sure {
-			f.Confidence = record.Low
+			f.Confidence = findings.Low
 		}
 		return []diagnose.Finding{f}, nil
 	},

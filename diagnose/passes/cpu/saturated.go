@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // leastTargetCPU is the part of the CPUs that the service may use. Below it others
@@ -61,10 +61,10 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	// the CPU time per request, here in ns.
 	each := c.Target * 1e9 / p.Load().Rate
 	f := diagnose.Finding{
-		Cause: "cpu-saturated", Share: min(1, part), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: record.Low,
+		Cause: "cpu-saturated", Share: min(1, part), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: findings.Low,
 		Title: fmt.Sprintf("The service keeps its CPUs busy (%.2f of %.0f) at %s of CPU per request, and no "+
 			"single cost leads", c.Target, c.Limit, diagnose.Span(each)),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProcess, c.Target, "CPUs", "the service uses %.2f of the %.0f CPUs it may use", c.Target, c.Limit),
 			diagnose.Fact(diagnose.FromProcess, each, diagnose.Nanosec, "a request costs %s of CPU", diagnose.Span(each)),
 		},
@@ -79,7 +79,7 @@ func runSaturated(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // costs lists where a request's CPU goes, largest domains only, as evidence. each
 // is the CPU time of a request in ns. From 2 %, below which a share is within the
 // noise of a short profile.
-func costs(use *evidence.Use, each float64) []record.Evidence {
+func costs(use *evidence.Use, each float64) []findings.Evidence {
 	table := []struct {
 		name  string
 		roles callstack.Role
@@ -90,7 +90,7 @@ func costs(use *evidence.Use, each float64) []record.Evidence {
 		{"finding the handler", callstack.Router}, {"HTTP and other clients", callstack.HTTPClient | callstack.RPCClient},
 		{"garbage collection", callstack.GCWork | callstack.GCAssist}, {"the scheduler", callstack.Schedule},
 	}
-	var facts []record.Evidence
+	var facts []findings.Evidence
 	for _, row := range table {
 		if share := use.Share(row.roles); share >= 0.02 {
 			facts = append(facts, diagnose.Fact(diagnose.FromProfile, share*each, diagnose.Nanosec,

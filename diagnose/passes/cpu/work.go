@@ -7,7 +7,9 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // What the runtime and the kernel do for the service's own functions counts only
@@ -67,7 +69,7 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: w.cause.ID, Share: min(1, share), ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(hot.Place),
 		Title:  fmt.Sprintf("%s takes %s of the service's CPU, most of it at %s", w.title, diagnose.Percent(share), diagnose.At(hot.Place)),
 		Remedy: w.remedy(hot),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, hot.Share, diagnose.Ratio,
 				"%s of %d CPU samples in %s and, for most of them, in what it has done for it (%s)",
 				diagnose.Percent(hot.Share), use.Samples, callstack.Short(hot.Place.Function), diagnose.At(hot.Place)),
@@ -85,12 +87,12 @@ func (w work) run(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // called names who calls a function, where most of its CPU comes one way. Often the
 // caller has the loop, and the remedy is there.
-func called(use *evidence.Use, function string) []record.Evidence {
+func called(use *evidence.Use, function string) []findings.Evidence {
 	callers := use.Through(function)
 	if len(callers) == 0 {
 		return nil
 	}
-	return []record.Evidence{diagnose.Fact(diagnose.FromProfile, float64(len(callers)), "functions",
+	return []findings.Evidence{diagnose.Fact(diagnose.FromProfile, float64(len(callers)), "functions",
 		"called by %s", evidence.ThroughWords(callers))}
 }
 
@@ -211,12 +213,12 @@ var Syscalls = work{
 // no buffer saves.
 func calls(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 	if !p.Has(diagnose.NeedAnatomy) {
-		f.Confidence = record.Low
+		f.Confidence = findings.Low
 		return true
 	}
 	times := 0.0
 	for _, part := range p.Anatomy.All {
-		if part.State != record.StateSyscall || !p.Stacks.Roles(part.Stack).Has(callstack.SmallIO|callstack.FileMeta) {
+		if part.State != breakdown.StateSyscall || !p.Stacks.Roles(part.Stack).Has(callstack.SmallIO|callstack.FileMeta) {
 			continue
 		}
 		if i := p.Stacks.Innermost(part.Stack); i >= 0 && part.Stack[i].Function == hot.Place.Function && !copies(part.Stack[:i]) {
@@ -249,8 +251,8 @@ func calls(p *diagnose.Pass, f *diagnose.Finding, hot evidence.Hot) bool {
 // copies reports whether io.Copy made a system call: it brings a buffer of 32 KiB,
 // so its calls are not small, and a bufio.Reader of 4 KB in front would make more
 // of them.
-func copies(called []record.Frame) bool {
-	return slices.ContainsFunc(called, func(f record.Frame) bool { return f.Function == "io.copyBuffer" })
+func copies(called []code.Frame) bool {
+	return slices.ContainsFunc(called, func(f code.Frame) bool { return f.Function == "io.copyBuffer" })
 }
 
 // Atomics finds functions that spend their time in atomic operations.

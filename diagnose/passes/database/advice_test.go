@@ -7,14 +7,14 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/database"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // TestAdviceIsForTheDriver: nobody is advised to use what the service does not have.
 func TestAdviceIsForTheDriver(t *testing.T) {
 	asked := func(stack ...string) *Builder {
-		return New(16, 20*time.Millisecond).CPU(4, 1, 0.3, 0.1, 0.3).Wait(record.StateRunning, time.Millisecond, 3).
-			Wait(record.StateNetwork, 10*time.Millisecond, 10, stack...)
+		return New(16, 20*time.Millisecond).CPU(4, 1, 0.3, 0.1, 0.3).Wait(breakdown.StateRunning, time.Millisecond, 3).
+			Wait(breakdown.StateNetwork, 10*time.Millisecond, 10, stack...)
 	}
 	pq := asked("internal/poll.(*FD).Read", "github.com/lib/pq.(*conn).recvMessage",
 		"github.com/lib/pq.(*conn).prepareTo", "github.com/lib/pq.(*conn).query",
@@ -36,8 +36,8 @@ func TestAdviceIsForTheDriver(t *testing.T) {
 // TestAdviceIsForTheBinary: what the binary is built of decides, seen to run or not.
 func TestAdviceIsForTheBinary(t *testing.T) {
 	asked := func(modules ...string) *Builder {
-		return New(16, 20*time.Millisecond).CPU(4, 1, 0.3, 0.1, 0.3).Modules(modules...).Wait(record.StateRunning, time.Millisecond, 3).
-			Wait(record.StateNetwork, 10*time.Millisecond, 10, "internal/poll.(*FD).Read", "github.com/jackc/pgx/v5/pgconn.(*PgConn).Prepare",
+		return New(16, 20*time.Millisecond).CPU(4, 1, 0.3, 0.1, 0.3).Modules(modules...).Wait(breakdown.StateRunning, time.Millisecond, 3).
+			Wait(breakdown.StateNetwork, 10*time.Millisecond, 10, "internal/poll.(*FD).Read", "github.com/jackc/pgx/v5/pgconn.(*PgConn).Prepare",
 				"github.com/jackc/pgx/v5.(*Conn).Prepare", "database/sql.(*DB).QueryContext", "shop/store.Find@store.go:9")
 	}
 	for modules, want := range map[string]bool{"gorm.io/gorm": true, "gorm.io/gormother": false, "github.com/jackc/pgx/v5": false} {

@@ -8,7 +8,8 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -44,7 +45,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	share, opened := w.Share(callstack.ConnectWait), w.Times(callstack.ConnectWait)
 	source, counted := diagnose.FromTrace, false
-	if sessions, ok := p.Sum(record.DBSessions, ""); ok {
+	if sessions, ok := p.Sum(series.DBSessions, ""); ok {
 		if each := demand.PerRequest(p, sessions); each >= 0 {
 			opened, source, counted = each, diagnose.FromPostgres, true
 		}
@@ -65,9 +66,9 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	// that the opening uses, wherever in their path they queue.
 	both := churnCPU(p, cpu, opened*p.Load().Rate)
 	f := diagnose.Finding{
-		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.Medium,
+		Cause: "db-pool-churn", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
 		Title: fmt.Sprintf("Requests spend %s of their time opening database connections", diagnose.Percent(share)),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(source, opened, diagnose.Ratio, "the service opens %s (%.0f/s)",
 				diagnose.PerRequest(opened, "a connection", "connections"), opened*p.Load().Rate),
 			diagnose.Fact(diagnose.FromTrace, share, diagnose.Ratio, "opening them takes %s of request time", diagnose.Percent(share)),
@@ -77,7 +78,7 @@ func runPoolChurn(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	diagnose.Promise(&f, opens(p, share, both), p.Ran(evidence.Work{Share: cpu, Roles: callstack.DBConnect}))
 	if counted {
-		f.Confidence = record.High
+		f.Confidence = findings.High
 	} else {
 		f.Evidence[0].Text = diagnose.PerRequest(opened, "a wait", "waits") + " for a connection that is being opened"
 	}

@@ -9,7 +9,10 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -74,9 +77,9 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	f := diagnose.Finding{
-		Cause: "db-conn-leak", Share: min(1, leaked/last), ShareOf: diagnose.OfConnections, GainCeiling: 1, Confidence: record.Medium,
+		Cause: "db-conn-leak", Share: min(1, leaked/last), ShareOf: diagnose.OfConnections, GainCeiling: 1, Confidence: findings.Medium,
 		Title: fmt.Sprintf("Connections are not given back: %.0f are taken by the end and %.1f are in use", last, working),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(source, last-first, diagnose.Ratio,
 				"connections rise from %.0f to %.0f within the steady span and never fall", first, last),
 			diagnose.Fact(diagnose.FromLoad, working, diagnose.Ratio,
@@ -91,13 +94,13 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.GainCeiling = max(f.GainCeiling, churn.GainCeiling)
 	}
 	if queue >= leastPoolShare {
-		f.GainCeiling, f.Confidence = max(f.GainCeiling, p.WaitGain(queue)), record.High
+		f.GainCeiling, f.Confidence = max(f.GainCeiling, p.WaitGain(queue)), findings.High
 		f.Title += fmt.Sprintf("; requests wait %s of their time for one", diagnose.Percent(queue))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, queue, diagnose.Ratio,
 			"requests wait %s of their time for a connection that does not come", diagnose.Percent(queue)))
 	}
 	if one, ok := longestIdle(p, leaked); ok {
-		f.Confidence = record.High
+		f.Confidence = findings.High
 		f.Where.SQL = textOf(p.Statements(), one.QueryID, one.Text)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, float64(one.AtEnd), diagnose.Ratio,
 			"%d sessions sit %s after this statement, one for %s: %s", one.AtEnd, one.State,
@@ -117,8 +120,8 @@ func runConnLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // the pool's own figures. ok is false if there are too few windows for a ratchet.
 func heldConnections(p *diagnose.Pass) (values []float64, source string, ok bool) {
 	var sum []float64
-	for _, labels := range p.Record.Labels(record.DBBackends) {
-		for i, v := range p.Series(record.DBBackends, labels).Values {
+	for _, labels := range p.Record.Labels(series.DBBackends) {
+		for i, v := range p.Series(series.DBBackends, labels).Values {
 			if i >= len(sum) {
 				sum = append(sum, math.NaN())
 			}
@@ -134,9 +137,9 @@ func heldConnections(p *diagnose.Pass) (values []float64, source string, ok bool
 	source = diagnose.FromPostgres
 	if sum == nil {
 		source = diagnose.FromProbe
-		for _, labels := range p.Record.Labels(record.PoolInUse) {
+		for _, labels := range p.Record.Labels(series.PoolInUse) {
 			// Pools are not summed: with several, the one seen longest is taken.
-			if s := p.Series(record.PoolInUse, labels).Values; len(s) > len(sum) {
+			if s := p.Series(series.PoolInUse, labels).Values; len(s) > len(sum) {
 				sum = s
 			}
 		}
@@ -193,7 +196,7 @@ func working(p *diagnose.Pass) (requests, queue float64) {
 
 // activeAtEnd returns the mean number of active sessions in the last sixth of the span.
 func activeAtEnd(p *diagnose.Pass) float64 {
-	s := slices.DeleteFunc(p.Series(record.DBBackends, record.Labels("state", "active")).Values, math.IsNaN)
+	s := slices.DeleteFunc(p.Series(series.DBBackends, series.Labels("state", "active")).Values, math.IsNaN)
 	if len(s) == 0 {
 		return 0
 	}
@@ -203,7 +206,7 @@ func activeAtEnd(p *diagnose.Pass) float64 {
 // longestIdle returns the statement after which most idle sessions sit at the end;
 // ok if those are at least half of the leaked ones. Fewer can be the pool's
 // ordinary idle connections.
-func longestIdle(p *diagnose.Pass, leaked float64) (most record.Idle, ok bool) {
+func longestIdle(p *diagnose.Pass, leaked float64) (most database.Idle, ok bool) {
 	all := p.Statements()
 	if all == nil {
 		return most, false
@@ -218,7 +221,7 @@ func longestIdle(p *diagnose.Pass, leaked float64) (most record.Idle, ok bool) {
 
 // taker returns the user's place that takes connections: where requests wait for
 // one or open one, otherwise where they wait for the database.
-func taker(p *diagnose.Pass) (record.Frame, bool) {
+func taker(p *diagnose.Pass) (code.Frame, bool) {
 	for _, kind := range []callstack.Wait{callstack.PoolWait, callstack.ConnectWait} {
 		for _, s := range p.Waits().Sites(kind) {
 			if s.User {

@@ -8,7 +8,8 @@ import (
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/database"
 	"github.com/redline-go/redline/diagnose/suite"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -20,8 +21,8 @@ const (
 
 // idle leaves most CPUs idle while requests wait 40 ms for the database.
 func idle() *Builder {
-	b := New(64, 44*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Gauge(record.DBMax, "", 100).Gauge(record.DBBlocked, "", 0)
-	return b.Wait(record.StateRunning, ms, 3).Wait(record.StateNetwork, 40*ms, 2, Query()...)
+	b := New(64, 44*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0)
+	return b.Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 40*ms, 2, Query()...)
 }
 
 func TestSlowQuery(t *testing.T) {
@@ -57,23 +58,23 @@ func TestNPlusOne(t *testing.T) {
 	}
 	Expect(t, database.NPlusOne, idle().Statement(orders, n, 60*us, 10, 6, "").Statement(item, n, 30*us, 1, 4,
 		"").Statement("COMMIT", 2*n, 10*us, 0, 0, ""))
-	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(record.StateNetwork, 30*ms, 20, Query()...).
-		Wait(record.StateRunning, ms, 20), "db-n-plus-one at orders.go:41")
-	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(record.StateNetwork, 30*ms, 3, Query()...).Wait(record.StateRunning, ms, 3))
+	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(breakdown.StateNetwork, 30*ms, 20, Query()...).
+		Wait(breakdown.StateRunning, ms, 20), "db-n-plus-one at orders.go:41")
+	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(breakdown.StateNetwork, 30*ms, 3, Query()...).Wait(breakdown.StateRunning, ms, 3))
 }
 
 func TestPoolWait(t *testing.T) {
 	wait := func() *Builder {
-		b := New(64, 244*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(record.StateRunning, ms, 3).Wait(record.StateNetwork, 40*ms, 2, Query()...)
-		return b.Wait(record.StateSelect, 200*ms, 1, PoolWait()...)
+		b := New(64, 244*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 40*ms, 2, Query()...)
+		return b.Wait(breakdown.StateSelect, 200*ms, 1, PoolWait()...)
 	}
-	found := Expect(t, database.PoolWait, wait().Gauge(record.PoolMax, "", 2), "db-pool-wait at orders.go:41")
+	found := Expect(t, database.PoolWait, wait().Gauge(series.PoolMax, "", 2), "db-pool-wait at orders.go:41")
 	if len(found) == 1 && !strings.Contains(found[0].Remedy, "from about 2 towards 7") {
 		t.Errorf("the pool's size is not computed: %s", found[0].Remedy)
 	}
-	Expect(t, database.PoolWait, wait().CPU(2, 1.97, 0.9, 0.2, 0.8).Gauge(record.PoolMax, "", 16))           // admission control
-	Expect(t, database.PoolWait, idle().Wait(record.StateSelect, 3*ms, 1, PoolWait()...))                    // a small part
-	Expect(t, database.PoolWait, idle().Wait(record.StateLock, 200*ms, 1, "sync.(*Mutex).Lock", "shop/a.F")) // another wait
+	Expect(t, database.PoolWait, wait().CPU(2, 1.97, 0.9, 0.2, 0.8).Gauge(series.PoolMax, "", 16))              // admission control
+	Expect(t, database.PoolWait, idle().Wait(breakdown.StateSelect, 3*ms, 1, PoolWait()...))                    // a small part
+	Expect(t, database.PoolWait, idle().Wait(breakdown.StateLock, 200*ms, 1, "sync.(*Mutex).Lock", "shop/a.F")) // another wait
 	ExpectUnjudged(t, database.PoolWait, New(64, 44*ms), "db-pool-wait")
 }
 
@@ -82,7 +83,7 @@ func TestPoolWait(t *testing.T) {
 func TestRepeatedCallsTakeTheirOwnTime(t *testing.T) {
 	item := "SELECT * FROM items WHERE id = $1"
 	b := func() *Builder {
-		return New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(record.StateRunning, ms, 3).Wait(record.StateNetwork, 90*ms/11, 11, Query()...)
+		return New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 90*ms/11, 11, Query()...)
 	}
 	n := int64(b().Requests())
 	Expect(t, database.NPlusOne, b().Statement(orders, n, 85*ms, 10, 6, "").Statement(item, 10*n, 100*us, 1, 4, ""))
@@ -97,8 +98,8 @@ func TestRepeatedCallsTakeTheirOwnTime(t *testing.T) {
 func TestTwoPools(t *testing.T) {
 	other := []string{"runtime.selectgo", "github.com/jackc/pgx/v5/pgxpool.(*Pool).Acquire", "shop/drivers.(*Desk).OnDuty@drivers.go:12"}
 	b := func(queue []string) *Builder {
-		b := New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(record.StateRunning, ms, 3).Wait(record.StateNetwork, 39*ms, 1, Query()...)
-		return b.Wait(record.StateSelect, 60*ms, 1, queue...).Statement(orders, int64(b.Requests()), 35*ms, 10, 2600, seqPlan)
+		b := New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 39*ms, 1, Query()...)
+		return b.Wait(breakdown.StateSelect, 60*ms, 1, queue...).Statement(orders, int64(b.Requests()), 35*ms, 10, 2600, seqPlan)
 	}
 	found := ExpectAll(t, suite.All(), b(other), "db-pool-wait at drivers.go:12", "db-slow-query at orders.go:41")
 	if len(found) == 2 && found[1].Share > 0.45 {
@@ -114,19 +115,19 @@ func TestPoolChurn(t *testing.T) {
 	dial := []string{"net.(*netFD).connect", "github.com/lib/pq.(*Connector).open", "database/sql.(*DB).conn", List}
 	opened := func(perRequest float64) *Builder {
 		b := idle()
-		return b.Counter(record.DBSessions, "", perRequest*b.Requests())
+		return b.Counter(series.DBSessions, "", perRequest*b.Requests())
 	}
-	Expect(t, database.PoolChurn, opened(0.8).Wait(record.StateNetwork, 60*ms, 1, dial...), "db-pool-churn at orders.go:41")
-	Expect(t, database.PoolChurn, idle().Wait(record.StateNetwork, 60*ms, 0.9, dial...), "db-pool-churn") // the trace alone shows it
-	Expect(t, database.PoolChurn, opened(0.8).Wait(record.StateNetwork, ms, 1, dial...))                  // cheap
-	Expect(t, database.PoolChurn, opened(0.001).Wait(record.StateNetwork, 60*ms, 0.001, dial...))         // a few at the start
+	Expect(t, database.PoolChurn, opened(0.8).Wait(breakdown.StateNetwork, 60*ms, 1, dial...), "db-pool-churn at orders.go:41")
+	Expect(t, database.PoolChurn, idle().Wait(breakdown.StateNetwork, 60*ms, 0.9, dial...), "db-pool-churn") // the trace alone shows it
+	Expect(t, database.PoolChurn, opened(0.8).Wait(breakdown.StateNetwork, ms, 1, dial...))                  // cheap
+	Expect(t, database.PoolChurn, opened(0.001).Wait(breakdown.StateNetwork, 60*ms, 0.001, dial...))         // a few at the start
 }
 
 func TestLockWait(t *testing.T) {
 	update := "UPDATE accounts SET balance = balance - $1 WHERE id = $2"
 	blocked := func(blocked, active float64) *Builder {
-		b := idle().Statement("SELECT 1", 10, us, 1, 1, "").Gauge(record.DBBlocked, "", blocked)
-		return b.Gauge(record.DBBackends, record.Labels("state", "active"), active).Statement(update, int64(b.Requests()), 30*ms, 1, 5, "")
+		b := idle().Statement("SELECT 1", 10, us, 1, 1, "").Gauge(series.DBBlocked, "", blocked)
+		return b.Gauge(series.DBBackends, series.Labels("state", "active"), active).Statement(update, int64(b.Requests()), 30*ms, 1, 5, "")
 	}
 	found := Expect(t, database.LockWait, blocked(20, 24), "db-lock-wait")
 	if len(found) == 1 && found[0].Where.SQL != update {
@@ -140,14 +141,14 @@ func TestLockWait(t *testing.T) {
 func TestUnprepared(t *testing.T) {
 	prepare := []string{"net.(*conn).Read", "github.com/lib/pq.(*conn).prepareTo",
 		"github.com/lib/pq.(*conn).query", "database/sql.(*DB).queryDC", List}
-	Expect(t, database.Unprepared, idle().Wait(record.StateNetwork, 20*ms, 1, prepare...), "db-unprepared at orders.go:41")
-	Expect(t, database.Unprepared, idle().Wait(record.StateNetwork, 20*ms, 0.01, prepare...)) // once per connection
+	Expect(t, database.Unprepared, idle().Wait(breakdown.StateNetwork, 20*ms, 1, prepare...), "db-unprepared at orders.go:41")
+	Expect(t, database.Unprepared, idle().Wait(breakdown.StateNetwork, 20*ms, 0.01, prepare...)) // once per connection
 	text := []string{"net.(*conn).Read", "github.com/jackc/pgx/v5/pgconn.(*MultiResultReader).NextResult",
 		"github.com/jackc/pgx/v5.(*Conn).Query", List}
 	sent := func(cpu float64) *Builder {
 		b := idle()
-		return b.Wait(record.StateNetwork, 60*ms, 1, text...).Statement(orders, int64(b.Requests()), 50*us, 1,
-			5, "").Counter(record.DBCPU, "", cpu*50e3*b.Requests())
+		return b.Wait(breakdown.StateNetwork, 60*ms, 1, text...).Statement(orders, int64(b.Requests()), 50*us, 1,
+			5, "").Counter(series.DBCPU, "", cpu*50e3*b.Requests())
 	}
 	Expect(t, database.Unprepared, sent(2), "db-unprepared at orders.go:41")
 	Expect(t, database.Unprepared, sent(1.1)) // execution is what costs

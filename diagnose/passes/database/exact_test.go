@@ -8,7 +8,10 @@ import (
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/database"
 	"github.com/redline-go/redline/diagnose/suite"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/series"
 )
 
 // queryAt is the inner end of a stack that waits for a query's answer at a place.
@@ -27,9 +30,9 @@ const (
 // twoPlaces waits about as long at a place that runs one slow statement as at one
 // that runs many fast ones.
 func twoPlaces() *Builder {
-	b := New(16, 44*ms).CPU(4, 0.8, 0.2, 0.1, 0.3).Gauge(record.DBMax, "", 100).Gauge(record.DBBlocked, "", 0)
-	return b.Wait(record.StateRunning, ms, 3).Wait(record.StateNetwork, 20*ms, 1, queryAt(latest)...).
-		Wait(record.StateNetwork, 19*ms, 200, queryAt(getEach)...)
+	b := New(16, 44*ms).CPU(4, 0.8, 0.2, 0.1, 0.3).Gauge(series.DBMax, "", 100).Gauge(series.DBBlocked, "", 0)
+	return b.Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 20*ms, 1, queryAt(latest)...).
+		Wait(breakdown.StateNetwork, 19*ms, 200, queryAt(getEach)...)
 }
 
 // TestCallerByCalls: the place that waits once is not taken for that of a statement
@@ -38,7 +41,7 @@ func TestCallerByCalls(t *testing.T) {
 	n := int64(twoPlaces().Requests())
 	b := twoPlaces().Statement(ordered, n, 19*ms, 1, 2600, "").Statement(item, 200*n, 50*us, 1, 4, "")
 	found := Expect(t, database.SlowQuery, b, "db-slow-query at read.go:18")
-	if len(found) == 1 && (found[0].Confidence == record.High || !has(found[0], "inferred")) {
+	if len(found) == 1 && (found[0].Confidence == findings.High || !has(found[0], "inferred")) {
 		t.Errorf("an inferred caller is told as known: %s %v", found[0].Confidence, found[0].Evidence)
 	}
 	b = twoPlaces().Statement(ordered, n, 10*us, 1, 4, "").Statement(item, 200*n, 100*us, 1, 2600, "")
@@ -48,10 +51,10 @@ func TestCallerByCalls(t *testing.T) {
 // TestCallerOneOf: two places that agree as well are both named.
 func TestCallerOneOf(t *testing.T) {
 	other := "shop/store.(*Store).Search@read.go:40"
-	b := New(16, 44*ms).CPU(4, 0.8, 0.2, 0.1, 0.3).Gauge(record.DBBlocked, "", 0).Wait(record.StateRunning, ms, 3).
-		Wait(record.StateNetwork, 20*ms, 1, queryAt(latest)...).Wait(record.StateNetwork, 18*ms, 1, queryAt(other)...)
+	b := New(16, 44*ms).CPU(4, 0.8, 0.2, 0.1, 0.3).Gauge(series.DBBlocked, "", 0).Wait(breakdown.StateRunning, ms, 3).
+		Wait(breakdown.StateNetwork, 20*ms, 1, queryAt(latest)...).Wait(breakdown.StateNetwork, 18*ms, 1, queryAt(other)...)
 	found := Expect(t, database.SlowQuery, b.Statement(ordered, int64(b.Requests()), 19*ms, 1, 2600, seqPlan), "db-slow-query")
-	if len(found) == 1 && (found[0].Confidence != record.Medium || !has(found[0], "one of read.go:18, read.go:40") &&
+	if len(found) == 1 && (found[0].Confidence != findings.Medium || !has(found[0], "one of read.go:18, read.go:40") &&
 		!has(found[0], "one of read.go:40, read.go:18")) {
 		t.Errorf("%s: %v", found[0].Confidence, found[0].Evidence)
 	}
@@ -63,18 +66,18 @@ func TestCallerCounted(t *testing.T) {
 	b := twoPlaces()
 	n := int64(b.Requests())
 	b.Statement(ordered, n, 19*ms, 1, 2600, seqPlan)
-	b.Asks(record.OperationQuery, `SELECT * FROM "orders" WHERE user_id = ? ORDER BY created_at DESC LIMIT ?`, n, 19*ms, 1,
+	b.Asks(operation.Query, `SELECT * FROM "orders" WHERE user_id = ? ORDER BY created_at DESC LIMIT ?`, n, 19*ms, 1,
 		Caller(0.1, ms, queryAt(latest)...), Caller(0.9, 21*ms, queryAt(getEach)...)).Within(0, 19*ms, 3)
 	found := Expect(t, database.SlowQuery, b, "db-slow-query at read.go:82")
-	if len(found) == 1 && (found[0].Confidence != record.High || has(found[0], "inferred") ||
+	if len(found) == 1 && (found[0].Confidence != findings.High || has(found[0], "inferred") ||
 		!has(found[0], "read.go:82 (90 %), read.go:18 (10 %)") || !has(found[0], "at most 3 in one")) {
 		t.Errorf("%s: %v", found[0].Confidence, found[0].Evidence)
 	}
 	b = twoPlaces().Statement(item, 10*n, ms, 1, 4, "")
-	b.Asks(record.OperationQuery, `SELECT * FROM "order_items" WHERE "order_items"."id" = ? LIMIT ?`, 10*n, ms,
+	b.Asks(operation.Query, `SELECT * FROM "order_items" WHERE "order_items"."id" = ? LIMIT ?`, 10*n, ms,
 		1, Caller(1, ms, queryAt(latest)...)).Within(0, 10*ms, 10)
 	found = Expect(t, database.NPlusOne, b, "db-n-plus-one at read.go:18")
-	if len(found) == 1 && found[0].Confidence != record.High {
+	if len(found) == 1 && found[0].Confidence != findings.High {
 		t.Errorf("what is counted is told with %s confidence", found[0].Confidence)
 	}
 }
@@ -83,21 +86,21 @@ func TestCallerCounted(t *testing.T) {
 // for an n+1 within the rows of a wasteful statement. The queue is the n+1's.
 func TestQueueIsBlamedOnTheHolder(t *testing.T) {
 	queue := append([]string{"runtime.selectgo", "database/sql.(*DB).conn"}, queryAt(latest)[6:]...)
-	b := New(32, 200*ms).CPU(4, 1.2, 0.3, 0.1, 0.6).Gauge(record.PoolMax, "", 4).Gauge(record.DBBlocked, "", 0)
-	b.Wait(record.StateRunning, ms, 3).Wait(record.StateNetwork, 12*ms, 1, queryAt(latest)...).
-		Wait(record.StateNetwork, 36*ms, 100, queryAt(latest)...).
-		Wait(record.StateSelect, 150*ms, 1, queue...)
+	b := New(32, 200*ms).CPU(4, 1.2, 0.3, 0.1, 0.6).Gauge(series.PoolMax, "", 4).Gauge(series.DBBlocked, "", 0)
+	b.Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 12*ms, 1, queryAt(latest)...).
+		Wait(breakdown.StateNetwork, 36*ms, 100, queryAt(latest)...).
+		Wait(breakdown.StateSelect, 150*ms, 1, queue...)
 	n := int64(b.Requests())
 	b.Statement(ordered, n, 11*ms, 100, 2600, seqPlan).Statement(item, 100*n, 100*us, 1, 4, "")
-	b.Asks(record.OperationQuery, strings.NewReplacer("$1", "?", "$2", "?").Replace(ordered), n, 48*ms, 100,
+	b.Asks(operation.Query, strings.NewReplacer("$1", "?", "$2", "?").Replace(ordered), n, 48*ms, 100,
 		Caller(1, 48*ms, queryAt(latest)...)).Within(0, 12*ms, 1)
-	b.Asks(record.OperationQuery, strings.NewReplacer("$1", "?", "$2", "?").Replace(item), 100*n, 360*us, 1,
+	b.Asks(operation.Query, strings.NewReplacer("$1", "?", "$2", "?").Replace(item), 100*n, 360*us, 1,
 		Caller(1, 360*us, queryAt(latest)...)).Within(0, 36*ms, 100)
 	found := Expect(t, database.SlowQuery, b, "db-slow-query")
 	if len(found) == 1 && (strings.Contains(found[0].Title, "queue for a connection (75 %") || found[0].Share > 0.4) {
 		t.Errorf("the whole queue is blamed on the slow statement: %.2f %s", found[0].Share, found[0].Title)
 	}
-	ops := b.Asks(record.OperationAcquire, "", 101*n, ms, 0)
+	ops := b.Asks(operation.Acquire, "", 101*n, ms, 0)
 	ops.Kept(48*ms*1e3, 0)
 	found = Expect(t, database.PoolWait, ops, "db-pool-wait")
 	if len(found) == 1 && (!has(found[0], "connections are held for "+`SELECT * FROM "order_items"`) || !has(found[0], "(75 % of it")) {

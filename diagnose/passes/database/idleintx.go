@@ -7,7 +7,11 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -51,9 +55,9 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !ok {
 		return nil, nil
 	}
-	idle, seen := demand.Label(p, record.DBBackends, func(l string) bool { return record.Label(l, "state") == "idle in transaction" })
-	active, _ := demand.Label(p, record.DBBackends, func(l string) bool { return record.Label(l, "state") == "active" })
-	f := diagnose.Finding{Cause: "db-idle-in-tx", ShareOf: diagnose.OfRequest, Confidence: record.Medium, Where: diagnose.WhereOf(in.owner)}
+	idle, seen := demand.Label(p, series.DBBackends, func(l string) bool { return series.Label(l, "state") == "idle in transaction" })
+	active, _ := demand.Label(p, series.DBBackends, func(l string) bool { return series.Label(l, "state") == "active" })
+	f := diagnose.Finding{Cause: "db-idle-in-tx", ShareOf: diagnose.OfRequest, Confidence: findings.Medium, Where: diagnose.WhereOf(in.owner)}
 	w := p.Waits()
 	queue := w.Share(callstack.PoolWait)
 	if seen {
@@ -65,7 +69,7 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		if in.ns < leastInside*each || each < leastInside*in.ns || idle < leastIdleHold*(idle+active-blockedSessions(p)) {
 			return nil, nil
 		}
-		f.Confidence = record.High
+		f.Confidence = findings.High
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, idle, diagnose.Ratio,
 			"%.1f sessions are idle in transaction on average, %s for each request; %.1f are active", idle, diagnose.Span(each), active))
 	} else if hold := in.ns + w.NS(callstack.DatabaseWait, callstack.PrepareWait); in.ns < leastIdleHold*hold || !in.between(p.Anatomy) {
@@ -105,10 +109,10 @@ func runIdleInTx(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // inside is what requests wait for, other than the database, inside transactions.
 type inside struct {
-	ns    float64      // per request
-	at    record.Frame // the longest of the waits
+	ns    float64    // per request
+	at    code.Frame // the longest of the waits
 	kind  callstack.Wait
-	owner record.Frame // the function that both transacts and waits
+	owner code.Frame // the function that both transacts and waits
 	// transacts and waits hold sites as timelines name them.
 	transacts, waits map[string]bool
 }
@@ -138,7 +142,7 @@ func insideTransactions(p *diagnose.Pass) (in inside, ok bool) {
 		if len(part.Stack) == 0 || !elsewhere(kind) {
 			continue
 		}
-		i := slices.IndexFunc(part.Stack, func(f record.Frame) bool {
+		i := slices.IndexFunc(part.Stack, func(f code.Frame) bool {
 			return p.Stacks.User(f) && owners[callstack.Enclosing(f.Function)]
 		})
 		if i < 0 {
@@ -179,7 +183,7 @@ func (in inside) doing() string {
 // between reports whether the timeline of a slow request shows the wait between two
 // steps of a transaction. It stands in for the server's sessions where they were
 // not observed.
-func (in inside) between(a *record.Anatomy) bool {
+func (in inside) between(a *breakdown.Anatomy) bool {
 	for _, line := range a.Slowest {
 		step := 0
 		for _, s := range line.Segments {
@@ -212,7 +216,7 @@ func idleBlockers(p *diagnose.Pass) (share float64, statement string) {
 
 // blockedSessions returns the mean number of active sessions that wait for another.
 func blockedSessions(p *diagnose.Pass) float64 {
-	blocked, _ := p.Mean(record.DBBlocked, "")
+	blocked, _ := p.Mean(series.DBBlocked, "")
 	return blocked
 }
 
@@ -232,7 +236,7 @@ func lastOfIdle(p *diagnose.Pass, state string) string {
 
 // textOf returns a statement's text from the server's statistics, which have no
 // constants, or else the session's own.
-func textOf(all *record.Statements, id, text string) string {
+func textOf(all *database.Statements, id, text string) string {
 	for _, s := range all.Statements {
 		if id != "" && s.QueryID == id {
 			return s.Text

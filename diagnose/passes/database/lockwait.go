@@ -8,7 +8,9 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -48,10 +50,10 @@ func runLockWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	f := diagnose.Finding{
-		Cause: "db-lock-wait", Share: l.share, ShareOf: diagnose.OfRequest, Confidence: record.High,
+		Cause: "db-lock-wait", Share: l.share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		GainCeiling: max(p.WaitGain(l.share), diagnose.MinGain),
 		Title:       fmt.Sprintf("Database sessions wait for each other's locks: %s of request time", diagnose.Percent(l.share)),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromPostgres, l.blocked, diagnose.Ratio, "%.1f of %.1f active sessions "+
 				"wait for another session's lock, on average", l.blocked, l.active),
 			diagnose.Fact(l.source, l.database, diagnose.Ratio, "the database takes %s of request time", diagnose.Percent(l.database)),
@@ -83,16 +85,16 @@ type locked struct {
 // are read one after the other, and a lock may be granted in between.
 func lockWait(p *diagnose.Pass) (l locked, ok bool) {
 	isLock := func(labels string) bool {
-		event := record.Label(labels, "event")
+		event := series.Label(labels, "event")
 		return event == "Lock" || strings.HasPrefix(event, "Lock:")
 	}
-	waiting, okWaits := demand.Label(p, record.DBWaits, isLock)
-	blocked, okBlocked := p.Mean(record.DBBlocked, "")
+	waiting, okWaits := demand.Label(p, series.DBWaits, isLock)
+	blocked, okBlocked := p.Mean(series.DBBlocked, "")
 	if !okWaits && !okBlocked {
 		return l, false
 	}
 	l.blocked = max(blocked, waiting)
-	active, ok := demand.Label(p, record.DBBackends, func(l string) bool { return record.Label(l, "state") == "active" })
+	active, ok := demand.Label(p, series.DBBackends, func(l string) bool { return series.Label(l, "state") == "active" })
 	if l.active = active; !ok || active < l.blocked {
 		l.active = l.blocked
 	}
@@ -133,7 +135,7 @@ func (l locked) name(p *diagnose.Pass, f *diagnose.Finding) {
 }
 
 // locker returns the statement with the most time among those that take row locks.
-func locker(p *diagnose.Pass) (record.Statement, bool) {
+func locker(p *diagnose.Pass) (database.Statement, bool) {
 	for _, s := range p.Statements().Statements {
 		text := strings.ToUpper(s.Text)
 		for _, verb := range []string{"UPDATE", "DELETE", "INSERT", "LOCK", "MERGE"} {
@@ -143,7 +145,7 @@ func locker(p *diagnose.Pass) (record.Statement, bool) {
 			}
 		}
 	}
-	return record.Statement{}, false
+	return database.Statement{}, false
 }
 
 // blocked says who holds the locks that sessions wait for.
@@ -164,7 +166,7 @@ func blockers(p *diagnose.Pass) (b blocked, ok bool) {
 	if all == nil {
 		return b, false
 	}
-	heads, victims := map[record.BlockingLink]int64{}, map[string]int64{}
+	heads, victims := map[database.BlockingLink]int64{}, map[string]int64{}
 	var total, idle int64
 	for _, chain := range all.Blocking {
 		// A chain of one has lost its waiter between two reads of the server's views.
@@ -173,7 +175,7 @@ func blockers(p *diagnose.Pass) (b blocked, ok bool) {
 		}
 		head, last := chain.Links[0], chain.Links[len(chain.Links)-1]
 		// What identifies a head; times differ.
-		key := record.BlockingLink{Text: textOf(all, head.QueryID, head.Text), State: head.State}
+		key := database.BlockingLink{Text: textOf(all, head.QueryID, head.Text), State: head.State}
 		heads[key] += chain.Seen
 		total += chain.Seen
 		if head.State == "idle in transaction" {

@@ -12,7 +12,9 @@ import (
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/diagnose/passes/database/driver"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -84,8 +86,8 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := diagnose.Finding{
 		Cause: "db-n-plus-one", Share: share * part, ShareOf: diagnose.OfRequest,
-		Confidence: record.Medium, Where: record.Where{SQL: lead.Text},
-		Evidence: []record.Evidence{
+		Confidence: findings.Medium, Where: findings.Where{SQL: lead.Text},
+		Evidence: []findings.Evidence{
 			diagnose.Fact(counted, each, diagnose.Ratio, "the statement runs %.1f times per request (%d "+
 				"calls, %.0f requests)", each, lead.Calls, p.Load().Requests),
 			diagnose.Fact(counted, excess, diagnose.Ratio, "%.1f calls per request repeat a statement that it ran already", excess),
@@ -136,10 +138,10 @@ func runNPlusOne(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // repeats is what requests run more than once.
 type repeats struct {
-	lead   record.Statement // the one that runs most often and does work
-	each   float64          // how often, per request
-	excess float64          // calls per request that repeat, over all statements
-	part   float64          // of the waits for the database: the demand that goes
+	lead   database.Statement // the one that runs most often and does work
+	each   float64            // how often, per request
+	excess float64            // calls per request that repeat, over all statements
+	part   float64            // of the waits for the database: the demand that goes
 }
 
 // repetition sums what is repeated: of each statement all calls but the first, with
@@ -147,7 +149,7 @@ type repeats struct {
 // take besides execution, because round trips cost about the same whatever they
 // ask. Beginnings and ends of transactions count, but never lead: they repeat
 // because what they enclose does.
-func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
+func repetition(p *diagnose.Pass, all *database.Statements) (r repeats) {
 	var calls, repeatedCalls, repeatedTime float64
 	for _, s := range all.Statements {
 		times := demand.PerRequest(p, float64(s.Calls))
@@ -175,7 +177,7 @@ func repetition(p *diagnose.Pass, all *record.Statements) (r repeats) {
 // repeatedAt returns the user's places that repeat statements, each with the part
 // of its calls that are repeats, 0 to 1; nil if no hooks counted callers.
 func repeatedAt(p *diagnose.Pass) evidence.Calls {
-	made, repeats := map[record.Frame]float64{}, evidence.Calls{}
+	made, repeats := map[code.Frame]float64{}, evidence.Calls{}
 	for _, a := range p.Asked() {
 		times := demand.PerRequest(p, a.Calls)
 		for _, by := range a.Callers {
@@ -239,10 +241,10 @@ func fromWaits(p *diagnose.Pass) []diagnose.Finding {
 	part := 1 - 1/site.Times
 	found := []diagnose.Finding{{
 		Cause: "db-n-plus-one", Share: site.Share * part, ShareOf: diagnose.OfRequest,
-		Confidence: record.Medium, Where: diagnose.WhereOf(site.Place),
+		Confidence: findings.Medium, Where: diagnose.WhereOf(site.Place),
 		Title: fmt.Sprintf("A request waits for the database %.0f times at %s, %s of its time", site.Times,
 			diagnose.At(site.Place), diagnose.Percent(site.Share)),
-		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio,
+		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromTrace, site.Times, diagnose.Ratio,
 			"a request waits %.1f times for the database at %s, %s each", site.Times, diagnose.At(site.Place),
 			diagnose.Span(site.NS/site.Times))},
 		Remedy: fmt.Sprintf("Fetch what the loop at %s asks for with one statement (a join, or WHERE key = ANY($1)%s).",
@@ -270,8 +272,8 @@ func busiest(p *diagnose.Pass) (best evidence.Site, ok bool) {
 
 // executes reports whether a stack runs a statement that returns no rows, most
 // likely a write: drivers name that method Exec, as database/sql does.
-func executes(p *diagnose.Pass, stack []record.Frame) bool {
-	return slices.ContainsFunc(stack, func(f record.Frame) bool {
+func executes(p *diagnose.Pass, stack []code.Frame) bool {
+	return slices.ContainsFunc(stack, func(f code.Frame) bool {
 		_, name := callstack.Split(f.Function)
 		return strings.Contains(name, ").Exec") && p.Stacks.Role(f.Function).Has(callstack.DBClient)
 	})
@@ -279,12 +281,12 @@ func executes(p *diagnose.Pass, stack []record.Frame) bool {
 
 // describeRepeater sets the finding's place to the one that repeats a statement, and
 // returns it in words for the title, with a leading " at "; "" if unknown.
-func describeRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Finding) (at string) {
+func describeRepeater(p *diagnose.Pass, lead database.Statement, f *diagnose.Finding) (at string) {
 	if a, known := p.AskedAs(lead.Text); known {
 		if by, ok := a.Lead(); ok && by.User {
 			asker.By{Place: by.Place}.Describe(f)
 			who, _ := asker.Counted(p, lead.Text)
-			f.Evidence, f.Confidence = append(f.Evidence, who), record.High
+			f.Evidence, f.Confidence = append(f.Evidence, who), findings.High
 			// The loop is often one function up, in the caller of a repository method.
 			if callers := p.Stacks.Callers(by.Stack, by.Place); len(callers) > 0 {
 				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, float64(len(callers)),
@@ -304,7 +306,7 @@ func describeRepeater(p *diagnose.Pass, lead record.Statement, f *diagnose.Findi
 	// The trace counts waits, not calls: one answer may take two. Twice the limit
 	// leaves no doubt.
 	if site.Times >= 2*manyCalls {
-		f.Confidence = record.High
+		f.Confidence = findings.High
 	}
 	by := asker.By{Place: site.Place}
 	for _, s := range asker.Spots(p) {

@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/index"
+	"github.com/redline-go/redline/record/series"
 )
 
 // cost is what one execution of a statement costs and why: the proof that a
@@ -18,25 +20,25 @@ type cost struct {
 	planned      bool // scan is set: an index would save most of its work
 	advice       index.Advice
 	references   []index.Advice // that a deletion lacks
-	checks       []record.IndexCheck
+	checks       []database.IndexCheck
 	planError    string
 	planSource   string
 	wasteful     bool
-	confidence   record.Confidence
+	confidence   findings.Confidence
 }
 
 // costOf gathers it: means by pg_stat_statements, blocks of the windows, the worst
 // scan of the plan. With a plan, an index must halve the planner's cost and the
 // measured time as well: a plan for other parameters than those executed may look
 // wasteful and be fast.
-func costOf(p *diagnose.Pass, s record.Statement) cost {
+func costOf(p *diagnose.Pass, s database.Statement) cost {
 	calls := float64(s.Calls)
 	c := cost{mean: float64(s.Time) / calls, rows: float64(s.Rows) / calls, blocks: -1, planError: s.PlanError,
-		planSource: s.PlanSource, checks: s.Checks, confidence: record.Medium}
-	labels := record.Labels("queryid", s.QueryID)
-	hits, okHits := p.Sum(record.StatementHits, labels)
-	reads, okReads := p.Sum(record.StatementReads, labels)
-	if counted, ok := p.Sum(record.StatementCalls, labels); ok && counted > 0 && (okHits || okReads) {
+		planSource: s.PlanSource, checks: s.Checks, confidence: findings.Medium}
+	labels := series.Labels("queryid", s.QueryID)
+	hits, okHits := p.Sum(series.StatementHits, labels)
+	reads, okReads := p.Sum(series.StatementReads, labels)
+	if counted, ok := p.Sum(series.StatementCalls, labels); ok && counted > 0 && (okHits || okReads) {
 		c.blocks = (hits + reads) / counted
 	}
 	if len(s.Plan) == 0 {
@@ -57,10 +59,10 @@ func costOf(p *diagnose.Pass, s record.Statement) cost {
 		c.advice = c.scan.Advise()
 		c.wasteful = c.mean >= index.Halves*max(lookUpNS, c.mean*c.scan.Needed)
 		if c.blocks >= 0 || c.scan.Removed() > 0 {
-			c.confidence = record.High
+			c.confidence = findings.High
 		}
 	} else if lacking := index.References(root, catalogue); c.scansReferences(root, lacking, catalogue) {
-		c.references, c.wasteful, c.confidence = lacking, true, record.High
+		c.references, c.wasteful, c.confidence = lacking, true, findings.High
 	}
 	return c
 }
@@ -97,7 +99,7 @@ func (c cost) blocksText() string {
 
 // title names the shape of the waste, most specific first. of is what share is a
 // part of.
-func (c cost) title(share float64, of string, s record.Statement) string {
+func (c cost) title(share float64, of string, s database.Statement) string {
 	node := c.scan.Node
 	switch {
 	case c.wasteful && c.planned && node.Index == "":
@@ -126,8 +128,8 @@ func scanName(node string) string {
 // evidence gives what was measured (blocks and rows), then the plan, then what the
 // planner says to the advised index. A plan that could not be had is said with its
 // reason.
-func (c cost) evidence() []record.Evidence {
-	var facts []record.Evidence
+func (c cost) evidence() []findings.Evidence {
+	var facts []findings.Evidence
 	if c.blocks >= 0 {
 		facts = append(facts, diagnose.Fact(diagnose.FromPostgres, c.blocks, "blocks",
 			"each call touches %.0f blocks of 8 kB and returns %.1f rows", c.blocks, c.rows))
@@ -164,7 +166,7 @@ func (c cost) evidence() []record.Evidence {
 }
 
 // checked words what the planner makes of a hypothetical index (hypopg).
-func checked(c record.IndexCheck) string {
+func checked(c database.IndexCheck) string {
 	if !c.Used {
 		return "checked with hypopg: the planner does not choose the index"
 	}

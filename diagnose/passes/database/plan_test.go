@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
-	"github.com/redline-go/redline/diagnose/passes/database"
-	"github.com/redline-go/redline/record"
+	passes "github.com/redline-go/redline/diagnose/passes/database"
+	"github.com/redline-go/redline/record/database"
 )
 
 // A Limit over a Sort reads and sorts 385 blocks for the first 50 rows: 7.7
@@ -15,7 +15,7 @@ func TestLimitOverSortIsWaste(t *testing.T) {
 	const plan = `[{"Plan":{"Node Type":"Limit","Total Cost":900,"Plan Rows":50,"Plans":[{"Node Type":"Sort","Sort Key":["created_at DESC"],"Total Cost":890,"Plan Rows":20000,
 		"Plans":[{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Total Cost":585,"Plan Rows":20000}]}]}}]`
 	b := idle()
-	found := Expect(t, database.SlowQuery, b.Statement("SELECT * FROM links ORDER BY created_at DESC LIMIT $1",
+	found := Expect(t, passes.SlowQuery, b.Statement("SELECT * FROM links ORDER BY created_at DESC LIMIT $1",
 		int64(b.Requests()), 18*ms, 50, 385, plan), "db-slow-query at orders.go:41")
 	if len(found) == 1 && !strings.Contains(found[0].Remedy, "CREATE INDEX ON links (created_at DESC)") {
 		t.Errorf("remedy %q", found[0].Remedy)
@@ -26,7 +26,7 @@ func TestLimitOverSortIsWaste(t *testing.T) {
 func TestWholeTableIsNoWaste(t *testing.T) {
 	const plan = `[{"Plan":{"Node Type":"Aggregate","Total Cost":635,"Plan Rows":1,"Plans":[{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Total Cost":585,"Plan Rows":20000}]}}]`
 	b := idle()
-	Expect(t, database.SlowQuery, b.Statement("SELECT sum(clicks) FROM links", int64(b.Requests()), 4*ms, 1, 385, plan))
+	Expect(t, passes.SlowQuery, b.Statement("SELECT sum(clicks) FROM links", int64(b.Requests()), 4*ms, 1, 385, plan))
 }
 
 // An index that exists is not advised, and why it does not serve is said; the
@@ -34,15 +34,15 @@ func TestWholeTableIsNoWaste(t *testing.T) {
 func TestIndexesOfTheCatalogue(t *testing.T) {
 	const plan = `[{"Plan":{"Node Type":"Seq Scan","Relation Name":"links","Alias":"links","Filter":"(slug ~~ $1)","Total Cost":5380,"Plan Rows":10}}]`
 	const text, advised = "SELECT * FROM links WHERE slug LIKE $1", "CREATE INDEX ON links (slug text_pattern_ops)"
-	table := record.Table{Schema: "public", Name: "links", Rows: 2e5, Pages: 2600,
-		Columns: []record.Column{{Name: "slug", Type: "text"}}, Indexes: []record.Index{{
+	table := database.Table{Schema: "public", Name: "links", Rows: 2e5, Pages: 2600,
+		Columns: []database.Column{{Name: "slug", Type: "text"}}, Indexes: []database.Index{{
 			Name: "links_slug", Method: "btree", Valid: true, Definition: "CREATE INDEX links_slug ON links (slug)",
-			Keys: []record.IndexKey{{Column: "slug", Class: "text_ops"}},
+			Keys: []database.IndexKey{{Column: "slug", Class: "text_ops"}},
 		}}}
 	b := idle()
 	b.Statement(text, int64(b.Requests()), 27*ms, 10, 2600, plan).
-		Tables([]record.Table{table}, record.IndexCheck{Index: advised, Before: 5380, After: 42, Used: true})
-	found := Expect(t, database.SlowQuery, b, "db-slow-query at orders.go:41")
+		Tables([]database.Table{table}, database.IndexCheck{Index: advised, Before: 5380, After: 42, Used: true})
+	found := Expect(t, passes.SlowQuery, b, "db-slow-query at orders.go:41")
 	if len(found) != 1 || !strings.Contains(found[0].Remedy, advised) || !strings.Contains(found[0].Remedy,
 		"links_slug orders slug by its collation") {
 		t.Fatalf("%+v", found)
@@ -56,8 +56,8 @@ func TestIndexesOfTheCatalogue(t *testing.T) {
 	}
 	table.Indexes[0].Keys[0].Bytes = true
 	b = idle()
-	b.Statement(text, int64(b.Requests()), 27*ms, 10, 2600, plan).Tables([]record.Table{table})
-	found = Expect(t, database.SlowQuery, b, "db-slow-query at orders.go:41")
+	b.Statement(text, int64(b.Requests()), 27*ms, 10, 2600, plan).Tables([]database.Table{table})
+	found = Expect(t, passes.SlowQuery, b, "db-slow-query at orders.go:41")
 	if len(found) == 1 && (strings.Contains(found[0].Remedy, advised) || !strings.Contains(found[0].Remedy,
 		"The index exists: CREATE INDEX links_slug")) {
 		t.Errorf("remedy %q", found[0].Remedy)

@@ -12,7 +12,8 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -54,13 +55,13 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	p.Reached("db-pool-wait", through(w.Sites(callstack.PoolWait)))
 	s := sizeOf(p, p.WaitGain(share))
 	f := diagnose.Finding{
-		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.High,
+		Cause: "db-pool-wait", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: diagnose.WhereOf(site.Place),
 		Title: fmt.Sprintf("Requests wait %s of their time for a database connection at %s", diagnose.Percent(share), diagnose.At(site.Place)),
 	}
 	diagnose.Promise(&f, p.Waited(share))
 	if c := p.CPU(); c.Saturated() {
-		f.Confidence = record.Medium
+		f.Confidence = findings.Medium
 		// A pool no larger than the number of CPUs can itself keep them from the
 		// work that is left.
 		if share >= 0.5 && s.now <= c.CPUs {
@@ -79,7 +80,7 @@ func runPoolWait(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, who)
 	}
 	if demand.InProcess(p) {
-		f.Confidence, f.Remedy = record.Medium, inProcessPool
+		f.Confidence, f.Remedy = findings.Medium, inProcessPool
 	}
 	return []diagnose.Finding{f}, nil
 }
@@ -119,10 +120,10 @@ func sizeOf(p *diagnose.Pass, gain float64) size {
 		s.hold, s.source = a.HeldNS/load.Requests, diagnose.FromProbe
 	}
 	s.now = max(1, math.Round(load.Rate*s.hold/1e9))
-	if inUse, ok := p.Mean(record.PoolInUse, ""); ok && inUse > 0 {
+	if inUse, ok := p.Mean(series.PoolInUse, ""); ok && inUse > 0 {
 		s.now, s.source = math.Round(inUse), diagnose.FromProbe
 	}
-	if most, ok := p.Max(record.PoolMax, ""); ok && most > 0 {
+	if most, ok := p.Max(series.PoolMax, ""); ok && most > 0 {
 		s.now, s.source = most, diagnose.FromProbe
 	}
 	rest := w.MeanNS() - w.NS(callstack.PoolWait)
@@ -130,7 +131,7 @@ func sizeOf(p *diagnose.Pass, gain float64) size {
 	if rest > 0 {
 		s.wanted = math.Ceil(min(inFlight*s.hold/rest, s.now*gain))
 	}
-	if limit, ok := p.Mean(record.DBMax, ""); ok && limit > 0 {
+	if limit, ok := p.Mean(series.DBMax, ""); ok && limit > 0 {
 		s.wanted = min(s.wanted, math.Floor(limit*(1-reserve)))
 	}
 	return s
@@ -157,7 +158,7 @@ const inProcessPool = "Leave the pool that writes at one connection: SQLite has 
 // holders words which statements hold connections longest, as counted by the hooks:
 // three at most, from 5 % of the time. It answers what to shorten where a pool is
 // not to be raised.
-func holders(p *diagnose.Pass) (record.Evidence, bool) {
+func holders(p *diagnose.Pass) (findings.Evidence, bool) {
 	asked := slices.Clone(p.Asked())
 	slices.SortStableFunc(asked, func(a, b evidence.Asked) int { return cmp.Compare(b.Took(), a.Took()) })
 	var parts []string
@@ -174,7 +175,7 @@ func holders(p *diagnose.Pass) (record.Evidence, bool) {
 		parts = append(parts, text+")")
 	}
 	if len(parts) == 0 {
-		return record.Evidence{}, false
+		return findings.Evidence{}, false
 	}
 	return diagnose.Fact(diagnose.FromProbe, float64(len(parts)), "statements", "connections are held for %s", strings.Join(parts, "; ")), true
 }

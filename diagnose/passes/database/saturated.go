@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/redline-go/redline/diagnose"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // leastDatabaseCPU is the database's part of all CPU in use, from which the host
@@ -33,10 +33,10 @@ var Saturated = diagnose.Analyzer{
 			return nil, nil
 		}
 		return []diagnose.Finding{{
-			Cause: "db-saturated", Share: part, ShareOf: diagnose.OfCapacity, GainCeiling: diagnose.Ceiling(part), Confidence: record.Low,
+			Cause: "db-saturated", Share: part, ShareOf: diagnose.OfCapacity, GainCeiling: diagnose.Ceiling(part), Confidence: findings.Low,
 			Title: fmt.Sprintf("The database uses %s of all CPU in use, and no single statement is at fault", diagnose.Percent(part)),
-			Where: record.Where{Detail: "PostgreSQL"},
-			Evidence: []record.Evidence{
+			Where: findings.Where{Detail: "PostgreSQL"},
+			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromPostgres, c.Database, "CPUs", "the database uses %.2f of %.0f CPUs", c.Database, c.CPUs),
 				diagnose.Fact(diagnose.FromProcess, c.HostUse(), diagnose.Ratio, "the host's CPUs are %s busy", diagnose.Percent(min(1, c.HostUse()))),
 			},

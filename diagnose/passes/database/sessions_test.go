@@ -6,7 +6,8 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/database"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/series"
 )
 
 var (
@@ -21,7 +22,7 @@ var (
 // states sets how many sessions of the database are in each state.
 func states(b *Builder, active, inTx, idle float64) *Builder {
 	for state, n := range map[string]float64{"active": active, "idle in transaction": inTx, "idle": idle} {
-		b.Gauge(record.DBBackends, record.Labels("state", state), n)
+		b.Gauge(series.DBBackends, series.Labels("state", state), n)
 	}
 	return b
 }
@@ -29,23 +30,23 @@ func states(b *Builder, active, inTx, idle float64) *Builder {
 func TestIdleInTx(t *testing.T) {
 	// 64 requests at a time, 100 ms each: 640/s, and 12 ms of each are 7.7 sessions.
 	desk := func(where []string, inTx float64) *Builder {
-		b := New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(record.StateRunning, ms, 3)
-		b.Wait(record.StateNetwork, ms, 1, begin...).Wait(record.StateSelect, 12*ms, 1, where...)
-		return states(b, 1, inTx, 0).Wait(record.StateSelect, 86*ms, 1, PoolWait()...)
+		b := New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateRunning, ms, 3)
+		b.Wait(breakdown.StateNetwork, ms, 1, begin...).Wait(breakdown.StateSelect, 12*ms, 1, where...)
+		return states(b, 1, inTx, 0).Wait(breakdown.StateSelect, 86*ms, 1, PoolWait()...)
 	}
 	Expect(t, database.IdleInTx, desk(call, 7.7), "db-idle-in-tx at refunds.go:25")
 	Expect(t, database.IdleInTx, desk(apart, 7.7)) // the call is not the transaction's
 	Expect(t, database.IdleInTx, desk(call, 0.2))  // nor is it, says the server
-	idle := New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(record.StateNetwork, ms, 1, begin...).Wait(record.StateSelect, 12*ms, 1, call...)
-	Expect(t, database.IdleInTx, states(idle.Wait(record.StateRunning, ms, 3), 1, 7.7, 0)) // nobody queues
+	idle := New(64, 100*ms).CPU(2, 0.6, 0.2, 0.1, 0.2).Wait(breakdown.StateNetwork, ms, 1, begin...).Wait(breakdown.StateSelect, 12*ms, 1, call...)
+	Expect(t, database.IdleInTx, states(idle.Wait(breakdown.StateRunning, ms, 3), 1, 7.7, 0)) // nobody queues
 	ExpectUnjudged(t, database.IdleInTx, New(64, 44*ms), "db-idle-in-tx")
 }
 
 func TestConnLeak(t *testing.T) {
 	// Two requests at a time.
 	sessions := func(idle func(window int) float64) *Builder {
-		b := New(2, 10*ms).Wait(record.StateRunning, ms, 3).Wait(record.StateNetwork, 9*ms, 2, Query()...)
-		return b.Gauge(record.DBBackends, record.Labels("state", "active"), 1).Series(record.DBBackends, record.Labels("state", "idle"), idle)
+		b := New(2, 10*ms).Wait(breakdown.StateRunning, ms, 3).Wait(breakdown.StateNetwork, 9*ms, 2, Query()...)
+		return b.Gauge(series.DBBackends, series.Labels("state", "active"), 1).Series(series.DBBackends, series.Labels("state", "idle"), idle)
 	}
 	Expect(t, database.ConnLeak, sessions(func(w int) float64 { return 2 + float64(w/2) }), "db-conn-leak at orders.go:41")
 	// until the pool is empty
@@ -53,15 +54,15 @@ func TestConnLeak(t *testing.T) {
 	Expect(t, database.ConnLeak, sessions(func(int) float64 { return 60 }))                     // opened at the start
 	Expect(t, database.ConnLeak, sessions(func(w int) float64 { return 2 + 40*float64(w/50) })) // one burst
 	Expect(t, database.ConnLeak, sessions(func(w int) float64 { return 2 + float64(w%30) }))    // they come back
-	busy := New(64, 44*ms).Wait(record.StateNetwork, 44*ms, 2, Query()...)
+	busy := New(64, 44*ms).Wait(breakdown.StateNetwork, 44*ms, 2, Query()...)
 	// they are needed
-	Expect(t, database.ConnLeak, busy.Series(record.DBBackends, record.Labels("state", "active"),
+	Expect(t, database.ConnLeak, busy.Series(series.DBBackends, series.Labels("state", "active"),
 		func(w int) float64 { return 2 + float64(w/2) }))
-	pool := New(2, 10*ms).Wait(record.StateNetwork, 9*ms, 2, Query()...)
-	Expect(t, database.ConnLeak, pool.Series(record.PoolInUse, record.Labels("pool", "main"),
+	pool := New(2, 10*ms).Wait(breakdown.StateNetwork, 9*ms, 2, Query()...)
+	Expect(t, database.ConnLeak, pool.Series(series.PoolInUse, series.Labels("pool", "main"),
 		func(w int) float64 { return 2 + float64(w/2) }), "db-conn-leak at orders.go:41")
 	ExpectUnjudged(t, database.ConnLeak, New(64, 44*ms), "db-conn-leak")
-	Expect(t, database.ConnLeak, New(64, 44*ms).Wait(record.StateSleep, 44*ms, 1, "time.Sleep", "shop/a.F")) // no database at all
+	Expect(t, database.ConnLeak, New(64, 44*ms).Wait(breakdown.StateSleep, 44*ms, 1, "time.Sleep", "shop/a.F")) // no database at all
 }
 
 func TestUnbatchedWrite(t *testing.T) {
@@ -76,17 +77,17 @@ func TestUnbatchedWrite(t *testing.T) {
 	Expect(t, database.NPlusOne, idle().Statement(insert, n, 30*us, 100, 4, "").Statement("BEGIN", n, us, 0, 0, ""))
 	exec := []string{"net.(*conn).Read", "github.com/lib/pq.(*stmt).Exec", "database/sql.(*Stmt).ExecContext",
 		"database/sql.(*Stmt).Exec", List}
-	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(record.StateNetwork, 30*ms, 20, exec...).
-		Wait(record.StateRunning, ms, 20), "db-unbatched-write at orders.go:41")
+	Expect(t, database.NPlusOne, New(64, 44*ms).Wait(breakdown.StateNetwork, 30*ms, 20, exec...).
+		Wait(breakdown.StateRunning, ms, 20), "db-unbatched-write at orders.go:41")
 }
 
 func TestStampede(t *testing.T) {
 	fetch := []string{"net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", "shop/prices.(*Shelf).Fetch@prices.go:30"}
 	// 800 requests a second; a tenth of them fetch, 60 ms each, in one window of ten.
 	cache := func(times float64, slow func(window int) bool) *Builder {
-		b := New(64, 6*ms).Rate(800).CPU(2, 0.3, 0.2, 0.1, 0).Wait(record.StateRunning, ms, 3)
-		b.Wait(record.StateSelect, 60*ms/10, times, fetch...)
-		return b.Series(record.LoadLatency, record.Labels("q", "max"), func(w int) float64 {
+		b := New(64, 6*ms).Rate(800).CPU(2, 0.3, 0.2, 0.1, 0).Wait(breakdown.StateRunning, ms, 3)
+		b.Wait(breakdown.StateSelect, 60*ms/10, times, fetch...)
+		return b.Series(series.LoadLatency, series.Labels("q", "max"), func(w int) float64 {
 			if slow(w) {
 				return 62e6
 			}

@@ -10,8 +10,10 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/findings"
 	"github.com/redline-go/redline/record/index"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -111,12 +113,12 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !c.wasteful && len(p.Findings("lock-wait")) > 0 {
 		return nil, nil // its time is another session's lock, and that is found
 	}
-	if _, seen := p.Mean(record.DBBlocked, ""); !c.wasteful && !seen {
-		c.confidence = record.Low // whether its time is another session's lock was not seen
+	if _, seen := p.Mean(series.DBBlocked, ""); !c.wasteful && !seen {
+		c.confidence = findings.Low // whether its time is another session's lock was not seen
 	}
 	f := diagnose.Finding{
 		Cause: "db-slow-query", Share: share * part, ShareOf: of,
-		Confidence: c.confidence, Where: record.Where{SQL: lead.Text},
+		Confidence: c.confidence, Where: findings.Where{SQL: lead.Text},
 	}
 	diagnose.Promise(&f, demand.Gain(p, share, part*c.saved()))
 	f.Title = c.title(share*part, took, lead)
@@ -141,7 +143,7 @@ func runSlowQuery(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // heaviest returns the statement to blame: the one with most execution time if that
 // is slow by itself or wasteful, otherwise another that is wasteful. The leader
 // that is neither is rejected with its figures.
-func heaviest(p *diagnose.Pass, all *record.Statements) (lead record.Statement, c cost, ok bool) {
+func heaviest(p *diagnose.Pass, all *database.Statements) (lead database.Statement, c cost, ok bool) {
 	for i, s := range all.Statements { // longest first
 		part := evidence.StatementShare(all, s)
 		if s.Calls <= 0 || part < secondShare {
@@ -162,8 +164,8 @@ func heaviest(p *diagnose.Pass, all *record.Statements) (lead record.Statement, 
 // cpuPerCall returns the server's CPU per execution of a statement in ns, estimated
 // by its part of execution time; 0 if the server's CPU was not seen. Never more
 // than its time: a statement without parallel workers cannot use more.
-func cpuPerCall(p *diagnose.Pass, s record.Statement, part float64) float64 {
-	used, ok := p.Sum(record.DBCPU, "")
+func cpuPerCall(p *diagnose.Pass, s database.Statement, part float64) float64 {
+	used, ok := p.Sum(series.DBCPU, "")
 	if !ok {
 		return 0
 	}
@@ -190,7 +192,7 @@ func brief(text string) string {
 // has of the time that connections are held, which is not the server's execution
 // time: a statement that runs while the rows of another are open holds both
 // connections.
-func withQueue(p *diagnose.Pass, s record.Statement, at asker.By, known bool, share, part float64) (all, queue float64) {
+func withQueue(p *diagnose.Pass, s database.Statement, at asker.By, known bool, share, part float64) (all, queue float64) {
 	queue = p.Waits().Share(callstack.PoolWait)
 	if !known || queue == 0 {
 		return share, queue

@@ -12,7 +12,9 @@ import (
 	"github.com/redline-go/redline/diagnose/laws"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/operation"
 )
 
 const (
@@ -45,10 +47,10 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 	}
 	by, known := lead.Heaviest()
 	at := asker.By{Place: by.Place}
-	share, _ = withQueue(p, record.Statement{Text: lead.Text}, at, known, share, part)
+	share, _ = withQueue(p, database.Statement{Text: lead.Text}, at, known, share, part)
 	f := diagnose.Finding{
-		Cause: "db-slow-query", Share: share * part, ShareOf: diagnose.OfRequest, Confidence: record.High,
-		Where: record.Where{SQL: lead.Text},
+		Cause: "db-slow-query", Share: share * part, ShareOf: diagnose.OfRequest, Confidence: findings.High,
+		Where: findings.Where{SQL: lead.Text},
 	}
 	diagnose.Promise(&f, slowGain(p, share, part))
 	place := ""
@@ -78,7 +80,7 @@ func slowInProcess(p *diagnose.Pass) []diagnose.Finding {
 			f.Remedy += " LIKE uses an index only on a column of COLLATE NOCASE, and with no leading %."
 		}
 	} else {
-		f.Confidence = record.Medium
+		f.Confidence = findings.Medium
 		f.Title = fmt.Sprintf("One statement takes %s of request time%s: %s", diagnose.Percent(f.Share), place, brief(lead.Text))
 		f.Remedy = "Look at EXPLAIN QUERY PLAN of the statement; read fewer rows, keep sums and counts in a " +
 			"table of their own, or cache the answer."
@@ -140,7 +142,7 @@ func heaviestAsked(p *diagnose.Pass) (lead evidence.Asked, part float64, why str
 // wastefulScan returns the largest table that a statement reads whole to return
 // little of it. SQLite's plan says SCAN or SEARCH per table, without costs
 // (sqlite.org/eqp.html); so the row counts that the hooks saw are compared instead.
-func wastefulScan(a evidence.Asked) (worst record.SQLiteScan, ok bool) {
+func wastefulScan(a evidence.Asked) (worst operation.SQLiteScan, ok bool) {
 	if a.Plan == nil || !(a.Calls > 0) {
 		return worst, false
 	}
@@ -157,7 +159,7 @@ func wastefulScan(a evidence.Asked) (worst record.SQLiteScan, ok bool) {
 // indexAdvice words the index that a scan asks for: columns compared for equality
 // first, then what is sorted by, otherwise one range. An index serves one range,
 // and only after its equality columns (sqlite.org/queryplanner.html).
-func indexAdvice(s record.SQLiteScan) string {
+func indexAdvice(s operation.SQLiteScan) string {
 	if s.Virtual {
 		return fmt.Sprintf("Do not join %s by a plain column: a full-text table is found by MATCH and by rowid only. "+
 			"Compare its rowid, read it in a statement of its own (rowid IN ...), "+
@@ -218,11 +220,11 @@ func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 	}
 	prepare := use.With(callstack.DBPrepare) / max(1e-9, use.Share(callstack.DBClient))
 	f := diagnose.Finding{
-		Cause: "db-slow-query", Share: top.Share, ShareOf: diagnose.OfCPU, Confidence: record.Medium,
+		Cause: "db-slow-query", Share: top.Share, ShareOf: diagnose.OfCPU, Confidence: findings.Medium,
 		Where: diagnose.WhereOf(top.Place),
 		Title: fmt.Sprintf("%s of the service's CPU is in SQLite below %s at %s", diagnose.Percent(top.Share),
 			callstack.Short(top.Place.Function), diagnose.At(top.Place)),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, use.Share(callstack.DBClient), diagnose.Ratio,
 				"SQLite within the process takes %s of the service's CPU, %s of that preparing statements",
 				diagnose.Percent(use.Share(callstack.DBClient)), diagnose.Percent(prepare)),
@@ -232,7 +234,7 @@ func hotDatabase(p *diagnose.Pass) []diagnose.Finding {
 		Remedy: "Run EXPLAIN QUERY PLAN on the statement there: a SCAN of a large table asks for an index on what it compares.",
 	}
 	if prepare >= manyPrepares {
-		f.Cause, f.Confidence = "db-n-plus-one", record.Medium
+		f.Cause, f.Confidence = "db-n-plus-one", findings.Medium
 		f.Remedy = "Count the statements of one request there: a loop that asks for each row of another " +
 			"statement becomes one join, or one statement with IN (...); prepare once what remains."
 	}

@@ -8,7 +8,9 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/waitgain"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -58,7 +60,7 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	nature := waitgain.Outside
-	if database(site.Wait) {
+	if isDatabase(site.Wait) {
 		nature = waitgain.Queueing
 	}
 	v, ok := waitgain.Judge(p, site, nature)
@@ -70,7 +72,7 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	f := v.Finding(p, "cache-stampede", site)
-	f.Confidence = record.Medium
+	f.Confidence = findings.Medium
 	f.Title = fmt.Sprintf("What expires is fetched by many requests at once at %s: %.0f at a time, %d times",
 		diagnose.At(site.Place), b.size, b.count)
 	f.Evidence = append(f.Evidence,
@@ -79,7 +81,7 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		diagnose.Fact(diagnose.FromLoad, b.quiet, diagnose.Ratio, "%s of windows have no slow request; if "+
 			"misses came at random, %s would", diagnose.Percent(b.quiet), diagnose.Percent(b.chance)))
 	if s, each, ok := burstStatement(p, site.Wait); ok {
-		f.Where.SQL, f.Confidence = s.Text, record.High
+		f.Where.SQL, f.Confidence = s.Text, findings.High
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromPostgres, each, diagnose.Ratio,
 			"in windows in which it runs at all, one statement runs %.0f times: %s", each, brief(s.Text)))
 	}
@@ -90,7 +92,7 @@ func runStampede(p *diagnose.Pass) ([]diagnose.Finding, error) {
 }
 
 // database reports whether a wait is for the database or for a connection to it.
-func database(kind callstack.Wait) bool {
+func isDatabase(kind callstack.Wait) bool {
 	switch kind {
 	case callstack.DatabaseWait, callstack.PoolWait, callstack.PrepareWait, callstack.ConnectWait:
 		return true
@@ -153,8 +155,8 @@ type bursts struct {
 // burstsOf looks at the slowest request of each window, where a miss takes each ns.
 // A window of n requests is quiet by chance with probability (1-missed)^n.
 func burstsOf(p *diagnose.Pass, each, missed float64) (b bursts, ok bool) {
-	slowest := p.Series(record.LoadLatency, record.Labels("q", "max")).Values
-	requests := p.Series(record.LoadRequests, "").Values
+	slowest := p.Series(series.LoadLatency, series.Labels("q", "max")).Values
+	requests := p.Series(series.LoadRequests, "").Values
 	windows, quiet, chance, was := 0, 0, 0.0, false
 	for i, v := range slowest {
 		if math.IsNaN(v) || i >= len(requests) || !(requests[i] > 0) {
@@ -180,14 +182,14 @@ func burstsOf(p *diagnose.Pass, each, missed float64) (b bursts, ok bool) {
 
 // burstStatement returns the statement that takes the most time, and how often it
 // runs in the windows in which it runs at all.
-func burstStatement(p *diagnose.Pass, kind callstack.Wait) (s record.Statement, each float64, ok bool) {
+func burstStatement(p *diagnose.Pass, kind callstack.Wait) (s database.Statement, each float64, ok bool) {
 	all := p.Statements()
-	if !database(kind) || all == nil || len(all.Statements) == 0 {
+	if !isDatabase(kind) || all == nil || len(all.Statements) == 0 {
 		return s, 0, false
 	}
 	s = all.Statements[0]
 	windows, calls := 0, 0.0
-	for _, v := range p.Series(record.StatementCalls, record.Labels("queryid", s.QueryID)).Values {
+	for _, v := range p.Series(series.StatementCalls, series.Labels("queryid", s.QueryID)).Values {
 		if v > 0 {
 			windows, calls = windows+1, calls+v
 		}

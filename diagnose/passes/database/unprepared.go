@@ -9,7 +9,8 @@ import (
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
 	"github.com/redline-go/redline/diagnose/passes/database/driver"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -60,9 +61,9 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	w := p.Waits()
 	share, times := w.Share(callstack.PrepareWait), w.Times(callstack.PrepareWait)
 	planning, planned := planShare(p)
-	database := w.Share(callstack.DatabaseWait, callstack.PrepareWait)
+	isDatabase := w.Share(callstack.DatabaseWait, callstack.PrepareWait)
 	f := diagnose.Finding{
-		Cause: "db-unprepared", ShareOf: diagnose.OfRequest, Confidence: record.Medium,
+		Cause: "db-unprepared", ShareOf: diagnose.OfRequest, Confidence: findings.Medium,
 		Remedy: driver.Prepared(p),
 	}
 	switch {
@@ -73,8 +74,8 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.Percent(share), diagnose.At(site.Place))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, times, diagnose.Ratio,
 			"%s for a statement that is being prepared", diagnose.PerRequest(times, "a wait", "waits")))
-	case planned && planning >= leastPlanShare && database*planning >= leastPrepareShare:
-		f.Share = database * planning
+	case planned && planning >= leastPlanShare && isDatabase*planning >= leastPrepareShare:
+		f.Share = isDatabase * planning
 		f.Title = fmt.Sprintf("The database spends %s of its time on planning statements", diagnose.Percent(planning))
 	case demand.InProcess(p):
 		return preparedInProcess(p, f), nil
@@ -91,7 +92,7 @@ func runUnprepared(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	diagnose.Promise(&f, demand.Gain(p, f.Share, 1))
 	if f.GainCeiling < leastPrepareGain {
-		f.Confidence = record.Low
+		f.Confidence = findings.Low
 	}
 	return []diagnose.Finding{f}, nil
 }
@@ -133,7 +134,7 @@ func asText(p *diagnose.Pass, f diagnose.Finding) (diagnose.Finding, bool) {
 // execution, 0 to 1; ok is false if its CPU is not known. Execution time includes
 // waits, so this is a lower bound.
 func besideExecution(p *diagnose.Pass) (part float64, ok bool) {
-	cpu, ok := p.Sum(record.DBCPU, "")
+	cpu, ok := p.Sum(series.DBCPU, "")
 	all := p.Statements()
 	if !ok || cpu <= 0 || all == nil {
 		return 0, false
@@ -149,12 +150,12 @@ func besideExecution(p *diagnose.Pass) (part float64, ok bool) {
 // the server does not track planning.
 func planShare(p *diagnose.Pass) (share float64, ok bool) {
 	var planning, execution float64
-	for _, labels := range p.Record.Labels(record.StatementPlan) {
-		t, present := p.Sum(record.StatementPlan, labels)
+	for _, labels := range p.Record.Labels(series.StatementPlan) {
+		t, present := p.Sum(series.StatementPlan, labels)
 		planning, ok = planning+t, ok || present
 	}
-	for _, labels := range p.Record.Labels(record.StatementTime) {
-		t, _ := p.Sum(record.StatementTime, labels)
+	for _, labels := range p.Record.Labels(series.StatementTime) {
+		t, _ := p.Sum(series.StatementTime, labels)
 		execution += t
 	}
 	if !ok || planning+execution <= 0 {

@@ -10,7 +10,10 @@ import (
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/passes/database/asker"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/operation"
 )
 
 const (
@@ -73,12 +76,12 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	f := diagnose.Finding{
 		Cause: "db-writer-lock", Share: share, ShareOf: diagnose.OfRequest,
-		GainCeiling: max(p.OutsideGain(share), diagnose.MinGain), Confidence: record.High,
-		Where: record.Where{SQL: w.lead.Text},
+		GainCeiling: max(p.OutsideGain(share), diagnose.MinGain), Confidence: findings.High,
+		Where: findings.Where{SQL: w.lead.Text},
 		Title: fmt.Sprintf("Writers wait for SQLite's one writer for %s of request time", diagnose.Percent(share)),
 		Remedy: "Write through one connection (SetMaxOpenConns(1) on a pool for writes, a second pool for reads), " +
 			"keep transactions short, and let one goroutine commit the rows of several requests together.",
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromTrace, w.atOnce, diagnose.Ratio,
 				"%.1f requests are within statements that write at a time, and SQLite admits one: the mean "+
 					"request is there for %s", w.atOnce, diagnose.Span(w.blocked+w.begin)),
@@ -104,9 +107,9 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if refused >= mostRefused {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, refused, diagnose.Ratio,
 			"%s of them fail, as they do with SQLITE_BUSY when busy_timeout is over", diagnose.Percent(refused)))
-		f.Confidence = record.Medium
+		f.Confidence = findings.Medium
 	}
-	if ops := p.Operations(); slices.ContainsFunc(ops.SQLite, func(d record.SQLiteDatabase) bool { return d.Journal == "rollback" }) {
+	if ops := p.Operations(); slices.ContainsFunc(ops.SQLite, func(d operation.SQLiteDatabase) bool { return d.Journal == "rollback" }) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, 1, "",
 			"the journal is a rollback journal: readers keep the writer waiting and it them, and each commit "+
 				"waits for the disk more than once"))
@@ -119,10 +122,10 @@ func runWriterLock(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // request.
 type writers struct {
 	calls, errors float64
-	blocked       float64      // ns of the mean request within them, but for the CPU's queue
-	begin         float64      // ns that it waits for a transaction to begin or end
-	busy          float64      // ns that it is seen to wait for the lock that another has
-	at            record.Frame // the user's place where it waits most of that; zero without
+	blocked       float64    // ns of the mean request within them, but for the CPU's queue
+	begin         float64    // ns that it waits for a transaction to begin or end
+	busy          float64    // ns that it is seen to wait for the lock that another has
+	at            code.Frame // the user's place where it waits most of that; zero without
 	atOnce        float64
 	lead          evidence.Asked
 }
@@ -148,7 +151,7 @@ func writersOf(p *diagnose.Pass) (w writers) {
 				w.at, longest = part.Stack[i], part.NS
 			}
 		}
-		if part.State == record.StateSleep && p.Stacks.Roles(part.Stack).Has(callstack.DBTransact) {
+		if part.State == breakdown.StateSleep && p.Stacks.Roles(part.Stack).Has(callstack.DBTransact) {
 			w.begin += float64(part.NS)
 		}
 	}
@@ -166,14 +169,14 @@ func writersOf(p *diagnose.Pass) (w writers) {
 // as the hooks counted, in ns, and the user's place that begins most of them.
 // SQLite begins one at once unless it must take a lock that another connection has.
 // A driver in C sleeps for it where neither the trace nor a stack shows why.
-func beginning(p *diagnose.Pass) (ns float64, at record.Frame) {
-	traced := map[int]record.OperationsPerRequest{}
+func beginning(p *diagnose.Pass) (ns float64, at code.Frame) {
+	traced := map[int]breakdown.OperationsPerRequest{}
 	for _, o := range p.Anatomy.Operations {
 		traced[o.Operation] = o
 	}
 	most := int64(0)
 	for _, o := range p.Operations().Operations {
-		if o.Kind != record.OperationTransaction {
+		if o.Kind != operation.Transaction {
 			continue
 		}
 		ns += float64(traced[o.ID].WaitingNS)

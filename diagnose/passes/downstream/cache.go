@@ -8,7 +8,9 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/waitgain"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -69,8 +71,8 @@ func runCache(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f := v.Finding(p, "cache-useless", m.site)
 		// That the function's look-ups concern what it loads is inferred from its
 		// calls alone.
-		if f.Confidence == record.High && m.beside {
-			f.Confidence = record.Medium
+		if f.Confidence == findings.High && m.beside {
+			f.Confidence = findings.Medium
 		}
 		name := callstack.Short(m.site.Place.Function)
 		f.Title = fmt.Sprintf("%s for what the cache at %s should hold: it never hits", v.Requests(), diagnose.At(m.site.Place))
@@ -105,7 +107,7 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 	}
 	filled, kept := filling(p), keeping(p)
 	groups, names := map[string]*miss{}, []string{}
-	for band, parts := range [][]record.Part{p.Anatomy.All, p.Anatomy.Median, p.Anatomy.Tail} {
+	for band, parts := range [][]breakdown.Part{p.Anatomy.All, p.Anatomy.Median, p.Anatomy.Tail} {
 		most := map[string]float64{}
 		for _, part := range parts {
 			kind := p.Stacks.Wait(part)
@@ -157,7 +159,7 @@ func missesOf(p *diagnose.Pass) (list []miss) {
 
 // loading reports whether a wait is for something that a cache holds copies of.
 // Redis and similar servers are caches themselves.
-func loading(kind callstack.Wait, stack []record.Frame) bool {
+func loading(kind callstack.Wait, stack []code.Frame) bool {
 	switch kind {
 	case callstack.HTTPWait, callstack.DatabaseWait:
 		return true
@@ -174,7 +176,7 @@ func loading(kind callstack.Wait, stack []record.Frame) bool {
 // throughCache returns the index, in a chain of the user's functions, of the cache
 // that a call is made through, or -1. beside is true if a function on the chain
 // does both: looks up and fills.
-func throughCache(chain []record.Frame, filled map[string]bool) (at int, beside bool) {
+func throughCache(chain []code.Frame, filled map[string]bool) (at int, beside bool) {
 	for i, f := range chain {
 		if isCache(f.Function) && !changes(f.Function) {
 			return i, false

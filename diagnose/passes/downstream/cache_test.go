@@ -5,7 +5,7 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/downstream"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // TestCache: a cache that each request misses costs what it should save.
@@ -17,13 +17,13 @@ func TestCache(t *testing.T) {
 	keeps := func() *Builder { return idle().Alloc(1000, 64<<10, "runtime.mapassign_faststr", within[1], handle) }
 	Expect(t, downstream.Cache, get1(keeps(), 30*ms, 1, within...), "cache-useless at cache.go:22")
 	Expect(t, downstream.Cache, get1(idle(), 30*ms, 1, within...)) // it is switched off
-	Expect(t, downstream.Cache, keeps().Wait(record.StateNetwork, 30*ms, 1, append(Query()[:8], within...)...), "cache-useless at cache.go:22")
+	Expect(t, downstream.Cache, keeps().Wait(breakdown.StateNetwork, 30*ms, 1, append(Query()[:8], within...)...), "cache-useless at cache.go:22")
 	Expect(t, downstream.Cache, get1(keeps(), 30*ms, 0.05, within...)) // it hits
 	Expect(t, downstream.Cache, get1(keeps(), 30*ms, 0.5, within...))  // half of the time
 	Expect(t, downstream.Cache, get1(keeps(), 30*ms, 1, fetch, "shop/fx.(*rateCache).refresh@cache.go:40", handle))
 	Expect(t, downstream.Cache, get1(idle(), 30*ms, 1, fetch, rate, handle)) // no cache
 	// The cache is a service.
-	Expect(t, downstream.Cache, keeps().Wait(record.StateNetwork, 30*ms, 1, "net.(*conn).Read",
+	Expect(t, downstream.Cache, keeps().Wait(breakdown.StateNetwork, 30*ms, 1, "net.(*conn).Read",
 		"github.com/redis/go-redis/v9.(*Client).Get", "shop/fx.(*rateCache).get@cache.go:22", handle))
 	// Looked up, fetched and filled side by side, with a library's.
 	const get, add = "github.com/hashicorp/golang-lru/v2.(*Cache[...]).Get", "github.com/hashicorp/golang-lru/v2.(*Cache[...]).Add"

@@ -7,7 +7,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
 )
 
 // call is what requests do along one path of the user's functions that ends in a
@@ -16,8 +17,8 @@ import (
 type call struct {
 	// chain is the user's frames, innermost first; the nearest thing to one where
 	// there is none.
-	chain []record.Frame
-	stack []record.Frame // of the longest wait
+	chain []code.Frame
+	stack []code.Frame // of the longest wait
 	// ns and calls are per request of the mean, the median and the slow ones.
 	ns, calls [3]float64
 }
@@ -40,7 +41,7 @@ func callsOf(p *diagnose.Pass) []call {
 		return nil
 	}
 	paths := map[string]*call{}
-	for band, parts := range [][]record.Part{p.Anatomy.All, p.Anatomy.Median, p.Anatomy.Tail} {
+	for band, parts := range [][]breakdown.Part{p.Anatomy.All, p.Anatomy.Median, p.Anatomy.Tail} {
 		most := map[string]float64{}
 		for _, part := range parts {
 			kind := p.Stacks.Wait(part)
@@ -82,7 +83,7 @@ func callsOf(p *diagnose.Pass) []call {
 // waitsPerCall returns how often net/http's client waits for the head of an answer
 // over HTTP/1: once for its writer, once for its reader. It is so in every case of
 // the corpus, on busy CPUs too. 0 for any other wait.
-func waitsPerCall(stack []record.Frame) float64 {
+func waitsPerCall(stack []code.Frame) float64 {
 	for _, f := range stack {
 		if f.Function == "net/http.(*persistConn).roundTrip" {
 			return 2
@@ -93,8 +94,8 @@ func waitsPerCall(stack []record.Frame) float64 {
 
 // users returns the user's frames of a stack, innermost first, or else the frame
 // nearest to one.
-func users(p *diagnose.Pass, stack []record.Frame) []record.Frame {
-	var chain []record.Frame
+func users(p *diagnose.Pass, stack []code.Frame) []code.Frame {
+	var chain []code.Frame
 	for _, f := range stack {
 		if p.Stacks.User(f) {
 			chain = append(chain, f)
@@ -109,7 +110,7 @@ func users(p *diagnose.Pass, stack []record.Frame) []record.Frame {
 }
 
 // pathOf is a path's key. Lines count except for the innermost function's.
-func pathOf(chain []record.Frame) string {
+func pathOf(chain []code.Frame) string {
 	var b strings.Builder
 	for i, f := range chain {
 		if i == 0 {
@@ -123,7 +124,7 @@ func pathOf(chain []record.Frame) string {
 }
 
 // words names a path for a reader: "(*remote).cents < total".
-func words(chain []record.Frame) string {
+func words(chain []code.Frame) string {
 	var names []string
 	for _, f := range chain {
 		if name := callstack.Short(f.Function); len(names) < 4 && !slices.Contains(names, name) {
@@ -136,11 +137,11 @@ func words(chain []record.Frame) string {
 // common returns the innermost function at which the paths part, at the line of the
 // first: the one that makes the calls. With a single path, or paths that never
 // part, it is the first's innermost function.
-func common(calls []call) record.Frame {
+func common(calls []call) code.Frame {
 	for _, f := range calls[0].chain {
 		everywhere, parts := true, false
 		for _, c := range calls[1:] {
-			at := slices.IndexFunc(c.chain, func(g record.Frame) bool { return g.Function == f.Function })
+			at := slices.IndexFunc(c.chain, func(g code.Frame) bool { return g.Function == f.Function })
 			everywhere = everywhere && at >= 0
 			parts = parts || at >= 0 && c.chain[at].Line != f.Line
 		}

@@ -7,7 +7,9 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/laws"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -77,7 +79,7 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	// The place that waits is where the client is used; for gRPC that need not be
 	// where it is made.
 	place := sites[0].Place
-	opens, counted := p.Rate(record.TCPOpens, record.Labels("dir", "out"))
+	opens, counted := p.Rate(series.TCPOpens, series.Labels("dir", "out"))
 	each := times
 	if counted {
 		each = opens / p.Load().Rate
@@ -95,7 +97,7 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		place = at
 	}
 	f := diagnose.Finding{
-		Cause: "http-client-churn", Share: max(share, cpu), ShareOf: diagnose.OfRequest, Confidence: record.High,
+		Cause: "http-client-churn", Share: max(share, cpu), ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: diagnose.WhereOf(place),
 	}
 	diagnose.Promise(&f, dialGain(p, share, cpu, times))
@@ -128,12 +130,12 @@ func runDial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // maker returns the user's place that makes gRPC connections, by the CPU profile:
 // they open only at their first call, so no wait shows it.
-func maker(p *diagnose.Pass) (place record.Frame, ok bool) {
+func maker(p *diagnose.Pass) (place code.Frame, ok bool) {
 	use, err := p.Use()
 	if err != nil {
 		return place, false
 	}
-	sums := map[record.Frame]int64{}
+	sums := map[code.Frame]int64{}
 	for b := range use.All {
 		if !b.Roles.Has(callstack.Dial) || !b.Roles.Has(callstack.RPCClient) || p.Stacks.Innermost(b.Stack) < 0 {
 			continue

@@ -8,7 +8,9 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/waitgain"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -178,14 +180,14 @@ func elsewhere(p *diagnose.Pass) (reported func(function string) bool, reason st
 // if the target has no other connections. With several, the call must be an RPC,
 // and the target must have served gRPC while it was connected to itself.
 func ownService(p *diagnose.Pass, s evidence.Site) bool {
-	self, ok := p.Mean(record.SocketsOutwards, record.Labels("to", "self"))
+	self, ok := p.Mean(series.SocketsOutwards, series.Labels("to", "self"))
 	if !ok || self < 1 {
 		return false
 	}
-	if other, _ := p.Mean(record.SocketsOutwards, record.Labels("to", "other")); other == 0 {
+	if other, _ := p.Mean(series.SocketsOutwards, series.Labels("to", "other")); other == 0 {
 		return true
 	}
-	return p.Stacks.Wait(s.Part) == callstack.RPCWait && slices.ContainsFunc(p.Anatomy.Served, func(v record.Served) bool {
+	return p.Stacks.Wait(s.Part) == callstack.RPCWait && slices.ContainsFunc(p.Anatomy.Served, func(v breakdown.Served) bool {
 		return v.Server == "grpc" && v.Requests+v.Cut > 0
 	})
 }
@@ -206,7 +208,7 @@ func attempts(p *diagnose.Pass, s evidence.Site) (n float64) {
 
 // client names the client on a stack by its outermost function; "network" for a
 // plain socket.
-func client(p *diagnose.Pass, stack []record.Frame) string {
+func client(p *diagnose.Pass, stack []code.Frame) string {
 	for i := len(stack) - 1; i >= 0; i-- {
 		if p.Stacks.Role(stack[i].Function).Has(callstack.HTTPClient | callstack.RPCClient | callstack.SocketIO) {
 			return callstack.Short(stack[i].Function)

@@ -6,7 +6,9 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/downstream"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -17,27 +19,27 @@ const (
 
 // idle leaves most CPUs idle; its requests take 8 ms besides what a test adds.
 func idle() *Builder {
-	return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(record.StateRunning, 2*ms, 3).Wait(record.StateNetwork, 6*ms, 1, Query()...)
+	return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, 2*ms, 3).Wait(breakdown.StateNetwork, 6*ms, 1, Query()...)
 }
 
 // get1 waits for the head of an answer over HTTP/1, which takes two waits.
 func get1(b *Builder, each time.Duration, calls float64, user ...string) *Builder {
 	stack := append([]string{"runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do"}, user...)
-	return b.Wait(record.StateSelect, time.Duration(calls*float64(each)), 2*calls, stack...)
+	return b.Wait(breakdown.StateSelect, time.Duration(calls*float64(each)), 2*calls, stack...)
 }
 
 func TestSlow(t *testing.T) {
 	Expect(t, downstream.Slow, get1(idle(), 30*ms, 1, get), "downstream-slow at cache.go:41")
-	Expect(t, downstream.Slow, idle().Wait(record.StateNetwork, 30*ms, 2, "net.(*conn).Read",
+	Expect(t, downstream.Slow, idle().Wait(breakdown.StateNetwork, 30*ms, 2, "net.(*conn).Read",
 		"shop/legacy.(*Client).ask@legacy.go:5"), "downstream-slow at legacy.go:5")
 	// fast
 	Expect(t, downstream.Slow, get1(idle(), 2*ms, 1, get))
 	// each read is fast
-	Expect(t, downstream.Slow, idle().Wait(record.StateNetwork, 30*ms, 100, "net.(*conn).Read", "shop/legacy.(*Client).ask@legacy.go:5"))
+	Expect(t, downstream.Slow, idle().Wait(breakdown.StateNetwork, 30*ms, 100, "net.(*conn).Read", "shop/legacy.(*Client).ask@legacy.go:5"))
 	Expect(t, downstream.Slow, get1(idle(), 5*ms, 6, get)) // reported as serial
-	Expect(t, downstream.Slow, idle().Wait(record.StateNetwork, 30*ms, 1, Query()...))
+	Expect(t, downstream.Slow, idle().Wait(breakdown.StateNetwork, 30*ms, 1, Query()...))
 	// a slow caller
-	Expect(t, downstream.Slow, idle().Wait(record.StateNetwork, 30*ms, 1, "net.(*conn).Read",
+	Expect(t, downstream.Slow, idle().Wait(breakdown.StateNetwork, 30*ms, 1, "net.(*conn).Read",
 		"net/http.(*connReader).Read", "net/http.(*body).Read", get))
 }
 
@@ -45,30 +47,30 @@ func TestSlow(t *testing.T) {
 // and what a hand-over costs on this host, and not by a fixed limit.
 func TestSlowAgainstOwn(t *testing.T) {
 	const each = 2500 * us
-	quick := New(64, 3*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(record.StateRunning, 200*us, 3).Wait(record.StateRunnable, 20*us, 3)
+	quick := New(64, 3*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, 200*us, 3).Wait(breakdown.StateRunnable, 20*us, 3)
 	Expect(t, downstream.Slow, get1(quick, each, 1, get), "downstream-slow at cache.go:41")
 	// The same host's CPUs are used up, and the other service queues for them, too.
 	crowded := func() *Builder {
-		return New(64, 10*ms).CPU(2, 1.97, 1.2, 0.3, 0.1).Wait(record.StateRunning, 200*us, 3).Wait(record.StateRunnable, 5*ms, 8)
+		return New(64, 10*ms).CPU(2, 1.97, 1.2, 0.3, 0.1).Wait(breakdown.StateRunning, 200*us, 3).Wait(breakdown.StateRunnable, 5*ms, 8)
 	}
 	Expect(t, downstream.Slow, get1(crowded(), 5*ms, 1, get))
 	Expect(t, downstream.Slow, get1(crowded(), 90*ms, 1, get), "downstream-slow at cache.go:41")
 	// The answer is there, and the transport's own goroutine waits for a CPU to read it.
-	reader := record.Chain{NS: int64(8 * ms), Links: []record.Link{{Goroutine: "net/http.(*persistConn).readLoop",
-		State: record.StateRunnable}}}
-	answers := record.Chain{NS: int64(2 * ms), Links: []record.Link{{Goroutine: "net/http.(*persistConn).readLoop",
-		State: record.StateNetwork}}}
+	reader := breakdown.Chain{NS: int64(8 * ms), Links: []breakdown.Link{{Goroutine: "net/http.(*persistConn).readLoop",
+		State: breakdown.StateRunnable}}}
+	answers := breakdown.Chain{NS: int64(2 * ms), Links: []breakdown.Link{{Goroutine: "net/http.(*persistConn).readLoop",
+		State: breakdown.StateNetwork}}}
 	Expect(t, downstream.Slow, get1(idle(), 10*ms, 1, get).Behind(answers, reader))
 }
 
 // TestOwnService: a call that the target answers itself is no dependency's.
 func TestOwnService(t *testing.T) {
 	connected := func(b *Builder, self, other float64) *Builder {
-		return b.Gauge(record.SocketsOutwards, "to=self", self).Gauge(record.SocketsOutwards, "to=other", other)
+		return b.Gauge(series.SocketsOutwards, "to=self", self).Gauge(series.SocketsOutwards, "to=other", other)
 	}
 	invoke := []string{"runtime.selectgo", "google.golang.org/grpc/internal/transport.(*recvBufferReader).readClient",
 		"google.golang.org/grpc.(*ClientConn).Invoke", get}
-	rpc := func() *Builder { return idle().Wait(record.StateSelect, 30*ms, 1, invoke...) }
+	rpc := func() *Builder { return idle().Wait(breakdown.StateSelect, 30*ms, 1, invoke...) }
 	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 0, 2), "downstream-slow at cache.go:41")
 	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 1, 2), "downstream-slow at cache.go:41") // to which of them is not known
 	Expect(t, downstream.Slow, connected(get1(idle(), 30*ms, 1, get), 1, 0))
@@ -92,22 +94,22 @@ func TestSerial(t *testing.T) {
 
 func TestRetry(t *testing.T) {
 	failing := func(b *Builder, part float64) *Builder {
-		return b.Counter(record.LoadErrors, record.Labels("kind", "status"), part*b.Requests())
+		return b.Counter(series.LoadErrors, series.Labels("kind", "status"), part*b.Requests())
 	}
 	// Two and a half calls in the mean, seven in the slowest.
 	again := func() *Builder {
-		return get1(idle(), 8*ms, 2.4, get).Slow(record.StateSelect, 40*ms, "runtime.selectgo",
+		return get1(idle(), 8*ms, 2.4, get).Slow(breakdown.StateSelect, 40*ms, "runtime.selectgo",
 			"net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get)
 	}
 	varied := func() *Builder {
 		b := again()
 		for range 4 { // more waits of the slow requests
-			b.Slow(record.StateSelect, ms, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get)
+			b.Slow(breakdown.StateSelect, ms, "runtime.selectgo", "net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", get)
 		}
 		return b
 	}
 	Expect(t, downstream.Retry, failing(varied(), 0.03), "retry-storm at cache.go:41")
-	Expect(t, downstream.Retry, varied().Wait(record.StateSleep, 4*ms, 1, "time.Sleep", get), "retry-storm at cache.go:41")
+	Expect(t, downstream.Retry, varied().Wait(breakdown.StateSleep, 4*ms, 1, "time.Sleep", get), "retry-storm at cache.go:41")
 	Expect(t, downstream.Retry, failing(get1(idle(), 8*ms, 4, get), 0.5), "retry-storm at cache.go:41") // nearly all are used up
 	Expect(t, downstream.Retry, varied())                                                               // lists of different lengths
 	Expect(t, downstream.Retry, failing(get1(idle(), 8*ms, 4, get), 0.01))                              // a list of four
@@ -117,18 +119,18 @@ func TestRetry(t *testing.T) {
 func TestNames(t *testing.T) {
 	look := []string{"runtime.chanrecv1", "net.(*Resolver).goLookupIPCNAMEOrder.func4",
 		"net.(*Resolver).goLookupIPCNAMEOrder", "net.(*Resolver).LookupHost", get}
-	Expect(t, downstream.Names, idle().Wait(record.StateChannel, 9*ms, 2, look...), "dns-per-request at cache.go:41")
-	Expect(t, downstream.Names, idle().Wait(record.StateSyscall, 9*ms, 1, "runtime.cgocall",
+	Expect(t, downstream.Names, idle().Wait(breakdown.StateChannel, 9*ms, 2, look...), "dns-per-request at cache.go:41")
+	Expect(t, downstream.Names, idle().Wait(breakdown.StateSyscall, 9*ms, 1, "runtime.cgocall",
 		"net.cgoLookupHostIP", "net.(*Resolver).lookupIPAddr", get), "dns-per-request at cache.go:41")
-	Expect(t, downstream.Names, idle().Wait(record.StateChannel, 9*ms, 0.01, look...)) // at the start
-	Expect(t, downstream.Names, idle().Wait(record.StateChannel, 50*us, 2, look...))   // from a file
+	Expect(t, downstream.Names, idle().Wait(breakdown.StateChannel, 9*ms, 0.01, look...)) // at the start
+	Expect(t, downstream.Names, idle().Wait(breakdown.StateChannel, 50*us, 2, look...))   // from a file
 	// Below the transport's dial, in another goroutine.
 	connect := []string{"runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", get}
-	behind := record.Chain{NS: int64(18 * ms), Links: []record.Link{
-		{Goroutine: "net/http.(*Transport).startDialConnForLocked.func1", State: record.StateSelect},
-		{Goroutine: "net.(*Resolver).goLookupIPCNAMEOrder.func3.1", State: record.StateNetwork, Stack: Stack("net.(*conn).Read", "net.dnsPacketRoundTrip", "net.(*Resolver).exchange")},
+	behind := breakdown.Chain{NS: int64(18 * ms), Links: []breakdown.Link{
+		{Goroutine: "net/http.(*Transport).startDialConnForLocked.func1", State: breakdown.StateSelect},
+		{Goroutine: "net.(*Resolver).goLookupIPCNAMEOrder.func3.1", State: breakdown.StateNetwork, Stack: Stack("net.(*conn).Read", "net.dnsPacketRoundTrip", "net.(*Resolver).exchange")},
 	}}
-	dialed := idle().Wait(record.StateSelect, 20*ms, 0.9, connect...).Behind(behind)
+	dialed := idle().Wait(breakdown.StateSelect, 20*ms, 0.9, connect...).Behind(behind)
 	Expect(t, downstream.Names, dialed, "dns-per-request at cache.go:41")
 	Expect(t, downstream.Churn, dialed) // the rest is little
 	ExpectUnjudged(t, downstream.Names, idle().NoAnatomy(), "dns-per-request")
@@ -152,9 +154,9 @@ func TestTimeout(t *testing.T) {
 
 func TestChurn(t *testing.T) {
 	connect := []string{"runtime.selectgo", "net/http.(*Transport).getConn", "net/http.(*Client).Do", get}
-	Expect(t, downstream.Churn, idle().Wait(record.StateSelect, 10*ms, 0.9, connect...), "http-client-churn at cache.go:41")
-	Expect(t, downstream.Churn, idle().Wait(record.StateSelect, 10*ms, 0.01, connect...)) // a few at the start
-	Expect(t, downstream.Churn, idle().Wait(record.StateSelect, 200*us, 0.9, connect...)) // cheap
+	Expect(t, downstream.Churn, idle().Wait(breakdown.StateSelect, 10*ms, 0.9, connect...), "http-client-churn at cache.go:41")
+	Expect(t, downstream.Churn, idle().Wait(breakdown.StateSelect, 10*ms, 0.01, connect...)) // a few at the start
+	Expect(t, downstream.Churn, idle().Wait(breakdown.StateSelect, 200*us, 0.9, connect...)) // cheap
 }
 
 // TestChurnOverGRPC: a call that waits for its connection is churn where the connection
@@ -163,9 +165,9 @@ func TestChurnOverGRPC(t *testing.T) {
 	const ask, dial = "shop/gateway.(*gateway).forward@gateway.go:92", "shop/gateway.dial@gateway.go:27"
 	pick := []string{"runtime.selectgo", "google.golang.org/grpc.(*pickerWrapper).pick", "google.golang.org/grpc.(*ClientConn).Invoke",
 		"shop/pb.(*vaultClient).Find@vault_grpc.pb.go:40", ask}
-	waits := func() *Builder { return idle().Wait(record.StateSelect, 20*ms, 2.9, pick...) }
+	waits := func() *Builder { return idle().Wait(breakdown.StateSelect, 20*ms, 2.9, pick...) }
 	opens := func(b *Builder, each float64) *Builder {
-		return b.Counter(record.TCPOpens, "dir=out", each*b.Requests())
+		return b.Counter(series.TCPOpens, "dir=out", each*b.Requests())
 	}
 	Expect(t, downstream.Churn, opens(waits(), 1), "http-client-churn at gateway.go:92")
 	Expect(t, downstream.Churn, opens(waits(), 1).Sample(50*ms, "google.golang.org/grpc.NewClient", dial, ask),
@@ -177,7 +179,7 @@ func TestChurnOverGRPC(t *testing.T) {
 // one that takes no part in the tail, and one that is always slow, are not.
 func TestStall(t *testing.T) {
 	const calls = 1000
-	asks := func(b *Builder, kind record.OperationKind, each time.Duration) *Builder {
+	asks := func(b *Builder, kind operation.Kind, each time.Duration) *Builder {
 		return b.Asks(kind, "GET host/lines/{}", calls, each, 0, Caller(1, each, "net/http.(*Transport).roundTrip", "net/http.(*Client).Do", get))
 	}
 	load := func() *Builder {
@@ -187,21 +189,21 @@ func TestStall(t *testing.T) {
 	mean := time.Duration(0.97*4e6 + 0.03*1200e6)
 	per := func(b *Builder) time.Duration { return time.Duration(float64(mean) * b.Requests() / calls) }
 	stalled := load()
-	Expect(t, downstream.Timeout, asks(stalled, record.OperationHTTP, per(stalled)).Undated(1200*ms), "missing-timeout at cache.go:41")
-	Expect(t, downstream.Slow, get1(asks(load(), record.OperationHTTP, per(stalled)).Undated(1200*ms), mean, 1, get))
-	dated := asks(load(), record.OperationHTTP, per(stalled))
+	Expect(t, downstream.Timeout, asks(stalled, operation.HTTP, per(stalled)).Undated(1200*ms), "missing-timeout at cache.go:41")
+	Expect(t, downstream.Slow, get1(asks(load(), operation.HTTP, per(stalled)).Undated(1200*ms), mean, 1, get))
+	dated := asks(load(), operation.HTTP, per(stalled))
 	ExpectUnjudged(t, downstream.Timeout, dated, "missing-timeout") // no goroutine profile, and nothing without a deadline
-	ExpectUnjudged(t, downstream.Timeout, asks(load(), record.OperationQuery, per(stalled)).Undated(1200*ms), "missing-timeout")
-	ExpectUnjudged(t, downstream.Timeout, asks(load(), record.OperationHTTP, 3*ms).Undated(10*ms), "missing-timeout")
+	ExpectUnjudged(t, downstream.Timeout, asks(load(), operation.Query, per(stalled)).Undated(1200*ms), "missing-timeout")
+	ExpectUnjudged(t, downstream.Timeout, asks(load(), operation.HTTP, 3*ms).Undated(10*ms), "missing-timeout")
 	slow := New(64, 40*ms).Rate(100)
-	ExpectUnjudged(t, downstream.Timeout, asks(slow, record.OperationHTTP, per(slow)).Undated(1200*ms), "missing-timeout")
+	ExpectUnjudged(t, downstream.Timeout, asks(slow, operation.HTTP, per(slow)).Undated(1200*ms), "missing-timeout")
 }
 
 // TestKeptRate: an open loop at a rate that the service keeps, and whose tail nobody
 // notices, is stopped by nothing; a closed one of the same latency is.
 func TestKeptRate(t *testing.T) {
 	service := func() *Builder {
-		return New(64, 3500*us).CPU(2, 0.2, 0.1, 0.1, 0).Wait(record.StateRunning, 300*us, 3)
+		return New(64, 3500*us).CPU(2, 0.2, 0.1, 0.1, 0).Wait(breakdown.StateRunning, 300*us, 3)
 	}
 	Expect(t, downstream.Slow, get1(service(), 2900*us, 1, get), "downstream-slow at cache.go:41")
 	Expect(t, downstream.Slow, get1(service().Rate(120), 2900*us, 1, get))

@@ -6,7 +6,9 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -62,10 +64,10 @@ func runNames(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	f := diagnose.Finding{
-		Cause: "dns-per-request", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.High,
+		Cause: "dns-per-request", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		GainCeiling: p.OutsideGain(share), Where: diagnose.WhereOf(l.place),
 		Title: fmt.Sprintf("Requests wait %s of their time for names to be looked up, at %s", diagnose.Percent(share), diagnose.At(l.place)),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromTrace, l.ns, diagnose.Nanosec,
 				"the mean request waits %s of %s for the resolver, in %s waits", diagnose.Span(l.ns),
 				diagnose.Span(p.Waits().MeanNS()), diagnose.Times(l.times)),
@@ -80,8 +82,8 @@ func runNames(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // lookups is how much requests wait for look-ups of names.
 type lookups struct {
 	ns, times float64 // per request
-	place     record.Frame
-	chain     []record.Frame
+	place     code.Frame
+	chain     []code.Frame
 }
 
 // lookupsOf sums them; the place is that of the longest.
@@ -106,7 +108,7 @@ func lookupsOf(p *diagnose.Pass) (l lookups) {
 // resolving returns the time of a part that is spent on look-ups, in ns: all of it
 // if the resolver is on its stack, otherwise what the goroutines behind it spent
 // there.
-func resolving(part record.Part) (ns int64) {
+func resolving(part breakdown.Part) (ns int64) {
 	if resolver(part.Stack) {
 		return part.NS
 	}
@@ -121,7 +123,7 @@ func resolving(part record.Part) (ns int64) {
 	return ns
 }
 
-func resolver(stack []record.Frame) bool {
+func resolver(stack []code.Frame) bool {
 	for _, f := range stack {
 		if resolverFunction(f.Function) {
 			return true

@@ -8,7 +8,8 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/waitgain"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -77,11 +78,11 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			continue
 		}
 		f := diagnose.Finding{
-			Cause: "retry-storm", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.Medium, GainCeiling: p.OutsideGain(share),
+			Cause: "retry-storm", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.Medium, GainCeiling: p.OutsideGain(share),
 			Where: diagnose.WhereOf(r.place),
 			Title: fmt.Sprintf("Requests call %.1f times at %s, slow ones %.0f times: the calls after the "+
 				"first take %s of request time", c.calls[mean], diagnose.At(c.chain[0]), c.calls[tail], diagnose.Percent(share)),
-			Evidence: []record.Evidence{
+			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromTrace, c.calls[mean], diagnose.Ratio,
 					"%.1f calls per request at %s in the mean, %.1f in the median, %.1f in slow ones",
 					c.calls[mean], diagnose.At(c.chain[0]), c.calls[median], c.calls[tail]),
@@ -92,7 +93,7 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Where.Detail = words(c.chain)
 		f.Evidence = append(f.Evidence, r.signs...)
 		if len(r.signs) > 1 {
-			f.Confidence = record.High
+			f.Confidence = findings.High
 		}
 		found = append(found, f)
 	}
@@ -101,9 +102,9 @@ func runRetry(p *diagnose.Pass) ([]diagnose.Finding, error) {
 
 // retries is the evidence that a call is made again.
 type retries struct {
-	place  record.Frame // the function that repeats
-	wasted float64      // ns per request of calls after the first and of pauses
-	signs  []record.Evidence
+	place  code.Frame // the function that repeats
+	wasted float64    // ns per request of calls after the first and of pauses
+	signs  []findings.Evidence
 }
 
 // retriesOf is the rule. What is wasted is all calls after the first, with their
@@ -136,13 +137,13 @@ func retriesOf(p *diagnose.Pass, c call) (r retries, ok bool) {
 
 // pauses returns how long and how often requests sleep in the functions of a path,
 // per request, in ns, and where.
-func pauses(p *diagnose.Pass, c call) (ns float64, at record.Frame, times float64) {
+func pauses(p *diagnose.Pass, c call) (ns float64, at code.Frame, times float64) {
 	for _, part := range p.Anatomy.All {
 		if p.Stacks.Wait(part) != callstack.SleepWait {
 			continue
 		}
 		place, ok := p.Stacks.Place(part.Stack)
-		if ok && slices.ContainsFunc(c.chain, func(f record.Frame) bool { return f.Function == place.Function }) {
+		if ok && slices.ContainsFunc(c.chain, func(f code.Frame) bool { return f.Function == place.Function }) {
 			ns, times, at = ns+float64(part.NS), times+part.Times, place
 		}
 	}
@@ -159,7 +160,7 @@ var retriers = []string{
 }
 
 // retrier names the retrying library on a stack; "" without one.
-func retrier(stack []record.Frame) string {
+func retrier(stack []code.Frame) string {
 	for _, f := range stack {
 		for _, prefix := range retriers {
 			if strings.HasPrefix(strings.ReplaceAll(f.Function, "%2e", "."), prefix) {

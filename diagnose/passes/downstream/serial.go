@@ -6,7 +6,7 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/waitgain"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -99,7 +99,7 @@ func runSerial(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	share := min(1, s.ns/whole)
 	at := common(s.calls)
 	f := diagnose.Finding{
-		Cause: "downstream-serial", Share: share, ShareOf: diagnose.OfRequest, Confidence: record.High,
+		Cause: "downstream-serial", Share: share, ShareOf: diagnose.OfRequest, Confidence: findings.High,
 		Where: diagnose.WhereOf(at),
 		Title: fmt.Sprintf("Requests make %.1f calls one after another at %s, which takes %s of their time; the "+
 			"longest call takes %s", s.n, diagnose.At(at), diagnose.Percent(share), diagnose.Span(s.longest)),

@@ -5,7 +5,10 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/operation"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -21,9 +24,9 @@ const (
 // stall is a call without a deadline that now and then takes as long as the slowest
 // requests do.
 type stall struct {
-	op    record.Operation
-	stack []record.Frame // of its most frequent caller
-	place record.Frame   // the user's
+	op    operation.Operation
+	stack []code.Frame // of its most frequent caller
+	place code.Frame   // the user's
 }
 
 // stallOf returns the call that makes the tail of the latency, if it has no
@@ -32,12 +35,12 @@ type stall struct {
 // takes beyond the median, half or more must be spent in the call.
 func stallOf(p *diagnose.Pass) (s stall, ok bool) {
 	load, ops := p.Load(), p.Operations()
-	requests, counted := p.Sum(record.LoadRequests, "")
+	requests, counted := p.Sum(series.LoadRequests, "")
 	if ops == nil || !counted || load.P50 <= 0 || load.P99 < leastStall*load.P50 {
 		return s, false
 	}
 	for _, o := range ops.Operations {
-		if o.Kind != record.OperationHTTP && o.Kind != record.OperationRPC || len(o.Callers) == 0 || o.Calls == 0 {
+		if o.Kind != operation.HTTP && o.Kind != operation.RPC || len(o.Callers) == 0 || o.Calls == 0 {
 			continue
 		}
 		beyond := float64(o.TotalNS)/requests - load.P50
@@ -56,16 +59,16 @@ func stallOf(p *diagnose.Pass) (s stall, ok bool) {
 }
 
 // finding reports what a deadline would cut off: the tail above the median.
-func (s stall) finding(p *diagnose.Pass) record.Finding {
+func (s stall) finding(p *diagnose.Pass) findings.Finding {
 	load := p.Load()
 	share := 1 - load.P50/load.P99
-	return record.Finding{
-		Cause: "missing-timeout", Share: share, ShareOf: diagnose.OfTail, Confidence: record.High,
+	return findings.Finding{
+		Cause: "missing-timeout", Share: share, ShareOf: diagnose.OfTail, Confidence: findings.High,
 		GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
 		Where:       diagnose.WhereOf(s.place),
 		Title: fmt.Sprintf("The slowest requests wait up to %s for a call without a deadline at %s; the median request takes %s",
 			diagnose.Span(float64(s.op.MaxNS)), diagnose.At(s.place), diagnose.Span(load.P50)),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProcess, float64(s.op.NoDeadline), diagnose.Ratio,
 				"%d of %d calls (%s) had no deadline, neither from their context nor from the client",
 				s.op.NoDeadline, s.op.Calls, s.op.Text),

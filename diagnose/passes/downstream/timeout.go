@@ -6,7 +6,9 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -86,7 +88,7 @@ func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Findin
 	}
 	underway := load.Rate * load.Mean / 1e9
 	first, last := standing(p, snapshots[0]), standing(p, snapshots[len(snapshots)-1])
-	var at record.Frame
+	var at code.Frame
 	for f, n := range last {
 		if n > last[at] || n == last[at] && f.Function < at.Function {
 			at = f
@@ -102,11 +104,11 @@ func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Findin
 		share, of = 1-load.P50/load.P99, diagnose.OfTail
 	}
 	f := diagnose.Finding{
-		Cause: "missing-timeout", Share: share, ShareOf: of, Confidence: record.High, GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
+		Cause: "missing-timeout", Share: share, ShareOf: of, Confidence: findings.High, GainCeiling: max(diagnose.MinGain, diagnose.Ceiling(share)),
 		Where: diagnose.WhereOf(at),
 		Title: fmt.Sprintf("%d requests wait in a call at %s where the load has %.1f in flight: the call "+
 			"outlives its callers", stuck, diagnose.At(at), underway),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, float64(stuck), diagnose.Ratio, "%d goroutines of requests "+
 				"wait at %s at the end of the run, %d at its beginning", stuck, diagnose.At(at), first[at]),
 			diagnose.Fact(diagnose.FromLoad, underway, diagnose.Ratio, "rate times mean latency is %.1f requests in flight", underway),
@@ -114,7 +116,7 @@ func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Findin
 		Remedy: fmt.Sprintf("Give the call at %s the request's context with a deadline below the callers' "+
 			"own (context.WithTimeout, http.Client.Timeout), and dial and header timeouts.", diagnose.At(at)),
 	}
-	if n, ok := p.Sum(record.LoadErrors, record.Labels("kind", "timeout")); ok && n > 0 {
+	if n, ok := p.Sum(series.LoadErrors, series.Labels("kind", "timeout")); ok && n > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, n, diagnose.Ratio, "%.0f requests ran into the load's own timeout", n))
 	}
 	return []diagnose.Finding{f}
@@ -122,8 +124,8 @@ func outlived(p *diagnose.Pass, snapshots []evidence.Snapshot) []diagnose.Findin
 
 // standing counts the requests that wait in a call to another service, by the
 // user's frame that calls. Databases have causes of their own.
-func standing(p *diagnose.Pass, s evidence.Snapshot) map[record.Frame]int64 {
-	counts := map[record.Frame]int64{}
+func standing(p *diagnose.Pass, s evidence.Snapshot) map[code.Frame]int64 {
+	counts := map[code.Frame]int64{}
 	for _, stack := range s.Stacks {
 		roles := p.Stacks.Roles(p.Stacks.Handler(stack.Stack))
 		client := roles.Has(callstack.HTTPClient | callstack.RPCClient)

@@ -6,7 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -58,7 +59,7 @@ var Accept = diagnose.Analyzer{
 // Overflows elsewhere in the namespace are rejected with the fullest queue's
 // figures.
 func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	overflows, ok := p.Sum(record.NetListenOverflows, "")
+	overflows, ok := p.Sum(series.NetListenOverflows, "")
 	if !ok {
 		p.Unjudged("accept-overflow", "no TCP counters of the target's network namespace: they need a target on this host")
 		return nil, nil
@@ -74,21 +75,21 @@ func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	share := lateConnections(p, overflows)
 	f := diagnose.Finding{
-		Cause: "accept-overflow", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: record.Medium,
+		Cause: "accept-overflow", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: findings.Medium,
 		Title: fmt.Sprintf("The accept queue overflows: %.0f connections were refused", overflows),
-		Where: record.Where{Detail: "net.ipv4 ListenOverflows"},
-		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromKernel, overflows, diagnose.Ratio,
+		Where: findings.Where{Detail: "net.ipv4 ListenOverflows"},
+		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromKernel, overflows, diagnose.Ratio,
 			"the kernel refused %.0f connections because an accept queue was full; the client sends again after 1 s", overflows)},
 		Remedy: "Do nothing that waits between two calls of Accept, raise the listener's backlog " +
 			"(net.core.somaxconn), and let clients keep their connections.",
 	}
 	if known {
-		f.Confidence, f.Where.Detail = record.High, "listener "+listen
+		f.Confidence, f.Where.Detail = findings.High, "listener "+listen
 		f.Title = fmt.Sprintf("The accept queue of %s overflows: %.0f connections were refused", listen, overflows)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, queue, diagnose.Ratio,
 			"up to %.0f connections wait at %s, whose queue holds %.0f", queue, listen, bound))
 	}
-	if p99, ok := p.Max(record.TCPHandshake, record.Labels("q", "max")); ok {
+	if p99, ok := p.Max(series.TCPHandshake, series.Labels("q", "max")); ok {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, p99, diagnose.Nanosec,
 			"a handshake takes up to %s", diagnose.Span(p99)))
 	}
@@ -98,11 +99,11 @@ func runAccept(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // fullest returns the target's listener whose accept queue was nearest to its bound, in
 // connections. The kernel refuses when more than the bound wait (sk_acceptq_is_full).
 func fullest(p *diagnose.Pass) (listen string, queue, bound float64, known bool) {
-	for _, labels := range p.Record.Labels(record.SocketsAcceptQueue) {
-		most, ok := p.Max(record.SocketsAcceptQueue, labels)
-		holds, bounded := p.Mean(record.SocketsBacklog, labels)
+	for _, labels := range p.Record.Labels(series.SocketsAcceptQueue) {
+		most, ok := p.Max(series.SocketsAcceptQueue, labels)
+		holds, bounded := p.Mean(series.SocketsBacklog, labels)
 		if ok && bounded && holds > 0 && (!known || most/holds > queue/bound) {
-			listen, queue, bound, known = record.Label(labels, "listen"), most, holds, true
+			listen, queue, bound, known = series.Label(labels, "listen"), most, holds, true
 		}
 	}
 	return listen, queue, bound, known
@@ -118,7 +119,7 @@ func lateConnections(p *diagnose.Pass, overflows float64) float64 {
 	if load.Open {
 		late, all = above(load), load.Requests*load.Mean
 	} else {
-		open, ok := p.Mean(record.LoadConnections, "")
+		open, ok := p.Mean(series.LoadConnections, "")
 		if !ok || load.Connections == 0 {
 			return 0
 		}

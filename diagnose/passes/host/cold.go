@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/diagnose"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 	"github.com/redline-go/redline/stat"
 )
 
@@ -61,7 +62,7 @@ var Cold = diagnose.Analyzer{
 	}},
 	Needs: []diagnose.Need{diagnose.NeedLoad},
 	Run: func(p *diagnose.Pass) ([]diagnose.Finding, error) {
-		line := p.Series(record.LoadLatency, record.Labels("q", "p50"))
+		line := p.Series(series.LoadLatency, series.Labels("q", "p50"))
 		latency := line.Values
 		var blocks []float64
 		for from := 0; from+coldBlock <= len(latency); from += coldBlock {
@@ -77,16 +78,16 @@ var Cold = diagnose.Analyzer{
 		if before < coldFactor*after {
 			return nil, nil
 		}
-		trust := record.Low
+		trust := findings.Low
 		if before >= surelyCold*after {
-			trust = record.Medium
+			trust = findings.Medium
 		}
 		settled := time.Duration(at*coldBlock) * line.Width
 		return []diagnose.Finding{{
 			Cause: "cold-start", Share: float64(at) / float64(len(blocks)), ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: trust,
 			Title: fmt.Sprintf("The first %s of the measured span are warm-up: latency then falls from %s to %s",
 				settled, diagnose.Span(before), diagnose.Span(after)),
-			Evidence: []record.Evidence{diagnose.Fact(diagnose.FromLoad, before/after, diagnose.Ratio,
+			Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromLoad, before/after, diagnose.Ratio,
 				"the median latency falls by a factor of %.1f after %s (chance %.1g)", before/after, settled, chance)},
 			Remedy: fmt.Sprintf("Warm up for %s longer (--warmup).", settled.Round(time.Second)+time.Second),
 		}}, nil

@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"github.com/redline-go/redline/diagnose"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -52,8 +53,8 @@ var Descriptors = diagnose.Analyzer{
 // runDescriptors promises at least 1.5x at the limit, a convention rather than a
 // measurement: connections that cannot be accepted are in no figure of the service.
 func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	open, ok := p.Max(record.ProcessFDs, "")
-	limit, known := p.Mean(record.ProcessFDLimit, "")
+	open, ok := p.Max(series.ProcessFDs, "")
+	limit, known := p.Mean(series.ProcessFDLimit, "")
 	if !ok || !known || limit <= 0 {
 		p.Unjudged("fd-limit", "open descriptors or their limit are not known")
 		return nil, nil
@@ -65,23 +66,23 @@ func runDescriptors(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	load := p.Load()
 	failed := min(1, load.Errors/max(1, load.Requests))
 	f := diagnose.Finding{
-		Cause: "fd-limit", Share: min(1, used), ShareOf: diagnose.OfCapacity, Confidence: record.High,
+		Cause: "fd-limit", Share: min(1, used), ShareOf: diagnose.OfCapacity, Confidence: findings.High,
 		// Beyond the limit no connection is accepted at all, so what is gained
 		// is not bounded by a share; the failures are the least of it.
 		GainCeiling: max(diagnose.Ceiling(failed), 1.5),
 		Title:       fmt.Sprintf("%.0f of %.0f file descriptors are open", min(open, limit), limit),
-		Where:       record.Where{Detail: "RLIMIT_NOFILE"},
-		Evidence: []record.Evidence{
+		Where:       findings.Where{Detail: "RLIMIT_NOFILE"},
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProcess, open, diagnose.Ratio, "%.0f descriptors are open at most, the limit is %.0f", open, limit),
 			diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio, "%s of the requests fail", diagnose.Percent(failed)),
 		},
 		Remedy: "Raise the limit (ulimit -n, LimitNOFILE in the unit), and close bodies, files and idle connections.",
 	}
 	if used < atLimit && failed < leastFailed {
-		f.Confidence, f.GainCeiling = record.Low, diagnose.MinGain
+		f.Confidence, f.GainCeiling = findings.Low, diagnose.MinGain
 	}
 	// Connections that were accepted and cannot be are the gain of a closed loop.
-	if connected, ok := p.Mean(record.LoadConnections, ""); ok && !load.Open && connected > 0 && used >= atLimit {
+	if connected, ok := p.Mean(series.LoadConnections, ""); ok && !load.Open && connected > 0 && used >= atLimit {
 		if missing := float64(load.Connections) / connected; missing > f.GainCeiling {
 			f.GainCeiling = min(missing, diagnose.Ceiling(1))
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, connected, diagnose.Ratio,

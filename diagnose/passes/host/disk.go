@@ -7,7 +7,9 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/waitgain"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/series"
 )
 
 // leastBehindNS is how much queueing behind the disk is reported, in ns per request.
@@ -77,12 +79,12 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				"%s of it queue for a CPU meanwhile, because a thread in such a call keeps its P for a while", diagnose.Span(queued)))
 		}
 		load := p.Load()
-		if calls, ok := p.Sum(record.FsyncCalls, ""); ok && calls > 0 && load.Requests > 0 {
-			spent, _ := p.Sum(record.FsyncTime, "")
+		if calls, ok := p.Sum(series.FsyncCalls, ""); ok && calls > 0 && load.Requests > 0 {
+			spent, _ := p.Sum(series.FsyncTime, "")
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, spent/calls, diagnose.Nanosec,
 				"%.2f syncs per request, %s each", calls/load.Requests, diagnose.Span(spent/calls)))
 		}
-		if wrote, ok := p.Rate(record.ProcessWriteBytes, ""); ok {
+		if wrote, ok := p.Rate(series.ProcessWriteBytes, ""); ok {
 			f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, wrote, "bytes/s",
 				"the process writes %.2f MB/s to storage", wrote/1e6))
 		}
@@ -94,14 +96,14 @@ func runDisk(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // onBehalf returns on whose behalf a file's wrapper writes: the place at which
 // requests wait for it, or else the innermost caller in another of the user's
 // packages.
-func onBehalf(p *diagnose.Pass, s evidence.Site) (record.Frame, bool) {
+func onBehalf(p *diagnose.Pass, s evidence.Site) (code.Frame, bool) {
 	own, _ := callstack.Split(s.Place.Function)
 	for _, f := range s.Part.Stack {
 		if pkg, _ := callstack.Split(f.Function); p.Stacks.User(f) && pkg != own {
 			return f, true
 		}
 	}
-	return record.Frame{}, false
+	return code.Frame{}, false
 }
 
 // queuedBehind adds to a site the time that requests queue for a P because others
@@ -111,7 +113,7 @@ func onBehalf(p *diagnose.Pass, s evidence.Site) (record.Frame, bool) {
 // the queue is due to them, and 0 is returned.
 func queuedBehind(p *diagnose.Pass, s *evidence.Site) float64 {
 	w := p.Waits()
-	if p.CPU().Saturated() || s.NS <= 0 || s.Wait != callstack.SyncWait || s.Part.State != record.StateSyscall {
+	if p.CPU().Saturated() || s.NS <= 0 || s.Wait != callstack.SyncWait || s.Part.State != breakdown.StateSyscall {
 		return 0
 	}
 	part := s.NS / (s.NS + w.NS(callstack.Busy))
@@ -135,9 +137,9 @@ func diskSites(p *diagnose.Pass) []evidence.Site {
 			sites = append(sites, s)
 		}
 	}
-	behind := map[record.Frame]*evidence.Site{}
-	var order []record.Frame
-	add := func(parts []record.Part, sum func(*evidence.Site, record.Chain, record.Part)) {
+	behind := map[code.Frame]*evidence.Site{}
+	var order []code.Frame
+	add := func(parts []breakdown.Part, sum func(*evidence.Site, breakdown.Chain, breakdown.Part)) {
 		for _, part := range parts {
 			for _, chain := range part.Behind {
 				place, ok := diskLink(p, chain)
@@ -154,12 +156,12 @@ func diskSites(p *diagnose.Pass) []evidence.Site {
 			}
 		}
 	}
-	add(p.Anatomy.All, func(s *evidence.Site, c record.Chain, part record.Part) {
+	add(p.Anatomy.All, func(s *evidence.Site, c breakdown.Chain, part breakdown.Part) {
 		s.NS += float64(c.NS)
 		s.Times += part.Times * float64(c.NS) / float64(max(1, part.NS))
 	})
-	add(p.Anatomy.Tail, func(s *evidence.Site, c record.Chain, _ record.Part) { s.TailNS += float64(c.NS) })
-	add(p.Anatomy.Median, func(s *evidence.Site, c record.Chain, _ record.Part) { s.TailNS -= float64(c.NS) })
+	add(p.Anatomy.Tail, func(s *evidence.Site, c breakdown.Chain, _ breakdown.Part) { s.TailNS += float64(c.NS) })
+	add(p.Anatomy.Median, func(s *evidence.Site, c breakdown.Chain, _ breakdown.Part) { s.TailNS -= float64(c.NS) })
 	for _, place := range order {
 		s := *behind[place]
 		s.Share = min(1, s.NS/w.MeanNS())
@@ -172,19 +174,19 @@ func diskSites(p *diagnose.Pass) []evidence.Site {
 }
 
 // diskLink returns the place at the end of a chain if that waits for the disk.
-func diskLink(p *diagnose.Pass, c record.Chain) (record.Frame, bool) {
+func diskLink(p *diagnose.Pass, c breakdown.Chain) (code.Frame, bool) {
 	if len(c.Links) == 0 {
-		return record.Frame{}, false
+		return code.Frame{}, false
 	}
 	end := c.Links[len(c.Links)-1]
-	switch p.Stacks.Wait(record.Part{State: end.State, Stack: end.Stack}) {
+	switch p.Stacks.Wait(breakdown.Part{State: end.State, Stack: end.Stack}) {
 	case callstack.SyncWait:
 	case callstack.FileWait:
 		if !p.Stacks.Roles(end.Stack).Has(callstack.FileWrite) {
-			return record.Frame{}, false
+			return code.Frame{}, false
 		}
 	default:
-		return record.Frame{}, false
+		return code.Frame{}, false
 	}
 	place, _ := p.Stacks.Place(end.Stack)
 	return place, place.Function != ""

@@ -6,6 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -68,7 +70,7 @@ var Generator = diagnose.Analyzer{
 // the service's doing.
 func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	var why []string
-	var facts []record.Evidence
+	var facts []findings.Evidence
 	load, c := p.Load(), p.CPU()
 	var summary record.Summary
 	// Without a summary the verdict was not given: the run was killed before. One that
@@ -96,7 +98,7 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				diagnose.Span(load.Service), flying, load.Connections))
 		}
 	}
-	if lag, ok := p.Mean(record.LoadLag, record.Labels("q", "p99")); ok && !judged && load.Open &&
+	if lag, ok := p.Mean(series.LoadLag, series.Labels("q", "p99")); ok && !judged && load.Open &&
 		lag >= leastLagNS && lag >= lagPart*load.P50 && !allBusy(p) {
 		why = append(why, "requests are sent late although connections are free")
 		facts = append(facts, diagnose.Fact(diagnose.FromLoad, lag, diagnose.Nanosec, "the lag's p99 is %s", diagnose.Span(lag)))
@@ -110,7 +112,7 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	return []diagnose.Finding{{
-		Cause: "generator-saturated", Share: 1, ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: record.High,
+		Cause: "generator-saturated", Share: 1, ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: findings.High,
 		Title:    "The load generator is the limit: " + strings.Join(why, "; "),
 		Evidence: facts,
 		Remedy: "Lower the rate or the checks per request, or generate the load from more CPUs or another " +
@@ -121,11 +123,11 @@ func runGenerator(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // allBusy reports whether all connections of an open loop were in use: then
 // requests are late because the service is slow, not the generator.
 func allBusy(p *diagnose.Pass) bool {
-	queued, ok := p.Mean(record.LoadQueued, "")
+	queued, ok := p.Mean(series.LoadQueued, "")
 	if !ok || queued < 1 {
 		return false
 	}
-	flying, _ := p.Mean(record.LoadInFlight, "")
+	flying, _ := p.Mean(series.LoadInFlight, "")
 	return flying >= 0.9*float64(max(1, p.Load().Connections))
 }
 
@@ -175,10 +177,10 @@ func runConnections(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	ceiling := float64(load.Connections) / ((load.Service + load.Think) / 1e9)
 	f := diagnose.Finding{
 		Cause: "generator-limited", Share: 1 - c.HostUse(), ShareOf: diagnose.OfCapacity,
-		GainCeiling: 1 / max(c.HostUse(), 1.0/50), Confidence: record.Low,
+		GainCeiling: 1 / max(c.HostUse(), 1.0/50), Confidence: findings.Low,
 		Title: fmt.Sprintf("%d connections with %s each allow %.0f requests/s, and the service is idle meanwhile",
 			load.Connections, diagnose.Span(load.Service), ceiling),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromLoad, ceiling, diagnose.Hertz, "%d connections over %s are %.0f/s; "+
 				"%.0f/s were measured", load.Connections, diagnose.Span(load.Service), ceiling, load.Rate),
 			diagnose.Fact(diagnose.FromProcess, c.HostUse(), diagnose.Ratio, "the host's CPUs are %s busy", diagnose.Percent(c.HostUse())),

@@ -9,6 +9,8 @@ import (
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/host"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/series"
 )
 
 const ms = time.Millisecond
@@ -25,17 +27,17 @@ func TestGenerator(t *testing.T) {
 	Expect(t, host.Generator, Healthy().
 		Summary(record.Summary{Generator: record.Generator{WhyInvalid: []string{"2 of 3 never ended"},
 			Unanswered: "2 of 3 never ended"}}))
-	lag := record.Labels("q", "p99")
-	Expect(t, host.Generator, New(64, 4*ms).Rate(500).Gauge(record.LoadLag, lag, 30e6), "generator-saturated")
+	lag := series.Labels("q", "p99")
+	Expect(t, host.Generator, New(64, 4*ms).Rate(500).Gauge(series.LoadLag, lag, 30e6), "generator-saturated")
 	// All connections wait for a slow service: being late is not the generator's fault.
-	late := New(64, 400*ms).Rate(500).Gauge(record.LoadLag, lag, 300e6)
-	Expect(t, host.Generator, late.Gauge(record.LoadQueued, "", 200).Gauge(record.LoadInFlight, "", 64))
+	late := New(64, 400*ms).Rate(500).Gauge(series.LoadLag, lag, 300e6)
+	Expect(t, host.Generator, late.Gauge(series.LoadQueued, "", 200).Gauge(series.LoadInFlight, "", 64))
 	ExpectUnjudged(t, host.Generator, New(64, 4*ms).Achieved(0), "generator-saturated")
 }
 
 func TestConnections(t *testing.T) {
 	few := func() *Builder { return New(1, 4*ms).CPU(2, 0.4, 0.2, 0.1, -1) }
-	Expect(t, host.Connections, few().Wait(record.StateRunning, ms, 1), "generator-limited")
+	Expect(t, host.Connections, few().Wait(breakdown.StateRunning, ms, 1), "generator-limited")
 	Expect(t, host.Connections, few().CPU(2, 1.6, 1, 0.3, -1))
 	Expect(t, host.Connections, few().Rate(200))
 	Expect(t, host.Connections, Healthy())
@@ -43,41 +45,41 @@ func TestConnections(t *testing.T) {
 
 // quota is a service with half a CPU on a host with CPUs to spare.
 func quota(used float64) *Builder {
-	return New(64, 20*ms).CPU(2, used+0.3, used, 0.2, -1).Gauge(record.CgroupQuota, "", 0.5).Counter(record.CgroupPeriods, "", 100)
+	return New(64, 20*ms).CPU(2, used+0.3, used, 0.2, -1).Gauge(series.CgroupQuota, "", 0.5).Counter(series.CgroupPeriods, "", 100)
 }
 
 // bursts makes the quota run out in every fifth window, and that window slow.
 func bursts(b *Builder, slow float64) *Builder {
-	b.Series(record.LoadLatency, record.Labels("q", "p99"), func(w int) float64 {
+	b.Series(series.LoadLatency, series.Labels("q", "p99"), func(w int) float64 {
 		if w%5 == 0 {
 			return slow
 		}
 		return 10e6
 	})
-	b.Series(record.CgroupThrottles, "", func(w int) float64 { return float64(max(0, 1-w%5)) })
-	return b.Series(record.CgroupThrottled, "", func(w int) float64 { return 80e6 * float64(max(0, 1-w%5)) })
+	b.Series(series.CgroupThrottles, "", func(w int) float64 { return float64(max(0, 1-w%5)) })
+	return b.Series(series.CgroupThrottled, "", func(w int) float64 { return 80e6 * float64(max(0, 1-w%5)) })
 }
 
 func TestThrottling(t *testing.T) {
-	Expect(t, host.Throttling, quota(0.49).Counter(record.CgroupThrottled, "", 9e9).Counter(record.CgroupThrottles, "", 95), "cpu-throttled")
+	Expect(t, host.Throttling, quota(0.49).Counter(series.CgroupThrottled, "", 9e9).Counter(series.CgroupThrottles, "", 95), "cpu-throttled")
 	Expect(t, host.Throttling, bursts(quota(0.2), 90e6), "cpu-throttled")
 	Expect(t, host.Throttling, bursts(quota(0.2), 10e6)) // it runs out and nobody notices
-	Expect(t, host.Throttling, quota(0.2).Counter(record.CgroupThrottled, "", 1e7).Counter(record.CgroupThrottles, "", 1))
-	Expect(t, host.Throttling, quota(0.49).Counter(record.CgroupThrottled, "", 0).Counter(record.CgroupThrottles, "", 0))
+	Expect(t, host.Throttling, quota(0.2).Counter(series.CgroupThrottled, "", 1e7).Counter(series.CgroupThrottles, "", 1))
+	Expect(t, host.Throttling, quota(0.49).Counter(series.CgroupThrottled, "", 0).Counter(series.CgroupThrottles, "", 0))
 	ExpectUnjudged(t, host.Throttling, Healthy(), "cpu-throttled")
 }
 
 func TestProcs(t *testing.T) {
 	one := func(busy float64) *Builder {
 		return New(64, 20*ms).CPU(4, busy, 0.97, 0.3, 0.3).Gauge("/sched/gomaxprocs:threads", "", 1).
-			Wait(record.StateRunnable, 18*ms, 9).Wait(record.StateRunning, ms, 9)
+			Wait(breakdown.StateRunnable, 18*ms, 9).Wait(breakdown.StateRunning, ms, 9)
 	}
 	Expect(t, host.Procs, one(1.6), "gomaxprocs-mismatch")
 	Expect(t, host.Procs, one(3.9)) // no CPU is free for more
 	Expect(t, host.Procs, Healthy())
 	Expect(t, host.Procs, bursts(quota(0.2).Gauge("/sched/gomaxprocs:threads", "", 8), 90e6), "gomaxprocs-mismatch")
 	Expect(t, host.Procs, bursts(quota(0.2), 90e6)) // Go itself chooses no less than 2
-	Expect(t, host.Procs, quota(0.49).Gauge("/sched/gomaxprocs:threads", "", 8).Counter(record.CgroupThrottles, "", 95))
+	Expect(t, host.Procs, quota(0.49).Gauge("/sched/gomaxprocs:threads", "", 8).Counter(series.CgroupThrottles, "", 95))
 	ExpectUnjudged(t, host.Procs, Healthy().Without("/sched/gomaxprocs:threads"), "gomaxprocs-mismatch")
 	// A consequence of the other is told in it.
 	ExpectAll(t, []diagnose.Analyzer{host.Throttling, host.Procs},
@@ -85,38 +87,38 @@ func TestProcs(t *testing.T) {
 }
 
 func TestDescriptors(t *testing.T) {
-	Expect(t, host.Descriptors, Healthy().Gauge(record.ProcessFDs, "", 1000), "fd-limit")
+	Expect(t, host.Descriptors, Healthy().Gauge(series.ProcessFDs, "", 1000), "fd-limit")
 	Expect(t, host.Descriptors, Healthy())
-	ExpectUnjudged(t, host.Descriptors, Healthy().Without(record.ProcessFDs), "fd-limit")
+	ExpectUnjudged(t, host.Descriptors, Healthy().Without(series.ProcessFDs), "fd-limit")
 }
 
 func TestDisk(t *testing.T) {
 	idle := func() *Builder {
-		return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(record.StateRunning, ms, 3)
+		return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, ms, 3)
 	}
 	wal := "shop/wal.(*Log).Append@wal.go:30"
-	Expect(t, host.Disk, idle().Wait(record.StateSyscall, 30*ms, 1, "syscall.Fsync", "os.(*File).Sync", wal), "disk-sync at wal.go:30")
-	Expect(t, host.Disk, idle().Wait(record.StateSyscall, 30*ms, 1, "syscall.write",
+	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Fsync", "os.(*File).Sync", wal), "disk-sync at wal.go:30")
+	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write",
 		"internal/poll.(*FD).Write", "os.(*File).Write", wal), "disk-sync at wal.go:30")
-	Expect(t, host.Disk, idle().Wait(record.StateSyscall, 30*ms, 1, "syscall.write", "os.(*File).Write", "log/slog.Info", wal)) // a logger's
+	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write", "os.(*File).Write", "log/slog.Info", wal)) // a logger's
 	// blocking-syscall
-	Expect(t, host.Disk, idle().Wait(record.StateSyscall, 30*ms, 1, "syscall.Pread", "os.(*File).Read", wal))
+	Expect(t, host.Disk, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Pread", "os.(*File).Read", wal))
 	ExpectUnjudged(t, host.Disk, idle().NoAnatomy(), "disk-sync")
 }
 
 func TestCold(t *testing.T) {
-	series := func(f func(w int) float64) *Builder {
-		return Healthy().Series(record.LoadLatency, record.Labels("q", "p50"), f)
+	steps := func(f func(w int) float64) *Builder {
+		return Healthy().Series(series.LoadLatency, series.Labels("q", "p50"), f)
 	}
 	wobble := func(w int) float64 { return 10e6 + 1e6*math.Sin(float64(w)*1.7) }
-	Expect(t, host.Cold, series(func(w int) float64 {
+	Expect(t, host.Cold, steps(func(w int) float64 {
 		if w < 25 {
 			return 3 * wobble(w)
 		}
 		return wobble(w)
 	}), "cold-start")
-	Expect(t, host.Cold, series(wobble))
-	Expect(t, host.Cold, series(func(w int) float64 { // a shift in the middle is no start
+	Expect(t, host.Cold, steps(wobble))
+	Expect(t, host.Cold, steps(func(w int) float64 { // a shift in the middle is no start
 		if w < 60 {
 			return 3 * wobble(w)
 		}

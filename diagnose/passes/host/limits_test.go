@@ -6,7 +6,9 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/host"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 // late is an open loop whose mean latency is far above its median, as where a few
@@ -16,10 +18,10 @@ func late() *Builder {
 }
 
 func TestAccept(t *testing.T) {
-	listen := record.Labels("listen", "127.0.0.1:80")
+	listen := series.Labels("listen", "127.0.0.1:80")
 	full := func(overflows, queue float64) *Builder {
-		return late().Counter(record.NetListenOverflows, "", overflows).Gauge(record.SocketsAcceptQueue, listen,
-			queue).Gauge(record.SocketsBacklog, listen, 128)
+		return late().Counter(series.NetListenOverflows, "", overflows).Gauge(series.SocketsAcceptQueue, listen,
+			queue).Gauge(series.SocketsBacklog, listen, 128)
 	}
 	found := Expect(t, host.Accept, full(400, 129), "accept-overflow")
 	if len(found) == 1 && found[0].Where.Detail != "listener 127.0.0.1:80" {
@@ -27,28 +29,28 @@ func TestAccept(t *testing.T) {
 	}
 	Expect(t, host.Accept, full(400, 3)) // another program's listener
 	Expect(t, host.Accept, full(2, 129))
-	found = Expect(t, host.Accept, full(400, 129).Without(record.SocketsAcceptQueue), "accept-overflow")
-	if len(found) == 1 && found[0].Confidence == record.High {
+	found = Expect(t, host.Accept, full(400, 129).Without(series.SocketsAcceptQueue), "accept-overflow")
+	if len(found) == 1 && found[0].Confidence == findings.High {
 		t.Error("it is sure without having seen the queue")
 	}
-	closed := New(60, 20*ms).CPU(2, 0.4, 0.2, 0.1, -1).Counter(record.NetListenOverflows, "", 400)
-	Expect(t, host.Accept, closed.Gauge(record.LoadConnections, "", 20), "accept-overflow")
+	closed := New(60, 20*ms).CPU(2, 0.4, 0.2, 0.1, -1).Counter(series.NetListenOverflows, "", 400)
+	Expect(t, host.Accept, closed.Gauge(series.LoadConnections, "", 20), "accept-overflow")
 	ExpectUnjudged(t, host.Accept, Healthy(), "accept-overflow")
 }
 
 func TestPorts(t *testing.T) {
 	waiting := func(n float64) *Builder {
-		return late().Gauge(record.SocketsTimeWaitPeer, "", n).Gauge(record.SocketsPorts, "", 28232)
+		return late().Gauge(series.SocketsTimeWaitPeer, "", n).Gauge(series.SocketsPorts, "", 28232)
 	}
-	Expect(t, host.Ports, waiting(28000).Counter(record.LoadErrors, "kind=status", 900), "port-exhaustion")
+	Expect(t, host.Ports, waiting(28000).Counter(series.LoadErrors, "kind=status", 900), "port-exhaustion")
 	found := Expect(t, host.Ports, waiting(27000), "port-exhaustion")
-	if len(found) == 1 && found[0].Confidence != record.Low {
+	if len(found) == 1 && found[0].Confidence != findings.Low {
 		t.Error("it is sure although nothing fails")
 	}
 	Expect(t, host.Ports, waiting(4000))
 	short := func(refused float64) *Builder { // too short to be sampled
-		return waiting(0).Counter(record.LoadErrors, "kind=status", 900).Gauge(record.NetTCPTimeWait, "", 28232).
-			Counter(record.TCPConnectFails, "", 900).Counter(record.NetAttemptFails, "", refused)
+		return waiting(0).Counter(series.LoadErrors, "kind=status", 900).Gauge(series.NetTCPTimeWait, "", 28232).
+			Counter(series.TCPConnectFails, "", 900).Counter(series.NetAttemptFails, "", refused)
 	}
 	Expect(t, host.Ports, short(0), "port-exhaustion")
 	Expect(t, host.Ports, short(900)) // the peer refuses
@@ -57,33 +59,33 @@ func TestPorts(t *testing.T) {
 
 func TestLoss(t *testing.T) {
 	sent := func(again float64) *Builder {
-		return late().Counter(record.SocketsSegments, "", 20000).Counter(record.SocketsRetransmits, "", again).
-			Counter(record.NetOutSegments, "", 60000).Counter(record.NetRetransmits, "", 2000).Counter(record.NetSynRetransmits, "", 2000)
+		return late().Counter(series.SocketsSegments, "", 20000).Counter(series.SocketsRetransmits, "", again).
+			Counter(series.NetOutSegments, "", 60000).Counter(series.NetRetransmits, "", 2000).Counter(series.NetSynRetransmits, "", 2000)
 	}
-	peer := sent(600).Counter(record.TCPRetransmits, "", 640).Counter(record.TCPRetransmitBy, record.Labels("remote", "10.0.3.7:80"), 500)
+	peer := sent(600).Counter(series.TCPRetransmits, "", 640).Counter(series.TCPRetransmitBy, series.Labels("remote", "10.0.3.7:80"), 500)
 	found := Expect(t, host.Loss, peer, "packet-loss")
 	if len(found) == 1 && found[0].Where.Detail != "connections of 10.0.3.7:80" {
 		t.Errorf("the peer is %q", found[0].Where.Detail)
 	}
 	Expect(t, host.Loss, sent(20))
-	prompt := record.Labels("q", "max")
-	Expect(t, host.Loss, sent(600).Gauge(record.LoadLatency, prompt, 30e6)) // sent again in vain
-	short := sent(600).Counter(record.SocketsSegments, "", 900).Counter(record.NetOutSegments, "", 2e5)
-	Expect(t, host.Loss, short.Counter(record.TCPOpens, record.Labels("dir", "in"), 2000)) // most segments were not sampled
+	prompt := series.Labels("q", "max")
+	Expect(t, host.Loss, sent(600).Gauge(series.LoadLatency, prompt, 30e6)) // sent again in vain
+	short := sent(600).Counter(series.SocketsSegments, "", 900).Counter(series.NetOutSegments, "", 2e5)
+	Expect(t, host.Loss, short.Counter(series.TCPOpens, series.Labels("dir", "in"), 2000)) // most segments were not sampled
 	Expect(t, host.Loss, sent(0))                                                          // the namespace's are SYNs that a listener refused
-	Expect(t, host.Loss, late().Counter(record.NetOutSegments, "", 60000).Counter(record.NetRetransmits, "", 2000), "packet-loss")
+	Expect(t, host.Loss, late().Counter(series.NetOutSegments, "", 60000).Counter(series.NetRetransmits, "", 2000), "packet-loss")
 	ExpectUnjudged(t, host.Loss, late(), "packet-loss")
 }
 
 // It can hardly be brought about on loopback: this is all that it is tested with.
 func TestSoftnet(t *testing.T) {
 	packets := func(dropped, squeezed float64) *Builder {
-		return late().Counter(record.SoftnetProcessed, "", 1e6).Counter(record.SoftnetDropped, "", dropped).
-			Counter(record.SoftnetSqueezed, "", squeezed)
+		return late().Counter(series.SoftnetProcessed, "", 1e6).Counter(series.SoftnetDropped, "", dropped).
+			Counter(series.SoftnetSqueezed, "", squeezed)
 	}
 	Expect(t, host.Softnet, packets(4000, 0), "softnet-drop")
 	found := Expect(t, host.Softnet, packets(0, 9000), "softnet-drop")
-	if len(found) == 1 && found[0].Confidence != record.Low {
+	if len(found) == 1 && found[0].Confidence != findings.Low {
 		t.Error("packets that are put off are no loss")
 	}
 	Expect(t, host.Softnet, packets(3, 100))
@@ -92,21 +94,21 @@ func TestSoftnet(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	faults := func(n float64) *Builder {
-		return New(8, 8*ms).CPU(2, 0.6, 0.5, 0.05, -1).Counter(record.ProcessMajorFaults, "", n).
-			Wait(record.StateRunning, 2*ms, 3).Wait(record.StateRunnable, 5*ms, 3)
+		return New(8, 8*ms).CPU(2, 0.6, 0.5, 0.05, -1).Counter(series.ProcessMajorFaults, "", n).
+			Wait(breakdown.StateRunning, 2*ms, 3).Wait(breakdown.StateRunnable, 5*ms, 3)
 	}
 	full := func(b *Builder) *Builder {
-		return b.Gauge(record.CgroupMemory, "", 50e6).Gauge(record.CgroupMemoryLimit, "", 50e6).Counter(record.CgroupMemoryMaxes, "", 9000)
+		return b.Gauge(series.CgroupMemory, "", 50e6).Gauge(series.CgroupMemoryLimit, "", 50e6).Counter(series.CgroupMemoryMaxes, "", 9000)
 	}
 	Expect(t, host.Memory, full(faults(1.7e5)), "memory-pressure")
 	Expect(t, host.Memory, full(faults(1.7e5)).NoAnatomy(), "memory-pressure")
 	Expect(t, host.Memory, full(faults(20)))
 	found := Expect(t, host.Memory, faults(1.7e5), "memory-pressure") // pages that are read for the first time
-	if len(found) == 1 && found[0].Confidence != record.Low {
+	if len(found) == 1 && found[0].Confidence != findings.Low {
 		t.Error("faults alone are no pressure")
 	}
-	found = Expect(t, host.Memory, faults(1.7e5).Counter(record.PressureMemory, "", 4e8), "memory-pressure")
-	if len(found) == 1 && found[0].Confidence != record.Medium {
+	found = Expect(t, host.Memory, faults(1.7e5).Counter(series.PressureMemory, "", 4e8), "memory-pressure")
+	if len(found) == 1 && found[0].Confidence != findings.Medium {
 		t.Errorf("stalls make it %s", found[0].Confidence)
 	}
 	ExpectUnjudged(t, host.Memory, Healthy(), "memory-pressure")
@@ -116,30 +118,30 @@ func TestStability(t *testing.T) {
 	Expect(t, host.Stability, Healthy())
 	Expect(t, host.Stability, Idle())
 	found := Expect(t, host.Stability, New(64, 4*ms).CPU(2, 1.9, 0.3, 0.1, 0.1), "unstable-host")
-	if len(found) == 1 && found[0].Confidence != record.Low {
+	if len(found) == 1 && found[0].Confidence != findings.Low {
 		t.Error("a noisy host is no sickness of the service")
 	}
-	Expect(t, host.Stability, Idle().Counter(record.HostSteal, "", 2e9), "unstable-host")
+	Expect(t, host.Stability, Idle().Counter(series.HostSteal, "", 2e9), "unstable-host")
 	ExpectUnjudged(t, host.Stability, New(64, 4*ms), "unstable-host")
 }
 
 // What the service calls on the same host is no foreign program.
 func TestStabilityOfOneThatCallsOthers(t *testing.T) {
-	calls := New(64, 4*ms).CPU(2, 1.9, 0.3, 0.1, 0.1).Wait(record.StateNetwork, 2*ms, 1,
+	calls := New(64, 4*ms).CPU(2, 1.9, 0.3, 0.1, 0.1).Wait(breakdown.StateNetwork, 2*ms, 1,
 		"net/http.(*persistConn).roundTrip", "net/http.(*Client).Do", "shop/quote.Ask@quote.go:12")
 	Expect(t, host.Stability, calls)
-	Expect(t, host.Stability, calls.Counter(record.HostSteal, "", 2e9), "unstable-host")
+	Expect(t, host.Stability, calls.Counter(series.HostSteal, "", 2e9), "unstable-host")
 }
 
 // Who waits at a lock or a channel for one that syncs waits for the disk.
 func TestDiskBehind(t *testing.T) {
 	wal := "shop/wal.(*Log).Append@wal.go:30"
-	idle := func() *Builder { return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(record.StateRunning, ms, 3) }
-	behind := func(frames ...string) record.Chain {
-		return record.Chain{Links: []record.Link{{State: record.StateSyscall, Request: true, Stack: append(Stack(frames...), Serving()...)}}}
+	idle := func() *Builder { return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, ms, 3) }
+	behind := func(frames ...string) breakdown.Chain {
+		return breakdown.Chain{Links: []breakdown.Link{{State: breakdown.StateSyscall, Request: true, Stack: append(Stack(frames...), Serving()...)}}}
 	}
-	lock := idle().Wait(record.StateLock, 30*ms, 1, "sync.(*Mutex).Lock", "shop/wal.(*Log).Append@wal.go:28")
+	lock := idle().Wait(breakdown.StateLock, 30*ms, 1, "sync.(*Mutex).Lock", "shop/wal.(*Log).Append@wal.go:28")
 	Expect(t, host.Disk, lock.Behind(behind("syscall.Fsync", "os.(*File).Sync", wal)), "disk-sync at wal.go:30")
-	lock = idle().Wait(record.StateLock, 30*ms, 1, "sync.(*Mutex).Lock", "shop/wal.(*Log).Append@wal.go:28")
+	lock = idle().Wait(breakdown.StateLock, 30*ms, 1, "sync.(*Mutex).Lock", "shop/wal.(*Log).Append@wal.go:28")
 	Expect(t, host.Disk, lock.Behind(behind("syscall.write", "os.(*File).Write", "log/slog.Info", wal)))
 }

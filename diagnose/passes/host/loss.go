@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/diagnose"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -79,16 +80,16 @@ func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	load := p.Load()
 	share := math.Min(0.95, math.Min(above(load), r.again*retryNS/(load.Requests*load.Mean)))
-	if slowest, ok := p.Mean(record.LoadLatency, record.Labels("q", "max")); !(share > 0) || ok && slowest < retryNS {
+	if slowest, ok := p.Mean(series.LoadLatency, series.Labels("q", "max")); !(share > 0) || ok && slowest < retryNS {
 		p.Reject("packet-loss", "%s of the segments are sent again, but no request is late by the 200 ms "+
 			"that a lost one costs", diagnose.Percent(r.share()))
 		return nil, nil
 	}
 	f := diagnose.Finding{
-		Cause: "packet-loss", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: record.Medium,
+		Cause: "packet-loss", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: findings.Medium,
 		Title: fmt.Sprintf("%s of the segments sent are lost and sent again", diagnose.Percent(r.share())),
-		Where: record.Where{Detail: "the network namespace"},
-		Evidence: []record.Evidence{
+		Where: findings.Where{Detail: "the network namespace"},
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromKernel, r.share(), diagnose.Ratio,
 				"%.0f of %.0f segments were sent again, each after 200 ms or more", r.again, r.again+r.sent),
 			diagnose.Fact(diagnose.FromLoad, load.Mean, diagnose.Nanosec, "the mean latency is %s, the median %s",
@@ -98,7 +99,7 @@ func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"code cannot help, save by fewer round trips per request.",
 	}
 	if r.own {
-		f.Confidence, f.Where.Detail = record.High, "the target's connections"
+		f.Confidence, f.Where.Detail = findings.High, "the target's connections"
 	}
 	if peer, n := worstPeer(p); peer != "" {
 		f.Where.Detail = "connections of " + peer
@@ -110,12 +111,12 @@ func runLoss(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // retransmitted returns what was sent again: on the target's connections where they
 // are known, otherwise on all in its namespace. false if nothing counted it.
 func retransmitted(p *diagnose.Pass) (resent, bool) {
-	sent, known := p.Sum(record.SocketsSegments, "")
-	again, sampled := p.Sum(record.SocketsRetransmits, "")
-	if counted, ok := p.Sum(record.TCPRetransmits, ""); ok && (!sampled || counted > again) {
+	sent, known := p.Sum(series.SocketsSegments, "")
+	again, sampled := p.Sum(series.SocketsRetransmits, "")
+	if counted, ok := p.Sum(series.TCPRetransmits, ""); ok && (!sampled || counted > again) {
 		again, sampled = counted, true
 	}
-	all, namespace := p.Sum(record.NetOutSegments, "")
+	all, namespace := p.Sum(series.NetOutSegments, "")
 	if sampled && again > 0 {
 		switch {
 		case known && sent >= 0.5*again && (!namespace || lasting(p)):
@@ -124,8 +125,8 @@ func retransmitted(p *diagnose.Pass) (resent, bool) {
 			return resent{again, all, true}, true
 		}
 	}
-	total, ok := p.Sum(record.NetRetransmits, "")
-	syn, _ := p.Sum(record.NetSynRetransmits, "")
+	total, ok := p.Sum(series.NetRetransmits, "")
+	syn, _ := p.Sum(series.NetSynRetransmits, "")
 	if !namespace || !ok {
 		return resent{}, sampled
 	}
@@ -136,16 +137,16 @@ func retransmitted(p *diagnose.Pass) (resent, bool) {
 // ones the samples miss most segments, while eBPF misses none that is sent again,
 // so that their quotient would be far too large.
 func lasting(p *diagnose.Pass) bool {
-	in, _ := p.Sum(record.TCPOpens, record.Labels("dir", "in"))
-	out, _ := p.Sum(record.TCPOpens, record.Labels("dir", "out"))
+	in, _ := p.Sum(series.TCPOpens, series.Labels("dir", "in"))
+	out, _ := p.Sum(series.TCPOpens, series.Labels("dir", "out"))
 	return in+out < leastOpens*p.Load().Requests
 }
 
 // worstPeer returns the listening port or the remote address on whose connections
 // most segments were sent again, and how many.
 func worstPeer(p *diagnose.Pass) (peer string, most float64) {
-	for _, labels := range p.Record.Labels(record.TCPRetransmitBy) {
-		if n, _ := p.Sum(record.TCPRetransmitBy, labels); n > most {
+	for _, labels := range p.Record.Labels(series.TCPRetransmitBy) {
+		if n, _ := p.Sum(series.TCPRetransmitBy, labels); n > most {
 			_, at, _ := strings.Cut(labels, "=")
 			peer, most = at, n
 		}

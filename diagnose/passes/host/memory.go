@@ -6,7 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -65,7 +66,7 @@ var Memory = diagnose.Analyzer{
 // runMemory starts at low confidence, as for a service that reads its pages for the
 // first time, and pressure raises it.
 func runMemory(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	faults, ok := p.Rate(record.ProcessMajorFaults, "")
+	faults, ok := p.Rate(series.ProcessMajorFaults, "")
 	if !ok {
 		p.Unjudged("memory-pressure", "page faults of the target were not counted")
 		return nil, nil
@@ -76,10 +77,10 @@ func runMemory(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	each, measured := readTime(p)
 	share := faultShare(p, faults, each)
 	f := diagnose.Finding{
-		Cause: "memory-pressure", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: record.Low,
+		Cause: "memory-pressure", Share: share, ShareOf: diagnose.OfRequest, GainCeiling: p.OutsideGain(share), Confidence: findings.Low,
 		Title: fmt.Sprintf("%.0f page faults per second wait for the disk", faults),
-		Where: record.Where{Detail: "memory of the host"},
-		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromProcess, faults, diagnose.Hertz,
+		Where: findings.Where{Detail: "memory of the host"},
+		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProcess, faults, diagnose.Hertz,
 			"%.0f major page faults per second, %.1f per request", faults, faults/math.Max(1, p.Load().Rate))},
 		Remedy: "Give the service memory for what it reads again and again, or let it read less; set " +
 			"GOMEMLIMIT so that the heap leaves room for pages.",
@@ -95,9 +96,9 @@ func runMemory(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // readTime returns how long a page takes to come from the disk, in ns: by the block
 // device's own times, which include read-ahead, or else readNS.
 func readTime(p *diagnose.Pass) (ns float64, measured bool) {
-	op := record.Labels("op", "read")
-	n, ok := p.Sum(record.BlockRequests, op)
-	spent, timed := p.Sum(record.BlockTime, op)
+	op := series.Labels("op", "read")
+	n, ok := p.Sum(series.BlockRequests, op)
+	spent, timed := p.Sum(series.BlockTime, op)
 	if !ok || !timed || n <= 0 || spent <= 0 {
 		return readNS, false
 	}
@@ -111,7 +112,7 @@ func readTime(p *diagnose.Pass) (ns float64, measured bool) {
 func faultShare(p *diagnose.Pass, faults, each float64) float64 {
 	c, load := p.CPU(), p.Load()
 	kernel := 0.0
-	if system, ok := p.Rate(record.ProcessSystem, ""); ok {
+	if system, ok := p.Rate(series.ProcessSystem, ""); ok {
 		kernel = math.Min(system, faults*faultNS) / 1e9 // CPUs
 	}
 	held := faults*each/1e9 + kernel // Ps
@@ -132,21 +133,21 @@ func faultShare(p *diagnose.Pass, faults, each float64) float64 {
 
 // pressure adds the evidence that memory is short, and raises confidence by it.
 func pressure(p *diagnose.Pass, f *diagnose.Finding) {
-	used, known := p.Max(record.CgroupMemory, "")
-	limit, limited := p.Mean(record.CgroupMemoryLimit, "")
-	hits, _ := p.Sum(record.CgroupMemoryMaxes, "")
+	used, known := p.Max(series.CgroupMemory, "")
+	limit, limited := p.Mean(series.CgroupMemoryLimit, "")
+	hits, _ := p.Sum(series.CgroupMemoryMaxes, "")
 	if known && limited && limit > 0 && used >= nearMemory*limit && hits > 0 {
-		f.Confidence, f.Where.Detail = record.High, "memory limit of the control group"
+		f.Confidence, f.Where.Detail = findings.High, "memory limit of the control group"
 		f.Title += fmt.Sprintf(" with the memory limit of %.0f MB used up", limit/1e6)
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, used/limit, diagnose.Ratio,
 			"the group holds %.0f MB of %.0f MB, and hit the limit %.0f times", used/1e6, limit/1e6, hits))
 		f.Remedy = fmt.Sprintf("Raise the memory limit of %.0f MB to what the service works on, or let it "+
 			"work on less; set GOMEMLIMIT so that the heap leaves room for pages.", limit/1e6)
 	}
-	stalled, ok := p.Rate(record.PressureMemory, "")
+	stalled, ok := p.Rate(series.PressureMemory, "")
 	if ok && stalled/1e9 >= leastStalled {
-		if f.Confidence == record.Low {
-			f.Confidence = record.Medium
+		if f.Confidence == findings.Low {
+			f.Confidence = findings.Medium
 		}
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, stalled/1e9, "s/s",
 			"tasks stall for memory for %.0f ms in each second (PSI)", stalled/1e6))

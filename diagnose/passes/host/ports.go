@@ -6,7 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -59,17 +60,17 @@ var Ports = diagnose.Analyzer{
 // connection is a pair of addresses and ports, so ports used towards other
 // addresses are free for this one.
 func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	waiting, ok := p.Max(record.SocketsTimeWaitPeer, "")
-	ports, known := p.Max(record.SocketsPorts, "")
+	waiting, ok := p.Max(series.SocketsTimeWaitPeer, "")
+	ports, known := p.Max(series.SocketsPorts, "")
 	if !ok || !known || ports <= 0 {
 		p.Unjudged("port-exhaustion", "the target's connections in TIME_WAIT were not seen: they need sock_diag, as the target's user or root")
 		return nil, nil
 	}
 	load := p.Load()
 	failed := math.Min(1, load.Errors/math.Max(1, load.Requests))
-	trust := record.High
+	trust := findings.High
 	if all, failing := refusedPorts(p); failing && failed >= leastFailed && all > waiting {
-		waiting, trust = all, record.Medium
+		waiting, trust = all, findings.Medium
 	}
 	used := waiting / ports
 	if used < nearPorts {
@@ -79,8 +80,8 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		Cause: "port-exhaustion", Share: math.Min(1, used), ShareOf: diagnose.OfCapacity, Confidence: trust,
 		GainCeiling: math.Max(diagnose.Ceiling(failed), 1.5),
 		Title:       fmt.Sprintf("Local ports run out: %.0f of %.0f are in TIME_WAIT towards one address", waiting, ports),
-		Where:       record.Where{Detail: "net.ipv4.ip_local_port_range"},
-		Evidence: []record.Evidence{
+		Where:       findings.Where{Detail: "net.ipv4.ip_local_port_range"},
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromKernel, waiting, diagnose.Ratio, "%.0f connections towards one "+
 				"address are in TIME_WAIT, and there are %.0f local ports", waiting, ports),
 			diagnose.Fact(diagnose.FromLoad, failed, diagnose.Ratio, "%s of the requests fail", diagnose.Percent(failed)),
@@ -89,13 +90,13 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			"closed, MaxIdleConnsPerHost at the number of calls at a time.",
 	}
 	if failed < leastFailed {
-		f.Confidence, f.GainCeiling = record.Low, diagnose.MinGain
+		f.Confidence, f.GainCeiling = findings.Low, diagnose.MinGain
 	}
-	if fails, ok := p.Sum(record.TCPConnectFails, ""); ok && fails > 0 {
+	if fails, ok := p.Sum(series.TCPConnectFails, ""); ok && fails > 0 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, fails, diagnose.Ratio,
 			"%.0f connections outwards were not established", fails))
 	}
-	if opened, ok := p.Sum(record.TCPOpens, record.Labels("dir", "out")); ok && opened >= leastOpens*load.Requests {
+	if opened, ok := p.Sum(series.TCPOpens, series.Labels("dir", "out")); ok && opened >= leastOpens*load.Requests {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromKernel, opened/math.Max(1, load.Requests),
 			diagnose.Ratio, "the service opens %s", diagnose.PerRequest(opened/math.Max(1, load.Requests),
 				"a connection", "connections")))
@@ -114,8 +115,8 @@ func runPorts(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // is free. Connections too short to be sampled are not known to be the target's;
 // hence medium confidence.
 func refusedPorts(p *diagnose.Pass) (waiting float64, failing bool) {
-	waiting, ok := p.Max(record.NetTCPTimeWait, "")
-	fails, counted := p.Sum(record.TCPConnectFails, "")
-	asked, reported := p.Sum(record.NetAttemptFails, "")
+	waiting, ok := p.Max(series.NetTCPTimeWait, "")
+	fails, counted := p.Sum(series.TCPConnectFails, "")
+	asked, reported := p.Sum(series.NetAttemptFails, "")
 	return waiting, ok && counted && reported && fails >= p.Steady().Len().Seconds() && asked < fails/2
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -68,7 +68,7 @@ func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		p.Unjudged("gomaxprocs-mismatch", "GOMAXPROCS of the target or the host's CPUs are not known")
 		return nil, nil
 	}
-	f := diagnose.Finding{Cause: "gomaxprocs-mismatch", ShareOf: diagnose.OfCapacity, Where: record.Where{Detail: "GOMAXPROCS"}}
+	f := diagnose.Finding{Cause: "gomaxprocs-mismatch", ShareOf: diagnose.OfCapacity, Where: findings.Where{Detail: "GOMAXPROCS"}}
 	s := p.Stops()
 	usable := c.CPUs
 	if c.Quota > 0 {
@@ -81,14 +81,14 @@ func runProcs(p *diagnose.Pass) ([]diagnose.Finding, error) {
 				"used up on average, or its end slows nothing", procs, c.Quota)
 			return nil, nil
 		}
-		f.Share, f.ShareOf, f.GainCeiling, f.Confidence = 1-s.Elsewhere/s.InStops, diagnose.OfTail, s.Gain, record.High
+		f.Share, f.ShareOf, f.GainCeiling, f.Confidence = 1-s.Elsewhere/s.InStops, diagnose.OfTail, s.Gain, findings.High
 		f.Title = fmt.Sprintf("GOMAXPROCS is %.0f but the quota is %.2f CPUs, so that bursts use it up", procs, c.Quota)
 		f.Remedy = fmt.Sprintf("Set GOMAXPROCS=%.0f, or build with Go 1.25 or later and leave it unset.", math.Ceil(c.Quota))
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, s.InStops, diagnose.Nanosec,
 			"the quota runs out in %s of its periods; windows in which it does have a p99 of %s, the others of %s",
 			diagnose.Percent(s.Periods), diagnose.Span(s.InStops), diagnose.Span(s.Elsewhere)))
 	case procs < math.Floor(usable) && c.Room() > 1 && c.HostUse() < evidence.Saturation && queued(p) >= leastQueuedShare:
-		f.Share, f.Confidence = 1-procs/usable, record.High
+		f.Share, f.Confidence = 1-procs/usable, findings.High
 		f.GainCeiling = math.Min(usable/procs, c.Room())
 		f.Title = fmt.Sprintf("GOMAXPROCS is %.0f and used up, while the host's %.0f CPUs are %s busy", procs,
 			c.CPUs, diagnose.Percent(c.HostUse()))

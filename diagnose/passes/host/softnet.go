@@ -5,7 +5,8 @@ import (
 	"math"
 
 	"github.com/redline-go/redline/diagnose"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -53,9 +54,9 @@ var Softnet = diagnose.Analyzer{
 // runSoftnet is judged from the kernel's counters alone; loopback hardly ever
 // drops, so no service of the corpus sets the thresholds.
 func runSoftnet(p *diagnose.Pass) ([]diagnose.Finding, error) {
-	dropped, ok := p.Sum(record.SoftnetDropped, "")
-	squeezed, _ := p.Sum(record.SoftnetSqueezed, "")
-	processed, known := p.Sum(record.SoftnetProcessed, "")
+	dropped, ok := p.Sum(series.SoftnetDropped, "")
+	squeezed, _ := p.Sum(series.SoftnetSqueezed, "")
+	processed, known := p.Sum(series.SoftnetProcessed, "")
 	if !ok || !known {
 		p.Unjudged("softnet-drop", "no counters of the host's packets (softnet_stat): they need a target on this host")
 		return nil, nil
@@ -66,17 +67,17 @@ func runSoftnet(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	load := p.Load()
 	f := diagnose.Finding{
-		Cause: "softnet-drop", ShareOf: diagnose.OfRequest, Where: record.Where{Detail: "net.core.netdev_max_backlog"},
-		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromKernel, dropped, diagnose.Ratio,
+		Cause: "softnet-drop", ShareOf: diagnose.OfRequest, Where: findings.Where{Detail: "net.core.netdev_max_backlog"},
+		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromKernel, dropped, diagnose.Ratio,
 			"of %.0f packets %.0f were dropped, and a CPU's budget ran out %.0f times", all, dropped, squeezed)},
 		Remedy: "Raise net.core.netdev_max_backlog and net.core.netdev_budget, and spread interrupts or packets over more CPUs (RSS, RPS).",
 	}
 	if dropped >= leastDropped*all && dropped > 0 && load.Mean > 0 {
-		f.Share, f.Confidence = math.Min(0.95, math.Min(above(load), dropped*retryNS/(load.Requests*load.Mean))), record.High
+		f.Share, f.Confidence = math.Min(0.95, math.Min(above(load), dropped*retryNS/(load.Requests*load.Mean))), findings.High
 		f.Title = fmt.Sprintf("The host's CPUs drop %s of the packets that come in", diagnose.Percent(dropped/all))
 		f.GainCeiling = diagnose.Ceiling(f.Share)
 	} else {
-		f.Share, f.Confidence, f.GainCeiling = math.Min(1, squeezed/all), record.Low, diagnose.MinGain
+		f.Share, f.Confidence, f.GainCeiling = math.Min(1, squeezed/all), findings.Low, diagnose.MinGain
 		f.Title, f.Where.Detail = "The host's CPUs put off packets that come in", "net.core.netdev_budget"
 	}
 	return []diagnose.Finding{f}, nil

@@ -8,7 +8,8 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -68,14 +69,14 @@ func runStability(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		others = 0
 	}
 	steal := math.NaN()
-	if rate, ok := p.Rate(record.HostSteal, ""); ok && c.CPUs > 0 {
+	if rate, ok := p.Rate(series.HostSteal, ""); ok && c.CPUs > 0 {
 		steal = rate / 1e9 / c.CPUs
 	}
 	if math.IsNaN(others) && math.IsNaN(steal) {
 		p.Unjudged("unstable-host", "the CPU of the host and of the target are not known: they need a target on this host")
 	}
-	f := diagnose.Finding{Cause: "unstable-host", ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: record.Low,
-		Where:  record.Where{Detail: "the host"},
+	f := diagnose.Finding{Cause: "unstable-host", ShareOf: diagnose.OfCapacity, GainCeiling: 1, Confidence: findings.Low,
+		Where:  findings.Where{Detail: "the host"},
 		Remedy: "Measure on a quieter host, or compare by interleaved runs (redline ab)."}
 	var why []string
 	if others >= leastOthers {

@@ -6,7 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -73,10 +74,10 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		return nil, nil
 	}
 	f := diagnose.Finding{
-		Cause: "cpu-throttled", ShareOf: diagnose.OfCapacity, Confidence: record.High,
+		Cause: "cpu-throttled", ShareOf: diagnose.OfCapacity, Confidence: findings.High,
 		Title: fmt.Sprintf("The CPU quota runs out in %s of all periods", diagnose.Percent(s.Periods)),
-		Where: record.Where{Detail: "cgroup cpu.max"},
-		Evidence: []record.Evidence{diagnose.Fact(diagnose.FromProcess, s.Stopped, "s/s",
+		Where: findings.Where{Detail: "cgroup cpu.max"},
+		Evidence: []findings.Evidence{diagnose.Fact(diagnose.FromProcess, s.Stopped, "s/s",
 			"CPUs are stopped for %.0f ms in every second, summed over all, in %s of all periods",
 			1000*s.Stopped, diagnose.Percent(s.Periods))},
 		Remedy: "Raise the container's CPU quota, or use less CPU per request.",
@@ -97,7 +98,7 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		}
 		f.GainCeiling = diagnose.Ceiling(f.Share)
 		if !(c.Busy < evidence.Saturation*c.CPUs) {
-			f.GainCeiling, f.Confidence = diagnose.MinGain, record.Medium // no CPU is free for a larger one
+			f.GainCeiling, f.Confidence = diagnose.MinGain, findings.Medium // no CPU is free for a larger one
 		}
 	}
 	if c.Quota > 0 && c.Target >= 0 {
@@ -112,7 +113,7 @@ func runThrottling(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, s.InStops, diagnose.Nanosec,
 			"windows in which it ran out have a p99 of %s, the others of %s", diagnose.Span(s.InStops), diagnose.Span(s.Elsewhere)))
 	}
-	if slow := p.Coincide(record.CgroupThrottled, ""); slow.Slow > 0 && slow.Chance < 1 {
+	if slow := p.Coincide(series.CgroupThrottled, ""); slow.Slow > 0 && slow.Chance < 1 {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromLoad, slow.Chance, diagnose.Ratio,
 			"in %d slow windows CPUs are stopped for %s, elsewhere for %s; shuffled windows do so with probability %.3f",
 			slow.Slow, diagnose.Span(slow.InSlow), diagnose.Span(slow.Elsewhere), slow.Chance))

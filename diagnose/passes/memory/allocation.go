@@ -8,7 +8,8 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -79,7 +80,7 @@ var Allocation = diagnose.Analyzer{
 
 // site is a place that allocates, with bytes and objects over the whole profile.
 type site struct {
-	place          record.Frame
+	place          code.Frame
 	bytes, objects float64
 	below          string // the helper that allocates for place; "" where place does
 }
@@ -125,9 +126,9 @@ func runAllocation(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	}
 	switch use := p.CPU().Use(); {
 	case p.Load().Open && use < atEase:
-		f.Confidence = record.Low
+		f.Confidence = findings.Low
 	case cost >= 2*leastAllocCPU:
-		f.Confidence = record.High
+		f.Confidence = findings.High
 	}
 	return []diagnose.Finding{f}, nil
 }
@@ -137,10 +138,10 @@ func worded(p *diagnose.Pass, lead site, what *object, share, cost float64) diag
 	each, count := diagnose.Size(perRequest(p, lead.bytes)), perRequest(p, lead.objects)
 	at := diagnose.At(lead.place)
 	f := diagnose.Finding{
-		Cause: "alloc-hot", Share: share * cost, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(lead.place), Confidence: record.Medium,
+		Cause: "alloc-hot", Share: share * cost, ShareOf: diagnose.OfCPU, Where: diagnose.WhereOf(lead.place), Confidence: findings.Medium,
 		Title: fmt.Sprintf("Allocating and collecting take %s of the CPU, and %s of all bytes (%s in %.0f objects per request) come from %s",
 			diagnose.Percent(cost), diagnose.Percent(share), each, count, at),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, perRequest(p, lead.bytes), diagnose.Bytes,
 				"%s allocates %s in %.1f objects per request", callstack.Short(lead.place.Function), each, count),
 			diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio,
@@ -215,7 +216,7 @@ func raised(p *diagnose.Pass, allocs *evidence.Profile, s site) site {
 func sitesOf(p *diagnose.Pass, allocs *evidence.Profile) []site {
 	type group struct {
 		site
-		lines map[record.Frame]float64
+		lines map[code.Frame]float64
 	}
 	groups := map[string]*group{}
 	var names []string
@@ -228,7 +229,7 @@ func sitesOf(p *diagnose.Pass, allocs *evidence.Profile) []site {
 		name := callstack.Enclosing(place.Function)
 		g := groups[name]
 		if g == nil {
-			g = &group{lines: map[record.Frame]float64{}}
+			g = &group{lines: map[code.Frame]float64{}}
 			groups[name], names = g, append(names, name)
 		}
 		g.bytes, g.objects = g.bytes+float64(s.Value), g.objects+float64(s.Count)

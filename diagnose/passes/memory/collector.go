@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -145,11 +145,11 @@ func assisted(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	f := diagnose.Finding{
-		Cause: gcAssist.ID, Share: a.share, ShareOf: a.of, Confidence: record.High, GainCeiling: a.gain,
+		Cause: gcAssist.ID, Share: a.share, ShareOf: a.of, Confidence: findings.High, GainCeiling: a.gain,
 		Title: fmt.Sprintf("Requests spend %s of %s helping the garbage collector", diagnose.Percent(a.share), a.of),
 	}
 	if a.of == diagnose.OfTail {
-		f.Confidence = record.Medium
+		f.Confidence = findings.Medium
 	}
 	if c.CPU >= leastGC {
 		// Assists end when collection does, and its CPU is freed with them.
@@ -165,7 +165,7 @@ func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	f := diagnose.Finding{
-		Cause: gcCPU.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: record.Medium,
+		Cause: gcCPU.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: findings.Medium,
 		Title: fmt.Sprintf("Garbage collection takes %s of the service's CPU", diagnose.Percent(c.CPU)),
 	}
 	diagnose.Promise(&f, p.Ran(evidence.Work{Share: c.CPU}))
@@ -173,7 +173,7 @@ func busy(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		f.Title += fmt.Sprintf(": GOGC is %.0f", c.Percent)
 	}
 	if !math.IsNaN(c.Cycles) {
-		f.Confidence = record.High
+		f.Confidence = findings.High
 	}
 	return c.finish(p, f, advice(p, c)), true
 }
@@ -205,8 +205,8 @@ func (c collecting) finish(p *diagnose.Pass, f diagnose.Finding, remedy string) 
 
 // facts returns what collection costs, how often cycles run and on how much, as
 // evidence.
-func (c collecting) facts(p *diagnose.Pass) []record.Evidence {
-	var facts []record.Evidence
+func (c collecting) facts(p *diagnose.Pass) []findings.Evidence {
+	var facts []findings.Evidence
 	if c.judged {
 		facts = append(facts, diagnose.Fact(diagnose.FromProfile, c.CPU, diagnose.Ratio,
 			"marking, assisting and sweeping take %s of the CPU samples", diagnose.Percent(c.CPU)))

@@ -6,7 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // forced reports cycles that the program demands. runtime.GC blocks its caller
@@ -23,10 +24,10 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	f := diagnose.Finding{
-		Cause: gcForced.ID, Share: cpu, ShareOf: diagnose.OfCPU, Confidence: record.High,
+		Cause: gcForced.ID, Share: cpu, ShareOf: diagnose.OfCPU, Confidence: findings.High,
 		// What ends the wait is the collector's own CPU, which is freed with it.
 		GainCeiling: max(p.CPUGain(cpu), diagnose.Ceiling(waits.share)),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProbe, c.Forced, diagnose.Hertz, "%.1f of %.1f cycles per second are forced", c.Forced, c.Cycles),
 		},
 	}
@@ -54,7 +55,7 @@ func forced(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 // per request.
 type waiting struct {
 	share, ns float64
-	place     record.Frame
+	place     code.Frame
 	call      string // "runtime.GC"
 }
 
@@ -81,7 +82,7 @@ func demanded(p *diagnose.Pass) (w waiting) {
 
 // demand returns the outermost frame that demands a collection, and its name; -1
 // when none does.
-func demand(stack []record.Frame) (int, string) {
+func demand(stack []code.Frame) (int, string) {
 	for i := len(stack) - 1; i >= 0; i-- {
 		switch stack[i].Function {
 		case "runtime.GC", "runtime/debug.FreeOSMemory":
@@ -94,14 +95,14 @@ func demand(stack []record.Frame) (int, string) {
 // caller finds who demands collections in the profiles: by CPU first (the caller
 // sweeps), then by those seen blocked in one. A timer's goroutine is in none of the
 // requests' waits.
-func caller(p *diagnose.Pass) (record.Frame, string) {
+func caller(p *diagnose.Pass) (code.Frame, string) {
 	for _, from := range [][2]string{{"cpu", "cpu"}, {"block", "delay"}, {"goroutine", "goroutine"}} {
 		prof, err := p.Profile(from[0], from[1])
 		if err != nil {
 			continue
 		}
-		weights, calls := map[record.Frame]int64{}, map[record.Frame]string{}
-		var best record.Frame
+		weights, calls := map[code.Frame]int64{}, map[code.Frame]string{}
+		var best code.Frame
 		for _, s := range prof.Samples {
 			if i, call := demand(s.Stack); i >= 0 && i+1 < len(s.Stack) {
 				place, _ := p.Stacks.Place(s.Stack[i+1:])
@@ -116,5 +117,5 @@ func caller(p *diagnose.Pass) (record.Frame, string) {
 			return best, calls[best]
 		}
 	}
-	return record.Frame{}, ""
+	return code.Frame{}, ""
 }

@@ -6,7 +6,8 @@ import (
 
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -94,10 +95,10 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	// A leak promises no throughput: it is reported before it hurts.
 	share := min(1, top.bytes/float64(grown.Total))
 	f := diagnose.Finding{
-		Cause: cause, Share: share, ShareOf: "heap growth", GainCeiling: 1, Confidence: record.Medium, Where: diagnose.WhereOf(top.place),
+		Cause: cause, Share: share, ShareOf: "heap growth", GainCeiling: 1, Confidence: findings.Medium, Where: diagnose.WhereOf(top.place),
 		Title: fmt.Sprintf("The live heap grows by %s per second, most of it allocated at %s",
 			diagnose.Size(whole.slope), diagnose.At(top.place)),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProbe, whole.slope, diagnose.Bytes,
 				"what %d cycles found alive rose from %s to %s in a straight line", len(live),
 				diagnose.Size(live[0].bytes), diagnose.Size(live[len(live)-1].bytes)),
@@ -122,7 +123,7 @@ type alive struct{ at, bytes float64 }
 // differs from the one before, since the runtime repeats the figure until the next
 // cycle. ok is false if it was not recorded.
 func survivors(p *diagnose.Pass) (live []alive, ok bool) {
-	for _, name := range []string{"/gc/heap/live:bytes", record.GCLive} {
+	for _, name := range []string{"/gc/heap/live:bytes", series.GCLive} {
 		before := math.NaN()
 		line := p.Series(name, "")
 		for i, v := range line.Values {

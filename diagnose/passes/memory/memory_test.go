@@ -6,7 +6,8 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/memory"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -55,15 +56,15 @@ func TestCollector(t *testing.T) {
 	Expect(t, memory.Collector, collecting(6*s), "gc-cpu")
 	idle := Healthy().Background(9*s, "runtime.gcDrain", "runtime.gcDrainMarkWorkerIdle", "runtime.gcBgMarkWorker")
 	Expect(t, memory.Collector, idle) // on CPUs that had nothing else to do
-	Expect(t, memory.Collector, Healthy().Wait(record.StateAssist, 4*ms, 2), "gc-assist")
+	Expect(t, memory.Collector, Healthy().Wait(breakdown.StateAssist, 4*ms, 2), "gc-assist")
 	// The tail alone assists.
-	tail := New(64, 3*ms).Rate(500).CPU(2, 0.4, 0.2, 0.06, 0.1).Busy(2*s).Wait(record.StateRunning, 2*ms, 3)
-	Expect(t, memory.Collector, tail.Slow(record.StateAssist, 6*ms), "gc-assist")
+	tail := New(64, 3*ms).Rate(500).CPU(2, 0.4, 0.2, 0.06, 0.1).Busy(2*s).Wait(breakdown.StateRunning, 2*ms, 3)
+	Expect(t, memory.Collector, tail.Slow(breakdown.StateAssist, 6*ms), "gc-assist")
 	// A busy service's tail meets a cycle now and then.
-	Expect(t, memory.Collector, Healthy().Slow(record.StateAssist, 30*ms))
+	Expect(t, memory.Collector, Healthy().Slow(breakdown.StateAssist, 30*ms))
 	// Both at once are one thing: on busy CPUs the CPU, on idle ones the assists.
-	Expect(t, memory.Collector, collecting(9*s).Wait(record.StateAssist, 4*ms, 2), "gc-cpu")
-	Expect(t, memory.Collector, collecting(9*s).CPU(2, 1, 0.5, 0.1, 0.1).Wait(record.StateAssist, 4*ms, 2), "gc-assist")
+	Expect(t, memory.Collector, collecting(9*s).Wait(breakdown.StateAssist, 4*ms, 2), "gc-cpu")
+	Expect(t, memory.Collector, collecting(9*s).CPU(2, 1, 0.5, 0.1, 0.1).Wait(breakdown.StateAssist, 4*ms, 2), "gc-assist")
 	ExpectUnjudged(t, memory.Collector, New(64, 3*ms), "gc-limit-thrash", "heap-large-live", "gc-cpu", "gc-forced", "gc-assist")
 }
 
@@ -87,7 +88,7 @@ func TestWhyItCollects(t *testing.T) {
 func TestForced(t *testing.T) {
 	cleanup := "shop/orders.cleanup@orders.go:9"
 	inRequests := func() *Builder {
-		return collector(collecting(2*s), 30e6, 20e6, 60e6, 100, 60, 59).Wait(record.StateOther, 20*ms, 1,
+		return collector(collecting(2*s), 30e6, 20e6, 60e6, 100, 60, 59).Wait(breakdown.StateOther, 20*ms, 1,
 			"runtime.gcWaitOnMark", "runtime.GC", cleanup)
 	}
 	Expect(t, memory.Collector, inRequests(), "gc-forced at orders.go:9")
@@ -101,8 +102,8 @@ func TestForced(t *testing.T) {
 
 // Without a probe the runtime's own trace of collections stands in.
 func TestPrintedCollections(t *testing.T) {
-	b := collecting(6*s).Counter(record.GCCycles, "", 600).Counter(record.GCForced, "", 600)
-	Expect(t, memory.Collector, b.Gauge(record.GCLive, "", 30e6).Gauge(record.GCGoal, "", 60e6), "gc-forced")
+	b := collecting(6*s).Counter(series.GCCycles, "", 600).Counter(series.GCForced, "", 600)
+	Expect(t, memory.Collector, b.Gauge(series.GCLive, "", 30e6).Gauge(series.GCGoal, "", 60e6), "gc-forced")
 }
 
 func TestLeak(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // object is a value that requests make by calling a library's constructor, such as
@@ -18,7 +18,7 @@ import (
 type object struct {
 	callstack.Made
 	site
-	maker record.Frame // that makes it: a library's
+	maker code.Frame // that makes it: a library's
 	// each is how many are made per request; 0 where that is not known.
 	each float64
 }
@@ -30,7 +30,7 @@ type object struct {
 func objectsOf(p *diagnose.Pass, allocs *evidence.Profile) []object {
 	type group struct {
 		object
-		makers, users map[record.Frame]float64 // lines that call the constructor, and that first use the value
+		makers, users map[code.Frame]float64 // lines that call the constructor, and that first use the value
 		largest       int64
 	}
 	groups := map[string]*group{}
@@ -45,7 +45,7 @@ func objectsOf(p *diagnose.Pass, allocs *evidence.Profile) []object {
 		}
 		g := groups[m.Type]
 		if g == nil {
-			g = &group{object: object{Made: m, maker: s.Stack[m.At]}, makers: map[record.Frame]float64{}, users: map[record.Frame]float64{}}
+			g = &group{object: object{Made: m, maker: s.Stack[m.At]}, makers: map[code.Frame]float64{}, users: map[code.Frame]float64{}}
 			groups[m.Type] = g
 		}
 		g.bytes, g.objects = g.bytes+float64(s.Value), g.objects+float64(s.Count)
@@ -74,7 +74,7 @@ func objectsOf(p *diagnose.Pass, allocs *evidence.Profile) []object {
 
 // most returns the line with the largest sum, the smallest of equals, so that ties
 // in a map do not change from run to run.
-func most(lines map[record.Frame]float64) (best record.Frame) {
+func most(lines map[code.Frame]float64) (best code.Frame) {
 	for f, sum := range lines {
 		if sum > lines[best] || sum == lines[best] && (f.Function < best.Function || f.Function == best.Function && f.Line < best.Line) {
 			best = f

@@ -6,7 +6,7 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/memory"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 )
 
 // says runs the analyzer and returns what it says of its one finding.
-func says(t *testing.T, b *Builder, want string) (f record.Finding) {
+func says(t *testing.T, b *Builder, want string) (f findings.Finding) {
 	t.Helper()
 	if found := Expect(t, memory.Allocation, b, want); len(found) == 1 {
 		return found[0]

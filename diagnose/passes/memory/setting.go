@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/redline-go/redline/diagnose"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // thrash reports a memory limit that leaves no room above the live heap. Near the
@@ -18,10 +18,10 @@ func thrash(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	f := diagnose.Finding{
-		Cause: gcLimit.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: record.High, GainCeiling: max(p.CPUGain(c.CPU), c.relief()),
+		Cause: gcLimit.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: findings.High, GainCeiling: max(p.CPUGain(c.CPU), c.relief()),
 		Title: fmt.Sprintf("GOMEMLIMIT of %s leaves %s above %s of live heap: collecting takes %s of the CPU",
 			diagnose.Size(c.Limit), diagnose.Size(max(0, c.Goal-c.Live)), diagnose.Size(c.Live), diagnose.Percent(c.CPU)),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProbe, c.Limit, diagnose.Bytes, "the memory limit is %s", diagnose.Size(c.Limit)),
 			diagnose.Fact(diagnose.FromProbe, c.Goal, diagnose.Bytes, "the next cycle is to end at %s, where "+
 				"GOGC would let it end at %s", diagnose.Size(c.Goal), c.wanted()),
@@ -63,9 +63,9 @@ func large(p *diagnose.Pass, c collecting) (diagnose.Finding, bool) {
 		return diagnose.Finding{}, false
 	}
 	f := diagnose.Finding{
-		Cause: heapLarge.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: record.High, GainCeiling: max(p.CPUGain(c.CPU), c.relief()),
+		Cause: heapLarge.ID, Share: c.CPU, ShareOf: diagnose.OfCPU, Confidence: findings.High, GainCeiling: max(p.CPUGain(c.CPU), c.relief()),
 		Title: fmt.Sprintf("Marking %s of live heap with pointers takes %s of the service's CPU", diagnose.Size(c.Scan), diagnose.Percent(c.CPU)),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProbe, c.Scan, diagnose.Bytes, "%s of it has pointers, which each cycle follows", diagnose.Size(c.Scan)),
 		},
 	}
@@ -93,13 +93,13 @@ func (c collecting) relief() float64 {
 }
 
 // holder returns the place that allocated most of what the heap holds.
-func holder(p *diagnose.Pass) record.Where {
+func holder(p *diagnose.Pass) findings.Where {
 	held, err := p.Profile("heap", "inuse_space")
 	if err != nil {
-		return record.Where{}
+		return findings.Where{}
 	}
 	if sites := sitesOf(p, held); len(sites) > 0 {
 		return diagnose.WhereOf(sites[0].place)
 	}
-	return record.Where{}
+	return findings.Where{}
 }

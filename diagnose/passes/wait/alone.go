@@ -8,12 +8,12 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/waitgain"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 // alone returns the goroutine that a site's requests wait for, if there is only one
 // of its kind and it serves one request after another.
-func alone(p *diagnose.Pass, s evidence.Site) (record.Serial, bool) {
+func alone(p *diagnose.Pass, s evidence.Site) (breakdown.Serial, bool) {
 	one, ok := p.Path().Serial(evidence.Entry(s.Part.Waker))
 	return one, ok && one.Goroutines == 1 && one.Requests > 1
 }
@@ -56,7 +56,7 @@ const leastWork = 0.3
 // function below it that does the work is what to change. Its bound is the
 // utilisation law, U = X·S: a goroutine with service time S completes at most 1/S
 // requests per second, whatever the CPUs.
-func servesAlone(p *diagnose.Pass, s evidence.Site, one record.Serial, v waitgain.Verdict) diagnose.Finding {
+func servesAlone(p *diagnose.Pass, s evidence.Site, one breakdown.Serial, v waitgain.Verdict) diagnose.Finding {
 	who := callstack.Short(one.Goroutine)
 	behind, _ := p.Path().Behind(one.Goroutine)
 	work, part, ok := evidence.Worker(behind)

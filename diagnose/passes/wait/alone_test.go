@@ -7,7 +7,7 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/wait"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
 )
 
 const (
@@ -18,21 +18,21 @@ const (
 
 // behindLoop is the path of requests that spend a share of their time behind the
 // store's loop, which spends 70 % of that in checkConsistency.
-func behindLoop(share float64) []record.PathNode {
-	work := record.PathNode{Kind: record.PathWork, Function: storeCheck, File: "/src/store.go", Line: 88, Own: true, Share: 0.7 * share,
-		Nodes: []record.PathNode{{Kind: record.PathWork, Function: "sort.Slice", Share: 0.5 * share}}}
-	return []record.PathNode{{
-		Kind: record.PathGoroutine, Function: storeLoop, File: "/src/store.go", Line: 50, Own: true, Share: share,
-		Nodes: []record.PathNode{
-			{Kind: record.PathState, State: record.StateRunning, Share: 0.8 * share, Nodes: []record.PathNode{
-				{Kind: record.PathWork, Function: storeLoop, File: "/src/store.go", Line: 52, Own: true, Share: 0.8 * share, Nodes: []record.PathNode{work}}}},
-			{Kind: record.PathState, State: record.StateAssist, Share: 0.2 * share},
+func behindLoop(share float64) []breakdown.PathNode {
+	work := breakdown.PathNode{Kind: breakdown.PathWork, Function: storeCheck, File: "/src/store.go", Line: 88, Own: true, Share: 0.7 * share,
+		Nodes: []breakdown.PathNode{{Kind: breakdown.PathWork, Function: "sort.Slice", Share: 0.5 * share}}}
+	return []breakdown.PathNode{{
+		Kind: breakdown.PathGoroutine, Function: storeLoop, File: "/src/store.go", Line: 50, Own: true, Share: share,
+		Nodes: []breakdown.PathNode{
+			{Kind: breakdown.PathState, State: breakdown.StateRunning, Share: 0.8 * share, Nodes: []breakdown.PathNode{
+				{Kind: breakdown.PathWork, Function: storeLoop, File: "/src/store.go", Line: 52, Own: true, Share: 0.8 * share, Nodes: []breakdown.PathNode{work}}}},
+			{Kind: breakdown.PathState, State: breakdown.StateAssist, Share: 0.2 * share},
 		},
-	}, {Kind: record.PathState, State: record.StateRunning, Share: 1 - share}}
+	}, {Kind: breakdown.PathState, State: breakdown.StateRunning, Share: 1 - share}}
 }
 
-func lone(requests int) record.Serial {
-	return record.Serial{Goroutine: storeLoop, Goroutines: 1, Requests: requests, WaitNS: 30e6,
+func lone(requests int) breakdown.Serial {
+	return breakdown.Serial{Goroutine: storeLoop, Goroutines: 1, Requests: requests, WaitNS: 30e6,
 		Utilization: 0.97, OnCPU: 0.9, Queued: 0.05, ServiceNS: 600e3}
 }
 
@@ -40,9 +40,9 @@ func lone(requests int) record.Serial {
 // and the function below it that works is the place, however it says that it is
 // done, and though requests start goroutines of their own besides.
 func TestServesAlone(t *testing.T) {
-	working := record.Chain{Links: []record.Link{{Goroutine: storeLoop, State: record.StateRunning}}}
+	working := breakdown.Chain{Links: []breakdown.Link{{Goroutine: storeLoop, State: breakdown.StateRunning}}}
 	waits := func(waker ...string) *Builder {
-		return idle().Wait(record.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).
+		return idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).
 			Waker(append(waker, storeLoop+"@store.go:52")...).Behind(working).Path(behindLoop(0.79), lone(400))
 	}
 	for name, b := range map[string]*Builder{
@@ -50,7 +50,7 @@ func TestServesAlone(t *testing.T) {
 		"closes":          waits(),
 		"broadcasts":      waits("sync.(*Cond).Broadcast"),
 		"spawned besides": waits("runtime.chansend1").Spawned(3).Left(1, 2, "runtime.gopark", storeLoop+"@store.go:52"),
-		"from two methods": waits("runtime.chansend1").Wait(record.StateChannel, 2*ms, 1, "runtime.chansend1",
+		"from two methods": waits("runtime.chansend1").Wait(breakdown.StateChannel, 2*ms, 1, "runtime.chansend1",
 			put).Waker("runtime.chanrecv2", storeLoop+"@store.go:51"),
 	} {
 		found := Expect(t, wait.Channel, b, "channel-bottleneck at store.go:88")
@@ -72,7 +72,7 @@ func TestServesAlone(t *testing.T) {
 		}
 	}
 	// Work that hardly anybody waits for is none of this.
-	Expect(t, wait.Channel, idle().Wait(record.StateChannel, ms, 1, "runtime.chanrecv1", get).
+	Expect(t, wait.Channel, idle().Wait(breakdown.StateChannel, ms, 1, "runtime.chanrecv1", get).
 		Waker("runtime.chansend1", storeLoop+"@store.go:52").Behind(working).Path(behindLoop(0.1), lone(400)).
 		Background(time.Second, storeCheck+"@store.go:88"))
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/waitgain"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // Channel finds queues in front of too few consumers, and concurrency limits that
@@ -172,7 +173,7 @@ func consumed(p *diagnose.Pass) bool {
 	return !seen
 }
 
-func receives(stack []record.Frame) bool {
+func receives(stack []code.Frame) bool {
 	for _, f := range stack {
 		if strings.HasPrefix(f.Function, "runtime.chanrecv") || strings.HasPrefix(f.Function, "runtime.selectgo") {
 			return true
@@ -185,8 +186,8 @@ func receives(stack []record.Frame) bool {
 // that the trace did not follow.
 func bottleneck(p *diagnose.Pass, s evidence.Site, v waitgain.Verdict) diagnose.Finding {
 	e := p.Ender(s.Part)
-	if s.Part.Waker == nil && v.Confidence == record.High {
-		v.Confidence = record.Medium // who serves the channel was not seen
+	if s.Part.Waker == nil && v.Confidence == findings.High {
+		v.Confidence = findings.Medium // who serves the channel was not seen
 	}
 	f := v.Finding(p, "channel-bottleneck", s)
 	doing := "at a channel"

@@ -6,7 +6,8 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // leastChild is the part of request time, or of CPU where CPUs are saturated, from
@@ -50,12 +51,12 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if share < leastChild || !known && c.Children == 0 {
 		return nil, nil
 	}
-	where, at := record.Where{Detail: "processes that the service starts"}, ""
+	where, at := findings.Where{Detail: "processes that the service starts"}, ""
 	if known {
 		where, at = diagnose.WhereOf(place), " at "+diagnose.At(place)
 	}
 	f := diagnose.Finding{
-		Cause: "exec-per-request", Share: share, ShareOf: of, Confidence: record.High, Where: where,
+		Cause: "exec-per-request", Share: share, ShareOf: of, Confidence: findings.High, Where: where,
 		Title: fmt.Sprintf("Requests start processes%s and wait for them: %s of %s", at, diagnose.Percent(share), whole),
 		Remedy: fmt.Sprintf("Do what the command%s does within the service, keep one process running and send "+
 			"it the requests, or keep its answers; else bound how many run at a time.", at),
@@ -73,17 +74,17 @@ func runChild(p *diagnose.Pass) ([]diagnose.Finding, error) {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, c.Children, "CPUs",
 			"the processes use %.2f CPUs, %s of CPU per request; the service itself %.2f", c.Children, diagnose.Span(1e9*c.Children/rate), c.Target))
 	} else {
-		f.Confidence = record.Medium // what they cost is not known
+		f.Confidence = findings.Medium // what they cost is not known
 	}
 	if !known {
-		f.Confidence = record.Medium // nor is it, whether requests start them
+		f.Confidence = findings.Medium // nor is it, whether requests start them
 	}
 	return []diagnose.Finding{f}, nil
 }
 
 // starter returns the user's place that starts processes: where requests wait for
 // them longest, otherwise where most CPU goes into starting them.
-func starter(p *diagnose.Pass, use *evidence.Use) (record.Frame, bool) {
+func starter(p *diagnose.Pass, use *evidence.Use) (code.Frame, bool) {
 	for _, s := range evidence.ByOwner(p.Waits().Sites(callstack.ChildWait)) {
 		if s.User && p.Stacks.Roles(s.Part.Stack).Has(callstack.Child) {
 			return s.Place, true
@@ -94,5 +95,5 @@ func starter(p *diagnose.Pass, use *evidence.Use) (record.Frame, bool) {
 			return places[0].Place, true
 		}
 	}
-	return record.Frame{}, false
+	return code.Frame{}, false
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -68,7 +70,7 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if !ok || growth.by < leastLeaked || float64(growth.by) < leastLeakShare*float64(last.Total) {
 		return nil, nil
 	}
-	if more, ok := risen(p.Series(record.LoadInFlight, "").Values); ok && more > underWay*float64(growth.by) {
+	if more, ok := risen(p.Series(series.LoadInFlight, "").Values); ok && more > underWay*float64(growth.by) {
 		p.Reject("goroutine-leak", "goroutines at %s grew by %d, and requests under way by %.0f", diagnose.At(growth.at), growth.by, more)
 		return nil, nil
 	}
@@ -83,11 +85,11 @@ func runLeak(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // growth is the kind of goroutine that grew the most: by its entry and the place
 // where it waits.
 type growth struct {
-	at    record.Frame // where it waits, in the user's code
-	entry string       // what it began in
+	at    code.Frame // where it waits, in the user's code
+	entry string     // what it began in
 	by    int64
 	from  int64
-	stack []record.Frame
+	stack []code.Frame
 }
 
 // grown subtracts two snapshots. Goroutines of connections belong to the load.
@@ -135,7 +137,7 @@ func quarterMeans(values []float64) (means [quarters]float64, ok bool) {
 	}
 	for i := range means {
 		part := values[i*len(values)/quarters : (i+1)*len(values)/quarters]
-		sum, n := record.Sum(part)
+		sum, n := series.Sum(part)
 		if n == 0 {
 			return means, false
 		}
@@ -172,10 +174,10 @@ func leaked(p *diagnose.Pass, g growth, first, last evidence.Snapshot, counted b
 	seconds := last.At.Seconds() - first.At.Seconds()
 	share := min(1, float64(g.by)/float64(last.Total))
 	f := diagnose.Finding{
-		Cause: "goroutine-leak", Share: share, ShareOf: diagnose.OfGoroutines, GainCeiling: 1, Confidence: record.Medium,
+		Cause: "goroutine-leak", Share: share, ShareOf: diagnose.OfGoroutines, GainCeiling: 1, Confidence: findings.Medium,
 		Where: diagnose.WhereOf(g.at),
 		Title: fmt.Sprintf("Goroutines pile up at %s: %d more in %.1f s", diagnose.At(g.at), g.by, seconds),
-		Evidence: []record.Evidence{
+		Evidence: []findings.Evidence{
 			diagnose.Fact(diagnose.FromProfile, float64(g.by), diagnose.Ratio,
 				"goroutines that began in %s and wait at %s were %d and are %d, of %d",
 				callstack.Short(g.entry), diagnose.At(g.at), g.from, g.from+g.by, last.Total),
@@ -188,10 +190,10 @@ func leaked(p *diagnose.Pass, g growth, first, last evidence.Snapshot, counted b
 			"%.2f goroutines stay behind per request", float64(g.by)/seconds/rate))
 	}
 	if counted {
-		f.Confidence = record.High
+		f.Confidence = findings.High
 	}
 	if n := named(p, g); n > 0 {
-		f.Confidence = record.High
+		f.Confidence = findings.High
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProfile, float64(n), diagnose.Ratio,
 			"the runtime found %d of them that nothing can wake any more", n))
 	}

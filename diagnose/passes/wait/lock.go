@@ -8,7 +8,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/waitgain"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
 )
 
 // Lock finds contended mutexes and readers behind writers.
@@ -95,7 +95,7 @@ func background(s evidence.Site) string {
 
 // byBackground makes the holder the finding's place: requests that wait for work
 // which none of them does are helped there, wherever they wait.
-func byBackground(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who string, held record.Frame) {
+func byBackground(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who string, held code.Frame) {
 	f.Where = diagnose.WhereOf(held)
 	f.Where.Detail = fmt.Sprintf("requests wait in %s (%s)", callstack.Short(s.Place.Function), diagnose.At(s.Place))
 	if behind, ok := p.Path().Behind(who); ok && !strings.Contains(f.Title, "held while") {
@@ -115,7 +115,7 @@ func byBackground(p *diagnose.Pass, f *diagnose.Finding, s evidence.Site, who st
 // the title to name it.
 const leastHeld = 0.3
 
-func remedyLock(cause string, waiting, holding record.Frame) string {
+func remedyLock(cause string, waiting, holding code.Frame) string {
 	at := holding
 	if at.Function == "" {
 		at = waiting
@@ -132,14 +132,14 @@ func remedyLock(cause string, waiting, holding record.Frame) string {
 // as evidence. The mutex profile books contention on Unlock's caller
 // (runtime/pprof, Profile), so its stacks are holders; those with the same owner as
 // the waiting place are of this lock. Zero without a profile or a match.
-func holder(p *diagnose.Pass, waiting record.Frame, f *diagnose.Finding) record.Frame {
+func holder(p *diagnose.Pass, waiting code.Frame, f *diagnose.Finding) code.Frame {
 	prof, err := p.Profile("mutex", "delay")
 	if err != nil {
-		return record.Frame{}
+		return code.Frame{}
 	}
 	owner := callstack.Owner(waiting.Function)
-	delay := map[record.Frame]int64{}
-	var best record.Frame
+	delay := map[code.Frame]int64{}
+	var best code.Frame
 	for _, s := range prof.Samples {
 		i := p.Stacks.Innermost(s.Stack)
 		if i < 0 || callstack.Owner(s.Stack[i].Function) != owner {

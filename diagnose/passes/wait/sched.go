@@ -7,7 +7,9 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/waitgain"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/findings"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -70,7 +72,7 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			diagnose.Percent(share), callstack.Short(list[0].Place.Function), diagnose.Percent(list[0].Share))
 		return nil, nil
 	}
-	f := diagnose.Finding{Cause: "sched-latency", ShareOf: diagnose.OfRequest, Confidence: record.Medium}
+	f := diagnose.Finding{Cause: "sched-latency", ShareOf: diagnose.OfRequest, Confidence: findings.Medium}
 	switch {
 	case share >= leastQueued && ns >= leastSchedNS && (!saturated || background >= leastBackground):
 		f.Share = share
@@ -93,7 +95,7 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	f.Title = fmt.Sprintf("Requests are ready to run but wait for a CPU for %s of %s", diagnose.Percent(f.Share), f.ShareOf)
 	f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromTrace, ns, diagnose.Nanosec,
 		"the mean request is runnable for %s of %s", diagnose.Span(ns), diagnose.Span(w.MeanNS())))
-	if p99, ok := p.Mean("/sched/latencies:seconds", record.Labels("q", "p99")); ok {
+	if p99, ok := p.Mean("/sched/latencies:seconds", series.Labels("q", "p99")); ok {
 		f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProbe, p99, diagnose.Nanosec,
 			"the scheduler's own p99 latency over all goroutines is %s", diagnose.Span(p99)))
 	}
@@ -101,7 +103,7 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 	if background < leastBackground && !p.Load().Open && p.CPU().Use() >= halfBusy {
 		// In a closed loop the next request is there as soon as one is answered, so
 		// requests meet at the CPUs whatever they do there: coupon-redeem at 73 %.
-		f.Confidence = record.Low
+		f.Confidence = findings.Low
 	}
 	if background >= leastBackground {
 		f.Where = diagnose.WhereOf(where)
@@ -116,10 +118,10 @@ func runSched(p *diagnose.Pass) ([]diagnose.Finding, error) {
 // backgroundWork returns the part of CPU that the user's code spends outside
 // requests, 0 to 1, and where most of that is. Goroutines that requests start count
 // here only if nothing distinguishes them.
-func backgroundWork(p *diagnose.Pass) (float64, record.Frame) {
+func backgroundWork(p *diagnose.Pass) (float64, code.Frame) {
 	use, err := p.Use()
 	if err != nil {
-		return 0, record.Frame{}
+		return 0, code.Frame{}
 	}
 	return use.Background()
 }

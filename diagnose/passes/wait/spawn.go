@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/findings"
 )
 
 const (
@@ -40,10 +40,10 @@ var Spawn = diagnose.Analyzer{
 			return nil, nil
 		}
 		f := diagnose.Finding{
-			Cause: "goroutine-churn", Share: cost, ShareOf: diagnose.OfCPU, Confidence: record.Medium,
+			Cause: "goroutine-churn", Share: cost, ShareOf: diagnose.OfCPU, Confidence: findings.Medium,
 			Title:  fmt.Sprintf("A request starts %.0f goroutines, which costs %s of the CPU", spawned, diagnose.Percent(cost)),
 			Remedy: "Do the pieces in a bounded pool of workers, or give each goroutine a larger piece.",
-			Evidence: []record.Evidence{
+			Evidence: []findings.Evidence{
 				diagnose.Fact(diagnose.FromTrace, spawned, diagnose.Ratio, "the service starts %s",
 					diagnose.PerRequest(spawned, "a goroutine", "goroutines")),
 				diagnose.Fact(diagnose.FromProfile, cost, diagnose.Ratio,

@@ -7,7 +7,7 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/waitgain"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // Syscall finds requests that wait inside the kernel or C.
@@ -43,7 +43,7 @@ func runSyscall(p *diagnose.Pass) ([]diagnose.Finding, error) {
 			f.Title = fmt.Sprintf("%s in system calls at %s", v.Requests(), diagnose.At(s.Place))
 			f.Remedy = fmt.Sprintf("Cache the result of the call at %s, bound how many run at once, or move "+
 				"it off the request path.", diagnose.At(s.Place))
-			if threads, ok := p.Max(record.ProcessThreads, ""); ok {
+			if threads, ok := p.Max(series.ProcessThreads, ""); ok {
 				f.Evidence = append(f.Evidence, diagnose.Fact(diagnose.FromProcess, threads, diagnose.Ratio,
 					"the process has up to %.0f threads", threads))
 			}

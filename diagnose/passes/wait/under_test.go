@@ -7,12 +7,13 @@ import (
 
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/wait"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // holding is a chain whose goroutine, in the lock, is in a state for part of the wait.
-func holding(state record.ReqState, of time.Duration) record.Chain {
-	c := chain(record.Link{Goroutine: "shop/web.handle", Request: true, State: state,
+func holding(state breakdown.State, of time.Duration) breakdown.Chain {
+	c := chain(breakdown.Link{Goroutine: "shop/web.handle", Request: true, State: state,
 		Stack: append(Stack("sync.(*Mutex).Unlock", set), Serving()...)})
 	c.NS = int64(of)
 	return c
@@ -22,24 +23,24 @@ func holding(state record.ReqState, of time.Duration) record.Chain {
 // CPUs' doing, and not the lock's.
 func TestHolderWaitsForCPU(t *testing.T) {
 	locked := func(runs, queued time.Duration) *Builder {
-		return busy().Wait(record.StateLock, 10*ms, 1, mutex(get)...).Behind(holding(record.StateRunning, runs),
-			holding(record.StateRunnable, queued))
+		return busy().Wait(breakdown.StateLock, 10*ms, 1, mutex(get)...).Behind(holding(breakdown.StateRunning, runs),
+			holding(breakdown.StateRunnable, queued))
 	}
 	Expect(t, wait.Lock, locked(ms, 9*ms))
-	Expect(t, wait.Lock, idle().Wait(record.StateLock, 30*ms, 1, mutex(get)...).
-		Behind(holding(record.StateRunning, 27*ms), holding(record.StateRunnable, 3*ms)), "lock-contention at cache.go:41")
+	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).
+		Behind(holding(breakdown.StateRunning, 27*ms), holding(breakdown.StateRunnable, 3*ms)), "lock-contention at cache.go:41")
 }
 
 // TestWorkUnderLock: what the holder does is named, and not only that it runs.
 func TestWorkUnderLock(t *testing.T) {
-	under := func(frames ...string) record.Finding {
+	under := func(frames ...string) findings.Finding {
 		t.Helper()
-		b := idle().Wait(record.StateLock, 30*ms, 1, mutex(get)...).Behind(holding(record.StateRunning, 28*ms)).
+		b := idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).Behind(holding(breakdown.StateRunning, 28*ms)).
 			Held(8*time.Second, "sync.(*Mutex).Unlock", set)
 		b.Busy(time.Second).Sample(4*time.Second, append(frames, set)...)
 		found := Expect(t, wait.Lock, b, "lock-contention at cache.go:41")
 		if len(found) != 1 {
-			return record.Finding{}
+			return findings.Finding{}
 		}
 		return found[0]
 	}
@@ -62,15 +63,15 @@ func TestWorkUnderLock(t *testing.T) {
 // helped where it is held.
 func TestHolderInTheBackground(t *testing.T) {
 	const refresh, price = "shop/cache.(*Cache).refresh", "shop/cache.price"
-	holds := func(request bool) record.Chain {
-		return record.Chain{NS: int64(27 * ms), Links: []record.Link{{Goroutine: "shop/cache.Start.func1",
-			Request: request, State: record.StateRunning}}}
+	holds := func(request bool) breakdown.Chain {
+		return breakdown.Chain{NS: int64(27 * ms), Links: []breakdown.Link{{Goroutine: "shop/cache.Start.func1",
+			Request: request, State: breakdown.StateRunning}}}
 	}
-	path := []record.PathNode{{Kind: record.PathGoroutine, Function: "shop/cache.Start.func1", Own: true, Share: 0.9, Nodes: []record.PathNode{
-		{Kind: record.PathState, State: record.StateRunning, Share: 0.9, Nodes: []record.PathNode{
-			{Kind: record.PathWork, Function: price, File: "/src/price.go", Line: 9, Own: true, Share: 0.9}}}}}}
+	path := []breakdown.PathNode{{Kind: breakdown.PathGoroutine, Function: "shop/cache.Start.func1", Own: true, Share: 0.9, Nodes: []breakdown.PathNode{
+		{Kind: breakdown.PathState, State: breakdown.StateRunning, Share: 0.9, Nodes: []breakdown.PathNode{
+			{Kind: breakdown.PathWork, Function: price, File: "/src/price.go", Line: 9, Own: true, Share: 0.9}}}}}}
 	locked := func(request bool) *Builder {
-		return idle().Wait(record.StateLock, 30*ms, 1, mutex(get)...).Behind(holds(request)).Path(path).
+		return idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).Behind(holds(request)).Path(path).
 			Held(8*time.Second, "sync.(*Mutex).Unlock", refresh+"@cache.go:70")
 	}
 	found := Expect(t, wait.Lock, locked(false), "lock-contention at cache.go:70")

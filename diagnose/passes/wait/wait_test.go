@@ -8,7 +8,8 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	. "github.com/redline-go/redline/diagnose/diagnosetest"
 	"github.com/redline-go/redline/diagnose/passes/wait"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/breakdown"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 
 // idle leaves most CPUs idle; its requests take 8 ms besides what a test adds.
 func idle() *Builder {
-	return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(record.StateRunning, 2*ms, 3).Wait(record.StateNetwork, 6*ms, 1, Query()...)
+	return New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, 2*ms, 3).Wait(breakdown.StateNetwork, 6*ms, 1, Query()...)
 }
 
 // busy saturates the CPUs.
@@ -32,53 +33,53 @@ func mutex(at string) []string {
 }
 
 func TestLock(t *testing.T) {
-	found := Expect(t, wait.Lock, idle().Wait(record.StateLock, 30*ms, 1, mutex(get)...).
+	found := Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...).
 		Held(8*time.Second, "sync.(*Mutex).Unlock", set), "lock-contention at cache.go:41")
 	if len(found) == 1 && !strings.Contains(found[0].Remedy, "(*Cache).Set") {
 		t.Errorf("the holder is not named: %s", found[0].Remedy)
 	}
 	// Both methods wait for the same lock.
-	Expect(t, wait.Lock, idle().Wait(record.StateLock, 1200*us, 1, mutex(get)...).
-		Wait(record.StateLock, 1100*us, 1, mutex(set)...), "lock-contention at cache.go:41")
-	Expect(t, wait.Lock, idle().Wait(record.StateLock, 1200*us, 1, mutex(get)...).
-		Wait(record.StateLock, 1100*us, 1, mutex("shop/a.F@a.go:1")...))
-	Expect(t, wait.Lock, busy().Wait(record.StateLock, 30*ms, 1, mutex(get)...), "lock-contention") // serial even so
-	Expect(t, wait.Lock, busy().Wait(record.StateLock, 4*ms, 1, mutex(get)...))
-	tiny := New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(record.StateRunning, 50*us, 1).Wait(record.StateLock, 60*us, 1, mutex(get)...)
+	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 1200*us, 1, mutex(get)...).
+		Wait(breakdown.StateLock, 1100*us, 1, mutex(set)...), "lock-contention at cache.go:41")
+	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 1200*us, 1, mutex(get)...).
+		Wait(breakdown.StateLock, 1100*us, 1, mutex("shop/a.F@a.go:1")...))
+	Expect(t, wait.Lock, busy().Wait(breakdown.StateLock, 30*ms, 1, mutex(get)...), "lock-contention") // serial even so
+	Expect(t, wait.Lock, busy().Wait(breakdown.StateLock, 4*ms, 1, mutex(get)...))
+	tiny := New(64, 40*ms).CPU(2, 0.6, 0.3, 0.1, 0.1).Wait(breakdown.StateRunning, 50*us, 1).Wait(breakdown.StateLock, 60*us, 1, mutex(get)...)
 	Expect(t, wait.Lock, tiny)
-	Expect(t, wait.Lock, idle().Wait(record.StateLock, 30*ms, 1, "sync.(*RWMutex).RLock", get), "rwlock-writer at cache.go:41")
-	Expect(t, wait.Lock, idle().Wait(record.StateLock, 30*ms, 1, "sync.(*RWMutex).Lock", get), "lock-contention at cache.go:41")
+	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, "sync.(*RWMutex).RLock", get), "rwlock-writer at cache.go:41")
+	Expect(t, wait.Lock, idle().Wait(breakdown.StateLock, 30*ms, 1, "sync.(*RWMutex).Lock", get), "lock-contention at cache.go:41")
 	ExpectUnjudged(t, wait.Lock, New(64, 40*ms), "lock-contention", "rwlock-writer")
 }
 
 func TestChannel(t *testing.T) {
-	send := func() *Builder { return idle().Wait(record.StateChannel, 30*ms, 1, "runtime.chansend1", get) }
+	send := func() *Builder { return idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chansend1", get) }
 	consumer := []string{"runtime.chanrecv2", "shop/cache.(*writer).loop@cache.go:90"}
 	Expect(t, wait.Channel, send().Waker(consumer...), "channel-bottleneck at cache.go:41")
 	Expect(t, wait.Channel, send().WakerRequest("runtime.chanrecv1", get), "concurrency-limit at cache.go:41")
 	Expect(t, wait.Channel, send().Blocked(9*time.Second, consumer...), "channel-bottleneck") // who ends it was not seen
 	Expect(t, wait.Channel, send().Blocked(9*time.Second, "runtime.selectgo", "net/http.(*persistConn).readLoop"), "concurrency-limit")
-	receive := func() *Builder { return idle().Wait(record.StateChannel, 30*ms, 1, "runtime.chanrecv1", get) }
+	receive := func() *Builder { return idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get) }
 	Expect(t, wait.Channel, receive().Waker("runtime.chansend1", "shop/cache.(*worker).run@cache.go:99"), "channel-bottleneck at cache.go:41")
 	Expect(t, wait.Channel, receive().Waker("runtime.chansend1", "shop/cache.(*Cache).Get.func1@cache.go:44")) // its own goroutine
 	Expect(t, wait.Channel, receive().Spawned(4))
-	Expect(t, wait.Channel, receive().Waker(record.WakerTimer))                 // a timer is another cause
-	leased := idle().Wait(record.StateSync, 30*ms, 1, "sync.(*Cond).Wait", get) // a pool of mutex and condition
+	Expect(t, wait.Channel, receive().Waker(breakdown.WakerTimer))                 // a timer is another cause
+	leased := idle().Wait(breakdown.StateSync, 30*ms, 1, "sync.(*Cond).Wait", get) // a pool of mutex and condition
 	Expect(t, wait.Channel, leased.WakerRequest("sync.(*Cond).Signal", set), "concurrency-limit at cache.go:41")
 	semaphore := []string{"runtime.selectgo", "golang.org/x/sync/semaphore.(*Weighted).Acquire", get}
-	Expect(t, wait.Channel, idle().Wait(record.StateSelect, 30*ms, 1, semaphore...), "concurrency-limit at cache.go:41")
-	Expect(t, wait.Channel, busy().Wait(record.StateSelect, 8*ms, 1, semaphore...)) // admission control
+	Expect(t, wait.Channel, idle().Wait(breakdown.StateSelect, 30*ms, 1, semaphore...), "concurrency-limit at cache.go:41")
+	Expect(t, wait.Channel, busy().Wait(breakdown.StateSelect, 8*ms, 1, semaphore...)) // admission control
 }
 
 // One goroutine works for all requests, and answers each by closing its channel.
 func TestServedByOneGoroutine(t *testing.T) {
 	const loop, check = "shop/store.(*Store).loop@store.go:90", "shop/store.(*Store).check@store.go:120"
 	receive := func() *Builder {
-		return idle().Wait(record.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).Waker(loop)
+		return idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).Waker(loop)
 	}
-	working := record.Chain{Links: []record.Link{{Goroutine: "shop/store.(*Store).loop", State: record.StateRunning}}}
-	idling := record.Chain{Links: []record.Link{{Goroutine: "shop/store.(*Store).loop",
-		State: record.StateSleep, Stack: Stack("time.Sleep", loop)}}}
+	working := breakdown.Chain{Links: []breakdown.Link{{Goroutine: "shop/store.(*Store).loop", State: breakdown.StateRunning}}}
+	idling := breakdown.Chain{Links: []breakdown.Link{{Goroutine: "shop/store.(*Store).loop",
+		State: breakdown.StateSleep, Stack: Stack("time.Sleep", loop)}}}
 	found := Expect(t, wait.Channel, receive().Behind(working).Background(6*time.Second, "slices.Sort", check,
 		loop).Sample(time.Second, get), "channel-bottleneck at cache.go:41")
 	if len(found) == 1 && (!strings.Contains(found[0].Title, "(*Store).loop") || !strings.Contains(found[0].Where.Detail, "(*Store).check")) {
@@ -89,45 +90,45 @@ func TestServedByOneGoroutine(t *testing.T) {
 }
 
 func TestSleep(t *testing.T) {
-	Expect(t, wait.Sleep, idle().Wait(record.StateSleep, 30*ms, 1, "time.Sleep", get), "sleep at cache.go:41")
-	Expect(t, wait.Sleep, idle().Wait(record.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).
-		Waker(record.WakerTimer), "sleep at cache.go:41")
-	Expect(t, wait.Sleep, idle().Wait(record.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).
+	Expect(t, wait.Sleep, idle().Wait(breakdown.StateSleep, 30*ms, 1, "time.Sleep", get), "sleep at cache.go:41")
+	Expect(t, wait.Sleep, idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).
+		Waker(breakdown.WakerTimer), "sleep at cache.go:41")
+	Expect(t, wait.Sleep, idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).
 		Waker("runtime.closechan", "context.(*cancelCtx).cancel", "context.(*timerCtx).cancel",
 			"context.WithDeadlineCause.func2"), "sleep at cache.go:41")
-	Expect(t, wait.Sleep, idle().Wait(record.StateSleep, ms, 1, "time.Sleep", get))
+	Expect(t, wait.Sleep, idle().Wait(breakdown.StateSleep, ms, 1, "time.Sleep", get))
 	// Others keep the host busy; the load itself would have room.
-	Expect(t, wait.Sleep, idle().CPU(2, 1.99, 0.2, 0.05, 0.05).Wait(record.StateSleep, 30*ms, 1, "time.Sleep", get), "sleep")
-	tail := New(64, 3*ms).Rate(500).CPU(2, 0.4, 0.2, 0.06, 0.1).Wait(record.StateRunning, ms, 3)
-	found := Expect(t, wait.Sleep, tail.Slow(record.StateSleep, 20*ms, "time.Sleep", get), "sleep at cache.go:41")
+	Expect(t, wait.Sleep, idle().CPU(2, 1.99, 0.2, 0.05, 0.05).Wait(breakdown.StateSleep, 30*ms, 1, "time.Sleep", get), "sleep")
+	tail := New(64, 3*ms).Rate(500).CPU(2, 0.4, 0.2, 0.06, 0.1).Wait(breakdown.StateRunning, ms, 3)
+	found := Expect(t, wait.Sleep, tail.Slow(breakdown.StateSleep, 20*ms, "time.Sleep", get), "sleep at cache.go:41")
 	if len(found) == 1 && found[0].ShareOf != "tail latency" {
 		t.Errorf("a tail is told as %s", found[0].ShareOf)
 	}
-	Expect(t, wait.Sleep, New(64, 3*ms).Rate(500).Wait(record.StateRunning, ms, 3).Slow(record.StateSleep, 2*ms, "time.Sleep", get))
+	Expect(t, wait.Sleep, New(64, 3*ms).Rate(500).Wait(breakdown.StateRunning, ms, 3).Slow(breakdown.StateSleep, 2*ms, "time.Sleep", get))
 }
 
 func TestFlight(t *testing.T) {
-	Expect(t, wait.Flight, idle().Wait(record.StateSync, 30*ms, 1, "sync.(*WaitGroup).Wait",
+	Expect(t, wait.Flight, idle().Wait(breakdown.StateSync, 30*ms, 1, "sync.(*WaitGroup).Wait",
 		"golang.org/x/sync/singleflight.(*Group).Do", get), "singleflight-convoy at cache.go:41")
-	Expect(t, wait.Flight, idle().Wait(record.StateSync, 30*ms, 1, "sync.(*WaitGroup).Wait", get))
+	Expect(t, wait.Flight, idle().Wait(breakdown.StateSync, 30*ms, 1, "sync.(*WaitGroup).Wait", get))
 }
 
 func TestSched(t *testing.T) {
-	queued := func(b *Builder) *Builder { return b.Wait(record.StateRunnable, 30*ms, 9) }
+	queued := func(b *Builder) *Builder { return b.Wait(breakdown.StateRunnable, 30*ms, 9) }
 	Expect(t, wait.Sched, queued(idle()), "sched-latency")
 	Expect(t, wait.Sched, queued(busy())) // the CPUs are used by the requests themselves
 	hog := []string{"shop/stats.(*Ticker).aggregate@stats.go:55", "shop/stats.(*Ticker).run@stats.go:20"}
 	Expect(t, wait.Sched, queued(busy()).Busy(6*time.Second).Background(6*time.Second, hog...)) // reported as background-work
-	Expect(t, wait.Sched, idle().Wait(record.StateRunnable, 200*us, 9))
+	Expect(t, wait.Sched, idle().Wait(breakdown.StateRunnable, 200*us, 9))
 }
 
 func TestSyscall(t *testing.T) {
-	Expect(t, wait.Syscall, idle().Wait(record.StateSyscall, 30*ms, 1, "syscall.Pread", "os.(*File).Read", get),
+	Expect(t, wait.Syscall, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Pread", "os.(*File).Read", get),
 		"blocking-syscall at cache.go:41")
-	Expect(t, wait.Syscall, idle().Wait(record.StateSyscall, 30*ms, 1, "syscall.write", "net.(*conn).Write",
+	Expect(t, wait.Syscall, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write", "net.(*conn).Write",
 		"net/http.checkConnErrorWriter.Write"))
 	// a logger's
-	Expect(t, wait.Syscall, idle().Wait(record.StateSyscall, 30*ms, 1, "syscall.write", "os.(*File).Write", "log/slog.Info", get))
+	Expect(t, wait.Syscall, idle().Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.write", "os.(*File).Write", "log/slog.Info", get))
 }
 
 func TestSpawn(t *testing.T) {
@@ -137,17 +138,17 @@ func TestSpawn(t *testing.T) {
 	Expect(t, wait.Spawn, busy().Busy(9*time.Second).Sample(3*time.Second, start...).Spawned(2))
 }
 
-func chain(links ...record.Link) record.Chain { return record.Chain{Links: links} }
+func chain(links ...breakdown.Link) breakdown.Chain { return breakdown.Chain{Links: links} }
 
 // Workers with room to spare are told as what they do, a queue before them is
 // not, and a ticker is a timer.
 func TestWorkers(t *testing.T) {
 	loop := "shop/cache.(*worker).run@cache.go:99"
-	tick := record.Link{Goroutine: "shop/cache.(*worker).run", State: record.StateChannel, Stack: Stack("runtime.chanrecv2", loop)}
+	tick := breakdown.Link{Goroutine: "shop/cache.(*worker).run", State: breakdown.StateChannel, Stack: Stack("runtime.chanrecv2", loop)}
 	asked := func(b *Builder) *Builder {
-		return b.Wait(record.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).Waker("runtime.chansend1", loop)
+		return b.Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get).Waker("runtime.chansend1", loop)
 	}
-	runs := record.Link{Goroutine: "shop/cache.(*worker).run", State: record.StateRunning}
+	runs := breakdown.Link{Goroutine: "shop/cache.(*worker).run", State: breakdown.StateRunning}
 	Expect(t, wait.Channel, asked(idle()).Behind(chain(runs)), "channel-bottleneck at cache.go:41")
 	Expect(t, wait.Channel, asked(idle().Rate(20)).Behind(chain(runs))) // less than one waits at a time
 	Expect(t, wait.Sleep, asked(idle()).Behind(chain(tick)), "sleep at cache.go:99")
@@ -159,9 +160,9 @@ func TestWorkers(t *testing.T) {
 func TestChild(t *testing.T) {
 	run := []string{"os/exec.(*Cmd).Run", "shop/label.print@label.go:30"}
 	started := func() *Builder {
-		return idle().Wait(record.StateSyscall, 8*ms, 1,
+		return idle().Wait(breakdown.StateSyscall, 8*ms, 1,
 			append([]string{"syscall.forkExec", "os.StartProcess", "os/exec.(*Cmd).Start"}, run...)...).
-			Wait(record.StateChannel, 12*ms, 1, append([]string{"runtime.chanrecv1", "os/exec.(*Cmd).Wait"}, run...)...)
+			Wait(breakdown.StateChannel, 12*ms, 1, append([]string{"runtime.chanrecv1", "os/exec.(*Cmd).Wait"}, run...)...)
 	}
 	Expect(t, wait.Child, started().Children(0.5), "exec-per-request at label.go:30")
 	Expect(t, wait.Channel, started())
@@ -170,10 +171,10 @@ func TestChild(t *testing.T) {
 	Expect(t, wait.Child, idle().Children(0.5)) // nothing waits for them, and CPUs are idle
 	// Where CPUs are used up, who uses them decides, and what they cost is freed with them.
 	full := func() *Builder {
-		return New(16, 8*ms).CPU(2, 1.9, 0.4, 0.1, -1).Children(1.4).Busy(2*s).Wait(record.StateRunnable, 7*ms, 9)
+		return New(16, 8*ms).CPU(2, 1.9, 0.4, 0.1, -1).Children(1.4).Busy(2*s).Wait(breakdown.StateRunnable, 7*ms, 9)
 	}
 	Expect(t, wait.Child, full(), "exec-per-request") // where they are started nobody knows
-	found := Expect(t, wait.Child, full().Wait(record.StateSyscall, ms, 1,
+	found := Expect(t, wait.Child, full().Wait(breakdown.StateSyscall, ms, 1,
 		append([]string{"syscall.forkExec"}, run...)...), "exec-per-request at label.go:30")
 	if len(found) == 1 && (found[0].ShareOf != diagnose.OfCPU || found[0].GainCeiling < 1.9/0.5-0.01) {
 		t.Errorf("%.2f of %s, worth %.2f", found[0].Share, found[0].ShareOf, found[0].GainCeiling)
@@ -183,9 +184,9 @@ func TestChild(t *testing.T) {
 // A long poll ends by its timer or by an event, and nothing is wrong with it.
 func TestLongPoll(t *testing.T) {
 	poll := func() *Builder {
-		return idle().Wait(record.StateSelect, 30*ms, 1, "runtime.selectgo", get).Waker(record.WakerTimer)
+		return idle().Wait(breakdown.StateSelect, 30*ms, 1, "runtime.selectgo", get).Waker(breakdown.WakerTimer)
 	}
-	event := chain(record.Link{Goroutine: "shop/cache.feed", State: record.StateChannel,
+	event := chain(breakdown.Link{Goroutine: "shop/cache.feed", State: breakdown.StateChannel,
 		Stack: Stack("runtime.chanrecv2", "shop/cache.feed@cache.go:120")})
 	event.NS = int64(15 * ms)
 	Expect(t, wait.Sleep, poll(), "sleep at cache.go:41")
@@ -195,17 +196,17 @@ func TestLongPoll(t *testing.T) {
 // A flight's leader wakes all who wait and went through the same function; who
 // gives a slot back did not.
 func TestHomeMadeFlight(t *testing.T) {
-	follow := func() *Builder { return idle().Wait(record.StateChannel, 30*ms, 1, "runtime.chanrecv1", get) }
+	follow := func() *Builder { return idle().Wait(breakdown.StateChannel, 30*ms, 1, "runtime.chanrecv1", get) }
 	Expect(t, wait.Flight, follow().WakerRequest("shop/cache.(*Cache).Get@cache.go:55"), "singleflight-convoy at cache.go:41")
 	Expect(t, wait.Flight, follow().WakerRequest("shop/cache.(*Cache).release@cache.go:70"))
 	Expect(t, wait.Channel, follow().WakerRequest("shop/cache.(*Cache).release@cache.go:70"), "concurrency-limit at cache.go:41")
-	Expect(t, wait.Flight, idle().Wait(record.StateSync, 30*ms, 1, "sync.(*WaitGroup).Wait", get).
+	Expect(t, wait.Flight, idle().Wait(breakdown.StateSync, 30*ms, 1, "sync.(*WaitGroup).Wait", get).
 		WakerRequest("sync.(*WaitGroup).Add", "sync.(*WaitGroup).Done", "shop/cache.fill@cache.go:80"), "singleflight-convoy at cache.go:41")
 }
 
 // A system call keeps the scheduler's place, so that others wait for it.
 func TestSchedBehindCalls(t *testing.T) {
-	b := idle().Wait(record.StateRunnable, 30*ms, 9).Wait(record.StateSyscall, 30*ms, 1, "syscall.Fsync", "os.(*File).Sync", get)
+	b := idle().Wait(breakdown.StateRunnable, 30*ms, 9).Wait(breakdown.StateSyscall, 30*ms, 1, "syscall.Fsync", "os.(*File).Sync", get)
 	Expect(t, wait.Sched, b)
 }
 
@@ -216,14 +217,14 @@ func TestLeak(t *testing.T) {
 		return func(w int) float64 { return from + by*float64(w) }
 	}
 	piles := func() *Builder {
-		return idle().Left(40, 1040, watch...).Series("/sched/goroutines:goroutines", "", climbs(100, 10)).Gauge(record.LoadInFlight, "", 12)
+		return idle().Left(40, 1040, watch...).Series("/sched/goroutines:goroutines", "", climbs(100, 10)).Gauge(series.LoadInFlight, "", 12)
 	}
 	found := Expect(t, wait.Leak, piles(), "goroutine-leak at cache.go:130")
 	if len(found) == 1 && (found[0].Share < 0.9 || found[0].ShareOf != "goroutines") {
 		t.Errorf("the growth is told as %v of %s", found[0].Share, found[0].ShareOf)
 	}
 	Expect(t, wait.Leak, idle().Left(3000, 3010, watch...)) // parked rightly
-	Expect(t, wait.Leak, piles().Series(record.LoadInFlight, "", climbs(10, 12)))
+	Expect(t, wait.Leak, piles().Series(series.LoadInFlight, "", climbs(10, 12)))
 	// one burst
 	Expect(t, wait.Leak, piles().Series("/sched/goroutines:goroutines", "", func(w int) float64 { return 100 + float64(w/60)*1000 }))
 	ExpectUnjudged(t, wait.Leak, idle(), "goroutine-leak")

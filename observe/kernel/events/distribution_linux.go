@@ -9,21 +9,22 @@ import (
 	"github.com/cilium/ebpf"
 
 	"github.com/redline-go/redline/observe"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
-// series are those that a histogram is delivered as; time and label may be empty.
-type series struct{ latency, count, time, label string }
+// delivery names the series that a histogram is delivered as; time and label may be
+// empty.
+type delivery struct{ latency, count, time, label string }
 
 var (
-	runqueueSeries = series{latency: record.RunQueueLatency, count: record.RunQueueWaits}
-	fsyncSeries    = series{latency: record.FsyncLatency, count: record.FsyncCalls, time: record.FsyncTime}
+	runqueueSeries = delivery{latency: series.RunQueueLatency, count: series.RunQueueWaits}
+	fsyncSeries    = delivery{latency: series.FsyncLatency, count: series.FsyncCalls, time: series.FsyncTime}
 	// In the order of the map in block.bpf.c.
-	blockSeries = []series{
-		{record.BlockLatency, record.BlockRequests, record.BlockTime, "op=read"},
-		{record.BlockLatency, record.BlockRequests, record.BlockTime, "op=write"},
-		{record.BlockLatency, record.BlockRequests, record.BlockTime, "op=flush"},
-		{record.BlockLatency, record.BlockRequests, record.BlockTime, "op=other"},
+	blockSeries = []delivery{
+		{series.BlockLatency, series.BlockRequests, series.BlockTime, "op=read"},
+		{series.BlockLatency, series.BlockRequests, series.BlockTime, "op=write"},
+		{series.BlockLatency, series.BlockRequests, series.BlockTime, "op=flush"},
+		{series.BlockLatency, series.BlockRequests, series.BlockTime, "op=other"},
 	}
 )
 
@@ -37,14 +38,14 @@ var quantiles = []struct {
 type distribution struct {
 	object *object
 	table  *ebpf.Map
-	series []series
+	series []delivery
 	cpus   []histogram // scratch
 	last   []histogram
 	edge   time.Duration // of the last reading; 0 before the first
 }
 
 // newDistribution returns nil if the object is not attached.
-func newDistribution(o *object, table string, s ...series) *distribution {
+func newDistribution(o *object, table string, s ...delivery) *distribution {
 	if o == nil {
 		return nil
 	}
@@ -54,10 +55,10 @@ func newDistribution(o *object, table string, s ...series) *distribution {
 // sample reads the histograms at an edge.
 func (d *distribution) sample(s *state, edge time.Duration) {
 	whole := edge-d.edge < 2*s.subject.Window // else an edge was missed
-	for i, series := range d.series {
+	for i, names := range d.series {
 		at, err := s.vitals.Bracket.Read(s.subject.Clock, func() error { return d.table.Lookup(uint32(i), &d.cpus) })
 		if err != nil {
-			s.vitals.Say("%s: %v", series.latency, err)
+			s.vitals.Say("%s: %v", names.latency, err)
 			continue
 		}
 		var now histogram
@@ -65,7 +66,7 @@ func (d *distribution) sample(s *state, edge time.Duration) {
 			now.add(&d.cpus[cpu])
 		}
 		added := now.since(&d.last[i])
-		deliver(&s.meter, series, edge, at, &now, &added, whole && d.edge != 0)
+		deliver(&s.meter, names, edge, at, &now, &added, whole && d.edge != 0)
 		d.last[i] = now
 	}
 	d.edge = edge
@@ -73,7 +74,7 @@ func (d *distribution) sample(s *state, edge time.Duration) {
 
 // deliver delivers a histogram: its totals so far and, if it is of one window,
 // the quantiles of the added values.
-func deliver(m *observe.Meter, s series, edge, at time.Duration, total, added *histogram, window bool) {
+func deliver(m *observe.Meter, s delivery, edge, at time.Duration, total, added *histogram, window bool) {
 	if s.count != "" {
 		m.Count(s.count, s.label, at, float64(total.Count))
 	}

@@ -21,7 +21,8 @@ import (
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/kernel/netstat"
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const width = 20 * time.Millisecond
@@ -30,7 +31,7 @@ const width = 20 * time.Millisecond
 // is missing.
 func attached(t *testing.T, pid int) (*Source, observe.Subject) {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func watchBy(t *testing.T, s *Source, do func(), enough func(*observetest.Sink) 
 	}
 	// Counters need a base before what is to be counted happens.
 	wait("no window", func(sink *observetest.Sink) bool {
-		_, n := sink.Sum(record.KernelCalibration, "*")
+		_, n := sink.Sum(series.KernelCalibration, "*")
 		return n > 0
 	})
 	do()
@@ -121,20 +122,20 @@ func sum(sink *observetest.Sink, name, labels string) float64 {
 func TestConnectionsAgainstTheKernel(t *testing.T) {
 	const n = 5000
 	s, sink := watch(t, os.Getpid(), func() { openAndReset(t, "127.0.0.1:0", n) }, func(sink *observetest.Sink) bool {
-		return sum(sink, record.TCPOpens, "dir=in") >= 0.99*n && sum(sink, record.TCPCloses, "*") >= 2*0.99*n
+		return sum(sink, series.TCPOpens, "dir=in") >= 0.99*n && sum(sink, series.TCPCloses, "*") >= 2*0.99*n
 	})
 	for _, label := range []string{"dir=in", "dir=out"} {
-		if got := sum(sink, record.TCPOpens, label); got < 0.99*n || got > 1.01*n {
+		if got := sum(sink, series.TCPOpens, label); got < 0.99*n || got > 1.01*n {
 			t.Errorf("%v opened %s, want %d", got, label, n)
 		}
 	}
 	for _, label := range []string{"of=active_opens", "of=passive_opens"} {
-		t.Logf("%s: eBPF minus kernel %+v", label, sink.Last(record.KernelCalibration, label))
-		if d := sink.Last(record.KernelCalibration, label); !(d >= -n/100 && d <= n/100) {
+		t.Logf("%s: eBPF minus kernel %+v", label, sink.Last(series.KernelCalibration, label))
+		if d := sink.Last(series.KernelCalibration, label); !(d >= -n/100 && d <= n/100) {
 			t.Errorf("%s: eBPF differs from the kernel by %v of %d", label, d, n)
 		}
 	}
-	for _, latency := range []string{record.TCPConnect, record.TCPHandshake, record.TCPLifetime} {
+	for _, latency := range []string{series.TCPConnect, series.TCPHandshake, series.TCPLifetime} {
 		if _, n := sink.Sum(latency, "q=p99"); n == 0 {
 			t.Errorf("no window of %s", latency)
 		}
@@ -174,7 +175,7 @@ func TestPortsComeAndGo(t *testing.T) {
 		openAndReset(t, "[::1]:0", n)
 		openAndReset(t, "127.0.0.1:0", n)
 	}, func(sink *observetest.Sink) bool {
-		return sum(sink, record.TCPOpens, "dir=in") > 2*n-0.1 && sum(sink, record.TCPOpens, "dir=out") > 2*n-0.1
+		return sum(sink, series.TCPOpens, "dir=in") > 2*n-0.1 && sum(sink, series.TCPOpens, "dir=out") > 2*n-0.1
 	})
 }
 
@@ -199,7 +200,7 @@ func TestOlderConnections(t *testing.T) {
 		_ = client.Close()
 		_ = server.Close()
 	}, func(sink *observetest.Sink) bool {
-		return sum(sink, record.TCPCloses, "dir=in") > 0.9 && sum(sink, record.TCPCloses, "dir=out") > 0.9
+		return sum(sink, series.TCPCloses, "dir=in") > 0.9 && sum(sink, series.TCPCloses, "dir=out") > 0.9
 	})
 }
 
@@ -217,7 +218,7 @@ func TestConnectFails(t *testing.T) {
 				t.Error("a closed port answers")
 			}
 		}
-	}, func(sink *observetest.Sink) bool { return sum(sink, record.TCPConnectFails, "") > 19.9 })
+	}, func(sink *observetest.Sink) bool { return sum(sink, series.TCPConnectFails, "") > 19.9 })
 }
 
 // The threads of this process wait for CPUs, and their waits are reported.
@@ -232,8 +233,8 @@ func TestRunQueue(t *testing.T) {
 			_ = w.Close()
 		}()
 		_, _ = io.Copy(io.Discard, r)
-	}, func(sink *observetest.Sink) bool { return sum(sink, record.RunQueueWaits, "") > 50 })
-	if p50, p99 := sink.Last(record.RunQueueLatency, "q=p50"), sink.Last(record.RunQueueLatency, "q=p99"); !(p50 > 0) || p99 < p50 {
+	}, func(sink *observetest.Sink) bool { return sum(sink, series.RunQueueWaits, "") > 50 })
+	if p50, p99 := sink.Last(series.RunQueueLatency, "q=p50"), sink.Last(series.RunQueueLatency, "q=p99"); !(p50 > 0) || p99 < p50 {
 		t.Errorf("run queue p50 %v ns, p99 %v ns", p50, p99)
 	}
 }
@@ -259,14 +260,14 @@ func TestFsync(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-	}, func(sink *observetest.Sink) bool { return sum(sink, record.FsyncCalls, "") > n-0.1 })
-	if got := sum(sink, record.FsyncCalls, ""); got > n+0.1 {
+	}, func(sink *observetest.Sink) bool { return sum(sink, series.FsyncCalls, "") > n-0.1 })
+	if got := sum(sink, series.FsyncCalls, ""); got > n+0.1 {
 		t.Errorf("%v syncs, want %d", got, n)
 	}
-	if ns := sum(sink, record.FsyncTime, ""); !(ns > 0) {
+	if ns := sum(sink, series.FsyncTime, ""); !(ns > 0) {
 		t.Errorf("syncs took %v ns", ns)
 	}
-	if got := sum(sink, record.BlockRequests, "*"); got < 1 {
+	if got := sum(sink, series.BlockRequests, "*"); got < 1 {
 		t.Errorf("%v block requests", got)
 	}
 }
@@ -292,10 +293,10 @@ func TestOthersAreNotTheTarget(t *testing.T) {
 	s, sink := watch(t, cmd.Process.Pid, func() { openAndReset(t, "127.0.0.1:0", n) }, func(sink *observetest.Sink) bool {
 		return namespaceOpens(t) >= before+n
 	})
-	if opens, closes := sum(sink, record.TCPOpens, "*"), sum(sink, record.TCPCloses, "*"); opens+closes != 0 {
+	if opens, closes := sum(sink, series.TCPOpens, "*"), sum(sink, series.TCPCloses, "*"); opens+closes != 0 {
 		t.Errorf("%v opened and %v closed by a process without sockets", opens, closes)
 	}
-	if d := sink.Last(record.KernelCalibration, "of=passive_opens"); !(d >= -n/100 && d <= n/100) {
+	if d := sink.Last(series.KernelCalibration, "of=passive_opens"); !(d >= -n/100 && d <= n/100) {
 		t.Errorf("eBPF differs from the kernel by %v of %d", d, n)
 	}
 	if h := s.Health(); !h.OK {
@@ -315,7 +316,7 @@ func namespaceOpens(t *testing.T) float64 {
 	if err := netstat.Parse(f, values); err != nil {
 		t.Fatal(err)
 	}
-	return values[record.NetPassiveOpens]
+	return values[series.NetPassiveOpens]
 }
 
 // A target that ends mid-run is reported, and its programs do not stay.
@@ -359,10 +360,10 @@ func TestAnotherNamespace(t *testing.T) {
 	}()
 	readings := 0
 	s, sink := watch(t, cmd.Process.Pid, func() { openAndReset(t, "127.0.0.1:0", 100) }, func(sink *observetest.Sink) bool {
-		_, readings = sink.Sum(record.KernelCalibration, "of=passive_opens")
+		_, readings = sink.Sum(series.KernelCalibration, "of=passive_opens")
 		return readings > 3
 	})
-	if d := sink.Last(record.KernelCalibration, "of=passive_opens"); d != 0 {
+	if d := sink.Last(series.KernelCalibration, "of=passive_opens"); d != 0 {
 		t.Errorf("%v connections of another namespace are counted", d)
 	}
 	if h := s.Health(); strings.Contains(h.Why, "namespace") {

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -56,12 +56,12 @@ func TestRetransmissionsAgainstTheKernel(t *testing.T) {
 	})
 	const want = 10_000
 	s, sink := watch(t, os.Getpid(), func() { t.Cleanup(drop(uint16(port))) },
-		func(sink *observetest.Sink) bool { return sum(sink, record.TCPRetransmits, "") >= want })
-	reported := sum(sink, record.TCPRetransmits, "")
-	if by := sum(sink, record.TCPRetransmitBy, fmt.Sprintf("local=%d", port)); by < 0.99*reported && !strings.Contains(s.Health().Why, "too many retransmissions") {
+		func(sink *observetest.Sink) bool { return sum(sink, series.TCPRetransmits, "") >= want })
+	reported := sum(sink, series.TCPRetransmits, "")
+	if by := sum(sink, series.TCPRetransmitBy, fmt.Sprintf("local=%d", port)); by < 0.99*reported && !strings.Contains(s.Health().Why, "too many retransmissions") {
 		t.Errorf("%v of %v retransmissions are told by their port", by, reported)
 	}
-	d := sink.Last(record.KernelCalibration, "of=retransmits")
+	d := sink.Last(series.KernelCalibration, "of=retransmits")
 	t.Logf("%v retransmitted; eBPF minus kernel %+v", reported, d)
 	if max(d, -d) > reported/100 {
 		t.Errorf("eBPF differs from the kernel by %v of %v retransmissions", d, reported)

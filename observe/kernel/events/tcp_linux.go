@@ -17,7 +17,7 @@ import (
 	"github.com/redline-go/redline/observe/kernel/netstat"
 	"github.com/redline-go/redline/observe/kernel/sockets"
 	"github.com/redline-go/redline/observe/kernel/vitals"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 const (
@@ -181,7 +181,7 @@ func (t *tcpEvents) sample(s *state, edge time.Duration) {
 		t.deliver(s, edge, at, &now)
 	}
 	if t.retransmissions() {
-		s.meter.Count(record.TCPRetransmits, "", at, float64(now.OwnRetransmits))
+		s.meter.Count(series.TCPRetransmits, "", at, float64(now.OwnRetransmits))
 		t.drain(s, at)
 	}
 	if edge >= t.calibrateAt {
@@ -205,21 +205,21 @@ func (t *tcpEvents) retransmissions() bool { return t.object.attached[tcpProgTcp
 func (t *tcpEvents) deliver(s *state, edge, at time.Duration, now *counts) {
 	m := &s.meter
 	for dir, label := range []string{"dir=in", "dir=out"} {
-		m.Count(record.TCPOpens, label, at, float64(now.Opens[dir]))
-		m.Count(record.TCPCloses, label, at, float64(now.Closes[dir]))
+		m.Count(series.TCPOpens, label, at, float64(now.Opens[dir]))
+		m.Count(series.TCPCloses, label, at, float64(now.Closes[dir]))
 	}
-	m.Count(record.TCPConnectFails, "", at, float64(now.ConnectFails))
+	m.Count(series.TCPConnectFails, "", at, float64(now.ConnectFails))
 	whole := t.edge != 0 && edge-t.edge < 2*s.subject.Window
 	for _, h := range []struct {
 		name      string
 		now, last *histogram
 	}{
-		{record.TCPHandshake, &now.Handshake, &t.last.Handshake},
-		{record.TCPConnect, &now.Connect, &t.last.Connect},
-		{record.TCPLifetime, &now.Lifetime, &t.last.Lifetime},
+		{series.TCPHandshake, &now.Handshake, &t.last.Handshake},
+		{series.TCPConnect, &now.Connect, &t.last.Connect},
+		{series.TCPLifetime, &now.Lifetime, &t.last.Lifetime},
 	} {
 		added := h.now.since(h.last)
-		deliver(m, series{latency: h.name}, edge, at, h.now, &added, whole)
+		deliver(m, delivery{latency: h.name}, edge, at, h.now, &added, whole)
 	}
 }
 
@@ -248,12 +248,12 @@ func (t *tcpEvents) drain(s *state, at time.Duration) {
 			}
 			// There was nothing of it until the last reading, nor at the edge
 			// just before that.
-			s.meter.Count(record.TCPRetransmitBy, label, t.edge, t.byLabel[label])
+			s.meter.Count(series.TCPRetransmitBy, label, t.edge, t.byLabel[label])
 		}
 		t.byLabel[label] += float64(r.segments)
 	}
 	for _, label := range slices.Sorted(maps.Keys(t.byLabel)) {
-		s.meter.Count(record.TCPRetransmitBy, label, at, t.byLabel[label])
+		s.meter.Count(series.TCPRetransmitBy, label, at, t.byLabel[label])
 	}
 }
 
@@ -268,9 +268,9 @@ type calibration struct {
 }
 
 var calibrations = [...]struct{ label, series string }{
-	{"of=retransmits", record.NetRetransmits},
-	{"of=active_opens", record.NetActiveOpens},
-	{"of=passive_opens", record.NetPassiveOpens},
+	{"of=retransmits", series.NetRetransmits},
+	{"of=active_opens", series.NetActiveOpens},
+	{"of=passive_opens", series.NetPassiveOpens},
 }
 
 func (t *tcpEvents) calibrate(s *state, edge time.Duration, now *counts) {
@@ -293,7 +293,7 @@ func (t *tcpEvents) calibrate(s *state, edge time.Duration, now *counts) {
 		}
 		c.most[i] = kernel - c.kernel[i]
 		c.difference[i] = float64(programs[i]-c.programs[i]) - c.most[i]
-		s.meter.Gauge(record.KernelCalibration, of.label, edge, c.difference[i])
+		s.meter.Gauge(series.KernelCalibration, of.label, edge, c.difference[i])
 	}
 	c.based = true
 }

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // maxLine bounds a line of these files; the longest, the names of TcpExt, takes
@@ -20,32 +20,32 @@ const maxLine = 32 << 10
 // Documentation/networking/snmp_counter.rst). Two fields of one series add up.
 var fields = map[string]map[string]string{
 	"Tcp": {
-		"ActiveOpens":  record.NetActiveOpens,
-		"PassiveOpens": record.NetPassiveOpens,
-		"AttemptFails": record.NetAttemptFails,
-		"EstabResets":  record.NetEstabResets,
-		"CurrEstab":    record.NetEstablished,
-		"InSegs":       record.NetInSegments,
-		"OutSegs":      record.NetOutSegments,
-		"RetransSegs":  record.NetRetransmits,
-		"InErrs":       record.NetInErrors,
-		"OutRsts":      record.NetOutResets,
+		"ActiveOpens":  series.NetActiveOpens,
+		"PassiveOpens": series.NetPassiveOpens,
+		"AttemptFails": series.NetAttemptFails,
+		"EstabResets":  series.NetEstabResets,
+		"CurrEstab":    series.NetEstablished,
+		"InSegs":       series.NetInSegments,
+		"OutSegs":      series.NetOutSegments,
+		"RetransSegs":  series.NetRetransmits,
+		"InErrs":       series.NetInErrors,
+		"OutRsts":      series.NetOutResets,
 	},
 	"TcpExt": {
-		"ListenOverflows":      record.NetListenOverflows,
-		"ListenDrops":          record.NetListenDrops,
-		"TCPReqQFullDrop":      record.NetRequestQueueFull,
-		"TCPReqQFullDoCookies": record.NetRequestQueueFull,
-		"TCPTimeouts":          record.NetTimeouts,
-		"TCPLostRetransmit":    record.NetLostRetransmits,
-		"TCPSynRetrans":        record.NetSynRetransmits,
-		"TCPMemoryPressures":   record.NetMemoryPressures,
-		"PruneCalled":          record.NetPrunes,
-		"TCPBacklogDrop":       record.NetBacklogDrops,
-		"TCPToZeroWindowAdv":   record.NetZeroWindows,
-		"TW":                   record.NetTimeWaits,
-		"TWKilled":             record.NetTimeWaits,
-		"TCPTimeWaitOverflow":  record.NetTimeWaitOverflows,
+		"ListenOverflows":      series.NetListenOverflows,
+		"ListenDrops":          series.NetListenDrops,
+		"TCPReqQFullDrop":      series.NetRequestQueueFull,
+		"TCPReqQFullDoCookies": series.NetRequestQueueFull,
+		"TCPTimeouts":          series.NetTimeouts,
+		"TCPLostRetransmit":    series.NetLostRetransmits,
+		"TCPSynRetrans":        series.NetSynRetransmits,
+		"TCPMemoryPressures":   series.NetMemoryPressures,
+		"PruneCalled":          series.NetPrunes,
+		"TCPBacklogDrop":       series.NetBacklogDrops,
+		"TCPToZeroWindowAdv":   series.NetZeroWindows,
+		"TW":                   series.NetTimeWaits,
+		"TWKilled":             series.NetTimeWaits,
+		"TCPTimeWaitOverflow":  series.NetTimeWaitOverflows,
 	},
 }
 
@@ -92,7 +92,7 @@ func parsePair(names, line []byte, values map[string]float64) error {
 			}
 			return nil
 		}
-		series, ok := wanted[string(name)]
+		counter, ok := wanted[string(name)]
 		if !ok {
 			continue
 		}
@@ -100,7 +100,7 @@ func parsePair(names, line []byte, values map[string]float64) error {
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", table, name, err)
 		}
-		values[series] += float64(n)
+		values[counter] += float64(n)
 	}
 }
 
@@ -121,10 +121,10 @@ func word(text []byte) (word, rest []byte) {
 // orphan 0 tw 1 alloc 7 mem 3", and adds its figures to values.
 func parseSockstat(r io.Reader, page float64, values map[string]float64) error {
 	wanted := map[string]string{
-		"sockets used": record.NetSockets,
-		"TCP inuse":    record.NetTCPInUse, "TCP6 inuse": record.NetTCPInUse,
-		"TCP orphan": record.NetTCPOrphans, "TCP tw": record.NetTCPTimeWait,
-		"TCP alloc": record.NetTCPAllocated, "TCP mem": record.NetTCPMemory,
+		"sockets used": series.NetSockets,
+		"TCP inuse":    series.NetTCPInUse, "TCP6 inuse": series.NetTCPInUse,
+		"TCP orphan": series.NetTCPOrphans, "TCP tw": series.NetTCPTimeWait,
+		"TCP alloc": series.NetTCPAllocated, "TCP mem": series.NetTCPMemory,
 	}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 512), maxLine)
@@ -137,7 +137,7 @@ func parseSockstat(r io.Reader, page float64, values map[string]float64) error {
 			var name, value []byte
 			name, rest = word(rest)
 			value, rest = word(rest)
-			series, ok := wanted[string(kind)+" "+string(name)]
+			gauge, ok := wanted[string(kind)+" "+string(name)]
 			if !ok {
 				continue
 			}
@@ -146,10 +146,10 @@ func parseSockstat(r io.Reader, page float64, values map[string]float64) error {
 				return fmt.Errorf("sockstat %s %s: %w", kind, name, err)
 			}
 			amount := float64(n)
-			if series == record.NetTCPMemory {
+			if gauge == series.NetTCPMemory {
 				amount *= page
 			}
-			values[series] += amount
+			values[gauge] += amount
 		}
 	}
 	if err := lines.Err(); err != nil {

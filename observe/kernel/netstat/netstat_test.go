@@ -8,20 +8,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 func TestParse(t *testing.T) {
 	now := map[string]float64{
-		record.NetActiveOpens: 201, record.NetPassiveOpens: 202, record.NetAttemptFails: 203, record.NetEstabResets: 204,
-		record.NetEstablished: 205, record.NetInSegments: 206, record.NetOutSegments: 207, record.NetRetransmits: 208,
-		record.NetInErrors: 209, record.NetOutResets: 210,
-		record.NetListenOverflows: 101, record.NetListenDrops: 102, record.NetRequestQueueFull: 7, record.NetTimeouts: 105,
-		record.NetLostRetransmits: 106, record.NetSynRetransmits: 107, record.NetMemoryPressures: 108, record.NetPrunes: 109,
-		record.NetBacklogDrops: 110, record.NetZeroWindows: 111, record.NetTimeWaits: 117, record.NetTimeWaitOverflows: 113,
+		series.NetActiveOpens: 201, series.NetPassiveOpens: 202, series.NetAttemptFails: 203, series.NetEstabResets: 204,
+		series.NetEstablished: 205, series.NetInSegments: 206, series.NetOutSegments: 207, series.NetRetransmits: 208,
+		series.NetInErrors: 209, series.NetOutResets: 210,
+		series.NetListenOverflows: 101, series.NetListenDrops: 102, series.NetRequestQueueFull: 7, series.NetTimeouts: 105,
+		series.NetLostRetransmits: 106, series.NetSynRetransmits: 107, series.NetMemoryPressures: 108, series.NetPrunes: 109,
+		series.NetBacklogDrops: 110, series.NetZeroWindows: 111, series.NetTimeWaits: 117, series.NetTimeWaitOverflows: 113,
 	}
 	old := maps.Clone(now)
-	for _, since := range []string{record.NetRequestQueueFull, record.NetSynRetransmits, record.NetZeroWindows, record.NetTimeWaitOverflows} {
+	for _, since := range []string{series.NetRequestQueueFull, series.NetSynRetransmits, series.NetZeroWindows, series.NetTimeWaitOverflows} {
 		delete(old, since)
 	}
 	for kernel, want := range map[string]map[string]float64{"linux-6.18": now, "linux-2.6.32": old} {
@@ -57,8 +57,8 @@ func TestParseSockstat(t *testing.T) {
 		}
 	}
 	want := map[string]float64{
-		record.NetSockets: 301, record.NetTCPInUse: 309, record.NetTCPOrphans: 303, record.NetTCPTimeWait: 304,
-		record.NetTCPAllocated: 305, record.NetTCPMemory: 306 * 4096,
+		series.NetSockets: 301, series.NetTCPInUse: 309, series.NetTCPOrphans: 303, series.NetTCPTimeWait: 304,
+		series.NetTCPAllocated: 305, series.NetTCPMemory: 306 * 4096,
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -108,12 +108,12 @@ func FuzzParse(f *testing.F) {
 		values := map[string]float64{}
 		_ = Parse(bytes.NewReader(text), values)
 		_ = parseSockstat(bytes.NewReader(text), 4096, values)
-		for series, value := range values {
+		for name, value := range values {
 			if value < 0 || !bytes.ContainsAny(text, "0123456789") {
-				t.Errorf("%s = %v from %q", series, value, text)
+				t.Errorf("%s = %v from %q", name, value, text)
 			}
-			if _, ok := record.Known(series); !ok {
-				t.Errorf("series %s is not in the catalogue", series)
+			if _, ok := series.Known(name); !ok {
+				t.Errorf("series %s is not in the catalogue", name)
 			}
 		}
 		cpus, err := parseSoftnet(bytes.NewReader(text), nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/kernel/tree"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
 )
 
 // seldom is how often the tree of processes is looked up.
@@ -121,8 +121,8 @@ func (c *counters) read(s *state) (again bool, err error) {
 	}
 	again = c.inode == inode || c.inode == 0
 	c.inode = inode
-	for series, value := range c.values {
-		if series != record.NetEstablished && value < c.last[series] {
+	for name, value := range c.values {
+		if name != series.NetEstablished && value < c.last[name] {
 			again = false
 		}
 	}
@@ -146,11 +146,11 @@ func (s *state) count(c *counters, edge time.Duration) {
 		s.meter.Break()
 		s.vitals.Say("the counters began anew %s into the run: the target is in another network namespace", notation.Time(at))
 	}
-	for series, value := range c.values {
-		if series == record.NetEstablished {
-			s.meter.Gauge(series, "", edge, value)
+	for name, value := range c.values {
+		if name == series.NetEstablished {
+			s.meter.Gauge(name, "", edge, value)
 		} else {
-			s.meter.Count(series, "", at, value)
+			s.meter.Count(name, "", at, value)
 		}
 	}
 }
@@ -166,8 +166,8 @@ func (s *state) sockstat(edge time.Duration) {
 			return
 		}
 	}
-	for series, value := range s.gauges {
-		s.meter.Gauge(series, "", edge, value)
+	for name, value := range s.gauges {
+		s.meter.Gauge(name, "", edge, value)
 	}
 }
 
@@ -182,9 +182,9 @@ func (s *state) softnets() {
 		s.failed(err)
 		return
 	}
-	series := [...]string{record.SoftnetProcessed, record.SoftnetDropped, record.SoftnetSqueezed}
+	names := [...]string{series.SoftnetProcessed, series.SoftnetDropped, series.SoftnetSqueezed}
 	continues := s.softnet.add(s.cpus)
-	for i, name := range series {
+	for i, name := range names {
 		if !continues {
 			s.meter.Forget(name, "")
 		}
@@ -223,9 +223,9 @@ func (s *state) failed(err error) {
 func (s *state) unknown() {
 	var missing []string
 	for _, table := range fields {
-		for field, series := range table {
-			_, inSnmp := s.snmp.values[series]
-			if _, ok := s.netstat.values[series]; !ok && !inSnmp {
+		for field, name := range table {
+			_, inSnmp := s.snmp.values[name]
+			if _, ok := s.netstat.values[name]; !ok && !inSnmp {
 				missing = append(missing, field)
 			}
 		}

@@ -14,7 +14,8 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const width = 10 * time.Millisecond
@@ -28,7 +29,7 @@ func TestConformance(t *testing.T) {
 // sample, change is called with its number.
 func run(t *testing.T, root string, pid, windows int, change func(i int)) (*Source, *observetest.Sink) {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,15 +94,15 @@ func TestAmountsOfARecordedTree(t *testing.T) {
 			replace(t, root+"/proc/42/net/softnet_stat", "00000020 ", "00000030 ")
 		}
 	})
-	for series, want := range map[string]float64{record.NetListenOverflows: 40, record.SoftnetProcessed: 16, record.NetListenDrops: 0} {
-		if got, n := sink.Sum(series, ""); got < want-1e-6 || got > want+1e-6 || n < 5 {
-			t.Errorf("%s is %v in %d windows, want %v", series, got, n, want)
+	for name, want := range map[string]float64{series.NetListenOverflows: 40, series.SoftnetProcessed: 16, series.NetListenDrops: 0} {
+		if got, n := sink.Sum(name, ""); got < want-1e-6 || got > want+1e-6 || n < 5 {
+			t.Errorf("%s is %v in %d windows, want %v", name, got, n, want)
 		}
 	}
-	if got := sink.Last(record.NetTCPInUse, ""); got != 302 { // no IPv6 in this tree
+	if got := sink.Last(series.NetTCPInUse, ""); got != 302 { // no IPv6 in this tree
 		t.Errorf("%v sockets in use", got)
 	}
-	if _, n := sink.Sum(record.NetSynRetransmits, ""); n != 0 {
+	if _, n := sink.Sum(series.NetSynRetransmits, ""); n != 0 {
 		t.Error("a counter that the kernel lacks is delivered")
 	}
 	if why := s.Health().Why; !strings.Contains(why, "TCPSynRetrans") {
@@ -139,7 +140,7 @@ func TestAnotherNamespaceIsAGap(t *testing.T) {
 					change(root)
 				}
 			})
-			if sum, gap := sumAndGap(sink, record.NetTimeouts); sum != 0 || !gap {
+			if sum, gap := sumAndGap(sink, series.NetTimeouts); sum != 0 || !gap {
 				t.Errorf("%v timeouts, a gap: %v", sum, gap)
 			}
 			if why := s.Health().Why; !strings.Contains(why, "began anew") {
@@ -177,7 +178,7 @@ func TestGarbageIsAGap(t *testing.T) {
 			replace(t, path, " 202 ", " 9202 ")
 		}
 	})
-	if sum, gap := sumAndGap(sink, record.NetPassiveOpens); sum != 0 || !gap {
+	if sum, gap := sumAndGap(sink, series.NetPassiveOpens); sum != 0 || !gap {
 		t.Errorf("%v opens, a gap: %v", sum, gap)
 	}
 	if h := s.Health(); !strings.Contains(h.Why, "Tcp ActiveOpens") {
@@ -204,10 +205,10 @@ func TestEndOfTheProcessIsTold(t *testing.T) {
 	if h := s.Health(); h.OK || !strings.Contains(h.Why, "the process ended") {
 		t.Errorf("health %+v does not report the end", h)
 	}
-	if _, n := sink.Sum(record.NetPassiveOpens, ""); n == 0 {
+	if _, n := sink.Sum(series.NetPassiveOpens, ""); n == 0 {
 		t.Error("nothing was seen before the end")
 	}
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,9 +249,9 @@ func TestAcceptOverflow(t *testing.T) {
 		}
 	})
 	// The queue takes backlog + 1 connections; the other SYNs overflow it.
-	for _, series := range []string{record.NetListenOverflows, record.NetListenDrops} {
-		if got, _ := sink.Sum(series, ""); got < 7.9 {
-			t.Errorf("%s is %v after 8 refused connections to port %s", series, got, strconv.Itoa(name.(*unix.SockaddrInet4).Port))
+	for _, of := range []string{series.NetListenOverflows, series.NetListenDrops} {
+		if got, _ := sink.Sum(of, ""); got < 7.9 {
+			t.Errorf("%s is %v after 8 refused connections to port %s", of, got, strconv.Itoa(name.(*unix.SockaddrInet4).Port))
 		}
 	}
 }

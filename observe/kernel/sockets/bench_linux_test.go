@@ -8,7 +8,7 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // BenchmarkReading is one reading of the target's connections: its CPU time, and
@@ -18,12 +18,12 @@ func BenchmarkReading(b *testing.B) {
 	for _, n := range []int{1, 64, 1000, 4000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			pool(b, n)
-			clock, err := record.StartClock()
+			clock, err := timebase.Start()
 			if err != nil {
 				b.Fatal(err)
 			}
 			s := New()
-			if err := s.Open(b.Context(), observe.Subject{Clock: clock, Window: record.DefaultWindow, PID: os.Getpid()}); err != nil {
+			if err := s.Open(b.Context(), observe.Subject{Clock: clock, Window: timebase.DefaultWindow, PID: os.Getpid()}); err != nil {
 				b.Fatal(err)
 			}
 			st := s.state

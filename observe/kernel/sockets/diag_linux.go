@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const (
@@ -31,12 +31,12 @@ const (
 type diag struct {
 	fd    int
 	seq   uint32
-	clock record.Clock
+	clock timebase.Clock
 	buf   []byte // of one read
 	out   []byte // the request
 }
 
-func openDiag(clock record.Clock) (*diag, error) {
+func openDiag(clock timebase.Clock) (*diag, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return nil, fmt.Errorf("open sock_diag: %w", err)
@@ -67,7 +67,7 @@ type query struct {
 // own work too. whole is false when there were more sockets than are read; the
 // diag must then be closed, because the kernel goes on with a dump as long as the
 // socket lives.
-func (d *diag) dump(q query, f func(*socket, record.Span)) (cost time.Duration, whole bool, err error) {
+func (d *diag) dump(q query, f func(*socket, timebase.Span)) (cost time.Duration, whole bool, err error) {
 	runtime.LockOSThread() // the clock is the thread's
 	defer runtime.UnlockOSThread()
 	before := threadCPU()
@@ -80,16 +80,16 @@ func (d *diag) dump(q query, f func(*socket, record.Span)) (cost time.Duration, 
 // Subtle: the kernel prepares the first part while it is asked, and each further
 // one while the one before it is read (netlink_dump in netlink_recvmsg). So the result
 // of a read belongs to the call before.
-func (d *diag) exchange(q query, f func(*socket, record.Span)) (whole bool, err error) {
+func (d *diag) exchange(q query, f func(*socket, timebase.Span)) (whole bool, err error) {
 	d.seq++
 	d.writeDump(q)
-	looked := record.Span{From: d.clock.Now()}
+	looked := timebase.Span{From: d.clock.Now()}
 	if err := d.send(d.out); err != nil {
 		return false, err
 	}
 	looked.To = d.clock.Now()
 	for reads := 0; ; reads++ {
-		next := record.Span{From: d.clock.Now()}
+		next := timebase.Span{From: d.clock.Now()}
 		n, err := d.receive()
 		if err != nil {
 			return false, err

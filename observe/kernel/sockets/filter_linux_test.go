@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // pool opens n connections to a listener of its own, and returns its port.
@@ -33,7 +33,7 @@ func pool(t testing.TB, n int) uint16 {
 // The kernel picks the sockets on the ports that are named, and no others.
 func TestPortFilter(t *testing.T) {
 	ports := []uint16{pool(t, 2), pool(t, 3), pool(t, 5)}
-	d, err := openDiag(record.Clock{})
+	d, err := openDiag(timebase.Clock{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,8 @@ func TestPortFilter(t *testing.T) {
 	} {
 		var got [3][2]int
 		others := 0
-		_, whole, err := d.dump(query{states: 1 << established, informed: true, filter: portFilter(test.local, test.remote)}, func(s *socket, _ record.Span) {
+		_, whole, err := d.dump(query{states: 1 << established, informed: true, filter: portFilter(test.local,
+			test.remote)}, func(s *socket, _ timebase.Span) {
 			if i := slices.Index(ports, s.local.Port()); i >= 0 {
 				got[i][0]++
 			} else if i := slices.Index(ports, s.remote.Port()); i >= 0 {
@@ -77,7 +78,7 @@ func TestPortFilter(t *testing.T) {
 // kernel made it, and none later than its answer.
 func TestPartsAreDated(t *testing.T) {
 	port := pool(t, 300)
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,17 +88,18 @@ func TestPartsAreDated(t *testing.T) {
 	}
 	defer d.close()
 	begun := clock.Now()
-	var parts []record.Span
+	var parts []timebase.Span
 	seen := 0
-	_, _, err = d.dump(query{states: connected, informed: true, filter: portFilter([]uint16{port}, nil)}, func(s *socket, looked record.Span) {
-		seen++
-		if n := len(parts); n == 0 || parts[n-1] != looked {
-			parts = append(parts, looked)
-		}
-		if looked.To > clock.Now() {
-			t.Errorf("a socket is told of before it was looked at: %v", looked)
-		}
-	})
+	_, _, err = d.dump(query{states: connected, informed: true, filter: portFilter([]uint16{port}, nil)},
+		func(s *socket, looked timebase.Span) {
+			seen++
+			if n := len(parts); n == 0 || parts[n-1] != looked {
+				parts = append(parts, looked)
+			}
+			if looked.To > clock.Now() {
+				t.Errorf("a socket is told of before it was looked at: %v", looked)
+			}
+		})
 	if err != nil || seen != 300 || len(parts) < 3 {
 		t.Fatalf("%d sockets in %d parts, %v; want 300 in several", seen, len(parts), err)
 	}

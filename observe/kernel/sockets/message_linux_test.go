@@ -77,7 +77,8 @@ func TestBrokenMessages(t *testing.T) {
 }
 
 func TestSocketInode(t *testing.T) {
-	for text, want := range map[string]uint32{"socket:[1234]": 1234, "socket:[]": 0, "socket:[12": 0, "pipe:[12]": 0, "socket:[99999999999]": 0, "/tmp/socket:[1]": 0} {
+	for text, want := range map[string]uint32{"socket:[1234]": 1234, "socket:[]": 0, "socket:[12": 0, "pipe:[12]": 0,
+		"socket:[99999999999]": 0, "/tmp/socket:[1]": 0} {
 		if got, ok := socketInode([]byte(text)); ok != (want != 0) || (ok && got != want) {
 			t.Errorf("%s: %d, %v", text, got, ok)
 		}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/redline-go/redline/observe/kernel/tree"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Listening returns the ports that the target listens on. An error wraps an
@@ -26,7 +26,7 @@ func ports(t *tree.Tree, states uint32, wanted func(*owned, *socket) bool) ([]ui
 	}
 	defer func() { s.diag.close() }()
 	var found []uint16
-	_, _, err := s.diag.dump(query{states: states}, func(c *socket, _ record.Span) {
+	_, _, err := s.diag.dump(query{states: states}, func(c *socket, _ timebase.Span) {
 		if wanted(&s.owned, c) && !slices.Contains(found, c.local.Port()) {
 			found = append(found, c.local.Port())
 		}

@@ -9,7 +9,8 @@ import (
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/kernel/tree"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const (
@@ -131,7 +132,7 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 	defer st.release()
 	width := st.subject.Window
 	edges := &observe.Edges{Clock: st.subject.Clock, Width: width / perWindow}
-	window := record.Window(st.subject.Clock.Now(), width)
+	window := timebase.Window(st.subject.Clock.Now(), width)
 	err := edges.Each(ctx, func(edge time.Duration) error {
 		if len(st.tree.Members) == 0 {
 			return nil
@@ -139,7 +140,7 @@ func (s *Source) Run(ctx context.Context, sink observe.Sink) error {
 		if st.ready() {
 			st.readQueues()
 		}
-		if now := record.Window(edge, width); now != window {
+		if now := timebase.Window(edge, width); now != window {
 			window = now
 			st.close(time.Duration(now) * width)
 			// A full disk is the conductor's to report; the next window may fit.
@@ -163,8 +164,8 @@ func (s *state) close(edge time.Duration) {
 		return
 	}
 	for address, q := range s.queues {
-		s.meter.Gauge(record.SocketsAcceptQueue, "listen="+address, edge, float64(q.waiting))
-		s.meter.Gauge(record.SocketsBacklog, "listen="+address, edge, float64(q.backlog))
+		s.meter.Gauge(series.SocketsAcceptQueue, "listen="+address, edge, float64(q.waiting))
+		s.meter.Gauge(series.SocketsBacklog, "listen="+address, edge, float64(q.backlog))
 	}
 	clear(s.queues)
 	if s.diag != nil {
@@ -235,7 +236,7 @@ func (s *state) blind(format string, args ...any) {
 // sight notes a reading of connections, which ends a gap.
 func (s *state) sight(at time.Duration) {
 	if s.unseen != "" {
-		s.vitals.Blind(record.Span{From: s.seenAt, To: at}, s.unseen)
+		s.vitals.Blind(timebase.Span{From: s.seenAt, To: at}, s.unseen)
 		s.unseen = ""
 	}
 	s.seenAt = at

@@ -13,7 +13,8 @@ type state struct{}
 // Open implements observe.Source: it is refused, because only Linux has
 // sock_diag.
 func (*Source) Open(context.Context, observe.Subject) error {
-	return &observe.Unsupported{What: "sockets are read through sock_diag, which only Linux has", Enable: "run the target and redline on Linux"}
+	return &observe.Unsupported{What: "sockets are read through sock_diag, which only Linux has",
+		Enable: "run the target and redline on Linux"}
 }
 
 // Run implements observe.Source.

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // maxListeners bounds the accept queues that are recorded one by one.
@@ -29,7 +30,7 @@ const connected = 1<<established | 1<<4 | 1<<5 | 1<<timeWait | 1<<closeWait | 1<
 func (s *state) findListeners() error {
 	s.listeners = s.listeners[:0]
 	ports := map[uint16]bool{}
-	_, whole, err := s.diag.dump(query{states: 1 << listen}, func(l *socket, _ record.Span) {
+	_, whole, err := s.diag.dump(query{states: 1 << listen}, func(l *socket, _ timebase.Span) {
 		if l.state != listen || !s.owned.inodes[l.inode] {
 			return
 		}
@@ -77,7 +78,7 @@ type sum struct {
 	send, receive                              uint64
 	rtts                                       []uint32
 	waits                                      map[netip.AddrPort]int // TIME_WAIT by destination
-	parts                                      []record.Span          // when each part of it was read
+	parts                                      []timebase.Span        // when each part of it was read
 	figures                                    []reading
 }
 
@@ -102,7 +103,7 @@ func (c *sum) reset() {
 // little, and is dated better. Of a long one, the parts that were not interrupted
 // are dated well enough.
 func (c *sum) wide() bool {
-	return len(c.parts) <= shortDump && slices.ContainsFunc(c.parts, func(part record.Span) bool { return part.Len() > widePart })
+	return len(c.parts) <= shortDump && slices.ContainsFunc(c.parts, func(part timebase.Span) bool { return part.Len() > widePart })
 }
 
 // connections dumps the connections and delivers their sums.
@@ -146,7 +147,7 @@ func (s *state) gather() (cost time.Duration, whole bool, err error) {
 	s.sum.reset()
 	q := query{states: connected, informed: true, filter: s.filter}
 	begun := s.subject.Clock.Now()
-	cost, whole, err = s.diag.dump(q, func(c *socket, looked record.Span) {
+	cost, whole, err = s.diag.dump(q, func(c *socket, looked timebase.Span) {
 		if n := len(s.sum.parts); n == 0 || s.sum.parts[n-1] != looked {
 			s.sum.parts = append(s.sum.parts, looked)
 		}
@@ -155,7 +156,7 @@ func (s *state) gather() (cost time.Duration, whole bool, err error) {
 		}
 	})
 	if len(s.sum.parts) == 0 { // there are none
-		s.sum.parts = append(s.sum.parts, record.Span{From: begun, To: s.subject.Clock.Now()})
+		s.sum.parts = append(s.sum.parts, timebase.Span{From: begun, To: s.subject.Clock.Now()})
 	}
 	return cost, whole, err
 }
@@ -178,7 +179,7 @@ func (s *state) account() {
 }
 
 // take sums up one connection of the target's.
-func (s *state) take(c *socket, looked record.Span) {
+func (s *state) take(c *socket, looked timebase.Span) {
 	sum := &s.sum
 	switch c.state {
 	case timeWait:
@@ -227,34 +228,34 @@ const us = float64(time.Microsecond)
 // windows that are over.
 func (s *state) deliver(edge time.Duration) {
 	m, sum := &s.meter, &s.sum
-	m.Gauge(record.SocketsEstablished, "", edge, float64(sum.established))
-	m.Gauge(record.SocketsOutwards, "to=self", edge, float64(sum.toSelf))
-	m.Gauge(record.SocketsOutwards, "to=other", edge, float64(sum.toOthers))
-	m.Gauge(record.SocketsCloseWait, "", edge, float64(sum.closeWait))
-	m.Gauge(record.SocketsTimeWait, "", edge, float64(sum.timeWait))
+	m.Gauge(series.SocketsEstablished, "", edge, float64(sum.established))
+	m.Gauge(series.SocketsOutwards, "to=self", edge, float64(sum.toSelf))
+	m.Gauge(series.SocketsOutwards, "to=other", edge, float64(sum.toOthers))
+	m.Gauge(series.SocketsCloseWait, "", edge, float64(sum.closeWait))
+	m.Gauge(series.SocketsTimeWait, "", edge, float64(sum.timeWait))
 	most := 0
 	for _, n := range sum.waits {
 		most = max(most, n)
 	}
-	m.Gauge(record.SocketsTimeWaitPeer, "", edge, float64(most))
+	m.Gauge(series.SocketsTimeWaitPeer, "", edge, float64(most))
 	if s.ports > 0 {
-		m.Gauge(record.SocketsPorts, "", edge, float64(s.ports))
+		m.Gauge(series.SocketsPorts, "", edge, float64(s.ports))
 	}
-	m.Gauge(record.SocketsCwndFull, "", edge, float64(sum.cwndFull))
-	m.Gauge(record.SocketsUnacked, "", edge, float64(sum.unacked))
-	m.Gauge(record.SocketsSendQueue, "", edge, float64(sum.send))
-	m.Gauge(record.SocketsReceiveQueue, "", edge, float64(sum.receive))
+	m.Gauge(series.SocketsCwndFull, "", edge, float64(sum.cwndFull))
+	m.Gauge(series.SocketsUnacked, "", edge, float64(sum.unacked))
+	m.Gauge(series.SocketsSendQueue, "", edge, float64(sum.send))
+	m.Gauge(series.SocketsReceiveQueue, "", edge, float64(sum.receive))
 	if n := len(sum.rtts); n > 0 {
 		slices.Sort(sum.rtts)
-		m.Gauge(record.SocketsRTT, "q=p50", edge, us*float64(sum.rtts[(n-1)/2]))
-		m.Gauge(record.SocketsRTT, "q=max", edge, us*float64(sum.rtts[n-1]))
+		m.Gauge(series.SocketsRTT, "q=p50", edge, us*float64(sum.rtts[(n-1)/2]))
+		m.Gauge(series.SocketsRTT, "q=max", edge, us*float64(sum.rtts[n-1]))
 	}
 	s.totals.end(func(w int64, of *amounts) {
-		m.Put(record.SocketsSegments, "", w, of[segments])
-		m.Put(record.SocketsRetransmits, "", w, of[retransmits])
-		m.Put(record.SocketsBusy, "", w, us*of[busy])
-		m.Put(record.SocketsLimited, "by=rwnd", w, us*of[rwnd])
-		m.Put(record.SocketsLimited, "by=sndbuf", w, us*of[sndbuf])
-		m.Put(record.SocketsLimited, "by=path", w, us*of[path])
+		m.Put(series.SocketsSegments, "", w, of[segments])
+		m.Put(series.SocketsRetransmits, "", w, of[retransmits])
+		m.Put(series.SocketsBusy, "", w, us*of[busy])
+		m.Put(series.SocketsLimited, "by=rwnd", w, us*of[rwnd])
+		m.Put(series.SocketsLimited, "by=sndbuf", w, us*of[sndbuf])
+		m.Put(series.SocketsLimited, "by=path", w, us*of[path])
 	})
 }

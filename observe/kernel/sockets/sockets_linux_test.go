@@ -18,7 +18,8 @@ import (
 
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/observe/observetest"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/series"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 const width = 20 * time.Millisecond
@@ -76,7 +77,7 @@ func watch(t *testing.T, pid int, enough func(*observetest.Sink) bool) (*Source,
 // watchBy is watch by a source that the caller knows.
 func watchBy(t *testing.T, s *Source, pid int, enough func(*observetest.Sink) bool) (*Source, *observetest.Sink) {
 	t.Helper()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,18 +127,18 @@ func TestConnections(t *testing.T) {
 		}
 	}()
 	s, sink := watch(t, os.Getpid(), func(sink *observetest.Sink) bool {
-		sent, _ := sink.Sum(record.SocketsSegments, "")
-		busy, _ := sink.Sum(record.SocketsBusy, "")
+		sent, _ := sink.Sum(series.SocketsSegments, "")
+		busy, _ := sink.Sum(series.SocketsBusy, "")
 		return sent > 100 && busy > 0
 	})
-	if got := sink.Last(record.SocketsEstablished, ""); got != before+2 {
+	if got := sink.Last(series.SocketsEstablished, ""); got != before+2 {
 		t.Errorf("%v established, want both ends on top of %v", got, before)
 	}
-	p50, most := sink.Last(record.SocketsRTT, "q=p50"), sink.Last(record.SocketsRTT, "q=max")
+	p50, most := sink.Last(series.SocketsRTT, "q=p50"), sink.Last(series.SocketsRTT, "q=max")
 	if !(p50 > 0) || most < p50 {
 		t.Errorf("round trips p50 %v, max %v", p50, most)
 	}
-	if got := sink.Last(record.SocketsPorts, ""); !(got > 100) {
+	if got := sink.Last(series.SocketsPorts, ""); !(got > 100) {
 		t.Errorf("%v local ports", got)
 	}
 	if h := s.Health(); !h.OK {
@@ -149,9 +150,9 @@ func TestConnections(t *testing.T) {
 func TestOutwards(t *testing.T) {
 	connect(t) // this process listens on the port that it connects to
 	_, sink := watch(t, os.Getpid(), func(sink *observetest.Sink) bool {
-		return sink.Last(record.SocketsOutwards, "to=self") == 1
+		return sink.Last(series.SocketsOutwards, "to=self") == 1
 	})
-	if got := sink.Last(record.SocketsOutwards, "to=other"); got != 0 {
+	if got := sink.Last(series.SocketsOutwards, "to=other"); got != 0 {
 		t.Errorf("%v connections to others", got)
 	}
 }
@@ -160,10 +161,10 @@ func TestOutwards(t *testing.T) {
 func established0(t *testing.T) float64 {
 	t.Helper()
 	_, sink := watch(t, os.Getpid(), func(sink *observetest.Sink) bool {
-		_, n := sink.Sum(record.SocketsEstablished, "")
+		_, n := sink.Sum(series.SocketsEstablished, "")
 		return n > 0
 	})
-	return sink.Last(record.SocketsEstablished, "")
+	return sink.Last(series.SocketsEstablished, "")
 }
 
 // A peer that does not read limits the sender, and its queue fills.
@@ -177,8 +178,8 @@ func TestReceiverLimits(t *testing.T) {
 		}
 	}()
 	watch(t, os.Getpid(), func(sink *observetest.Sink) bool {
-		limited, _ := sink.Sum(record.SocketsLimited, "by=rwnd")
-		return limited > 0 && sink.Last(record.SocketsReceiveQueue, "") > 0 && sink.Last(record.SocketsSendQueue, "") > 0
+		limited, _ := sink.Sum(series.SocketsLimited, "by=rwnd")
+		return limited > 0 && sink.Last(series.SocketsReceiveQueue, "") > 0 && sink.Last(series.SocketsSendQueue, "") > 0
 	})
 }
 
@@ -205,10 +206,10 @@ func TestAcceptQueue(t *testing.T) {
 	}
 	label := "listen=" + address
 	_, sink := watch(t, os.Getpid(), func(sink *observetest.Sink) bool {
-		_, n := sink.Sum(record.SocketsAcceptQueue, label)
+		_, n := sink.Sum(series.SocketsAcceptQueue, label)
 		return n > 0
 	})
-	if waiting, backlog := sink.Last(record.SocketsAcceptQueue, label), sink.Last(record.SocketsBacklog, label); waiting != 5 || backlog != 9 {
+	if waiting, backlog := sink.Last(series.SocketsAcceptQueue, label), sink.Last(series.SocketsBacklog, label); waiting != 5 || backlog != 9 {
 		t.Errorf("%v of %v wait for accept, want 5 of 9", waiting, backlog)
 	}
 }
@@ -224,10 +225,10 @@ func TestAnotherNamespace(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	end := start(t, cmd)
 	_, sink := watch(t, cmd.Process.Pid, func(sink *observetest.Sink) bool {
-		_, n := sink.Sum(record.SocketsBacklog, "*")
+		_, n := sink.Sum(series.SocketsBacklog, "*")
 		return n > 0
 	})
-	if got := sink.Last(record.SocketsBacklog, "listen=0.0.0.0:8080"); got != 77 {
+	if got := sink.Last(series.SocketsBacklog, "listen=0.0.0.0:8080"); got != 77 {
 		t.Errorf("backlog %v, want 77", got)
 	}
 	end()
@@ -293,12 +294,12 @@ func TestOne(t *testing.T) {
 			continue
 		}
 		port := uint16(l.Addr().(*net.TCPAddr).Port)
-		d, err := openDiag(record.Clock{})
+		d, err := openDiag(timebase.Clock{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var found socket
-		if _, _, err := d.dump(query{states: 1 << listen}, func(s *socket, _ record.Span) {
+		if _, _, err := d.dump(query{states: 1 << listen}, func(s *socket, _ timebase.Span) {
 			if s.local.Port() == port {
 				found = *s
 			}
@@ -322,7 +323,7 @@ func TestOne(t *testing.T) {
 func TestLossIsAGap(t *testing.T) {
 	server, client := connect(t)
 	go func() { _, _ = io.Copy(io.Discard, server) }()
-	clock, err := record.StartClock()
+	clock, err := timebase.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +347,7 @@ func TestLossIsAGap(t *testing.T) {
 		st.close(time.Duration(window) * width)
 		_ = st.meter.Flush(sink)
 	}
-	first := int(record.Window(clock.Now(), width)) + 1
+	first := int(timebase.Window(clock.Now(), width)) + 1
 	for i := range 3 {
 		at(first + i)
 	}
@@ -364,8 +365,8 @@ func TestLossIsAGap(t *testing.T) {
 	}
 	after := false
 	for _, p := range sink.Points() {
-		span := record.WindowSpan(p.Window, width)
-		if p.Series.Name != record.SocketsSegments {
+		span := timebase.WindowSpan(p.Window, width)
+		if p.Series.Name != series.SocketsSegments {
 			continue
 		}
 		if span.To > gaps[0].From && span.From+width/10 < gaps[0].To {

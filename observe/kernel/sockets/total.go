@@ -3,7 +3,7 @@ package sockets
 import (
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // Amounts that are summed up over sockets, by their place in amounts.
@@ -31,7 +31,7 @@ type totals struct {
 
 	// Sockets that were read side by side both times add up before they are
 	// split.
-	span record.Span
+	span timebase.Span
 	sum  [kinds]uint64
 
 	next int64 // the window to deliver next; windows before it are closed
@@ -56,7 +56,7 @@ func (t *totals) begin(at time.Duration) {
 		t.last = map[uint64]figures{} // no connections is a base as well
 		// A window that began a moment ago is as good as whole: readings come
 		// when their edge has passed.
-		t.next, t.open = record.Window(at+t.width*9/10, t.width), nil
+		t.next, t.open = timebase.Window(at+t.width*9/10, t.width), nil
 	}
 	t.round++
 }
@@ -75,7 +75,7 @@ func (t *totals) add(cookie uint64, now figures, born bool) {
 	if !known && !born {
 		return
 	}
-	if span := (record.Span{From: old.at, To: now.at}); span != t.span {
+	if span := (timebase.Span{From: old.at, To: now.at}); span != t.span {
 		t.split()
 		t.span = span
 	}
@@ -96,7 +96,7 @@ func (t *totals) split() {
 		if sum == 0 {
 			continue
 		}
-		record.Split(t.span, t.width, float64(sum), func(w int64, part float64) {
+		timebase.Split(t.span, t.width, float64(sum), func(w int64, part float64) {
 			if w < t.next {
 				return
 			}
@@ -123,7 +123,7 @@ func (t *totals) end(describe func(w int64, of *amounts)) {
 			delete(t.last, cookie)
 		}
 	}
-	over := record.Window(t.began, t.width)
+	over := timebase.Window(t.began, t.width)
 	if over <= t.next {
 		return
 	}

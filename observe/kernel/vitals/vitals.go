@@ -13,6 +13,7 @@ import (
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/observe"
 	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 // maxNotes and maxGaps bound the notes on one run.
@@ -56,7 +57,7 @@ func (v *Vitals) Gone() bool { return v.gone.Load() }
 
 // Blind notes a stretch that was not seen. One that follows on the last of the
 // same reason continues it.
-func (v *Vitals) Blind(s record.Span, why string) {
+func (v *Vitals) Blind(s timebase.Span, why string) {
 	if n := len(v.gaps); n > 0 && v.gaps[n-1].Why == why && v.gaps[n-1].To >= s.From {
 		v.gaps[n-1].To = max(v.gaps[n-1].To, s.To)
 	} else if n < maxGaps {
@@ -67,7 +68,7 @@ func (v *Vitals) Blind(s record.Span, why string) {
 // Finish ends the run: nothing was seen of it since the process ended, if it did.
 func (v *Vitals) Finish(now time.Duration) {
 	if v.ended != 0 {
-		v.Blind(record.Span{From: v.ended, To: max(now, v.ended)}, "the process ended")
+		v.Blind(timebase.Span{From: v.ended, To: max(now, v.ended)}, "the process ended")
 	}
 }
 

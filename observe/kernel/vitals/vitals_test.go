@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/timebase"
 )
 
 func TestHealth(t *testing.T) {
@@ -31,11 +31,11 @@ func TestHealth(t *testing.T) {
 	}
 	v.Finish(5 * time.Second)
 	v.Finish(6 * time.Second)
-	if h := v.Health("x"); len(h.Gaps) != 1 || h.Gaps[0].Span != (record.Span{From: 2 * time.Second, To: 6 * time.Second}) {
+	if h := v.Health("x"); len(h.Gaps) != 1 || h.Gaps[0].Span != (timebase.Span{From: 2 * time.Second, To: 6 * time.Second}) {
 		t.Errorf("gaps %+v, want one since the end", h.Gaps)
 	}
 	for i := range 2 * maxGaps {
-		v.Blind(record.Span{From: time.Duration(2*i) * time.Hour, To: time.Duration(2*i+1) * time.Hour}, "asleep")
+		v.Blind(timebase.Span{From: time.Duration(2*i) * time.Hour, To: time.Duration(2*i+1) * time.Hour}, "asleep")
 	}
 	if h := v.Health("x"); len(h.Gaps) != maxGaps {
 		t.Errorf("%d gaps are kept, want %d", len(h.Gaps), maxGaps)

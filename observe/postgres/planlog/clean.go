@@ -18,7 +18,8 @@ var (
 	names = fields("Node Type", "Parent Relationship", "Subplan Name", "Operation", "Join Type", "Strategy", "Partial Mode", "Scan Direction",
 		"Relation Name", "Schema", "Alias", "Index Name", "Sort Method", "Sort Space Type")
 	figures = fields("Startup Cost", "Total Cost", "Plan Rows", "Actual Startup Time", "Actual Total Time", "Actual Rows",
-		"Actual Loops", "Rows Removed by Filter", "Rows Removed by Index Recheck", "Rows Removed by Join Filter", "Heap Fetches", "Shared Hit Blocks", "Shared Read Blocks",
+		"Actual Loops", "Rows Removed by Filter", "Rows Removed by Index Recheck", "Rows Removed by Join Filter",
+		"Heap Fetches", "Shared Hit Blocks", "Shared Read Blocks",
 		"Sort Space Used", "Exact Heap Blocks", "Lossy Heap Blocks")
 	expressions = fields("Filter", "Index Cond", "Recheck Cond", "Hash Cond", "Merge Cond", "Join Filter", "TID Cond", "One-Time Filter")
 	lists       = fields(sortKey, "Presorted Key", "Group Key")

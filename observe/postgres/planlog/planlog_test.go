@@ -34,7 +34,8 @@ func TestTextLog(t *testing.T) {
 		t.Fatalf("%d entries: %+v", len(entries), entries)
 	}
 	e := entries[0]
-	if e.QueryID != -42 || e.Duration != 4.21 || e.Key != statement.Key("select id from orders where note = $1 and uid = $2 order by created_at desc limit $3") {
+	if e.QueryID != -42 || e.Duration != 4.21 ||
+		e.Key != statement.Key("select id from orders where note = $1 and uid = $2 order by created_at desc limit $3") {
 		t.Errorf("%+v", e)
 	}
 	root, err := index.Parse(e.Plan)
@@ -42,7 +43,8 @@ func TestTextLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	scan := root.Plans[0].Plans[0]
-	if root.Type != "Limit" || scan.Relation != "orders" || scan.Alias != "o" || scan.Removed != 39960 || scan.Actual == nil || *scan.Actual != 40 || scan.Cost != 955 {
+	if root.Type != "Limit" || scan.Relation != "orders" || scan.Alias != "o" || scan.Removed != 39960 ||
+		scan.Actual == nil || *scan.Actual != 40 || scan.Cost != 955 {
 		t.Errorf("%+v", scan)
 	}
 	if want := "((note = '…'::text) AND (uid = …) AND (name ~~ '%…'::text))"; scan.Filter != want {
@@ -76,7 +78,8 @@ func TestOtherFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	jsonLog := `gment":"torn"}` + "\n" + string(line) + "\n" + `{"message":"duration: 1.0 ms  plan:\n{\"Query`
-	row := strings.Repeat(",", csvMessage) + `"` + strings.ReplaceAll(message, `"`, `""`) + `"` + strings.Repeat(",", csvQueryID-csvMessage) + "99\n"
+	row := strings.Repeat(",", csvMessage) + `"` + strings.ReplaceAll(message, `"`, `""`) + `"` +
+		strings.Repeat(",", csvQueryID-csvMessage) + "99\n"
 	csvLog := "torn \"\"half\" of a row\n" + row + row + `2026,"torn`
 	lines := "LOG:  " + strings.ReplaceAll(message, "\n", "\n\t") + "\nLOG:  next\n"
 	for _, c := range []struct {

@@ -15,16 +15,18 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/passes/database/demand"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/findings"
 )
 
 // By is the user's place that runs a statement, and how that is known: counted
 // by the hooks of an instrumented build, or inferred from times.
 type By struct {
-	Place record.Frame
+	Place code.Frame
 	// Others may run it just as well; only the time and number of waits could tell
 	// them apart. Empty if counted.
-	Others   []record.Frame
+	Others   []code.Frame
 	Inferred bool
 }
 
@@ -37,7 +39,7 @@ const alike = 4
 // Of returns the user's place that runs a statement: as counted by the hooks,
 // otherwise as inferred from the waits for the database. ok is false if no request
 // waits for one.
-func Of(p *diagnose.Pass, s record.Statement) (at By, ok bool) {
+func Of(p *diagnose.Pass, s database.Statement) (at By, ok bool) {
 	if a, known := p.AskedAs(s.Text); known {
 		if by, known := a.Heaviest(); known && by.User {
 			return By{Place: by.Place}, true
@@ -48,7 +50,7 @@ func Of(p *diagnose.Pass, s record.Statement) (at By, ok bool) {
 
 // Spot sums the waits for the database at one place: ns and number per request.
 type Spot struct {
-	Place     record.Frame
+	Place     code.Frame
 	NS, Times float64
 }
 
@@ -125,8 +127,8 @@ func (s By) Describe(f *diagnose.Finding) {
 	if !s.Inferred {
 		return
 	}
-	if f.Confidence == record.High {
-		f.Confidence = record.Medium
+	if f.Confidence == findings.High {
+		f.Confidence = findings.Medium
 	}
 	text := "the caller is inferred: " + diagnose.At(s.Place) + " waits about as often and as long as the server ran the statement"
 	if len(s.Others) > 0 {
@@ -142,10 +144,10 @@ func (s By) Describe(f *diagnose.Finding) {
 
 // Counted words who runs a statement, as counted by the hooks; false if they did
 // not count it.
-func Counted(p *diagnose.Pass, text string) (record.Evidence, bool) {
+func Counted(p *diagnose.Pass, text string) (findings.Evidence, bool) {
 	a, ok := p.AskedAs(text)
 	if !ok || len(a.Callers) == 0 {
-		return record.Evidence{}, false
+		return findings.Evidence{}, false
 	}
 	var parts []string
 	rest := 1.0
@@ -168,10 +170,10 @@ func Counted(p *diagnose.Pass, text string) (record.Evidence, bool) {
 }
 
 // Longest returns the user's place that waits longest for the database.
-func Longest(p *diagnose.Pass) (record.Frame, bool) {
+func Longest(p *diagnose.Pass) (code.Frame, bool) {
 	all := Spots(p)
 	if len(all) == 0 {
-		return record.Frame{}, false
+		return code.Frame{}, false
 	}
 	return all[0].Place, true
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/redline-go/redline/diagnose"
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/laws"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
 )
 
 // InProcess reports whether the service's database is within its process: its
@@ -27,11 +27,11 @@ func InProcess(p *diagnose.Pass) bool {
 // otherwise as the hooks in the service did. Time is then the statement's own,
 // without what was asked while its rows were read; a loop over rows with a query
 // inside would otherwise count twice.
-func Statements(p *diagnose.Pass) (all *record.Statements, from string) {
+func Statements(p *diagnose.Pass) (all *database.Statements, from string) {
 	if all := p.Statements(); all != nil && len(all.Statements) > 0 {
 		return all, diagnose.FromPostgres
 	}
-	all = &record.Statements{}
+	all = &database.Statements{}
 	traced := 0.0
 	for _, a := range p.Asked() {
 		traced += a.Took()
@@ -47,7 +47,7 @@ func Statements(p *diagnose.Pass) (all *record.Statements, from string) {
 		if traced > 0 && requests > 0 {
 			ns = a.Took() * requests
 		}
-		all.Statements = append(all.Statements, record.Statement{Text: a.Text, Calls: int64(a.Calls),
+		all.Statements = append(all.Statements, database.Statement{Text: a.Text, Calls: int64(a.Calls),
 			Time: time.Duration(ns), Rows: int64(a.Rows)})
 	}
 	return all, diagnose.FromProbe

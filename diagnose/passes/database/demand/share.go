@@ -7,7 +7,8 @@ import (
 	"github.com/redline-go/redline/diagnose/callstack"
 	"github.com/redline-go/redline/diagnose/evidence"
 	"github.com/redline-go/redline/diagnose/laws"
-	"github.com/redline-go/redline/record"
+	"github.com/redline-go/redline/record/database"
+	"github.com/redline-go/redline/record/series"
 )
 
 // Waits are the kinds of wait that get shorter when the database does less.
@@ -125,7 +126,7 @@ func ClientCPU(p *diagnose.Pass) float64 {
 // WaitPart returns the part of the waits for the database that are for a statement,
 // 0 to 1: its execution as the server counted it, and its calls' part of the rest,
 // because round trips cost about the same whatever they ask.
-func WaitPart(p *diagnose.Pass, all *record.Statements, s record.Statement) float64 {
+func WaitPart(p *diagnose.Pass, all *database.Statements, s database.Statement) float64 {
 	var calls float64
 	for _, one := range all.Statements {
 		calls += float64(one.Calls)
@@ -165,12 +166,12 @@ func Label(p *diagnose.Pass, name string, keep func(labels string) bool) (sum fl
 // any of the gauges that every read delivers.
 func Observed(p *diagnose.Pass) int {
 	most := 0
-	for _, name := range []string{record.DBBlocked, record.DBMax} {
+	for _, name := range []string{series.DBBlocked, series.DBMax} {
 		_, present := p.Series(name, "").Sum()
 		most = max(most, present)
 	}
-	for _, labels := range p.Record.Labels(record.DBBackends) {
-		_, present := p.Series(record.DBBackends, labels).Sum()
+	for _, labels := range p.Record.Labels(series.DBBackends) {
+		_, present := p.Series(series.DBBackends, labels).Sum()
 		most = max(most, present)
 	}
 	return most
@@ -193,7 +194,7 @@ func ExecutionCPU(p *diagnose.Pass) float64 {
 	if !c.Saturated() || !(c.Database > 0) || !(c.Used() > 0) {
 		return 0
 	}
-	sessions, _ := p.Rate(record.DBSessions, "")
+	sessions, _ := p.Rate(series.DBSessions, "")
 	return max(0, c.Database-sessions*SessionCost/1e9) / c.Used()
 }
 

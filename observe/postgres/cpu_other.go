@@ -1,9 +1,0 @@
-//go:build !linux
-
-package postgres
-
-import "time"
-
-func sameHost(int, time.Time) (*serverCPU, string) {
-	return nil, "it takes the /proc of Linux"
-}

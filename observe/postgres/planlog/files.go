@@ -1,0 +1,155 @@
+package planlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	// MaxLog bounds the bytes read of a server's log, and logChunk those
+	// asked for at once.
+	MaxLog   = 16 << 20
+	logChunk = 1 << 20
+	// maxLogFiles bounds the files that a log was rotated to meanwhile.
+	maxLogFiles = 64
+)
+
+// Files are a way to the server's log.
+type Files interface {
+	// Current names the file that is written to now, and its size in bytes.
+	Current(ctx context.Context) (name string, size int64, err error)
+	// List names the files of a folder.
+	List(ctx context.Context, dir string) ([]string, error)
+	// Read returns at most n bytes from an offset; less at the end.
+	Read(ctx context.Context, name string, offset int64, n int) ([]byte, error)
+}
+
+// LocalFiles are the files of a server on this host, by its processes' view of them.
+type LocalFiles struct {
+	PID    int
+	Format Format
+	// collected: the server's collector writes them; else they are the standard error.
+	Collected bool
+}
+
+// of is the path of a name as the server has it.
+func (f LocalFiles) of(name string) string {
+	proc := "/proc/" + strconv.Itoa(f.PID)
+	if !f.Collected {
+		return proc + "/fd/2"
+	}
+	if path.IsAbs(name) {
+		return proc + "/root" + name
+	}
+	return proc + "/cwd/" + name
+}
+
+// Current implements Files.
+func (f LocalFiles) Current(context.Context) (name string, size int64, err error) {
+	if f.Collected {
+		list, err := os.ReadFile(f.of("current_logfiles"))
+		if err != nil {
+			return "", 0, err
+		}
+		for line := range strings.Lines(string(list[:min(len(list), 64<<10)])) {
+			if rest, found := strings.CutPrefix(line, string(f.Format)+" "); found {
+				name = strings.TrimSpace(rest)
+			}
+		}
+		if name == "" {
+			return "", 0, fmt.Errorf("the server names no file of %s", f.Format)
+		}
+	}
+	info, err := os.Stat(f.of(name))
+	switch {
+	case err != nil:
+		return "", 0, err
+	case !info.Mode().IsRegular():
+		return "", 0, errors.New("the server's standard error is no file: set logging_collector = on")
+	}
+	return name, info.Size(), nil
+}
+
+// List implements Files.
+func (f LocalFiles) List(_ context.Context, dir string) (names []string, err error) {
+	entries, err := os.ReadDir(f.of(dir))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
+
+// Read implements Files. Less than n bytes are no error.
+func (f LocalFiles) Read(_ context.Context, name string, offset int64, n int) ([]byte, error) {
+	file, err := os.Open(f.of(name))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data := make([]byte, n)
+	n, err = file.ReadAt(data, offset)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return data[:n], err
+}
+
+// Mark is a place in a log.
+type Mark struct {
+	Name   string
+	Offset int64
+}
+
+// Since reads the log after a mark, in the files that the log was rotated
+// to as well: those whose names, which hold the time, lie between. more means that
+// the bound was reached.
+func Since(ctx context.Context, files Files, from Mark) (pieces [][]byte, more bool, err error) {
+	name, size, err := files.Current(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	marks := []Mark{from}
+	switch {
+	case name == from.Name && size < from.Offset: // truncated in its place
+		marks[0].Offset = 0
+	case name != from.Name:
+		if names, err := files.List(ctx, filepath.Dir(from.Name)); err == nil {
+			slices.Sort(names)
+			for _, between := range names {
+				between = path.Join(path.Dir(from.Name), between)
+				if between > from.Name && between < name && path.Ext(between) == path.Ext(name) && len(marks) < maxLogFiles {
+					marks = append(marks, Mark{Name: between})
+				}
+			}
+		}
+		marks = append(marks, Mark{Name: name})
+	}
+	left := MaxLog
+	for _, m := range marks {
+		var piece []byte
+		for left > 0 {
+			data, err := files.Read(ctx, m.Name, m.Offset, min(left, logChunk))
+			if err != nil && m.Name != name {
+				break // a file that was removed costs its own plans
+			} else if err != nil {
+				return pieces, false, err
+			}
+			if len(data) == 0 {
+				break
+			}
+			piece = append(piece, data...)
+			m.Offset += int64(len(data))
+			left -= len(data)
+		}
+		pieces = append(pieces, piece)
+	}
+	return pieces, left == 0, nil
+}

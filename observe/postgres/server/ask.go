@@ -1,0 +1,144 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Query is one statement of a transaction, and who reads its rows; nil drops
+// them.
+type Query struct {
+	SQL  string
+	Args []any
+	Read func(pgx.Rows) error
+}
+
+// prepare returns the named statement of a query that is asked in every window,
+// nil where it is to be unnamed: planning costs more than running most of them,
+// but a name would stay with a session that is not ours alone.
+//
+// Its names are resolved again at the first use, as the search path differs.
+func (s *Session) prepare(ctx context.Context, sql string) (*pgconn.StatementDescription, error) {
+	prepared, often := s.prepared[sql]
+	if prepared != nil || !often || !s.Owned {
+		return prepared, nil
+	}
+	s.Transactions++
+	prepared, err := s.Conn.PgConn().Prepare(ctx, "redline_"+strconv.FormatInt(s.Transactions, 10), sql, nil)
+	s.prepared[sql] = prepared
+	return prepared, err
+}
+
+// Local are the settings of each transaction of ours. They hold for it alone.
+var Local = [...][2]string{
+	{"transaction_read_only", "on"},
+	{"statement_timeout", "1s"},
+	{"lock_timeout", "100ms"},
+	// Our queries name no function that a user could put before the system's.
+	{"search_path", "pg_catalog"},
+}
+
+// hideSetting keeps our statements out of pg_stat_statements, where the role
+// may set it. The statement that sets it is not counted either.
+const hideSetting = "pg_stat_statements.track"
+
+// settings returns the statement that makes settings for its transaction. The
+// values are parameters: constants would leave an entry in pg_stat_statements.
+func settings(list [][2]string) Query {
+	var b strings.Builder
+	b.WriteString("SELECT " + Marker)
+	args := []any{true}
+	for i, setting := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		args = append(args, setting[0], setting[1])
+		fmt.Fprintf(&b, " pg_catalog.set_config($%d, $%d, $1)", len(args)-1, len(args))
+	}
+	return Query{SQL: b.String(), Args: args}
+}
+
+// Preamble returns the settings that a transaction begins with, the own ones
+// last.
+func (s *Session) Preamble(own ...[2]string) Query {
+	var list [][2]string
+	if s.hidden {
+		list = append(list, [2]string{hideSetting, "none"})
+	}
+	return settings(append(list, own...))
+}
+
+// Ask sends queries in one round trip, after the settings of local. They are one
+// transaction, which the protocol's Sync ends, also after an error. No session
+// keeps anything of it: the settings are local and the statements unnamed.
+//
+// Hazard: between redline and the server may stand a pooler, whose server
+// connections the target's own transactions share. A setting or a prepared
+// statement of a session there breaks the target. So a name is given to statements only
+// by prepare, where the session is known to be ours.
+func (s *Session) Ask(ctx context.Context, queries ...Query) error {
+	return s.AskAfter(ctx, s.Preamble(Local[:]...), queries...)
+}
+
+// AskAfter is Ask after other settings than those of Local: a transaction that plans
+// needs the application's search path.
+func (s *Session) AskAfter(ctx context.Context, preamble Query, queries ...Query) error {
+	s.Transactions++
+	types := s.Conn.TypeMap()
+	batch := &pgconn.Batch{}
+	queries = append([]Query{preamble}, queries...)
+	for _, q := range queries {
+		prepared, err := s.prepare(ctx, q.SQL)
+		if err != nil {
+			return err
+		}
+		var parameters pgx.ExtendedQueryBuilder
+		if err := parameters.Build(types, prepared, q.Args); err != nil {
+			return err
+		}
+		if prepared != nil {
+			batch.ExecStatement(prepared, parameters.ParamValues, parameters.ParamFormats, []int16{pgx.BinaryFormatCode})
+			continue
+		}
+		batch.ExecParams(q.SQL, parameters.ParamValues, nil, parameters.ParamFormats, []int16{pgx.BinaryFormatCode})
+	}
+	results := s.Conn.PgConn().ExecBatch(ctx, batch)
+	var failed error
+	for _, q := range queries {
+		if !results.NextResult() {
+			break
+		}
+		rows := pgx.RowsFromResultReader(types, results.ResultReader())
+		if q.Read != nil && failed == nil {
+			failed = q.Read(rows)
+		}
+		rows.Close()
+	}
+	if err := results.Close(); err != nil {
+		var refusal *pgconn.PgError
+		if errors.As(err, &refusal) && refusal.Code == "26000" { // no such statement: another backend answers
+			s.Owned, s.prepared = false, nil
+		}
+		return err
+	}
+	return failed
+}
+
+// One makes a reader of a single row, without which it reports pgx.ErrNoRows.
+func One(into ...any) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		if !rows.Next() {
+			if err := rows.Err(); err != nil {
+				return err
+			}
+			return pgx.ErrNoRows
+		}
+		return rows.Scan(into...)
+	}
+}

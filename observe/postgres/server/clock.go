@@ -1,0 +1,67 @@
+package server
+
+import (
+	"time"
+
+	"github.com/redline-go/redline/record/timebase"
+)
+
+// drift is how fast two hosts' clocks may part: quartz is good to some 50 ppm,
+// and a clock being slewed adds up to 500.
+const drift = 100e-6
+
+// Clock moves the server's wall clock onto the run's clock.
+//
+// A server on this host reads the very clock that the epoch was read from. Of
+// another, the offset is estimated as in NTP: the server's reading was taken
+// between two of ours, so half the round trip bounds the error of the middle;
+// the tightest round trip counts until its bound, growing with the drift, is
+// looser than a new one.
+type Clock struct {
+	Run   timebase.Clock
+	Local bool
+
+	known  bool
+	offset time.Duration // run time minus server time since the epoch's wall time
+	bound  time.Duration
+	at     time.Duration
+}
+
+// Sandwich takes a reading of the server between two of ours, in run time. It
+// reports whether a clock held to be this host's contradicts them, which means
+// that it is another or was set; from then on the offset is estimated.
+func (c *Clock) Sandwich(before, after time.Duration, server time.Time) (contradiction bool) {
+	raw := c.Run.FromWall(server)
+	if c.Local {
+		slack := c.Run.EpochError + time.Microsecond // PostgreSQL cuts to whole us
+		if before-slack <= raw && raw <= after+slack {
+			return false
+		}
+		c.Local, contradiction = false, true
+	}
+	bound := (after - before) / 2
+	if !c.known || bound < c.Bound(after) {
+		c.known, c.bound, c.at = true, bound, after
+		c.offset = before + bound - raw
+	}
+	return contradiction
+}
+
+// Bound bounds the error of conversions at a run time.
+func (c *Clock) Bound(at time.Duration) time.Duration {
+	if c.Local {
+		return c.Run.EpochError + time.Microsecond
+	}
+	return c.bound + time.Duration(float64(at-c.at)*drift)
+}
+
+// Bracket converts the server's readings around an event to run time, widened
+// by the error of the conversion.
+func (c *Clock) Bracket(before, after time.Time) (from, to time.Duration) {
+	from, to = c.Run.FromWall(before), c.Run.FromWall(after)
+	if !c.Local {
+		from, to = from+c.offset, to+c.offset
+	}
+	e := c.Bound(to)
+	return from - e, to + e
+}

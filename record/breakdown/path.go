@@ -1,0 +1,90 @@
+package breakdown
+
+import "github.com/redline-go/redline/record/code"
+
+// Path is the critical path of the requests in the execution traces: for each
+// instant of a request the work that it then depended on, its own or that of the
+// goroutine at the end of the chain of waits, summed over requests to a tree.
+type Path struct {
+	// Requests is how many it sums; Partial of them are cut by an edge of a trace
+	// and count with their part within it.
+	Requests int `json:"requests"`
+	Partial  int `json:"partial,omitempty"`
+	// NS is the mean request's duration.
+	NS int64 `json:"ns"`
+	// Nodes divide it, the longest first; they sum to NS.
+	Nodes []PathNode `json:"nodes,omitempty"`
+	// Why says why there is no tree; empty where there is one.
+	Why string `json:"why,omitempty"`
+}
+
+// PathNode is some of the mean request's time, and below it the parts of that time.
+type PathNode struct {
+	Kind PathKind `json:"kind"`
+	// State of a PathState; the state that waited of a PathGoroutine or a PathRequest.
+	State State `json:"state,omitempty"`
+	// Function is, with its file and line where the traces have them: of a PathWork
+	// the one that runs; of a PathGoroutine the one that it began in; of a PathRequest
+	// the target's own that waits; of a PathState the target's own that waits.
+	// "" where unknown.
+	Function string `json:"function,omitempty"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	// Own reports that Function is the target's own code.
+	Own bool `json:"own,omitempty"`
+	// Site is the place of a wait as in Part.Site: of a PathState its own, of a
+	// PathGoroutine the one at which most of the time was waited for it.
+	Site  string  `json:"site,omitempty"`
+	NS    int64   `json:"ns"`    // per request, with all below
+	Share float64 `json:"share"` // of the request
+	// Stack is that of a PathState's wait, innermost first, as in Part.
+	Stack []code.Frame `json:"stack,omitempty"`
+	// Nodes divide the time, the longest first. The rest of NS is the node's
+	// own: a function's own code, a wait that was not followed further.
+	Nodes []PathNode `json:"nodes,omitempty"`
+}
+
+// PathKind is the kind of a node of a Path.
+type PathKind string
+
+// Kinds of a Path's nodes.
+const (
+	PathState     PathKind = "state"     // a goroutine's time in one state, such as running or network
+	PathWork      PathKind = "work"      // the part of running, or of assisting the collector, below one function
+	PathGoroutine PathKind = "goroutine" // a wait for a goroutine; below it the activity of that one meanwhile
+	PathRequest   PathKind = "request"   // a wait for a goroutine that serves another request, such as a lock's holder
+	PathOther     PathKind = "other"     // parts too small to be kept apart
+)
+
+// Serial is the work of goroutines that requests wait for, and that serve no request
+// themselves, had to do: those that began in one function, such as a store's
+// only loop or a pool's workers. By the utilisation law throughput is at most
+// Goroutines * 1e9 / ServiceNS.
+type Serial struct {
+	Goroutine string `json:"goroutine"` // the function that they began in
+	// Goroutines is how many there were that requests waited for; 1 is a serial resource.
+	Goroutines int `json:"goroutines"`
+	// Requests waited for them, cut ones among them; WaitNS is how long each of them did.
+	Requests int   `json:"requests"`
+	WaitNS   int64 `json:"wait_ns"`
+	// Utilization is the part of the time, 0 to 1, in which one of them worked (ran, or
+	// was ready to) or a request waited for it, in the mean of the goroutines. It is
+	// busy then; a goroutine that requests wait for while it waits for a timer counts
+	// as busy, too: compare OnCPU.
+	Utilization float64 `json:"utilization"`
+	// OnCPU is the part of the time in which it ran, collector's assists included, and
+	// Queued the part in which it was ready and waited for a CPU.
+	OnCPU  float64 `json:"on_cpu"`
+	Queued float64 `json:"queued"`
+	// ServiceNS is how long one of them is busy per request: utilisation over the
+	// rate of requests.
+	ServiceNS int64 `json:"service_ns"`
+}
+
+// Helper counts goroutines that work for one request alone: it started them, and they
+// ended before it did.
+type Helper struct {
+	Entry string       `json:"entry"` // the function that they began in
+	Start []code.Frame `json:"start"` // the stack of the go statement, innermost first
+	Count int          `json:"count"`
+}

@@ -1,0 +1,48 @@
+package code
+
+// File names the bundle's file of the compiler's remarks at hot lines.
+const File = "compiler.json"
+
+// Compiler is compiler.json: the lines of the service's own code that cost most,
+// with the Go compiler's remarks on them. It is written for targets that redline
+// built itself.
+type Compiler struct {
+	GoVersion string    `json:"go_version"` // of the compiler that was asked
+	Lines     []HotLine `json:"lines"`      // costliest first
+}
+
+// HotLine is a line of the service's own code and its measured cost.
+type HotLine struct {
+	Frame
+	// CPU is the share of the service's CPU spent at the line and in the code that it
+	// calls outside the service's own code; Self is its own share. 0 to 1.
+	CPU  float64 `json:"cpu"`
+	Self float64 `json:"self"`
+	// Bytes and Objects are the line's shares of all allocation, 0 to 1.
+	Bytes   float64 `json:"bytes"`
+	Objects float64 `json:"objects"`
+	// Remarks are the compiler's, in the order of the line.
+	Remarks []Remark `json:"remarks,omitempty"`
+}
+
+// Cost is the larger of the line's shares of CPU and of allocated bytes.
+func (h HotLine) Cost() float64 { return max(h.CPU, h.Bytes) }
+
+// RemarkKind is the subject of a compiler's remark.
+type RemarkKind string
+
+// Kinds of remark.
+const (
+	Escapes     RemarkKind = "escape" // a value is allocated on the heap
+	NotInlined  RemarkKind = "inline" // the function is not inlined into its callers
+	BoundsCheck RemarkKind = "bounds" // an index or slice is checked at run time
+)
+
+// Remark is one thing that the compiler says of a line.
+type Remark struct {
+	Kind RemarkKind `json:"kind"`
+	Text string     `json:"text"` // "b escapes to heap"
+	// Flow is how an escaping value reaches the heap, step by step:
+	// "return &b at store.go:47". Empty for other kinds.
+	Flow []string `json:"flow,omitempty"`
+}

@@ -1,0 +1,41 @@
+package findings
+
+// Unattributed is the entry of a ledger for time without a known cause.
+const Unattributed = "unattributed"
+
+// QueuedForCPU is the entry of the request time in which a request was ready to run
+// and had no CPU.
+const QueuedForCPU = "waiting for a CPU"
+
+// Ledger accounts for the mean request's time and for the service's CPU by who is
+// responsible. Each list sums to 1, largest first, Unattributed last; an empty
+// one was not measured.
+type Ledger struct {
+	RequestTime []LedgerEntry `json:"request_time,omitempty"`
+	CPU         []LedgerEntry `json:"cpu,omitempty"`
+	// Path says where a request's time goes along its critical path, the longest
+	// first; PathWhy says why it does not, and is empty where it does. See Path.
+	Path    []LedgerPath `json:"path,omitempty"`
+	PathWhy string       `json:"path_why,omitempty"`
+	// Shape is a sentence on how long requests take and how busy the CPUs are;
+	// empty without an anatomy.
+	Shape string `json:"shape,omitempty"`
+}
+
+// LedgerPath is one way that the requests' time goes, as a reader says it. The
+// shares of a list sum to 1.
+type LedgerPath struct {
+	Share float64 `json:"share"` // of request time
+	NS    int64   `json:"ns,omitempty"`
+	Text  string  `json:"text"`
+	// Function is the target's own that works or waits at its end, "" where there is none.
+	Function string `json:"function,omitempty"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+}
+
+// LedgerEntry is one who is responsible, with a share of the whole, 0 to 1.
+type LedgerEntry struct {
+	Who   string  `json:"who"`
+	Share float64 `json:"share"`
+}

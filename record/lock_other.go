@@ -1,8 +1,0 @@
-//go:build !linux && !darwin
-
-package record
-
-import "os"
-
-// lock leaves a directory to whoever makes it first.
-func lock(*os.File) (free bool, err error) { return true, nil }

@@ -1,0 +1,123 @@
+package operation
+
+import (
+	"github.com/redline-go/redline/record/code"
+	"github.com/redline-go/redline/record/timebase"
+)
+
+// File names the bundle's file of the target's requests to databases and
+// other services.
+const File = "operations.json"
+
+// Log is the category of the logs in an execution trace between which a
+// goroutine is within an operation.
+const Log = "redline.op"
+
+// Operations is operations.json: the target's requests to its databases and other
+// services in the steady span, counted by hooks that redline's build put into it.
+type Operations struct {
+	Span timebase.Span `json:"span"`
+	// Operations are sorted by TotalNS, largest first.
+	Operations []Operation `json:"operations"`
+	// Others are the calls of operations beyond the probe's bound.
+	Others int64 `json:"others,omitempty"`
+	// SQLite holds the database files that the target has open, and Plans SQLite's
+	// plans of the statements that take most time.
+	SQLite []SQLiteDatabase `json:"sqlite,omitempty"`
+	Plans  []SQLitePlan     `json:"plans,omitempty"`
+}
+
+// Kind is the kind of an operation.
+type Kind string
+
+// Kinds of operation.
+const (
+	Query       Kind = "query"
+	Exec        Kind = "exec"
+	Prepare     Kind = "prepare"
+	Acquire     Kind = "acquire" // a wait for a pooled connection
+	Transaction Kind = "transaction"
+	Batch       Kind = "batch"
+	Copy        Kind = "copy"
+	HTTP        Kind = "http"
+	Dial        Kind = "dial" // a connection of net/http's client: waited for, or opened
+	RPC         Kind = "rpc"
+	Redis       Kind = "redis"
+)
+
+// Operation is a statement, a route called, a wait for a connection: all calls of one
+// kind and text.
+type Operation struct {
+	ID   int  `json:"id"` // within this run; above zero
+	Kind Kind `json:"kind"`
+	// Text is the statement without its constants, "GET host/path/{}", a method or
+	// a command; empty for acquire and transaction.
+	Text       string `json:"text,omitempty"`
+	Calls      int64  `json:"calls"`
+	Errors     int64  `json:"errors,omitempty"`
+	TotalNS    int64  `json:"total_ns"`         // of a query until its rows are closed
+	MaxNS      int64  `json:"max_ns"`           // since the target started
+	Rows       int64  `json:"rows,omitempty"`   // read or changed, where the package reports them
+	Opened     int64  `json:"opened,omitempty"` // connections opened in these calls
+	NoDeadline int64  `json:"no_deadline,omitempty"`
+	// HeldNS is how long connections were held that an acquire got.
+	HeldNS int64 `json:"held_ns,omitempty"`
+	// Callers are those whose stack was taken, the most frequent first: all of the
+	// first calls, one in 64 later.
+	Callers []Caller `json:"callers,omitempty"`
+}
+
+// Caller is one stack that an operation was called with.
+type Caller struct {
+	Share   float64      `json:"share"`             // of the operation's calls whose stack was taken
+	MeanNS  int64        `json:"mean_ns"`           // of these
+	HeldNS  int64        `json:"held_ns,omitempty"` // mean, of an acquire
+	Stack   []code.Frame `json:"stack"`             // innermost first
+	Sampled int64        `json:"sampled"`           // calls whose stack was taken
+}
+
+// SQLitePlan is the plan of SQLite's planner for one statement.
+type SQLitePlan struct {
+	Text string   `json:"text"` // the operation's
+	File string   `json:"file"` // the database's base name
+	Rows []string `json:"plan"` // EXPLAIN QUERY PLAN, a step each
+	// Scans are the tables that the plan reads whole.
+	Scans []SQLiteScan `json:"scans,omitempty"`
+}
+
+// SQLiteScan is a table that a plan reads from end to end.
+type SQLiteScan struct {
+	Table string `json:"table"`
+	Rows  int64  `json:"rows"` // that the table has, about; -1 when not known
+	// Columns are compared with a value in the statement's condition and lead no
+	// index that the plan uses; Equal are those compared by "=".
+	Columns []string `json:"columns,omitempty"`
+	Equal   []string `json:"equal,omitempty"`
+	// Sorts are the columns that a statement with LIMIT has all its rows sorted by.
+	Sorts []string `json:"sorts,omitempty"`
+	// Inner is a table that is read again for each row of those before it in the plan.
+	Inner bool `json:"inner,omitempty"`
+	// Virtual is a virtual table, which no index can be added to.
+	Virtual bool `json:"virtual,omitempty"`
+}
+
+// SQLiteDatabase is a database file that the target has open.
+type SQLiteDatabase struct {
+	File string `json:"file"` // base name
+	// Journal is its journal mode, as the file says: "wal", or "rollback" (delete,
+	// truncate or persist).
+	Journal string `json:"journal"`
+	Bytes   int64  `json:"bytes"`
+	// Why says why its plans are not known; "" when they are.
+	Why string `json:"why,omitempty"`
+}
+
+// PlanOf returns SQLite's plan of an operation's text; nil when there is none.
+func (o *Operations) PlanOf(text string) *SQLitePlan {
+	for i := range o.Plans {
+		if o.Plans[i].Text == text {
+			return &o.Plans[i]
+		}
+	}
+	return nil
+}

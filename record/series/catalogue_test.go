@@ -1,0 +1,99 @@
+package series
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/format"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write names.go from catalogue.txt")
+
+// TestNamesAreTheCatalogues: the constants are those of the table, in its order.
+func TestNamesAreTheCatalogues(t *testing.T) {
+	want, err := format.Source(constants(parse(table)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("names.go", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile("names.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("names.go is not what catalogue.txt gives: go test ./record/series -update")
+	}
+}
+
+// constants writes the table as Go constants, each with its line of the table behind it.
+func constants(groups []group) []byte {
+	var b bytes.Buffer
+	b.WriteString("// Code generated from catalogue.txt by its test. DO NOT EDIT.\n\npackage series\n\n" +
+		"// The names of the catalogue: kind, unit and meaning of each.\nconst (\n")
+	for _, g := range groups[1:] {
+		b.WriteByte('\n')
+		for _, line := range g.heading {
+			fmt.Fprintf(&b, "\t// %s\n", line)
+		}
+		for _, r := range g.rows {
+			kind := "gauge"
+			switch {
+			case r.Counter:
+				kind = "counter"
+			case r.Most:
+				kind = "peak"
+			}
+			fmt.Fprintf(&b, "\t%s = %q // %s, %s: %s\n", r.constant, r.Name, kind, r.Unit, r.Meaning)
+		}
+	}
+	b.WriteString(")\n")
+	return b.Bytes()
+}
+
+// TestCatalogueIsWhole: every row says what there is to say, once.
+func TestCatalogueIsWhole(t *testing.T) {
+	seen := map[string]bool{}
+	for _, g := range parse(table)[1:] {
+		for _, r := range g.rows {
+			if seen[r.Name] || seen[r.constant] {
+				t.Errorf("%s is there twice", r.Name)
+			}
+			seen[r.Name], seen[r.constant] = true, true
+			if r.Meaning == "" || r.Source == "" {
+				t.Errorf("%s has no meaning or no source", r.Name)
+			}
+			if !slices.Contains([]string{"ns", "bytes", "1", "1/s"}, r.Unit) || strings.Contains(r.Labels, " ") {
+				t.Errorf("%s has unit %q and labels %q", r.Name, r.Unit, r.Labels)
+			}
+		}
+	}
+	if len(seen) == 0 || len(Names())*2 != len(seen) {
+		t.Errorf("%d names of %d rows", len(Names()), len(seen)/2)
+	}
+}
+
+func TestKnownRuntimeNames(t *testing.T) {
+	for name, unit := range map[string]string{
+		"/sched/goroutines:goroutines":      "1",
+		"/cpu/classes/gc/total:cpu-seconds": "ns",
+		"/sched/latencies:seconds":          "ns",
+		"/gc/heap/allocs:bytes":             "bytes",
+	} {
+		if info, ok := Known(name); !ok || info.Unit != unit {
+			t.Errorf("Known(%q) = %+v, %v; want unit %s", name, info, ok, unit)
+		}
+	}
+	for _, name := range []string{"", "/no/unit", "made.up"} {
+		if _, ok := Known(name); ok {
+			t.Errorf("%q is known", name)
+		}
+	}
+}

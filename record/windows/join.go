@@ -1,0 +1,93 @@
+package windows
+
+import (
+	"runtime/metrics"
+	"strings"
+	"sync"
+
+	"github.com/redline-go/redline/record/series"
+)
+
+// joining is how several windows of a series become one.
+type joining uint8
+
+// Ways of joining. A counter's amounts are summed. Of a gauge the last value
+// stays, as it is one at the window's end. The largest value of a window
+// stays the largest; so do percentiles above the median, because those of several
+// windows do not give that of all: the largest bounds it from above, and a slow
+// moment stays in sight. Medians are averaged, as the largest of many would be
+// no level of anything.
+const (
+	joinSum joining = iota
+	joinLast
+	joinMost
+	joinMean
+)
+
+// joiningOf returns how windows of a series are joined.
+func joiningOf(s series.Series) joining {
+	switch q := series.Label(s.Labels, "q"); {
+	case q == "p50":
+		return joinMean
+	case q != "":
+		return joinMost
+	}
+	info, known := series.Known(s.Name)
+	switch {
+	case known && info.Counter:
+		return joinSum
+	case info.Most:
+		return joinMost
+	case strings.HasPrefix(s.Name, "/") && cumulative()[s.Name]:
+		return joinSum
+	}
+	return joinLast
+}
+
+// cumulative names the metrics of this program's runtime that only rise, which
+// are recorded as counters. A metric that only a newer runtime has counts as a
+// gauge.
+var cumulative = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for _, d := range metrics.All() {
+		if d.Cumulative {
+			names[d.Name] = true
+		}
+	}
+	return names
+})
+
+// join adds a later value b, of nb windows, to a, of na.
+func (j joining) join(a float64, na uint16, b float64, nb uint16) (float64, uint16) {
+	n := uint16(min(int(na)+int(nb), MaxFactor))
+	switch j {
+	case joinSum:
+		return a + b, n
+	case joinMost:
+		return max(a, b), n
+	case joinMean:
+		return (a*float64(na) + b*float64(nb)) / float64(int(na)+int(nb)), n
+	}
+	return b, n
+}
+
+// Thinned returns the values of a finished table joined to windows of factor
+// times its own.
+func (t *Table) Thinned(factor int64) (*Table, error) {
+	out := newTable()
+	out.grid.slot = t.grid.slot
+	for i := range t.series {
+		c := &t.series[i]
+		index, err := out.define(c.Series)
+		if err != nil {
+			return nil, err
+		}
+		for j, w := range c.windows {
+			from := FloorDiv(int64(w), factor) * factor
+			if err := out.addJoined(index, from, c.values[j], factor, c.count(j)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
