@@ -22,6 +22,7 @@ import (
 	"github.com/redline-go/redline/report"
 	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/document"
 	"github.com/redline-go/redline/service"
 	"github.com/redline-go/redline/service/gateway"
 	"github.com/redline-go/redline/service/postgres"
@@ -172,7 +173,7 @@ func (c *climb) plan() (*scenario.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := scenario.Parse(os.DirFS(c.scratch), "gateway.yaml", fmt.Appendf(nil, scenarioText, address))
+	plan, err := document.Parse(os.DirFS(c.scratch), "gateway.yaml", fmt.Appendf(nil, scenarioText, address))
 	if err != nil {
 		return nil, fmt.Errorf("the demo's scenario: %w", err)
 	}

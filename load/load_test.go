@@ -16,6 +16,7 @@ import (
 	"github.com/redline-go/redline/load/http1"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // memory is a Sink that keeps what it is given.
@@ -142,7 +143,7 @@ func run(t testing.TB, ctx context.Context, url string, l scenario.Load, change 
 	if l.Timeout == 0 {
 		l.Timeout = 30 * time.Second
 	}
-	plan := &scenario.Plan{Load: l, Requests: []scenario.Request{{Name: "only", URL: scenario.Template(url)}}}
+	plan := &scenario.Plan{Load: l, Requests: []scenario.Request{{Name: "only", URL: feeder.Template(url)}}}
 	clock, err := record.StartClock()
 	if err != nil {
 		t.Fatal(err)
@@ -452,7 +453,7 @@ func TestSinkFailsAtTheEnd(t *testing.T) {
 func TestStepsAreLoggedApart(t *testing.T) {
 	url := serve(t, always(ok, false))
 	r, m, err := run(t, t.Context(), url, scenario.Load{Rate: 1000, Duration: 300 * time.Millisecond}, func(c *load.Config) {
-		c.Plan.Requests = append(c.Plan.Requests, scenario.Request{Name: "rare", Weight: 1, URL: scenario.Template(url)})
+		c.Plan.Requests = append(c.Plan.Requests, scenario.Request{Name: "rare", Weight: 1, URL: feeder.Template(url)})
 		c.Plan.Requests[0].Weight = 9
 	})
 	if err != nil {

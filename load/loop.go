@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load/socket"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // readBuffer is the most bytes of one read. All connections of a loop share it.
@@ -268,9 +268,9 @@ func (l *loop) shutdown() {
 
 // cursor returns the rows of a lane's templates; nil when the plan takes no
 // data.
-func (l *loop) cursor(u *lane) *scenario.Cursor {
+func (l *loop) cursor(u *lane) *feeder.Cursor {
 	if u.x.Data == nil && l.run.data {
-		return scenario.NewCursor(l.run.Plan, uint64(u.id))
+		return l.run.Plan.NewCursor(uint64(u.id))
 	}
 	return u.x.Data
 }

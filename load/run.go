@@ -13,6 +13,7 @@ import (
 	"github.com/redline-go/redline/load/fence"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/protocol"
 )
 
 // mostShaking bounds the TLS handshakes under way: each takes a millisecond of
@@ -303,7 +304,7 @@ func (r *run) result(now time.Duration) *Result {
 		s.IntendedRate = record.PerSecond(float64(r.due(steady)), steady.Len())
 	}
 	if s.Protocol = string(r.Plan.Protocol); s.Protocol == "" {
-		s.Protocol = string(scenario.HTTP1)
+		s.Protocol = string(protocol.HTTP1)
 	}
 	if r.streams > 1 {
 		s.Streams = r.streams

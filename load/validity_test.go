@@ -8,6 +8,7 @@ import (
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 func TestValidity(t *testing.T) {
@@ -110,7 +111,7 @@ func TestLoopback(t *testing.T) {
 		"http://127.0.0.1:80/x": true, "http://localhost/{{uid}}?a b": true, "http://[::1]:8080": true,
 		"http://10.0.0.1/": false, "http://example.test/127.0.0.1": false, "http://local%": false,
 	} {
-		if got := loopback(&scenario.Plan{Requests: []scenario.Request{{URL: scenario.Template(url)}}}); got != want {
+		if got := loopback(&scenario.Plan{Requests: []scenario.Request{{URL: feeder.Template(url)}}}); got != want {
 			t.Errorf("%s: %v", url, got)
 		}
 	}

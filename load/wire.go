@@ -4,7 +4,7 @@ import (
 	"crypto/tls"
 	"time"
 
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // Protocol makes the wires of one plan. It is immutable once made and shared by
@@ -75,10 +75,10 @@ type StatusNamer interface {
 // Exchange is one request and its outcome. Instants are run time. The
 // loop reuses exchanges: a wire keeps none after it has ended.
 type Exchange struct {
-	Request int              // index in the plan's mix
-	Slot    int              // of the exchanges under way on the connection no two have the same; below scenario.Load.Streams
-	Data    *scenario.Cursor // rows for the request's templates; nil when the plan takes no data
-	Trace   *Trace           // the trace of a sampled request; nil for most
+	Request int            // index in the plan's mix
+	Slot    int            // of the exchanges under way on the connection no two have the same; below scenario.Load.Streams
+	Data    *feeder.Cursor // rows for the request's templates; nil when the plan takes no data
+	Trace   *Trace         // the trace of a sampled request; nil for most
 
 	// Sent is when the request's first byte was handed to the kernel, set by
 	// the loop; zero when none was. FirstByte is zero when the answer never began.

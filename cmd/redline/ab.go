@@ -21,6 +21,7 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/redact"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/scalar"
 	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify"
 	"github.com/redline-go/redline/verify/render"
@@ -191,7 +192,7 @@ func (s side) words(plan *scenario.Plan, built revision.Built) string {
 	parts := []string{}
 	switch {
 	case s.command != "":
-		words, _ := scenario.SplitCommand(s.command)
+		words, _ := scalar.SplitCommand(s.command)
 		parts = append((*redact.Redactor)(nil).Args(words), executable(words)...)
 	case plan.Target.Build != "":
 		text := plan.Target.Build
@@ -347,7 +348,7 @@ func (s side) prepare(ctx context.Context, plan *scenario.Plan, name string, b b
 	}
 	switch {
 	case s.command != "":
-		command, err := scenario.SplitCommand(s.command)
+		command, err := scalar.SplitCommand(s.command)
 		if err != nil {
 			return out, "", err
 		}

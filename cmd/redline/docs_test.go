@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/record"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/scalar"
 )
 
 const loadDoc = "../../docs/load.md"
@@ -164,7 +164,7 @@ func examples(t *testing.T, text string) (all []*example) {
 				}
 				all[len(all)-1].code = code
 			case is:
-				words, err := scenario.SplitCommand(strings.TrimPrefix(shorten(command), "redline "))
+				words, err := scalar.SplitCommand(strings.TrimPrefix(shorten(command), "redline "))
 				if err != nil {
 					t.Fatalf("%s:%d: %v", loadDoc, b.line+i+1, err)
 				}

@@ -17,7 +17,7 @@ import (
 	"github.com/redline-go/redline/experiment"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/notation/inert"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/mistake"
 )
 
 // labDir is where the lab keeps its results unless told otherwise: each run adds to it.
@@ -245,7 +245,7 @@ func unknownExperiment(err error) error {
 		}
 	}
 	hint := "redline lab list shows them"
-	if near := scenario.Nearest(unknown.ID, labIDs()); near != "" {
+	if near := mistake.Nearest(unknown.ID, labIDs()); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return fmt.Errorf("%w (hint: %s)", err, hint)

@@ -17,6 +17,7 @@ import (
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/run"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/document"
 )
 
 // runFlags are the flags of `redline run`.
@@ -161,7 +162,7 @@ func (f *runFlags) read(name string) (*scenario.Plan, error) {
 	if strings.Contains(name, "://") {
 		return scenario.FromURL(name, f.Flags)
 	}
-	plan, err := scenario.ReadFile(name)
+	plan, err := document.Read(name)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // encoder appends a part of a message in protobuf's encoding.
@@ -21,7 +21,7 @@ type encoder interface {
 
 // encoding is the state of encoders: the rows of a request, and room.
 type encoding struct {
-	rows *scenario.Cursor
+	rows *feeder.Cursor
 	text []byte
 }
 
@@ -81,7 +81,7 @@ func (s *scalar) encode(dst []byte, e *encoding) ([]byte, error) {
 	return dst, nil
 }
 
-func appendPieces(dst []byte, pieces []piece, rows *scenario.Cursor) []byte {
+func appendPieces(dst []byte, pieces []piece, rows *feeder.Cursor) []byte {
 	for i := range pieces {
 		dst = append(dst, pieces[i].text...)
 		if pieces[i].data != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // node is a value of a message's JSON, in which data may stand wherever a
@@ -36,12 +37,12 @@ const (
 // piece is text, followed by data unless that is nil.
 type piece struct {
 	text string
-	data *scenario.Renderer
+	data *feeder.Renderer
 }
 
 // hole is a {{place}} of a template.
 type hole struct {
-	data   *scenario.Renderer
+	data   *feeder.Renderer
 	quoted bool // it stands within a string
 }
 
@@ -50,7 +51,7 @@ type hole struct {
 const firstMark, lastMark = '\ue000', '\uf8ff'
 
 // parseJSON parses a template of JSON.
-func parseJSON(t scenario.Template, p *scenario.Plan) (*node, error) {
+func parseJSON(t feeder.Template, p *scenario.Plan) (*node, error) {
 	mark := firstMark
 	for strings.ContainsRune(string(t), mark) || strings.Contains(strings.ToLower(string(t)), fmt.Sprintf(`\u%x`, mark)) {
 		if mark++; mark > lastMark {
@@ -86,7 +87,7 @@ func markHoles(t string, mark rune, p *scenario.Plan) (marked string, holes []ho
 			if end < 0 {
 				return "", nil, errors.New("{{ has no closing }}")
 			}
-			data, err := scenario.CompileTemplate(scenario.Template(t[i:i+end+2]), p)
+			data, err := feeder.CompileTemplate(feeder.Template(t[i:i+end+2]), p.Data)
 			if err != nil {
 				return "", nil, err
 			}
@@ -275,7 +276,7 @@ func (w *jsonPieces) text(s string) {
 	w.pieces, w.quoted = append(w.pieces, piece{text: s}), append(w.quoted, false)
 }
 
-func (w *jsonPieces) data(r *scenario.Renderer, quoted bool) {
+func (w *jsonPieces) data(r *feeder.Renderer, quoted bool) {
 	w.text("")
 	last := len(w.pieces) - 1
 	w.pieces[last].data, w.quoted[last] = r, quoted

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	// The reference implementation, as a server that real services run.
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -30,6 +29,7 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // shopServer is the service of shop. What it does depends on user_name.
@@ -271,7 +271,7 @@ func calls(address string, requests ...scenario.Request) *scenario.Plan {
 		q := &p.Requests[i]
 		q.Name = string(q.URL) + string(q.Body)
 		if !strings.Contains(string(q.URL), "://") {
-			q.URL = "grpc://" + scenario.Template(address) + "/" + q.URL
+			q.URL = "grpc://" + feeder.Template(address) + "/" + q.URL
 		}
 	}
 	return p
@@ -301,7 +301,7 @@ func TestRealServer(t *testing.T) {
 			} else {
 				address = "grpc://" + address + "/"
 			}
-			at := scenario.Template(address + "shop.Shop/")
+			at := feeder.Template(address + "shop.Shop/")
 			p := calls("", scenario.Request{URL: at + "Buy", Body: `{"userName":"me","items":[{"count":5}]}`,
 				Checks: []scenario.Check{{Name: "a", JSON: "$.userName", Contains: "me"}}},
 				scenario.Request{URL: at + "Buy", Body: `{"userName":"stranger"}`},
@@ -313,7 +313,7 @@ func TestRealServer(t *testing.T) {
 					Checks: []scenario.Check{{Name: "c", JSON: "$[49].count", Equals: &fifty}}},
 				scenario.Request{URL: at + "Fill", Body: `[{"count":1},{"count":2},{"count":3}]`,
 					Checks: []scenario.Check{{Name: "d", JSON: "$.i64", Equals: &six}}},
-				scenario.Request{URL: at + "Talk", Body: scenario.Template(`[{"name":"` + strings.Repeat("x", 300_000) + `"},{"count":2},{}]`),
+				scenario.Request{URL: at + "Talk", Body: feeder.Template(`[{"name":"` + strings.Repeat("x", 300_000) + `"},{"count":2},{}]`),
 					Checks: []scenario.Check{{Name: "e", JSON: "$[2].count"}}},
 				scenario.Request{URL: at + "Watch", Body: `{}`},
 			)

@@ -10,13 +10,14 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // shopPlan is a plan of one call of a method of shop.
 func shopPlan(t testing.TB, method, body string) *scenario.Plan {
 	return &scenario.Plan{
 		Load:     scenario.Load{Streams: 3, Timeout: time.Hour},
-		Requests: []scenario.Request{{Name: method, URL: scenario.Template("grpc://127.0.0.1:1/shop.Shop/" + method), Body: scenario.Template(body)}},
+		Requests: []scenario.Request{{Name: method, URL: feeder.Template("grpc://127.0.0.1:1/shop.Shop/" + method), Body: feeder.Template(body)}},
 		GRPC:     scenario.GRPC{Descriptor: shopSet(t), DescriptorFile: "shop.pb"},
 	}
 }
@@ -137,7 +138,7 @@ func TestBodiesThatWait(t *testing.T) {
 		plan.Data = row("a", "5").Data
 		plan.Load.Streams = 1
 		s := subject(t, plan, nil, loadtest.Want{})
-		want, _, err := compileBody("["+scenario.Template(strings.ReplaceAll(string(plan.Requests[0].Body), "{{d.b}}", "5"))[1:], nil, shopMethod(t, shopSchema(t), "Fill"), shopSchema(t))
+		want, _, err := compileBody("["+feeder.Template(strings.ReplaceAll(string(plan.Requests[0].Body), "{{d.b}}", "5"))[1:], nil, shopMethod(t, shopSchema(t), "Fill"), shopSchema(t))
 		if err != nil {
 			t.Fatal(err)
 		}

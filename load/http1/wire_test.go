@@ -11,12 +11,13 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 func get(url string) *scenario.Plan {
-	return &scenario.Plan{Requests: []scenario.Request{{Name: "get", URL: scenario.Template(url)}}}
+	return &scenario.Plan{Requests: []scenario.Request{{Name: "get", URL: feeder.Template(url)}}}
 }
 
 // protocol compiles a plan that must be right.
@@ -173,7 +174,7 @@ func TestStatus(t *testing.T) {
 func TestChecks(t *testing.T) {
 	is := "2"
 	p := get("http://h.test/{{u}}")
-	p.Data = map[string]*scenario.Table{"u": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}}
+	p.Data = map[string]*feeder.Table{"u": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}}
 	p.Requests[0].Checks = []scenario.Check{
 		{Name: "a", Status: []int{200}},
 		{Name: "b", Header: "x-kind", Contains: "blue"},
@@ -208,7 +209,7 @@ func TestChecks(t *testing.T) {
 // TestAllocations: nothing is allocated per request, whatever its answer.
 func TestAllocations(t *testing.T) {
 	p := get("http://h.test/x")
-	p.Data = map[string]*scenario.Table{"u": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}}
+	p.Data = map[string]*feeder.Table{"u": {Columns: []string{"id"}, Rows: [][]string{{"1"}, {"2"}}}}
 	p.Requests = append(p.Requests,
 		scenario.Request{Method: "POST", URL: "http://h.test/{{u}}", Body: "row {{u}}"},
 		scenario.Request{URL: "http://h.test/{{u}}", Follow: true,
@@ -220,7 +221,7 @@ func TestAllocations(t *testing.T) {
 		for _, answer := range answers {
 			for _, pieces := range []int{1, 2} { // in two pieces, a line is cut
 				w := made.Wire(0)
-				x := load.Exchange{Request: request, Data: scenario.NewCursor(p, 1)}
+				x := load.Exchange{Request: request, Data: p.NewCursor(1)}
 				in := []byte(answer)
 				var ended []*load.Exchange
 				out := w.Open(nil)

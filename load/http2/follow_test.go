@@ -11,6 +11,7 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 func TestRedirectsAreFollowed(t *testing.T) {
@@ -31,11 +32,11 @@ func TestRedirectsAreFollowed(t *testing.T) {
 	})
 	plan := &scenario.Plan{
 		Load: scenario.Load{Streams: 4},
-		Data: map[string]*scenario.Table{"row": {Columns: []string{"id"}, Rows: [][]string{{"7"}}}},
+		Data: map[string]*feeder.Table{"row": {Columns: []string{"id"}, Rows: [][]string{{"7"}}}},
 	}
 	for _, path := range []string{"/moved", "/away", "/loop", "/seen"} {
 		plan.Requests = append(plan.Requests, scenario.Request{
-			Method: "POST", URL: scenario.Template(url + path), Body: "body {{row}}", Follow: true,
+			Method: "POST", URL: feeder.Template(url + path), Body: "body {{row}}", Follow: true,
 			Headers: map[string]scenario.Secret{"X-Row": "{{row}}"},
 			Checks: []scenario.Check{
 				{Name: "status", Status: []int{200}},
@@ -123,9 +124,9 @@ func TestChecks(t *testing.T) {
 		{Name: "g", JSON: "$.id", Equals: &seven}, {Name: "h", JSON: "$.none"},
 	}
 	plan := &scenario.Plan{Load: scenario.Load{Streams: 8}, Requests: []scenario.Request{
-		{URL: scenario.Template(url + "/"), Checks: checks},
-		{URL: scenario.Template(url + "/created"), Checks: checks, Expect: 200},
-		{URL: scenario.Template(url + "/")},
+		{URL: feeder.Template(url + "/"), Checks: checks},
+		{URL: feeder.Template(url + "/created"), Checks: checks, Expect: 200},
+		{URL: feeder.Template(url + "/")},
 	}}
 	for i, x := range drive(t, plan, 30) {
 		kind, failed := load.ErrorKind(""), uint64(0b10011000)

@@ -13,6 +13,8 @@ import (
 	"github.com/redline-go/redline/load/http2"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
+	"github.com/redline-go/redline/scenario/protocol"
 )
 
 // nowhere is a load.Sink that keeps nothing.
@@ -42,11 +44,11 @@ func TestLoadOverHTTP2(t *testing.T) {
 		}
 		defer s.Close()
 		plan := &scenario.Plan{
-			Protocol: scenario.HTTP2, TLS: scenario.TLS{Insecure: true},
+			Protocol: protocol.HTTP2, TLS: scenario.TLS{Insecure: true},
 			Load: scenario.Load{Connections: 3, Streams: 5, Requests: 3000, Duration: 30 * time.Second, Timeout: 10 * time.Second},
 			Requests: []scenario.Request{
-				{Name: "get", URL: scenario.Template(s.URL)},
-				{Name: "post", Method: "POST", URL: scenario.Template(s.URL), Body: scenario.Template(strings.Repeat("body", 20000))},
+				{Name: "get", URL: feeder.Template(s.URL)},
+				{Name: "post", Method: "POST", URL: feeder.Template(s.URL), Body: feeder.Template(strings.Repeat("body", 20000))},
 			},
 		}
 		protocol, err := http2.New(plan)

@@ -8,6 +8,7 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // script is what a peer says to a complete request.
@@ -51,7 +52,7 @@ func get(change ...func(*scenario.Request)) *scenario.Plan {
 }
 
 func posting(body string) *scenario.Plan {
-	return get(func(q *scenario.Request) { q.Method, q.Body = "POST", scenario.Template(body) })
+	return get(func(q *scenario.Request) { q.Method, q.Body = "POST", feeder.Template(body) })
 }
 
 func protocol(t testing.TB, p *scenario.Plan) *Protocol {
@@ -87,7 +88,7 @@ func TestWire(t *testing.T) {
 		q.URL, q.Method, q.Body = "http://127.0.0.1:8080/{{user.id}}", "POST", "{{user.text}}"
 		q.Headers = map[string]scenario.Secret{"X-Id": "{{user.id}}"}
 	})
-	data.Data = map[string]*scenario.Table{"user": {
+	data.Data = map[string]*feeder.Table{"user": {
 		Columns: []string{"id", "text"},
 		Rows:    [][]string{{"1", "short"}, {"22", large}, {"333", ""}},
 	}}

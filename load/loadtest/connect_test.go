@@ -17,6 +17,7 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/protocol"
 )
 
 // TestConnectRateOutlastsTimeouts: a request that times out before its
@@ -35,7 +36,7 @@ func TestConnectRateOutlastsTimeouts(t *testing.T) {
 			p.Load.PerConnection = rate / 3
 			p.Load.Think = scenario.Think{Min: 5 * time.Millisecond, Max: 5 * time.Millisecond}
 		})
-		r, _ := loadtest.Run(t, p, protocol(t, p))
+		r, _ := loadtest.Run(t, p, newProtocol(t, p))
 		s := r.Load
 		if s.ErrorKinds[string(load.KindTimeout)] == 0 || s.Status["200"] == 0 {
 			t.Errorf("rate %v: %d requests, kinds %v, statuses %v", rate, s.Requests, s.ErrorKinds, s.Status)
@@ -88,7 +89,7 @@ func h2(t *testing.T, change func(*http.Server), handle http.HandlerFunc) *scena
 	}
 	s.Start()
 	t.Cleanup(s.Close)
-	return get(s.URL, func(p *scenario.Plan) { p.Protocol, p.Load.Streams = scenario.HTTP2, 8 })
+	return get(s.URL, func(p *scenario.Plan) { p.Protocol, p.Load.Streams = protocol.HTTP2, 8 })
 }
 
 // TestStreamTimesOutAlone: one stream's timeout is not its neighbours'.
@@ -100,7 +101,7 @@ func TestStreamTimesOutAlone(t *testing.T) {
 		}
 	})
 	p.Load.Rate, p.Load.Connections, p.Load.Timeout, p.Load.Duration = 500, 4, time.Second, 300*time.Millisecond
-	r, _ := loadtest.Run(t, p, protocol(t, p))
+	r, _ := loadtest.Run(t, p, newProtocol(t, p))
 	s := r.Load
 	// What a busy host holds up for as long times out as well; a neighbour that is
 	// taken along was younger.
@@ -116,7 +117,7 @@ func TestStreamTimesOutAlone(t *testing.T) {
 func TestSessionsEnd(t *testing.T) {
 	p := h2(t, nil, func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Connection", "close") })
 	p.Load.Streams, p.Load.Rate, p.Load.Connections = 1, 200, 2
-	r, _ := loadtest.Run(t, p, protocol(t, p))
+	r, _ := loadtest.Run(t, p, newProtocol(t, p))
 	if s := r.Load; s.Errors > 0 || s.Requests != 30 || s.Dials < 30 {
 		t.Errorf("%d requests, kinds %v, %d unfinished, %d connections opened", s.Requests, s.ErrorKinds, s.InFlight, s.Dials)
 	}
@@ -140,11 +141,11 @@ func TestHTTP2TargetsThatAreNone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := get("http://"+loadtest.Serve(t, test.serve), func(p *scenario.Plan) { p.Protocol = scenario.HTTP2 })
+			p := get("http://"+loadtest.Serve(t, test.serve), func(p *scenario.Plan) { p.Protocol = protocol.HTTP2 })
 			if test.want == load.KindTimeout {
 				p.Load.Timeout = 100 * time.Millisecond
 			}
-			r, _ := loadtest.Run(t, p, protocol(t, p))
+			r, _ := loadtest.Run(t, p, newProtocol(t, p))
 			s := r.Load
 			if s.ErrorKinds[string(test.want)] != s.Requests || s.InFlight > 0 || s.Dials > 10*s.Requests {
 				t.Errorf("%d requests, kinds %v, %d unfinished, %d connections opened", s.Requests, s.ErrorKinds, s.InFlight, s.Dials)

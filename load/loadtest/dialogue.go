@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // dialogue drives wires through a subject's exchanges as the event loop does,
@@ -16,7 +16,7 @@ type dialogue struct {
 	t      *testing.T
 	s      Subject
 	cut    func(pending int) int // how many of the pending bytes to deliver next
-	cursor *scenario.Cursor
+	cursor *feeder.Cursor
 
 	wires  map[int]load.Wire // of each host
 	first  bool              // the next open is the wire's first
@@ -46,7 +46,7 @@ var marker = []byte("before")
 func newDialogue(t *testing.T, s Subject, cut func(int) int) *dialogue {
 	d := &dialogue{t: t, s: s, cut: cut, wires: map[int]load.Wire{}, now: time.Second, became: make([]outcome, len(s.Exchanges))}
 	if s.Plan != nil && len(s.Plan.Data) > 0 {
-		d.cursor = scenario.NewCursor(s.Plan, 1)
+		d.cursor = s.Plan.NewCursor(1)
 	}
 	return d
 }

@@ -18,12 +18,14 @@ import (
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/load/tcp"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
+	"github.com/redline-go/redline/scenario/protocol"
 )
 
 // get is a plan of GET requests for an open loop.
 func get(url string, change ...func(*scenario.Plan)) *scenario.Plan {
 	p := &scenario.Plan{
-		Requests: []scenario.Request{{Name: "get", URL: scenario.Template(url)}},
+		Requests: []scenario.Request{{Name: "get", URL: feeder.Template(url)}},
 		Load:     scenario.Load{Rate: 100, Connections: 4, Duration: 150 * time.Millisecond, Timeout: 30 * time.Second},
 	}
 	for _, f := range change {
@@ -33,14 +35,14 @@ func get(url string, change ...func(*scenario.Plan)) *scenario.Plan {
 }
 
 // protocol makes what the plan's URLs ask for.
-func protocol(t testing.TB, p *scenario.Plan) load.Protocol {
+func newProtocol(t testing.TB, p *scenario.Plan) load.Protocol {
 	t.Helper()
 	var made load.Protocol
 	var err error
 	switch p.Protocol {
-	case scenario.HTTP2:
+	case protocol.HTTP2:
 		made, err = http2.New(p)
-	case scenario.TCP:
+	case protocol.TCP:
 		made, err = tcp.New(p)
 	default:
 		made, err = http1.New(p)
@@ -105,8 +107,8 @@ var kinds = []struct {
 	})},
 	{"empty message", load.KindBadRequest, false, func(t *testing.T) *scenario.Plan {
 		p := get("tcp://" + loadtest.Serve(t, loadtest.Silent))
-		p.Protocol, p.Requests[0].Body = scenario.TCP, "{{nothing}}"
-		p.Data = map[string]*scenario.Table{"nothing": {Columns: []string{"text"}, Rows: [][]string{{""}}}}
+		p.Protocol, p.Requests[0].Body = protocol.TCP, "{{nothing}}"
+		p.Data = map[string]*feeder.Table{"nothing": {Columns: []string{"text"}, Rows: [][]string{{""}}}}
 		return p
 	}},
 	{"stream reset", load.KindStreamReset, false, func(t *testing.T) *scenario.Plan {
@@ -115,7 +117,7 @@ var kinds = []struct {
 		s.Config.Protocols.SetUnencryptedHTTP2(true)
 		s.Start()
 		t.Cleanup(s.Close)
-		return get(s.URL, func(p *scenario.Plan) { p.Protocol = scenario.HTTP2 })
+		return get(s.URL, func(p *scenario.Plan) { p.Protocol = protocol.HTTP2 })
 	}},
 }
 
@@ -129,7 +131,7 @@ func TestEveryKindOfFailure(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			p := test.plan(t)
-			r, _ := loadtest.Run(t, p, protocol(t, p))
+			r, _ := loadtest.Run(t, p, newProtocol(t, p))
 			s := r.Load
 			got := s.ErrorKinds[string(test.want)]
 			if got == 0 || !test.some && got != s.Requests || got > s.Requests {
@@ -151,7 +153,7 @@ func TestClosedLoopGoesOn(t *testing.T) {
 			t.Parallel()
 			p := test.plan(t)
 			p.Load.Rate, p.Load.Connections, p.Load.Duration, p.Load.Requests = 0, 2, 0, 8 // until all have ended
-			r, _ := loadtest.Run(t, p, protocol(t, p))
+			r, _ := loadtest.Run(t, p, newProtocol(t, p))
 			if s := r.Load; s.Requests != 8 || s.ErrorKinds[string(test.want)] != 8 && !test.some || s.InFlight > 0 {
 				t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
 			}
@@ -165,10 +167,10 @@ func TestDescriptorsRunOut(t *testing.T) {
 	}
 	p := get("http://"+loadtest.Refused(t), timeout(100*time.Millisecond))
 	hold := loadtest.Serve(t, loadtest.Silent)
-	p.Requests[0].URL = scenario.Template("http://" + hold)
+	p.Requests[0].URL = feeder.Template("http://" + hold)
 	p.Load.Rate, p.Load.Connections = 500, 100
 	loadtest.LimitDescriptors(t, 60) // of which the server takes as many as the generator
-	r, _ := loadtest.Run(t, p, protocol(t, p))
+	r, _ := loadtest.Run(t, p, newProtocol(t, p))
 	if s := r.Load; s.ErrorKinds[string(load.KindTooManyFDs)] == 0 || s.ErrorKinds[string(load.KindTimeout)] == 0 {
 		t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
 	}
@@ -181,11 +183,11 @@ func TestNoRoute(t *testing.T) {
 	}
 	p := get("http://192.0.2.1")
 	var away *fence.AwayError
-	if _, err := load.Run(t.Context(), load.Config{Plan: p, Protocol: protocol(t, p), Record: &loadtest.Sink{}}); !errors.As(err, &away) {
+	if _, err := load.Run(t.Context(), load.Config{Plan: p, Protocol: newProtocol(t, p), Record: &loadtest.Sink{}}); !errors.As(err, &away) {
 		t.Fatalf("a host that the plan does not name: %v", err)
 	}
 	p.Hosts = []string{"192.0.2.1"}
-	r, _ := loadtest.Run(t, p, protocol(t, p))
+	r, _ := loadtest.Run(t, p, newProtocol(t, p))
 	if s := r.Load; s.ErrorKinds[string(load.KindUnreachable)] != 15 {
 		t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
 	}

@@ -42,7 +42,7 @@ func TestFailuresOverTLS(t *testing.T) {
 			if test.want == load.KindTimeout {
 				p.Load.Timeout = 50 * time.Millisecond
 			}
-			r, _ := loadtest.Run(t, p, protocol(t, p))
+			r, _ := loadtest.Run(t, p, newProtocol(t, p))
 			s := r.Load
 			failed := s.ErrorKinds[string(test.want)]
 			if (name == "closes idle" || name == "closes unannounced") && s.ErrorKinds["eof"]+s.ErrorKinds["reset"] == s.Errors && s.Errors < s.Requests {
@@ -93,7 +93,7 @@ func TestTargetRestarts(t *testing.T) {
 		go second.Serve(again)
 	}
 	sink := &loadtest.Sink{Logged: map[record.Kind]int64{}}
-	r, err := load.Run(t.Context(), load.Config{Plan: p, Clock: clock, Protocol: protocol(t, p), Record: sink, OnWindow: func(load.Progress) {
+	r, err := load.Run(t.Context(), load.Config{Plan: p, Clock: clock, Protocol: newProtocol(t, p), Record: sink, OnWindow: func(load.Progress) {
 		if back == 0 && sink.Sum(record.LoadErrors, record.Labels("kind", string(load.KindRefused))) > 0 {
 			<-gone
 			comeBack()

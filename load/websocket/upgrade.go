@@ -16,6 +16,7 @@ import (
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/endpoint"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // mostUpgrade is how long the head of an answer to an upgrade may be.
@@ -36,14 +37,14 @@ type handshake struct {
 // piece is literal text followed by rendered data, if any.
 type piece struct {
 	text string
-	data *scenario.Renderer
+	data *feeder.Renderer
 }
 
 // upgrade compiles the request that upgrades a connection (RFC 6455, section
 // 4.1).
 func upgrade(at endpoint.Endpoint, q *scenario.Request, p *scenario.Plan) (e handshake, err error) {
 	e = handshake{scheme: at.Scheme, authority: at.Authority, path: at.Path, headers: q.Headers, static: true}
-	path, err := scenario.CompileURL(scenario.Template(at.Path), p)
+	path, err := feeder.CompileURL(feeder.Template(at.Path), p.Data)
 	if err != nil {
 		return e, err
 	}
@@ -70,7 +71,7 @@ func upgrade(at endpoint.Endpoint, q *scenario.Request, p *scenario.Plan) (e han
 		e.after = append(e.after, piece{text: "User-Agent: redline\r\n"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.Headers)) {
-		value, err := scenario.CompileHeader(scenario.Template(q.Headers[name]), p)
+		value, err := feeder.CompileHeader(feeder.Template(q.Headers[name]), p.Data)
 		if err != nil {
 			return e, fmt.Errorf("header %s: %w", name, err)
 		}
@@ -97,7 +98,7 @@ var ours = []string{"upgrade", "connection", "sec-websocket-version", "sec-webso
 
 // append appends the upgrade with a key made of nonce. at may be nil when the
 // handshake is static.
-func (e *handshake) append(out []byte, nonce [2]uint64, at *scenario.Cursor) []byte {
+func (e *handshake) append(out []byte, nonce [2]uint64, at *feeder.Cursor) []byte {
 	for _, part := range e.before {
 		out = part.append(out, at)
 	}
@@ -108,7 +109,7 @@ func (e *handshake) append(out []byte, nonce [2]uint64, at *scenario.Cursor) []b
 	return out
 }
 
-func (p *piece) append(out []byte, at *scenario.Cursor) []byte {
+func (p *piece) append(out []byte, at *feeder.Cursor) []byte {
 	out = append(out, p.text...)
 	if p.data != nil {
 		out = p.data.Append(out, at)

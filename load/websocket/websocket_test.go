@@ -13,11 +13,12 @@ import (
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/load/websocket"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // message is a plan of one kind of message, changed as a test wants it.
 func message(body string, change ...func(*scenario.Request)) *scenario.Plan {
-	p := &scenario.Plan{Requests: []scenario.Request{{Name: "say", URL: "ws://127.0.0.1:9/chat", Body: scenario.Template(body)}}}
+	p := &scenario.Plan{Requests: []scenario.Request{{Name: "say", URL: "ws://127.0.0.1:9/chat", Body: feeder.Template(body)}}}
 	for _, f := range change {
 		f(&p.Requests[0])
 	}
@@ -28,7 +29,7 @@ func header(name, value string) func(*scenario.Request) {
 	return func(q *scenario.Request) { q.Headers = map[string]scenario.Secret{name: scenario.Secret(value)} }
 }
 
-func protocol(t testing.TB, p *scenario.Plan) *websocket.Protocol {
+func newProtocol(t testing.TB, p *scenario.Plan) *websocket.Protocol {
 	t.Helper()
 	made, err := websocket.New(p)
 	if err != nil {
@@ -143,7 +144,7 @@ func switching(request, more string) string {
 
 func TestWire(t *testing.T) {
 	rows := message("{{user.text}}", header("Authorization", "Bearer {{user.token}}"))
-	rows.Data = map[string]*scenario.Table{"user": {Columns: []string{"token", "text"}, Rows: [][]string{
+	rows.Data = map[string]*feeder.Table{"user": {Columns: []string{"token", "text"}, Rows: [][]string{
 		{"t1", "short"}, {"t2", strings.Repeat("long ", 100)}, {"t3", ""}, {"t4", strings.Repeat("x", 300)}, {"t5", "\xff\xfe"}}}}
 	describe := message("ping")
 	describe.Requests = append(describe.Requests, scenario.Request{Name: "tell", URL: describe.Requests[0].URL, Body: "news", NoReply: true})
@@ -209,7 +210,7 @@ func TestWire(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.target.t = t
-			loadtest.Wire(t, loadtest.Subject{Protocol: protocol(t, test.plan), Plan: test.plan, Target: test.target.make, Exchanges: test.want, Allocates: test.plan == checked})
+			loadtest.Wire(t, loadtest.Subject{Protocol: newProtocol(t, test.plan), Plan: test.plan, Target: test.target.make, Exchanges: test.want, Allocates: test.plan == checked})
 		})
 	}
 }
@@ -242,7 +243,7 @@ func talk(t *testing.T, w load.Wire, s *target, x *load.Exchange) ([]*load.Excha
 func TestWhatGoesOut(t *testing.T) {
 	p := message("h\u00e9llo", header("Authorization", "Bearer secret"))
 	p.Requests[0].URL = "ws://example.test/chat?room=1#top"
-	made := protocol(t, p)
+	made := newProtocol(t, p)
 	s := &target{t: t, say: func(byte, string) string {
 		return frame(ping, "are you there?") + frame(ping, "and now?") + frame(closing, "\x03\xe9bye")
 	}}
@@ -265,7 +266,7 @@ func TestWhatGoesOut(t *testing.T) {
 }
 
 func TestKeysDiffer(t *testing.T) {
-	made, seen := protocol(t, message("x")), map[string]bool{}
+	made, seen := newProtocol(t, message("x")), map[string]bool{}
 	for range 3 {
 		w := made.Wire(0)
 		for range 2 {
@@ -282,7 +283,7 @@ func TestKeysDiffer(t *testing.T) {
 // TestAnswerBegunBeforeTheMessageIsNone: what was on its way already answers
 // something else.
 func TestAnswerBegunBeforeTheMessageIsNone(t *testing.T) {
-	w := protocol(t, message("x")).Wire(0)
+	w := newProtocol(t, message("x")).Wire(0)
 	if _, err := talk(t, w, &target{t: t}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +305,7 @@ func TestAnswerBegunBeforeTheMessageIsNone(t *testing.T) {
 }
 
 func TestCancelSaysGoodbye(t *testing.T) {
-	w := protocol(t, message("x")).Wire(0)
+	w := newProtocol(t, message("x")).Wire(0)
 	s, x := &target{t: t, say: func(byte, string) string { return "" }}, &load.Exchange{}
 	if ended, err := talk(t, w, s, x); err != nil || len(ended) != 0 {
 		t.Fatal(ended, err)
@@ -329,7 +330,7 @@ func TestEndpoints(t *testing.T) {
 	} {
 		p.Requests = append(p.Requests, message("y", change).Requests[0])
 	}
-	made := protocol(t, p)
+	made := newProtocol(t, p)
 	var of []int
 	for i := range p.Requests {
 		of = append(of, made.Host(i))
@@ -377,7 +378,7 @@ func TestPlansThatAreNotMessages(t *testing.T) {
 }
 
 func FuzzReceive(f *testing.F) {
-	s := loadtest.Subject{Protocol: protocol(f, message("x")), Exchanges: make([]loadtest.Want, 1)}
+	s := loadtest.Subject{Protocol: newProtocol(f, message("x")), Exchanges: make([]loadtest.Want, 1)}
 	for _, seed := range []string{frame(part, "a") + frame(ping, "p") + frame(last, "b"), frame(closing, "\x03\xe8bye"), frame(text, strings.Repeat("x", 300))} {
 		f.Add([]byte("\x04"+seed), true)
 	}
@@ -394,7 +395,7 @@ func FuzzReceive(f *testing.F) {
 // BenchmarkMessage is one message of 128 bytes and its answer, without a
 // socket.
 func BenchmarkMessage(b *testing.B) {
-	w := protocol(b, message(strings.Repeat("x", 128))).Wire(0)
+	w := newProtocol(b, message(strings.Repeat("x", 128))).Wire(0)
 	s := &target{t: b}
 	answer, _ := s.answer(w.Open(nil))
 	w.Receive(answer, 1, nil, nil)

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/document"
 	"github.com/redline-go/redline/service"
 	"github.com/redline-go/redline/service/guard"
 )
@@ -78,7 +79,7 @@ func Order(folder string) (*scenario.Plan, error) {
 		return nil, fmt.Errorf("the scenario: %w", err)
 	}
 	text = bytes.ReplaceAll(text, []byte("127.0.0.1:8080"), []byte(address))
-	plan, err := scenario.Parse(os.DirFS(dir), "order.yaml", text)
+	plan, err := document.Parse(os.DirFS(dir), "order.yaml", text)
 	if err != nil {
 		return nil, err
 	}
