@@ -13,7 +13,7 @@ type link struct {
 	index      int32 // among the loop's links
 	generation int32 // of the socket, so that events of the last one are recognised
 	host       int
-	id         int // of the group, over all loops: the connection's name in the record
+	ID         int // of the group, over all loops: the connection's name in the record
 	group      *group
 	wire       Wire
 	drainer    Drainer // the wire, if it is one

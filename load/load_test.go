@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/http1"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
@@ -377,7 +378,7 @@ func TestFailuresKeepTheRunGoing(t *testing.T) {
 	}
 	s := r.Load
 	var failed int64
-	for _, kind := range []load.ErrorKind{load.KindStatus, load.KindBadResponse, load.KindShortBody} {
+	for _, kind := range []failure.Kind{failure.Status, failure.BadResponse, failure.ShortBody} {
 		got := s.ErrorKinds[string(kind)]
 		if got < 10 {
 			t.Errorf("%d failures of kind %s in %v", got, kind, s.ErrorKinds)

@@ -66,6 +66,15 @@ type Follower interface {
 	Follow(x *Exchange) (host int, err error)
 }
 
+// Drainer is implemented by wires that carry messages which nothing answers
+// (scenario.Request.NoReply). Those end when they were sent, an instant
+// that a wire cannot see.
+type Drainer interface {
+	// Drained is called when the kernel has all that was appended to out so far.
+	// It adds the exchanges that this completes, with Done set to now.
+	Drained(now time.Duration, ended []*Exchange) []*Exchange
+}
+
 // StatusNamer is implemented by protocols whose status is not HTTP's.
 type StatusNamer interface {
 	// StatusName returns a status' name in the summary ("NOT_FOUND").
@@ -86,7 +95,7 @@ type Exchange struct {
 	Status                int   // 0 when the answer had none
 	BytesIn, BytesOut     int64 // as the wire counts them, framing included
 	// Err is nil when the answer is a success by the plan's measure, else a
-	// *Failure or an error that KindOf classifies.
+	// *failure.Error or an error that failure.Of classifies.
 	Err error
 	// Failed has bit i set when check i of the request failed. A failed check
 	// is not an error.

@@ -80,12 +80,12 @@ func TestLoadFiguresAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := os.ReadFile("../../load/kind.go")
+	source, err := os.ReadFile("../../load/failure/failure.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, kind := range regexp.MustCompile(`ErrorKind = "([^"]+)"`).FindAllStringSubmatch(string(source), -1) {
+	for _, kind := range regexp.MustCompile(`Kind = "([^"]+)"`).FindAllStringSubmatch(string(source), -1) {
 		names = append(names, kind[1])
 	}
 	if len(names) < 15 {

@@ -3,7 +3,7 @@ package grpc
 import (
 	"encoding/binary"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // maxKept bounds the messages of an answer that are kept for its checks, which
@@ -72,6 +72,6 @@ func (m *messages) each(f func(message []byte) error) error {
 }
 
 var (
-	errCompressed = fault(load.KindBadResponse, "a compressed message, and none was asked for")
-	errPrefix     = fault(load.KindBadResponse, "the body is not made of gRPC's messages")
+	errCompressed = fault(failure.BadResponse, "a compressed message, and none was asked for")
+	errPrefix     = fault(failure.BadResponse, "the body is not made of gRPC's messages")
 )

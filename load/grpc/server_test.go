@@ -28,6 +28,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
 )
@@ -325,14 +326,14 @@ func TestRealServer(t *testing.T) {
 			for round := range 3 {
 				for i := range p.Requests {
 					x := c.call(i)
-					wantStatus, wantKind := 0, load.ErrorKind("")
+					wantStatus, wantKind := 0, failure.Kind("")
 					switch i {
 					case 1:
-						wantStatus, wantKind = 5, load.KindStatus
+						wantStatus, wantKind = 5, failure.Status
 					case 2:
 						wantStatus = 5
 					}
-					if x.Status != wantStatus || load.KindOf(x.Err) != wantKind || x.Failed != 0 || x.FirstByte < x.Sent || x.Done < x.FirstByte || x.BytesIn == 0 {
+					if x.Status != wantStatus || failure.Of(x.Err) != wantKind || x.Failed != 0 || x.FirstByte < x.Sent || x.Done < x.FirstByte || x.BytesIn == 0 {
 						t.Errorf("round %d: %.200s: %+v", round, p.Requests[i].Name, x)
 					}
 				}
@@ -345,7 +346,7 @@ func TestDeadlineOfARealServer(t *testing.T) {
 	p := calls(serve(t, v1), scenario.Request{URL: "shop.Shop/Buy", Body: `{"userName":"slow"}`})
 	p.Load.Timeout = 30 * time.Millisecond
 	c := converse(t, newProtocol(t, p))
-	if x := c.call(0); load.KindOf(x.Err) != load.KindTimeout {
+	if x := c.call(0); failure.Of(x.Err) != failure.Timeout {
 		t.Errorf("%+v", x)
 	}
 }
@@ -410,7 +411,7 @@ func TestServerThatDies(t *testing.T) {
 	}()
 	p := calls(l.Addr().String(), scenario.Request{URL: "shop.Shop/Watch", Body: `{}`})
 	p.GRPC.Descriptor = shopSet(t)
-	if x := converse(t, newProtocol(t, p)).call(0); load.KindOf(x.Err) != load.KindShortBody {
+	if x := converse(t, newProtocol(t, p)).call(0); failure.Of(x.Err) != failure.ShortBody {
 		t.Errorf("%+v", x)
 	}
 }

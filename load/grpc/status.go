@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/redact"
 )
 
@@ -117,6 +117,6 @@ func timeoutText(d time.Duration) string {
 }
 
 // fault is a failure with its kind.
-func fault(kind load.ErrorKind, format string, args ...any) error {
-	return &load.Failure{Kind: kind, Err: fmt.Errorf(format, args...)}
+func fault(kind failure.Kind, format string, args ...any) error {
+	return &failure.Error{Kind: kind, Err: fmt.Errorf(format, args...)}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
 )
@@ -83,7 +84,7 @@ func TestWhatIsNotFollowed(t *testing.T) {
 	p := protocol(t, &scenario.Plan{Requests: []scenario.Request{{URL: "http://one.test/", Follow: true}}})
 	var x load.Exchange
 	ask(t, p, 0, &x, away(302, "http://elsewhere.test/"))
-	if _, err := p.Follow(&x); load.KindOf(err) != load.KindRedirect || x.Status != 302 {
+	if _, err := p.Follow(&x); failure.Of(err) != failure.Redirect || x.Status != 302 {
 		t.Errorf("error %v, status %d", err, x.Status)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // Bounds on an answer without its body, in bytes.
@@ -171,7 +171,7 @@ func (p *parser) tooLong() error {
 	if p.state == chunkSize || p.state == chunkEnd {
 		return bad("a chunk's size line is over %d bytes", maxChunkLine)
 	}
-	return &load.Failure{Kind: load.KindHeaderTooLarge, Err: fmt.Errorf("the answer's head is over %d bytes", maxHead)}
+	return &failure.Error{Kind: failure.HeaderTooLarge, Err: fmt.Errorf("the answer's head is over %d bytes", maxHead)}
 }
 
 // takeStatus parses "HTTP/1.1 200 OK".
@@ -369,14 +369,14 @@ func (p *parser) end() error {
 		p.state = complete
 		return nil
 	case statusLine, headerLine:
-		return &load.Failure{Kind: load.KindEOF, Err: errors.New("the target closed the connection before it answered")}
+		return &failure.Error{Kind: failure.EOF, Err: errors.New("the target closed the connection before it answered")}
 	case body:
-		return &load.Failure{Kind: load.KindShortBody, Err: fmt.Errorf("the target closed the connection %d bytes before the body's end", p.left)}
+		return &failure.Error{Kind: failure.ShortBody, Err: fmt.Errorf("the target closed the connection %d bytes before the body's end", p.left)}
 	default:
-		return &load.Failure{Kind: load.KindShortBody, Err: errors.New("the target closed the connection before the last chunk")}
+		return &failure.Error{Kind: failure.ShortBody, Err: errors.New("the target closed the connection before the last chunk")}
 	}
 }
 
 func bad(format string, args ...any) error {
-	return &load.Failure{Kind: load.KindBadResponse, Err: fmt.Errorf(format, args...)}
+	return &failure.Error{Kind: failure.BadResponse, Err: fmt.Errorf(format, args...)}
 }

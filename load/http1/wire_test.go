@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
@@ -55,7 +56,7 @@ func TestAnswers(t *testing.T) {
 			p.Requests[0].Expect = a.want.status
 			want := loadtest.Want{Kind: a.want.kind, Status: a.want.status}
 			switch {
-			case a.want.kind == load.KindBadResponse && strings.HasPrefix(a.text, "HTTP/1.1 200 OK\r\n"):
+			case a.want.kind == failure.BadResponse && strings.HasPrefix(a.text, "HTTP/1.1 200 OK\r\n"):
 				want.Status = 200 // what is bad came behind it
 			case a.want.kind != "" && want.Status < 200:
 				want.Status = 0 // an interim answer is none
@@ -165,7 +166,7 @@ func TestStatus(t *testing.T) {
 		if x.Err != nil {
 			got = x.Err.Error()
 		}
-		if got != test.want || x.Status != test.status || load.KindOf(x.Err) != "" && load.KindOf(x.Err) != load.KindStatus {
+		if got != test.want || x.Status != test.status || failure.Of(x.Err) != "" && failure.Of(x.Err) != failure.Status {
 			t.Errorf("%d where %d is expected: %q, status %d", test.status, test.expect, got, x.Status)
 		}
 	}
@@ -191,7 +192,7 @@ func TestChecks(t *testing.T) {
 			"Transfer-Encoding: chunked\r\n\r\n4\r\n{\"id\r\n4\r\n\":2}\r\n0\r\nX-Kind: red\r\n\r\n"},
 		"until the end": {answer: "HTTP/1.1 200 OK\r\nX-Kind: blue\r\n\r\n{\"id\":2}", shut: true},
 		"none holds": {answer: "HTTP/1.1 500 Oops\r\nX-Kind: red\r\nContent-Length: 2\r\n\r\n{}",
-			want: loadtest.Want{Kind: load.KindStatus, Failed: 0b1111}},
+			want: loadtest.Want{Kind: failure.Status, Failed: 0b1111}},
 		"some hold": {answer: "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n{\"id\":3}", want: loadtest.Want{Failed: 0b1010}},
 		"hints are not the answer": {answer: "HTTP/1.1 103 Early Hints\r\nX-Kind: blue\r\n\r\nHTTP/1.1 200 OK\r\n" +
 			"Content-Length: 8\r\n\r\n{\"id\":2}", want: loadtest.Want{Failed: 0b0010}},

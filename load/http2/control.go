@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // maxQuoted bounds the part of a GOAWAY's debug data that an error quotes.
@@ -109,7 +109,7 @@ func (s *Session) grow(f frame, payload []byte) error {
 	}
 	st := &s.streams[slot]
 	if by == 0 || int64(st.window)+by > maxWindow {
-		s.giveUp(slot, FlowControlError, fault(load.KindBadResponse, "WINDOW_UPDATE by %d of a window of %d", by, st.window))
+		s.giveUp(slot, FlowControlError, fault(failure.BadResponse, "WINDOW_UPDATE by %d of a window of %d", by, st.window))
 		return nil
 	}
 	st.window += int32(by)
@@ -128,7 +128,7 @@ func (s *Session) reset(f frame, payload []byte) error {
 	if slot := s.slot(f.stream); slot >= 0 {
 		s.streams[slot].in += frameHead + int64(f.length)
 		code := Code(binary.BigEndian.Uint32(payload))
-		s.fail(slot, fault(load.KindStreamReset, "the target reset the stream with %s (%d)", code, code))
+		s.fail(slot, fault(failure.StreamReset, "the target reset the stream with %s (%d)", code, code))
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (s *Session) goAway(f frame, payload []byte) error {
 	}
 	for slot := range s.streams {
 		if s.streams[slot].id > last {
-			s.fail(slot, &load.Failure{Kind: load.KindStreamReset, Unseen: code == NoError,
+			s.fail(slot, &failure.Error{Kind: failure.StreamReset, Unseen: code == NoError,
 				Err: fmt.Errorf("the target refused the request unprocessed%s", s.leaving)})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
 )
@@ -45,14 +46,14 @@ func TestRedirectsAreFollowed(t *testing.T) {
 		})
 	}
 	for i, x := range drive(t, plan, 8) {
-		kind, status, failed := load.ErrorKind(""), 200, uint64(0)
+		kind, status, failed := failure.Kind(""), 200, uint64(0)
 		switch {
 		case i%4 == 1 || i%4 == 2:
-			kind, status = load.KindRedirect, 302
+			kind, status = failure.Redirect, 302
 		case i%4 == 3:
 			failed = 2
 		}
-		if load.KindOf(x.Err) != kind || x.Status != status || x.Failed != failed {
+		if failure.Of(x.Err) != kind || x.Status != status || x.Failed != failed {
 			t.Errorf("exchange %d: %v, status %d, failed checks %b", i, x.Err, x.Status, x.Failed)
 		}
 	}
@@ -129,14 +130,14 @@ func TestChecks(t *testing.T) {
 		{URL: feeder.Template(url + "/")},
 	}}
 	for i, x := range drive(t, plan, 30) {
-		kind, failed := load.ErrorKind(""), uint64(0b10011000)
+		kind, failed := failure.Kind(""), uint64(0b10011000)
 		switch i % 3 {
 		case 1:
-			kind, failed = load.KindStatus, 0b10011001
+			kind, failed = failure.Status, 0b10011001
 		case 2:
 			failed = 0
 		}
-		if load.KindOf(x.Err) != kind || x.Failed != failed {
+		if failure.Of(x.Err) != kind || x.Failed != failed {
 			t.Errorf("exchange %d: %v, failed checks %b", i, x.Err, x.Failed)
 		}
 	}

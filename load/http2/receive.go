@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"time"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // dataFrame is a DATA frame that is being received. Its payload is passed on in
@@ -263,13 +263,13 @@ func (s *Session) head(id uint32, block []byte, end bool, size int) error {
 func (st *stream) follows(h *Head, end bool) error {
 	switch {
 	case !st.head && h.Status == 0:
-		return fault(load.KindBadResponse, "a malformed head: it has no :status")
+		return fault(failure.BadResponse, "a malformed head: it has no :status")
 	case !st.head && h.Status < 200 && end:
-		return fault(load.KindBadResponse, "the answer ends with an interim status, %d", h.Status)
+		return fault(failure.BadResponse, "the answer ends with an interim status, %d", h.Status)
 	case st.head && h.Status != 0:
-		return fault(load.KindBadResponse, "a second head, of status %d", h.Status)
+		return fault(failure.BadResponse, "a second head, of status %d", h.Status)
 	case st.head && !end:
-		return fault(load.KindBadResponse, "trailers that do not end the answer")
+		return fault(failure.BadResponse, "trailers that do not end the answer")
 	}
 	return nil
 }
@@ -314,7 +314,7 @@ func (s *Session) arrives(slot int, f frame) bool {
 	st := &s.streams[slot]
 	st.in += frameHead + int64(f.length)
 	if !st.head {
-		s.giveUp(slot, ProtocolError, fault(load.KindBadResponse, "a body without a head"))
+		s.giveUp(slot, ProtocolError, fault(failure.BadResponse, "a body without a head"))
 		return false
 	}
 	if st.owed += int32(f.length); st.owed >= streamWindow/2 && !f.has(flagEndStream) {

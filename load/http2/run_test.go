@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/http2"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
@@ -17,7 +18,7 @@ import (
 	"github.com/redline-go/redline/scenario/protocol"
 )
 
-// nowhere is a load.Sink that keeps nothing.
+// nowhere is an account.Sink that keeps nothing.
 type nowhere struct{}
 
 func (nowhere) Add(...record.Point) error                                     { return nil }
@@ -64,7 +65,7 @@ func TestLoadOverHTTP2(t *testing.T) {
 			t.Fatal(err)
 		}
 		// What the server turned away with a GOAWAY it must not have seen.
-		sum, away := r.Load, r.Load.ErrorKinds[string(load.KindStreamReset)]
+		sum, away := r.Load, r.Load.ErrorKinds[string(failure.StreamReset)]
 		if sum.Requests != 3000 || sum.Errors != away || away > 300 || sum.Status["200"] != 3000-away || seen.Load() != 3000-away || sum.BytesIn < sum.Requests*20000 {
 			t.Errorf("TLS %v: the server saw %d of %+v: %v", secure, seen.Load(), sum, r.Warnings)
 		}

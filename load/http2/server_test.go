@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
 )
@@ -166,18 +167,18 @@ func TestServerOfNetHTTP(t *testing.T) {
 			const n = 200
 			for i, x := range drive(t, plan, n) {
 				q := plan.Requests[x.Request]
-				want, status, least := load.ErrorKind(""), 200, int64(9)
+				want, status, least := failure.Kind(""), 200, int64(9)
 				switch q.URL {
 				case feeder.Template(url + "/abort"):
-					want, status = load.KindStreamReset, 0
+					want, status = failure.StreamReset, 0
 				case feeder.Template(url + "/early"):
-					want, status = load.KindStatus, 413
+					want, status = failure.Status, 413
 				case feeder.Template(url + "/large"):
 					least = 3 << 20
 				case feeder.Template(url + "/echo"):
 					least = int64(len(q.Body)) - 10
 				}
-				if load.KindOf(x.Err) != want || x.Status != status || x.BytesIn < least || x.BytesOut < 20 || x.FirstByte <= 0 || x.Done < x.FirstByte {
+				if failure.Of(x.Err) != want || x.Status != status || x.BytesIn < least || x.BytesOut < 20 || x.FirstByte <= 0 || x.Done < x.FirstByte {
 					t.Fatalf("exchange %d, %s %s: %v, %+v", i, q.Method, q.URL, x.Err, x)
 				}
 			}

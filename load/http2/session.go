@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // Windows that a session announces for its input. Bodies are dropped at
@@ -44,7 +44,7 @@ type Handler interface {
 	// Data receives a piece of the body, which is empty when only its end came.
 	Data(slot int, data []byte, end bool) error
 	// Failed is called when the stream came to nothing, while the connection may
-	// be of use yet. The error is a *load.Failure, or the error that Head or Data returned.
+	// be of use yet. The error is a *failure.Error, or the error that Head or Data returned.
 	Failed(slot int, err error)
 }
 
@@ -233,7 +233,7 @@ func (s *Session) Shut() error {
 	s.over = true
 	for slot := range s.streams {
 		if st := &s.streams[slot]; st.id != 0 && st.head {
-			s.fail(slot, fault(load.KindShortBody, "the target closed the connection within the body%s", s.leaving))
+			s.fail(slot, fault(failure.ShortBody, "the target closed the connection within the body%s", s.leaving))
 		}
 	}
 	switch {
@@ -243,9 +243,9 @@ func (s *Session) Shut() error {
 		if err := s.foreign(s.partial); err != nil {
 			return err
 		}
-		return fault(load.KindEOF, "the target closed the connection before it sent anything; does it speak HTTP/2%s?", s.medium())
+		return fault(failure.EOF, "the target closed the connection before it sent anything; does it speak HTTP/2%s?", s.medium())
 	}
-	return fault(load.KindEOF, "the target closed the connection before it answered%s", s.leaving)
+	return fault(failure.EOF, "the target closed the connection before it answered%s", s.leaving)
 }
 
 // slot returns the slot of a stream under way, -1 when there is none.
@@ -299,8 +299,8 @@ func (s *Session) giveUp(slot int, code Code, err error) {
 }
 
 // fault is a failure with its kind.
-func fault(kind load.ErrorKind, format string, args ...any) error {
-	return &load.Failure{Kind: kind, Err: fmt.Errorf(format, args...)}
+func fault(kind failure.Kind, format string, args ...any) error {
+	return &failure.Error{Kind: kind, Err: fmt.Errorf(format, args...)}
 }
 
 // violation is an error of the peer that ends the session.
@@ -313,7 +313,7 @@ func (v *violation) Error() string { return v.err.Error() }
 
 // violates returns a violation that counts as a bad response.
 func violates(code Code, format string, args ...any) error {
-	return &violation{code, fault(load.KindBadResponse, format, args...)}
+	return &violation{code, fault(failure.BadResponse, format, args...)}
 }
 
 // die ends the session: the peer and the caller get the reason.

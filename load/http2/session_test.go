@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // notes is a handler that records its calls.
@@ -236,7 +236,7 @@ func TestGoAway(t *testing.T) {
 	}
 	receive(t, s, heading(flagEndStream, 3, ":status", "200"))
 	expect(t, "told", reported.took(), "1: head 200, end true")
-	if err := s.Shut(); load.KindOf(err) != load.KindEOF || !strings.HasSuffix(err.Error(), why) {
+	if err := s.Shut(); failure.Of(err) != failure.EOF || !strings.HasSuffix(err.Error(), why) {
 		t.Error(err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
@@ -80,8 +80,8 @@ func subject(t testing.TB, p *scenario.Plan, first []byte, answer script, n int,
 
 func TestWire(t *testing.T) {
 	good := loadtest.Want{Status: 200}
-	bad := loadtest.Want{Kind: load.KindBadResponse}
-	badAfterHead := loadtest.Want{Kind: load.KindBadResponse, Status: 200}
+	bad := loadtest.Want{Kind: failure.BadResponse}
+	badAfterHead := loadtest.Want{Kind: failure.BadResponse, Status: 200}
 	head := func(q *scenario.Request) { q.Method = "HEAD" }
 	large := strings.Repeat("body ", 5000)
 	data := get(func(q *scenario.Request) {
@@ -128,21 +128,21 @@ func TestWire(t *testing.T) {
 		"a body larger than its windows": subject(t, posting(large), settings(settingWindow, 1000),
 			echoes(large), 1, good),
 		"rows":     subject(t, data, plain, each(ok), 6, good),
-		"a status": subject(t, get(), plain, each(func(id uint32) []byte { return heading(flagEndStream, id, ":status", "503") }), 3, loadtest.Want{Status: 503, Kind: load.KindStatus}),
+		"a status": subject(t, get(), plain, each(func(id uint32) []byte { return heading(flagEndStream, id, ":status", "503") }), 3, loadtest.Want{Status: 503, Kind: failure.Status}),
 		"reset": subject(t, get(), plain, each(func(id uint32) []byte {
 			return joined(heading(0, id, ":status", "200"), framed(frameReset, 0, id, number(7)...))
-		}), 4, loadtest.Want{Status: 200, Kind: load.KindStreamReset}),
+		}), 4, loadtest.Want{Status: 200, Kind: failure.StreamReset}),
 		"going away": subject(t, serial(get()), plain, each(func(id uint32) []byte {
 			return joined(framed(frameGoAway, 0, 0, joined(number(id), number(0))...), ok(id))
 		}), 3, good),
 		"gone": subject(t, serial(get()), plain, closing(func(id uint32) []byte {
 			return framed(frameGoAway, 0, 0, joined(number(0), number(0xb), []byte("too fast"))...)
-		}), 3, loadtest.Want{Kind: load.KindStreamReset}),
-		"closed":             subject(t, serial(get()), plain, closing(func(id uint32) []byte { return nil }), 3, loadtest.Want{Kind: load.KindEOF}),
-		"closed in the body": subject(t, serial(get()), plain, closing(func(id uint32) []byte { return ok(id)[:len(ok(id))-1] }), 3, loadtest.Want{Kind: load.KindShortBody, Status: 200}),
+		}), 3, loadtest.Want{Kind: failure.StreamReset}),
+		"closed":             subject(t, serial(get()), plain, closing(func(id uint32) []byte { return nil }), 3, loadtest.Want{Kind: failure.EOF}),
+		"closed in the body": subject(t, serial(get()), plain, closing(func(id uint32) []byte { return ok(id)[:len(ok(id))-1] }), 3, loadtest.Want{Kind: failure.ShortBody, Status: 200}),
 		"shorter than it says": subject(t, get(), plain, each(func(id uint32) []byte {
 			return joined(heading(0, id, ":status", "200", "content-length", "9"), framed(frameData, flagEndStream, id, []byte("short")...))
-		}), 3, loadtest.Want{Kind: load.KindShortBody, Status: 200}),
+		}), 3, loadtest.Want{Kind: failure.ShortBody, Status: 200}),
 		"longer than it says": subject(t, get(), plain, each(func(id uint32) []byte {
 			return joined(heading(0, id, ":status", "200", "content-length", "3"), framed(frameData, 0, id, []byte("longer")...), framed(frameData, flagEndStream, id))
 		}), 3, badAfterHead),
@@ -165,7 +165,7 @@ func TestWire(t *testing.T) {
 		"padded away": subject(t, serial(get()), plain, each(func(id uint32) []byte {
 			return joined(heading(0, id, ":status", "200"), framed(frameData, flagPadded, id, 9, 0))
 		}), 1, badAfterHead),
-		"endless head": subject(t, serial(get()), plain, each(endless), 2, loadtest.Want{Kind: load.KindHeaderTooLarge}),
+		"endless head": subject(t, serial(get()), plain, each(endless), 2, loadtest.Want{Kind: failure.HeaderTooLarge}),
 	} {
 		t.Run(name, func(t *testing.T) { loadtest.Wire(t, s) })
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/fence"
 	"github.com/redline-go/redline/load/http1"
 	"github.com/redline-go/redline/load/http2"
@@ -67,51 +68,51 @@ func trusting(t testing.TB, kind loadtest.Certificate) *scenario.Plan {
 // of their own.
 var kinds = []struct {
 	name string
-	want load.ErrorKind
+	want failure.Kind
 	// some is set when not every request must fail so.
 	some bool
 	plan func(t *testing.T) *scenario.Plan
 }{
-	{"refused", load.KindRefused, false, func(t *testing.T) *scenario.Plan { return get("http://" + loadtest.Refused(t)) }},
-	{"never answers", load.KindTimeout, false, serving(loadtest.Silent, timeout(50*time.Millisecond))},
-	{"stops within the body", load.KindTimeout, false, serving(loadtest.SilentWithin, timeout(50*time.Millisecond))},
-	{"accept queue full", load.KindTimeout, false, func(t *testing.T) *scenario.Plan {
+	{"refused", failure.Refused, false, func(t *testing.T) *scenario.Plan { return get("http://" + loadtest.Refused(t)) }},
+	{"never answers", failure.Timeout, false, serving(loadtest.Silent, timeout(50*time.Millisecond))},
+	{"stops within the body", failure.Timeout, false, serving(loadtest.SilentWithin, timeout(50*time.Millisecond))},
+	{"accept queue full", failure.Timeout, false, func(t *testing.T) *scenario.Plan {
 		return get("http://"+loadtest.Backlog(t), timeout(50*time.Millisecond))
 	}},
-	{"reset before the answer", load.KindReset, false, serving(loadtest.ResetsUnanswered)},
-	{"reset within the answer", load.KindReset, false, serving(loadtest.ResetsWithin)},
-	{"name", load.KindDNS, false, func(*testing.T) *scenario.Plan { return get("http://" + loadtest.NoSuchName) }},
-	{"closes at once", load.KindEOF, true, serving(loadtest.ClosesAtOnce)},
-	{"closes unanswered", load.KindEOF, false, serving(loadtest.ClosesUnanswered)},
-	{"short body", load.KindShortBody, false, serving(loadtest.ShortBody)},
-	{"short chunk", load.KindShortBody, false, serving(loadtest.ShortChunk)},
-	{"garbage", load.KindBadResponse, false, serving(loadtest.Garbage)},
-	{"endless head", load.KindHeaderTooLarge, false, serving(loadtest.EndlessHead)},
+	{"reset before the answer", failure.Reset, false, serving(loadtest.ResetsUnanswered)},
+	{"reset within the answer", failure.Reset, false, serving(loadtest.ResetsWithin)},
+	{"name", failure.DNS, false, func(*testing.T) *scenario.Plan { return get("http://" + loadtest.NoSuchName) }},
+	{"closes at once", failure.EOF, true, serving(loadtest.ClosesAtOnce)},
+	{"closes unanswered", failure.EOF, false, serving(loadtest.ClosesUnanswered)},
+	{"short body", failure.ShortBody, false, serving(loadtest.ShortBody)},
+	{"short chunk", failure.ShortBody, false, serving(loadtest.ShortChunk)},
+	{"garbage", failure.BadResponse, false, serving(loadtest.Garbage)},
+	{"endless head", failure.HeaderTooLarge, false, serving(loadtest.EndlessHead)},
 	// crypto/tls says nothing before it closes.
-	{"plaintext to TLS", load.KindEOF, false, func(t *testing.T) *scenario.Plan {
+	{"plaintext to TLS", failure.EOF, false, func(t *testing.T) *scenario.Plan {
 		address, _ := loadtest.ServeTLS(t, loadtest.Valid, loadtest.Answer(loadtest.OK))
 		return get("http://" + address)
 	}},
-	{"TLS to plaintext", load.KindTLS, false, func(t *testing.T) *scenario.Plan {
+	{"TLS to plaintext", failure.TLS, false, func(t *testing.T) *scenario.Plan {
 		return get("https://" + loadtest.Serve(t, loadtest.Answer(loadtest.OK)))
 	}},
-	{"self-signed", load.KindCertificate, false, func(t *testing.T) *scenario.Plan { return trusting(t, loadtest.SelfSigned) }},
-	{"expired", load.KindCertificate, false, func(t *testing.T) *scenario.Plan { return trusting(t, loadtest.Expired) }},
-	{"wrong name", load.KindCertificate, false, func(t *testing.T) *scenario.Plan { return trusting(t, loadtest.WrongName) }},
-	{"status", load.KindStatus, false, serving(loadtest.Answer("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"))},
-	{"redirect", load.KindRedirect, false, serving(
+	{"self-signed", failure.Certificate, false, func(t *testing.T) *scenario.Plan { return trusting(t, loadtest.SelfSigned) }},
+	{"expired", failure.Certificate, false, func(t *testing.T) *scenario.Plan { return trusting(t, loadtest.Expired) }},
+	{"wrong name", failure.Certificate, false, func(t *testing.T) *scenario.Plan { return trusting(t, loadtest.WrongName) }},
+	{"status", failure.Status, false, serving(loadtest.Answer("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"))},
+	{"redirect", failure.Redirect, false, serving(
 		loadtest.Answer("HTTP/1.1 302 Found\r\nLocation: http://elsewhere.test/\r\nContent-Length: 0\r\n\r\n"),
 		func(p *scenario.Plan) { p.Requests[0].Follow = true })},
-	{"source address", load.KindNoPorts, false, serving(loadtest.Answer(loadtest.OK), func(p *scenario.Plan) {
+	{"source address", failure.NoPorts, false, serving(loadtest.Answer(loadtest.OK), func(p *scenario.Plan) {
 		p.Load.Sources = []netip.Addr{netip.MustParseAddr("192.0.2.1")} // of no interface (RFC 5737)
 	})},
-	{"empty message", load.KindBadRequest, false, func(t *testing.T) *scenario.Plan {
+	{"empty message", failure.BadRequest, false, func(t *testing.T) *scenario.Plan {
 		p := get("tcp://" + loadtest.Serve(t, loadtest.Silent))
 		p.Protocol, p.Requests[0].Body = protocol.TCP, "{{nothing}}"
 		p.Data = map[string]*feeder.Table{"nothing": {Columns: []string{"text"}, Rows: [][]string{{""}}}}
 		return p
 	}},
-	{"stream reset", load.KindStreamReset, false, func(t *testing.T) *scenario.Plan {
+	{"stream reset", failure.StreamReset, false, func(t *testing.T) *scenario.Plan {
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 		s.Config.Protocols = new(http.Protocols)
 		s.Config.Protocols.SetUnencryptedHTTP2(true)
@@ -171,7 +172,7 @@ func TestDescriptorsRunOut(t *testing.T) {
 	p.Load.Rate, p.Load.Connections = 500, 100
 	loadtest.LimitDescriptors(t, 60) // of which the server takes as many as the generator
 	r, _ := loadtest.Run(t, p, newProtocol(t, p))
-	if s := r.Load; s.ErrorKinds[string(load.KindTooManyFDs)] == 0 || s.ErrorKinds[string(load.KindTimeout)] == 0 {
+	if s := r.Load; s.ErrorKinds[string(failure.TooManyFDs)] == 0 || s.ErrorKinds[string(failure.Timeout)] == 0 {
 		t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
 	}
 }
@@ -188,7 +189,7 @@ func TestNoRoute(t *testing.T) {
 	}
 	p.Hosts = []string{"192.0.2.1"}
 	r, _ := loadtest.Run(t, p, newProtocol(t, p))
-	if s := r.Load; s.ErrorKinds[string(load.KindUnreachable)] != 15 {
+	if s := r.Load; s.ErrorKinds[string(failure.Unreachable)] != 15 {
 		t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
 	}
 }

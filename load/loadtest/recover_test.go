@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
@@ -20,16 +21,16 @@ import (
 func TestFailuresOverTLS(t *testing.T) {
 	for name, test := range map[string]struct {
 		serve loadtest.Behaviour
-		want  load.ErrorKind
+		want  failure.Kind
 	}{
-		"closes unanswered":  {loadtest.ClosesUnanswered, load.KindEOF},
-		"short body":         {loadtest.ShortBody, load.KindShortBody},
-		"short chunk":        {loadtest.ShortChunk, load.KindShortBody},
-		"reset before":       {loadtest.ResetsUnanswered, load.KindReset},
-		"reset within":       {loadtest.ResetsWithin, load.KindReset},
-		"garbage":            {loadtest.Garbage, load.KindBadResponse},
-		"endless head":       {loadtest.EndlessHead, load.KindHeaderTooLarge},
-		"never answers":      {loadtest.Silent, load.KindTimeout},
+		"closes unanswered":  {loadtest.ClosesUnanswered, failure.EOF},
+		"short body":         {loadtest.ShortBody, failure.ShortBody},
+		"short chunk":        {loadtest.ShortChunk, failure.ShortBody},
+		"reset before":       {loadtest.ResetsUnanswered, failure.Reset},
+		"reset within":       {loadtest.ResetsWithin, failure.Reset},
+		"garbage":            {loadtest.Garbage, failure.BadResponse},
+		"endless head":       {loadtest.EndlessHead, failure.HeaderTooLarge},
+		"never answers":      {loadtest.Silent, failure.Timeout},
 		"closes unannounced": {loadtest.ClosesUnannounced, ""},
 		"closes idle":        {loadtest.ClosesIdle(2 * time.Millisecond), ""},
 		"one byte a record":  {loadtest.Slow, ""},
@@ -39,7 +40,7 @@ func TestFailuresOverTLS(t *testing.T) {
 			t.Parallel()
 			address, authority := loadtest.ServeTLS(t, loadtest.Valid, test.serve)
 			p := get("https://"+address, func(p *scenario.Plan) { p.TLS.CA = authority })
-			if test.want == load.KindTimeout {
+			if test.want == failure.Timeout {
 				p.Load.Timeout = 50 * time.Millisecond
 			}
 			r, _ := loadtest.Run(t, p, newProtocol(t, p))
@@ -94,7 +95,7 @@ func TestTargetRestarts(t *testing.T) {
 	}
 	sink := &loadtest.Sink{Logged: map[record.Kind]int64{}}
 	r, err := load.Run(t.Context(), load.Config{Plan: p, Clock: clock, Protocol: newProtocol(t, p), Record: sink, OnWindow: func(load.Progress) {
-		if back == 0 && sink.Sum(record.LoadErrors, record.Labels("kind", string(load.KindRefused))) > 0 {
+		if back == 0 && sink.Sum(record.LoadErrors, record.Labels("kind", string(failure.Refused))) > 0 {
 			<-gone
 			comeBack()
 		}
@@ -103,7 +104,7 @@ func TestTargetRestarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := r.Load
-	if s.ErrorKinds[string(load.KindRefused)] == 0 || s.InFlight > 0 || s.Requests != 500 {
+	if s.ErrorKinds[string(failure.Refused)] == 0 || s.InFlight > 0 || s.Requests != 500 {
 		t.Errorf("%d requests, kinds %v, statuses %v, %d unfinished", s.Requests, s.ErrorKinds, s.Status, s.InFlight)
 	}
 	// Closing may take what lies answered on each connection with it.

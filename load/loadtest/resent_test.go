@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
@@ -62,7 +62,7 @@ func TestSentAgain(t *testing.T) {
 			}
 			r, _ := loadtest.Run(t, p, newProtocol(t, p))
 			s := &r.Load
-			lost := s.ErrorKinds[string(load.KindReset)] + s.ErrorKinds[string(load.KindEOF)]
+			lost := s.ErrorKinds[string(failure.Reset)] + s.ErrorKinds[string(failure.EOF)]
 			if s.Requests != 40 || s.InFlight > 0 || lost != s.Errors {
 				t.Fatalf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
 			}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
@@ -77,7 +77,7 @@ func TestNoReplyToWhoDoesNotRead(t *testing.T) {
 	t.Cleanup(func() { close(block) })
 	p.Requests[0].NoReply, p.Load.Timeout = true, 50*time.Millisecond
 	r, _ := loadtest.Run(t, p, newProtocol(t, p))
-	if s := r.Load; s.ErrorKinds[string(load.KindTimeout)] != s.Requests || s.Requests == 0 || s.Requests+s.InFlight != 15 {
+	if s := r.Load; s.ErrorKinds[string(failure.Timeout)] != s.Requests || s.Requests == 0 || s.Requests+s.InFlight != 15 {
 		t.Errorf("%d requests, kinds %v, %d unfinished", s.Requests, s.ErrorKinds, s.InFlight)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/load/tcp"
 	"github.com/redline-go/redline/scenario"
@@ -54,9 +55,9 @@ func TestWire(t *testing.T) {
 		"echo":              {Protocol: newProtocol(t, message("hello")), Target: echo, Exchanges: make([]loadtest.Want, 5)},
 		"echo of rows":      {Protocol: newProtocol(t, rows), Plan: rows, Target: echo, Exchanges: make([]loadtest.Want, 5)},
 		"without a reply":   {Protocol: newProtocol(t, mixed), Target: saying("", false), Exchanges: []loadtest.Want{{Request: 1}, {Request: 1}}},
-		"another's bytes":   {Protocol: newProtocol(t, message("hello")), Target: saying("help!", false), Exchanges: []loadtest.Want{{Kind: load.KindBadResponse}, {Kind: load.KindBadResponse}}},
-		"closed early":      {Protocol: newProtocol(t, message("hello")), Target: saying("", true), Exchanges: []loadtest.Want{{Kind: load.KindEOF}, {Kind: load.KindEOF}}},
-		"closed within":     {Protocol: newProtocol(t, message("hello")), Target: saying("hel", true), Exchanges: []loadtest.Want{{Kind: load.KindShortBody}}},
+		"another's bytes":   {Protocol: newProtocol(t, message("hello")), Target: saying("help!", false), Exchanges: []loadtest.Want{{Kind: failure.BadResponse}, {Kind: failure.BadResponse}}},
+		"closed early":      {Protocol: newProtocol(t, message("hello")), Target: saying("", true), Exchanges: []loadtest.Want{{Kind: failure.EOF}, {Kind: failure.EOF}}},
+		"closed within":     {Protocol: newProtocol(t, message("hello")), Target: saying("hel", true), Exchanges: []loadtest.Want{{Kind: failure.ShortBody}}},
 		"closed after each": {Protocol: newProtocol(t, message("hello")), Target: saying("hello", true), Exchanges: make([]loadtest.Want, 3)},
 	} {
 		t.Run(name, func(t *testing.T) { loadtest.Wire(t, s) })
@@ -101,7 +102,7 @@ func TestEmptyMessageIsABadRequest(t *testing.T) {
 	w := newProtocol(t, p).Wire(0)
 	w.Open(nil)
 	out, err := w.Send(&load.Exchange{Data: p.NewCursor(1)}, []byte("x"))
-	if room, _ := w.State(); load.KindOf(err) != load.KindBadRequest || string(out) != "x" || room != 1 {
+	if room, _ := w.State(); failure.Of(err) != failure.BadRequest || string(out) != "x" || room != 1 {
 		t.Errorf("out %q, error %v, room %d", out, err, room)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	real "github.com/coder/websocket" // a server that others wrote
 
-	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
@@ -153,24 +153,24 @@ func TestPingsAreAnswered(t *testing.T) {
 func TestFailuresOfRealConnections(t *testing.T) {
 	for name, test := range map[string]struct {
 		plan *scenario.Plan
-		want load.ErrorKind
+		want failure.Kind
 	}{
-		"refused": {serve(t, echo, func(p *scenario.Plan) { p.Requests[0].Headers = nil }), load.KindStatus},
+		"refused": {serve(t, echo, func(p *scenario.Plan) { p.Requests[0].Headers = nil }), failure.Status},
 		"refused with data": {serve(t, echo, func(p *scenario.Plan) {
 			p.Requests[0].Headers = map[string]scenario.Secret{"X-User": "{{user}}"}
 			p.Data = map[string]*feeder.Table{"user": {Columns: []string{"id"}, Rows: [][]string{{"1"}}}}
-		}), load.KindStatus},
+		}), failure.Status},
 		"closed": {serve(t, func(ctx context.Context, c *real.Conn) error {
 			if _, _, err := c.Read(ctx); err != nil {
 				return err
 			}
 			return c.Close(real.StatusInternalError, "no more")
-		}), load.KindEOF},
-		"upgrade unanswered": {raw(t, loadtest.Silent, func(p *scenario.Plan) { p.Load.Timeout = 50 * time.Millisecond }), load.KindTimeout},
-		"upgrade cut off":    {raw(t, loadtest.ClosesUnanswered), load.KindEOF},
-		"upgrade reset":      {raw(t, loadtest.ResetsUnanswered), load.KindReset},
-		"no upgrade":         {raw(t, loadtest.Answer(loadtest.OK)), load.KindStatus},
-		"garbage":            {raw(t, loadtest.Garbage), load.KindBadResponse},
+		}), failure.EOF},
+		"upgrade unanswered": {raw(t, loadtest.Silent, func(p *scenario.Plan) { p.Load.Timeout = 50 * time.Millisecond }), failure.Timeout},
+		"upgrade cut off":    {raw(t, loadtest.ClosesUnanswered), failure.EOF},
+		"upgrade reset":      {raw(t, loadtest.ResetsUnanswered), failure.Reset},
+		"no upgrade":         {raw(t, loadtest.Answer(loadtest.OK)), failure.Status},
+		"garbage":            {raw(t, loadtest.Garbage), failure.BadResponse},
 	} {
 		for _, rate := range []float64{40, 0} {
 			t.Run(name, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/endpoint"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/scenario"
 	"github.com/redline-go/redline/scenario/feeder"
 )
@@ -161,10 +161,10 @@ func (e *handshake) answer(head []byte, nonce [2]uint64) (status int, interim bo
 	case status != http.StatusSwitchingProtocols && status >= 100 && status < 200:
 		return 0, true, nil
 	case status >= 300 && status < 400:
-		return status, false, &load.Failure{Kind: load.KindStatus,
+		return status, false, &failure.Error{Kind: failure.Status,
 			Err: fmt.Errorf("the upgrade was answered with status %d; write the URL that it leads to", status)}
 	case status != http.StatusSwitchingProtocols:
-		return status, false, &load.Failure{Kind: load.KindStatus, Err: fmt.Errorf("the upgrade was answered with status %d", status)}
+		return status, false, &failure.Error{Kind: failure.Status, Err: fmt.Errorf("the upgrade was answered with status %d", status)}
 	}
 	has := func(name, value string) bool {
 		return slices.ContainsFunc(list(strings.Join(answer.Header.Values(name), ",")),
@@ -205,4 +205,4 @@ func token(s string) bool {
 	})
 }
 
-func bad(err error) error { return &load.Failure{Kind: load.KindBadResponse, Err: err} }
+func bad(err error) error { return &failure.Error{Kind: failure.BadResponse, Err: err} }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/loadtest"
 	"github.com/redline-go/redline/load/websocket"
 	"github.com/redline-go/redline/scenario"
@@ -155,7 +156,7 @@ func TestWire(t *testing.T) {
 		yes := "yes"
 		q.Checks = []scenario.Check{{Name: "a", Body: true, Contains: "no"}, {Name: "b", JSON: "$.ok", Equals: &yes}}
 	})
-	ok, broken := make([]loadtest.Want, 3), []loadtest.Want{{Kind: load.KindBadResponse}, {Kind: load.KindBadResponse}}
+	ok, broken := make([]loadtest.Want, 3), []loadtest.Want{{Kind: failure.BadResponse}, {Kind: failure.BadResponse}}
 	for name, test := range map[string]struct {
 		plan   *scenario.Plan
 		target target
@@ -169,17 +170,17 @@ func TestWire(t *testing.T) {
 		"without a reply":    {plan: describe, target: target{say: say("")}, want: []loadtest.Want{{Request: 1}, {Request: 1}}},
 		"fragments":          {plan: message("x"), target: target{say: say(frame(part, "a") + frame(ping, "p") + frame(next, "") + frame(last, "b"))}, want: ok},
 		"checks":             {plan: checked, target: target{say: say(frame(part, `{"ok":`) + frame(ping, "") + frame(last, `"yes"}`))}, want: []loadtest.Want{{Failed: 1}, {Failed: 1}}},
-		"checks of a broken": {plan: checked, target: target{say: say("\x81\x05no"), shut: true}, want: []loadtest.Want{{Kind: load.KindShortBody}, {Kind: load.KindShortBody}}},
+		"checks of a broken": {plan: checked, target: target{say: say("\x81\x05no"), shut: true}, want: []loadtest.Want{{Kind: failure.ShortBody}, {Kind: failure.ShortBody}}},
 		"pings before":       {plan: message("x"), target: target{say: say(frame(ping, strings.Repeat("p", 125)) + frame(ping, "") + frame(text, "a"))}, want: ok},
 		"pushed after":       {plan: message("x"), target: target{say: say(frame(text, "a") + frame(text, "pushed") + frame(pong, "") + frame(part, "more") + frame(last, ""))}, want: ok},
 		"pushed at once":     {plan: message("x"), target: target{upgrade: func(r string) string { return switching(r, "") + frame(text, "welcome") }}, want: ok},
 		"interim":            {plan: message("x"), target: target{upgrade: func(r string) string { return "HTTP/1.1 103 Early Hints\r\n\r\n" + switching(r, "") }}, want: ok},
-		"closes, no code":    {plan: message("x"), target: target{say: say(frame(closing, ""))}, want: []loadtest.Want{{Kind: load.KindEOF}, {Kind: load.KindEOF}}},
-		"closes within":      {plan: message("x"), target: target{say: say(frame(part, "a") + frame(closing, "\x03\xf3oops"))}, want: []loadtest.Want{{Kind: load.KindShortBody}}},
+		"closes, no code":    {plan: message("x"), target: target{say: say(frame(closing, ""))}, want: []loadtest.Want{{Kind: failure.EOF}, {Kind: failure.EOF}}},
+		"closes within":      {plan: message("x"), target: target{say: say(frame(part, "a") + frame(closing, "\x03\xf3oops"))}, want: []loadtest.Want{{Kind: failure.ShortBody}}},
 		"closes after each":  {plan: message("x"), target: target{say: say(frame(text, "a") + frame(closing, "\x03\xe8"))}, want: ok},
 		"shuts after each":   {plan: message("x"), target: target{say: say(frame(text, "a")), shut: true}, want: ok},
-		"shuts":              {plan: message("x"), target: target{say: say(""), shut: true}, want: []loadtest.Want{{Kind: load.KindEOF}}},
-		"shuts within":       {plan: message("x"), target: target{say: say("\x81\x05ab"), shut: true}, want: []loadtest.Want{{Kind: load.KindShortBody}}},
+		"shuts":              {plan: message("x"), target: target{say: say(""), shut: true}, want: []loadtest.Want{{Kind: failure.EOF}}},
+		"shuts within":       {plan: message("x"), target: target{say: say("\x81\x05ab"), shut: true}, want: []loadtest.Want{{Kind: failure.ShortBody}}},
 		"masked":             {plan: message("x"), target: target{say: say("\x81\x81\x00\x00\x00\x00a")}, want: broken},
 		"reserved bit":       {plan: message("x"), target: target{say: say(frame(text|0x40, "a"))}, want: broken},
 		"reserved opcode":    {plan: message("x"), target: target{say: say(frame(0x83, "a"))}, want: broken},
@@ -196,17 +197,17 @@ func TestWire(t *testing.T) {
 		"close reason":       {plan: message("x"), target: target{say: say(frame(closing, "\x03\xe8\xff"))}, want: broken},
 		"garbage":            {plan: message("x"), target: target{upgrade: say2("\x16\x03\x01 this is TLS\n")}, want: broken},
 		"garbage after HTTP": {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 what?\r\n\r\n")}, want: broken},
-		"shuts the upgrade":  {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 101 Swi"), shut: true}, want: []loadtest.Want{{Kind: load.KindEOF}}},
+		"shuts the upgrade":  {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 101 Swi"), shut: true}, want: []loadtest.Want{{Kind: failure.EOF}}},
 		"no upgrade":         {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 101 Switching Protocols\r\n\r\n")}, want: broken},
 		"another's key":      {plan: message("x"), target: target{upgrade: func(string) string { return switching("", "") }}, want: broken},
 		"extension":          {plan: message("x"), target: target{upgrade: func(r string) string { return switching(r, "Sec-WebSocket-Extensions: permessage-deflate\r\n") }}, want: broken},
 		"subprotocol":        {plan: message("x"), target: target{upgrade: func(r string) string { return switching(r, "Sec-WebSocket-Protocol: chat\r\n") }}, want: broken},
 		"offered":            {plan: message("x", header("Sec-WebSocket-Protocol", "talk, chat")), target: target{upgrade: func(r string) string { return switching(r, "Sec-WebSocket-Protocol: chat\r\n") }}, want: ok},
-		"refused":            {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"), shut: true}, want: []loadtest.Want{{Kind: load.KindStatus}}},
-		"moved":              {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 301 Moved\r\nLocation: /\r\n\r\n")}, want: []loadtest.Want{{Kind: load.KindStatus}}},
-		"refused by data":    {plan: rows, target: target{upgrade: say2("HTTP/1.1 401 Unauthorized\r\n\r\n")}, want: []loadtest.Want{{Kind: load.KindStatus, Status: 401}, {Kind: load.KindStatus, Status: 401}}},
-		"bare line feeds":    {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 404 Not Found\n\n")}, want: []loadtest.Want{{Kind: load.KindStatus}}},
-		"endless head":       {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 101 Switching Protocols\r\n" + strings.Repeat("X-Filler: "+strings.Repeat("0", 6500)+"\r\n", 11))}, want: []loadtest.Want{{Kind: load.KindHeaderTooLarge}}},
+		"refused":            {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"), shut: true}, want: []loadtest.Want{{Kind: failure.Status}}},
+		"moved":              {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 301 Moved\r\nLocation: /\r\n\r\n")}, want: []loadtest.Want{{Kind: failure.Status}}},
+		"refused by data":    {plan: rows, target: target{upgrade: say2("HTTP/1.1 401 Unauthorized\r\n\r\n")}, want: []loadtest.Want{{Kind: failure.Status, Status: 401}, {Kind: failure.Status, Status: 401}}},
+		"bare line feeds":    {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 404 Not Found\n\n")}, want: []loadtest.Want{{Kind: failure.Status}}},
+		"endless head":       {plan: message("x"), target: target{upgrade: say2("HTTP/1.1 101 Switching Protocols\r\n" + strings.Repeat("X-Filler: "+strings.Repeat("0", 6500)+"\r\n", 11))}, want: []loadtest.Want{{Kind: failure.HeaderTooLarge}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.target.t = t

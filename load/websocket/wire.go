@@ -10,6 +10,7 @@ import (
 
 	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // phase is how far a connection has come.
@@ -164,7 +165,7 @@ func (w *wire) upgraded(in []byte) (rest []byte, err error) {
 		}
 		end := headEnd(w.answer, had)
 		if end > mostUpgrade || end == 0 && len(w.answer) > mostUpgrade {
-			return nil, &load.Failure{Kind: load.KindHeaderTooLarge, Err: fmt.Errorf("the head of the upgrade's answer is longer than %d bytes", mostUpgrade)}
+			return nil, &failure.Error{Kind: failure.HeaderTooLarge, Err: fmt.Errorf("the head of the upgrade's answer is longer than %d bytes", mostUpgrade)}
 		}
 		if end == 0 {
 			return nil, nil
@@ -292,11 +293,11 @@ func (w *wire) finish(now time.Duration, out []byte, ended []*load.Exchange) ([]
 
 // broken is the effect of the connection's end on x.
 func (w *wire) broken(why error) error {
-	kind := load.KindEOF
+	kind := failure.EOF
 	if w.answers {
-		kind = load.KindShortBody
+		kind = failure.ShortBody
 	}
-	return &load.Failure{Kind: kind, Err: why}
+	return &failure.Error{Kind: kind, Err: why}
 }
 
 // Drained ends a message without a reply.

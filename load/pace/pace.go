@@ -1,4 +1,8 @@
-package load
+// Package pace says when requests are due: the course of a load's rate or
+// connections, the tickets of an open loop in the order of their intended times, the
+// choice among the mix, and think times. All of it is a pure function of plan, seed
+// and time since the load's start; nothing in it waits.
+package pace
 
 import (
 	"math"
@@ -9,7 +13,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// pace is the course of a load's leading quantity (requests due per second, or
+// Pace is the course of a load's leading quantity (requests due per second, or
 // requests under way: connections times streams) over time since the load's start. It is a pure function: the
 // n-th intended time follows in closed form from the integral of the rate, so
 // that no error accumulates however long the load lasts.
@@ -18,7 +22,7 @@ import (
 // and the last value holds to the end. Stages beyond the end are cut.
 //
 // Of a replay the log's own times take the place of the course.
-type pace struct {
+type Pace struct {
 	segments []segment
 	end      time.Duration
 	steady   time.Duration   // the warm-up's end
@@ -34,14 +38,14 @@ type segment struct {
 	before, beyond float64 // its integral up to from and up to to
 }
 
-// newPace lays out a plan whose defaults are filled in.
-func newPace(l scenario.Load) pace {
+// New lays out a plan whose defaults are filled in.
+func New(l scenario.Load) Pace {
 	base, each := l.Rate, 1.0
 	if !l.Open() {
 		each = float64(max(1, l.Streams))
 		base = each * float64(l.Connections)
 	}
-	p := pace{end: l.Warmup + l.Duration, steady: l.Warmup, limit: -1, bound: max(0, l.Requests)}
+	p := Pace{end: l.Warmup + l.Duration, steady: l.Warmup, limit: -1, bound: max(0, l.Requests)}
 	if l.Replay != nil {
 		p.replay = l.Replay.At
 		if p.replay == nil {
@@ -57,12 +61,12 @@ func newPace(l scenario.Load) pace {
 		p.add(p.end-reached, base, base)
 	}
 	if p.bound > 0 && l.Open() {
-		p.limit = p.due(p.steady) + p.bound
+		p.limit = p.Due(p.steady) + p.bound
 	}
 	return p
 }
 
-func (p *pace) reached() time.Duration {
+func (p *Pace) reached() time.Duration {
 	if len(p.segments) == 0 {
 		return 0
 	}
@@ -70,7 +74,7 @@ func (p *pace) reached() time.Duration {
 }
 
 // add appends a segment; one without length is a jump and leaves no trace.
-func (p *pace) add(over time.Duration, first, last float64) {
+func (p *Pace) add(over time.Duration, first, last float64) {
 	from := p.reached()
 	whole := over
 	if over = min(over, p.end-from); over <= 0 {
@@ -87,7 +91,7 @@ func (p *pace) add(over time.Duration, first, last float64) {
 
 // at returns when ticket n (from 0) is due, and false when the load ends
 // before. Ticket n is due once the integral of the rate reaches n.
-func (p *pace) at(n int64) (time.Duration, bool) {
+func (p *Pace) at(n int64) (time.Duration, bool) {
 	switch {
 	case n < 0 || p.limit >= 0 && n >= p.limit:
 		return 0, false
@@ -102,7 +106,7 @@ func (p *pace) at(n int64) (time.Duration, bool) {
 
 // reach returns when the integral of the rate reaches m, and false when the
 // load ends before.
-func (p *pace) reach(m float64) (time.Duration, bool) {
+func (p *Pace) reach(m float64) (time.Duration, bool) {
 	for i := range p.segments {
 		s := &p.segments[i]
 		// A segment's end belongs to the next one: a ticket that falls on the
@@ -128,9 +132,9 @@ func (s *segment) solve(m float64) time.Duration {
 	return min(time.Duration(math.Round(t*1e9)), s.to-s.from)
 }
 
-// due returns how many tickets are due before t: the smallest n with
+// Due returns how many tickets are due before t: the smallest n with
 // at(n) >= t.
-func (p *pace) due(t time.Duration) int64 {
+func (p *Pace) Due(t time.Duration) int64 {
 	if t <= 0 {
 		return 0
 	}
@@ -151,14 +155,14 @@ func (p *pace) due(t time.Duration) int64 {
 	return n
 }
 
-func (p *pace) bounded(n int64) int64 {
+func (p *Pace) bounded(n int64) int64 {
 	if p.limit >= 0 {
 		return min(n, p.limit)
 	}
 	return n
 }
 
-func (p *pace) integral(t time.Duration) float64 {
+func (p *Pace) integral(t time.Duration) float64 {
 	for i := range p.segments {
 		if s := &p.segments[i]; t < s.to {
 			d := (t - s.from).Seconds()
@@ -175,9 +179,9 @@ func (s *segment) value(t time.Duration) float64 {
 	return s.first + (s.last-s.first)*float64(t-s.from)/float64(s.to-s.from)
 }
 
-// on returns for how much of a span the course is above zero, together with
+// On returns for how much of a span the course is above zero, together with
 // a tail after each end of it, in which begun requests are answered.
-func (p *pace) on(span record.Span, tail time.Duration) (on time.Duration) {
+func (p *Pace) On(span record.Span, tail time.Duration) (on time.Duration) {
 	reached := span.From
 	for _, s := range p.segments {
 		if s.first <= 0 && s.last <= 0 {
@@ -194,7 +198,7 @@ func (p *pace) on(span record.Span, tail time.Duration) (on time.Duration) {
 
 // connections returns how many connections, or streams of them, a closed loop
 // has at t: the course rounded to the nearest; none outside of the load.
-func (p *pace) connections(t time.Duration) int {
+func (p *Pace) connections(t time.Duration) int {
 	for i := range p.segments {
 		if s := &p.segments[i]; t >= s.from && t < s.to {
 			return int(math.Round(s.value(t)))
@@ -203,8 +207,8 @@ func (p *pace) connections(t time.Duration) int {
 	return 0
 }
 
-// most returns the largest number of connections that the course reaches.
-func (p *pace) most() int {
+// Most returns the largest number of connections that the course reaches.
+func (p *Pace) Most() int {
 	most := 0.0
 	for _, s := range p.segments {
 		most = max(most, s.first, s.last)
@@ -212,9 +216,9 @@ func (p *pace) most() int {
 	return int(math.Round(most))
 }
 
-// active returns the first time at or after t at which connection i (from 0)
+// Active returns the first time at or after t at which connection i (from 0)
 // takes part in a closed loop, and false when it never does again.
-func (p *pace) active(i int, t time.Duration) (time.Duration, bool) {
+func (p *Pace) Active(i int, t time.Duration) (time.Duration, bool) {
 	enough := float64(i) + 0.5 // math.Round reaches i+1 here
 	for j := range p.segments {
 		s := &p.segments[j]

@@ -1,4 +1,4 @@
-package load
+package account
 
 import (
 	"maps"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
 )
@@ -18,14 +19,12 @@ import (
 const testWindow = 100 * time.Millisecond
 
 // testCollector collects for a load without connections.
-func testCollector(steady record.Span, plan *scenario.Plan, steps ...string) *collector {
-	r := &run{steady: steady}
-	r.Window, r.Plan = testWindow, plan
-	return newCollector(r, steps)
+func testCollector(steady record.Span, plan *scenario.Plan, steps ...string) *Collector {
+	return New(0, testWindow, steady, steps, plan)
 }
 
 // flush writes what the collector has closed by now.
-func flush(t testing.TB, c *collector, sink Sink, now time.Duration) {
+func flush(t testing.TB, c *Collector, sink Sink, now time.Duration) {
 	t.Helper()
 	for i := c.log.ended(now); i != nil; i = c.log.ended(now) {
 		if err := c.log.write(sink, i); err != nil {
@@ -39,15 +38,15 @@ func flush(t testing.TB, c *collector, sink Sink, now time.Duration) {
 type logged struct {
 	discard
 	spans []record.Span
-	times map[string]*[timeKinds]timing // by step
+	times map[string]*[timeKinds]Timing // by step
 }
 
 func (l *logged) Counts(step string, kind record.Kind, s record.Span, c *record.Counts) error {
 	if l.times == nil {
-		l.times = map[string]*[timeKinds]timing{}
+		l.times = map[string]*[timeKinds]Timing{}
 	}
 	if l.times[step] == nil {
-		l.times[step] = &[timeKinds]timing{}
+		l.times[step] = &[timeKinds]Timing{}
 	}
 	for k := range loggedKinds {
 		if loggedKinds[k] == kind {
@@ -59,37 +58,37 @@ func (l *logged) Counts(step string, kind record.Kind, s record.Span, c *record.
 }
 
 // randomSample makes requests of every kind that end around at.
-func randomSample(r *rand.Rand, at time.Duration, steps int) sample {
-	s := sample{done: at - time.Duration(r.IntN(30))*time.Millisecond, request: int32(r.IntN(steps)), bytesIn: 10, status: 200}
-	s.intended = s.done - time.Duration(r.ExpFloat64()*3e6)
+func randomSample(r *rand.Rand, at time.Duration, steps int) Sample {
+	s := Sample{Done: at - time.Duration(r.IntN(30))*time.Millisecond, Request: int32(r.IntN(steps)), BytesIn: 10, Status: 200}
+	s.Intended = s.Done - time.Duration(r.ExpFloat64()*3e6)
 	if r.IntN(20) > 0 {
-		s.sent = s.intended + (s.done-s.intended)/4
-		s.first = s.intended + (s.done-s.intended)/2
+		s.Sent = s.Intended + (s.Done-s.Intended)/4
+		s.First = s.Intended + (s.Done-s.Intended)/2
 	}
 	if r.IntN(10) == 0 {
-		s.kind = uint8(r.IntN(len(kinds)))
+		s.Kind = uint8(r.IntN(len(failure.Kinds)))
 	}
 	if r.IntN(3) == 0 {
-		s.failed = r.Uint64N(4)
+		s.Failed = r.Uint64N(4)
 	}
 	return s
 }
 
 // addTimes counts what a sample says, as the documentation of Run has it.
-func addTimes(t *[timeKinds]timing, s *sample) {
-	kind := kinds[s.kind]
-	if kind == "" || kind == KindTimeout {
-		t[timeLatency].add(s.done - s.intended)
-		if s.sent > 0 {
-			t[timeService].add(s.done - s.sent)
-			t[timeFirst].add(s.first - s.sent)
+func addTimes(t *[timeKinds]Timing, s *Sample) {
+	kind := failure.Kinds[s.Kind]
+	if kind == "" || kind == failure.Timeout {
+		t[timeLatency].add(s.Done - s.Intended)
+		if s.Sent > 0 {
+			t[timeService].add(s.Done - s.Sent)
+			t[timeFirst].add(s.First - s.Sent)
 		}
 	}
-	if s.sent > 0 {
-		t[timeLag].add(s.sent - s.intended)
+	if s.Sent > 0 {
+		t[timeLag].add(s.Sent - s.Intended)
 	}
 	if kind != "" {
-		t[timeError].add(s.done - s.intended)
+		t[timeError].add(s.Done - s.Intended)
 	}
 }
 
@@ -101,43 +100,43 @@ func TestEveryTimeIsCounted(t *testing.T) {
 		steady := record.Span{From: 330 * time.Millisecond, To: time.Duration(1200+r.IntN(300)) * time.Millisecond}
 		names := []string{"a", "b", "c"}[:1+round%3]
 		c := testCollector(steady, nil, names...)
-		var want, all [timeKinds]timing
+		var want, all [timeKinds]Timing
 		var requests, inWindows int64
 		var sink logged
 		for at := 40 * time.Millisecond; at < 2*time.Second; at += time.Duration(r.IntN(3e6)) {
 			s := randomSample(r, at, len(names))
-			if within(steady, s.intended) {
+			if Within(steady, s.Intended) {
 				requests++
 				addTimes(&want, &s)
 			}
 			addTimes(&all, &s)
 			c.take(&s)
 			if r.IntN(30) == 0 { // late, early, or several windows at once
-				c.edge(record.Window(at, testWindow), func(w *window) { inWindows += w.requests })
+				c.Edge(record.Window(at, testWindow), func(w *Window) { inWindows += w.Requests })
 				flush(t, c, &sink, at)
 			}
 		}
-		c.edge(21, func(w *window) { inWindows += w.requests })
+		c.Edge(21, func(w *Window) { inWindows += w.Requests })
 		for _, i := range c.log.last(2 * time.Second) {
 			if err := c.log.write(&sink, i); err != nil {
 				t.Fatal(err)
 			}
 		}
-		s := c.totals.summary(steady.Len(), nil)
+		s := c.Totals.Summary(steady.Len(), nil)
 		if s.Requests != requests || inWindows != c.ended {
 			t.Errorf("round %d: %d requests, want %d; %d in windows of %d", round, s.Requests, requests, inWindows, c.ended)
 		}
 		for kind, got := range []record.Quantiles{s.Latency, s.Service, s.FirstByte, s.Lag, s.ErrorLatency} {
-			if got != want[kind].quantiles() {
-				t.Errorf("round %d: %s %+v, want %+v", round, loggedKinds[kind], got, want[kind].quantiles())
+			if got != want[kind].Quantiles() {
+				t.Errorf("round %d: %s %+v, want %+v", round, loggedKinds[kind], got, want[kind].Quantiles())
 			}
-			var log timing
+			var log Timing
 			for _, times := range sink.times {
 				log.merge(&times[kind])
 			}
-			log.sum = all[kind].sum
-			if log.quantiles() != all[kind].quantiles() || log.Total() != all[kind].Total() {
-				t.Errorf("round %d: the log has %s %+v, want %+v", round, loggedKinds[kind], log.quantiles(), all[kind].quantiles())
+			log.Sum = all[kind].Sum
+			if log.Quantiles() != all[kind].Quantiles() || log.Total() != all[kind].Total() {
+				t.Errorf("round %d: the log has %s %+v, want %+v", round, loggedKinds[kind], log.Quantiles(), all[kind].Quantiles())
 			}
 		}
 		if len(names) > 1 {
@@ -156,18 +155,18 @@ func TestWindowsHaveTheirOwnTimes(t *testing.T) {
 	c := testCollector(steady, nil, "a", "b")
 	for i, ms := range []int{20, 120, 130, 160, 170, 180, 250} {
 		done := time.Duration(ms) * time.Millisecond
-		c.take(&sample{done: done, intended: done - time.Duration(1+i)*time.Millisecond, request: int32(i % 2)})
+		c.take(&Sample{Done: done, Intended: done - time.Duration(1+i)*time.Millisecond, Request: int32(i % 2)})
 	}
 	want := []struct {
 		requests int64
 		highest  time.Duration
 	}{{1, 1 * time.Millisecond}, {5, 6 * time.Millisecond}, {1, 7 * time.Millisecond}, {0, 0}}
-	c.edge(4, func(w *window) {
-		if got := w.latency.quantiles(); w.requests != want[w.index].requests || got.Max != int64(want[w.index].highest) {
-			t.Errorf("window %d: %d requests, latency %+v, want %+v", w.index, w.requests, got, want[w.index])
+	c.Edge(4, func(w *Window) {
+		if got := w.Latency.Quantiles(); w.Requests != want[w.Index].requests || got.Max != int64(want[w.Index].highest) {
+			t.Errorf("window %d: %d requests, latency %+v, want %+v", w.Index, w.Requests, got, want[w.Index])
 		}
 	})
-	if n := c.totals.requests; n != 4 {
+	if n := c.Totals.Requests; n != 4 {
 		t.Errorf("%d requests of the measured span", n)
 	}
 }
@@ -177,11 +176,11 @@ func TestIntervalsAreCutAtTheMeasuredSpan(t *testing.T) {
 	c := testCollector(steady, nil, "a")
 	var sink logged
 	for now := time.Duration(0); now < 5050*time.Millisecond; now += 10 * time.Millisecond {
-		c.edge(record.Window(now, testWindow), func(*window) {})
+		c.Edge(record.Window(now, testWindow), func(*Window) {})
 		flush(t, c, &sink, now)
-		c.take(&sample{done: now, intended: now})
+		c.take(&Sample{Done: now, Intended: now})
 	}
-	c.edge(51, func(*window) {})
+	c.Edge(51, func(*Window) {})
 	flush(t, c, &sink, 5050*time.Millisecond)
 	for _, i := range c.log.last(5050 * time.Millisecond) {
 		if err := c.log.write(&sink, i); err != nil {
@@ -204,17 +203,17 @@ func TestIntervalsAreCutAtTheMeasuredSpan(t *testing.T) {
 
 func TestLateSamplesAndSkippedWindows(t *testing.T) {
 	c := testCollector(record.Span{To: time.Hour}, nil, "a")
-	f := &feed{}
-	f.ring.samples = make([]sample, 16)
-	c.connect(f)
+	f := &Feed{}
+	f.ring.samples = make([]Sample, 16)
+	c.Connect(f)
 	for _, ms := range []int{450, 20, 150, 151} {
-		f.ring.push(&sample{done: time.Duration(ms) * time.Millisecond})
+		f.ring.push(&Sample{Done: time.Duration(ms) * time.Millisecond})
 	}
 	count := map[int64]int64{}
-	take := func(w *window) { count[w.index] = w.requests }
-	c.edge(1, take)
-	f.ring.push(&sample{done: 30 * time.Millisecond}) // its window is closed
-	c.edge(5, take)
+	take := func(w *Window) { count[w.Index] = w.Requests }
+	c.Edge(1, take)
+	f.ring.push(&Sample{Done: 30 * time.Millisecond}) // its window is closed
+	c.Edge(5, take)
 	want := map[int64]int64{0: 1, 1: 3, 2: 0, 3: 0, 4: 1}
 	if len(count) != len(want) {
 		t.Errorf("windows %v, want %v", count, want)
@@ -231,15 +230,15 @@ func TestStalledCollector(t *testing.T) {
 	c := testCollector(record.Span{To: time.Hour}, nil, "a")
 	for i := range 100 {
 		done := time.Duration(i)*50*time.Millisecond + 1
-		c.take(&sample{done: done, intended: done, sent: done})
+		c.take(&Sample{Done: done, Intended: done, Sent: done})
 	}
 	if len(c.pending) > mostPending {
 		t.Errorf("%d windows wait", len(c.pending))
 	}
 	var requests int64
-	c.edge(60, func(w *window) { requests += w.requests })
-	if requests != 100 || c.totals.requests != 100 || c.totals.lag.Total() != 100 {
-		t.Errorf("%d requests in windows, %d and %d in the totals", requests, c.totals.requests, c.totals.lag.Total())
+	c.Edge(60, func(w *Window) { requests += w.Requests })
+	if requests != 100 || c.Totals.Requests != 100 || c.Totals.Lag.Total() != 100 {
+		t.Errorf("%d requests in windows, %d and %d in the totals", requests, c.Totals.Requests, c.Totals.Lag.Total())
 	}
 }
 
@@ -248,18 +247,18 @@ func TestChecksAreCounted(t *testing.T) {
 		{Checks: []scenario.Check{{Name: "is JSON"}, {Name: "is small"}}}, {}, {Checks: []scenario.Check{{Name: "never asked"}}},
 	}}
 	c := testCollector(record.Span{From: time.Second, To: time.Hour}, plan, "a", "b", "c")
-	for _, s := range []sample{
-		{failed: 0}, {failed: 1}, {failed: 3},
-		{failed: 2, kind: KindStatus.index(), status: 500}, // an answer all the same
-		{failed: 3, kind: KindReset.index()},               // none
-		{failed: 1 << 63}, {failed: 3, request: 1},
+	for _, s := range []Sample{
+		{Failed: 0}, {Failed: 1}, {Failed: 3},
+		{Failed: 2, Kind: failure.Status.Index(), Status: 500}, // an answer all the same
+		{Failed: 3, Kind: failure.Reset.Index()},               // none
+		{Failed: 1 << 63}, {Failed: 3, Request: 1},
 	} {
-		s.intended, s.done = 2*time.Second, 3*time.Second
+		s.Intended, s.Done = 2*time.Second, 3*time.Second
 		c.take(&s)
-		s.intended = 0 // of the warm-up
+		s.Intended = 0 // of the warm-up
 		c.take(&s)
 	}
-	got := c.totals.summary(time.Hour, nil).Checks
+	got := c.Totals.Summary(time.Hour, nil).Checks
 	want := []record.CheckResult{
 		{Request: "a", Name: "is JSON", Passed: 3, Failed: 2}, {Request: "a", Name: "is small", Passed: 3, Failed: 2},
 		{Request: "c", Name: "never asked"},
@@ -277,14 +276,14 @@ func TestChecksAreCounted(t *testing.T) {
 func TestStatusNames(t *testing.T) {
 	c := testCollector(record.Span{To: time.Hour}, nil, "a")
 	for _, status := range []uint16{0, 5, 5, 14} {
-		c.take(&sample{status: status})
+		c.take(&Sample{Status: status})
 	}
-	c.take(&sample{kind: KindReset.index()}) // no answer, so no status
-	named := c.totals.summary(time.Second, func(status int) string { return map[int]string{0: "OK", 5: "NOT_FOUND", 14: "UNAVAILABLE"}[status] })
+	c.take(&Sample{Kind: failure.Reset.Index()}) // no answer, so no status
+	named := c.Totals.Summary(time.Second, func(status int) string { return map[int]string{0: "OK", 5: "NOT_FOUND", 14: "UNAVAILABLE"}[status] })
 	if got := named.Status; len(got) != 3 || got["OK"] != 1 || got["NOT_FOUND"] != 2 || got["UNAVAILABLE"] != 1 {
 		t.Errorf("%v", got)
 	}
-	if got := c.totals.summary(time.Second, nil).Status; got["5"] != 2 || got["0"] != 0 {
+	if got := c.Totals.Summary(time.Second, nil).Status; got["5"] != 2 || got["0"] != 0 {
 		t.Errorf("%v", got)
 	}
 }
@@ -300,7 +299,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			s := randomSample(r, now, 2)
 			c.take(&s)
 		}
-		c.edge(int64(i+1), func(w *window) { _ = w.latency.quantiles() })
+		c.Edge(int64(i+1), func(w *Window) { _ = w.Latency.Quantiles() })
 		flush(t, c, &sink, now)
 	}
 	windows := 36_000
@@ -353,22 +352,22 @@ func account(b *testing.B, steps, each int) {
 	}
 	c := testCollector(record.Span{To: 1000 * time.Hour}, nil, []string{"a", "b", "c", "d", "e"}[:steps]...)
 	r := rand.New(rand.NewPCG(1, 2))
-	samples := make([]sample, 1<<14)
+	samples := make([]Sample, 1<<14)
 	for i := range samples {
 		lag := time.Duration(20_000 + r.ExpFloat64()*20_000)
 		service := time.Duration(200_000 + r.ExpFloat64()*300_000)
-		samples[i] = sample{intended: 1, sent: 1 + lag, first: 1 + lag + service - 3000, done: 1 + lag + service,
-			own: lag, status: 200, request: int32(r.IntN(steps)), id: int64(i)}
+		samples[i] = Sample{Intended: 1, Sent: 1 + lag, First: 1 + lag + service - 3000, Done: 1 + lag + service,
+			Own: lag, Status: 200, Request: int32(r.IntN(steps)), ID: int64(i)}
 	}
 	b.ReportAllocs()
 	now, n := time.Duration(1), 0
 	for b.Loop() {
 		s := samples[n%len(samples)]
-		s.intended, s.sent, s.first, s.done = s.intended+now, s.sent+now, s.first+now, s.done+now
+		s.Intended, s.Sent, s.First, s.Done = s.Intended+now, s.Sent+now, s.First+now, s.Done+now
 		c.take(&s)
 		now += testWindow / time.Duration(each)
 		if n++; n%each == 0 {
-			c.edge(record.Window(now, testWindow), func(w *window) { _ = w.latency.quantiles(); _ = w.service.quantiles(); _ = w.lag.quantiles() })
+			c.Edge(record.Window(now, testWindow), func(w *Window) { _ = w.Latency.Quantiles(); _ = w.service.Quantiles(); _ = w.Lag.Quantiles() })
 			flush(b, c, w, now)
 		}
 	}
@@ -401,15 +400,15 @@ func TestLogIsStandard(t *testing.T) {
 	for at := testWindow; at < 2*time.Second; at += time.Millisecond {
 		s := randomSample(r, at, 2)
 		s.each(func(kind int, d time.Duration) {
-			tag := []string{"a", "b_c"}[s.request] + "." + string(loggedKinds[kind])
+			tag := []string{"a", "b_c"}[s.Request] + "." + string(loggedKinds[kind])
 			values[tag]++
 			highest[tag] = max(highest[tag], d)
 		})
 		c.take(&s)
-		c.edge(record.Window(at-50*time.Millisecond, testWindow), func(*window) {})
+		c.Edge(record.Window(at-50*time.Millisecond, testWindow), func(*Window) {})
 		flush(t, c, w, at)
 	}
-	c.edge(20, func(*window) {})
+	c.Edge(20, func(*Window) {})
 	flush(t, c, w, 2*time.Second)
 	if err := w.Close(record.Complete, ""); err != nil {
 		t.Fatal(err)

@@ -1,49 +1,50 @@
-package load
+package account
 
 import (
 	"time"
 
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/record"
 )
 
-// timing is a histogram of times with their exact sum. The zero timing is
+// Timing is a histogram of times with their exact sum. The zero Timing is
 // empty, and a nil one has no quantiles.
-type timing struct {
+type Timing struct {
 	record.Counts
-	sum time.Duration
+	Sum time.Duration // exact, where buckets round
 }
 
-func (t *timing) add(d time.Duration) {
-	t.sum += clampTime(d)
+func (t *Timing) add(d time.Duration) {
+	t.Sum += clampTime(d)
 	t.Add(int64(d))
 }
 
-func (t *timing) merge(o *timing) {
-	t.sum += o.sum
+func (t *Timing) merge(o *Timing) {
+	t.Sum += o.Sum
 	t.Merge(&o.Counts)
 }
 
-func (t *timing) reset() {
-	t.sum = 0
+func (t *Timing) reset() {
+	t.Sum = 0
 	t.Reset()
 }
 
 // with returns the quantiles of t and of requests that had not ended.
-func (t *timing) with(open *timing) record.Quantiles {
+func (t *Timing) with(open *Timing) record.Quantiles {
 	if open.Total() == 0 {
-		return t.quantiles()
+		return t.Quantiles()
 	}
 	return t.Censored(&open.Counts)
 }
 
-// quantiles are those of record.QuantilesOf, with exact least, mean and
+// Quantiles are those of record.QuantilesOf, with exact least, mean and
 // largest values.
-func (t *timing) quantiles() record.Quantiles {
+func (t *Timing) Quantiles() record.Quantiles {
 	if t == nil || t.Total() == 0 {
 		return record.Quantiles{}
 	}
-	q := t.Quantiles()
-	q.Mean = int64(t.sum) / t.Total()
+	q := t.Counts.Quantiles()
+	q.Mean = int64(t.Sum) / t.Total()
 	return q
 }
 
@@ -66,27 +67,27 @@ const (
 var loggedKinds = [timeKinds]record.Kind{record.Latency, record.Service, record.FirstByte, record.Lag, record.ErrorLatency}
 
 // stepTimes are one request's histograms of an interval, nil until needed.
-type stepTimes [timeKinds]*timing
+type stepTimes [timeKinds]*Timing
 
 // timed reports whether a sample's times belong to latency and service time:
 // successes and timeouts, which took as long as the timeout at least.
-func (s *sample) timed() bool { return s.kind == 0 || kinds[s.kind] == KindTimeout }
+func (s *Sample) timed() bool { return s.Kind == 0 || failure.Kinds[s.Kind] == failure.Timeout }
 
 // each calls add for every time of the sample that there is.
-func (s *sample) each(add func(kind int, d time.Duration)) {
+func (s *Sample) each(add func(kind int, d time.Duration)) {
 	if s.timed() {
-		add(timeLatency, s.done-s.intended)
-		if s.sent > 0 {
-			add(timeService, s.done-s.sent)
+		add(timeLatency, s.Done-s.Intended)
+		if s.Sent > 0 {
+			add(timeService, s.Done-s.Sent)
 		}
-		if s.first > 0 && s.sent > 0 {
-			add(timeFirst, s.first-s.sent)
+		if s.First > 0 && s.Sent > 0 {
+			add(timeFirst, s.First-s.Sent)
 		}
 	}
-	if s.sent > 0 {
-		add(timeLag, s.sent-s.intended)
+	if s.Sent > 0 {
+		add(timeLag, s.Sent-s.Intended)
 	}
-	if s.kind != 0 {
-		add(timeError, s.done-s.intended)
+	if s.Kind != 0 {
+		add(timeError, s.Done-s.Intended)
 	}
 }

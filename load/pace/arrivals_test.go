@@ -1,4 +1,4 @@
-package load
+package pace
 
 import (
 	"math"
@@ -17,10 +17,10 @@ type arrived struct {
 }
 
 // takeAll takes every ticket of a loop.
-func takeAll(a arrivals) (all []arrived) {
-	for n, at, ok := a.peek(); ok; n, at, ok = a.peek() {
+func takeAll(a Arrivals) (all []arrived) {
+	for n, at, ok := a.Peek(); ok; n, at, ok = a.Peek() {
 		all = append(all, arrived{n, at})
-		a.take()
+		a.Take()
 	}
 	return all
 }
@@ -54,12 +54,12 @@ func randomArrivals(r *rand.Rand) scenario.Load {
 // what their readers derive from them. It returns all tickets in order.
 func checkArrivals(t *testing.T, l scenario.Load, loops int, seed uint64) []arrived {
 	t.Helper()
-	p := newPace(l)
+	p := New(l)
 	r := rand.New(rand.NewPCG(seed, 9))
 	var all []arrived
 	steady := int64(0)
 	for loop := range loops {
-		a := newArrivals(l, &p, loop, loops, seed)
+		a := NewArrivals(l, &p, loop, loops, seed)
 		tickets := takeAll(a)
 		probes := []time.Duration{-1, 0, l.Warmup, p.end, p.end + 1}
 		for range 10 {
@@ -74,18 +74,18 @@ func checkArrivals(t *testing.T, l scenario.Load, loops int, seed uint64) []arri
 							want++
 						}
 					}
-					if got := a.due(at); got != want {
+					if got := a.Due(at); got != want {
 						t.Fatalf("%+v: loop %d of %d: %d due before %v after %d were taken, want %d of %d", l, loop, loops, got, at, i, want, len(tickets))
 					}
 				}
 				for _, k := range tickets[min(i, len(tickets)):] {
-					if n, at, ok := a.peek(); !ok || n != k.n || at != k.at {
+					if n, at, ok := a.Peek(); !ok || n != k.n || at != k.at {
 						t.Fatalf("%+v: due moved the loop to ticket %d at %v, %v; want %v", l, n, at, ok, k)
 					}
 					break
 				}
 			}
-			a.take()
+			a.Take()
 		}
 		last := time.Duration(0)
 		for _, k := range tickets {
@@ -126,8 +126,8 @@ func TestArrivals(t *testing.T) {
 			continue
 		}
 		// Together the loops have every ticket of the course.
-		p := newPace(l)
-		if due := p.due(p.end); due != int64(len(all)) {
+		p := New(l)
+		if due := p.Due(p.end); due != int64(len(all)) {
 			t.Fatalf("%+v: %d tickets, %d due", l, len(all), due)
 		}
 		for i, k := range all {
@@ -185,10 +185,10 @@ func TestRequestsBoundTheSpan(t *testing.T) {
 
 // times returns the intended times of all loops together.
 func times(l scenario.Load, loops int, seed uint64) []time.Duration {
-	p := newPace(l)
+	p := New(l)
 	var all []time.Duration
 	for loop := range loops {
-		for _, k := range takeAll(newArrivals(l, &p, loop, loops, seed)) {
+		for _, k := range takeAll(NewArrivals(l, &p, loop, loops, seed)) {
 			all = append(all, k.at)
 		}
 	}
@@ -216,7 +216,7 @@ func TestPoissonArrivals(t *testing.T) {
 		l := test.l
 		l.Arrivals = scenario.PoissonArrivals
 		l = l.WithDefaults()
-		p := newPace(l)
+		p := New(l)
 		var scaled []float64
 		for _, at := range times(l, test.loops, 77) {
 			scaled = append(scaled, p.integral(at))
@@ -302,8 +302,8 @@ func TestSeedDecidesArrivals(t *testing.T) {
 	if a, b := times(l, 2, 1), times(l, 2, 2); slices.Equal(a, b) {
 		t.Error("another seed gave the same arrivals")
 	}
-	p := newPace(l)
-	if a, b := takeAll(newArrivals(l, &p, 0, 2, 1)), takeAll(newArrivals(l, &p, 1, 2, 1)); a[0].at == b[0].at {
+	p := New(l)
+	if a, b := takeAll(NewArrivals(l, &p, 0, 2, 1)), takeAll(NewArrivals(l, &p, 1, 2, 1)); a[0].at == b[0].at {
 		t.Error("two loops have the same arrivals")
 	}
 }
@@ -311,12 +311,12 @@ func TestSeedDecidesArrivals(t *testing.T) {
 func TestArrivalsDoNotAllocate(t *testing.T) {
 	for _, arrive := range []scenario.Arrivals{scenario.ConstantArrivals, scenario.PoissonArrivals} {
 		l := scenario.Load{Rate: 1000, Duration: time.Hour, Arrivals: arrive}.WithDefaults()
-		p := newPace(l)
-		a := newArrivals(l, &p, 0, 2, 1)
+		p := New(l)
+		a := NewArrivals(l, &p, 0, 2, 1)
 		if n := testing.AllocsPerRun(1000, func() {
-			_, at, _ := a.peek()
-			a.take()
-			a.due(at)
+			_, at, _ := a.Peek()
+			a.Take()
+			a.Due(at)
 		}); n > 0 {
 			t.Errorf("%s: %v allocations per ticket", arrive, n)
 		}
@@ -328,7 +328,7 @@ func TestThinkTime(t *testing.T) {
 	var sum time.Duration
 	lowest, highest := time.Hour, time.Duration(0)
 	for range 100_000 {
-		d := thinkTime(scenario.Think{Min: 10 * time.Millisecond, Max: 30 * time.Millisecond}, rng)
+		d := Think(scenario.Think{Min: 10 * time.Millisecond, Max: 30 * time.Millisecond}, rng)
 		sum, lowest, highest = sum+d, min(lowest, d), max(highest, d)
 	}
 	if mean := sum / 100_000; lowest < 10*time.Millisecond || highest > 30*time.Millisecond || (mean-20*time.Millisecond).Abs() > 100*time.Microsecond {
@@ -336,13 +336,13 @@ func TestThinkTime(t *testing.T) {
 	}
 	draws := make([]float64, 20_000)
 	for i := range draws {
-		draws[i] = thinkTime(scenario.Think{Mean: time.Second}, rng).Seconds()
+		draws[i] = Think(scenario.Think{Mean: time.Second}, rng).Seconds()
 	}
 	checkExponential(t, "think time", draws)
-	if d := thinkTime(scenario.Think{}, rng); d != 0 {
+	if d := Think(scenario.Think{}, rng); d != 0 {
 		t.Errorf("no think time is %v", d)
 	}
-	if d := thinkTime(scenario.Think{Min: time.Second}, rng); d != time.Second {
+	if d := Think(scenario.Think{Min: time.Second}, rng); d != time.Second {
 		t.Errorf("a think time of at least 1 s and at most nothing is %v", d)
 	}
 }
@@ -351,11 +351,11 @@ func BenchmarkArrivals(b *testing.B) {
 	for _, arrive := range []scenario.Arrivals{scenario.ConstantArrivals, scenario.PoissonArrivals} {
 		b.Run(string(arrive), func(b *testing.B) {
 			l := scenario.Load{Rate: 1e6, Duration: 1e6 * time.Hour, Arrivals: arrive}.WithDefaults()
-			p := newPace(l)
-			a := newArrivals(l, &p, 0, 2, 1)
+			p := New(l)
+			a := NewArrivals(l, &p, 0, 2, 1)
 			b.ReportAllocs()
 			for b.Loop() {
-				a.take()
+				a.Take()
 			}
 		})
 	}

@@ -1,21 +1,22 @@
-package load
+package account
 
 import (
 	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 func TestRingLosesNothing(t *testing.T) {
 	var r ring
-	r.samples = make([]sample, 16)
+	r.samples = make([]Sample, 16)
 	var lock sync.Mutex
 	var got []int64
 	drain := func() {
 		lock.Lock()
 		defer lock.Unlock()
-		r.drain(func(s *sample) { got = append(got, s.id) })
+		r.drain(func(s *Sample) { got = append(got, s.ID) })
 	}
 	stop := make(chan bool)
 	var all sync.WaitGroup
@@ -31,7 +32,7 @@ func TestRingLosesNothing(t *testing.T) {
 	})
 	const n = 20000
 	for i := range int64(n) {
-		for s := (sample{id: i}); !r.push(&s); {
+		for s := (Sample{ID: i}); !r.push(&s); {
 			drain()
 		}
 	}
@@ -52,7 +53,7 @@ func TestSlowestKeepsTheSlowest(t *testing.T) {
 	var k slowest
 	r := rand.New(rand.NewPCG(5, 6))
 	for i, d := range r.Perm(5000) {
-		k.add(&sample{id: int64(i), done: time.Duration(d)})
+		k.add(&Sample{ID: int64(i), Done: time.Duration(d)})
 	}
 	first := k.kept[len(k.kept)-1]
 	if !k.window(&first) {
@@ -63,23 +64,16 @@ func TestSlowestKeepsTheSlowest(t *testing.T) {
 		t.Fatalf("%d left of %d", len(rest), slowestKept)
 	}
 	for i, s := range rest {
-		if s.latency() < 5000-slowestKept || s.id == first.id || i > 0 && s.latency() > rest[i-1].latency() {
+		if s.latency() < 5000-slowestKept || s.ID == first.ID || i > 0 && s.latency() > rest[i-1].latency() {
 			t.Errorf("place %d: %v", i, s.latency())
 		}
 	}
 }
 
-func TestMixFollowsWeights(t *testing.T) {
-	m := newMix([]int{0, 3, 6}) // zero means 1
-	r := rand.NewPCG(7, 8)
-	var got [3]int
-	const n = 100_000
-	for range n {
-		got[m.pick(r)]++
-	}
-	for i, want := range []float64{0.1, 0.3, 0.6} {
-		if share := float64(got[i]) / n; share < want-0.01 || share > want+0.01 {
-			t.Errorf("request %d: %.3f, want %.1f", i, share, want)
-		}
+func TestSamplesStayOfTheirSize(t *testing.T) {
+	var r ring
+	r.samples = make([]Sample, 1)
+	if size := int(unsafe.Sizeof(r.samples[0])); size > 80 {
+		t.Errorf("a sample takes %d bytes: the ring no longer stays in a core's cache", size)
 	}
 }

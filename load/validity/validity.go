@@ -1,4 +1,6 @@
-package load
+// Package validity decides whether a run's figures describe the target or the
+// generator: what voids them, and what a reader should know. It is pure.
+package validity
 
 import (
 	"cmp"
@@ -8,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
@@ -74,32 +77,44 @@ const (
 	figureErrors  = "the rate and the share of errors"
 )
 
-// evidence is the basis of the generator's validity, over the measured span.
-type evidence struct {
-	open     bool
-	span     time.Duration
-	on       time.Duration // of the span, with requests due or under way; 0 for all of it
-	asked    int           // connections; in an open loop the cap
-	held     bool          // an open loop whose connections are all open from the start
-	ramped   bool          // connections differ over the span
-	cpus     int
-	loopback bool // the target is on this host
-	summary  record.LoadSummary
-	spent    spent
-	own      record.Quantiles // schedule lag while a connection was free
-	// loopBusy is the largest share of the span that one event loop was on CPU;
+// Evidence is the basis of the generator's validity, over the measured span.
+type Evidence struct {
+	Open     bool          // an open loop
+	Span     time.Duration // the measured one
+	On       time.Duration // of the span, with requests due or under way; 0 for all of it
+	Asked    int           // connections; in an open loop the cap
+	Held     bool          // an open loop whose connections are all open from the start
+	Ramped   bool          // connections differ over the span
+	CPUs     int
+	Loopback bool // the target is on this host
+	Summary  record.LoadSummary
+	Spent    Spent
+	Own      record.Quantiles // schedule lag while a connection was free
+	// LoopBusy is the largest share of the span that one event loop was on CPU;
 	// 0 where it is not known.
-	loopBusy float64
+	LoopBusy float64
 
-	// serviceSum is how long requests were with the target, failed ones too, and
-	// thinkSum how long a closed loop meant to wait between them.
-	serviceSum, lagSum, thinkSum time.Duration
+	// ServiceSum is how long requests were with the target, failed ones too, and
+	// ThinkSum how long a closed loop meant to wait between them.
+	ServiceSum, LagSum, ThinkSum time.Duration
 
-	begun, waiting int64         // unfinished: sent, and never sent
-	oldest         time.Duration // of the sent ones
-	grace          time.Duration
-	cut            bool // the caller ended the run: nothing had its grace time
-	failures       [len(kinds)]error
+	Begun, Waiting int64         // unfinished: sent, and never sent
+	Oldest         time.Duration // of the sent ones
+	Grace          time.Duration
+	Cut            bool // the caller ended the run: nothing had its grace time
+	Failures       [len(failure.Kinds)]error
+}
+
+// Spent is the usage of the generator's process within the measured span.
+type Spent struct {
+	CPU   time.Duration
+	Delay time.Duration
+	Known bool    // whether Delay is
+	Open  float64 // mean established connections
+	// Busy is the largest share of the time that one event loop was on CPU; 0
+	// where it is not known.
+	Busy  float64
+	Edges int // that Open is the mean of
 }
 
 // verdict gathers the reasons against a run, each with the figure that it
@@ -110,11 +125,12 @@ func (v *verdict) invalid(figure, format string, args ...any) {
 	v.why = append(v.why, fmt.Sprintf(format, args...)+"; "+figure+" cannot be trusted")
 }
 
-// validity is pure: the same evidence gives the same verdict and texts.
-func validity(e *evidence) (record.Generator, []string) {
+// Assess returns the verdict, with its reasons, and warnings that do not void a run.
+// The same evidence gives the same texts.
+func Assess(e *Evidence) (record.Generator, []string) {
 	v := verdict{why: []string{}}
-	if e.summary.Requests > 0 {
-		if e.open {
+	if e.Summary.Requests > 0 {
+		if e.Open {
 			checkLag(e, &v)
 		} else {
 			checkLittle(e, &v)
@@ -134,9 +150,9 @@ func validity(e *evidence) (record.Generator, []string) {
 
 // checkLag separates the generator's own lag from queueing: lag while all
 // connections were busy is the target's and belongs into the latency.
-func checkLag(e *evidence, v *verdict) {
+func checkLag(e *Evidence, v *verdict) {
 	bound := e.ownLagBound()
-	switch typical, tail := time.Duration(e.own.P50), time.Duration(e.own.P99); {
+	switch typical, tail := time.Duration(e.Own.P50), time.Duration(e.Own.P99); {
 	case typical > bound:
 		v.invalid(figureLatency, "the generator sent half of the requests at least %s late although a connection was free (allowed: %s)",
 			notation.Time(typical), notation.Time(bound))
@@ -146,86 +162,86 @@ func checkLag(e *evidence, v *verdict) {
 	}
 }
 
-func (e *evidence) ownLagBound() time.Duration {
-	return max(ownLagLeast, time.Duration(ownLagShare*float64(e.summary.Latency.P50)))
+func (e *Evidence) ownLagBound() time.Duration {
+	return max(ownLagLeast, time.Duration(ownLagShare*float64(e.Summary.Latency.P50)))
 }
 
 // sharedTail reports whether late requests come from sharing the CPUs with the
 // target, and are not most of the latency's tail.
-func (e *evidence) sharedTail() bool {
-	late := float64(e.own.P99)
-	return e.loopback && e.queueShare() >= starved && (late < sharedMost*float64(e.summary.Latency.P99) || late < float64(twoTurns))
+func (e *Evidence) sharedTail() bool {
+	late := float64(e.Own.P99)
+	return e.Loopback && e.queueShare() >= starved && (late < sharedMost*float64(e.Summary.Latency.P99) || late < float64(twoTurns))
 }
 
 // queueShare returns the share of the time that the generator's threads wanted
 // to run for which they stood in the kernel's run queue; 0 where it is not known.
-func (e *evidence) queueShare() float64 {
-	wanted := e.spent.cpu + e.spent.delay
-	if !e.spent.known || wanted <= 0 {
+func (e *Evidence) queueShare() float64 {
+	wanted := e.Spent.CPU + e.Spent.Delay
+	if !e.Spent.Known || wanted <= 0 {
 		return 0
 	}
-	return float64(e.spent.delay) / float64(wanted)
+	return float64(e.Spent.Delay) / float64(wanted)
 }
 
-func checkLittle(e *evidence, v *verdict) {
-	total := e.serviceSum + e.lagSum + e.thinkSum
+func checkLittle(e *Evidence, v *verdict) {
+	total := e.ServiceSum + e.LagSum + e.ThinkSum
 	if total <= 0 {
 		return
 	}
-	share := float64(e.serviceSum+e.thinkSum) / float64(total)
+	share := float64(e.ServiceSum+e.ThinkSum) / float64(total)
 	if share >= littleLeast {
 		return
 	}
-	inService, slots, what := float64(e.serviceSum)/float64(e.span), e.asked, "connections"
-	if e.summary.Streams > 1 {
-		slots, what = e.asked*e.summary.Streams, "streams"
+	inService, slots, what := float64(e.ServiceSum)/float64(e.Span), e.Asked, "connections"
+	if e.Summary.Streams > 1 {
+		slots, what = e.Asked*e.Summary.Streams, "streams"
 	}
 	v.invalid(figureRate, "Little's law: %.0f requests/s x %s mean service time keep %.1f of %d %s in service; "+
 		"the generator itself held them for %.0f %% of the time between two requests",
-		float64(e.summary.Requests)/e.span.Seconds(), notation.Time(e.meanService()), inService, slots, what, 100*(1-share))
+		float64(e.Summary.Requests)/e.Span.Seconds(), notation.Time(e.MeanService()), inService, slots, what, 100*(1-share))
 }
 
 // localLimits are the generator's own limits, by the failures that they cause.
 var localLimits = [...]struct {
-	kind ErrorKind
+	kind failure.Kind
 	what string
 }{
-	{KindTooManyFDs, "file descriptors (raise the limit: ulimit -n)"},
-	{KindNoPorts, "local ports (fewer new connections, more local addresses, or a wider net.ipv4.ip_local_port_range)"},
+	{failure.TooManyFDs, "file descriptors (raise the limit: ulimit -n)"},
+	{failure.NoPorts, "local ports (fewer new connections, more local addresses, or a wider net.ipv4.ip_local_port_range)"},
 }
 
-func checkLimits(e *evidence, v *verdict) {
+func checkLimits(e *Evidence, v *verdict) {
 	for _, limit := range localLimits {
-		n := e.summary.ErrorKinds[string(limit.kind)]
-		if float64(n) > localFailures*float64(e.summary.Requests) {
-			v.invalid(figureErrors, "the generator ran out of %s: %d of %d requests failed on that", limit.what, n, e.summary.Requests)
+		n := e.Summary.ErrorKinds[string(limit.kind)]
+		if float64(n) > localFailures*float64(e.Summary.Requests) {
+			v.invalid(figureErrors, "the generator ran out of %s: %d of %d requests failed on that", limit.what, n, e.Summary.Requests)
 		}
 	}
 }
 
 // checkConnections voids a run whose connections are missing for a reason of
 // the generator's. A target that refuses them is a finding, and only a warning.
-func checkConnections(e *evidence, v *verdict) {
+func checkConnections(e *Evidence, v *verdict) {
 	if !e.disconnected() {
 		return
 	}
 	for _, limit := range localLimits {
-		if e.failures[limit.kind.index()] != nil {
-			v.invalid(figureRate, "%.1f of %d connections were open on average: the generator ran out of %s", e.spent.open, e.asked, limit.what)
+		if e.Failures[limit.kind.Index()] != nil {
+			v.invalid(figureRate, "%.1f of %d connections were open on average: the generator ran out of %s", e.Spent.Open, e.Asked, limit.what)
 		}
 	}
 }
 
 // disconnected reports whether too few of the asked connections were there, on
 // average. An open loop opens only as many as it needs, unless it holds them.
-func (e *evidence) disconnected() bool {
-	return (!e.open || e.held) && !e.ramped && e.spent.edges > 0 && e.spent.open < connectedLeast*float64(e.asked)
+func (e *Evidence) disconnected() bool {
+	return (!e.Open || e.Held) && !e.Ramped && e.Spent.Edges > 0 && e.Spent.Open < connectedLeast*float64(e.Asked)
 }
 
-func checkCPU(e *evidence, v *verdict) {
+func checkCPU(e *Evidence, v *verdict) {
 	switch used := e.cpusUsed(); {
-	case used >= cpuMost*float64(e.cpus):
-		v.invalid(figureBoth, "the generator used %.2f of %d CPUs: it is the limit, not the target", used, e.cpus)
+	case used >= cpuMost*float64(e.CPUs):
+		v.invalid(figureBoth, "the generator used %.2f of %d CPUs: it is the limit, not the target", used, e.CPUs)
 	case e.busy() >= loopMost:
 		v.invalid(figureBoth, "an event loop of the generator was on CPU for %.0f %% of the time, so answers waited for it: "+
 			"it is the limit, not the target (more threads, or a second machine)", 100*e.busy())
@@ -234,57 +250,57 @@ func checkCPU(e *evidence, v *verdict) {
 
 // checkOffered compares sent requests with due ones. Requests that waited
 // for a connection while the generator had time are the target's doing.
-func checkOffered(e *evidence, v *verdict) {
+func checkOffered(e *Evidence, v *verdict) {
 	if e.neverSent() && e.full() {
-		v.invalid(figureOffered, "%d of %d due requests were never sent, and the generator had no time left for them", e.waiting, e.due())
+		v.invalid(figureOffered, "%d of %d due requests were never sent, and the generator had no time left for them", e.Waiting, e.due())
 	}
 }
 
 // checkUnfinished voids a run in which too many requests never ended for
 // their latency to be known, and returns the reason.
-func checkUnfinished(e *evidence, v *verdict) string {
-	open := e.begun + e.waiting
-	if e.cut || float64(open) <= unfinishedMost*float64(e.due()) {
+func checkUnfinished(e *Evidence, v *verdict) string {
+	open := e.Begun + e.Waiting
+	if e.Cut || float64(open) <= unfinishedMost*float64(e.due()) {
 		return ""
 	}
 	never := ""
-	if e.waiting > 0 {
-		never = fmt.Sprintf(" (%d of them were never sent)", e.waiting)
+	if e.Waiting > 0 {
+		never = fmt.Sprintf(" (%d of them were never sent)", e.Waiting)
 	}
 	v.invalid(figureBoth, "%d of %d due requests had not ended %s after the end of the load%s, so their latency is unknown",
-		open, e.due(), notation.Time(e.grace), never)
+		open, e.due(), notation.Time(e.Grace), never)
 	return v.why[len(v.why)-1]
 }
 
 // full reports whether the generator had no time left.
-func (e *evidence) full() bool {
-	return e.busy() >= loopMost || e.cpusUsed() >= cpuMost*float64(e.cpus)
+func (e *Evidence) full() bool {
+	return e.busy() >= loopMost || e.cpusUsed() >= cpuMost*float64(e.CPUs)
 }
 
-func (e *evidence) due() int64 { return e.summary.Requests + e.begun + e.waiting }
+func (e *Evidence) due() int64 { return e.Summary.Requests + e.Begun + e.Waiting }
 
-func (e *evidence) neverSent() bool {
-	return e.open && float64(e.waiting) > (1-offeredLeast)*float64(e.due())
+func (e *Evidence) neverSent() bool {
+	return e.Open && float64(e.Waiting) > (1-offeredLeast)*float64(e.due())
 }
 
-func (e *evidence) cpusUsed() float64 {
-	return record.PerSecond(e.spent.cpu.Seconds(), e.span)
+func (e *Evidence) cpusUsed() float64 {
+	return record.PerSecond(e.Spent.CPU.Seconds(), e.Span)
 }
 
 // busy is the largest share of the time under load that one event loop was on
 // CPU. Where the load pauses, the loop does too, and that says nothing.
-func (e *evidence) busy() float64 {
-	return min(1, e.loopBusy*float64(e.span)/float64(max(1, cmp.Or(e.on, e.span))))
+func (e *Evidence) busy() float64 {
+	return min(1, e.LoopBusy*float64(e.Span)/float64(max(1, cmp.Or(e.On, e.Span))))
 }
 
-// meanService is how long a request is with the target.
-func (e *evidence) meanService() time.Duration {
-	return e.serviceSum / time.Duration(max(1, e.summary.Requests))
+// MeanService is how long a request is with the target.
+func (e *Evidence) MeanService() time.Duration {
+	return e.ServiceSum / time.Duration(max(1, e.Summary.Requests))
 }
 
-// loopback reports whether every request of the plan goes to this host, as far
+// Loopback reports whether every request of the plan goes to this host, as far
 // as the URL names it.
-func loopback(p *scenario.Plan) bool {
+func Loopback(p *scenario.Plan) bool {
 	for _, q := range p.Requests {
 		text, _, _ := strings.Cut(string(q.URL), "{{")
 		u, err := url.Parse(text)

@@ -1,4 +1,4 @@
-package load
+package pace
 
 import (
 	"math"
@@ -35,7 +35,7 @@ func TestIntendedTimes(t *testing.T) {
 		{"stage cut by the end", scenario.Load{Rate: 1e-9, Duration: sec, Stages: []scenario.Stage{{To: 100, Over: 2 * sec}}}, 24, time.Duration(math.Round(math.Sqrt(24.0/25) * 1e9))},
 	}
 	for _, test := range tests {
-		p := newPace(test.l.WithDefaults())
+		p := New(test.l.WithDefaults())
 		got, ok := p.at(test.n)
 		if ok != (test.want >= 0) || ok && (got-test.want).Abs() > time.Microsecond {
 			t.Errorf("%s: ticket %d at %v, %v; want %v", test.name, test.n, got, ok, test.want)
@@ -46,7 +46,7 @@ func TestIntendedTimes(t *testing.T) {
 func TestTimeUnderLoad(t *testing.T) {
 	ms := time.Millisecond
 	turns := []scenario.Stage{{To: 0}, {To: 0, Over: 50 * ms}, {To: 8}, {To: 8, Over: 100 * ms}, {To: 0}, {To: 0, Over: 200 * ms}, {To: 8}, {To: 8, Over: 100 * ms}, {To: 0}, {To: 0, Over: 50 * ms}}
-	p := newPace(scenario.Load{Connections: 8, Warmup: 100 * ms, Duration: 500 * ms, Stages: turns}.WithDefaults())
+	p := New(scenario.Load{Connections: 8, Warmup: 100 * ms, Duration: 500 * ms, Stages: turns}.WithDefaults())
 	for _, test := range []struct{ from, to, tail, want time.Duration }{
 		{100, 600, 0, 200},
 		{100, 600, 20, 260}, // and the warm-up's answers
@@ -55,7 +55,7 @@ func TestTimeUnderLoad(t *testing.T) {
 		{350, 400, 10, 0},
 		{200, 300, 0, 50},
 	} {
-		if got := p.on(record.Span{From: test.from * ms, To: test.to * ms}, test.tail*ms); got != test.want*ms {
+		if got := p.On(record.Span{From: test.from * ms, To: test.to * ms}, test.tail*ms); got != test.want*ms {
 			t.Errorf("%d to %d ms with a tail of %d: %v, want %d ms", test.from, test.to, test.tail, got, test.want)
 		}
 	}
@@ -64,7 +64,7 @@ func TestTimeUnderLoad(t *testing.T) {
 // TestNoDrift compares with exact arithmetic after a day of load.
 func TestNoDrift(t *testing.T) {
 	l := scenario.Load{Rate: 2999.7, Duration: 24 * time.Hour}
-	p := newPace(l.WithDefaults())
+	p := New(l.WithDefaults())
 	for _, n := range []int64{1, 12345, 1e6, 1e8, 259_000_000} {
 		got, ok := p.at(n)
 		exact := new(big.Rat).Quo(big.NewRat(n*1e9, 1), new(big.Rat).SetFloat64(l.Rate))
@@ -99,7 +99,7 @@ func TestPaceProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		l := randomLoad(r, true)
-		p := newPace(l.WithDefaults())
+		p := New(l.WithDefaults())
 		if p.reached() != p.end {
 			t.Fatalf("%+v: the course ends at %v of %v", l, p.reached(), p.end)
 		}
@@ -120,12 +120,12 @@ func TestPaceProperties(t *testing.T) {
 			}
 			last = at
 		}
-		if total := p.due(p.end); total != n {
+		if total := p.Due(p.end); total != n {
 			t.Fatalf("%+v: %d tickets, %d due at the end", l, n, total)
 		}
 		for range 20 {
 			at := time.Duration(r.Int64N(int64(p.end)))
-			due := p.due(at)
+			due := p.Due(at)
 			if d, ok := p.at(due); ok && d < at {
 				t.Fatalf("%+v: %d due before %v, but the next one is at %v", l, due, at, d)
 			}
@@ -138,21 +138,21 @@ func TestPaceProperties(t *testing.T) {
 
 func TestConnectionRamp(t *testing.T) {
 	sec := time.Second
-	p := newPace(scenario.Load{Connections: 2, Warmup: sec, Duration: 6 * sec,
+	p := New(scenario.Load{Connections: 2, Warmup: sec, Duration: 6 * sec,
 		Stages: []scenario.Stage{{To: 10, Over: 4 * sec}, {To: 0, Over: sec}}}.WithDefaults())
 	for at, want := range map[time.Duration]int{0: 2, sec: 2, 3 * sec: 6, 5*sec - 1: 10, 5*sec + sec/2: 5, 6 * sec: 0, 7 * sec: 0} {
 		if got := p.connections(at); got != want {
 			t.Errorf("%d connections at %v, want %d", got, at, want)
 		}
 	}
-	if p.most() != 10 {
-		t.Errorf("%d connections at most", p.most())
+	if p.Most() != 10 {
+		t.Errorf("%d connections at most", p.Most())
 	}
 	// Connection 5 joins where the course passes 5.5: 1 s + 3.5/2 s.
-	if at, ok := p.active(5, 0); !ok || (at-2750*time.Millisecond).Abs() > time.Microsecond {
+	if at, ok := p.Active(5, 0); !ok || (at-2750*time.Millisecond).Abs() > time.Microsecond {
 		t.Errorf("connection 5 joins at %v, %v", at, ok)
 	}
-	if at, ok := p.active(5, 6*sec); ok {
+	if at, ok := p.Active(5, 6*sec); ok {
 		t.Errorf("connection 5 joins at %v, after the load has gone to 0", at)
 	}
 }
@@ -161,7 +161,7 @@ func TestConnectionRamp(t *testing.T) {
 // connection busy, also while the connections are ramped.
 func TestStreamsAreUnderWayAtOnce(t *testing.T) {
 	sec := time.Second
-	p := newPace(scenario.Load{Connections: 2, Streams: 8, Duration: 4 * sec, Stages: []scenario.Stage{{To: 4, Over: 2 * sec}}}.WithDefaults())
+	p := New(scenario.Load{Connections: 2, Streams: 8, Duration: 4 * sec, Stages: []scenario.Stage{{To: 4, Over: 2 * sec}}}.WithDefaults())
 	for at, want := range map[time.Duration]int{0: 16, sec: 24, 3 * sec: 32} {
 		if got := p.connections(at); got != want {
 			t.Errorf("%d requests under way at %v, want %d", got, at, want)
@@ -175,10 +175,10 @@ func TestActiveAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
 		l := randomLoad(r, false)
-		p := newPace(l.WithDefaults())
+		p := New(l.WithDefaults())
 		for range 50 {
-			i, at := r.IntN(p.most()+2), time.Duration(r.Int64N(int64(p.end)))
-			next, ok := p.active(i, at)
+			i, at := r.IntN(p.Most()+2), time.Duration(r.Int64N(int64(p.end)))
+			next, ok := p.Active(i, at)
 			if now := p.connections(at) > i; now != (ok && next == at) {
 				t.Fatalf("%+v: connection %d takes part at %v: %v, but the next time is %v, %v", l, i, at, now, next, ok)
 			}

@@ -1,4 +1,4 @@
-package load
+package pace
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 	"github.com/redline-go/redline/scenario"
 )
 
-// arrivals are the tickets of one event loop of an open loop, in the order of
+// Arrivals are the tickets of one event loop of an open loop, in the order of
 // their intended times. It is a value without pointers into the heap but the
 // shared pace, and never allocates.
 //
@@ -28,12 +28,12 @@ import (
 //
 // In every case the numbers of two loops differ, and with a rate per connection
 // n mod Connections is the ticket's connection.
-type arrivals struct {
-	pace    *pace
+type Arrivals struct {
+	pace    *Pace
 	part    part
-	poisson bool
+	Poisson bool  // each loop draws its own process; see above
 	i       int64 // tickets taken
-	next    ticketAt
+	next    Ticket
 	stream  stream
 	// Streams cannot go back, so states that they passed are kept for due: at
 	// the beginning, at the last ticket of the warm-up, and two of the last
@@ -41,18 +41,19 @@ type arrivals struct {
 	begin, steady, older, newer stream
 }
 
-type ticketAt struct {
-	n  int64
-	at time.Duration // since the load's start
-	ok bool
+// Ticket is one request of an open loop that is due.
+type Ticket struct {
+	N  int64         // its number, which no other ticket has
+	At time.Duration // since the load's start
+	ok bool          // there is one
 }
 
-// newArrivals returns the tickets of one of the event loops. p is the result of newPace
-// made of l. The same seed gives the same Poisson arrivals.
-func newArrivals(l scenario.Load, p *pace, loop, loops int, seed uint64) arrivals {
-	a := arrivals{pace: p, part: newPart(l, loop, loops)}
-	a.poisson = l.Arrivals == scenario.PoissonArrivals && l.Replay == nil
-	if a.poisson {
+// NewArrivals returns the tickets of one of the event loops. p is what
+// New makes of l. The same seed gives the same Poisson arrivals.
+func NewArrivals(l scenario.Load, p *Pace, loop, loops int, seed uint64) Arrivals {
+	a := Arrivals{pace: p, part: newPart(l, loop, loops)}
+	a.Poisson = l.Arrivals == scenario.PoissonArrivals && l.Replay == nil
+	if a.Poisson {
 		a.stream = stream{rng: *rand.NewPCG(seed, uint64(loop)), left: math.MaxInt64}
 		if p.bound > 0 {
 			a.stream.left = a.part.of(p.bound)
@@ -64,19 +65,19 @@ func newArrivals(l scenario.Load, p *pace, loop, loops int, seed uint64) arrival
 	return a
 }
 
-// peek returns the next ticket's number and its intended time since the load's
+// Peek returns the next ticket's number and its intended time since the load's
 // start, and false when there is none left.
-func (a *arrivals) peek() (n int64, at time.Duration, ok bool) {
-	return a.next.n, a.next.at, a.next.ok
+func (a *Arrivals) Peek() (n int64, at time.Duration, ok bool) {
+	return a.next.N, a.next.At, a.next.ok
 }
 
-// take moves on to the ticket after the one that peek returns.
-func (a *arrivals) take() {
+// Take moves on to the ticket after the one that Peek returns.
+func (a *Arrivals) Take() {
 	if !a.next.ok {
 		return
 	}
 	a.i++
-	if a.poisson {
+	if a.Poisson {
 		a.stream.draw(a.pace, &a.part)
 		a.mark()
 	}
@@ -84,27 +85,27 @@ func (a *arrivals) take() {
 }
 
 // fill finds the next ticket.
-func (a *arrivals) fill() {
+func (a *Arrivals) fill() {
 	switch {
-	case a.poisson:
+	case a.Poisson:
 		s := &a.stream
-		a.next = ticketAt{s.number(&a.part), s.at, s.ok}
+		a.next = Ticket{s.number(&a.part), s.at, s.ok}
 	case a.part.size == 0:
-		a.next = ticketAt{}
+		a.next = Ticket{}
 	default:
 		n := a.part.ticket(a.i)
 		at, ok := a.pace.at(n)
-		a.next = ticketAt{n, at, ok}
+		a.next = Ticket{n, at, ok}
 	}
 }
 
-// due returns how many of this loop's tickets, taken or not, are due before t.
+// Due returns how many of this loop's tickets, taken or not, are due before t.
 // Poisson arrivals are counted one by one from the nearest state that is known,
 // which is next to no work at the load's start, at the warm-up's end and where
 // the loop is.
-func (a *arrivals) due(t time.Duration) int64 {
-	if !a.poisson {
-		return a.part.of(a.pace.due(t))
+func (a *Arrivals) Due(t time.Duration) int64 {
+	if !a.Poisson {
+		return a.part.of(a.pace.Due(t))
 	}
 	s := a.begin
 	for _, later := range []*stream{&a.steady, &a.older, &a.newer, &a.stream} {
@@ -119,7 +120,7 @@ func (a *arrivals) due(t time.Duration) int64 {
 }
 
 // mark keeps the states that due starts from.
-func (a *arrivals) mark() {
+func (a *Arrivals) mark() {
 	s := &a.stream
 	if !s.ok {
 		return
@@ -149,7 +150,7 @@ type stream struct {
 }
 
 // draw moves on to the next ticket.
-func (s *stream) draw(p *pace, part *part) {
+func (s *stream) draw(p *Pace, part *part) {
 	if s.drawn && s.ok {
 		s.count++
 		if s.at >= p.steady {
@@ -214,32 +215,4 @@ func (p *part) of(n int64) int64 {
 // ticket returns the number of the loop's i-th ticket, from 0.
 func (p *part) ticket(i int64) int64 {
 	return i/p.size*p.cycle + p.loop + i%p.size*p.loops
-}
-
-// thinkTime draws how long a connection of a closed loop waits before its next
-// request. The exponential distribution is not cut: that would change its mean.
-func thinkTime(t scenario.Think, rng *rand.PCG) time.Duration {
-	if t.Mean > 0 {
-		return time.Duration(exponential(rng) * float64(t.Mean))
-	}
-	if t.Max <= t.Min {
-		return t.Min
-	}
-	over, _ := bits.Mul64(rng.Uint64(), uint64(t.Max-t.Min)+1)
-	return t.Min + time.Duration(over)
-}
-
-// meanThink is the expected thinkTime.
-func meanThink(t scenario.Think) time.Duration {
-	if t.Mean > 0 {
-		return t.Mean
-	}
-	return (t.Min + max(t.Min, t.Max)) / 2
-}
-
-// exponential draws from the exponential distribution of mean 1, by inversion.
-// The largest draw is 53 ln 2 = 36.7; one in 10^16 would be above.
-func exponential(rng *rand.PCG) float64 {
-	u := float64(rng.Uint64()>>11) * 0x1p-53 // in [0, 1), and 1-u is exact
-	return -math.Log(1 - u)
 }

@@ -1,4 +1,4 @@
-package load
+package account
 
 import (
 	"container/heap"
@@ -20,11 +20,11 @@ type slowest struct {
 }
 
 type slowSample struct {
-	sample
+	Sample
 	written bool
 }
 
-func (s *sample) latency() int64 { return int64(s.done - s.intended) }
+func (s *Sample) latency() int64 { return int64(s.Done - s.Intended) }
 
 // Len, Less, Swap, Push and Pop serve container/heap.
 func (k *slowest) Len() int           { return len(k.kept) }
@@ -38,13 +38,13 @@ func (k *slowest) Pop() any {
 }
 
 // add offers a request. The steady path is one comparison.
-func (k *slowest) add(s *sample) {
+func (k *slowest) add(s *Sample) {
 	if len(k.kept) < slowestKept {
-		heap.Push(k, slowSample{sample: *s})
+		heap.Push(k, slowSample{Sample: *s})
 		return
 	}
 	if s.latency() > k.kept[0].latency() {
-		k.kept[0] = slowSample{sample: *s}
+		k.kept[0] = slowSample{Sample: *s}
 		heap.Fix(k, 0)
 	}
 }
@@ -56,14 +56,14 @@ func (k *slowest) window(s *slowSample) bool {
 		return false
 	}
 	k.windows++
-	k.wrote(s.id)
+	k.wrote(s.ID)
 	return true
 }
 
 // wrote notes that a request is in the file.
 func (k *slowest) wrote(id int64) {
 	for i := range k.kept {
-		if k.kept[i].id == id {
+		if k.kept[i].ID == id {
 			k.kept[i].written = true
 		}
 	}

@@ -1,10 +1,11 @@
-package load
+package validity
 
 import (
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/record"
 )
@@ -27,32 +28,32 @@ const (
 )
 
 // warnings are remarks for the reader of the figures.
-func warnings(e *evidence) []string {
+func warnings(e *Evidence) []string {
 	all := []string{}
 	warn := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	if used := e.cpusUsed(); e.loopback && used >= sharedCPU*float64(e.cpus) {
-		warn("the generator used %.2f of the %d CPUs that the target runs on too", used, e.cpus)
+	if used := e.cpusUsed(); e.Loopback && used >= sharedCPU*float64(e.CPUs) {
+		warn("the generator used %.2f of the %d CPUs that the target runs on too", used, e.CPUs)
 	}
 	warnQueued(e, warn)
 	if e.neverSent() && !e.full() {
-		warn("%d of %d due requests were never sent: all %d connections were busy", e.waiting, e.due(), e.asked)
-	} else if rate := e.summary.Rate; e.open && !e.neverSent() && e.due() > 0 && e.summary.Errors == 0 && rate < offeredLeast*e.summary.IntendedRate {
-		warn("%.0f requests/s were answered of %.0f/s that were due", rate, e.summary.IntendedRate)
+		warn("%d of %d due requests were never sent: all %d connections were busy", e.Waiting, e.due(), e.Asked)
+	} else if rate := e.Summary.Rate; e.Open && !e.neverSent() && e.due() > 0 && e.Summary.Errors == 0 && rate < offeredLeast*e.Summary.IntendedRate {
+		warn("%.0f requests/s were answered of %.0f/s that were due", rate, e.Summary.IntendedRate)
 	}
 	if e.disconnected() {
-		warn("%.1f of %d connections were open on average", e.spent.open, e.asked)
+		warn("%.1f of %d connections were open on average", e.Spent.Open, e.Asked)
 	}
-	if e.begun > 0 {
+	if e.Begun > 0 {
 		warn("%d requests were unanswered at the end of the grace time, the oldest after %s; the percentiles count them as at least that slow",
-			e.begun, notation.Time(e.oldest))
+			e.Begun, notation.Time(e.Oldest))
 	}
-	for i, err := range e.failures {
+	for i, err := range e.Failures {
 		if err != nil {
-			var named *Failure
+			var named *failure.Error
 			if errors.As(err, &named) {
 				err = named.Err // it would say the kind once more
 			}
-			warn("first failure of kind %s: %.300s", kinds[i], err.Error())
+			warn("first failure of kind %s: %.300s", failure.Kinds[i], err.Error())
 		}
 	}
 	return all
@@ -60,17 +61,17 @@ func warnings(e *evidence) []string {
 
 // warnQueued says how long the generator waited for a CPU, in the kernel's run
 // queue, and the figures that contain it.
-func warnQueued(e *evidence, warn func(format string, args ...any)) {
-	if e.summary.Requests == 0 {
+func warnQueued(e *Evidence, warn func(format string, args ...any)) {
+	if e.Summary.Requests == 0 {
 		return
 	}
-	share, each := e.queueShare(), 1e3*record.PerSecond(e.spent.delay.Seconds(), e.span)
-	if tail := time.Duration(e.own.P99); e.open && tail > e.ownLagBound() && e.sharedTail() {
+	share, each := e.queueShare(), 1e3*record.PerSecond(e.Spent.Delay.Seconds(), e.Span)
+	if tail := time.Duration(e.Own.P99); e.Open && tail > e.ownLagBound() && e.sharedTail() {
 		warn("one request in 100 was sent at least %s late because the generator waited for a CPU that the target or others used "+
 			"(%.0f ms/s in the kernel's run queue); the tail of the latency includes it", notation.Time(tail), each)
-	} else if e.spent.known && each >= 1e3*queued && e.summary.Service.Mean > 0 {
+	} else if e.Spent.Known && each >= 1e3*queued && e.Summary.Service.Mean > 0 {
 		warn("the generator's threads waited in the kernel's run queue for %.0f ms per second, %.0f %% of the time that they were ready to run; "+
 			"answers that arrived meanwhile were read late: up to %.0f %% of service time and latency is that delay (mean %s, p99 %s)",
-			each, 100*share, min(100, each/10), notation.Time(time.Duration(e.summary.Service.Mean)), notation.Time(time.Duration(e.summary.Latency.P99)))
+			each, 100*share, min(100, each/10), notation.Time(time.Duration(e.Summary.Service.Mean)), notation.Time(time.Duration(e.Summary.Latency.P99)))
 	}
 }

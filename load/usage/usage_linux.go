@@ -1,4 +1,4 @@
-package load
+package usage
 
 import (
 	"bytes"
@@ -17,12 +17,12 @@ const mostThreads = 256
 // read, which costs one system call each.
 const relist = time.Second
 
-// usageMeter reads the process's own CPU time and run-queue delay.
+// Meter reads the process's own CPU time and run-queue delay.
 //
 // /proc/self/schedstat covers the main thread only, so every thread's file is
 // kept open and read again: "<ns on CPU> <ns in a run queue> <time slices>",
 // https://docs.kernel.org/scheduler/sched-stats.html
-type usageMeter struct {
+type Meter struct {
 	tasks   string // "/proc/self/task"
 	threads map[int]*thread
 	listed  time.Time
@@ -35,15 +35,16 @@ type thread struct {
 	delay time.Duration // at the last reading
 }
 
-func newUsageMeter() *usageMeter {
-	return &usageMeter{tasks: "/proc/self/task", threads: map[int]*thread{}}
+// NewMeter makes a meter; Close gives its files back.
+func NewMeter() *Meter {
+	return &Meter{tasks: "/proc/self/task", threads: map[int]*thread{}}
 }
 
-func (m *usageMeter) read() usage {
+func (m *Meter) Read() Usage {
 	var self unix.Rusage
-	u := usage{}
+	u := Usage{}
 	if unix.Getrusage(unix.RUSAGE_SELF, &self) == nil {
-		u.cpu = time.Duration(self.Utime.Nano() + self.Stime.Nano())
+		u.CPU = time.Duration(self.Utime.Nano() + self.Stime.Nano())
 	}
 	if now := time.Now(); now.Sub(m.listed) >= relist {
 		m.listed = now
@@ -62,14 +63,14 @@ func (m *usageMeter) read() usage {
 		m.delay += delay - t.delay
 		t.delay = delay
 	}
-	u.delay, u.delayKnown = m.delay, m.known
+	u.Delay, u.DelayKnown = m.delay, m.known
 	return u
 }
 
 // list opens the files of threads that are new since the last listing. What a
 // thread waited before it was first seen counts: it began after the last
 // listing, or before the first, whose total is only ever subtracted.
-func (m *usageMeter) list() {
+func (m *Meter) list() {
 	dir, err := os.Open(m.tasks)
 	if err != nil {
 		return
@@ -87,7 +88,7 @@ func (m *usageMeter) list() {
 	}
 }
 
-func (m *usageMeter) close() {
+func (m *Meter) Close() {
 	for _, t := range m.threads {
 		t.file.Close()
 	}
@@ -103,11 +104,11 @@ func runDelay(line []byte) (time.Duration, bool) {
 	return time.Duration(ns), err == nil
 }
 
-// threadCPU returns the CPU time that a thread of this process has used, by its
+// ThreadCPU returns the CPU time that a thread of this process has used, by its
 // own clock: the id of a thread's CPU clock holds the complement of the thread's
 // id above the bits CPUCLOCK_PERTHREAD and CPUCLOCK_SCHED
 // (include/linux/posix-timers.h).
-func threadCPU(thread int) (used time.Duration, ok bool) {
+func ThreadCPU(thread int) (used time.Duration, ok bool) {
 	var ts unix.Timespec
 	if thread == 0 || unix.ClockGettime(int32(^thread<<3|4|2), &ts) != nil {
 		return 0, false

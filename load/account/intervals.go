@@ -1,4 +1,4 @@
-package load
+package account
 
 import (
 	"slices"
@@ -39,7 +39,7 @@ type intervals struct {
 	cuts    []time.Duration
 	closed  []*interval // to be written, in order of time
 	spare   []*interval
-	timings []*timing // spare, empty
+	timings []*Timing // spare, empty
 }
 
 func newIntervals(start time.Duration, steady record.Span, names []string) *intervals {
@@ -69,12 +69,12 @@ func (l *intervals) interval(span record.Span) *interval {
 }
 
 // add counts a request that belongs to the measured span or does not.
-func (l *intervals) add(i *interval, s *sample, steady bool) {
+func (l *intervals) add(i *interval, s *Sample, steady bool) {
 	steps := i.outside
 	if steady {
 		steps = i.inside
 	}
-	times := &steps[min(int(s.request), len(steps)-1)]
+	times := &steps[min(int(s.Request), len(steps)-1)]
 	s.each(func(kind int, d time.Duration) {
 		if times[kind] == nil {
 			times[kind] = l.timing()
@@ -83,13 +83,13 @@ func (l *intervals) add(i *interval, s *sample, steady bool) {
 	})
 }
 
-func (l *intervals) timing() *timing {
+func (l *intervals) timing() *Timing {
 	if n := len(l.timings); n > 0 {
 		t := l.timings[n-1]
 		l.timings = l.timings[:n-1]
 		return t
 	}
-	return &timing{}
+	return &Timing{}
 }
 
 // join adds the requests outside of the measured span to those inside.
