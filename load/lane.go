@@ -62,6 +62,8 @@ type group struct {
 
 // deadline is when the lane's request times out: the timeout bounds the wait
 // for a connection, and then the answer.
+// A request that waits for a connection has its own timeout, so that the two together take
+// twice the plan's at most.
 func (u *lane) deadline(timeout time.Duration) time.Duration {
 	if u.x.Sent > 0 {
 		return u.x.Sent + timeout

@@ -111,6 +111,8 @@ type dials struct {
 }
 
 // admit reports whether k may open now, and else queues it.
+// A pause does not save up: connections that come after one are a gap apart again, because
+// what the plan bounds is the burst that the target's accept queue sees.
 func (d *dials) admit(k *link, now time.Duration) bool {
 	if d.gap == 0 {
 		return true

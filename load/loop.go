@@ -83,6 +83,8 @@ func newLoop(r *run, index, loops int) (*loop, error) {
 	for g := range l.groups {
 		at := &l.groups[g]
 		at.lanes, at.links = l.lanes[g*streams:(g+1)*streams:(g+1)*streams], l.links[g*hosts:(g+1)*hosts:(g+1)*hosts]
+		// Names of connections are dealt out like tickets, so that with a rate per connection a
+		// ticket finds its connection's loop by a modulo.
 		id := g*loops + index
 		for h := range at.links {
 			at.links[h] = link{index: int32(g*hosts + h), host: h, ID: id, group: at, fd: -1}
@@ -238,6 +240,8 @@ func (l *loop) handle(e socket.Event) {
 		}
 		return
 	}
+	// Events of a batch are older than what was done for those before them: a descriptor may
+	// have been closed since, and opened again for another link.
 	k := &l.links[e.Token.Index]
 	if k.generation != e.Token.Generation {
 		return // of a socket that is closed

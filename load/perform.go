@@ -143,6 +143,8 @@ func (l *loop) begin(u *lane) {
 		}
 		l.behind--
 	}
+	// The slot is the lane's for good; all else begins anew, so that nothing of the last
+	// answer can pass for this one's.
 	u.x = Exchange{Slot: u.x.Slot, Data: l.cursor(u)}
 	if replay := r.plan.Replay; replay != nil {
 		u.x.Request = int(replay.Request[u.number])
@@ -258,6 +260,8 @@ func (l *loop) finish(u *lane, now time.Duration) {
 		s.Trace = x.Trace.index
 	}
 	l.Ended.Add(l.run.steady, s.Intended)
+	// The ring is full: the loop stops to empty it. Its requests then go late, which own lag
+	// shows, instead of getting lost.
 	for !l.Push(&s) {
 		l.run.collector.Empty(l.Feed)
 	}

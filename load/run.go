@@ -89,6 +89,7 @@ func newRun(ctx context.Context, c Config, plan scenario.Load) (*run, error) {
 	if r.connections <= 0 {
 		return nil, errors.New("the plan never has a connection")
 	}
+	// Counted down by the loops as they begin requests; see spend.
 	r.left.Store(plan.Requests)
 	weights := make([]int, len(c.Plan.Requests))
 	r.names = make([]string, len(c.Plan.Requests))
@@ -193,6 +194,8 @@ func (r *run) drive() (*Result, error) {
 	// grace time is over.
 	hard, end := context.WithCancel(r.ctx)
 	defer end()
+	// The load's end is the plan's, whatever the loops do: one that hangs would otherwise
+	// hold the run for ever.
 	grace := time.AfterFunc(r.steady.To+r.plan.Grace-r.clock.Now(), end)
 	defer grace.Stop()
 	defer context.AfterFunc(hard, r.stop)()

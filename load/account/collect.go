@@ -116,6 +116,8 @@ func (c *Collector) takeTraced(s *Sample, w *Window) {
 // window returns the open window of a time: for a sample that comes late, its
 // own window being closed, the first.
 func (c *Collector) window(t time.Duration) *Window {
+	// Windows that were closed are written. A request that a loop handed over late counts in
+	// the next one, so that the sum over windows stays right.
 	index := max(record.Window(t, c.width), c.closed)
 	at := len(c.pending)
 	for at > 0 && c.pending[at-1].Index >= index {
@@ -124,6 +126,8 @@ func (c *Collector) window(t time.Duration) *Window {
 	if at < len(c.pending) && c.pending[at].Index == index {
 		return c.pending[at]
 	}
+	// Memory stays bounded, at the price of the windows' times: the totals are exact all the
+	// same.
 	if len(c.pending) >= mostPending {
 		return c.pending[len(c.pending)-1]
 	}

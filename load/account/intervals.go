@@ -93,6 +93,7 @@ func (l *intervals) timing() *Timing {
 }
 
 // join adds the requests outside of the measured span to those inside.
+// The log holds warm-up and measured span alike; only the totals keep them apart.
 func (l *intervals) join(i *interval) {
 	for step := range i.outside {
 		for kind, t := range i.outside[step] {

@@ -41,6 +41,8 @@ func (r *ring) push(s *Sample) bool {
 	if tail-r.head.Load() == uint64(len(r.samples)) {
 		return false
 	}
+	// The sample is written before tail moves: sync/atomic orders both, so a reader that sees
+	// the new tail sees the sample.
 	r.samples[tail&uint64(len(r.samples)-1)] = *s
 	r.tail.Store(tail + 1)
 	return true

@@ -94,6 +94,7 @@ func newTotals(steady record.Span, names []string, plan *scenario.Plan) *Totals 
 
 // add counts s if it belongs to the measured span, and reports whether it does.
 func (t *Totals) add(s *Sample) bool {
+	// By when it ended, unlike all else: see the package comment of load, Counting.
 	if s.Kind == 0 && Within(t.steady, s.Done) {
 		t.within++
 	}

@@ -53,6 +53,7 @@ const firstMark, lastMark = '\ue000', '\uf8ff'
 // parseJSON parses a template of JSON.
 func parseJSON(t feeder.Template, p *scenario.Plan) (*node, error) {
 	mark := firstMark
+	// The escaped form decodes to the same rune, and would be taken for a placeholder, too.
 	for strings.ContainsRune(string(t), mark) || strings.Contains(strings.ToLower(string(t)), fmt.Sprintf(`\u%x`, mark)) {
 		if mark++; mark > lastMark {
 			return nil, errors.New("the message holds every character of Unicode's private area")
@@ -77,6 +78,8 @@ func parseJSON(t feeder.Template, p *scenario.Plan) (*node, error) {
 }
 
 // markHoles puts marks around the number of each place instead of the place.
+// With its placeholders a template is no JSON: {"id": {{user.id}}}. So each is replaced by a
+// string that names it, and found again in the tree that encoding/json makes of the rest.
 func markHoles(t string, mark rune, p *scenario.Plan) (marked string, holes []hole, err error) {
 	var b strings.Builder
 	quoted := false
@@ -99,6 +102,7 @@ func markHoles(t string, mark rune, p *scenario.Plan) (marked string, holes []ho
 			holes = append(holes, hole{data, quoted})
 			i += end + 1
 			continue
+		// The character after a backslash neither opens nor closes a string.
 		case quoted && t[i] == '\\' && i+1 < len(t):
 			b.WriteByte(t[i])
 			i++

@@ -22,6 +22,8 @@ type messages struct {
 }
 
 // feed takes a piece. After an error the answer is of no use.
+// Messages are counted and passed over; their bytes are kept only for checks. A prefix may
+// be cut anywhere: DATA frames have nothing to do with messages.
 func (m *messages) feed(data []byte) error {
 	switch {
 	case !m.keep || m.long:
@@ -44,6 +46,8 @@ func (m *messages) feed(data []byte) error {
 		}
 		switch m.head[0] {
 		case 0:
+		// The request named no encoding (grpc-accept-encoding), so identity is all that a
+		// server may send.
 		case 1:
 			return errCompressed
 		default:

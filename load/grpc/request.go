@@ -60,6 +60,7 @@ func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint, m proto
 	r.add(":scheme", httpScheme(at), nil, false)
 	r.add(":path", at.Path, nil, false)
 	r.add(":authority", at.Authority, nil, false)
+	// "te" lets servers find proxies that would drop trailers, and the status with them.
 	r.add("te", "trailers", nil, false)
 	r.add("grpc-timeout", timeoutText(timeout), nil, false)
 	r.add("content-type", "application/grpc", nil, false)
@@ -85,6 +86,8 @@ func (r *request) add(name, text string, value *feeder.Renderer, secret bool) {
 	if n := len(r.fields); n == 0 || r.fields[n-1].value != nil {
 		r.fields = append(r.fields, field{})
 	}
+	// Fixed fields are encoded here and joined, so that a request without data has one
+	// block, copied in one go.
 	last := &r.fields[len(r.fields)-1]
 	if last.value = value; value == nil {
 		last.fixed = http2.AppendField(last.fixed, name, text, secret)

@@ -53,6 +53,8 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 	for len(w.calls) <= x.Slot {
 		w.calls = append(w.calls, call{})
 	}
+	// Nothing differs from one call to the next: the same bytes go out again, and nothing is
+	// copied.
 	if q.block != nil && q.encode == nil && x.Trace == nil {
 		out = w.session.Begin(x.Slot, http2.Message{Block: q.block, Body: q.body, Lasts: true}, out)
 	} else {
@@ -134,6 +136,7 @@ func (w *wire) count(slot int) *call {
 
 // Head takes a head; see http2.Handler. The status comes with the trailers, or
 // with a head that is all there is ("Trailers-Only").
+// https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md ("Responses")
 func (w *wire) Head(slot int, h *http2.Head, end bool) error {
 	c := w.count(slot)
 	if h.Status > 0 && h.Status < 200 {
@@ -162,6 +165,8 @@ func (w *wire) Head(slot int, h *http2.Head, end bool) error {
 }
 
 // Data takes a piece of the messages; see http2.Handler.
+// What is not gRPC's is let go by: the page of a proxy must not be read as the length of a
+// message.
 func (w *wire) Data(slot int, data []byte, end bool) error {
 	c := w.count(slot)
 	if c.foreign == nil {

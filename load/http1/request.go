@@ -47,6 +47,7 @@ func compile(q scenario.Request, p *scenario.Plan) (r request, at endpoint.Endpo
 		method = "GET"
 	}
 	r = request{method: method, head: method == "HEAD", follow: q.Follow, repeat: load.Idempotent(method, q.Headers)}
+	// CONNECT turns the connection into a tunnel, after which no request could follow.
 	if !token(method) || method == "CONNECT" {
 		return r, at, fmt.Errorf("method %.40q cannot be sent", method)
 	}
@@ -89,6 +90,7 @@ func compile(q scenario.Request, p *scenario.Plan) (r request, at endpoint.Endpo
 // that a request cannot be without.
 func (r *request) headers(q scenario.Request, p *scenario.Plan, host string) error {
 	given := map[string]bool{}
+	// A map has no order. Sorted, the same plan always sends the same bytes.
 	names := slices.Sorted(maps.Keys(q.Headers))
 	for _, name := range names {
 		lower := strings.ToLower(name)
@@ -116,6 +118,8 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan, host string) err
 		if strings.ContainsFunc(string(q.Headers[name]), control) {
 			return fmt.Errorf("the value of header %s holds a control character", name)
 		}
+		// The target ends the connection with its answer then; to wait for room on it would be
+		// to wait for ever.
 		if strings.EqualFold(name, "connection") && strings.Contains(strings.ToLower(string(q.Headers[name])), "close") {
 			r.close = true
 		}

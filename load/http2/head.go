@@ -93,6 +93,7 @@ func (h *heads) decode(block []byte, keep []string) (*Head, error) {
 	r.begin(&h.long, keep)
 	alone := r.walk(block, h.stateless)
 	if !alone {
+		// Begun anew: walk took the fields before the one that needs the table.
 		r.begin(&h.long, keep)
 		if err := h.decodeWithTable(block); err != nil {
 			return nil, violates(CompressionError, "a header block cannot be decoded: %v", err)

@@ -124,6 +124,8 @@ var greeting = func() []byte {
 
 // Open resets the session and appends the beginning of a connection. Streams that were
 // under way are gone without a word.
+// Requests may follow at once: a client need not wait for the server's settings (RFC 9113,
+// section 3.4), and a round trip per connection would show in its first latency.
 func (s *Session) Open(out []byte) []byte {
 	for i := range s.streams {
 		s.streams[i].clear()
@@ -148,6 +150,8 @@ func (s *Session) Room() (room int, over bool) {
 
 // Begin begins a stream in a free slot and appends the request, as far as the
 // peer's windows let it. It must not be called without Room.
+// Ids are odd, ascend and do not wrap (section 5.1.1): a connection that has used them up
+// takes no more streams and is replaced.
 func (s *Session) Begin(slot int, m Message, out []byte) []byte {
 	for len(s.streams) <= slot {
 		s.streams = append(s.streams, stream{})
@@ -183,6 +187,7 @@ func (s *Session) appendHead(st *stream, block []byte, last bool, out []byte) []
 	}
 	kind := byte(frameHeaders)
 	flags &^= flagEndHeaders
+	// Nothing may stand between these frames (section 6.10), so they leave together.
 	for len(block) > s.peerFrame {
 		out = appendFrame(out, s.peerFrame, kind, flags, st.id)
 		out = append(out, block[:s.peerFrame]...)
@@ -249,6 +254,7 @@ func (s *Session) Shut() error {
 }
 
 // slot returns the slot of a stream under way, -1 when there is none.
+// It is asked for every frame. A map would allocate and hash where an index mostly hits.
 func (s *Session) slot(id uint32) int {
 	// Ids under way are mostly close together, so that no two of them share a
 	// place in recent. One that lives long may have lost its place.
@@ -321,6 +327,7 @@ func (s *Session) die(err error) error {
 	var v *violation
 	if errors.As(err, &v) {
 		s.out = appendFrame(s.out, 8, frameGoAway, 0, 0)
+		// The last stream id is 0: a client's GOAWAY speaks of pushed streams, and none are.
 		s.out = append(s.out, 0, 0, 0, 0, byte(v.code>>24), byte(v.code>>16), byte(v.code>>8), byte(v.code))
 		err = v.err
 	}

@@ -57,12 +57,16 @@ func (w *wire) Send(x *load.Exchange, out []byte) ([]byte, error) {
 }
 
 // Receive compares the echo with the sent message.
+// Every byte is compared: TCP has no frames by which to find the end of a wrong answer, and
+// an offset would count all later echoes as right or all as wrong.
 func (w *wire) Receive(in []byte, now time.Duration, out []byte, ended []*load.Exchange) ([]byte, []*load.Exchange, error) {
 	x := w.x
 	if len(in) == 0 {
 		return out, ended, nil
 	}
 	if len(w.want) == 0 {
+		// Bytes when nothing is awaited: a banner, or more than an echo. Where every message is
+		// sent without a reply they are let go by.
 		w.over = w.over || !w.p.oneWay
 		return out, ended, nil
 	}

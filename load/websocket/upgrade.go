@@ -48,6 +48,8 @@ func upgrade(at endpoint.Endpoint, q *scenario.Request, p *scenario.Plan) (e han
 	if err != nil {
 		return e, err
 	}
+	// Names are compared in lower case, as HTTP does: a header that is given as Host and as
+	// host would go out twice.
 	given := map[string]bool{}
 	for name := range q.Headers {
 		lower := strings.ToLower(name)
@@ -125,6 +127,8 @@ func appendKey(out []byte, nonce [2]uint64) []byte {
 }
 
 // accepted returns a server's answer to a key (RFC 6455, section 4.2.2).
+// The GUID is the protocol's own (section 1.3). SHA-1 protects nothing here: it shows
+// that the server took the request for WebSocket and did not just echo it.
 func accepted(key []byte) string {
 	sum := sha1.Sum(append(key[:len(key):len(key)], "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"...))
 	return base64.StdEncoding.EncodeToString(sum[:])
@@ -133,6 +137,8 @@ func accepted(key []byte) string {
 // headEnd returns the length of an HTTP head with the blank line that ends it,
 // or 0 when it is not complete. The first from bytes are known to hold no end.
 func headEnd(b []byte, from int) int {
+	// The blank line may begin in the three bytes before, as in "\r\n\r" and "\n". A bare LF
+	// ends a line, too (RFC 9112, section 2.2).
 	for at := max(0, from-3); ; {
 		i := bytes.IndexByte(b[at:], '\n')
 		if i < 0 {
@@ -158,6 +164,7 @@ func (e *handshake) answer(head []byte, nonce [2]uint64) (status int, interim bo
 	}
 	status = answer.StatusCode
 	switch {
+	// RFC 9110, section 15.2: any number of interim answers may come first.
 	case status != http.StatusSwitchingProtocols && status >= 100 && status < 200:
 		return 0, true, nil
 	case status >= 300 && status < 400:
