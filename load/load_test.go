@@ -346,7 +346,8 @@ func TestTimeoutsStayInTheLatency(t *testing.T) {
 		t.Errorf("summary %+v", s)
 	}
 	if s.Dials < s.Requests || s.Reconnects != 0 {
-		t.Errorf("%d connections were opened for %d requests, %d after the target had closed one: it was the generator", s.Dials, s.Requests, s.Reconnects)
+		t.Errorf("%d connections were opened for %d requests, %d after the target had closed one: it was the generator",
+			s.Dials, s.Requests, s.Reconnects)
 	}
 	if least := int64(60 * time.Millisecond); s.Latency.Min < least || s.ErrorLatency.Min < least || m.log[record.Latency] == 0 {
 		t.Errorf("latency %+v, of errors %+v, log %v", s.Latency, s.ErrorLatency, m.log)
@@ -404,7 +405,8 @@ func TestFailuresAreInService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if why := strings.Join(r.Generator.WhyInvalid, "; "); r.Load.Errors == 0 || r.Load.Errors != r.Load.Requests || strings.Contains(why, "Little's law") {
+	if why := strings.Join(r.Generator.WhyInvalid, "; "); r.Load.Errors == 0 || r.Load.Errors != r.Load.Requests ||
+		strings.Contains(why, "Little's law") {
 		t.Errorf("%d of %d requests failed, and the run is invalid: %s", r.Load.Errors, r.Load.Requests, why)
 	}
 }

@@ -290,7 +290,8 @@ func (r *run) balance() error {
 	}
 	left := r.unfinished(r.steady, 0)
 	if due := r.due(r.steady); due != t.Requests+left.begun+left.waiting {
-		return fmt.Errorf("load: internal error: %d requests of the measured span were due, %d succeeded, %d failed, %d were begun and not ended, %d never begun",
+		return fmt.Errorf("load: internal error: %d requests of the measured span were due, %d succeeded, %d failed, "+
+			"%d were begun and not ended, %d never begun",
 			due, t.Failures[0], t.Failed(), left.begun, left.waiting)
 	}
 	return nil
@@ -324,7 +325,8 @@ func (r *run) result(now time.Duration) *Result {
 		s.Resent += l.counted.Resent
 	}
 	e := validity.Evidence{
-		Open: r.plan.Open(), Span: steady.Len(), Asked: r.connections, Held: r.plan.PerConnection > 0, LoopBusy: r.spent.Busy, Ramped: len(r.plan.Stages) > 0,
+		Open: r.plan.Open(), Span: steady.Len(), Asked: r.connections,
+		Held: r.plan.PerConnection > 0, LoopBusy: r.spent.Busy, Ramped: len(r.plan.Stages) > 0,
 		CPUs: runtime.NumCPU(), Loopback: validity.Loopback(r.Plan),
 		Summary: s, Spent: r.spent, Own: t.Own.Quantiles(), ServiceSum: t.InService, LagSum: t.Lag.Sum,
 		ThinkSum: time.Duration(t.Requests) * pace.MeanThink(r.plan.Think), Begun: left.begun, Waiting: left.waiting, Oldest: left.oldest,

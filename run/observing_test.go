@@ -137,7 +137,8 @@ func seriesTable(t *testing.T) string {
 		if info.Counter {
 			kind = "counter"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", name, info.Unit, kind, strings.ReplaceAll(info.Labels, ",", ", "), source, meaning[name], cost)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", name, info.Unit, kind,
+			strings.ReplaceAll(info.Labels, ",", ", "), source, meaning[name], cost)
 	}
 	return b.String()
 }
@@ -176,7 +177,8 @@ func runtimeTable() string {
 	b.WriteString("| series | unit | kind |\n|---|---|---|\n")
 	for _, d := range metrics.All() {
 		info, ok := record.Known(d.Name)
-		if !ok || strings.HasPrefix(d.Name, "/godebug/") || slices.Contains([]string{"/gc/pauses:seconds", "/gc/heap/frees-by-size:bytes"}, d.Name) {
+		if !ok || strings.HasPrefix(d.Name, "/godebug/") || slices.Contains([]string{"/gc/pauses:seconds",
+			"/gc/heap/frees-by-size:bytes"}, d.Name) {
 			continue
 		}
 		kind := "gauge"

@@ -80,7 +80,8 @@ func (x *Export) validatePage() error {
 		x.Prometheus = net.JoinHostPort("127.0.0.1", port)
 	}
 	if !loopbackAddress(x.Prometheus) && x.PrometheusToken == "" {
-		return mistake.Newf("set REDLINE_PROMETHEUS_TOKEN, or prometheus_token in the file, and the same as authorization in Prometheus' scrape_configs",
+		return mistake.Newf("set REDLINE_PROMETHEUS_TOKEN, or prometheus_token in the file, and the same as authorization "+
+			"in Prometheus' scrape_configs",
 			"export: %s is reachable from other hosts, and anyone could read the page", x.Prometheus)
 	}
 	return nil

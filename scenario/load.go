@@ -158,7 +158,8 @@ func (l *Load) validateModel() error {
 		return fmt.Errorf("think: %w", err)
 	}
 	if l.Think != (Think{}) && (l.Open() || l.PerConnection > 0) {
-		return mistake.Conflictf("load.think", "use connections, or leave think out", "think is for a closed loop: requests of a rate or a replay are due whatever was answered")
+		return mistake.Conflictf("load.think", "use connections, or leave think out",
+			"think is for a closed loop: requests of a rate or a replay are due whatever was answered")
 	}
 	return nil
 }

@@ -46,7 +46,8 @@ func (o *Observe) validateOTLP() error {
 			return err
 		}
 		if !loopbackAddress(address) && o.OTLPToken == "" {
-			return mistake.Newf("set REDLINE_OTLP_TOKEN, or otlp_token in the file, and OTEL_EXPORTER_OTLP_HEADERS=\"authorization=Bearer <token>\" where spans come from",
+			return mistake.Newf("set REDLINE_OTLP_TOKEN, or otlp_token in the file, and "+
+				"OTEL_EXPORTER_OTLP_HEADERS=\"authorization=Bearer <token>\" where spans come from",
 				"%s is reachable from other hosts, and anyone could send spans", address)
 		}
 	}

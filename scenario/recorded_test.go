@@ -29,7 +29,8 @@ func TestReadRecorded(t *testing.T) {
 			t.Errorf("%s: %s, want %s", text, one, two)
 		}
 	}
-	if r, err := ReadRecorded(json.RawMessage(`{"load":{"replay":{"file":"a.log"}}}`)); err != nil || !r.Load.Open() || r.Load.Connections != DefaultCap {
+	if r, err := ReadRecorded(json.RawMessage(`{"load":{"replay":{"file":"a.log"}}}`)); err != nil || !r.Load.Open() ||
+		r.Load.Connections != DefaultCap {
 		t.Errorf("a replay: %+v, %v", r.Load, err)
 	}
 	for _, text := range []string{"", "{", `{"load":{"rate":"fast"}}`, `{"thresholds":3}`} {

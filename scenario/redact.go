@@ -40,10 +40,12 @@ func (p *Plan) Redactor(environ []string) *redact.Redactor {
 	}
 	r.LearnArgs(slices.Concat(p.Target.Exec, p.Target.Args))
 	r.LearnArgs(p.Target.BuildFlags)
-	for _, text := range []string{p.Target.Ready, p.Observe.Pprof, p.Observe.Postgres, p.Export.Prometheus, p.Export.Pyroscope, p.Export.OTLP} {
+	for _, text := range []string{p.Target.Ready, p.Observe.Pprof, p.Observe.Postgres, p.Export.Prometheus,
+		p.Export.Pyroscope, p.Export.OTLP} {
 		r.LearnText(text)
 	}
-	for _, value := range []string{p.Observe.OTLPToken, p.Export.PrometheusToken, p.Export.PyroscopeToken, p.Export.OTLPToken, string(p.TLS.Key)} {
+	for _, value := range []string{p.Observe.OTLPToken, p.Export.PrometheusToken, p.Export.PyroscopeToken,
+		p.Export.OTLPToken, string(p.TLS.Key)} {
 		r.Learn(value)
 	}
 	for _, request := range p.Requests {

@@ -71,7 +71,8 @@ func (s *ReplaySource) Into(p *Plan, log io.Reader) error {
 	format := s.Format
 	if format == "" {
 		format = "combined"
-		if lower := strings.ToLower(s.File); strings.HasSuffix(lower, ".jsonl") || strings.HasSuffix(lower, ".ndjson") || strings.HasSuffix(lower, ".json") {
+		if lower := strings.ToLower(s.File); strings.HasSuffix(lower, ".jsonl") || strings.HasSuffix(lower, ".ndjson") ||
+			strings.HasSuffix(lower, ".json") {
 			format = "jsonl"
 		}
 	}
@@ -96,10 +97,12 @@ func (s *ReplaySource) Into(p *Plan, log io.Reader) error {
 	p.Data[ReplayFeeder] = b.table
 	warnMethods(p, read, filepath.Base(s.File), s.Methods)
 	if read.Malformed > 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("lines of %s that cannot be read are left out: %d of %d, and the first is %v", s.File, read.Malformed, read.Lines, read.First))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("lines of %s that cannot be read are left out: %d of %d, and the first is %v",
+			s.File, read.Malformed, read.Lines, read.First))
 	}
 	if n := withoutBody(read.Entries); n > 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s has no bodies for %d of its %d requests, whose methods bring one (POST, PUT, PATCH): they are sent without", s.File, n, len(read.Entries)))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s has no bodies for %d of its %d requests, whose methods bring one "+
+			"(POST, PUT, PATCH): they are sent without", s.File, n, len(read.Entries)))
 	}
 	return nil
 }

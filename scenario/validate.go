@@ -153,7 +153,8 @@ func (p *Plan) validateProtocol() error {
 		r := &p.Requests[i]
 		own, first := protocol.Of(r.URL, p.Protocol), protocol.Of(p.Requests[0].URL, p.Protocol)
 		if own != first {
-			return fmt.Errorf("request %d (%.60s): it speaks %s, and the first speaks %s (give each protocol a scenario of its own)", i+1, r.Name, own, first)
+			return fmt.Errorf("request %d (%.60s): it speaks %s, and the first speaks %s (give each protocol a scenario of its own)",
+				i+1, r.Name, own, first)
 		}
 		if err := r.validateFor(own); err != nil {
 			return fmt.Errorf("request %d (%.60s): %w", i+1, r.Name, mistake.Within(RequestSection(i), err))

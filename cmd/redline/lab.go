@@ -77,7 +77,8 @@ type listed struct {
 func listJSON(w io.Writer) error {
 	var all []listed
 	for _, r := range experiment.Rows(experiment.Suite(), experiment.Results{}) {
-		one := listed{ID: r.ID(), Claim: r.Claim.ID, Text: r.What(), Claimed: r.Claim.Claimed, Elsewhere: r.Claim.Elsewhere, Built: r.Experiment != nil}
+		one := listed{ID: r.ID(), Claim: r.Claim.ID, Text: r.What(), Claimed: r.Claim.Claimed, Elsewhere: r.Claim.Elsewhere,
+			Built: r.Experiment != nil}
 		if r.Experiment != nil {
 			one.Factor = r.Experiment.Factor
 		}
@@ -224,7 +225,8 @@ func undecided(chosen []experiment.Experiment, results experiment.Results) error
 	if len(open) == 0 {
 		return nil
 	}
-	return &exitError{exitUndecided, fmt.Errorf("inconclusive: %s (hint: run these with --full, on a machine that does nothing else)", strings.Join(open, ", "))}
+	return &exitError{exitUndecided, fmt.Errorf("inconclusive: %s (hint: run these with --full, on a machine that does nothing else)",
+		strings.Join(open, ", "))}
 }
 
 func printResult(w io.Writer, r experiment.Result) {

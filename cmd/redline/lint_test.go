@@ -30,11 +30,13 @@ func TestLint(t *testing.T) {
 		code = execute(context.Background(), append([]string{"lint"}, args...), &stdout, &stderr)
 		return code, stdout.String(), stderr.String()
 	}
-	if code, out, errs := lint("--profile", rec.Dir); code != exitOK || !strings.HasPrefix(out, "main.go:6  100 % of bytes allocated") || !strings.Contains(out, "o escapes to heap") {
+	if code, out, errs := lint("--profile", rec.Dir); code != exitOK ||
+		!strings.HasPrefix(out, "main.go:6  100 % of bytes allocated") || !strings.Contains(out, "o escapes to heap") {
 		t.Errorf("exit %d with\n%s%s", code, out, errs)
 	}
 	var said record.Compiler
-	if code, out, _ := lint("--profile", rec.Dir, "--json", "."); code != exitOK || json.Unmarshal([]byte(out), &said) != nil || len(said.Lines) != 1 {
+	if code, out, _ := lint("--profile", rec.Dir, "--json", "."); code != exitOK ||
+		json.Unmarshal([]byte(out), &said) != nil || len(said.Lines) != 1 {
 		t.Errorf("exit %d with JSON %s", code, out)
 	}
 	for hint, args := range map[string][]string{

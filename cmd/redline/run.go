@@ -181,7 +181,8 @@ func outcome(s *record.Summary, runErr error) error {
 	case s.Load.Requests == 0:
 		return &exitError{exitUndecided, errors.New("no request ended in the measured span: there are no figures (see the warnings above)")}
 	case s.Load.Errors == s.Load.Requests:
-		return &exitError{exitUndecided, errors.New("every request failed: there are no figures of a working service (see the error kinds above)")}
+		return &exitError{exitUndecided, errors.New("every request failed: there are no figures of a working service (see " +
+			"the error kinds above)")}
 	case s.Generator.Verdict() == record.ValidityUnknown:
 		return &exitError{exitUndecided, errors.New("the run was killed before the generator judged itself: its validity is unknown")}
 	case s.Generator.Verdict() == record.ValidityInvalid:

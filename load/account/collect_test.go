@@ -279,7 +279,10 @@ func TestStatusNames(t *testing.T) {
 		c.take(&Sample{Status: status})
 	}
 	c.take(&Sample{Kind: failure.Reset.Index()}) // no answer, so no status
-	named := c.Totals.Summary(time.Second, func(status int) string { return map[int]string{0: "OK", 5: "NOT_FOUND", 14: "UNAVAILABLE"}[status] })
+	named := c.Totals.Summary(time.Second, func(status int) string {
+		return map[int]string{0: "OK", 5: "NOT_FOUND",
+			14: "UNAVAILABLE"}[status]
+	})
 	if got := named.Status; len(got) != 3 || got["OK"] != 1 || got["NOT_FOUND"] != 2 || got["UNAVAILABLE"] != 1 {
 		t.Errorf("%v", got)
 	}

@@ -125,7 +125,8 @@ func busies(t testing.TB, streams int) map[string]*busy {
 		"data":      newBusy(t, newProtocol(t, rows), rows, bought),
 		"data-json": newBusy(t, newProtocol(t, slow), slow, bought),
 		"checked": newBusy(t, newProtocol(t, checked), checked, func(id uint32) []byte {
-			return joined(head(0, id, ":status", "200", "content-type", "application/grpc"), says(id, "\x0a\x01x"), head(endStream, id, "grpc-status", "0"))
+			return joined(head(0, id, ":status", "200", "content-type", "application/grpc"), says(id, "\x0a\x01x"),
+				head(endStream, id, "grpc-status", "0"))
 		}),
 	}
 }

@@ -129,7 +129,8 @@ func TestBodiesThatAreNone(t *testing.T) {
 		{"Talk", `[{"count":1},{"count":"x"}]`, "message 2:"},
 		{"Buy", strings.Repeat(`{"item":`, 200), "within one another"},
 	} {
-		if _, _, err := compileBody(feeder.Template(test.body), row("1", "2"), shopMethod(t, s, test.method), s); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, _, err := compileBody(feeder.Template(test.body), row("1", "2"), shopMethod(t, s, test.method),
+			s); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q", test.body, err, test.want)
 		}
 	}

@@ -72,7 +72,8 @@ func TestNoSchemaToBeHad(t *testing.T) {
 }
 
 func TestReflectionIsGivenTheMetadata(t *testing.T) {
-	p := calls(serve(t, v1, grpc.StreamInterceptor(locked)), scenario.Request{URL: "shop.Shop/Buy", Headers: map[string]scenario.Secret{"Authorization": "Bearer x"}})
+	p := calls(serve(t, v1, grpc.StreamInterceptor(locked)), scenario.Request{URL: "shop.Shop/Buy",
+		Headers: map[string]scenario.Secret{"Authorization": "Bearer x"}})
 	if x := converse(t, newProtocol(t, p)).call(0); x.Err != nil {
 		t.Error(x.Err)
 	}

@@ -43,7 +43,8 @@ type field struct {
 }
 
 // compile builds the parts common to all calls of a request.
-func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint, m protoreflect.MethodDescriptor, s *schema, timeout time.Duration) (r request, err error) {
+func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint, m protoreflect.MethodDescriptor, s *schema,
+	timeout time.Duration) (r request, err error) {
 	r = request{expect: q.Expect, single: !m.IsStreamingServer(), traced: load.Traceable(q)}
 	if q.Expect < 0 || q.Expect >= len(codeNames) {
 		return r, fmt.Errorf("%d is not a status of gRPC; those are 0 (OK) to %d", q.Expect, len(codeNames)-1)

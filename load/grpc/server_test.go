@@ -95,7 +95,8 @@ func (s *shopServer) watch(_ any, stream grpc.ServerStream) error {
 		return stream.Context().Err()
 	}
 	for i := range get(order, "i32").Int() {
-		if err := stream.SendMsg(set(set(s.message("Item"), "count", int32(i)), "name", strings.Repeat("x", int(get(order, "i64").Int())))); err != nil {
+		if err := stream.SendMsg(set(set(s.message("Item"), "count", int32(i)), "name",
+			strings.Repeat("x", int(get(order, "i64").Int())))); err != nil {
 			return err
 		}
 	}
@@ -333,7 +334,8 @@ func TestRealServer(t *testing.T) {
 					case 2:
 						wantStatus = 5
 					}
-					if x.Status != wantStatus || failure.Of(x.Err) != wantKind || x.Failed != 0 || x.FirstByte < x.Sent || x.Done < x.FirstByte || x.BytesIn == 0 {
+					if x.Status != wantStatus || failure.Of(x.Err) != wantKind || x.Failed != 0 || x.FirstByte < x.Sent ||
+						x.Done < x.FirstByte || x.BytesIn == 0 {
 						t.Errorf("round %d: %.200s: %+v", round, p.Requests[i].Name, x)
 					}
 				}
@@ -363,7 +365,8 @@ func TestCancelReachesTheServer(t *testing.T) {
 		}
 		return err
 	})
-	p := calls(serve(t, silent, watch), scenario.Request{URL: "shop.Shop/Watch", Body: `{"userName":"slow"}`}, scenario.Request{URL: "shop.Shop/Watch"})
+	p := calls(serve(t, silent, watch), scenario.Request{URL: "shop.Shop/Watch", Body: `{"userName":"slow"}`},
+		scenario.Request{URL: "shop.Shop/Watch"})
 	p.GRPC.Descriptor = shopSet(t)
 	c := converse(t, newProtocol(t, p))
 	x := &load.Exchange{}

@@ -139,7 +139,8 @@ func TestBodiesThatWait(t *testing.T) {
 		plan.Data = row("a", "5").Data
 		plan.Load.Streams = 1
 		s := subject(t, plan, nil, loadtest.Want{})
-		want, _, err := compileBody("["+feeder.Template(strings.ReplaceAll(string(plan.Requests[0].Body), "{{d.b}}", "5"))[1:], nil, shopMethod(t, shopSchema(t), "Fill"), shopSchema(t))
+		want, _, err := compileBody("["+feeder.Template(strings.ReplaceAll(string(plan.Requests[0].Body), "{{d.b}}",
+			"5"))[1:], nil, shopMethod(t, shopSchema(t), "Fill"), shopSchema(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -151,7 +151,8 @@ func FuzzParser(f *testing.F) {
 }
 
 func BenchmarkParser(b *testing.B) {
-	answer := []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nContent-Length: 500\r\n\r\n" + strings.Repeat("x", 500))
+	answer := []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\nDate: Thu, 01 Jan 2026 " +
+		"00:00:00 GMT\r\nContent-Length: 500\r\n\r\n" + strings.Repeat("x", 500))
 	var p parser
 	b.ReportAllocs()
 	for b.Loop() {

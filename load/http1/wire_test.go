@@ -101,7 +101,8 @@ func TestConnectionIsKeptOrNot(t *testing.T) {
 			if room, over := w.State(); room != 0 || over {
 				t.Errorf("%s: room %d, over %v under way", name, room, over)
 			}
-			if _, ended, err := w.Receive([]byte(test.answer), 5, nil, nil); err != nil || len(ended) != 1 || ended[0] != &x || x.Done != 5 || x.FirstByte != 5 {
+			if _, ended, err := w.Receive([]byte(test.answer), 5, nil, nil); err != nil || len(ended) != 1 || ended[0] != &x ||
+				x.Done != 5 || x.FirstByte != 5 {
 				t.Errorf("%s: ended %v (%v)", name, ended, err)
 			}
 			if room, over := w.State(); over == test.keep || room == 1 != test.keep {

@@ -66,7 +66,8 @@ func TestLoadOverHTTP2(t *testing.T) {
 		}
 		// What the server turned away with a GOAWAY it must not have seen.
 		sum, away := r.Load, r.Load.ErrorKinds[string(failure.StreamReset)]
-		if sum.Requests != 3000 || sum.Errors != away || away > 300 || sum.Status["200"] != 3000-away || seen.Load() != 3000-away || sum.BytesIn < sum.Requests*20000 {
+		if sum.Requests != 3000 || sum.Errors != away || away > 300 || sum.Status["200"] != 3000-away ||
+			seen.Load() != 3000-away || sum.BytesIn < sum.Requests*20000 {
 			t.Errorf("TLS %v: the server saw %d of %+v: %v", secure, seen.Load(), sum, r.Warnings)
 		}
 	}

@@ -196,7 +196,8 @@ func TestServerSeesThePlansRequest(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		mu.Lock()
 		defer mu.Unlock()
-		fmt.Fprintln(&got, r.Proto, r.Method, r.Host, r.URL, r.Header["X-A"], r.Header["Authorization"], r.UserAgent(), r.ContentLength, len(body))
+		fmt.Fprintln(&got, r.Proto, r.Method, r.Host, r.URL, r.Header["X-A"], r.Header["Authorization"], r.UserAgent(),
+			r.ContentLength, len(body))
 	})
 	// A head of several frames, too.
 	long := strings.Repeat("v", 40000)

@@ -114,11 +114,13 @@ func TestWire(t *testing.T) {
 		"continuations, interim heads and trailers": subject(t, get(), plain, each(func(id uint32) []byte {
 			block := fields(":status", "200", "x", "y")
 			return joined(heading(0, id, ":status", "103", "link", "x"), heading(0, id, ":status", "103"),
-				framed(frameHeaders, 0, id, block[:2]...), framed(frameContinuation, 0, id), framed(frameContinuation, flagEndHeaders, id, block[2:]...),
+				framed(frameHeaders, 0, id, block[:2]...), framed(frameContinuation, 0, id), framed(frameContinuation,
+					flagEndHeaders, id, block[2:]...),
 				framed(frameData, 0, id, []byte("body")...), heading(flagEndStream, id, "x", "y"))
 		}), 4, good),
 		"unknown frames": subject(t, get(), plain, each(func(id uint32) []byte {
-			return joined(framed(0xa, 0xff, 0, 1, 2, 3), framed(framePriority, 0, id, 0, 0, 0, 0, 1), framed(framePing, 0, 0, make([]byte, 8)...), ok(id))
+			return joined(framed(0xa, 0xff, 0, 1, 2, 3), framed(framePriority, 0, id, 0, 0, 0, 0, 1),
+				framed(framePing, 0, 0, make([]byte, 8)...), ok(id))
 		}), 3, good),
 		"HEAD": subject(t, get(head), plain, each(func(id uint32) []byte {
 			return heading(flagEndStream, id, ":status", "200", "content-length", "9")
@@ -144,7 +146,8 @@ func TestWire(t *testing.T) {
 			return joined(heading(0, id, ":status", "200", "content-length", "9"), framed(frameData, flagEndStream, id, []byte("short")...))
 		}), 3, loadtest.Want{Kind: failure.ShortBody, Status: 200}),
 		"longer than it says": subject(t, get(), plain, each(func(id uint32) []byte {
-			return joined(heading(0, id, ":status", "200", "content-length", "3"), framed(frameData, 0, id, []byte("longer")...), framed(frameData, flagEndStream, id))
+			return joined(heading(0, id, ":status", "200", "content-length", "3"), framed(frameData, 0, id, []byte("longer")...),
+				framed(frameData, flagEndStream, id))
 		}), 3, badAfterHead),
 		"no status":  subject(t, get(), plain, each(func(id uint32) []byte { return heading(flagEndStream, id, "x", "y") }), 3, bad),
 		"upper case": subject(t, get(), plain, each(func(id uint32) []byte { return heading(flagEndStream, id, ":status", "200", "X", "y") }), 3, bad),

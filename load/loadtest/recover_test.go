@@ -46,7 +46,8 @@ func TestFailuresOverTLS(t *testing.T) {
 			r, _ := loadtest.Run(t, p, newProtocol(t, p))
 			s := r.Load
 			failed := s.ErrorKinds[string(test.want)]
-			if (name == "closes idle" || name == "closes unannounced") && s.ErrorKinds["eof"]+s.ErrorKinds["reset"] == s.Errors && s.Errors < s.Requests {
+			if (name == "closes idle" || name == "closes unannounced") &&
+				s.ErrorKinds["eof"]+s.ErrorKinds["reset"] == s.Errors && s.Errors < s.Requests {
 				return // some met the close
 			}
 			if failed != s.Errors || test.want != "" && failed != s.Requests || s.InFlight > 0 {
@@ -94,12 +95,13 @@ func TestTargetRestarts(t *testing.T) {
 		go second.Serve(again)
 	}
 	sink := &loadtest.Sink{Logged: map[record.Kind]int64{}}
-	r, err := load.Run(t.Context(), load.Config{Plan: p, Clock: clock, Protocol: newProtocol(t, p), Record: sink, OnWindow: func(load.Progress) {
-		if back == 0 && sink.Sum(record.LoadErrors, record.Labels("kind", string(failure.Refused))) > 0 {
-			<-gone
-			comeBack()
-		}
-	}})
+	r, err := load.Run(t.Context(), load.Config{Plan: p, Clock: clock, Protocol: newProtocol(t, p), Record: sink,
+		OnWindow: func(load.Progress) {
+			if back == 0 && sink.Sum(record.LoadErrors, record.Labels("kind", string(failure.Refused))) > 0 {
+				<-gone
+				comeBack()
+			}
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +112,7 @@ func TestTargetRestarts(t *testing.T) {
 	// Closing may take what lies answered on each connection with it.
 	since := int64((r.Steady.To - back).Seconds() * p.Load.Rate)
 	if least := 150 - int64(p.Load.Connections) + max(0, since); back == 0 || s.Status["200"] < least {
-		t.Errorf("statuses %v of %d requests, %d of which were due when the target was back at %v; kinds %v", s.Status, s.Requests, since, back, s.ErrorKinds)
+		t.Errorf("statuses %v of %d requests, %d of which were due when the target was back at %v; kinds %v", s.Status,
+			s.Requests, since, back, s.ErrorKinds)
 	}
 }

@@ -177,7 +177,8 @@ func healthServer(t *testing.T, w *witness) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	s := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, request any, _ *grpc.UnaryServerInfo,
+		next grpc.UnaryHandler) (any, error) {
 		m, _ := metadata.FromIncomingContext(ctx)
 		w.saw(strings.Join(m.Get("traceparent"), ","), strings.Join(m.Get("x-redline-request"), ","))
 		return next(ctx, request)

@@ -282,7 +282,8 @@ func checkDispersion(t *testing.T, name string, at []float64, total float64) {
 }
 
 func TestPoissonConnectionsAreEven(t *testing.T) {
-	l := scenario.Load{Rate: 5000, PerConnection: 1000, Connections: 5, Duration: 10 * time.Second, Arrivals: scenario.PoissonArrivals}.WithDefaults()
+	l := scenario.Load{Rate: 5000, PerConnection: 1000, Connections: 5, Duration: 10 * time.Second,
+		Arrivals: scenario.PoissonArrivals}.WithDefaults()
 	var each [5]float64
 	for _, k := range checkArrivals(t, l, 2, 3) {
 		each[k.n%5]++
@@ -331,7 +332,8 @@ func TestThinkTime(t *testing.T) {
 		d := Think(scenario.Think{Min: 10 * time.Millisecond, Max: 30 * time.Millisecond}, rng)
 		sum, lowest, highest = sum+d, min(lowest, d), max(highest, d)
 	}
-	if mean := sum / 100_000; lowest < 10*time.Millisecond || highest > 30*time.Millisecond || (mean-20*time.Millisecond).Abs() > 100*time.Microsecond {
+	if mean := sum / 100_000; lowest < 10*time.Millisecond || highest > 30*time.Millisecond ||
+		(mean-20*time.Millisecond).Abs() > 100*time.Microsecond {
 		t.Errorf("even think time from %v to %v, mean %v", lowest, highest, mean)
 	}
 	draws := make([]float64, 20_000)

@@ -45,7 +45,8 @@ func TestIntendedTimes(t *testing.T) {
 
 func TestTimeUnderLoad(t *testing.T) {
 	ms := time.Millisecond
-	turns := []scenario.Stage{{To: 0}, {To: 0, Over: 50 * ms}, {To: 8}, {To: 8, Over: 100 * ms}, {To: 0}, {To: 0, Over: 200 * ms}, {To: 8}, {To: 8, Over: 100 * ms}, {To: 0}, {To: 0, Over: 50 * ms}}
+	turns := []scenario.Stage{{To: 0}, {To: 0, Over: 50 * ms}, {To: 8}, {To: 8, Over: 100 * ms}, {To: 0},
+		{To: 0, Over: 200 * ms}, {To: 8}, {To: 8, Over: 100 * ms}, {To: 0}, {To: 0, Over: 50 * ms}}
 	p := New(scenario.Load{Connections: 8, Warmup: 100 * ms, Duration: 500 * ms, Stages: turns}.WithDefaults())
 	for _, test := range []struct{ from, to, tail, want time.Duration }{
 		{100, 600, 0, 200},

@@ -97,7 +97,8 @@ func FuzzFollow(f *testing.F) {
 			return
 		}
 		// Whatever the answer said, it must not break a request's framing.
-		if got := string(x.Hop.Target); !strings.HasPrefix(got, "/") || strings.ContainsFunc(got, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
+		if got := string(x.Hop.Target); !strings.HasPrefix(got, "/") ||
+			strings.ContainsFunc(got, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
 			t.Errorf("target %q", got)
 		}
 	})

@@ -121,7 +121,8 @@ func (w *wire) Shut(_ time.Duration, ended []*load.Exchange) ([]*load.Exchange, 
 	case w.x.FirstByte == 0:
 		return ended, &failure.Error{Kind: failure.EOF, Err: fmt.Errorf("closed before the echo: %w", io.EOF)}
 	}
-	return ended, &failure.Error{Kind: failure.ShortBody, Err: fmt.Errorf("closed with %d bytes of the echo missing: %w", len(w.want), io.ErrUnexpectedEOF)}
+	return ended, &failure.Error{Kind: failure.ShortBody, Err: fmt.Errorf("closed with %d bytes of the echo missing: %w",
+		len(w.want), io.ErrUnexpectedEOF)}
 }
 
 // Cancel ends the connection: the rest of the echo, or of a message that is

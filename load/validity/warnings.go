@@ -37,7 +37,8 @@ func warnings(e *Evidence) []string {
 	warnQueued(e, warn)
 	if e.neverSent() && !e.full() {
 		warn("%d of %d due requests were never sent: all %d connections were busy", e.Waiting, e.due(), e.Asked)
-	} else if rate := e.Summary.Rate; e.Open && !e.neverSent() && e.due() > 0 && e.Summary.Errors == 0 && rate < offeredLeast*e.Summary.IntendedRate {
+	} else if rate := e.Summary.Rate; e.Open && !e.neverSent() && e.due() > 0 && e.Summary.Errors == 0 &&
+		rate < offeredLeast*e.Summary.IntendedRate {
 		warn("%.0f requests/s were answered of %.0f/s that were due", rate, e.Summary.IntendedRate)
 	}
 	if e.disconnected() {
@@ -72,6 +73,7 @@ func warnQueued(e *Evidence, warn func(format string, args ...any)) {
 	} else if e.Spent.Known && each >= 1e3*queued && e.Summary.Service.Mean > 0 {
 		warn("the generator's threads waited in the kernel's run queue for %.0f ms per second, %.0f %% of the time that they were ready to run; "+
 			"answers that arrived meanwhile were read late: up to %.0f %% of service time and latency is that delay (mean %s, p99 %s)",
-			each, 100*share, min(100, each/10), notation.Time(time.Duration(e.Summary.Service.Mean)), notation.Time(time.Duration(e.Summary.Latency.P99)))
+			each, 100*share, min(100, each/10),
+			notation.Time(time.Duration(e.Summary.Service.Mean)), notation.Time(time.Duration(e.Summary.Latency.P99)))
 	}
 }

@@ -96,7 +96,8 @@ func upgrade(at endpoint.Endpoint, q *scenario.Request, p *scenario.Plan) (e han
 }
 
 // ours are the headers that make an upgrade, in lower case.
-var ours = []string{"upgrade", "connection", "sec-websocket-version", "sec-websocket-key", "sec-websocket-extensions", "sec-websocket-accept", "content-length", "transfer-encoding"}
+var ours = []string{"upgrade", "connection", "sec-websocket-version", "sec-websocket-key", "sec-websocket-extensions",
+	"sec-websocket-accept", "content-length", "transfer-encoding"}
 
 // append appends the upgrade with a key made of nonce. at may be nil when the
 // handshake is static.

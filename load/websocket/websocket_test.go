@@ -211,7 +211,8 @@ func TestWire(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.target.t = t
-			loadtest.Wire(t, loadtest.Subject{Protocol: newProtocol(t, test.plan), Plan: test.plan, Target: test.target.make, Exchanges: test.want, Allocates: test.plan == checked})
+			loadtest.Wire(t, loadtest.Subject{Protocol: newProtocol(t, test.plan), Plan: test.plan, Target: test.target.make,
+				Exchanges: test.want, Allocates: test.plan == checked})
 		})
 	}
 }
@@ -254,7 +255,8 @@ func TestWhatGoesOut(t *testing.T) {
 		t.Errorf("ended %v with %v, error %v", ended, x.Err, err)
 	}
 	upgrade := s.requests[0]
-	for _, want := range []string{"GET /chat?room=1 HTTP/1.1\r\nHost: example.test\r\n", "\r\nUpgrade: websocket\r\n", "\r\nConnection: Upgrade\r\n",
+	for _, want := range []string{"GET /chat?room=1 HTTP/1.1\r\nHost: example.test\r\n", "\r\nUpgrade: websocket\r\n",
+		"\r\nConnection: Upgrade\r\n",
 		"\r\nSec-WebSocket-Version: 13\r\n", "\r\nAuthorization: Bearer secret"} {
 		if !strings.Contains(upgrade, want) {
 			t.Errorf("upgrade %q has no %q", upgrade, want)
@@ -380,7 +382,8 @@ func TestPlansThatAreNotMessages(t *testing.T) {
 
 func FuzzReceive(f *testing.F) {
 	s := loadtest.Subject{Protocol: newProtocol(f, message("x")), Exchanges: make([]loadtest.Want, 1)}
-	for _, seed := range []string{frame(part, "a") + frame(ping, "p") + frame(last, "b"), frame(closing, "\x03\xe8bye"), frame(text, strings.Repeat("x", 300))} {
+	for _, seed := range []string{frame(part, "a") + frame(ping, "p") + frame(last, "b"), frame(closing, "\x03\xe8bye"),
+		frame(text, strings.Repeat("x", 300))} {
 		f.Add([]byte("\x04"+seed), true)
 	}
 	f.Add([]byte("\x10HTTP/1.1 101 Switching Protocols\r\n\r\n"), false)

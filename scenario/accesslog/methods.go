@@ -81,5 +81,6 @@ func (l *Log) none(named []string) error {
 	case len(named) > 0:
 		return fmt.Errorf("the log holds no requests of the methods that --replay-methods or replay.methods names: %s", l.Left)
 	}
-	return mistake.Newf("name the methods to send with --replay-methods or replay.methods", "all requests of the log may change data, and those are not sent unasked: %s", l.Left)
+	return mistake.Newf("name the methods to send with --replay-methods or replay.methods",
+		"all requests of the log may change data, and those are not sent unasked: %s", l.Left)
 }

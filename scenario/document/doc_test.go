@@ -50,7 +50,8 @@ func docFiles(t *testing.T) fstest.MapFS {
 	}
 	key := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)})
 	files["jwt.pem"] = &fstest.MapFile{Data: key}
-	for name, same := range map[string]string{"ca.pem": "cert.pem", "client.pem": "cert.pem", "client.key": "key.pem", "shop.binpb": "schema.pb"} {
+	for name, same := range map[string]string{"ca.pem": "cert.pem", "client.pem": "cert.pem", "client.key": "key.pem",
+		"shop.binpb": "schema.pb"} {
 		files[name] = files[same]
 	}
 	return files

@@ -21,7 +21,8 @@ func FuzzParse(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	for _, text := range []string{replayText, tokenText, secureText, `{"requests": [{"grpc": "grpc://h:1/a.B/C", "message": {"n": 0x1, "s": "{{u}}"}}], "data": {"u": ["1"]}}`,
+	for _, text := range []string{replayText, tokenText, secureText,
+		`{"requests": [{"grpc": "grpc://h:1/a.B/C", "message": {"n": 0x1, "s": "{{u}}"}}], "data": {"u": ["1"]}}`,
 		`{load: {think: {mean: 1s}, sources: [::1]}, requests: [{get: "http://h/", checks: [{json: $.a, equals: 7}, {body: {contains: x}}]}]}`} {
 		f.Add([]byte(text))
 	}

@@ -28,7 +28,8 @@ requests: [{get: "http://127.0.0.1:8080/{{user.id}}/{{user.name}}", headers: {Au
 func claimsOf(t *testing.T, token, key string) jwt.MapClaims {
 	t.Helper()
 	c := jwt.MapClaims{}
-	parsed, err := jwt.ParseWithClaims(token, c, func(*jwt.Token) (any, error) { return []byte(key), nil }, jwt.WithValidMethods([]string{"HS256"}))
+	parsed, err := jwt.ParseWithClaims(token, c, func(*jwt.Token) (any, error) { return []byte(key), nil },
+		jwt.WithValidMethods([]string{"HS256"}))
 	if err != nil || !parsed.Valid {
 		t.Fatalf("%s: %v", token, err)
 	}
@@ -64,7 +65,8 @@ func TestTokensBelongToUsers(t *testing.T) {
 		t.Errorf("users %v", users)
 	}
 	first := p.Data["access"].Rows[0][0]
-	if claims := claimsOf(t, first, "hunter2"); claims["n"] != 3.0 || claims["iss"] != "lab" || claims["exp"].(float64)-claims["iat"].(float64) != 7200 {
+	if claims := claimsOf(t, first, "hunter2"); claims["n"] != 3.0 || claims["iss"] != "lab" ||
+		claims["exp"].(float64)-claims["iat"].(float64) != 7200 {
 		t.Errorf("claims %v", claims)
 	}
 	parsed, _, err := jwt.NewParser().ParseUnverified(first, jwt.MapClaims{})
@@ -90,7 +92,8 @@ func TestTokenMethods(t *testing.T) {
 	fresh.Data = pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)})
 	files["rsa.pem"] = &fresh
 	text := func(alg, key string) string {
-		return fmt.Sprintf("data: {user: {file: users.csv}, t: {jwt: {alg: %s, key_file: %s, issued_at: 2026-01-01T00:00:00Z, claims: {sub: '{{user.id}}'}}}}\nrequests: [{get: 'http://h/'}]", alg, key)
+		return fmt.Sprintf("data: {user: {file: users.csv}, t: {jwt: {alg: %s, key_file: %s, issued_at: "+
+			"2026-01-01T00:00:00Z, claims: {sub: '{{user.id}}'}}}}\nrequests: [{get: 'http://h/'}]", alg, key)
 	}
 	p, err := parse(files, "f.yaml", []byte(text("RS256", "rsa.pem")), wholeEnv)
 	if err != nil {
@@ -98,7 +101,8 @@ func TestTokenMethods(t *testing.T) {
 	}
 	at := jwt.WithTimeFunc(func() time.Time { return time.Date(2026, 1, 1, 0, 30, 0, 0, time.UTC) })
 	for i, row := range p.Data["t"].Rows {
-		token, err := jwt.Parse(row[0], func(*jwt.Token) (any, error) { return &private.PublicKey, nil }, jwt.WithValidMethods([]string{"RS256"}), at)
+		token, err := jwt.Parse(row[0], func(*jwt.Token) (any, error) { return &private.PublicKey, nil },
+			jwt.WithValidMethods([]string{"RS256"}), at)
 		if err != nil || token.Claims.(jwt.MapClaims)["sub"] != fmt.Sprint(i+1) {
 			t.Errorf("row %d: %v, %v", i, token, err)
 		}
@@ -112,7 +116,10 @@ func TestTokenMethods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := jwt.Parse(p.Data["t"].Rows[2][0], func(*jwt.Token) (any, error) { return &key.(*ecdsa.PrivateKey).PublicKey, nil }, at); err != nil {
+	if _, err := jwt.Parse(p.Data["t"].Rows[2][0], func(*jwt.Token) (any,
+		error) {
+		return &key.(*ecdsa.PrivateKey).PublicKey, nil
+	}, at); err != nil {
 		t.Error(err)
 	}
 	for _, bad := range []string{text("RS256", "key.pem"), text("EdDSA", "rsa.pem"), text("ES256", "cert.pem")} {

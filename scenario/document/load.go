@@ -29,7 +29,8 @@ func (d *decoder) load(n ast.Node) {
 	seen := d.mapping(n, "load", []key{
 		rate("rate", &l.Rate), rate("rate_per_connection", &l.PerConnection), rate("connect_rate", &l.ConnectRate),
 		count("connections", &l.Connections, scalar.MaxConnections), count("max_connections", &limit, scalar.MaxConnections),
-		count("requests", &requests, scenario.MaxRequests), count("streams", &l.Streams, scenario.MaxStreams), count("threads", &l.Threads, scenario.MaxThreads),
+		count("requests", &requests, scenario.MaxRequests), count("streams", &l.Streams, scenario.MaxStreams),
+		count("threads", &l.Threads, scenario.MaxThreads),
 		duration("duration", &l.Duration, scalar.ParsePositive), duration("warmup", &l.Warmup, scalar.ParseDuration),
 		duration("timeout", &l.Timeout, scalar.ParsePositive), duration("grace", &l.Grace, scalar.ParsePositive),
 		{name: "arrivals", decode: func(d *decoder, n ast.Node) { parsed(d, n, "arrivals", &l.Arrivals, scenario.ParseArrivals) }},
@@ -42,7 +43,8 @@ func (d *decoder) load(n ast.Node) {
 	l.Requests = int64(requests)
 	d.replayAt = replay
 	if at := seen["connections"]; at != nil && seen["rate"] != nil {
-		d.fail(at, "keep one; max_connections caps the connections of a rate", "rate (open loop) and connections (closed loop) exclude each other")
+		d.fail(at, "keep one; max_connections caps the connections of a rate",
+			"rate (open loop) and connections (closed loop) exclude each other")
 		return
 	}
 	if at := seen["connections"]; at != nil && replay != nil {

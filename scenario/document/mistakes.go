@@ -101,7 +101,8 @@ func (d *decoder) conflict(err error) bool {
 }
 
 // checkTemplate compiles a template for its mistakes and points at the placeholder.
-func (d *decoder) checkTemplate(n ast.Node, t feeder.Template, compile func(feeder.Template, map[string]*feeder.Table) (*feeder.Renderer, error)) {
+func (d *decoder) checkTemplate(n ast.Node, t feeder.Template,
+	compile func(feeder.Template, map[string]*feeder.Table) (*feeder.Renderer, error)) {
 	// A feeder that has a mistake of its own is nil; one report is enough.
 	for _, table := range d.plan.Data {
 		if table == nil {

@@ -18,7 +18,8 @@ func TestOTLPInAScenario(t *testing.T) {
 	if strings.Contains(string(p.Redacted()), "s3cret") {
 		t.Error("the token is written down")
 	}
-	if err := p.Apply(scenario.Flags{OTLP: "on", OTLPToken: "other"}); err != nil || p.Observe.OTLPToken != "s3cret" || len(p.Observe.OTLP) != 2 {
+	if err := p.Apply(scenario.Flags{OTLP: "on", OTLPToken: "other"}); err != nil || p.Observe.OTLPToken != "s3cret" ||
+		len(p.Observe.OTLP) != 2 {
 		t.Errorf("%+v, %v", p.Observe, err)
 	}
 	for text, want := range map[string]string{

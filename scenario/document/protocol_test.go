@@ -40,7 +40,8 @@ requests:
 data: {n: [1, 2]}
 tls: {insecure: true}
 `)
-	if r := p.Requests[0]; p.Protocol != protocol.WebSocket || r.Method != "GET" || r.Name != "WS /feed" || r.Body != "hello {{n}}" || !r.NoReply {
+	if r := p.Requests[0]; p.Protocol != protocol.WebSocket || r.Method != "GET" || r.Name != "WS /feed" ||
+		r.Body != "hello {{n}}" || !r.NoReply {
 		t.Errorf("%+v", p)
 	}
 	p = mustPlan(t, "requests: [{tcp: 'tcp://127.0.0.1:7000', message: \"ping\\n\"}]")

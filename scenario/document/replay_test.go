@@ -49,7 +49,8 @@ func rendered(t *testing.T, p *scenario.Plan) (all []string) {
 		c.Next()
 		c.Seek(int(l.Row[i]))
 		q := requests[l.Request[i]]
-		all = append(all, strings.TrimSpace(fmt.Sprintf("%v %s %s %s", at, p.Requests[l.Request[i]].Method, q.url.Append(nil, c), q.body.Append(nil, c))))
+		all = append(all, strings.TrimSpace(fmt.Sprintf("%v %s %s %s", at, p.Requests[l.Request[i]].Method,
+			q.url.Append(nil, c), q.body.Append(nil, c))))
 	}
 	return all
 }
@@ -66,16 +67,19 @@ func TestReplay(t *testing.T) {
 	if got := rendered(t, p); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if !p.Load.Open() || p.Load.Connections != scenario.DefaultCap || p.Load.Duration != time.Second || len(p.Requests) != 2 || p.Requests[1].Name != "replay POST" {
+	if !p.Load.Open() || p.Load.Connections != scenario.DefaultCap || p.Load.Duration != time.Second ||
+		len(p.Requests) != 2 || p.Requests[1].Name != "replay POST" {
 		t.Errorf("%+v, %+v", p.Load, p.Requests)
 	}
 	if n := len(p.Data["replay"].Rows); n != 4 {
 		t.Errorf("%d rows: equal requests share one", n)
 	}
-	if len(p.Warnings) != 2 || !strings.Contains(p.Warnings[0], "sends writes") || !strings.Contains(p.Warnings[1], "access.log has no bodies for 1 of its 5 requests") {
+	if len(p.Warnings) != 2 || !strings.Contains(p.Warnings[0], "sends writes") ||
+		!strings.Contains(p.Warnings[1], "access.log has no bodies for 1 of its 5 requests") {
 		t.Errorf("warnings %q", p.Warnings)
 	}
-	if text := string(p.Redacted()); strings.Contains(text, "orders") || strings.Contains(text, "Bearer") || !strings.Contains(text, `"file":"access.log"`) {
+	if text := string(p.Redacted()); strings.Contains(text, "orders") || strings.Contains(text, "Bearer") ||
+		!strings.Contains(text, `"file":"access.log"`) {
 		t.Errorf("recorded: %s", text)
 	}
 }
@@ -119,11 +123,13 @@ func TestReplayFlags(t *testing.T) {
 	if err := os.WriteFile(file, []byte(accessLogText), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := scenario.FromURL("http://127.0.0.1:8080", scenario.Flags{Replay: file, ReplayMethods: []string{"GET", "POST"}, Speed: 0.5, Headers: []string{"A: b"}, Connections: 9, HTTP2: true, Follow: true})
+	p, err := scenario.FromURL("http://127.0.0.1:8080", scenario.Flags{Replay: file,
+		ReplayMethods: []string{"GET", "POST"}, Speed: 0.5, Headers: []string{"A: b"}, Connections: 9, HTTP2: true, Follow: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := p.Load; l.Replay == nil || l.Replay.At[1] != 2*time.Second || l.Connections != 9 || l.Warmup != 0 || l.Duration < 3500*time.Millisecond || l.Duration > 4*time.Second {
+	if l := p.Load; l.Replay == nil || l.Replay.At[1] != 2*time.Second || l.Connections != 9 || l.Warmup != 0 ||
+		l.Duration < 3500*time.Millisecond || l.Duration > 4*time.Second {
 		t.Errorf("%+v", l)
 	}
 	if r := p.Requests[0]; p.Protocol != protocol.HTTP2 || !r.Follow || r.Headers["A"] != "b" {

@@ -118,7 +118,8 @@ func (d *decoder) export(n ast.Node) {
 		text("otlp", &x.OTLP), text("otlp_token", &x.OTLPToken),
 	})
 	for name, to := range map[string]*string{
-		scenario.PrometheusTokenVariable: &x.PrometheusToken, scenario.PyroscopeTokenVariable: &x.PyroscopeToken, scenario.OTLPMetricsTokenVariable: &x.OTLPToken,
+		scenario.PrometheusTokenVariable: &x.PrometheusToken,
+		scenario.PyroscopeTokenVariable:  &x.PyroscopeToken, scenario.OTLPMetricsTokenVariable: &x.OTLPToken,
 	} {
 		if value, set := d.env(name); set && *to == "" {
 			*to = value

@@ -21,7 +21,8 @@ func TestBuildFlagsAndFolder(t *testing.T) {
 		if !slices.Equal(plan.Target.BuildFlags, want) || plan.Target.Dir != "etc" {
 			t.Errorf("%s: %q in %q", name, plan.Target.BuildFlags, plan.Target.Dir)
 		}
-		if err := plan.Apply(scenario.Flags{Exec: "./svc", Dir: "other"}); err != nil || plan.Target.BuildFlags != nil || plan.Target.Dir != "other" {
+		if err := plan.Apply(scenario.Flags{Exec: "./svc", Dir: "other"}); err != nil || plan.Target.BuildFlags != nil ||
+			plan.Target.Dir != "other" {
 			t.Errorf("%s: a command instead keeps %q in %q: %v", name, plan.Target.BuildFlags, plan.Target.Dir, err)
 		}
 	}

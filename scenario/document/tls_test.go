@@ -44,10 +44,12 @@ requests: [{get: "https://127.0.0.1:8443/"}]
 
 func TestTLS(t *testing.T) {
 	p := mustPlan(t, secureText)
-	if c := p.TLS; c.CAFile != "cert.pem" || len(c.CA) == 0 || len(c.Cert) == 0 || len(c.Key) == 0 || c.ServerName != "gateway.test" || c.Insecure {
+	if c := p.TLS; c.CAFile != "cert.pem" || len(c.CA) == 0 || len(c.Cert) == 0 || len(c.Key) == 0 ||
+		c.ServerName != "gateway.test" || c.Insecure {
 		t.Errorf("%+v", c)
 	}
-	if text := string(p.Redacted()); strings.Contains(text, "PRIVATE") || strings.Contains(text, "BEGIN") || !strings.Contains(text, `"key":"key.pem"`) {
+	if text := string(p.Redacted()); strings.Contains(text, "PRIVATE") || strings.Contains(text, "BEGIN") ||
+		!strings.Contains(text, `"key":"key.pem"`) {
 		t.Errorf("recorded: %s", text)
 	}
 	big := testFiles(t)
@@ -72,7 +74,8 @@ func TestTLSFlags(t *testing.T) {
 	if err != nil || len(p.TLS.Key) == 0 || p.TLS.ServerName != "x.test" || p.Protocol != protocol.HTTP1 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if p, err := scenario.FromURL("https://127.0.0.1/", scenario.Flags{Insecure: true, HTTP2: true}); err != nil || !p.TLS.Insecure || p.Protocol != protocol.HTTP2 {
+	if p, err := scenario.FromURL("https://127.0.0.1/", scenario.Flags{Insecure: true, HTTP2: true}); err != nil ||
+		!p.TLS.Insecure || p.Protocol != protocol.HTTP2 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	for name, bad := range map[string]scenario.Flags{

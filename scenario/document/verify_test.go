@@ -10,7 +10,8 @@ import (
 
 func TestVerifySection(t *testing.T) {
 	const head = "requests: [{get: \"http://127.0.0.1:1/\"}]\n"
-	plan, err := parse(nil, "s.yaml", []byte(head+"verify: {cpu_per_request: 3%, p99: {margin: 10%, advisory: true}, rss: off, p50: {advisory: true}}\n"), nil)
+	plan, err := parse(nil, "s.yaml", []byte(head+"verify: {cpu_per_request: 3%, p99: {margin: 10%, advisory: true}, "+
+		"rss: off, p50: {advisory: true}}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +31,8 @@ func TestVerifySection(t *testing.T) {
 		"verify: [p99]":                          "verify",
 		"verify: {p99: {margin: [3%]}, rss: on}": "rss",
 	} {
-		if _, err := parse(nil, "s.yaml", []byte(head+text+"\n"), nil); err == nil || !strings.Contains(err.Error(), hint) || !strings.Contains(err.Error(), "s.yaml:2:") {
+		if _, err := parse(nil, "s.yaml", []byte(head+text+"\n"), nil); err == nil || !strings.Contains(err.Error(), hint) ||
+			!strings.Contains(err.Error(), "s.yaml:2:") {
 			t.Errorf("%s gives %v, which should point at line 2 and speak of %q", text, err, hint)
 		}
 	}

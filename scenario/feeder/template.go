@@ -186,7 +186,8 @@ func resolve(placeholder string, tables map[string]*Table, names []string) (part
 			return part{feeder: index, column: i}, nil
 		}
 	}
-	return part{}, &TemplateError{Msg: fmt.Sprintf("feeder %q has no column %q", feeder, column), Hint: mistake.DidYouMean(column, table.Columns)}
+	return part{}, &TemplateError{Msg: fmt.Sprintf("feeder %q has no column %q", feeder, column),
+		Hint: mistake.DidYouMean(column, table.Columns)}
 }
 
 // escape fills p.values when the context changes any value of the column.
