@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package generator
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/redline-go/redline/bench/load/process"
 )
 
 // pinned are the peers that the Go module proxy serves, at versions that were
@@ -49,7 +51,7 @@ func install(ctx context.Context, name string, build bool, say func(format strin
 	cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOWORK=off", "GOFLAGS=")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go install %s@%s: %w%s", p.pkg, p.version, err, lastLine(out))
+		return "", fmt.Errorf("go install %s@%s: %w%s", p.pkg, p.version, err, process.LastLine(out))
 	}
 	return program, nil
 }

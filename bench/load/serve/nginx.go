@@ -1,6 +1,8 @@
 //go:build linux
 
-package main
+// Package serve holds the servers that the bench puts load on: nginx, a gRPC echo, and
+// one that stalls on schedule.
+package serve
 
 import (
 	"bytes"
@@ -19,11 +21,13 @@ import (
 	"path/filepath"
 	"text/template"
 	"time"
+
+	"github.com/redline-go/redline/bench/load/process"
 )
 
-// nginx is the server of the comparison: one process that answers "ok".
-type nginx struct {
-	*server
+// Nginx is the server of the comparison: one process that answers "ok".
+type Nginx struct {
+	*process.Server
 	// Addresses of its listeners, host:port.
 	Plain, TLS, H2C, H2 string
 }
@@ -62,8 +66,8 @@ http {
 // 15,000 connections.
 const nginxFiles = 20000
 
-// findNginx looks beyond PATH, where Debian puts it.
-func findNginx() (string, error) {
+// FindNginx looks beyond PATH, where Debian puts it.
+func FindNginx() (string, error) {
 	for _, name := range []string{"nginx", "/usr/sbin/nginx", "/usr/local/sbin/nginx"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, nil
@@ -72,9 +76,9 @@ func findNginx() (string, error) {
 	return "", errors.New("nginx is not installed (hint: REDLINE_SETUP=bench scripts/setup.sh)")
 }
 
-// startNginx starts nginx with its files below dir, and waits until it listens.
-func startNginx(core int, dir string) (*nginx, error) {
-	path, err := findNginx()
+// StartNginx starts nginx with its files below dir, and waits until it listens.
+func StartNginx(core int, dir string) (*Nginx, error) {
+	path, err := FindNginx()
 	if err != nil {
 		return nil, err
 	}
@@ -82,13 +86,13 @@ func startNginx(core int, dir string) (*nginx, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &nginx{Plain: addresses[0], TLS: addresses[1], H2C: addresses[2], H2: addresses[3]}
+	n := &Nginx{Plain: addresses[0], TLS: addresses[1], H2C: addresses[2], H2: addresses[3]}
 	if err := writeCertificate(dir); err != nil {
 		return nil, fmt.Errorf("certificate for nginx: %w", err)
 	}
 	var conf bytes.Buffer
 	err = nginxConf.Execute(&conf, struct {
-		*nginx
+		*Nginx
 		Dir   string
 		Files int
 	}{n, dir, nginxFiles})
@@ -99,12 +103,12 @@ func startNginx(core int, dir string) (*nginx, error) {
 	if err := os.WriteFile(file, conf.Bytes(), 0o600); err != nil {
 		return nil, err
 	}
-	if n.server, err = startServer(core, nil, path, "-p", dir, "-c", file); err != nil {
+	if n.Server, err = process.Start(core, nil, path, "-p", dir, "-c", file); err != nil {
 		return nil, err
 	}
 	for _, address := range addresses {
-		if err := n.awaitListening(address); err != nil {
-			n.end()
+		if err := awaitListening(n.Server, address); err != nil {
+			n.End()
 			return nil, err
 		}
 	}
@@ -112,7 +116,7 @@ func startNginx(core int, dir string) (*nginx, error) {
 }
 
 // awaitListening polls: nginx in the foreground has no other sign of readiness.
-func (s *server) awaitListening(address string) error {
+func awaitListening(s *process.Server, address string) error {
 	deadline := time.After(5 * time.Second)
 	for {
 		conn, err := net.Dial("tcp", address)
@@ -120,10 +124,10 @@ func (s *server) awaitListening(address string) error {
 			return conn.Close()
 		}
 		select {
-		case <-s.exited:
-			return fmt.Errorf("%s ended at its start%s", s.cmd.Path, lastLine(s.log.Bytes()))
+		case <-s.Exited:
+			return fmt.Errorf("%s ended at its start%s", s.Cmd.Path, process.LastLine(s.Log.Bytes()))
 		case <-deadline:
-			return fmt.Errorf("%s does not listen: %w", s.cmd.Path, err)
+			return fmt.Errorf("%s does not listen: %w", s.Cmd.Path, err)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

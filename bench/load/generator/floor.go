@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package generator
 
 import (
 	"context"
@@ -12,37 +12,39 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+
+	"github.com/redline-go/redline/bench/load/process"
 )
 
 //go:embed floor.c
 var floorSource []byte
 
-// floor compiles the C loop that is the least a generator can do.
-func floor(ctx context.Context, dir string) *tool {
-	t := &tool{
-		name: "floor",
-		arguments: func(s shape, _ string) ([]string, bool) {
-			host, port, _ := net.SplitHostPort(s.address)
-			return []string{host, port, strconv.Itoa(s.connections), fmt.Sprint(s.duration.Seconds())},
-				s.protocol == http1 && !s.tls && s.rate == 0
+// Floor compiles the C loop that is the least a generator can do.
+func Floor(ctx context.Context, dir string) *Tool {
+	t := &Tool{
+		Name: "floor",
+		Arguments: func(s Shape, _ string) ([]string, bool) {
+			host, port, _ := net.SplitHostPort(s.Address)
+			return []string{host, port, strconv.Itoa(s.Connections), fmt.Sprint(s.Duration.Seconds())},
+				s.Protocol == HTTP1 && !s.TLS && s.Rate == 0
 		},
-		read: func(o output, _ shape, _ string) (tally, error) {
+		Read: func(o process.Output, _ Shape, _ string) (Tally, error) {
 			var said struct {
 				Requests, Errors int64
 				CPU              int64 `json:"cpu_ns"`
 			}
-			if err := json.Unmarshal(o.stdout, &said); err != nil {
-				return tally{}, fmt.Errorf("floor: %w", err)
+			if err := json.Unmarshal(o.Stdout, &said); err != nil {
+				return Tally{}, fmt.Errorf("floor: %w", err)
 			}
-			return tally{Requests: said.Requests, Errors: said.Errors}.checked("floor")
+			return Tally{Requests: said.Requests, Errors: said.Errors}.checked("floor")
 		},
 	}
 	path, err := compile(ctx, dir, "floor", floorSource)
 	if err != nil {
-		t.why = err.Error()
+		t.Why = err.Error()
 		return t
 	}
-	t.path = path
+	t.Path = path
 	return t
 }
 
@@ -56,7 +58,7 @@ func compile(ctx context.Context, dir, name string, source []byte) (string, erro
 		return "", err
 	}
 	if out, err := exec.CommandContext(ctx, cc, "-O2", "-o", program, file).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("cc %s.c: %w%s", name, err, lastLine(out))
+		return "", fmt.Errorf("cc %s.c: %w%s", name, err, process.LastLine(out))
 	}
 	return program, nil
 }

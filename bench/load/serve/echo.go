@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package serve
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 
 // echoCall is the unary call of the gRPC section, and echoBody its message.
 const (
-	echoService = "grpc.testing.TestService"
-	echoMethod  = "UnaryCall"
-	echoBody    = `{"payload":{"body":"aGVsbG8="}}`
+	EchoService = "grpc.testing.TestService"
+	EchoMethod  = "UnaryCall"
+	EchoBody    = `{"payload":{"body":"aGVsbG8="}}`
 )
 
 // echo answers a unary call with its own payload.
@@ -28,8 +28,8 @@ func (echo) UnaryCall(_ context.Context, q *grpc_testing.SimpleRequest) (*grpc_t
 	return &grpc_testing.SimpleResponse{Payload: q.Payload}, nil
 }
 
-// serveEcho serves until the process is ended, and prints its address first.
-func serveEcho() error {
+// Echo serves until the process is ended, and prints its address first.
+func Echo() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

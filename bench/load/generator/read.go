@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package generator
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 // requests is an error, so a change of a tool's format does not go unseen.
 
 // checked refuses a tally of nothing.
-func (t tally) checked(name string) (tally, error) {
+func (t Tally) checked(name string) (Tally, error) {
 	if t.Requests <= 0 {
 		return t, fmt.Errorf("%s: no answered request in what it printed (%d errors)", name, t.Errors)
 	}
@@ -62,7 +62,8 @@ func afterText(text []byte, heading string) []byte {
 	return after
 }
 
-func readJSON(file string, to any) error {
+// ReadJSON decodes a file; errors name it.
+func ReadJSON(file string, to any) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err

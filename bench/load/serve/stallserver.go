@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package serve
 
 import (
 	"bytes"
@@ -22,12 +22,12 @@ type stallServer struct {
 
 var (
 	blankLine   = []byte("\r\n\r\n")
-	stallAnswer = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
+	StallAnswer = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
 )
 
-// serveStall serves until the process is ended. Arguments: how often it
+// Stall serves until the process is ended. Arguments: how often it
 // stalls, from one begin to the next, and for how long.
-func serveStall(args []string) error {
+func Stall(args []string) error {
 	if len(args) != 2 {
 		return errors.New("usage: serve-stall EVERY FOR")
 	}
@@ -43,18 +43,18 @@ func serveStall(args []string) error {
 	if err := s.listen(); err != nil {
 		return err
 	}
-	for next := monotonic() + every; ; next += every {
+	for next := Monotonic() + every; ; next += every {
 		if err := s.serveUntil(next); err != nil {
 			return err
 		}
-		begin := monotonic()
+		begin := Monotonic()
 		time.Sleep(length)
-		fmt.Println(int64(begin), int64(monotonic()))
+		fmt.Println(int64(begin), int64(Monotonic()))
 	}
 }
 
-// monotonic is CLOCK_MONOTONIC, which all processes share.
-func monotonic() time.Duration {
+// Monotonic is CLOCK_MONOTONIC, which all processes share.
+func Monotonic() time.Duration {
 	var t unix.Timespec
 	unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)
 	return time.Duration(t.Nano())
@@ -94,7 +94,7 @@ func (s *stallServer) watch(fd int) error {
 func (s *stallServer) serveUntil(end time.Duration) error {
 	events := make([]unix.EpollEvent, 128)
 	for {
-		left := end - monotonic()
+		left := end - Monotonic()
 		if left <= 0 {
 			return nil
 		}
@@ -139,7 +139,7 @@ func (s *stallServer) answer(fd int) {
 	heads, seen := countHeads(s.buffer[:n], s.seen[fd])
 	s.seen[fd] = seen
 	if heads > 0 {
-		unix.Write(fd, bytes.Repeat(stallAnswer, heads)) // far below a socket's capacity
+		unix.Write(fd, bytes.Repeat(StallAnswer, heads)) // far below a socket's capacity
 	}
 }
 
