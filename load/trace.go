@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redline-go/redline/load/account"
 	"github.com/redline-go/redline/scenario"
 )
 
@@ -143,11 +144,11 @@ func (s *sampler) next(now time.Duration, number int64) *Trace {
 }
 
 // traceText returns a sample's trace id, empty when it carried none.
-func (r *run) traceText(s *sample) string {
-	if s.trace == 0 {
+func (r *run) traceText(s *account.Sample) string {
+	if s.Trace == 0 {
 		return ""
 	}
-	id := traceID(r.Config.Trace, s.trace)
+	id := traceID(r.Config.Trace, s.Trace)
 	return hex.EncodeToString(id[:])
 }
 

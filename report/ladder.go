@@ -85,7 +85,8 @@ func (l *Ladder) Text(w io.Writer, o TextOptions) error {
 	}
 	rows := [][]string{head}
 	for i, s := range l.Steps {
-		row := []string{notation.Clean(s.Step), notation.Clean(s.Finding), notation.Rate(s.QPS), latency(s.P50), latency(s.P95), latency(s.P99), "", "", p.green(l.bar(i, 16))}
+		row := []string{notation.Clean(s.Step), notation.Clean(s.Finding), notation.Rate(s.QPS), latency(s.P50),
+			latency(s.P95), latency(s.P99), "", "", p.green(l.bar(i, 16))}
 		if i > 0 {
 			row[6], row[7] = s.gain(), p.bold(notation.Factor(s.Cumulative))
 		}

@@ -48,7 +48,8 @@ func variants() map[string]*record.Summary {
 	busy := healthy()
 	busy.CPU = &findings.CPUUse{CPUs: 2, Busy: 1.94, Full: true, Target: 1.07, Generator: 0.35}
 	dead := &record.Summary{State: record.Aborted, Run: "runs/x", Load: record.LoadSummary{Errors: 0}}
-	return map[string]*record.Summary{"sick": sick(), "healthy": healthy(), "saturated": saturated, "aborted": aborted, "dead": dead, "void": void, "busy": busy}
+	return map[string]*record.Summary{"sick": sick(), "healthy": healthy(), "saturated": saturated, "aborted": aborted,
+		"dead": dead, "void": void, "busy": busy}
 }
 
 func TestText(t *testing.T) {
@@ -92,7 +93,8 @@ func TestTextTellsTheSlowest(t *testing.T) {
 	const title = "The slowest requests that were traced"
 	all := text(report.TextOptions{All: true, Record: rec, Width: 100})
 	_, slowest, ok := strings.Cut(all, title)
-	if !ok || !strings.Contains(slowest, "it waited for a free connection of the database pool") || !strings.Contains(slowest, "\n 5  ") || strings.Contains(slowest, "\n 6  ") {
+	if !ok || !strings.Contains(slowest, "it waited for a free connection of the database pool") ||
+		!strings.Contains(slowest, "\n 5  ") || strings.Contains(slowest, "\n 6  ") {
 		t.Errorf("all of it:\n%s", all)
 	}
 	for line := range strings.SplitSeq(all, "\n") {

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/redline-go/redline/bench/load/process"
 )
 
 // allocation is one line of go test -bench.
@@ -47,12 +49,13 @@ func (b *bench) allocations(ctx context.Context) (*section, error) {
 	args := append([]string{"test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", benchtime}, allocationPackages...)
 	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
 	if err != nil {
-		return nil, fmt.Errorf("go %s: %w%s", strings.Join(args, " "), err, lastLine(out))
+		return nil, fmt.Errorf("go %s: %w%s", strings.Join(args, " "), err, process.LastLine(out))
 	}
 	all := readAllocations(string(out))
 	s := &section{
 		Title: "Allocations", About: "`go " + strings.Join(args, " ") + "`.",
-		Columns: []string{"package", "benchmark", "ns per operation", "bytes per operation", "allocations per operation", "requests per operation", "allocations per request"},
+		Columns: []string{"package", "benchmark", "ns per operation", "bytes per operation", "allocations per operation",
+			"requests per operation", "allocations per request"},
 	}
 	m := mark{What: "steady allocations per request, HTTP/1.1 loop", Want: "0", Got: "no benchmark found", Verdict: notMeasured}
 	most, counted := 0.0, 0

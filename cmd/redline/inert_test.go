@@ -111,7 +111,8 @@ func TestHostileNamesAreInert(t *testing.T) {
 		t.Fatal(err)
 	}
 	lab := filepath.Join(dir, "lab")
-	results, err := json.Marshal(experiment.Results{Schema: experiment.Schema, Go: h, Results: []experiment.Result{{ID: "E-atomic", Metric: h, Verdict: experiment.Verdict(h), Why: h}}})
+	results, err := json.Marshal(experiment.Results{Schema: experiment.Schema, Go: h,
+		Results: []experiment.Result{{ID: "E-atomic", Metric: h, Verdict: experiment.Verdict(h), Why: h}}})
 	if err != nil || os.Mkdir(lab, 0o755) != nil || os.WriteFile(filepath.Join(lab, experiment.ResultsFile), results, 0o600) != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/redline-go/redline/experiment"
 	"github.com/redline-go/redline/notation"
 	"github.com/redline-go/redline/notation/inert"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/mistake"
 )
 
 // labDir is where the lab keeps its results unless told otherwise: each run adds to it.
@@ -78,7 +78,8 @@ type listed struct {
 func listJSON(w io.Writer) error {
 	var all []listed
 	for _, r := range experiment.Rows(experiment.Suite(), experiment.Results{}) {
-		one := listed{ID: r.ID(), Claim: r.Claim.ID, Text: r.What(), Claimed: r.Claim.Claimed, Elsewhere: r.Claim.Elsewhere, Built: r.Experiment != nil}
+		one := listed{ID: r.ID(), Claim: r.Claim.ID, Text: r.What(), Claimed: r.Claim.Claimed, Elsewhere: r.Claim.Elsewhere,
+			Built: r.Experiment != nil}
 		if r.Experiment != nil {
 			one.Factor = r.Experiment.Factor
 		}
@@ -225,7 +226,8 @@ func undecided(chosen []experiment.Experiment, results experiment.Results) error
 	if len(open) == 0 {
 		return nil
 	}
-	return &exitError{exitUndecided, fmt.Errorf("inconclusive: %s (hint: run these with --full, on a machine that does nothing else)", strings.Join(open, ", "))}
+	return &exitError{exitUndecided, fmt.Errorf("inconclusive: %s (hint: run these with --full, on a machine that does nothing else)",
+		strings.Join(open, ", "))}
 }
 
 func printResult(w io.Writer, r experiment.Result) {
@@ -250,7 +252,7 @@ func unknownExperiment(err error) error {
 		}
 	}
 	hint := "redline lab list shows them"
-	if near := scenario.Nearest(unknown.ID, labIDs()); near != "" {
+	if near := mistake.Nearest(unknown.ID, labIDs()); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return fmt.Errorf("%w (hint: %s)", err, hint)

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"github.com/redline-go/redline/load"
 	"github.com/redline-go/redline/load/check"
+	"github.com/redline-go/redline/load/failure"
 	"github.com/redline-go/redline/load/http2"
 	"github.com/redline-go/redline/scenario"
 )
@@ -116,11 +116,11 @@ func (c *checking) decode(d *decoder, m *messages) error {
 func (d *decoder) append(dst, message []byte) ([]byte, error) {
 	m := dynamicpb.NewMessage(d.as)
 	if err := (proto.UnmarshalOptions{AllowPartial: true, Resolver: d.s.types, RecursionLimit: deepest}).Unmarshal(message, m); err != nil {
-		return dst, fault(load.KindBadResponse, "the answer is not a %s", d.as.FullName())
+		return dst, fault(failure.BadResponse, "the answer is not a %s", d.as.FullName())
 	}
 	dst, err := protojson.MarshalOptions{AllowPartial: true, EmitDefaultValues: true, Resolver: d.s.types}.MarshalAppend(dst, m)
 	if err != nil {
-		return dst, fault(load.KindBadResponse, "the answer, a %s, has no JSON form", d.as.FullName())
+		return dst, fault(failure.BadResponse, "the answer, a %s, has no JSON form", d.as.FullName())
 	}
 	return dst, nil
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	// The schema of messages that are known at run time only, and their JSON
-	// form; kept by the protocol's owners.
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -16,7 +14,7 @@ import (
 	_ "google.golang.org/protobuf/types/known/emptypb" // of the imports of schemas, this and the next are not linked otherwise
 	_ "google.golang.org/protobuf/types/known/fieldmaskpb"
 
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/mistake"
 )
 
 // Bounds of a schema, which comes from a server as often as from a file.
@@ -137,7 +135,7 @@ func (s *schema) services() (names []string) {
 
 // unknown is an error for a name that nothing has, with the names near to it.
 func unknown(what, name string, known []string) error {
-	if hint := scenario.DidYouMean(name, known); hint != "" {
+	if hint := mistake.DidYouMean(name, known); hint != "" {
 		return fmt.Errorf("%s %.100q (%s)", what, name, hint)
 	}
 	return fmt.Errorf("%s %.100q", what, name)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
+	"github.com/redline-go/redline/load/failure"
 )
 
 // wire puts requests on a session.
@@ -144,8 +145,8 @@ func (w *wire) Data(slot int, data []byte, end bool) error {
 }
 
 var (
-	errLongBody  = fault(load.KindBadResponse, "the body is longer than the head says")
-	errShortBody = fault(load.KindShortBody, "the body is shorter than its content-length")
+	errLongBody  = fault(failure.BadResponse, "the body is longer than the head says")
+	errShortBody = fault(failure.ShortBody, "the body is shorter than its content-length")
 )
 
 // end judges a complete answer.

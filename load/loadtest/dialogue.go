@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
-	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/load/failure"
+	"github.com/redline-go/redline/scenario/feeder"
 )
 
 // dialogue drives wires through a subject's exchanges as the event loop does,
@@ -16,7 +17,7 @@ type dialogue struct {
 	t      *testing.T
 	s      Subject
 	cut    func(pending int) int // how many of the pending bytes to deliver next
-	cursor *scenario.Cursor
+	cursor *feeder.Cursor
 
 	wires  map[int]load.Wire // of each host
 	first  bool              // the next open is the wire's first
@@ -46,7 +47,7 @@ var marker = []byte("before")
 func newDialogue(t *testing.T, s Subject, cut func(int) int) *dialogue {
 	d := &dialogue{t: t, s: s, cut: cut, wires: map[int]load.Wire{}, now: time.Second, became: make([]outcome, len(s.Exchanges))}
 	if s.Plan != nil && len(s.Plan.Data) > 0 {
-		d.cursor = scenario.NewCursor(s.Plan, 1)
+		d.cursor = s.Plan.NewCursor(1)
 	}
 	return d
 }
@@ -164,7 +165,7 @@ func (d *dialogue) send() {
 		if !bytes.Equal(out, marker) {
 			d.t.Errorf("Send fails (%v) and appends %q", err, out)
 		}
-		d.became[p.index] = outcome{kind: load.KindOf(err), ended: true}
+		d.became[p.index] = outcome{kind: failure.Of(err), ended: true}
 		return
 	}
 	p.Sent = d.now
@@ -231,11 +232,11 @@ func (d *dialogue) end() {
 // fail ends the exchanges under way with err, and the connection.
 func (d *dialogue) fail(err error) {
 	for _, p := range d.underWay {
-		d.became[p.index] = outcome{kind: load.KindOf(err), status: p.Status, bytesIn: p.BytesIn, ended: true}
+		d.became[p.index] = outcome{kind: failure.Of(err), status: p.Status, bytesIn: p.BytesIn, ended: true}
 	}
 	if len(d.underWay) == 0 && err != nil && d.next < len(d.s.Exchanges) {
 		// The wire's own handshake failed: so did the exchanges that wait for it.
-		d.became[d.next] = outcome{kind: load.KindOf(err), ended: true}
+		d.became[d.next] = outcome{kind: failure.Of(err), ended: true}
 		d.next++
 	}
 	d.underWay, d.wire = nil, nil
@@ -262,7 +263,7 @@ func (d *dialogue) ended(all []*load.Exchange, sent bool) {
 			d.t.Errorf("exchange %d: %d bytes out", p.index, x.BytesOut)
 		}
 		d.became[p.index] = outcome{
-			kind: load.KindOf(x.Err), status: x.Status, failed: x.Failed, bytesIn: x.BytesIn,
+			kind: failure.Of(x.Err), status: x.Status, failed: x.Failed, bytesIn: x.BytesIn,
 			redirect: string(x.Redirect), ended: true,
 		}
 		*x = load.Exchange{}

@@ -60,7 +60,7 @@ func Run(t testing.TB, p *scenario.Plan, protocol load.Protocol) (*load.Result, 
 	return r, sink
 }
 
-// Sink is a load.Sink that keeps the sums.
+// Sink is an account.Sink that keeps the sums.
 type Sink struct {
 	mu      sync.Mutex
 	Points  []series.Point

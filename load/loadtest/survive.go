@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/redline-go/redline/load"
-	"github.com/redline-go/redline/scenario"
 )
 
 // Survive gives a wire, which has sent its first exchange if it took one, the
@@ -29,7 +28,7 @@ func Survive(t *testing.T, s Subject, in []byte) {
 	}
 	x := &load.Exchange{Request: request}
 	if s.Plan != nil && len(s.Plan.Data) > 0 {
-		x.Data = scenario.NewCursor(s.Plan, 1)
+		x.Data = s.Plan.NewCursor(1)
 	}
 	sent, over, failed := false, false, false
 	ended := 0

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/document"
 	"github.com/redline-go/redline/service"
 	"github.com/redline-go/redline/service/guard"
 )
@@ -81,7 +82,7 @@ func Scenario(folder, name string) (*scenario.Plan, error) {
 		return nil, fmt.Errorf("the scenario: %w", err)
 	}
 	text = bytes.ReplaceAll(text, []byte("127.0.0.1:8080"), []byte(address))
-	plan, err := scenario.Parse(os.DirFS(dir), name, text)
+	plan, err := document.Parse(os.DirFS(dir), name, text)
 	if err != nil {
 		return nil, err
 	}

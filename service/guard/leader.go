@@ -24,7 +24,8 @@ const pPID = 1
 func (l *leader) await() {
 	var info [128]byte // a siginfo_t, of which nothing is read
 	for {
-		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, pPID, uintptr(l.pid), uintptr(unsafe.Pointer(&info)), syscall.WEXITED|syscall.WNOWAIT, 0, 0)
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, pPID, uintptr(l.pid), uintptr(unsafe.Pointer(&info)),
+			syscall.WEXITED|syscall.WNOWAIT, 0, 0)
 		runtime.KeepAlive(&info)
 		if errno != syscall.EINTR {
 			return

@@ -94,7 +94,8 @@ func (e edit) fits(in, out []value) (why string) {
 // hooks returns the added file: the variables that the probe sets, and their callers.
 func (r rule) hooks() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "// Added by redline to this build; see its package service/instrument.\n\npackage %s\n\nimport (\n\t_ \"unsafe\" // for go:linkname\n", r.name)
+	fmt.Fprintf(&b, "// Added by redline to this build; see its package service/instrument.\n\npackage %s\n\n"+
+		"import (\n\t_ \"unsafe\" // for go:linkname\n", r.name)
 	for _, path := range slices.Sorted(slices.Values(r.imports)) {
 		fmt.Fprintf(&b, "\t%q\n", path)
 	}

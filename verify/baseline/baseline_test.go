@@ -14,6 +14,7 @@ import (
 
 	"github.com/redline-go/redline/record"
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/criteria"
 	"github.com/redline-go/redline/service/revision"
 	"github.com/redline-go/redline/verify"
 )
@@ -131,8 +132,8 @@ func TestScenarioHash(t *testing.T) {
 	base := hash("http://127.0.0.1:1/a", nil, 0)
 	for name, other := range map[string]string{
 		"name":      hash("http://127.0.0.1:1/a", func(p *scenario.Plan) { p.Name = "x" }, 0),
-		"threshold": hash("http://127.0.0.1:1/a", func(p *scenario.Plan) { p.Thresholds = []scenario.Threshold{{}} }, 0),
-		"margin":    hash("http://127.0.0.1:1/a", func(p *scenario.Plan) { p.Verify = []scenario.Comparison{{Metric: "p99", Margin: 1}} }, 0),
+		"threshold": hash("http://127.0.0.1:1/a", func(p *scenario.Plan) { p.Thresholds = []criteria.Threshold{{}} }, 0),
+		"margin":    hash("http://127.0.0.1:1/a", func(p *scenario.Plan) { p.Verify = []criteria.Comparison{{Metric: "p99", Margin: 1}} }, 0),
 	} {
 		if other != base {
 			t.Errorf("another %s changes the hash", name)

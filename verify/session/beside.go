@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/redline-go/redline/scenario"
+	"github.com/redline-go/redline/scenario/feeder"
 	"github.com/redline-go/redline/service"
 )
 
@@ -51,7 +52,7 @@ func beside(plan *scenario.Plan, port string) (*scenario.Plan, error) {
 		if err != nil || other.Host != u.Host {
 			return nil, errors.New("the requests go to several addresses")
 		}
-		out.Requests[i].URL = scenario.Template(strings.Replace(string(q.URL), u.Host, net.JoinHostPort(m.host, port), 1))
+		out.Requests[i].URL = feeder.Template(strings.Replace(string(q.URL), u.Host, net.JoinHostPort(m.host, port), 1))
 	}
 	out.Target.Ready = m.move(plan.Target.Ready, false)
 	moved := false
@@ -85,7 +86,7 @@ func beside(plan *scenario.Plan, port string) (*scenario.Plan, error) {
 }
 
 // beforeTemplate is the part of a URL that is the same for all of its requests.
-func beforeTemplate(t scenario.Template) string {
+func beforeTemplate(t feeder.Template) string {
 	text, _, _ := strings.Cut(string(t), "{{")
 	return text
 }
