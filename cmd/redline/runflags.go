@@ -85,7 +85,7 @@ func (f *runFlags) exportFlags(flags *pflag.FlagSet) {
 	f.Export.PyroscopeToken = os.Getenv(scenario.PyroscopeTokenVariable)
 }
 
-// outputFlags set the form and place of the results.
+// outputFlags set the format and location of the results.
 func (f *runFlags) outputFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.out, "out", "o", "", "bundle `directory` (default runs/<time>-<scenario>)")
 	flags.BoolVar(&f.json, "json", false, "print summary.json alone on stdout")
