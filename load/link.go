@@ -7,8 +7,8 @@ import (
 	"github.com/redline-go/redline/load/socket"
 )
 
-// link is a connection to one host, or the place of one: it outlives its
-// sockets.
+// link is a connection to one host, or its slot while there is none: it
+// outlives its sockets.
 type link struct {
 	index      int32 // among the loop's links
 	generation int32 // of the socket, so that events of the last one are recognised

@@ -45,6 +45,8 @@ func (r *run) edge(until int64) {
 	r.points = r.points[:0]
 	var progress []Progress
 	var slow []record.SlowRequest
+	// Everything under the lock comes from memory; what may block, the record and the live
+	// view, comes after it.
 	now, ended := r.collector.Edge(until, func(w *account.Window) {
 		r.points = r.series.Points(r.points, w, &r.met)
 		slow = r.slowRequests(slow, r.collector.SlowestOf(w))

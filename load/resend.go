@@ -15,7 +15,7 @@ const (
 	mostClosed = 1
 )
 
-// Repeater is implemented by protocols of which some requests may be sent twice
+// Repeater is implemented by protocols with requests that may be sent twice
 // with the effect of once.
 type Repeater interface {
 	// Repeatable reports whether x, as last sent, is such a request.

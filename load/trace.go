@@ -133,6 +133,7 @@ func (s *sampler) next(now time.Duration, number int64) *Trace {
 		s.at, s.passed = now, 0
 	}
 	s.skip = int64(s.rng.Uint64() % uint64(2*s.every-1)) // from 0 to twice the mean
+	// Drawn and not allowed: the draw stays, so that a burst does not shift the odds.
 	if s.allow < 1 {
 		return nil
 	}

@@ -32,6 +32,7 @@ func (r *run) unfinished(span timebase.Span, now time.Duration) (u unfinished) {
 			}
 		}
 		if r.plan.Open() {
+			// Tickets are taken in order, so those from the last taken one on were never begun.
 			from := max(l.counted.Taken, l.arrivals.Due(span.From-r.start))
 			u.waiting += max(0, l.arrivals.Due(span.To-r.start)-from)
 		}

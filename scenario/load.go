@@ -12,7 +12,7 @@ import (
 	"github.com/redline-go/redline/scenario/scalar"
 )
 
-// Bounds of a load besides those of rates, connections and durations.
+// Bounds of a load; those of rates, connections and durations are scalar's.
 const (
 	MaxStreams  = 1000                    // of one connection
 	MaxRequests = min(1<<40, math.MaxInt) // of one load

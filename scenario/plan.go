@@ -24,8 +24,7 @@ type Plan struct {
 	Target   Target    `json:"target"`
 	Load     Load      `json:"load"`
 	Requests []Request `json:"requests"`
-	// Hosts are those besides this one that load may go to, names or addresses
-	// without a port.
+	// Hosts are other hosts that load may go to: names or addresses without a port.
 	Hosts []string                 `json:"hosts,omitempty"`
 	Data  map[string]*feeder.Table `json:"-"` // feeders by name; never written to disk
 	// Protocol is that of all requests.
@@ -37,7 +36,7 @@ type Plan struct {
 	Thresholds []criteria.Threshold `json:"thresholds"`
 	// Verify is how ab and gate compare, where it differs from their defaults.
 	Verify []criteria.Comparison `json:"verify,omitempty"`
-	Redact []string              `json:"redact"` // header names besides the built-in ones
+	Redact []string              `json:"redact"` // header names in addition to the built-in ones
 	// Warnings are remarks on the plan for its author, in whole sentences.
 	Warnings []string `json:"warnings,omitempty"`
 
@@ -228,7 +227,7 @@ type Check struct {
 // not on the redaction list; Plan.Redacted does the replacing.
 type Secret string
 
-// Observe names sources besides those that are always on.
+// Observe names sources in addition to those that are always on.
 type Observe struct {
 	Pprof    string `json:"pprof,omitempty"`    // base URL of net/http/pprof, up to /debug/pprof
 	Postgres string `json:"postgres,omitempty"` // DSN; Redacted hides its password

@@ -37,8 +37,9 @@ func (a allocation) extra() bool { return strings.Contains(a.Benchmark, "checked
 // noAllocation is the share of a run's start, spread over its requests.
 const noAllocation = 0.05
 
-// allocationPackages hold the loop of HTTP/1.1: the engine and the protocol.
-var allocationPackages = []string{"./load", "./load/http1"}
+// allocationPackages hold the loop of HTTP/1.1: the engine with its pacing and
+// accounting, and the protocol.
+var allocationPackages = []string{"./load", "./load/account", "./load/pace", "./load/http1"}
 
 // allocations runs the benchmarks of the loop.
 func (b *bench) allocations(ctx context.Context) (*section, error) {

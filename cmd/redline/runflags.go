@@ -85,13 +85,13 @@ func (f *runFlags) exportFlags(flags *pflag.FlagSet) {
 	f.Export.PyroscopeToken = os.Getenv(scenario.PyroscopeTokenVariable)
 }
 
-// outputFlags set the form and place of the results.
+// outputFlags set the format and location of the results.
 func (f *runFlags) outputFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.out, "out", "o", "", "bundle `directory` (default runs/<time>-<scenario>)")
 	flags.BoolVar(&f.json, "json", false, "print summary.json alone on stdout")
 	historyFlag(flags, &f.history)
 	flags.BoolVar(&f.plain, "plain", false, "print plain progress lines even on a terminal")
-	flags.BoolVar(&f.all, "all", false, "print every finding in full, rejected and unjudged causes, and the slowest requests")
+	flags.BoolVar(&f.all, "all", false, "print every finding in full, causes that were rejected or not checked, and the slowest requests")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "copy the target's output to stderr")
 	flags.BoolVar(&f.overhead, "measure-overhead", false, "also measure the cost of observation, by runs with and without it in turn")
 	flags.IntVar(&f.pairs, "overhead-pairs", 10, "pairs of runs that --measure-overhead makes")

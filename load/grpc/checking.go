@@ -73,6 +73,7 @@ func newDecoder(q scenario.Request, m protoreflect.MethodDescriptor, s *schema) 
 // check checks a complete answer by the request's checks.
 func (c *checking) check(q *request, of *call) (failed uint64, err error) {
 	switch {
+	// An answer that ended within a message fails by that; its checks see no body.
 	case q.decode == nil || !of.messages.whole():
 	case of.messages.long:
 		c.answer.Long()

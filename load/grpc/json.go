@@ -228,7 +228,7 @@ func (n *node) unquote() {
 	}
 }
 
-// appendJSON appends the node's JSON as pieces of which the text is verbatim.
+// appendJSON appends the node's JSON as pieces whose text is verbatim.
 // Data within quotes is to be escaped, which quoted says for each piece.
 func (n *node) appendJSON(w *jsonPieces) {
 	switch n.kind {

@@ -38,6 +38,7 @@ func parseSet(data []byte) (*schema, error) {
 		return nil, fmt.Errorf("a descriptor set of %d bytes, at most %d are allowed", len(data), maxSchema)
 	}
 	set := &descriptorpb.FileDescriptorSet{}
+	// Options of a file can nest messages as deeply as bytes allow, and decoding recurses.
 	if err := (proto.UnmarshalOptions{RecursionLimit: maxNested}).Unmarshal(data, set); err != nil {
 		return nil, fmt.Errorf("not a descriptor set (%s): %w", setHint, err)
 	}
@@ -57,6 +58,7 @@ func newSchema(files []*descriptorpb.FileDescriptorProto) (*schema, error) {
 	for _, f := range files {
 		have[f.GetName()] = true
 	}
+	// The list grows while it is walked: files of Google's import each other.
 	for i := 0; i < len(files); i++ {
 		for _, path := range files[i].GetDependency() {
 			if have[path] {

@@ -180,8 +180,8 @@ func (w *wire) Data(slot int, data []byte, end bool) error {
 	return nil
 }
 
-// Failed ends a call by an error; see http2.Handler. Servers reset streams, too,
-// of which the time is over; Go's does.
+// Failed ends a call by an error; see http2.Handler. Servers also reset streams
+// whose deadline has passed; Go's does.
 func (w *wire) Failed(slot int, err error) {
 	c := w.count(slot)
 	if failure.Of(err) == failure.StreamReset && w.late(c) {

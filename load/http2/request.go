@@ -68,6 +68,7 @@ func compile(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint) (reques
 			return r, err
 		}
 	}
+	// RFC 9110, section 8.6: a method that usually brings a body says so when it has none.
 	r.length = r.render != nil || r.method == "POST" || r.method == "PUT" || r.method == "PATCH"
 	r.fix()
 	return r, nil
@@ -91,6 +92,8 @@ func (r *request) add(name, text string, value *feeder.Renderer, secret bool) {
 
 // authority adds the host that is asked, which a Host header of the plan gives.
 func (r *request) authority(q scenario.Request, p *scenario.Plan, at endpoint.Endpoint) error {
+	// RFC 9113, section 8.3.1: :authority says what Host says in HTTP/1, and one of them is
+	// enough. Two that differ would be for servers to sort out, each its own way.
 	for name, text := range q.Headers {
 		if strings.EqualFold(name, "host") {
 			value, err := headerValue(name, text, p)
@@ -118,6 +121,8 @@ func (r *request) headers(q scenario.Request, p *scenario.Plan) error {
 			return fmt.Errorf("header name %.40q cannot be sent", name)
 		case slices.Contains(ofConnections, lower):
 			return fmt.Errorf("header %s is of HTTP/1 connections, and HTTP/2 does not have it", name)
+		// Section 8.2.2: the one header about connections that HTTP/2 keeps, and with this
+		// value only.
 		case lower == "te" && q.Headers[name] != "trailers":
 			return fmt.Errorf("header %s can only be \"trailers\" in HTTP/2", name)
 		case lower == "content-length":
@@ -196,6 +201,7 @@ func (r *rendering) message(q *request, at *feeder.Cursor, trace *load.Trace) Me
 }
 
 // AppendTrace appends a trace's fields to a header block.
+// It goes last, and is a literal that enters no table: ids never come twice.
 func AppendTrace(block []byte, trace *load.Trace) []byte {
 	var room [64]byte // a traceparent takes 55
 	block = AppendValue(append(block, parentName...), trace.AppendParent(room[:0]))

@@ -136,6 +136,8 @@ func (d *dialogue) open(host int) {
 }
 
 // before is the content of out before a wire is called.
+// It holds a marker, with room behind it: a wire that writes over what other wires of the
+// loop have gathered is caught, and so is one that keeps the slice, which flush clears.
 func (d *dialogue) before() []byte { return append(make([]byte, 0, 256), marker...) }
 
 // flush hands a wire's output to the target.
@@ -170,6 +172,7 @@ func (d *dialogue) send() {
 	}
 	p.Sent = d.now
 	d.underWay = append(d.underWay, p)
+	// Without this a loop would hand out one more request than the wire takes.
 	if now, over := d.state(); now >= room && !over {
 		d.t.Errorf("room is %d after Send, and was %d before", now, room)
 	}
@@ -194,6 +197,8 @@ func (d *dialogue) slot() int {
 
 func (d *dialogue) receive(n int) {
 	d.now += time.Millisecond
+	// A copy, overwritten below: a wire that keeps a slice of it reads garbage later, as it
+	// would with the loop's one read buffer.
 	in := bytes.Clone(d.pending[:n])
 	d.pending = d.pending[n:]
 	d.delivered += n
@@ -256,6 +261,7 @@ func (d *dialogue) ended(all []*load.Exchange, sent bool) {
 		if p == nil {
 			d.t.Fatalf("an exchange ended that is not under way (a second time?): %+v", x)
 		}
+		// The clock moves with each call, so that a time of another call stands out.
 		if x.Done != d.now || x.FirstByte > x.Done || x.FirstByte == 0 && x.BytesIn > 0 || x.FirstByte == 0 && !sent && x.Err == nil {
 			d.t.Errorf("exchange %d ended at %v with FirstByte %v and Done %v", p.index, d.now, x.FirstByte, x.Done)
 		}
@@ -266,6 +272,8 @@ func (d *dialogue) ended(all []*load.Exchange, sent bool) {
 			kind: failure.Of(x.Err), status: x.Status, failed: x.Failed, bytesIn: x.BytesIn,
 			redirect: string(x.Redirect), ended: true,
 		}
+		// Emptied as the loop does when it begins the next request with it; checkDone finds
+		// wires that still write to it.
 		*x = load.Exchange{}
 		d.done = append(d.done, x)
 	}

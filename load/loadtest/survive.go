@@ -61,6 +61,7 @@ func Survive(t *testing.T, s Subject, in []byte) {
 	if sent && ended == 0 && !failed {
 		t.Fatal("the exchange neither ended nor failed by the end of the connection")
 	}
+	// Whatever the outsider did to the wire, the next socket begins anew.
 	if w.Open(nil); func() bool { _, over := w.State(); return over }() {
 		t.Fatal("the wire is over right after Open")
 	}

@@ -21,7 +21,7 @@ import (
 // The warm-up holds the plan's base; the stages follow it, one after another,
 // and the last value holds to the end. Stages beyond the end are cut.
 //
-// Of a replay the log's own times take the place of the course.
+// A replay follows the log's own times instead of the course.
 type Pace struct {
 	segments []segment
 	end      time.Duration

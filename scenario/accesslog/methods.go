@@ -73,7 +73,7 @@ func Writes(entries []Entry) counts {
 	return c
 }
 
-// none is the error of a log of which nothing is sent.
+// none is the error of a log that leaves nothing to send.
 func (l *Log) none(named []string) error {
 	switch {
 	case len(l.Left) == 0:

@@ -80,7 +80,7 @@ func (d *decoder) equals(n ast.Node) *string {
 	return &text
 }
 
-// statuses decodes one status, or a list of which one will do.
+// statuses decodes one status, or a list of accepted ones.
 func (d *decoder) statuses(n ast.Node) []int {
 	elements := []ast.Node{n}
 	if list, ok := n.(*ast.SequenceNode); ok {

@@ -92,7 +92,7 @@ func (d *decoder) redact(n ast.Node) {
 	}
 }
 
-// hosts decodes the hosts besides this one that load may go to.
+// hosts decodes the other hosts that load may go to.
 func (d *decoder) hosts(n ast.Node) {
 	for _, e := range d.elements(n, "hosts") {
 		var host string

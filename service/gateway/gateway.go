@@ -35,7 +35,7 @@ type Remedy struct {
 }
 
 // Command runs one of a built gateway's commands and returns its output; env is
-// besides redline's own environment.
+// added to redline's own environment.
 func Command(ctx context.Context, binary string, env []string, args ...string) ([]byte, error) {
 	cmd := exec.Command(binary, args...)
 	cmd.Env = append(os.Environ(), env...)

@@ -24,7 +24,7 @@ type edit struct {
 	// marks: {"$5": "string"}. A function that has others is not the one meant.
 	types map[string]string
 	body  string
-	// structure and fields extend a struct, in the place of wrapping a function.
+	// structure and fields extend a struct instead of wrapping a function.
 	structure, fields string
 	optional          bool
 }

@@ -140,7 +140,7 @@ func verify(path, sum string) error {
 	return nil
 }
 
-// install unpacks jar to dir, in place of what lies there, and leaves the manifest
+// install unpacks jar to dir, replaces what is there, and leaves the manifest
 // next to it. Two processes may do it at once: the one that loses uses the winner's.
 func install(jar, dir, sum string) error {
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".unpack-*")

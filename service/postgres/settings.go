@@ -13,7 +13,7 @@ type setting struct{ name, value, why string }
 // baseSettings hold for every cluster. They are chosen for a laptop or a CI
 // machine with a few cores that also runs the service and the load.
 var baseSettings = []setting{
-	{"listen_addresses", "127.0.0.1", "nobody else may connect"},
+	{"listen_addresses", "127.0.0.1", "no other host may connect"},
 	{"unix_socket_directories", "", "TCP only: the path of a socket is limited to 107 bytes"},
 	{"max_connections", "200", "a service with an unlimited pool under 64 connections must churn, not fail"},
 	{"shared_buffers", "256MB", "the lab's tables fit, so that reads measure the plan and not the disk"},
