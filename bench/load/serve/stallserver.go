@@ -20,10 +20,10 @@ type stallServer struct {
 	buffer          []byte
 }
 
-var (
-	blankLine   = []byte("\r\n\r\n")
-	StallAnswer = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
-)
+var blankLine = []byte("\r\n\r\n")
+
+// StallAnswer is what the server sends for each request, header and body.
+var StallAnswer = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
 
 // Stall serves until the process is ended. Arguments: how often it
 // stalls, from one begin to the next, and for how long.
